@@ -1,0 +1,117 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The strictness every Swift target is built with.
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("ImmutableWeakCaptures"),
+  .treatAllWarnings(as: .error),
+]
+
+/// One room of the house. Dependencies only ever point to a lower rank; see Docs/Architecture.md.
+func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tool(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+}
+
+/// A store: it adopts the public product the way an outside app would.
+func store(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Examples/\(name)", exclude: ["README.md"],
+    swiftSettings: strict)
+}
+
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
+) -> Target {
+  .testTarget(
+    name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "swift-cloud-sync",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "CloudSync", targets: ["CloudSync"]),
+    .library(name: "LoopbackServer", targets: ["LoopbackServer"]),
+    .library(name: "CloudSyncTesting", targets: ["CloudSyncTesting"]),
+    .executable(name: "stores", targets: ["stores"]),
+  ],
+  targets: [
+    // rank 0
+    room("Records"),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    room("SQLite", ["CSQLite"]),
+    // rank 1
+    room("CloudProtocol", ["Records"]),
+    // rank 2
+    room("SyncMachine", ["CloudProtocol", "Records"]),
+    room("CloudMachine", ["CloudProtocol", "Records"]),
+    // rank 3
+    room("CloudSync", ["SyncMachine", "CloudProtocol", "Records"]),
+    room("LoopbackServer", ["CloudMachine", "CloudProtocol", "Records", "SQLite"]),
+    // rank 4
+    room(
+      "CloudSyncTesting",
+      ["CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+    // rank 5
+    tool(
+      "cloudsync-simulate",
+      ["CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+    tool(
+      "cloudsync-bench",
+      [
+        "CloudSyncTesting", "CloudSync", "LoopbackServer", "SyncMachine", "CloudProtocol",
+        "Records",
+      ]),
+
+    // the example stores and their tool
+    store("SyncSupport", ["CloudSync"]),
+    store("TabStore", ["CloudSync", "SyncSupport"]),
+    store("ClipboardStore", ["CloudSync", "SyncSupport"]),
+    store("GameResultStore", ["CloudSync", "SyncSupport"]),
+    tool(
+      "stores",
+      [
+        "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport", "CloudSync",
+        "LoopbackServer", "CloudSyncTesting",
+      ],
+      path: "Examples/stores"),
+
+    // tests
+    tests("RecordsTests", ["Records", "CloudProtocol"]),
+    tests("SQLiteTests", ["SQLite"]),
+    tests("SyncMachineTests", ["SyncMachine", "CloudProtocol", "Records"]),
+    tests("CloudMachineTests", ["CloudMachine", "CloudProtocol", "Records"]),
+    tests(
+      "CloudSyncTests",
+      [
+        "CloudSync", "CloudSyncTesting", "LoopbackServer", "SyncMachine", "CloudProtocol",
+        "Records",
+      ]),
+    tests(
+      "LoopbackServerTests",
+      ["LoopbackServer", "CloudMachine", "CloudProtocol", "Records", "SQLite"]),
+    tests(
+      "TransportTests", ["LoopbackServer", "CloudMachine", "CloudProtocol", "Records"]),
+    tests(
+      "SimulationTests",
+      ["CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+    tests(
+      "StoreTests",
+      [
+        "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport", "CloudSync",
+        "CloudSyncTesting", "LoopbackServer",
+      ]),
+    tests("ExampleTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer"]),
+    tests("HouseTests", []),
+  ],
+  swiftLanguageModes: [.v6]
+)

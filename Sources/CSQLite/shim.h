@@ -1,0 +1,6 @@
+#ifndef CLOUDSYNC_CSQLITE_SHIM_H
+#define CLOUDSYNC_CSQLITE_SHIM_H
+
+#include <sqlite3.h>
+
+#endif

@@ -1,0 +1,285 @@
+package import CloudProtocol
+package import Records
+
+/// Where the cloud keeps what it knows: a narrow, synchronous, transactional port.
+///
+/// No rule lives in an implementation; it stores rows and finds them again. No implementation is
+/// asked for everything at once, so none has to hold all data in memory. One request is one
+/// `transaction`; inside it the machine reads what it needs and hands over all changes in one
+/// `commit`. Implementations need not be thread-safe: the server that drives them holds a lock.
+package protocol CloudStorage: AnyObject {
+  /// Runs `body` so that no other process can change anything between its first read and its
+  /// commit; when it throws, nothing it committed is kept.
+  func transaction<Value>(_ body: () throws -> Value) throws -> Value
+
+  /// A number chosen at random when this storage was made; it binds tokens to the storage.
+  func identity() throws -> UInt64
+
+  /// The account called `name`.
+  func account(named name: String) throws -> AccountRow?
+
+  /// The account with the user name `user`.
+  func account(_ user: UserID) throws -> AccountRow?
+
+  /// All accounts, by name.
+  func accounts() throws -> [AccountRow]
+
+  /// The database `id`, if anything was ever stored in it.
+  func database(_ id: DatabaseID) throws -> DatabaseRow?
+
+  /// The zone called `zone`, also when it was deleted and the deletion is remembered.
+  func zone(_ zone: ZoneID, in database: DatabaseID) throws -> ZoneRow?
+
+  /// All zones, deleted ones too, by name.
+  func zones(in database: DatabaseID) throws -> [ZoneRow]
+
+  /// The zones with `changedAt` above `sequence`, oldest first, at most `limit`.
+  func zoneChanges(
+    in database: DatabaseID, after sequence: UInt64, limit: Int
+  ) throws -> [ZoneRow]
+
+  /// The record `id`, also when it was deleted and the deletion is remembered.
+  func record(_ id: RecordID, in database: DatabaseID) throws -> RecordRow?
+
+  /// The zone's records with `changedAt` above `sequence`, oldest first, at most `limit`.
+  func recordChanges(
+    of zone: ZoneID, in database: DatabaseID, after sequence: UInt64, limit: Int
+  ) throws -> [RecordRow]
+
+  /// The live records that point at `target`, by name.
+  func links(to target: RecordID, in database: DatabaseID) throws -> [RecordLink]
+
+  /// The subscription called `id`.
+  func subscription(_ id: SubscriptionID, in database: DatabaseID) throws -> Subscription?
+
+  /// All subscriptions, by name.
+  func subscriptions(in database: DatabaseID) throws -> [Subscription]
+
+  /// What was answered to a request, if it is remembered.
+  func receipt(_ key: ReceiptKey) throws -> Receipt?
+
+  /// Applies all of `changes`, in order, or none.
+  func commit(_ changes: [StorageChange]) throws
+}
+
+/// One change of the stored rows.
+package enum StorageChange: Hashable, Sendable {
+  /// Adds or replaces an account.
+  case putAccount(AccountRow)
+  /// Adds or replaces the row of a database.
+  case putDatabase(DatabaseRow)
+  /// Adds or replaces the row of a zone.
+  case putZone(ZoneRow, in: DatabaseID)
+  /// Forgets a deleted zone.
+  case removeZone(ZoneID, in: DatabaseID)
+  /// Adds or replaces a record, or puts a tombstone in its place.
+  case putRecord(RecordRow, in: DatabaseID)
+  /// Forgets all records and tombstones of a zone.
+  case removeRecords(of: ZoneID, in: DatabaseID)
+  /// Forgets the tombstones of a zone up to a sequence number, that one included.
+  case removeTombstones(of: ZoneID, in: DatabaseID, through: UInt64)
+  /// Adds or replaces a subscription.
+  case putSubscription(Subscription, in: DatabaseID)
+  /// Removes a subscription.
+  case removeSubscription(SubscriptionID, in: DatabaseID)
+  /// Remembers an answer and forgets all but the latest `keeping` of the same user and device.
+  case putReceipt(Receipt, keeping: Int)
+}
+
+/// Names one database: a public one has no owner.
+package struct DatabaseID: Hashable, Sendable, Codable {
+  /// The container.
+  package var container: String
+  /// The container's world.
+  package var environment: CloudEnvironment
+  /// Public or private; a shared database is a view and stores nothing itself.
+  package var scope: DatabaseScope
+  /// Whose private database it is; `nil` for a public one.
+  package var owner: UserID?
+
+  /// Names a database.
+  package init(
+    container: String, environment: CloudEnvironment, scope: DatabaseScope, owner: UserID?
+  ) {
+    self.container = container
+    self.environment = environment
+    self.scope = scope
+    self.owner = owner
+  }
+}
+
+/// One account.
+package struct AccountRow: Hashable, Sendable, Codable {
+  /// The name people use for it, such as `alice`.
+  package var name: String
+  /// Its user record name.
+  package var user: UserID
+  /// The most bytes its private databases may hold; `nil` for no bound.
+  package var quota: Int?
+
+  /// Describes an account.
+  package init(name: String, user: UserID, quota: Int? = nil) {
+    self.name = name
+    self.user = user
+    self.quota = quota
+  }
+}
+
+/// What is kept for a whole database.
+package struct DatabaseRow: Hashable, Sendable, Codable {
+  /// The database.
+  package var id: DatabaseID
+  /// Tells this life of the database from an earlier one of the same name.
+  package var incarnation: UInt64
+  /// The latest sequence number given to a change; never goes back.
+  package var sequence: UInt64
+  /// The latest time put on a change; the next one is later.
+  package var latest: Timestamp
+  /// Zone deletions up to here are forgotten.
+  package var trimmedThrough: UInt64
+  /// How many bytes its records count.
+  package var byteCount: Int
+
+  /// Describes a database.
+  package init(
+    id: DatabaseID, incarnation: UInt64, sequence: UInt64 = 0,
+    latest: Timestamp = Timestamp(secondsSinceReferenceDate: 0), trimmedThrough: UInt64 = 0,
+    byteCount: Int = 0
+  ) {
+    self.id = id
+    self.incarnation = incarnation
+    self.sequence = sequence
+    self.latest = latest
+    self.trimmedThrough = trimmedThrough
+    self.byteCount = byteCount
+  }
+}
+
+/// What is kept for a zone, or for one that is gone.
+package struct ZoneRow: Hashable, Sendable, Codable {
+  /// The zone, spelt with `ZoneID.currentOwner`.
+  package var id: ZoneID
+  /// Why it is gone; `nil` while it lives.
+  package var deletion: ZoneDeletionReason?
+  /// Tells this life of the zone from an earlier one of the same name.
+  package var incarnation: UInt64
+  /// The sequence number of the latest change in it or to it.
+  package var changedAt: UInt64
+  /// Tombstones up to here are forgotten.
+  package var trimmedThrough: UInt64
+  /// How many bytes its records count.
+  package var byteCount: Int
+
+  /// Describes a zone.
+  package init(
+    id: ZoneID, deletion: ZoneDeletionReason? = nil, incarnation: UInt64, changedAt: UInt64,
+    trimmedThrough: UInt64 = 0, byteCount: Int = 0
+  ) {
+    self.id = id
+    self.deletion = deletion
+    self.incarnation = incarnation
+    self.changedAt = changedAt
+    self.trimmedThrough = trimmedThrough
+    self.byteCount = byteCount
+  }
+}
+
+/// The latest state of a record, or the tombstone of one that is gone.
+package struct RecordRow: Hashable, Sendable, Codable {
+  /// The record's name and zone, spelt with `ZoneID.currentOwner`.
+  package var id: RecordID
+  /// Its type, kept for deletions too.
+  package var type: String
+  /// The record as it is; `nil` for a tombstone.
+  package var record: Record?
+  /// The sequence number of its latest change.
+  package var changedAt: UInt64
+  /// The device that made the latest change, which decides who hears of a deletion at a first
+  /// fetch.
+  package var device: String?
+
+  /// Describes a record or a tombstone.
+  package init(
+    id: RecordID, type: String, record: Record?, changedAt: UInt64, device: String?
+  ) {
+    self.id = id
+    self.type = type
+    self.record = record
+    self.changedAt = changedAt
+    self.device = device
+  }
+}
+
+/// A live record that points at another one.
+package struct RecordLink: Hashable, Sendable, Codable {
+  /// How it points.
+  package enum Kind: UInt8, Hashable, Sendable, Codable, CaseIterable {
+    /// As its parent in a share hierarchy.
+    case parent = 0
+    /// By a field that deletes the holder with the target.
+    case deleteSelf = 1
+  }
+
+  /// The record that points.
+  package var holder: RecordID
+  /// How.
+  package var kind: Kind
+
+  /// Notes that `holder` points.
+  package init(holder: RecordID, kind: Kind) {
+    self.holder = holder
+    self.kind = kind
+  }
+}
+
+/// Names one request of one device.
+package struct ReceiptKey: Hashable, Sendable, Codable {
+  /// The account it was made for.
+  package var user: UserID
+  /// The device that made it.
+  package var device: String
+  /// Its name.
+  package var requestID: String
+
+  /// Names a request.
+  package init(user: UserID, device: String, requestID: String) {
+    self.user = user
+    self.device = device
+    self.requestID = requestID
+  }
+}
+
+/// What was answered to a request that changed something.
+package struct Receipt: Hashable, Sendable, Codable {
+  /// The request.
+  package var key: ReceiptKey
+  /// The answer.
+  package var reply: CloudReply
+
+  /// Notes an answer.
+  package init(key: ReceiptKey, reply: CloudReply) {
+    self.key = key
+    self.reply = reply
+  }
+}
+
+extension Record {
+  /// Whom the record points at in a way that the server looks after.
+  package var links: [(target: RecordID, kind: RecordLink.Kind)] {
+    var links: [(target: RecordID, kind: RecordLink.Kind)] = []
+    if let parent { links.append((parent, .parent)) }
+    for element in fields { collect(element.field.value, into: &links) }
+    return links
+  }
+
+  private func collect(
+    _ value: FieldValue, into links: inout [(target: RecordID, kind: RecordLink.Kind)]
+  ) {
+    switch value {
+    case .reference(let reference) where reference.action == .deleteSelf:
+      links.append((reference.target, .deleteSelf))
+    case .list(let values): for value in values { collect(value, into: &links) }
+    case .string, .int64, .double, .date, .bytes, .reference, .asset, .location: break
+    }
+  }
+}

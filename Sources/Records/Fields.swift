@@ -1,0 +1,114 @@
+/// One field of a record: its value, and whether the value is kept encrypted.
+public struct Field: Hashable, Sendable, Codable {
+  /// What the field holds.
+  public var value: FieldValue
+
+  /// Whether the app set it through `encryptedValues`.
+  public var isEncrypted: Bool
+
+  /// A field that holds `value`.
+  public init(_ value: FieldValue, isEncrypted: Bool = false) {
+    self.value = value
+    self.isEncrypted = isEncrypted
+  }
+}
+
+/// The fields of a record by name, kept in the order of their names.
+///
+/// A sorted array: records have few fields, copying is one retain, and the order in which
+/// fields are seen is the same in every process. Complexity: lookup O(log n), insertion O(n).
+public struct Fields: Hashable, Sendable, Codable {
+  /// A name and its field.
+  public struct Element: Hashable, Sendable, Codable {
+    /// The field's name.
+    public var key: String
+    /// The field.
+    public var field: Field
+
+    /// Pairs a name with its field.
+    public init(key: String, field: Field) {
+      self.key = key
+      self.field = field
+    }
+  }
+
+  private var elements: [Element]
+
+  /// No fields.
+  public init() { elements = [] }
+
+  /// The fields in `elements`; of two with the same name the later one counts.
+  public init(_ elements: some Sequence<Element>) {
+    self.init()
+    for element in elements { self[element.key] = element.field }
+  }
+
+  /// How many fields there are.
+  public var count: Int { elements.count }
+
+  /// Whether there are none.
+  public var isEmpty: Bool { elements.isEmpty }
+
+  /// The names, ascending.
+  public var keys: [String] { elements.map(\.key) }
+
+  /// The field called `key`; assigning `nil` removes it.
+  public subscript(key: String) -> Field? {
+    get {
+      let index = insertionIndex(of: key)
+      guard index < elements.count, elements[index].key == key else { return nil }
+      return elements[index].field
+    }
+    set {
+      let index = insertionIndex(of: key)
+      let exists = index < elements.count && elements[index].key == key
+      switch (newValue, exists) {
+      case (let field?, true): elements[index].field = field
+      case (let field?, false): elements.insert(Element(key: key, field: field), at: index)
+      case (nil, true): elements.remove(at: index)
+      case (nil, false): break
+      }
+    }
+  }
+
+  /// What all fields count toward a record's size limit, in bytes.
+  public var byteCount: Int {
+    elements.reduce(0) { $0 + $1.key.utf8.count + $1.field.value.byteCount }
+  }
+
+  /// The fields whose names are in `keys`.
+  public func selecting(_ keys: some Sequence<String>) -> Fields {
+    let wanted = Set(keys)
+    var selected = Fields()
+    selected.elements = elements.filter { wanted.contains($0.key) }
+    return selected
+  }
+
+  private func insertionIndex(of key: String) -> Int {
+    var low = 0
+    var high = elements.count
+    while low < high {
+      let middle = low + (high - low) / 2
+      if elements[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+extension Fields: RandomAccessCollection {
+  /// The position of the first field.
+  public var startIndex: Int { 0 }
+
+  /// One past the last field.
+  public var endIndex: Int { elements.count }
+
+  /// The field at a position, in the order of names.
+  public subscript(position: Int) -> Element { elements[position] }
+}
+
+extension Fields: ExpressibleByDictionaryLiteral {
+  /// The plain values of a literal, none of them encrypted.
+  public init(dictionaryLiteral elements: (String, FieldValue)...) {
+    self.init(elements.map { Element(key: $0.0, field: Field($0.1)) })
+  }
+}

@@ -1,0 +1,147 @@
+/// Who changed a record on the server, from which device, and when.
+public struct RecordStamp: Hashable, Sendable, Codable {
+  /// The time the server took for it.
+  public var time: Timestamp
+
+  /// The user who did it.
+  public var user: UserID
+
+  /// The device it was done from, when the server knows.
+  public var device: String?
+
+  /// Notes a change by `user` at `time`.
+  public init(time: Timestamp, user: UserID, device: String? = nil) {
+    self.time = time
+    self.user = user
+    self.device = device
+  }
+}
+
+/// A record as a value: what both sides of the protocol mean by one version of it.
+public struct Record: Hashable, Sendable, Codable {
+  /// The record's name and zone.
+  public var id: RecordID
+
+  /// The record type, such as `ScratchTab`.
+  public var type: String
+
+  /// The version on the server, absent on a record that was never saved.
+  public var changeTag: ChangeTag?
+
+  /// The values.
+  public var fields: Fields
+
+  /// The record this one hangs under in a share hierarchy.
+  public var parent: RecordID?
+
+  /// The share this record is in.
+  public var share: RecordID?
+
+  /// The first save, absent before it.
+  public var created: RecordStamp?
+
+  /// The latest save, absent before the first.
+  public var modified: RecordStamp?
+
+  /// Puts a record together; only the ID and type are needed for a new one.
+  public init(
+    id: RecordID, type: String, changeTag: ChangeTag? = nil, fields: Fields = Fields(),
+    parent: RecordID? = nil, share: RecordID? = nil, created: RecordStamp? = nil,
+    modified: RecordStamp? = nil
+  ) {
+    self.id = id
+    self.type = type
+    self.changeTag = changeTag
+    self.fields = fields
+    self.parent = parent
+    self.share = share
+    self.created = created
+    self.modified = modified
+  }
+
+  /// What the record counts toward the size limits, in bytes.
+  public var byteCount: Int {
+    id.name.utf8.count + type.utf8.count + fields.byteCount
+  }
+}
+
+/// A record zone as the server describes it.
+public struct Zone: Hashable, Sendable, Codable {
+  /// What can be done in a zone; empty until it was saved or fetched.
+  public struct Capabilities: OptionSet, Hashable, Sendable, Codable {
+    /// The bits, with the values CloudKit gives them.
+    public var rawValue: UInt
+
+    /// Wraps the bits.
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// Changes can be fetched by token.
+    public static let fetchChanges = Capabilities(rawValue: 1)
+    /// A request's changes land together or not at all.
+    public static let atomic = Capabilities(rawValue: 2)
+    /// Records can be shared by hierarchy.
+    public static let sharing = Capabilities(rawValue: 4)
+    /// The whole zone can be shared.
+    public static let zoneWideSharing = Capabilities(rawValue: 8)
+    /// What a custom zone can do.
+    public static let custom: Capabilities = [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
+  }
+
+  /// The zone's name and owner.
+  public var id: ZoneID
+
+  /// What can be done in it.
+  public var capabilities: Capabilities
+
+  /// The zone-wide share, where there is one.
+  public var share: RecordID?
+
+  /// Describes a zone.
+  public init(id: ZoneID, capabilities: Capabilities = [], share: RecordID? = nil) {
+    self.id = id
+    self.capabilities = capabilities
+    self.share = share
+  }
+}
+
+/// Why a zone is gone; each kind asks for something else of the app.
+///
+/// Source: cksyncengine 2.10.
+public enum ZoneDeletionReason: UInt8, Hashable, Sendable, Codable, CaseIterable {
+  /// An app deleted it: drop the local data.
+  case deleted = 0
+  /// The user removed the app's data in the settings: drop the local data, upload nothing.
+  case purged = 1
+  /// The user reset encrypted data: keep the local data and upload it again.
+  case encryptedDataReset = 2
+}
+
+/// A zone that is gone, and why.
+public struct ZoneDeletion: Hashable, Sendable, Codable {
+  /// The zone that was there.
+  public var zone: ZoneID
+
+  /// Why it went.
+  public var reason: ZoneDeletionReason
+
+  /// Notes that `zone` went for `reason`.
+  public init(zone: ZoneID, reason: ZoneDeletionReason) {
+    self.zone = zone
+    self.reason = reason
+  }
+}
+
+/// A record that is gone.
+public struct RecordDeletion: Hashable, Sendable, Codable {
+  /// The record that was there.
+  public var id: RecordID
+
+  /// Its type.
+  public var type: String
+
+  /// Notes that the record went.
+  public init(id: RecordID, type: String) {
+    self.id = id
+    self.type = type
+  }
+}
