@@ -56,7 +56,7 @@ extension SyncMachine {
   package mutating func fetch(_ context: FetchContext, waiter: Waiter) {
     askForAccountIfNeeded()
     for (index, operation) in queue.enumerated() {
-      if case .fetch(let queued, let waiters) = operation, queued == context {
+      if case .fetch(let queued, let waiters) = operation, queued.options == context.options {
         queue[index] = .fetch(queued, waiters + [waiter])
         return
       }
@@ -69,7 +69,7 @@ extension SyncMachine {
   package mutating func send(_ context: SendContext, waiter: Waiter) {
     askForAccountIfNeeded()
     for (index, operation) in queue.enumerated() {
-      if case .send(let queued, let waiters) = operation, queued == context {
+      if case .send(let queued, let waiters) = operation, queued.scope == context.scope {
         queue[index] = .send(queued, waiters + [waiter])
         return
       }
