@@ -47,22 +47,34 @@ extension HouseRule {
           return [Fault(place: "README.md", message: "there is none")]
         }
         guard let test = tree[examplePath] else { return [] }
-        guard let example = readme.codeBlocks(in: "swift").first else {
+        let examples = readme.codeBlocks(in: "swift")
+        if examples.isEmpty {
           return [Fault(place: "README.md", message: "no example in Swift")]
         }
-        let words = { (text: String) in SwiftScanner(text).tokens.map(\.text) }
-        guard !words(test.text).contains(words(example)) else { return [] }
-        return [Fault(place: "README.md", message: "the example differs from \(examplePath)")]
+        return examples.enumerated().compactMap { index, example in
+          let file = SourceFile(path: "README.swift", text: example)
+          let imports = file.imports.map(\.module).filter { module in
+            !test.imports.contains { $0.module == module }
+          }
+          guard !imports.isEmpty || !test.contains(codeOf: file) else { return nil }
+          let message = "example \(index + 1) differs from \(examplePath)"
+          return Fault(place: "README.md", message: message)
+        }
       },
       broken: [
         ([:], ["README.md"]),
         (["README.md": "# A", examplePath: "f()"], ["README.md"]),
         (["README.md": "```swift\nf(1)\n```", examplePath: "f(2)"], ["README.md"]),
+        (["README.md": "```swift\nimport A\nf()\n```", examplePath: "f()"], ["README.md"]),
+        (
+          ["README.md": "```swift\nf()\n```\n```swift\ng()\n```", examplePath: "f()"],
+          ["README.md"]
+        ),
       ],
       kept: [
         [
-          "README.md": "```sh\nmake\n```\n```swift\nf(1,\n  2)\n```",
-          examplePath: "func g() {\n  f(1, 2)\n}",
+          "README.md": "```sh\nmake\n```\n```swift\nimport A\nf(1,\n  2)\n```",
+          examplePath: "import A\nimport Testing\nfunc g() {\n  f(1, 2)  // 3\n}",
         ]
       ]),
   ]
@@ -127,15 +139,26 @@ extension SourceFile {
 
   /// The contents of the code blocks marked with `language`.
   fileprivate func codeBlocks(in language: String) -> [String] {
-    text.split(separator: "```\(language)\n").dropFirst().compactMap {
-      $0.split(separator: "\n```", maxSplits: 1, omittingEmptySubsequences: false).first
-        .map(String.init)
-    } + (text.hasPrefix("```\(language)\n") ? [firstBlock(in: language)] : [])
+    var blocks: [String] = []
+    var isInside = false
+    for line in lines {
+      if line == "```\(language)" {
+        isInside = true
+        blocks.append("")
+      } else if line.hasPrefix("```") {
+        isInside = false
+      } else if isInside {
+        blocks[blocks.count - 1] += line + "\n"
+      }
+    }
+    return blocks
   }
 
-  private func firstBlock(in language: String) -> String {
-    let body = text.dropFirst("```\(language)\n".count)
-    return body.split(separator: "\n```", maxSplits: 1).first.map(String.init) ?? ""
+  /// Whether the code of `example`, but for its imports, stands in this file without a gap.
+  fileprivate func contains(codeOf example: SourceFile) -> Bool {
+    let imported = Set(example.imports.map(\.line))
+    let wanted = example.tokens.filter { !imported.contains($0.line) }.map(\.text)
+    return tokens.map(\.text).contains(wanted)
   }
 }
 
