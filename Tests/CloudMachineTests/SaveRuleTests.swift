@@ -53,7 +53,9 @@ struct SaveRuleTests {
     }
   }
 
-  @Test("serverRecordChanged carries the whole server record (createTagLocallyThenCreateSameTagRemotely)")
+  @Test(
+    "serverRecordChanged carries the whole server record (createTagLocallyThenCreateSameTagRemotely)"
+  )
   func conflictCarriesServerRecord() throws {
     let world = try World()
     _ = try world.modify([fresh("a", ["n": .int64(1)])])
@@ -66,7 +68,8 @@ struct SaveRuleTests {
     #expect(try world.stored("a")?.fields["n"]?.value == .int64(1))
   }
 
-  @Test("insertUpdateDelete, remoteServerRecordUpdateWithOldRecord, saveRecordThatWasPreviouslyDeleted")
+  @Test(
+    "insertUpdateDelete, remoteServerRecordUpdateWithOldRecord, saveRecordThatWasPreviouslyDeleted")
   func life() throws {
     let world = try World()
     #expect(try world.modify([fresh("a", ["n": .int64(1)])]) == "+a ok")
@@ -87,7 +90,9 @@ struct SaveRuleTests {
     #expect(try world.page().words == "a", "it is back, once")
   }
 
-  @Test("fields: set, clear, replace, none; nothing of a clear is left, and an empty save is a new version")
+  @Test(
+    "fields: set, clear, replace, none; nothing of a clear is left, and an empty save is a new version"
+  )
   func merging() throws {
     let world = try World()
     _ = try world.modify([fresh("a", ["m": .int64(1), "n": .list([]), "o": .double(.nan)])])
@@ -125,7 +130,9 @@ struct SaveRuleTests {
     #expect(last.secondsSinceReferenceDate == 900_000_000)
   }
 
-  @Test("mutating record returned from modifyRecords does not mutate database; the answer has the fields asked for")
+  @Test(
+    "mutating record returned from modifyRecords does not mutate database; the answer has the fields asked for"
+  )
   func answeredRecords() throws {
     let world = try World()
     for (selection, keys) in [

@@ -111,8 +111,9 @@ final class World {
     _ since: ChangeToken? = nil, limit: Int? = nil, as caller: Caller? = nil
   ) throws -> DatabaseChangesPage {
     let request = FetchDatabaseChanges(since: since, limit: limit)
-    guard case .databaseChanges(let page) = try ask(.fetchDatabaseChanges(request), as: caller)
-      .reply()
+    guard
+      case .databaseChanges(let page) = try ask(.fetchDatabaseChanges(request), as: caller)
+        .reply()
     else { throw Unexpected() }
     return page
   }
@@ -121,7 +122,9 @@ final class World {
 /// An answer of the wrong kind.
 struct Unexpected: Error {}
 
-func id(_ name: String, _ zone: ZoneID = World.zone) -> RecordID { RecordID(name: name, zone: zone) }
+func id(_ name: String, _ zone: ZoneID = World.zone) -> RecordID {
+  RecordID(name: name, zone: zone)
+}
 
 /// A save of a new record; `owners` are records it goes with.
 func fresh(
