@@ -3,7 +3,9 @@ import CloudProtocol
 import Records
 import Testing
 
-/// Change feeds and their tokens. Source: cloudkit-surface 2.5; invariants I8, I9, I10.
+/// Change feeds and their tokens.
+///
+/// Source: cloudkit-surface 2.5; invariants I8, I9, I10.
 struct FeedTests {
   @Test("each changed record once, as it is now, own writes too; deletions with their type")
   func feed() throws {

@@ -3,7 +3,9 @@ import CloudProtocol
 import Records
 import Testing
 
-/// How much the cloud takes, and what names look like. Source: cloudkit-surface 2.4.
+/// How much the cloud takes, and what names look like.
+///
+/// Source: cloudkit-surface 2.4.
 struct LimitTests {
   @Test("limitExceeded_modifyRecords, records_limitExceeded: 400 items are taken, 401 are not")
   func items() throws {
