@@ -40,7 +40,7 @@ struct LimitTests {
     #expect(try world.modify([growing], policy: .changedKeys) == "+a limitExceeded")
   }
 
-  @Test("names, record types and keys")
+  @Test("invalidRecordName; names of zones, record types and keys")
   func names() throws {
     let world = try World()
     let long = String(repeating: "n", count: 255)
