@@ -41,7 +41,8 @@ struct BatchTests {
       name: "two culprits keep their own errors",
       save: { _ in [fresh("one"), fresh("gone", tag: "1"), fresh("_x")] }, delete: ["two"],
       atomic:
-        "+one serverRecordChanged, +gone unknownItem, +_x invalidArguments, -two batchRequestFailed",
+        "+one serverRecordChanged, +gone unknownItem, +_x invalidArguments, "
+        + "-two batchRequestFailed",
       loose: "+one serverRecordChanged, +gone unknownItem, +_x invalidArguments, -two ok",
       leftLoose: "flea left list one owner pet right toy"),
     Story(

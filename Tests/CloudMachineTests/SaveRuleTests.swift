@@ -54,7 +54,7 @@ struct SaveRuleTests {
   }
 
   @Test(
-    "serverRecordChanged carries the whole server record (createTagLocallyThenCreateSameTagRemotely)"
+    "createTagLocallyThenCreateSameTagRemotely: serverRecordChanged carries the server record"
   )
   func conflictCarriesServerRecord() throws {
     let world = try World()
@@ -69,7 +69,9 @@ struct SaveRuleTests {
   }
 
   @Test(
-    "insertUpdateDelete, remoteServerRecordUpdateWithOldRecord, saveRecordThatWasPreviouslyDeleted")
+    """
+    insertUpdateDelete, remoteServerRecordUpdateWithOldRecord, saveRecordThatWasPreviouslyDeleted
+    """)
   func life() throws {
     let world = try World()
     #expect(try world.modify([fresh("a", ["n": .int64(1)])]) == "+a ok")
@@ -91,7 +93,7 @@ struct SaveRuleTests {
   }
 
   @Test(
-    "fields: set, clear, replace, none; nothing of a clear is left, and an empty save is a new version"
+    "fields: set, clear, replace, none; an empty save is a new version"
   )
   func merging() throws {
     let world = try World()
@@ -131,7 +133,7 @@ struct SaveRuleTests {
   }
 
   @Test(
-    "mutating record returned from modifyRecords does not mutate database; the answer has the fields asked for"
+    "mutating record returned from modifyRecords does not mutate database"
   )
   func answeredRecords() throws {
     let world = try World()

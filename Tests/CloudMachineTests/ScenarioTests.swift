@@ -94,7 +94,10 @@ struct ScenarioTests {
   }
 
   @Test(
-    "fetching changes does not mutate database, nor does mutating record returned from non-atomic modifyRecords"
+    """
+    fetching changes does not mutate database, \
+    mutating record returned from non-atomic modifyRecords does not mutate database
+    """
   )
   func copies() throws {
     let world = try World()
@@ -113,7 +116,7 @@ struct ScenarioTests {
   }
 
   @Test(
-    "testRecoverFromBadChangeTag, testRecoverFromCloudKitOldChangeToken: what to do is in the answer"
+    "testRecoverFromBadChangeTag, testRecoverFromCloudKitOldChangeToken"
   )
   func recovery() throws {
     let world = try World()

@@ -81,12 +81,13 @@ struct StorageUseTests {
 
   private func contents(_ world: World) throws -> [String] {
     let storage = world.storage
+    let key = ReceiptKey(user: world.alice, device: "phone", requestID: "watched")
     return [
       "\(String(describing: try storage.database(world.database)))",
       "\(try storage.zones(in: world.database))",
       "\(try storage.subscriptions(in: world.database))",
       "\(try storage.recordChanges(of: World.zone, in: world.database, after: 0, limit: .max))",
-      "\(String(describing: try storage.receipt(ReceiptKey(user: world.alice, device: "phone", requestID: "watched"))))",
+      "\(String(describing: try storage.receipt(key)))",
     ]
   }
 }
