@@ -65,6 +65,8 @@ struct DatabaseTests {
       }
     let orders = try end(World.zone, world.database, world.now, world.storage)
     #expect(orders.isEmpty, "nobody subscribed")
+    #expect(try world.storage.zone(World.zone, in: world.database)?.byteCount == 0)
+    #expect(try world.storage.database(world.database)?.byteCount == 0)
     let error =
       switch reason {
       case .deleted: "zoneNotFound"

@@ -83,6 +83,24 @@ struct MemoryStorageTests {
         == Array(left.filter { $0.changedAt > middle }.prefix(3)))
   }
 
+  @Test("the latest receipts are kept, and one put again is the latest")
+  func receipts() throws {
+    let storage = MemoryStorage()
+    func key(_ name: Int) -> ReceiptKey {
+      ReceiptKey(user: UserID("_a"), device: "d", requestID: "\(name)")
+    }
+    var kept: [Int] = []
+    var generator = SeededGenerator(seed: 2)
+    for _ in 0..<3000 {
+      let name = generator.below(30)
+      kept.removeAll { $0 == name }
+      kept = Array((kept + [name]).suffix(10))
+      let receipt = Receipt(key: key(name), reply: .zones([]))
+      try storage.commit([.putReceipt(receipt, keeping: 10)])
+      #expect(try (0..<30).filter { try storage.receipt(key($0)) != nil } == kept.sorted())
+    }
+  }
+
   @Test("links follow the record that holds them")
   func links() throws {
     let world = try World()
