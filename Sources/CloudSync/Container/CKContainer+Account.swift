@@ -27,7 +27,7 @@ extension CKContainer {
   }
 
   /// Calls `completionHandler` with the result of `accountStatus()`.
-  public func accountStatus(
+  @preconcurrency public func accountStatus(
     completionHandler: @escaping @Sendable (CKAccountStatus, (any Error)?) -> Void
   ) {
     Task {
@@ -40,7 +40,7 @@ extension CKContainer {
   }
 
   /// Calls `completionHandler` with the result of `userRecordID()`.
-  public func fetchUserRecordID(
+  @preconcurrency public func fetchUserRecordID(
     completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
   ) {
     answer(completionHandler) { try await self.userRecordID() }
