@@ -1,0 +1,108 @@
+public import CloudProtocol
+public import Foundation
+import Synchronization
+
+/// Whether and how an account can be used.
+public enum CKAccountStatus: Int, Sendable {
+  /// It could not be found out.
+  case couldNotDetermine = 0
+  /// An account is signed in.
+  case available = 1
+  /// An administrator or a parent restricts the account.
+  case restricted = 2
+  /// No account is signed in.
+  case noAccount = 3
+  /// An account is signed in but not ready.
+  case temporarilyUnavailable = 4
+}
+
+/// An app's place in the cloud: three databases and the account that is signed in.
+///
+/// Source: cloudkit-surface 1.6. Beside CloudKit's initialisers there is one that takes the
+/// transport, the way to a server.
+public final class CKContainer: NSObject, Sendable {
+  private static let defaultTransportHook = Mutex<(@Sendable (String) -> any CloudTransport)?>(nil)
+  private static let defaultContainer = Mutex<CKContainer?>(nil)
+
+  /// Makes the transport for containers that are created without one, given their identifier.
+  ///
+  /// Set it once at the start of the program; a container asks it at its first request and
+  /// keeps the answer. Without it, requests of such containers fail with `badContainer`.
+  public static var defaultTransport: (@Sendable (String) -> any CloudTransport)? {
+    get { defaultTransportHook.withLock { $0 } }
+    set { defaultTransportHook.withLock { $0 = newValue } }
+  }
+
+  /// The container of the running program, always the same object: `iCloud.` and its bundle
+  /// identifier, or the program's name where there is no bundle.
+  public class func `default`() -> CKContainer {
+    defaultContainer.withLock { container in
+      if let container { return container }
+      let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+      let created = CKContainer(identifier: "iCloud.\(program)")
+      container = created
+      return created
+    }
+  }
+
+  /// What the container and its databases share.
+  package let connection: CloudConnection
+
+  /// The container's name, such as `iCloud.com.example.app`.
+  public let containerIdentifier: String?
+
+  /// The signed-in user's own database.
+  public let privateCloudDatabase: CKDatabase
+  /// The database for all users of the app.
+  public let publicCloudDatabase: CKDatabase
+  /// What other users shared with the signed-in user.
+  public let sharedCloudDatabase: CKDatabase
+
+  private init(connection: CloudConnection) {
+    self.connection = connection
+    containerIdentifier = connection.container
+    privateCloudDatabase = CKDatabase(scope: .private, connection: connection)
+    publicCloudDatabase = CKDatabase(scope: .public, connection: connection)
+    sharedCloudDatabase = CKDatabase(scope: .shared, connection: connection)
+  }
+
+  /// The container `containerIdentifier`, reached by `CKContainer.defaultTransport`.
+  public convenience init(identifier containerIdentifier: String) {
+    self.init(connection: CloudConnection(container: containerIdentifier, transport: nil))
+  }
+
+  /// The container `identifier`, reached by `transport`.
+  ///
+  /// - Parameters:
+  ///   - identifier: The container's name.
+  ///   - transport: The way to a server; it stands for one device.
+  ///   - environment: Which of the container's two worlds.
+  public convenience init(
+    identifier: String, transport: any CloudTransport,
+    environment: CloudEnvironment = .development
+  ) {
+    self.init(
+      connection: CloudConnection(
+        container: identifier, environment: environment, transport: transport))
+  }
+
+  /// The database of a kind: the same object as the property of that name.
+  public func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
+    switch databaseScope {
+    case .public: publicCloudDatabase
+    case .private: privateCloudDatabase
+    case .shared: sharedCloudDatabase
+    }
+  }
+
+  /// The identifier.
+  public override var description: String { "<CKContainer: \(connection.container)>" }
+
+  /// The same as `description`.
+  public override var debugDescription: String { description }
+}
+
+extension NSNotification.Name {
+  /// Posted when another account, or none, is signed in; ask for `accountStatus` again.
+  public static let CKAccountChanged = NSNotification.Name("CKAccountChangedNotification")
+}

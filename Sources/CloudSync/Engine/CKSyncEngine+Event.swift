@@ -1,0 +1,52 @@
+extension CKSyncEngine {
+  /// What an engine tells its delegate.
+  ///
+  /// Every payload can be built by anyone, so that a delegate can be tested without an engine;
+  /// in CloudKit only the engine can. Source: cksyncengine 1.
+  public enum Event: Sendable {
+    /// The engine's state changed: store it.
+    case stateUpdate(CKSyncEngine.Event.StateUpdate)
+    /// Another account, or none, is signed in; pending changes were dropped.
+    case accountChange(CKSyncEngine.Event.AccountChange)
+    /// A fetch brought news of zones.
+    case fetchedDatabaseChanges(CKSyncEngine.Event.FetchedDatabaseChanges)
+    /// A fetch brought records.
+    case fetchedRecordZoneChanges(CKSyncEngine.Event.FetchedRecordZoneChanges)
+    /// A request about zones was answered.
+    case sentDatabaseChanges(CKSyncEngine.Event.SentDatabaseChanges)
+    /// A request about records was answered.
+    case sentRecordZoneChanges(CKSyncEngine.Event.SentRecordZoneChanges)
+    /// A fetch begins.
+    case willFetchChanges(CKSyncEngine.Event.WillFetchChanges)
+    /// The fetch of one zone begins.
+    case willFetchRecordZoneChanges(CKSyncEngine.Event.WillFetchRecordZoneChanges)
+    /// The fetch of one zone ended.
+    case didFetchRecordZoneChanges(CKSyncEngine.Event.DidFetchRecordZoneChanges)
+    /// A fetch ended; it carries no error.
+    case didFetchChanges(CKSyncEngine.Event.DidFetchChanges)
+    /// A send begins.
+    case willSendChanges(CKSyncEngine.Event.WillSendChanges)
+    /// A send ended; it carries no error.
+    case didSendChanges(CKSyncEngine.Event.DidSendChanges)
+  }
+}
+
+extension CKSyncEngine.Event: CustomStringConvertible {
+  /// The payload's description.
+  public var description: String {
+    switch self {
+    case .stateUpdate(let payload): payload.description
+    case .accountChange(let payload): payload.description
+    case .fetchedDatabaseChanges(let payload): payload.description
+    case .fetchedRecordZoneChanges(let payload): payload.description
+    case .sentDatabaseChanges(let payload): payload.description
+    case .sentRecordZoneChanges(let payload): payload.description
+    case .willFetchChanges(let payload): payload.description
+    case .willFetchRecordZoneChanges(let payload): payload.description
+    case .didFetchRecordZoneChanges(let payload): payload.description
+    case .didFetchChanges(let payload): payload.description
+    case .willSendChanges(let payload): payload.description
+    case .didSendChanges(let payload): payload.description
+    }
+  }
+}

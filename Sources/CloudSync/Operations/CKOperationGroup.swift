@@ -1,0 +1,116 @@
+public import Foundation
+import Synchronization
+
+/// A name and an estimate for operations that belong together.
+///
+/// It can be used from any thread: the values lie behind a lock.
+/// Source: cloudkit-surface 1.7.
+public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
+  /// How much a group will send or receive, roughly.
+  public enum TransferSize: Int, Sendable {
+    /// Nobody can tell.
+    case unknown = 0
+    /// Less than a megabyte.
+    case kilobytes = 1
+    /// 1 to 9 megabytes.
+    case megabytes = 2
+    /// 10 to 99 megabytes.
+    case tensOfMegabytes = 3
+    /// 100 to 999 megabytes.
+    case hundredsOfMegabytes = 4
+    /// 1 to 9 gigabytes.
+    case gigabytes = 5
+    /// 10 to 99 gigabytes.
+    case tensOfGigabytes = 6
+    /// 100 gigabytes or more.
+    case hundredsOfGigabytes = 7
+  }
+
+  private struct Values {
+    var name: String?
+    var quantity = 0
+    var expectedSendSize = TransferSize.unknown
+    var expectedReceiveSize = TransferSize.unknown
+    var defaultConfiguration: CKOperation.Configuration?
+  }
+
+  private let values: Mutex<Values>
+
+  /// Names the group; made anew for each.
+  public let operationGroupID: String
+
+  /// A group with a new ID.
+  public override init() {
+    operationGroupID = UUID().uuidString
+    values = Mutex(Values(defaultConfiguration: CKOperation.Configuration()))
+  }
+
+  /// What the group is for, in words; shows in the server's records.
+  public var name: String? {
+    get { values.withLock { $0.name } }
+    set { values.withLock { $0.name = newValue } }
+  }
+
+  /// How many things the group is about, of whatever kind the app counts.
+  public var quantity: Int {
+    get { values.withLock { $0.quantity } }
+    set { values.withLock { $0.quantity = newValue } }
+  }
+
+  /// How much the group will send.
+  public var expectedSendSize: TransferSize {
+    get { values.withLock { $0.expectedSendSize } }
+    set { values.withLock { $0.expectedSendSize = newValue } }
+  }
+
+  /// How much the group will receive.
+  public var expectedReceiveSize: TransferSize {
+    get { values.withLock { $0.expectedReceiveSize } }
+    set { values.withLock { $0.expectedReceiveSize = newValue } }
+  }
+
+  /// How the group's operations run unless they say otherwise.
+  public var defaultConfiguration: CKOperation.Configuration! {
+    get { values.withLock { $0.defaultConfiguration } }
+    set { values.withLock { $0.defaultConfiguration = newValue } }
+  }
+
+  /// The ID and the name.
+  public override var description: String {
+    "<CKOperationGroup: \(operationGroupID), name=\(name ?? "none")>"
+  }
+
+  /// The same as `description`.
+  public override var debugDescription: String { description }
+
+  /// Always true.
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Archives the ID, name and estimates.
+  public func encode(with coder: NSCoder) {
+    let values = values.withLock { $0 }
+    coder.encode(operationGroupID as NSString, forKey: "OperationGroupID")
+    coder.encode(values.name.map { $0 as NSString }, forKey: "Name")
+    coder.encode(values.quantity, forKey: "Quantity")
+    coder.encode(values.expectedSendSize.rawValue, forKey: "ExpectedSendSize")
+    coder.encode(values.expectedReceiveSize.rawValue, forKey: "ExpectedReceiveSize")
+  }
+
+  /// Reads a group back; `nil` when the archive has no ID.
+  public init?(coder: NSCoder) {
+    guard let id = coder.decodeObject(of: NSString.self, forKey: "OperationGroupID") else {
+      return nil
+    }
+    operationGroupID = String(describing: id)
+    let name = coder.decodeObject(of: NSString.self, forKey: "Name")
+    values = Mutex(
+      Values(
+        name: name.map { String(describing: $0) },
+        quantity: coder.decodeInteger(forKey: "Quantity"),
+        expectedSendSize: TransferSize(rawValue: coder.decodeInteger(forKey: "ExpectedSendSize"))
+          ?? .unknown,
+        expectedReceiveSize: TransferSize(
+          rawValue: coder.decodeInteger(forKey: "ExpectedReceiveSize")) ?? .unknown,
+        defaultConfiguration: CKOperation.Configuration()))
+  }
+}

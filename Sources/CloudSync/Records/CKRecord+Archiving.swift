@@ -1,0 +1,50 @@
+public import Foundation
+import Records
+import Synchronization
+
+extension CKRecord {
+  private static let recordKey = "CloudSyncRecord"
+  private static let systemFieldsKey = "CloudSyncSystemFields"
+
+  /// Archives what the system knows of the record, without any of its fields.
+  ///
+  /// That is the ID, type, tag, dates, users, parent and share: all it takes to save the record
+  /// again later. `init(coder:)` reads it.
+  public func encodeSystemFields(with coder: NSCoder) {
+    var record = value
+    record.fields = Fields()
+    ArchivedBytes.encode(CKRecord.systemFieldsKey, with: coder) { writer in
+      writer.write(false)
+      writer.write(record)
+    }
+  }
+
+  func encodeState(with coder: NSCoder) {
+    let state = state.withLock { $0 }
+    ArchivedBytes.encode(CKRecord.recordKey, with: coder) { writer in
+      writer.write(true)
+      writer.write(state.record)
+      writer.write(list: state.changedKeys.sorted()) { $0.write($1) }
+      writer.write(state.isParentChanged)
+      writer.write(optional: state.base) { $0.write($1) }
+    }
+  }
+
+  static func decodeState(with coder: NSCoder) -> State? {
+    // A coder without keys has one place only, so the bytes themselves say which form they are.
+    let isWhole = !coder.allowsKeyedCoding || ArchivedBytes.holds(recordKey, in: coder)
+    let key = isWhole ? recordKey : systemFieldsKey
+    return ArchivedBytes.decode(key, with: coder) { (reader) throws(ByteFormatError) in
+      guard try reader.bool() else {
+        let record = try reader.record()
+        return State(record: record, base: record.changeTag.map { _ in Fields() })
+      }
+      var state = State(record: try reader.record())
+      state.changedKeys = Set(
+        try reader.list { (reader) throws(ByteFormatError) in try reader.string() })
+      state.isParentChanged = try reader.bool()
+      state.base = try reader.optional { (reader) throws(ByteFormatError) in try reader.fields() }
+      return state
+    }
+  }
+}

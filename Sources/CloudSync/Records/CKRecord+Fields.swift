@@ -1,0 +1,105 @@
+import Records
+import Synchronization
+
+extension CKRecord {
+  /// The fields that are kept encrypted; readable here only.
+  ///
+  /// A name is either encrypted or not: setting one here takes it away from the plain fields.
+  public var encryptedValues: any CKRecordKeyValueSetting & Sendable {
+    CKEncryptedValues(record: self)
+  }
+
+  /// Goes through the plain fields in the order of their names.
+  public func makeIterator() -> CKRecordKeyValueIterator {
+    CKRecordKeyValueIterator(
+      fields: state.withLock { $0.record.fields.filter { !$0.field.isEncrypted } })
+  }
+
+  /// The value of a field of one of the two kinds.
+  package func object(
+    forKey key: FieldKey, encrypted: Bool
+  ) -> (any CKRecordValueProtocol)? {
+    let field = state.withLock { $0.record.fields[key] }
+    guard let field, field.isEncrypted == encrypted else { return nil }
+    return field.value.boxed
+  }
+
+  /// Sets or removes a field of one of the two kinds and notes that it was touched.
+  package func setObject(
+    _ object: (any CKRecordValueProtocol)?, forKey key: FieldKey, encrypted: Bool
+  ) {
+    precondition(
+      CKRecord.isValid(key: key),
+      """
+      CKRecord: "\(key)" is not a valid field name; use up to 255 letters, digits and \
+      underscores (ASCII), starting with a letter.
+      """)
+    guard let object else { return removeObject(forKey: key, encrypted: encrypted) }
+    guard let value = FieldValue(object) else {
+      preconditionFailure(
+        """
+        CKRecord: a value of type \(type(of: object)) cannot be stored in the field "\(key)"; \
+        use text, numbers, dates, data, references, assets, places, or lists of these.
+        """)
+    }
+    precondition(
+      !encrypted || value.canBeEncrypted,
+      "CKRecord: \"\(key)\" is encrypted; references and assets cannot be stored there.")
+    state.withLock { state in
+      state.record.fields[key] = Field(value, isEncrypted: encrypted)
+      state.changedKeys.insert(key)
+    }
+  }
+
+  private func removeObject(forKey key: FieldKey, encrypted: Bool) {
+    state.withLock { state in
+      if let field = state.record.fields[key], field.isEncrypted != encrypted { return }
+      state.record.fields[key] = nil
+      state.changedKeys.insert(key)
+    }
+  }
+
+  /// The names of the fields of one of the two kinds, ascending.
+  package func keys(encrypted: Bool) -> [FieldKey] {
+    state.withLock { state in
+      state.record.fields.filter { $0.field.isEncrypted == encrypted }.map(\.key)
+    }
+  }
+
+  /// Whether a field can have this name: a letter or underscore, then letters, digits,
+  /// underscores and dollar signs, all ASCII, at most 255; or one of the system's own names.
+  ///
+  /// Source: cloudkit-surface 1.2, the measured client check.
+  package static func isValid(key: String) -> Bool {
+    let name = key.hasPrefix("cloudkit.") ? key.dropFirst(9) : Substring(key)
+    guard let first = name.utf8.first, key.utf8.count <= 255 else { return false }
+    func isLetter(_ byte: UInt8) -> Bool {
+      (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte) || byte == 0x5f
+    }
+    return isLetter(first)
+      && name.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x24 }
+  }
+}
+
+extension FieldValue {
+  /// Whether an encrypted field can hold this value.
+  fileprivate var canBeEncrypted: Bool {
+    switch self {
+    case .reference, .asset: false
+    case .list(let values): values.allSatisfy(\.canBeEncrypted)
+    case .string, .int64, .double, .date, .bytes, .location: true
+    }
+  }
+}
+
+/// Goes through the plain fields of a record, in the order of their names.
+public struct CKRecordKeyValueIterator: IteratorProtocol {
+  private var rest: ArraySlice<Fields.Element>
+
+  fileprivate init(fields: [Fields.Element]) { rest = fields[...] }
+
+  /// The next field's name and value.
+  public mutating func next() -> (String, any CKRecordValueProtocol)? {
+    rest.popFirst().map { ($0.key, $0.field.value.boxed) }
+  }
+}

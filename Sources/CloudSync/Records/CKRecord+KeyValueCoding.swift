@@ -1,0 +1,45 @@
+import Foundation
+
+/// The key-value coding calls that apps use on records; there is no such thing on `NSObject` here.
+extension CKRecord {
+  /// Sets the plain field `key`, or removes it with `nil`.
+  public func setValue(_ value: Any?, forKey key: String) {
+    guard let value else { return setObject(nil, forKey: key) }
+    guard let storable = value as? any CKRecordValueProtocol else {
+      preconditionFailure(
+        "CKRecord: a value of type \(type(of: value)) cannot be stored in the field \"\(key)\".")
+    }
+    setObject(storable, forKey: key)
+  }
+
+  /// The value of the plain field `key`.
+  public func value(forKey key: String) -> Any? { object(forKey: key) }
+
+  /// Sets several plain fields; `NSNull` removes one.
+  public func setValuesForKeys(_ keyedValues: [String: Any]) {
+    for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
+  }
+
+  /// The values of the plain fields `keys`; `NSNull` where there is none.
+  public func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+    Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }) { $1 }
+  }
+
+  /// The words of all plain texts, for searching: lower case, without accents, each once.
+  public func allTokens() -> [String] {
+    var seen: Set<String> = []
+    var tokens: [String] = []
+    for (_, value) in self {
+      let texts = (value as? [String]) ?? (value as? String).map { [$0] } ?? []
+      for text in texts {
+        let folded = text.folding(
+          options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+        for word in folded.split(whereSeparator: { !$0.isLetter && !$0.isNumber }) {
+          let token = String(word)
+          if seen.insert(token).inserted { tokens.append(token) }
+        }
+      }
+    }
+    return tokens
+  }
+}

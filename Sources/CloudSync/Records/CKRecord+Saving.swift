@@ -1,0 +1,59 @@
+package import CloudProtocol
+package import Records
+import Synchronization
+
+extension CKRecord {
+  /// What a save under `policy` sends of this record now.
+  ///
+  /// The touched fields, or with `allKeys` all fields there are and the touched ones that are
+  /// gone. Source: cloudkit-surface 2.1.
+  package func pendingSave(
+    policy: SavePolicy = .ifServerRecordUnchanged
+  ) -> RecordSave {
+    state.withLock { state in
+      let record = state.record
+      var keys = state.changedKeys
+      var sendsParent = state.isParentChanged
+      switch policy {
+      case .ifServerRecordUnchanged, .changedKeys: break
+      case .allKeys:
+        keys.formUnion(record.fields.keys)
+        sendsParent = sendsParent || record.parent != nil
+      }
+      return RecordSave(
+        id: record.id, type: record.type, changeTag: record.changeTag,
+        changes: keys.sorted().map { RecordSave.Change(key: $0, field: record.fields[$0]) },
+        parent: sendsParent ? .set(record.parent) : .keep)
+    }
+  }
+
+  /// Takes over what the server answered to `save`: `saved` is the record as it is there now.
+  ///
+  /// Fields the app changed while the request was on its way keep the app's value and stay
+  /// touched, so that the next save sends them.
+  package func didSave(_ saved: Record, of save: RecordSave) {
+    state.withLock { state in
+      for change in save.changes where state.record.fields[change.key] == change.field {
+        state.changedKeys.remove(change.key)
+      }
+      if case .set(let parent) = save.parent, parent == state.record.parent {
+        state.isParentChanged = false
+      }
+      var merged = saved
+      for key in state.changedKeys { merged.fields[key] = state.record.fields[key] }
+      if state.isParentChanged { merged.parent = state.record.parent }
+      state.record = merged
+      state.base = saved.fields
+    }
+  }
+
+  /// The record as it was when it was fetched or saved last; `nil` for one that never was.
+  package var ancestor: CKRecord? {
+    state.withLock { state in
+      guard let base = state.base else { return nil }
+      var record = state.record
+      record.fields = base
+      return CKRecord(record)
+    }
+  }
+}

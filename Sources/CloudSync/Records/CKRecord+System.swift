@@ -1,0 +1,67 @@
+public import Foundation
+import Records
+import Synchronization
+
+extension CKRecord {
+  /// The kind of record.
+  public var recordType: CKRecord.RecordType { state.withLock { $0.record.type } }
+
+  /// The record's name and zone.
+  public var recordID: CKRecord.ID { CKRecordID(state.withLock { $0.record.id }) }
+
+  /// The version on the server this record is based on; `nil` when it was never saved.
+  public var recordChangeTag: String? { state.withLock { $0.record.changeTag?.rawValue } }
+
+  /// Who saved the record first.
+  public var creatorUserRecordID: CKRecord.ID? {
+    CKRecord.userRecordID(state.withLock { $0.record.created })
+  }
+
+  /// When the record was saved first.
+  public var creationDate: Date? { state.withLock { $0.record.created.map { Date($0.time) } } }
+
+  /// Who saved the record last.
+  public var lastModifiedUserRecordID: CKRecord.ID? {
+    CKRecord.userRecordID(state.withLock { $0.record.modified })
+  }
+
+  /// When the record was saved last.
+  public var modificationDate: Date? {
+    state.withLock { $0.record.modified.map { Date($0.time) } }
+  }
+
+  /// The share the record is in.
+  public var share: CKRecord.Reference? {
+    CKRecord.plainReference(state.withLock { $0.record.share })
+  }
+
+  /// The record this one hangs under in a share hierarchy; its action must be `.none`.
+  public var parent: CKRecord.Reference? {
+    get { CKRecord.plainReference(state.withLock { $0.record.parent }) }
+    set {
+      precondition(
+        newValue.map { $0.action == .none } ?? true,
+        "CKRecord: a parent reference must have the action .none; use setParent(_:).")
+      state.withLock { state in
+        state.record.parent = newValue?.value.target
+        state.isParentChanged = true
+      }
+    }
+  }
+
+  /// Hangs this record under `parentRecord`, or under none.
+  public func setParent(_ parentRecord: CKRecord?) { setParent(parentRecord?.recordID) }
+
+  /// Hangs this record under the record `parentRecordID`, or under none.
+  public func setParent(_ parentRecordID: CKRecord.ID?) {
+    parent = parentRecordID.map { CKReference(recordID: $0, action: .none) }
+  }
+
+  private static func userRecordID(_ stamp: RecordStamp?) -> CKRecord.ID? {
+    stamp.map { CKRecordID(RecordID(name: $0.user.rawValue, zone: .default)) }
+  }
+
+  private static func plainReference(_ target: RecordID?) -> CKRecord.Reference? {
+    target.map { CKReference(Records.Reference(target: $0, action: .none)) }
+  }
+}

@@ -1,0 +1,118 @@
+public import Foundation
+package import Records
+import Synchronization
+
+/// A record: typed fields under a name, in a zone, with what the server knows of it.
+///
+/// An object, as apps expect: they change its fields, archive it, and compare it by identity.
+/// Inside it holds a value and the names of the fields that were touched. It can be used from
+/// any thread. Source: cloudkit-surface 1.2.
+///
+/// `@unchecked` because a class that others can inherit from cannot be checked; the one stored
+/// property is a `Mutex`, and subclasses add none of their own that change.
+public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSetting, Sequence,
+  @unchecked Sendable
+{
+  /// The name of a kind of record, such as `ScratchTab`.
+  public typealias RecordType = String
+  /// The name of a field.
+  public typealias FieldKey = String
+  /// Names a record.
+  public typealias ID = CKRecordID
+  /// A pointer to a record.
+  public typealias Reference = CKReference
+
+  /// All that a record object holds.
+  package struct State: Sendable {
+    /// The record as it is now on this device.
+    package var record: Record
+    /// The fields touched since the record was fetched or saved.
+    package var changedKeys: Set<String> = []
+    /// Whether the parent was touched since then.
+    package var isParentChanged = false
+    /// The fields as they were then, when the record is from the server.
+    package var base: Fields?
+  }
+
+  /// The state, behind the lock that makes the object usable from any thread.
+  let state: Mutex<State>
+
+  /// Makes a record object with a given state.
+  package init(state: State) { self.state = Mutex(state) }
+
+  /// A record as the server has it: nothing is touched.
+  package convenience init(_ record: Record) {
+    self.init(state: State(record: record, base: record.fields))
+  }
+
+  /// A new record, on this device until it is saved.
+  public convenience init(recordType: CKRecord.RecordType, recordID: CKRecord.ID = CKRecord.ID()) {
+    precondition(!recordType.isEmpty, "CKRecord: a record type cannot be empty; name the type.")
+    self.init(state: State(record: Record(id: recordID.value, type: recordType)))
+  }
+
+  /// A new record with a name of its own in `zoneID`.
+  @available(*, deprecated, message: "Use init(recordType:recordID:) with CKRecord.ID(zoneID:).")
+  public convenience init(recordType: CKRecord.RecordType, zoneID: CKRecordZone.ID) {
+    self.init(recordType: recordType, recordID: CKRecord.ID(zoneID: zoneID))
+  }
+
+  /// Reads an archive of `encode(with:)` or `encodeSystemFields(with:)`; `nil` when it is damaged.
+  public required init?(coder: NSCoder) {
+    guard let state = CKRecord.decodeState(with: coder) else { return nil }
+    self.state = Mutex(state)
+  }
+
+  /// The record as a value, with the changes that were not saved yet.
+  package var value: Record { state.withLock { $0.record } }
+
+  /// The value of the plain field `key`; `nil` when there is none or it is encrypted.
+  public func object(forKey key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)? {
+    object(forKey: key, encrypted: false)
+  }
+
+  /// Sets the plain field `key`, or removes it with `nil`.
+  public func setObject(_ object: (any CKRecordValueProtocol)?, forKey key: CKRecord.FieldKey) {
+    setObject(object, forKey: key, encrypted: false)
+  }
+
+  /// The value of the plain field `key`; assigning `nil` removes it.
+  public subscript(key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)? {
+    get { object(forKey: key) }
+    set { setObject(newValue, forKey: key) }
+  }
+
+  /// The names of the plain fields there are, ascending.
+  public func allKeys() -> [CKRecord.FieldKey] { keys(encrypted: false) }
+
+  /// The names of all fields touched since the record was fetched or saved, ascending; a field
+  /// that was set and removed again is among them.
+  public func changedKeys() -> [CKRecord.FieldKey] {
+    state.withLock { $0.changedKeys.sorted() }
+  }
+
+  /// Another record object with the same contents and the same unsaved changes.
+  public func copy(with zone: NSZone? = nil) -> Any {
+    CKRecord(state: state.withLock { $0 })
+  }
+
+  /// Always true.
+  public class var supportsSecureCoding: Bool { true }
+
+  /// Archives the whole record, unsaved changes included.
+  public func encode(with coder: NSCoder) { encodeState(with: coder) }
+
+  /// The type, ID and tag, and the names of the fields; no values.
+  public override var description: String {
+    state.withLock { state in
+      let record = state.record
+      let tag = record.changeTag.map(\.rawValue) ?? "none"
+      let keys = record.fields.keys.joined(separator: ", ")
+      return "<CKRecord: recordType=\(record.type), recordID=\(CKRecordID(record.id)), "
+        + "recordChangeTag=\(tag), keys=[\(keys)]>"
+    }
+  }
+
+  /// The same as `description`.
+  public override var debugDescription: String { description }
+}

@@ -1,0 +1,64 @@
+public import Foundation
+package import Records
+
+/// Names one record: its own name and its zone.
+///
+/// Known to apps as `CKRecord.ID`. Two IDs with the same names are equal. Source:
+/// cloudkit-surface 1.2.
+public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, Sendable {
+  /// The ID as the vocabulary spells it.
+  package let value: RecordID
+
+  /// Wraps an ID of the vocabulary.
+  package init(_ value: RecordID) { self.value = value }
+
+  /// Names the record `recordName`, by default a new one, in `zoneID`, by default the default zone.
+  public convenience init(
+    recordName: String = UUID().uuidString, zoneID: CKRecordZone.ID = CKRecordZone.ID.default
+  ) {
+    self.init(RecordID(name: recordName, zone: zoneID.value))
+  }
+
+  /// The record's name, unique in its zone.
+  public var recordName: String { value.name }
+
+  /// The zone that holds the record.
+  public var zoneID: CKRecordZone.ID { CKRecordZoneID(value.zone) }
+
+  /// Whether `object` is an ID with the same names.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? CKRecordID else { return false }
+    return self === other || value == other.value
+  }
+
+  /// Agrees with `isEqual`.
+  public override var hash: Int { value.hashValue }
+
+  /// The names.
+  public override var description: String {
+    "<CKRecordID: recordName=\(value.name), zoneID=\(value.zone.name):\(value.zone.owner)>"
+  }
+
+  /// The same as `description`.
+  public override var debugDescription: String { description }
+
+  /// Itself: an ID never changes.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// Always true.
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Archives the names.
+  public func encode(with coder: NSCoder) {
+    ArchivedBytes.encode("CloudSyncRecordID", with: coder) { $0.write(value) }
+  }
+
+  /// Reads the names back; `nil` when the archive is damaged.
+  public convenience init?(coder: NSCoder) {
+    let value = ArchivedBytes.decode("CloudSyncRecordID", with: coder) {
+      (reader) throws(ByteFormatError) in try reader.recordID()
+    }
+    guard let value else { return nil }
+    self.init(value)
+  }
+}

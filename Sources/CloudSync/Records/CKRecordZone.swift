@@ -1,0 +1,97 @@
+public import Foundation
+package import Records
+
+/// A zone: a part of a database whose records are fetched, changed and shared together.
+///
+/// Two zone objects are equal only when they are the same object, as with CloudKit; compare
+/// `zoneID`. Source: cloudkit-surface 1.3.
+public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
+  /// Names a zone.
+  public typealias ID = CKRecordZoneID
+
+  /// What can be done in a zone.
+  public struct Capabilities: OptionSet, Sendable {
+    /// The bits, with the values CloudKit gives them.
+    public let rawValue: UInt
+
+    /// Wraps the bits.
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// Changes can be fetched by token.
+    public static let fetchChanges = Capabilities(rawValue: 1)
+    /// A request's changes land together or not at all.
+    public static let atomic = Capabilities(rawValue: 2)
+    /// Records can be shared by hierarchy.
+    public static let sharing = Capabilities(rawValue: 4)
+    /// The whole zone can be shared.
+    public static let zoneWideSharing = Capabilities(rawValue: 8)
+  }
+
+  private static let defaultZone = CKRecordZone(zoneID: .default)
+
+  /// The zone every database has from the start; always the same object.
+  public class func `default`() -> CKRecordZone { defaultZone }
+
+  /// The zone as the vocabulary spells it.
+  package let value: Zone
+
+  /// Wraps a zone as the server described it.
+  package init(_ value: Zone) { self.value = value }
+
+  /// A new zone of the user who asks, there once it was saved.
+  public convenience init(zoneName: String) {
+    self.init(zoneID: CKRecordZoneID(zoneName: zoneName))
+  }
+
+  /// The zone `zoneID`, there once it was saved.
+  public convenience init(zoneID: CKRecordZone.ID) { self.init(Zone(id: zoneID.value)) }
+
+  /// The zone's name and owner.
+  public var zoneID: CKRecordZone.ID { CKRecordZoneID(value.id) }
+
+  /// What can be done in the zone; empty before it was saved or fetched.
+  public var capabilities: Capabilities { Capabilities(rawValue: value.capabilities.rawValue) }
+
+  /// The zone-wide share, on a fetched zone that has one.
+  public var share: CKRecord.Reference? {
+    value.share.map { CKReference(Reference(target: $0, action: .none)) }
+  }
+
+  /// The ID and the capabilities.
+  public override var description: String {
+    "<CKRecordZone: zoneID=\(zoneID), capabilities=\(value.capabilities.rawValue)>"
+  }
+
+  /// The same as `description`.
+  public override var debugDescription: String { description }
+
+  /// Another object for the same zone.
+  public func copy(with zone: NSZone? = nil) -> Any { CKRecordZone(value) }
+
+  /// Always true.
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Archives the zone.
+  public func encode(with coder: NSCoder) {
+    ArchivedBytes.encode("CloudSyncZone", with: coder) { writer in
+      writer.write(value.id)
+      writer.write(variable: UInt64(value.capabilities.rawValue))
+      writer.write(optional: value.share) { $0.write($1) }
+    }
+  }
+
+  /// Reads the zone back; `nil` when the archive is damaged.
+  public convenience init?(coder: NSCoder) {
+    let value = ArchivedBytes.decode("CloudSyncZone", with: coder) {
+      (reader) throws(ByteFormatError) in
+      let id = try reader.zoneID()
+      let bits = UInt(truncatingIfNeeded: try reader.variable())
+      let share = try reader.optional { (reader) throws(ByteFormatError) in
+        try reader.recordID()
+      }
+      return Zone(id: id, capabilities: Zone.Capabilities(rawValue: bits), share: share)
+    }
+    guard let value else { return nil }
+    self.init(value)
+  }
+}

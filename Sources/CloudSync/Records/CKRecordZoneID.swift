@@ -1,0 +1,71 @@
+public import Foundation
+package import Records
+
+/// Names one record zone: its own name and its owner's.
+///
+/// Known to apps as `CKRecordZone.ID`. Two IDs with the same names are equal. Source:
+/// cloudkit-surface 1.3.
+public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable {
+  /// The default zone of the user who asks.
+  public static let `default` = CKRecordZoneID(ZoneID.default)
+
+  /// The name of the zone every database has from the start.
+  public static let defaultZoneName = ZoneID.defaultName
+
+  /// The ID as the vocabulary spells it.
+  package let value: ZoneID
+
+  /// Wraps an ID of the vocabulary.
+  package init(_ value: ZoneID) { self.value = value }
+
+  /// Names the zone `zoneName` of `ownerName`, by default of the user who asks.
+  public convenience init(
+    zoneName: String = CKRecordZoneID.defaultZoneName,
+    ownerName: String = CKCurrentUserDefaultName
+  ) {
+    self.init(ZoneID(name: zoneName, owner: ownerName))
+  }
+
+  /// The zone's name, unique in its database.
+  public var zoneName: String { value.name }
+
+  /// The owner's user record name, or `CKCurrentUserDefaultName`.
+  public var ownerName: String { value.owner }
+
+  /// Whether `object` is an ID with the same names.
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? CKRecordZoneID else { return false }
+    return self === other || value == other.value
+  }
+
+  /// Agrees with `isEqual`.
+  public override var hash: Int { value.hashValue }
+
+  /// The names.
+  public override var description: String {
+    "<CKRecordZoneID: zoneName=\(value.name), ownerName=\(value.owner)>"
+  }
+
+  /// The same as `description`.
+  public override var debugDescription: String { description }
+
+  /// Itself: an ID never changes.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// Always true.
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Archives the names.
+  public func encode(with coder: NSCoder) {
+    ArchivedBytes.encode("CloudSyncZoneID", with: coder) { $0.write(value) }
+  }
+
+  /// Reads the names back; `nil` when the archive is damaged.
+  public convenience init?(coder: NSCoder) {
+    let value = ArchivedBytes.decode("CloudSyncZoneID", with: coder) {
+      (reader) throws(ByteFormatError) in try reader.zoneID()
+    }
+    guard let value else { return nil }
+    self.init(value)
+  }
+}

@@ -1,0 +1,143 @@
+package import Foundation
+package import Records
+
+/// A type whose values a field can hold; every `CKRecordValueProtocol` of ours is one.
+package protocol FieldValueConvertible {
+  /// The value as the vocabulary spells it; `nil` when an element cannot be stored.
+  var fieldValue: FieldValue? { get }
+}
+
+extension String: FieldValueConvertible {
+  /// The text, unit by unit.
+  package var fieldValue: FieldValue? { .string(self) }
+}
+
+extension Date: FieldValueConvertible {
+  /// The time, to the bit.
+  package var fieldValue: FieldValue? {
+    .date(Timestamp(secondsSinceReferenceDate: timeIntervalSinceReferenceDate))
+  }
+}
+
+extension Data: FieldValueConvertible {
+  /// The bytes.
+  package var fieldValue: FieldValue? { .bytes([UInt8](self)) }
+}
+
+extension Bool: FieldValueConvertible {
+  /// 0 or 1, as CloudKit has no boolean.
+  package var fieldValue: FieldValue? { .int64(self ? 1 : 0) }
+}
+
+extension Double: FieldValueConvertible {
+  /// The number, to the bit.
+  package var fieldValue: FieldValue? { .double(self) }
+}
+
+extension Float: FieldValueConvertible {
+  /// The number, widened.
+  package var fieldValue: FieldValue? { .double(Double(self)) }
+}
+
+extension FixedWidthInteger {
+  /// The number as 64 bits; above `Int64.max` it wraps, as `NSNumber.int64Value` does.
+  package var fieldValue: FieldValue? { .int64(Int64(truncatingIfNeeded: self)) }
+}
+
+extension Int: FieldValueConvertible {}
+extension Int8: FieldValueConvertible {}
+extension Int16: FieldValueConvertible {}
+extension Int32: FieldValueConvertible {}
+extension Int64: FieldValueConvertible {}
+extension UInt: FieldValueConvertible {}
+extension UInt8: FieldValueConvertible {}
+extension UInt16: FieldValueConvertible {}
+extension UInt32: FieldValueConvertible {}
+extension UInt64: FieldValueConvertible {}
+
+extension Array: FieldValueConvertible where Element: FieldValueConvertible {
+  /// The list, when all of its elements can be stored.
+  package var fieldValue: FieldValue? { FieldValue(list: self) }
+}
+
+extension NSString: FieldValueConvertible {
+  /// The text.
+  package var fieldValue: FieldValue? { .string(String(describing: self)) }
+}
+
+extension NSNumber: FieldValueConvertible {
+  /// A floating-point number when it was made from one, else a whole number.
+  package var fieldValue: FieldValue? {
+    switch UInt8(bitPattern: objCType.pointee) {
+    case UInt8(ascii: "d"), UInt8(ascii: "f"): .double(doubleValue)
+    default: .int64(int64Value)
+    }
+  }
+}
+
+extension NSDate: FieldValueConvertible {
+  /// The time, to the bit.
+  package var fieldValue: FieldValue? {
+    .date(Timestamp(secondsSinceReferenceDate: timeIntervalSinceReferenceDate))
+  }
+}
+
+extension NSData: FieldValueConvertible {
+  /// The bytes.
+  package var fieldValue: FieldValue? { .bytes([UInt8](Data(referencing: self))) }
+}
+
+extension NSArray: FieldValueConvertible {
+  /// The list, when all of its elements can be stored.
+  package var fieldValue: FieldValue? { FieldValue(list: self) }
+}
+
+extension FieldValue {
+  /// Whatever an app handed over, when it can be stored.
+  package init?(_ value: Any) {
+    guard let convertible = value as? any FieldValueConvertible,
+      let converted = convertible.fieldValue
+    else { return nil }
+    self = converted
+  }
+
+  /// A list, when all of its elements can be stored; there are no lists of lists.
+  fileprivate init?(list: some Sequence) {
+    var values: [FieldValue] = []
+    for element in list {
+      guard let value = FieldValue(element), value.kind != .list else { return nil }
+      values.append(value)
+    }
+    self = .list(values)
+  }
+
+  /// The value in the form apps read: numbers boxed, so that they can be cast to any number type.
+  package var boxed: any CKRecordValueProtocol {
+    switch self {
+    case .string(let value): return value
+    case .int64(let value): return NSNumber(value: value)
+    case .double(let value): return NSNumber(value: value)
+    case .date(let value): return Date(value)
+    case .bytes(let value): return Data(value)
+    case .reference(let value): return CKReference(value)
+    case .asset(let value): return CKAsset(value)
+    case .location(let value): return CLLocation(value)
+    case .list(let values): return FieldValue.boxed(list: values)
+    }
+  }
+
+  /// A list of one kind as a Swift array, which casts fastest; a mixed one as `NSArray`.
+  private static func boxed(list values: [FieldValue]) -> any CKRecordValueProtocol {
+    let boxes = values.map(\.boxed)
+    if let texts = boxes as? [String] { return texts }
+    if let numbers = boxes as? [NSNumber] { return numbers }
+    return NSArray(array: boxes)
+  }
+}
+
+extension Date {
+  /// The same time, to the bit.
+  package init(_ timestamp: Timestamp) {
+    self.init(timeIntervalSinceReferenceDate: timestamp.secondsSinceReferenceDate)
+  }
+}
