@@ -86,8 +86,8 @@ public struct CloudClipboardRecord: Identifiable, Hashable, Sendable, Codable {
 
   /// Copies the fields onto `record`.
   public func copy(onto record: CKRecord) {
-    record["text"] = text as CKRecordValue
-    record["timestamp"] = timestamp as CKRecordValue
+    record["text"] = text
+    record["timestamp"] = timestamp
   }
 
   /// Whether both hold the same bytes.

@@ -43,11 +43,7 @@ public struct AtomicFile: Sendable, Hashable {
     }
     let descriptor = open(draftPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw systemError() }
-    do throws(FileError) {
-      defer { close(descriptor) }
-      try writeAll(data, to: descriptor)
-      guard fsync(descriptor) == 0 else { throw systemError() }
-    }
+    try fill(descriptor, with: data)
     guard rename(draftPath, url.path) == 0 else { throw systemError() }
     try syncFolder()
   }
@@ -65,6 +61,12 @@ public struct AtomicFile: Sendable, Hashable {
       }
     }
     if removedAny { try syncFolder() }
+  }
+
+  private func fill(_ descriptor: CInt, with data: Data) throws(FileError) {
+    defer { close(descriptor) }
+    try writeAll(data, to: descriptor)
+    guard fsync(descriptor) == 0 else { throw systemError() }
   }
 
   private func writeAll(_ data: Data, to descriptor: CInt) throws(FileError) {

@@ -1,5 +1,5 @@
-public import CloudSync
-public import Foundation
+import CloudSync
+import Foundation
 
 /// What the cloud told about each record beside its fields: above all the change tag, without
 /// which every save of a known record would end in a conflict.

@@ -53,11 +53,11 @@ public struct CloudTabRecord: Identifiable, Hashable, Sendable, Codable {
 
   /// Copies the fields onto `record`; fields a newer version of the app may have put there stay.
   public func copy(onto record: CKRecord) {
-    record["name"] = name as CKRecordValue
-    record["content"] = content as CKRecordValue
-    record["language"] = language as CKRecordValue
-    record["languageLocked"] = (languageLocked ? 1 : 0) as Int64 as CKRecordValue
-    record["lastModified"] = lastModified as CKRecordValue
+    record["name"] = name
+    record["content"] = content
+    record["language"] = language
+    record["languageLocked"] = languageLocked ? 1 : 0 as Int64
+    record["lastModified"] = lastModified
   }
 
   /// Whether this version wins over `other`, the same tab's version from elsewhere.
