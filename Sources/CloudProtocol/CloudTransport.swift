@@ -14,7 +14,8 @@ public protocol CloudTransport: Sendable {
 
   /// Calls `listener` for every signal from now on, until the returned value is released or
   /// told to stop. The listener is called from any thread and must return at once.
-  func observeSignals(_ listener: @escaping @Sendable (CloudSignal) -> Void) -> any SignalObservation
+  func observeSignals(_ listener: @escaping @Sendable (CloudSignal) -> Void)
+    -> any SignalObservation
 }
 
 /// Keeps a listener registered for as long as it lives.

@@ -1,1 +1,29 @@
 import Testing
+
+@Suite("The rules of the house")
+struct HouseTests {
+  @Test("A rule finds the fault in a small tree that has it", arguments: HouseRule.all)
+  func finds(_ rule: HouseRule) {
+    #expect(!rule.broken.isEmpty, "no tree shows that \(rule) can fail")
+    for sample in rule.broken {
+      #expect(rule.check(sample.tree).map(\.place) == sample.places)
+    }
+    for tree in rule.kept {
+      #expect(rule.check(tree).map(\.description) == [])
+    }
+  }
+
+  @Test("The repository keeps the rule", arguments: HouseRule.all)
+  func keeps(_ rule: HouseRule) {
+    let faults = rule.check(.repository)
+    guard !faults.isEmpty else { return }
+    Issue.record("\(faults.count) faults\n\(faults.map(\.description).joined(separator: "\n"))")
+  }
+
+  @Test("The repository was found and read")
+  func readsTheRepository() {
+    for path in ["Package.swift", "Sources/Records/Record.swift", ".swift-format"] {
+      #expect(SourceTree.repository[path]?.lines.isEmpty == false, "\(path) was not read")
+    }
+  }
+}

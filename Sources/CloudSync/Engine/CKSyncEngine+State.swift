@@ -1,62 +1,104 @@
-// The lead's file: minimal declarations so that stores compile; the driver replaces it.
-
+import Records
+import SyncMachine
 import Synchronization
 
 extension CKSyncEngine {
-  /// What waits to be sent, and what is known of the server.
+  /// What an engine has pending: a live view that any thread may read and change, also from
+  /// inside delegate callbacks.
+  ///
+  /// Source: cksyncengine 2.4.
   public final class State: Sendable {
-    private struct Values {
-      var records: [PendingRecordZoneChange] = []
-      var zones: [PendingDatabaseChange] = []
-      var isUntracked = false
+    private let driver: EngineDriver
+
+    init(driver: EngineDriver) { self.driver = driver }
+
+    /// The record changes that wait to be sent, in the order they were added.
+    ///
+    /// One change waits for a record at most. Changes under way are not listed; they come back
+    /// when their request fails for now.
+    public var pendingRecordZoneChanges: [PendingRecordZoneChange] {
+      driver.core.withLock { $0.machine.state.records.waiting }.map {
+        switch $0.kind {
+        case .save: .saveRecord(CKRecord.ID($0.id))
+        case .delete: .deleteRecord(CKRecord.ID($0.id))
+        }
+      }
     }
 
-    private let values = Mutex(Values())
-
-    init(_ serialization: Serialization?) {}
-
-    /// The changes of records that wait to be sent, in the order they were added.
-    public var pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange] {
-      values.withLock { $0.records }
+    /// The zone changes that wait to be sent, in the order they were added.
+    public var pendingDatabaseChanges: [PendingDatabaseChange] {
+      driver.core.withLock { $0.machine.state.zones.waiting }.map {
+        switch $0.kind {
+        case .save: .saveZone(CKRecordZone(zoneID: CKRecordZone.ID($0.id)))
+        case .delete: .deleteZone(CKRecordZone.ID($0.id))
+        }
+      }
     }
 
-    /// The changes of zones that wait to be sent, in the order they were added.
-    public var pendingDatabaseChanges: [CKSyncEngine.PendingDatabaseChange] {
-      values.withLock { $0.zones }
-    }
-
-    /// Whether the delegate has changes that are not in the list.
+    /// Whether the app has changes that it does not list; setting it to `true` schedules a send
+    /// in which the delegate is asked for a batch. Back to `false` when the delegate has nothing.
     public var hasPendingUntrackedChanges: Bool {
-      get { values.withLock { $0.isUntracked } }
-      set { values.withLock { $0.isUntracked = newValue } }
+      get { driver.core.withLock { $0.machine.state.hasUntrackedChanges } }
+      set {
+        driver.move { core, now in core.machine.setHasUntrackedChanges(newValue, now: now) }
+      }
     }
 
-    /// The zones known to hold changes that were not fetched yet.
-    public var zoneIDsWithUnfetchedServerChanges: [CKRecordZone.ID] { [] }
-
-    /// Adds changes of records.
-    public func add(pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange]) {
-      values.withLock { $0.records += pendingRecordZoneChanges }
+    /// Zones of which the server has told changes that the delegate has not been given.
+    public var zoneIDsWithUnfetchedServerChanges: [CKRecordZone.ID] {
+      driver.core.withLock { $0.machine.state.changedZones }.map { CKRecordZone.ID($0) }
     }
 
-    /// Removes changes of records.
-    public func remove(pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange]) {
-      values.withLock { $0.records.removeAll { pendingRecordZoneChanges.contains($0) } }
+    /// Adds record changes; the same one again is no news, the opposite one replaces it.
+    ///
+    /// With a state store the changes are durable when this returns.
+    /// - Parameter pendingRecordZoneChanges: The changes, in the order they should be sent.
+    public func add(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
+      let changes = pendingRecordZoneChanges.map(\.value)
+      driver.move { core, now in core.machine.add(changes, now: now) }
     }
 
-    /// Adds changes of zones.
-    public func add(pendingDatabaseChanges: [CKSyncEngine.PendingDatabaseChange]) {
-      values.withLock { $0.zones += pendingDatabaseChanges }
+    /// Removes record changes; one under way is not sent again when it fails.
+    ///
+    /// - Parameter pendingRecordZoneChanges: The changes; those not pending are ignored.
+    public func remove(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
+      let changes = pendingRecordZoneChanges.map(\.value)
+      driver.move { core, now in core.machine.remove(changes, now: now) }
     }
 
-    /// Removes changes of zones.
-    public func remove(pendingDatabaseChanges: [CKSyncEngine.PendingDatabaseChange]) {
-      values.withLock { $0.zones.removeAll { pendingDatabaseChanges.contains($0) } }
+    /// Adds zone changes; they are sent before record changes.
+    ///
+    /// With a state store the changes are durable when this returns.
+    /// - Parameter pendingDatabaseChanges: The changes, in the order they should be sent.
+    public func add(pendingDatabaseChanges: [PendingDatabaseChange]) {
+      let changes = pendingDatabaseChanges.map(\.value)
+      driver.move { core, now in core.machine.add(changes, now: now) }
     }
 
-    /// The state in the form apps store; opaque.
-    public struct Serialization: Codable, Sendable {
-      var data: [UInt8] = []
+    /// Removes zone changes; one under way is not sent again when it fails.
+    ///
+    /// - Parameter pendingDatabaseChanges: The changes; those not pending are ignored.
+    public func remove(pendingDatabaseChanges: [PendingDatabaseChange]) {
+      let changes = pendingDatabaseChanges.map(\.value)
+      driver.move { core, now in core.machine.remove(changes, now: now) }
+    }
+  }
+}
+
+extension CKSyncEngine.PendingRecordZoneChange {
+  var value: PendingChange<RecordID> {
+    switch self {
+    case .saveRecord(let id): PendingChange(.save, id.value)
+    case .deleteRecord(let id): PendingChange(.delete, id.value)
+    }
+  }
+}
+
+extension CKSyncEngine.PendingDatabaseChange {
+  var value: PendingChange<ZoneID> {
+    switch self {
+    case .saveZone(let zone): PendingChange(.save, zone.zoneID.value)
+    case .deleteZone(let id): PendingChange(.delete, id.value)
     }
   }
 }

@@ -1,30 +1,151 @@
-// The lead's file: minimal declarations so that stores compile; the driver replaces it.
+import CloudProtocol
+import Foundation
+import Records
+import SyncMachine
+import Synchronization
 
-/// Keeps a local copy of a private or shared database in step with the server.
+/// Syncs an app's records with a CloudKit database: the app says what changed, the engine says
+/// what the server has, and does everything between.
+///
+/// Source-compatible with Apple's class of this name. Past the original: with a
+/// `Configuration.stateStore` a change is durable when `state.add` returns; a change made while an
+/// older one of the same record is under way stays pending; a change added inside
+/// `sentRecordZoneChanges` schedules the next send. The engine holds its delegate weakly, and
+/// stops when the delegate is gone. All members may be used from any thread.
+/// Source: cksyncengine section 1.
 public final class CKSyncEngine: Sendable {
-  /// The database kept in step.
+  let driver: EngineDriver
+
+  /// The database that is synced.
   public let database: CKDatabase
 
-  /// What waits to be sent, and what is known of the server.
+  /// What is pending, and the way to add to it.
   public let state: CKSyncEngine.State
 
-  /// Makes an engine.
-  public init(_ configuration: CKSyncEngine.Configuration) {
-    database = configuration.database
-    state = State(configuration.stateSerialization)
+  /// Why the state store could not be read or written, if so.
+  ///
+  /// While it could not be read, every operation fails with this error and nothing is synced, so
+  /// that nothing is lost that the store may still hold. After a failed write the engine goes on,
+  /// but added changes are no longer durable when `add` returns.
+  public var stateStoreError: (any Error)? {
+    driver.core.withLock { $0.journal?.error } ?? openingError
   }
 
-  /// Fetches what changed on the server.
-  public func fetchChanges(_ options: CKSyncEngine.FetchChangesOptions = .init()) async throws {}
+  private let openingError: (any Error)?
 
-  /// Sends what waits.
-  public func sendChanges(_ options: CKSyncEngine.SendChangesOptions = .init()) async throws {}
+  /// Makes an engine and lets it begin: it finds out who is signed in and, unless
+  /// `automaticallySync` is off, fetches and sends.
+  ///
+  /// - Parameter configuration: The database, the state of the last run, the delegate. A public
+  ///   database cannot be synced this way; every operation then fails with `badDatabase`.
+  public init(_ configuration: CKSyncEngine.Configuration) {
+    database = configuration.database
+    let parts = EngineParts(configuration)
+    var settings = SyncMachine.Configuration(
+      session: UUID().uuidString, automaticallySync: configuration.automaticallySync)
+    settings.subscription = configuration.subscriptionID.map { SubscriptionID($0) }
+    settings.keepsJournal = parts.journal != nil
+    driver = EngineDriver(
+      machine: SyncMachine(configuration: settings, state: parts.state), journal: parts.journal,
+      database: configuration.database, transport: parts.transport,
+      delegate: configuration.delegate, clock: EngineClock(configuration.clock))
+    state = CKSyncEngine.State(driver: driver)
+    openingError = parts.error
+    if openingError == nil { driver.start(self) }
+  }
 
-  /// Stops what is under way.
-  public func cancelOperations() async {}
+  deinit { driver.stop() }
+
+  /// Fetches what changed on the server, and returns when the delegate has it all.
+  ///
+  /// A call that finds another operation under way waits for its turn. From inside a delegate
+  /// callback it would wait for itself and is refused.
+  /// - Parameter options: Which zones, and in which order.
+  /// - Throws: `CKError`; `partialFailure` when only some zones failed.
+  public func fetchChanges(_ options: CKSyncEngine.FetchChangesOptions = .init()) async throws {
+    try refuseReentry("fetchChanges")
+    let outcome = await driver.perform { core, waiter, _ in
+      core.fetchOptions[waiter.number] = options
+      core.machine.fetch(
+        FetchContext(
+          reason: .manual, options: options.machineOptions, ticket: waiter.number),
+        waiter: waiter)
+    }
+    try CKSyncEngine.check(outcome)
+  }
+
+  /// Sends what is pending, and returns when the delegate knows what became of it.
+  ///
+  /// A call that finds another operation under way waits for its turn. From inside a delegate
+  /// callback it would wait for itself and is refused.
+  /// - Parameter options: Which changes; the delegate keeps to the scope.
+  /// - Throws: `CKError`; `partialFailure` when only some changes failed. What the delegate added
+  ///   again while it was told is pending then, and goes out with the next send.
+  public func sendChanges(_ options: CKSyncEngine.SendChangesOptions = .init()) async throws {
+    try refuseReentry("sendChanges")
+    let outcome = await driver.perform { core, waiter, _ in
+      core.sendOptions[waiter.number] = options
+      core.machine.send(
+        SendContext(
+          reason: .manual, scope: options.scope.machineScope, ticket: waiter.number),
+        waiter: waiter)
+    }
+    try CKSyncEngine.check(outcome)
+  }
+
+  /// Ends what is under way, and returns when the delegate has the events that close it.
+  ///
+  /// What was sent already may still succeed on the server. From inside a delegate callback the
+  /// operations are cancelled without waiting, because the wait would be for the callback itself.
+  public func cancelOperations() async {
+    if CallbackMark.isInsideCallback {
+      driver.move { core, now in
+        core.machine.cancelOperations(waiter: Waiter(number: 0), now: now)
+      }
+      return
+    }
+    _ = await driver.perform { core, waiter, now in
+      core.machine.cancelOperations(waiter: waiter, now: now)
+    }
+  }
+
+  private func refuseReentry(_ name: String) throws {
+    if let openingError { throw openingError }
+    guard CallbackMark.isInsideCallback else { return }
+    throw CKError(
+      .invalidArguments,
+      "\(name)() was called inside a delegate callback of a sync engine, where it would wait "
+        + "for that callback to return. Call it later, or from Task.detached.")
+  }
+
+  private static func check(_ outcome: OperationOutcome) throws {
+    switch outcome {
+    case .success: return
+    case .failure(let failure): throw CKError(failure)
+    }
+  }
 }
 
 extension CKSyncEngine: CustomStringConvertible {
-  /// The database.
-  public var description: String { "<CKSyncEngine: \(database)>" }
+  /// The database and how much is pending; no record content.
+  public var description: String {
+    let (records, zones) = driver.core.withLock {
+      ($0.machine.state.records.count, $0.machine.state.zones.count)
+    }
+    return "<CKSyncEngine: database \(database.databaseScope), \(records) record changes and "
+      + "\(zones) zone changes pending>"
+  }
+}
+
+extension CKError {
+  /// The error of an operation, with the errors of its items.
+  init(_ failure: OperationFailure) {
+    var items: [AnyHashable: any Error] = [:]
+    for (id, error) in failure.records { items[CKRecord.ID(id)] = CKError(error) }
+    for (id, error) in failure.zones { items[CKRecordZone.ID(id)] = CKError(error) }
+    let error = CKError(failure.error)
+    var userInfo = error.userInfo
+    if !items.isEmpty { userInfo[CKPartialErrorsByItemIDKey] = items }
+    self.init(error.code, userInfo: userInfo)
+  }
 }

@@ -1,0 +1,122 @@
+public import Foundation
+import Records
+import SyncMachine
+
+extension CKSyncEngine.State {
+  /// Everything an engine must remember between two runs, for the app to keep.
+  ///
+  /// Encoded it is one run of bytes with a version and a checksum: the same state gives the same
+  /// bytes, a damaged or newer one is refused with `SerializationError`, and older versions open
+  /// for ever. `readableJSON` shows what is in it. Taking a snapshot costs nothing; the work is
+  /// done when it is encoded.
+  public struct Serialization: Codable, Sendable {
+    let value: SyncState
+
+    init(_ value: SyncState) { self.value = value }
+
+    private enum CodingKeys: String, CodingKey { case data }
+
+    /// Writes one member, `data`, that holds the bytes.
+    public func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(Data(value.encoded()), forKey: .data)
+    }
+
+    /// Reads what `encode` wrote.
+    ///
+    /// - Throws: `SerializationError` when the bytes are damaged, foreign or from a newer
+    ///   version; whatever the decoder throws when there are no bytes.
+    public init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      let data = try container.decode(Data.self, forKey: .data)
+      do throws(StateFormatError) {
+        value = try SyncState(decoding: [UInt8](data))
+      } catch {
+        throw SerializationError(error)
+      }
+    }
+
+    /// The state as sorted, indented JSON for people and snapshot tests; not for decoding.
+    public var readableJSON: String { StateReport(value).json }
+  }
+
+  /// Why a serialized state could not be used; nothing was changed.
+  public struct SerializationError: Error, Hashable, Sendable {
+    /// The kinds of fault.
+    public struct Code: Hashable, Sendable {
+      private let rawValue: UInt8
+      /// The bytes never were a state.
+      public static let foreign = Code(rawValue: 0)
+      /// A newer version wrote them.
+      public static let future = Code(rawValue: 1)
+      /// They were a state and are damaged.
+      public static let damaged = Code(rawValue: 2)
+    }
+
+    /// What kind of fault it is.
+    public let code: Code
+
+    /// What is wrong and what to do; nothing of the content.
+    public let message: String
+
+    init(_ error: StateFormatError) {
+      message = error.description
+      switch error {
+      case .foreign: code = .foreign
+      case .future: code = .future
+      case .damaged: code = .damaged
+      }
+    }
+  }
+}
+
+extension CKSyncEngine.State.SerializationError: LocalizedError, CustomStringConvertible {
+  /// The message.
+  public var errorDescription: String? { message }
+
+  /// The message.
+  public var description: String { message }
+}
+
+/// A state in a form that people read: tokens as base64, changes as short lines.
+struct StateReport: Encodable {
+  var formatVersion = Int(SyncState.formatVersion)
+  var user: String?
+  var databaseToken: Data?
+  var zoneTokens: [String: Data]
+  var zonesWithUnfetchedChanges: [String]
+  var zonesStartingOver: [String]
+  var needsFetch: Bool
+  var hasPendingUntrackedChanges: Bool
+  var subscription: String?
+  var pendingDatabaseChanges: [String]
+  var pendingRecordZoneChanges: [String]
+
+  init(_ state: SyncState) {
+    user = state.user?.rawValue
+    databaseToken = state.databaseToken.map { Data($0.bytes) }
+    zoneTokens = Dictionary(
+      state.zoneTokens.map { (Self.name($0.key), Data($0.value.bytes)) },
+      uniquingKeysWith: { first, _ in first })
+    zonesWithUnfetchedChanges = state.changedZones.map(Self.name)
+    zonesStartingOver = state.expiredZones.sorted().map(Self.name)
+    needsFetch = state.needsFetch
+    hasPendingUntrackedChanges = state.hasUntrackedChanges
+    subscription = state.subscription?.rawValue
+    pendingDatabaseChanges = state.zones.unsettled.map { "\($0.kind) \(Self.name($0.id))" }
+    pendingRecordZoneChanges = state.records.unsettled.map {
+      "\($0.kind) \(Self.name($0.id.zone))/\($0.id.name)"
+    }
+  }
+
+  private static func name(_ zone: ZoneID) -> String {
+    zone.owner == ZoneID.currentOwner ? zone.name : "\(zone.owner)/\(zone.name)"
+  }
+
+  var json: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(self) else { return "{}" }
+    return String(decoding: data, as: UTF8.self)
+  }
+}

@@ -1,0 +1,25 @@
+import Synchronization
+
+/// Marks the tasks that run inside a delegate callback, so that a call that would wait for its
+/// own callback is refused instead of hanging.
+///
+/// Tasks made inside a callback inherit the mark; it counts only while the callback runs.
+/// Source: cksyncengine 2.1.
+final class CallbackMark: Sendable {
+  @TaskLocal static var current: CallbackMark?
+
+  private let isRunning = Atomic(true)
+
+  /// Whether the calling task belongs to a callback that has not returned.
+  static var isInsideCallback: Bool {
+    current?.isRunning.load(ordering: .acquiring) ?? false
+  }
+
+  /// Runs `body` as a callback.
+  static func run<Value>(_ body: () async -> Value) async -> Value {
+    let mark = CallbackMark()
+    let value = await $current.withValue(mark) { await body() }
+    mark.isRunning.store(false, ordering: .releasing)
+    return value
+  }
+}

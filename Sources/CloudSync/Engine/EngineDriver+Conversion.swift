@@ -1,0 +1,200 @@
+import CloudProtocol
+import Foundation
+import Records
+import SyncMachine
+
+/// From the machine's values to what the delegate is given, and back.
+extension EngineDriver.Core {
+  func converted(_ context: FetchContext) -> CKSyncEngine.FetchChangesContext {
+    var options = fetchOptions[context.ticket] ?? CKSyncEngine.FetchChangesOptions()
+    options.scope = CKSyncEngine.FetchChangesOptions.Scope(context.options.scope)
+    options.prioritizedZoneIDs = context.options.prioritizedZones.map { CKRecordZone.ID($0) }
+    return CKSyncEngine.FetchChangesContext(
+      reason: CKSyncEngine.SyncReason(context.reason), options: options)
+  }
+
+  func converted(_ context: SendContext) -> CKSyncEngine.SendChangesContext {
+    var options = sendOptions[context.ticket] ?? CKSyncEngine.SendChangesOptions()
+    options.scope = CKSyncEngine.SendChangesOptions.Scope(context.scope)
+    return CKSyncEngine.SendChangesContext(
+      reason: CKSyncEngine.SyncReason(context.reason), options: options)
+  }
+
+  func converted(_ event: SyncEvent) -> CKSyncEngine.Event {
+    switch event {
+    case .stateUpdate:
+      .stateUpdate(.init(stateSerialization: CKSyncEngine.State.Serialization(machine.state)))
+    case .accountChange(let change):
+      .accountChange(.init(changeType: CKSyncEngine.Event.AccountChange.ChangeType(change)))
+    case .willFetchChanges(let context):
+      .willFetchChanges(.init(context: converted(context)))
+    case .fetchedDatabaseChanges(let modified, let deleted):
+      .fetchedDatabaseChanges(
+        .init(
+          modifications: modified.map { .init(zoneID: CKRecordZone.ID($0)) },
+          deletions: deleted.map {
+            .init(
+              zoneID: CKRecordZone.ID($0.zone),
+              reason: CKDatabase.DatabaseChange.Deletion.Reason($0.reason))
+          }))
+    case .willFetchZoneChanges(let zone, let startsOver):
+      .willFetchRecordZoneChanges(.init(zoneID: CKRecordZone.ID(zone), startsOver: startsOver))
+    case .fetchedZoneChanges(let modified, let deleted):
+      .fetchedRecordZoneChanges(
+        .init(
+          modifications: modified.map { .init(record: CKRecord($0)) },
+          deletions: deleted.map {
+            .init(recordID: CKRecord.ID($0.id), recordType: $0.type)
+          }))
+    case .didFetchZoneChanges(let zone, let error):
+      .didFetchRecordZoneChanges(
+        .init(zoneID: CKRecordZone.ID(zone), error: error.map { CKError($0) }))
+    case .didFetchChanges(let context):
+      .didFetchChanges(.init(context: converted(context)))
+    case .willSendChanges(let context):
+      .willSendChanges(.init(context: converted(context)))
+    case .sentDatabaseChanges(let sent): .sentDatabaseChanges(converted(sent))
+    case .sentRecordChanges(let sent): .sentRecordZoneChanges(converted(sent))
+    case .didSendChanges(let context):
+      .didSendChanges(.init(context: converted(context)))
+    }
+  }
+
+  private func converted(_ sent: SentZones) -> CKSyncEngine.Event.SentDatabaseChanges {
+    var saved: [CKRecordZone] = []
+    var failedSaves: [CKSyncEngine.Event.SentDatabaseChanges.FailedZoneSave] = []
+    for result in sent.saved {
+      switch result.outcome {
+      case .success(let zone): saved.append(CKRecordZone(zone))
+      case .failure(let error):
+        failedSaves.append(
+          .init(
+            zone: CKRecordZone(zoneID: CKRecordZone.ID(result.id)), error: CKError(error)))
+      }
+    }
+    var deleted: [CKRecordZone.ID] = []
+    var failedDeletes: [CKRecordZone.ID: CKError] = [:]
+    for result in sent.deleted {
+      let id = CKRecordZone.ID(result.id)
+      if let error = result.error { failedDeletes[id] = CKError(error) } else { deleted.append(id) }
+    }
+    return .init(
+      savedZones: saved, failedZoneSaves: failedSaves, deletedZoneIDs: deleted,
+      failedZoneDeletes: failedDeletes)
+  }
+
+  private func converted(_ sent: SentRecords) -> CKSyncEngine.Event.SentRecordZoneChanges {
+    var saved: [CKRecord] = []
+    var failedSaves: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
+    for result in sent.saved {
+      switch result.outcome {
+      case .success(let record): saved.append(CKRecord(record))
+      case .failure(let error):
+        // The app's own object, so that a delegate finds in it what it put there.
+        guard let record = batch[result.id] else { continue }
+        failedSaves.append(.init(record: record, error: CKError(error, clientRecord: record)))
+      }
+    }
+    var deleted: [CKRecord.ID] = []
+    var failedDeletes: [CKRecord.ID: CKError] = [:]
+    for result in sent.deleted {
+      let id = CKRecord.ID(result.id)
+      if let error = result.error { failedDeletes[id] = CKError(error) } else { deleted.append(id) }
+    }
+    return .init(
+      savedRecords: saved, failedRecordSaves: failedSaves, deletedRecordIDs: deleted,
+      failedRecordDeletes: failedDeletes)
+  }
+}
+
+extension EngineDriver {
+  /// The records of a batch by ID, and what is to be sent of them.
+  static func converted(
+    _ batch: CKSyncEngine.RecordZoneChangeBatch?
+  ) -> (records: [RecordID: CKRecord], batch: RecordBatch?) {
+    guard let batch else { return ([:], nil) }
+    var records: [RecordID: CKRecord] = [:]
+    var saves: [RecordSave] = []
+    for record in batch.recordsToSave {
+      let save = record.pendingSave(policy: .ifServerRecordUnchanged)
+      records[save.id] = record
+      saves.append(save)
+    }
+    return (
+      records,
+      RecordBatch(
+        saves: saves, deletions: batch.recordIDsToDelete.map(\.value),
+        isAtomic: batch.atomicByZone)
+    )
+  }
+}
+
+extension CKSyncEngine.FetchChangesOptions {
+  var machineOptions: FetchOptions {
+    FetchOptions(scope: scope.machineScope, prioritizedZones: prioritizedZoneIDs.map(\.value))
+  }
+}
+
+extension CKSyncEngine.FetchChangesOptions.Scope {
+  init(_ scope: FetchScope) {
+    switch scope {
+    case .all: self = .all
+    case .allExcluding(let zones): self = .allExcluding(zones.map { CKRecordZone.ID($0) })
+    case .zones(let zones): self = .zoneIDs(zones.map { CKRecordZone.ID($0) })
+    }
+  }
+
+  var machineScope: FetchScope {
+    switch self {
+    case .all: .all
+    case .allExcluding(let zones): .allExcluding(zones.map(\.value))
+    case .zoneIDs(let zones): .zones(zones.map(\.value))
+    }
+  }
+}
+
+extension CKSyncEngine.SendChangesOptions.Scope {
+  init(_ scope: SendScope) {
+    switch scope {
+    case .all: self = .all
+    case .allExcluding(let zones): self = .allExcluding(zones.map { CKRecordZone.ID($0) })
+    case .zones(let zones): self = .zoneIDs(zones.map { CKRecordZone.ID($0) })
+    case .records(let records): self = .recordIDs(records.map { CKRecord.ID($0) })
+    }
+  }
+
+  var machineScope: SendScope {
+    switch self {
+    case .all: .all
+    case .allExcluding(let zones): .allExcluding(zones.map(\.value))
+    case .zoneIDs(let zones): .zones(zones.map(\.value))
+    case .recordIDs(let records): .records(records.map(\.value))
+    }
+  }
+}
+
+extension CKSyncEngine.SyncReason {
+  init(_ reason: SyncReason) {
+    switch reason {
+    case .scheduled: self = .scheduled
+    case .manual: self = .manual
+    }
+  }
+}
+
+extension CKSyncEngine.Event.AccountChange.ChangeType {
+  init(_ change: AccountChange) {
+    switch change {
+    case .signIn(let user): self = .signIn(currentUser: CKRecord.ID(user: user))
+    case .signOut(let previous): self = .signOut(previousUser: CKRecord.ID(user: previous))
+    case .switchAccounts(let previous, let current):
+      self = .switchAccounts(
+        previousUser: CKRecord.ID(user: previous), currentUser: CKRecord.ID(user: current))
+    }
+  }
+}
+
+extension CKRecord.ID {
+  /// The record that stands for a user, in the default zone.
+  convenience init(user: UserID) { self.init(recordName: user.rawValue) }
+}

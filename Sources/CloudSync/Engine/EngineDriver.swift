@@ -1,0 +1,274 @@
+import CloudProtocol
+import Foundation
+import Records
+import SyncMachine
+import Synchronization
+
+/// Lends the machine a thread, a clock, a way to the cloud and a delegate.
+///
+/// Everything mutable is in `core`, behind one lock. The driver locks, lets the machine move,
+/// unlocks, and acts: it never calls the delegate, the transport or a continuation under the
+/// lock. The state store is written under the lock, because its order is the machine's order.
+///
+/// One task, the pump, carries out the machine's instructions one after another; each request
+/// runs in a task of its own and reports back. The driver holds engine and delegate weakly: when
+/// either is gone, the pump ends.
+final class EngineDriver: Sendable {
+  /// What the lock guards.
+  struct Core: ~Copyable {
+    var machine: SyncMachine
+    var journal: StateJournal?
+    /// Those who wait for a manual operation.
+    var waiters: [Waiter: CheckedContinuation<OperationOutcome, Never>] = [:]
+    /// The options of manual operations, by their ticket.
+    var fetchOptions: [UInt64: CKSyncEngine.FetchChangesOptions] = [:]
+    var sendOptions: [UInt64: CKSyncEngine.SendChangesOptions] = [:]
+    var lastTicket: UInt64 = 0
+    /// The records of the batch under way, to be handed back when one fails.
+    var batch: [RecordID: CKRecord] = [:]
+    var requests: [RequestToken: Task<Void, Never>] = [:]
+    var timer: (deadline: Moment, task: Task<Void, Never>)?
+    var observation: (any SignalObservation)?
+    var isStopped = false
+  }
+
+  let core: Mutex<Core>
+  let database: CKDatabase
+  let transport: any CloudTransport
+  let clock: EngineClock
+  private let wakeup = Wakeup()
+  private let engine = Mutex(WeakEngine())
+  private let delegate: WeakDelegate
+
+  struct WeakEngine { weak var value: CKSyncEngine? }
+
+  /// The delegate the app keeps alive.
+  struct WeakDelegate: Sendable { weak let value: (any CKSyncEngineDelegate)? }
+
+  init(
+    machine: SyncMachine, journal: StateJournal?, database: CKDatabase,
+    transport: any CloudTransport, delegate: any CKSyncEngineDelegate, clock: EngineClock
+  ) {
+    core = Mutex(Core(machine: machine, journal: journal))
+    self.database = database
+    self.transport = transport
+    self.delegate = WeakDelegate(value: delegate)
+    self.clock = clock
+  }
+
+  // MARK: Lock, move, unlock
+
+  /// Lets `body` move the machine, writes what moved to the state store, and wakes the pump.
+  func move<Value: Sendable>(_ body: (inout Core, Moment) -> Value) -> Value {
+    let now = clock.now()
+    let value = core.withLock { core in
+      let value = body(&core, now)
+      let changes = core.machine.takeJournal()
+      if !changes.isEmpty { core.journal?.append(changes, of: core.machine.state) }
+      return value
+    }
+    wakeup.signal()
+    return value
+  }
+
+  // MARK: Life
+
+  /// Begins to work for `engine`.
+  func start(_ engine: CKSyncEngine) {
+    self.engine.withLock { $0.value = engine }
+    let observation = transport.observeSignals { [weak self] signal in self?.heard(signal) }
+    move { core, now in
+      core.observation = observation
+      core.machine.start(now: now)
+    }
+    spawn { [self] in await pump() }
+  }
+
+  /// Ends all work; those who wait are told that it was cancelled.
+  func stop() {
+    let (continuations, tasks, observation) = core.withLock { core in
+      core.isStopped = true
+      let waiters = core.machine.stop()
+      let continuations = waiters.compactMap { core.waiters.removeValue(forKey: $0) }
+      var tasks = Array(core.requests.values)
+      if let timer = core.timer { tasks.append(timer.task) }
+      core.requests = [:]
+      core.timer = nil
+      core.journal = nil  // Lets the store go.
+      let observation = core.observation
+      core.observation = nil
+      return (continuations, tasks, observation)
+    }
+    observation?.stop()
+    for task in tasks { task.cancel() }
+    let gone = CloudError(.operationCancelled, "The sync engine is gone.")
+    for continuation in continuations {
+      continuation.resume(returning: .failure(OperationFailure(gone)))
+    }
+    wakeup.signal()
+  }
+
+  /// The one place where the driver makes a task.
+  @discardableResult
+  private func spawn(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    // Detached: a task-local of whoever called must not leak into the engine's own work.
+    Task.detached { await body() }
+  }
+
+  private func heard(_ signal: CloudSignal) {
+    switch signal {
+    case .accountChanged:
+      move { core, now in core.machine.accountSignalled(now: now) }
+    case .push(let push):
+      guard push.container == database.connection.container,
+        push.database == database.databaseScope.value
+      else { return }
+      move { core, now in core.machine.serverChanged(now: now) }
+    }
+  }
+
+  // MARK: Pump
+
+  private func pump() async {
+    while true {
+      let now = clock.now()
+      let instruction: Instruction? = core.withLock { core in
+        if core.isStopped { return nil }
+        let instruction = core.machine.next(now: now)
+        let changes = core.machine.takeJournal()
+        if !changes.isEmpty { core.journal?.append(changes, of: core.machine.state) }
+        return instruction
+      }
+      guard let instruction else { return }
+      switch instruction {
+      case .deliver(let event): await deliver(event)
+      case .askForBatch(let context): await askForBatch(context)
+      case .askForFetchOptions(let context): await askForFetchOptions(context)
+      case .send(let request): carry(request)
+      case .abandon(let token):
+        core.withLock { $0.requests.removeValue(forKey: token) }?.cancel()
+      case .finish(let waiters, let outcome): finish(waiters, outcome)
+      case .wait(let deadline):
+        setTimer(deadline)
+        await wakeup.wait()
+      }
+    }
+  }
+
+  private func setTimer(_ deadline: Moment?) {
+    core.withLock { core in
+      if let timer = core.timer {
+        if timer.deadline == deadline { return }
+        timer.task.cancel()
+        core.timer = nil
+      }
+      guard let deadline, !core.isStopped else { return }
+      let task = spawn { [self] in
+        guard (try? await clock.sleep(deadline)) != nil else { return }
+        self.core.withLock { if $0.timer?.deadline == deadline { $0.timer = nil } }
+        wakeup.signal()
+      }
+      core.timer = (deadline, task)
+    }
+  }
+
+  private func carry(_ request: OutgoingRequest) {
+    let call = CloudCall(
+      container: database.connection.container, environment: database.connection.environment,
+      database: database.databaseScope.value, expectedUser: request.expectedUser,
+      requestID: request.requestID, request: request.request)
+    core.withLock { core in
+      guard !core.isStopped else { return }
+      core.requests[request.token] = spawn { [self] in
+        let answer: Result<CloudReply, CloudError>
+        do throws(CloudError) {
+          answer = .success(try await transport.send(call))
+        } catch {
+          answer = .failure(error)
+        }
+        let jitter = Double.random(in: 0..<1)
+        move { core, now in
+          core.requests[request.token] = nil
+          core.machine.received(answer, for: request.token, now: now, jitter: jitter)
+        }
+      }
+    }
+  }
+
+  private func finish(_ waiters: [Waiter], _ outcome: OperationOutcome) {
+    let continuations = core.withLock { core in
+      waiters.compactMap { waiter in
+        core.fetchOptions[waiter.number] = nil
+        core.sendOptions[waiter.number] = nil
+        return core.waiters.removeValue(forKey: waiter)
+      }
+    }
+    for continuation in continuations { continuation.resume(returning: outcome) }
+  }
+
+  // MARK: Delegate
+
+  /// The delegate and engine to call, or `nil` when one of them is gone: then all work ends, for
+  /// a page nobody takes must not move a token.
+  private func app() -> (delegate: any CKSyncEngineDelegate, engine: CKSyncEngine)? {
+    if let delegate = delegate.value, let engine = engine.withLock({ $0.value }) {
+      return (delegate, engine)
+    }
+    stop()
+    return nil
+  }
+
+  private func deliver(_ event: SyncEvent) async {
+    guard let app = app() else { return }
+    let event = core.withLock { $0.converted(event) }
+    await CallbackMark.run { await app.delegate.handleEvent(event, syncEngine: app.engine) }
+    move { core, _ in core.machine.delivered() }
+  }
+
+  private func askForBatch(_ context: SendContext) async {
+    guard let app = app() else { return }
+    let told = core.withLock { $0.converted(context) }
+    let batch = await CallbackMark.run {
+      await app.delegate.nextRecordZoneChangeBatch(told, syncEngine: app.engine)
+    }
+    let (records, converted) = EngineDriver.converted(batch)
+    move { core, now in
+      core.batch = records
+      core.machine.provided(batch: converted, now: now)
+    }
+  }
+
+  private func askForFetchOptions(_ context: FetchContext) async {
+    guard let app = app() else { return }
+    let told = core.withLock { $0.converted(context) }
+    let options = await CallbackMark.run {
+      await app.delegate.nextFetchChangesOptions(told, syncEngine: app.engine)
+    }
+    move { core, _ in
+      if context.ticket != 0 { core.fetchOptions[context.ticket] = options }
+      core.machine.provided(options: options.machineOptions)
+    }
+  }
+
+  // MARK: Manual operations
+
+  /// Waits for a manual operation that `begin` asks the machine for.
+  func perform(
+    _ begin: @Sendable (inout Core, _ waiter: Waiter, _ now: Moment) -> Void
+  ) async -> OperationOutcome {
+    await withCheckedContinuation { continuation in
+      let isRefused = move { core, now in
+        if core.isStopped { return true }
+        core.lastTicket += 1
+        let waiter = Waiter(number: core.lastTicket)
+        core.waiters[waiter] = continuation
+        begin(&core, waiter, now)
+        return false
+      }
+      if isRefused {
+        let gone = CloudError(.operationCancelled, "The sync engine or its delegate is gone.")
+        continuation.resume(returning: .failure(OperationFailure(gone)))
+      }
+    }
+  }
+}

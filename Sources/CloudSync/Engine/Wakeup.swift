@@ -1,0 +1,46 @@
+import Synchronization
+
+/// Lets one task wait until others say that there is something to do.
+///
+/// A wake-up that comes while nobody waits is kept, so none is lost.
+final class Wakeup: Sendable {
+  private enum State {
+    case idle
+    case signalled
+    case waiting(CheckedContinuation<Void, Never>)
+  }
+
+  private let state = Mutex(State.idle)
+
+  /// Says that there is something to do; from any thread.
+  func signal() {
+    let waiting: CheckedContinuation<Void, Never>? = state.withLock { state in
+      switch state {
+      case .idle, .signalled:
+        state = .signalled
+        return nil
+      case .waiting(let continuation):
+        state = .idle
+        return continuation
+      }
+    }
+    waiting?.resume()
+  }
+
+  /// Returns at the next signal, at once if there was one since the last return.
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let resumesNow = state.withLock { state in
+        switch state {
+        case .signalled:
+          state = .idle
+          return true
+        case .idle, .waiting:
+          state = .waiting(continuation)
+          return false
+        }
+      }
+      if resumesNow { continuation.resume() }
+    }
+  }
+}

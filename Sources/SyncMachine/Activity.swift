@@ -1,0 +1,149 @@
+import CloudProtocol
+import Records
+
+/// What a machine is doing, with all that belongs to it.
+enum Activity: Sendable {
+  case created
+  case resting
+  case checkingAccount(RequestToken)
+  case fetching(Fetch)
+  case sending(Send)
+  case stopped
+}
+
+/// A fetch under way.
+struct Fetch: Sendable {
+  /// Where it stands.
+  enum Step: Sendable {
+    case announcing
+    case findingSubscription(RequestToken)
+    case makingSubscription(SubscriptionID)
+    case savingSubscription(RequestToken, SubscriptionID)
+    case ready
+    case asking
+    case choosing
+    case readingDatabase(RequestToken)
+    case deliveringDatabase(DatabaseChangesPage)
+    case openingZone
+    case readingZone(RequestToken)
+    case deliveringZone(ZoneChangesPage)
+    case closingZone(reopens: Bool)
+    case closing
+  }
+
+  /// The zone whose feed is being read.
+  struct OpenZone: Sendable {
+    var id: ZoneID
+    /// Where the next page begins; runs ahead of the state while the zone starts over.
+    var cursor: ChangeToken?
+    /// Whether the token had expired, so that everything is read again.
+    var startsOver: Bool
+  }
+
+  var context: FetchContext
+  var waiters: [Waiter]
+  var step: Step = .announcing
+  /// Where the next page of the database feed begins; runs ahead of the state while relisting.
+  var databaseCursor: ChangeToken?
+  /// Whether the zones are listed from the start although some were known.
+  var isRelisting: Bool
+  /// The zones a relisting has named so far.
+  var listedZones: Set<ZoneID> = []
+  var hasReadDatabase = false
+  var zone: OpenZone?
+  /// Zones this fetch is done with, well or not.
+  var finishedZones: Set<ZoneID> = []
+  var failure: OperationFailure?
+
+  /// The request whose answer the fetch waits for.
+  var awaited: RequestToken? {
+    switch step {
+    case .findingSubscription(let token), .savingSubscription(let token, _),
+      .readingDatabase(let token), .readingZone(let token):
+      token
+    case .announcing, .makingSubscription, .ready, .asking, .choosing, .deliveringDatabase,
+      .openingZone, .deliveringZone, .closingZone, .closing:
+      nil
+    }
+  }
+
+  var stage: Stage {
+    switch step {
+    case .announcing: .announcingFetch
+    case .findingSubscription: .findingSubscription
+    case .makingSubscription, .savingSubscription: .savingSubscription
+    case .ready, .asking: .askingFetchOptions
+    case .choosing: .choosingZone
+    case .readingDatabase: .readingDatabase
+    case .deliveringDatabase: .deliveringDatabase
+    case .openingZone: .openingZone
+    case .readingZone: .readingZone
+    case .deliveringZone: .deliveringZone
+    case .closingZone: .closingZone
+    case .closing: .closingFetch
+    }
+  }
+}
+
+/// A send under way.
+struct Send: Sendable {
+  /// Where it stands.
+  enum Step: Sendable {
+    case announcing
+    case sendingZones(RequestToken, ModifyZones)
+    case deliveringZones
+    case asking(untrackedVersion: UInt64)
+    case given(RecordBatch)
+    case sendingRecords(RequestToken, RecordBatch)
+    case deliveringRecords
+    case closing
+  }
+
+  var context: SendContext
+  var waiters: [Waiter]
+  var step: Step = .announcing
+  /// The parts of a batch that was too large, in order.
+  var parts: [RecordBatch] = []
+  /// Whether the app's batches no longer touch anything pending, so that asking on could go on
+  /// for ever.
+  var isFruitless = false
+  var failure: OperationFailure?
+  /// Whether something failed that is to be tried again.
+  var hasRetries = false
+
+  /// The request whose answer the send waits for.
+  var awaited: RequestToken? {
+    switch step {
+    case .sendingZones(let token, _), .sendingRecords(let token, _): token
+    case .announcing, .deliveringZones, .asking, .given, .deliveringRecords, .closing: nil
+    }
+  }
+
+  var stage: Stage {
+    switch step {
+    case .announcing: .announcingSend
+    case .sendingZones: .sendingZones
+    case .deliveringZones: .deliveringZones
+    case .asking, .given: .askingBatch
+    case .sendingRecords: .sendingRecords
+    case .deliveringRecords: .deliveringRecords
+    case .closing: .closingSend
+    }
+  }
+}
+
+/// A manual operation that waits for its turn.
+enum QueuedOperation: Sendable {
+  case fetch(FetchContext, [Waiter])
+  case send(SendContext, [Waiter])
+}
+
+/// What the machine knows of the account.
+enum AccountKnowledge: Sendable {
+  /// Not asked yet, or asked in vain.
+  case unknown(CloudError?)
+  /// Signed in.
+  case signedIn(UserID)
+  /// Asked, and there is none that can be used.
+  case unavailable(CloudError)
+}

@@ -1,0 +1,114 @@
+package import Records
+
+/// The binary form of one step, as a state log keeps it. The log adds length and checksum.
+extension StateChange {
+  /// Appends the step to `writer`.
+  package func write(to writer: inout ByteWriter) {
+    switch self {
+    case .reset:
+      writer.write(UInt8(0))
+    case .setUser(let user):
+      writer.write(UInt8(1))
+      writer.write(optional: user) { $0.write($1.rawValue) }
+    case .setDatabaseToken(let token):
+      writer.write(UInt8(2))
+      writer.write(optional: token) { $0.write($1.bytes) }
+    case .setZoneToken(let zone, let token):
+      writer.write(UInt8(3))
+      writer.write(zone)
+      writer.write(optional: token) { $0.write($1.bytes) }
+    case .setZoneChanged(let zone, let isChanged):
+      writer.write(UInt8(4))
+      writer.write(zone)
+      writer.write(isChanged)
+    case .setZoneExpired(let zone, let isExpired):
+      writer.write(UInt8(5))
+      writer.write(zone)
+      writer.write(isExpired)
+    case .setNeedsFetch(let value):
+      writer.write(UInt8(6))
+      writer.write(value)
+    case .setHasUntrackedChanges(let value):
+      writer.write(UInt8(7))
+      writer.write(value)
+    case .setSubscription(let id):
+      writer.write(UInt8(8))
+      writer.write(optional: id) { $0.write($1.rawValue) }
+    case .addRecord(let change):
+      writer.write(UInt8(9))
+      writer.write(change.kind.rawValue)
+      writer.write(change.id)
+    case .removeRecord(let id):
+      writer.write(UInt8(10))
+      writer.write(id)
+    case .addZone(let change):
+      writer.write(UInt8(11))
+      writer.write(change.kind.rawValue)
+      writer.write(change.id)
+    case .removeZone(let id):
+      writer.write(UInt8(12))
+      writer.write(id)
+    }
+  }
+
+  /// Several steps as the bytes of one log entry.
+  package static func encoded(_ changes: [StateChange]) -> [UInt8] {
+    var writer = ByteWriter(capacity: 64 * changes.count)
+    writer.write(list: changes) { $1.write(to: &$0) }
+    return writer.bytes
+  }
+
+  /// The steps that one log entry holds.
+  package static func decoded(_ bytes: [UInt8]) throws(ByteFormatError) -> [StateChange] {
+    var reader = ByteReader(bytes)
+    let changes = try reader.list { (reader) throws(ByteFormatError) in
+      try StateChange(from: &reader)
+    }
+    try reader.finish()
+    return changes
+  }
+
+  /// Reads one step.
+  package init(from reader: inout ByteReader) throws(ByteFormatError) {
+    switch try reader.byte() {
+    case 0: self = .reset
+    case 1:
+      self = .setUser(
+        try reader.optional { (reader) throws(ByteFormatError) in UserID(try reader.string()) })
+    case 2: self = .setDatabaseToken(try reader.changeToken())
+    case 3:
+      let zone = try reader.zoneID()
+      self = .setZoneToken(zone, try reader.changeToken())
+    case 4:
+      let zone = try reader.zoneID()
+      self = .setZoneChanged(zone, try reader.bool())
+    case 5:
+      let zone = try reader.zoneID()
+      self = .setZoneExpired(zone, try reader.bool())
+    case 6: self = .setNeedsFetch(try reader.bool())
+    case 7: self = .setHasUntrackedChanges(try reader.bool())
+    case 8:
+      self = .setSubscription(
+        try reader.optional { (reader) throws(ByteFormatError) in
+          SubscriptionID(try reader.string())
+        })
+    case 9:
+      let kind = try reader.changeKind()
+      self = .addRecord(PendingChange(kind, try reader.recordID()))
+    case 10: self = .removeRecord(try reader.recordID())
+    case 11:
+      let kind = try reader.changeKind()
+      self = .addZone(PendingChange(kind, try reader.zoneID()))
+    case 12: self = .removeZone(try reader.zoneID())
+    default: throw reader.fault("a step is of no known kind")
+    }
+  }
+}
+
+extension ByteReader {
+  fileprivate mutating func changeToken() throws(ByteFormatError) -> ChangeToken? {
+    try optional { (reader) throws(ByteFormatError) in
+      ChangeToken(bytes: try reader.byteArray())
+    }
+  }
+}

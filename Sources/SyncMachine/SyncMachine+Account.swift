@@ -1,0 +1,106 @@
+import CloudProtocol
+import Records
+
+/// Accounts: who is signed in, and what becomes of everything when that changes.
+///
+/// Source: cksyncengine 2.9. What is under way for the old account is closed first, with its
+/// did-events; then the account is asked for; the account event precedes any data of the new one.
+extension SyncMachine {
+  /// The device says that somebody else, or nobody, may be signed in now.
+  package mutating func accountSignalled(now: Moment) {
+    needsAccountCheck = true
+    // Whatever the old account's server asked for does not bind the new one.
+    schedule.notBefore = nil
+    schedule.accountDue = nil
+    interrupt(
+      CloudError(.operationCancelled, "The account may have changed; the operation was ended."),
+      now: now)
+  }
+
+  func isAccountCheckDue(_ now: Moment) -> Bool {
+    if needsAccountCheck { return true }
+    guard let due = schedule.gated(schedule.accountDue) else { return false }
+    return due <= now
+  }
+
+  mutating func checkAccount() -> Advance {
+    needsAccountCheck = false
+    schedule.accountDue = nil
+    var request = outgoing(.fetchCurrentUser)
+    request.expectedUser = nil
+    enter(.checkingAccount(request.token))
+    return .instruct(.send(request))
+  }
+
+  mutating func settleAccount(
+    _ answer: Result<CloudReply, CloudError>, now: Moment
+  ) {
+    switch answer {
+    case .success(.currentUser(let user)):
+      schedule.accountFailures = 0
+      account = .signedIn(user)
+      enter(.resting)
+      adopt(user, now: now)
+    case .success:
+      missAccount(Self.mismatch, now: now)
+    case .failure(let error):
+      missAccount(error, now: now)
+    }
+  }
+
+  /// The error for an answer that answers another question.
+  static var mismatch: CloudError {
+    CloudError(
+      .internalError, "The server's answer does not fit the request; report this to its makers.")
+  }
+
+  private mutating func adopt(_ user: UserID, now: Moment) {
+    if configuration.automaticallySync {
+      schedule.fetchDue = now
+      scheduleSend(at: now)
+    }
+    guard user != state.user else { return }
+    if let previous = state.user {
+      reset(to: user, now: now)
+      outbox.append(.accountChange(.switchAccounts(previous: previous, current: user)))
+    } else {
+      // Changes added before anybody was known belong to nobody else: they stay.
+      record(.setUser(user), now: now)
+      outbox.append(.accountChange(.signIn(user)))
+    }
+    isUpdateUrgent = true
+    if configuration.automaticallySync { schedule.fetchDue = now }
+  }
+
+  private mutating func missAccount(_ error: CloudError, now: Moment) {
+    honour(error, now: now)
+    switch error.code {
+    case .notAuthenticated, .managedAccountRestricted:
+      account = .unavailable(error)
+      enter(.resting)
+      guard error.code == .notAuthenticated, let previous = state.user else { return }
+      reset(to: nil, now: now)
+      outbox.append(.accountChange(.signOut(previous: previous)))
+      isUpdateUrgent = true
+    default:
+      // Not known: neither good nor bad; keep everything and ask again.
+      account = .unknown(error)
+      enter(.resting)
+      schedule.accountFailures += 1
+      let delay = configuration.backoff.delay(
+        afterFailures: schedule.accountFailures, jitter: lastJitter)
+      if configuration.automaticallySync { schedule.accountDue = now + delay }
+    }
+  }
+
+  private mutating func reset(to user: UserID?, now: Moment) {
+    let kept = plantedBugs.contains(.keepPendingAfterSwitch) ? state.records.waiting : []
+    record(.reset, now: now)
+    record(.setUser(user), now: now)
+    for change in kept { record(.addRecord(change), now: now) }
+    schedule.fetchDue = nil
+    schedule.sendDue = nil
+    schedule.fetchFailures = 0
+    schedule.sendFailures = 0
+  }
+}

@@ -1,0 +1,302 @@
+import CloudProtocol
+import Records
+
+/// The fetch: list of zones first, then zone by zone, page by page; a token moves only after the
+/// app returned from the page. Source: cksyncengine 2.3 and 2.10.
+extension SyncMachine {
+  mutating func begin(_ fetch: Fetch) {
+    schedule.fetchDue = nil
+    outbox.append(.willFetchChanges(fetch.context))
+    enter(.fetching(fetch))
+  }
+
+  /// Moves a fetch on when nothing is with the app.
+  mutating func advance(_ fetch: Fetch, now: Moment) -> Advance {
+    var fetch = fetch
+    switch fetch.step {
+    case .findingSubscription, .savingSubscription, .readingDatabase, .readingZone, .asking:
+      return .rest
+    case .announcing:
+      if let request = subscriptionSearch() {
+        fetch.step = .findingSubscription(request.token)
+        enter(.fetching(fetch))
+        return .instruct(.send(request))
+      }
+      return ask(&fetch)
+    case .makingSubscription(let id):
+      return saveSubscription(&fetch, id)
+    case .ready:
+      return ask(&fetch)
+    case .choosing:
+      return choose(&fetch)
+    case .deliveringDatabase(let page):
+      move(&fetch, past: page, now: now)
+      return ask(&fetch)
+    case .openingZone:
+      return readZone(&fetch)
+    case .deliveringZone(let page):
+      return move(&fetch, past: page, now: now)
+    case .closingZone(let reopens):
+      return afterZone(&fetch, reopens: reopens)
+    case .closing:
+      end(fetch, now: now)
+      return .again
+    }
+  }
+
+  /// Asks the app for the options of the next request, as it may change them between any two.
+  private mutating func ask(_ fetch: inout Fetch) -> Advance {
+    fetch.step = .asking
+    enter(.fetching(fetch))
+    isWithApp = true
+    return .instruct(.askForFetchOptions(fetch.context))
+  }
+
+  /// The app answered with options; an answer nobody asked for any more changes nothing.
+  package mutating func provided(options: FetchOptions) {
+    isWithApp = false
+    guard case .fetching(var fetch) = activity, case .asking = fetch.step else { return }
+    fetch.context.options = options
+    fetch.step = .choosing
+    enter(.fetching(fetch))
+  }
+
+  private mutating func choose(_ fetch: inout Fetch) -> Advance {
+    if !fetch.hasReadDatabase {
+      let request = outgoing(
+        .fetchDatabaseChanges(FetchDatabaseChanges(since: fetch.databaseCursor)))
+      fetch.step = .readingDatabase(request.token)
+      enter(.fetching(fetch))
+      return .instruct(.send(request))
+    }
+    let scope = fetch.context.options.scope
+    if let zone = fetch.zone {
+      guard scope.contains(zone.id) else { return close(&fetch, error: nil) }
+      return readZone(&fetch)
+    }
+    let waiting = state.changedZones.filter {
+      scope.contains($0) && !fetch.finishedZones.contains($0)
+    }
+    let prioritized = fetch.context.options.prioritizedZones
+    guard let zone = prioritized.first(where: waiting.contains) ?? waiting.first else {
+      return close(&fetch)
+    }
+    return open(&fetch, zone)
+  }
+
+  private mutating func open(_ fetch: inout Fetch, _ zone: ZoneID) -> Advance {
+    let startsOver = state.expiredZones.contains(zone)
+    fetch.zone = Fetch.OpenZone(
+      id: zone, cursor: startsOver ? nil : state.zoneTokens[zone], startsOver: startsOver)
+    fetch.step = .openingZone
+    outbox.append(.willFetchZoneChanges(zone, startsOver: startsOver))
+    enter(.fetching(fetch))
+    return .again
+  }
+
+  private mutating func readZone(_ fetch: inout Fetch) -> Advance {
+    guard let zone = fetch.zone else { return close(&fetch) }
+    let request = outgoing(
+      .fetchZoneChanges(FetchZoneChanges(zone: zone.id, since: zone.cursor)))
+    fetch.step = .readingZone(request.token)
+    enter(.fetching(fetch))
+    return .instruct(.send(request))
+  }
+
+  // MARK: Answers
+
+  mutating func settle(
+    _ fetch: Fetch, _ answer: Result<CloudReply, CloudError>, now: Moment
+  ) {
+    var fetch = fetch
+    if case .failure(let error) = answer { honour(error, now: now) }
+    switch fetch.step {
+    case .findingSubscription: settleSearch(&fetch, answer, now: now)
+    case .savingSubscription(_, let id): settleSaving(&fetch, answer, id: id, now: now)
+    case .readingDatabase: settleDatabase(&fetch, answer, now: now)
+    case .readingZone: settleZone(&fetch, answer, now: now)
+    case .announcing, .makingSubscription, .ready, .asking, .choosing, .deliveringDatabase,
+      .openingZone, .deliveringZone, .closingZone, .closing:
+      break  // Nothing is awaited in these steps.
+    }
+  }
+
+  private mutating func settleDatabase(
+    _ fetch: inout Fetch, _ answer: Result<CloudReply, CloudError>, now: Moment
+  ) {
+    switch answer {
+    case .success(.databaseChanges(var page)):
+      addMissingZones(to: &page, &fetch)
+      if !page.modified.isEmpty || !page.deleted.isEmpty {
+        outbox.append(.fetchedDatabaseChanges(modified: page.modified, deleted: page.deleted))
+      }
+      if plantedBugs.contains(.tokenBeforeDelivery) {
+        record(.setDatabaseToken(page.token), now: now)
+      }
+      fetch.step = .deliveringDatabase(page)
+      enter(.fetching(fetch))
+    case .failure(let error)
+    where error.code == .changeTokenExpired && fetch.databaseCursor != nil:
+      record(.setDatabaseToken(nil), now: now)
+      fetch.databaseCursor = nil
+      fetch.isRelisting = true
+      fetch.listedZones = []
+      fetch.step = .ready
+      enter(.fetching(fetch))
+    case .failure(let error): fail(&fetch, error)
+    case .success: fail(&fetch, Self.mismatch)
+    }
+  }
+
+  /// Zones we know that a full listing no longer names are gone, though no deletion says so.
+  private func addMissingZones(to page: inout DatabaseChangesPage, _ fetch: inout Fetch) {
+    guard fetch.isRelisting else { return }
+    fetch.listedZones.formUnion(page.modified)
+    fetch.listedZones.formUnion(page.deleted.map(\.zone))
+    guard !page.moreComing else { return }
+    let missing = state.zoneTokens.keys.filter { !fetch.listedZones.contains($0) }.sorted()
+    page.deleted += missing.map { ZoneDeletion(zone: $0, reason: .deleted) }
+  }
+
+  private mutating func settleZone(
+    _ fetch: inout Fetch, _ answer: Result<CloudReply, CloudError>, now: Moment
+  ) {
+    guard let zone = fetch.zone else { return fail(&fetch, Self.mismatch) }
+    switch answer {
+    case .success(.zoneChanges(let page)) where page.zone == zone.id:
+      if !page.modified.isEmpty || !page.deleted.isEmpty {
+        outbox.append(.fetchedZoneChanges(modified: page.modified, deleted: page.deleted))
+      }
+      if plantedBugs.contains(.tokenBeforeDelivery) {
+        record(.setZoneToken(zone.id, page.token), now: now)
+      }
+      fetch.step = .deliveringZone(page)
+      enter(.fetching(fetch))
+    case .failure(let error) where error.code == .changeTokenExpired && zone.cursor != nil:
+      // Everything has to be read again; the app is told, so that it can drop what is gone.
+      record(.setZoneToken(zone.id, nil), now: now)
+      record(.setZoneExpired(zone.id, true), now: now)
+      outbox.append(.didFetchZoneChanges(zone.id, nil))
+      fetch.step = .closingZone(reopens: true)
+      enter(.fetching(fetch))
+    case .failure(let error): failZone(&fetch, zone.id, error, now: now)
+    case .success: failZone(&fetch, zone.id, Self.mismatch, now: now)
+    }
+  }
+
+  /// A failure that concerns this zone lets the others go on; any other ends the fetch.
+  private mutating func failZone(
+    _ fetch: inout Fetch, _ zone: ZoneID, _ error: CloudError, now: Moment
+  ) {
+    let concernsZone = error.code.disposition == .surface || error.code == .zoneBusy
+    if error.code == .zoneNotFound || error.code == .userDeletedZone {
+      record(.setZoneToken(zone, nil), now: now)
+      record(.setZoneExpired(zone, false), now: now)
+      record(.setZoneChanged(zone, false), now: now)
+    }
+    var failure =
+      fetch.failure
+      ?? OperationFailure(CloudError(.partialFailure, "Some zones could not be fetched."))
+    if concernsZone { failure.zones[zone] = error } else { failure.error = error }
+    fetch.failure = failure
+    noteAccountError(error)
+    _ = close(&fetch, error: error)
+  }
+
+  private mutating func fail(_ fetch: inout Fetch, _ error: CloudError) {
+    noteAccountError(error)
+    fetch.failure = OperationFailure(error)
+    _ = close(&fetch)
+  }
+
+  /// An answer that doubts the account asks for a check when the operation is over.
+  mutating func noteAccountError(_ error: CloudError) {
+    if error.code == .notAuthenticated || error.code == .accountTemporarilyUnavailable {
+      needsAccountCheck = true
+    }
+  }
+
+  // MARK: After the app returned
+
+  private mutating func move(
+    _ fetch: inout Fetch, past page: DatabaseChangesPage, now: Moment
+  ) {
+    for deletion in page.deleted {
+      record(.setZoneToken(deletion.zone, nil), now: now)
+      record(.setZoneExpired(deletion.zone, false), now: now)
+      record(.setZoneChanged(deletion.zone, false), now: now)
+    }
+    for zone in page.modified { record(.setZoneChanged(zone, true), now: now) }
+    fetch.databaseCursor = page.token
+    // A relisting that is cut off must begin again, or zones that are gone would be missed.
+    if !fetch.isRelisting || !page.moreComing {
+      record(.setDatabaseToken(page.token), now: now)
+    }
+    if !page.moreComing {
+      fetch.hasReadDatabase = true
+      if state.needsFetch { record(.setNeedsFetch(false), now: now) }
+    }
+    isUpdateUrgent = true
+  }
+
+  private mutating func move(
+    _ fetch: inout Fetch, past page: ZoneChangesPage, now: Moment
+  ) -> Advance {
+    fetch.zone?.cursor = page.token
+    let startsOver = fetch.zone?.startsOver ?? false
+    // A zone that starts over and is cut off must start over again, or what is gone would stay.
+    if !startsOver || !page.moreComing { record(.setZoneToken(page.zone, page.token), now: now) }
+    isUpdateUrgent = true
+    if page.moreComing { return ask(&fetch) }
+    if startsOver { record(.setZoneExpired(page.zone, false), now: now) }
+    record(.setZoneChanged(page.zone, false), now: now)
+    return close(&fetch, error: nil)
+  }
+
+  /// Closes the open zone.
+  private mutating func close(_ fetch: inout Fetch, error: CloudError?) -> Advance {
+    guard let zone = fetch.zone else { return close(&fetch) }
+    outbox.append(.didFetchZoneChanges(zone.id, error))
+    fetch.finishedZones.insert(zone.id)
+    fetch.step = .closingZone(reopens: false)
+    enter(.fetching(fetch))
+    return .again
+  }
+
+  private mutating func afterZone(_ fetch: inout Fetch, reopens: Bool) -> Advance {
+    let zone = fetch.zone?.id
+    fetch.zone = nil
+    if reopens, let zone { return open(&fetch, zone) }
+    if let failure = fetch.failure, failure.error.code != .partialFailure {
+      return close(&fetch)
+    }
+    return ask(&fetch)
+  }
+
+  /// Closes the fetch.
+  private mutating func close(_ fetch: inout Fetch) -> Advance {
+    fetch.step = .closing
+    outbox.append(.didFetchChanges(fetch.context))
+    enter(.fetching(fetch))
+    return .again
+  }
+
+  private mutating func end(_ fetch: Fetch, now: Moment) {
+    finished.append((fetch.waiters, fetch.failure.map(OperationOutcome.failure) ?? .success))
+    enter(.resting)
+    isUpdateUrgent = true
+    guard configuration.automaticallySync else { return }
+    if fetch.failure == nil {
+      schedule.fetchFailures = 0
+      return
+    }
+    guard !state.changedZones.isEmpty || fetch.failure?.error.code != .partialFailure else {
+      return
+    }
+    schedule.fetchFailures += 1
+    let delay = configuration.backoff.delay(
+      afterFailures: schedule.fetchFailures, jitter: lastJitter)
+    let due = now + delay
+    schedule.fetchDue = min(schedule.fetchDue ?? due, due)
+  }
+}

@@ -1,0 +1,276 @@
+import CloudProtocol
+import Records
+
+/// The send: zone changes first, then batch after batch of records until the app has nothing
+/// more, or something fails. Source: cksyncengine 2.2 to 2.6.
+extension SyncMachine {
+  /// The most zone changes in one request.
+  private static let zonesPerRequest = 100
+
+  mutating func begin(_ send: Send) {
+    schedule.sendDue = nil
+    outbox.append(.willSendChanges(send.context))
+    enter(.sending(send))
+  }
+
+  /// Moves a send on when nothing is with the app.
+  mutating func advance(_ send: Send, now: Moment) -> Advance {
+    var send = send
+    switch send.step {
+    case .sendingZones, .sendingRecords, .asking: return .rest
+    case .announcing, .deliveringZones, .deliveringRecords:
+      isUpdateUrgent = true
+      return chooseNext(&send)
+    case .given(let batch): return carry(&send, batch)
+    case .closing:
+      end(send, now: now)
+      return .again
+    }
+  }
+
+  private mutating func chooseNext(_ send: inout Send) -> Advance {
+    if send.failure != nil { return close(&send) }
+    if let request = takeZones(send.context.scope) { return carry(&send, request) }
+    if !send.parts.isEmpty { return carry(&send, send.parts.removeFirst()) }
+    let scope = send.context.scope
+    let hasRecords = !state.records.prefix(1) { scope.contains($0.id) }.isEmpty
+    guard hasRecords || state.hasUntrackedChanges, !send.isFruitless else { return close(&send) }
+    send.step = .asking(untrackedVersion: untrackedVersion)
+    enter(.sending(send))
+    isWithApp = true
+    return .instruct(.askForBatch(send.context))
+  }
+
+  /// The app answered with a batch, or with nothing for now; an answer nobody asked for any more
+  /// changes nothing.
+  package mutating func provided(batch: RecordBatch?, now: Moment) {
+    isWithApp = false
+    guard case .sending(var send) = activity, case .asking(let version) = send.step else { return }
+    if let batch, batch.count > 0 {
+      send.step = .given(batch)
+      enter(.sending(send))
+      return
+    }
+    if state.hasUntrackedChanges, version == untrackedVersion {
+      record(.setHasUntrackedChanges(false), now: now)
+    }
+    send.step = .closing
+    outbox.append(.didSendChanges(send.context))
+    enter(.sending(send))
+  }
+
+  private mutating func takeZones(_ scope: SendScope) -> ModifyZones? {
+    let changes = state.zones.prefix(Self.zonesPerRequest) { scope.containsZone($0.id) }
+    guard !changes.isEmpty else { return nil }
+    var request = ModifyZones()
+    for change in changes where state.zones.take(change) {
+      switch change.kind {
+      case .save: request.save.append(change.id)
+      case .delete: request.delete.append(change.id)
+      }
+    }
+    return request
+  }
+
+  private mutating func carry(_ send: inout Send, _ zones: ModifyZones) -> Advance {
+    let request = outgoing(.modifyZones(zones))
+    send.step = .sendingZones(request.token, zones)
+    enter(.sending(send))
+    return .instruct(.send(request))
+  }
+
+  private mutating func carry(_ send: inout Send, _ batch: RecordBatch) -> Advance {
+    var touchesPending = false
+    for save in batch.saves where take(.save, save.id) { touchesPending = true }
+    for id in batch.deletions where take(.delete, id) { touchesPending = true }
+    if !touchesPending, !state.hasUntrackedChanges { send.isFruitless = true }
+    let request = outgoing(
+      .modifyRecords(
+        ModifyRecords(
+          save: batch.saves, delete: batch.deletions, policy: .ifServerRecordUnchanged,
+          isAtomic: batch.isAtomic, fields: .all)))
+    send.step = .sendingRecords(request.token, batch)
+    enter(.sending(send))
+    return .instruct(.send(request))
+  }
+
+  /// Takes a change for a request; answers whether it is one that was asked for. A part of a
+  /// split batch was taken with the whole.
+  private mutating func take(_ kind: ChangeKind, _ id: RecordID) -> Bool {
+    state.records.take(PendingChange(kind, id)) || state.records.isUnderWay(id)
+  }
+
+  // MARK: Answers
+
+  mutating func settle(
+    _ send: Send, _ answer: Result<CloudReply, CloudError>, now: Moment
+  ) {
+    var send = send
+    if case .failure(let error) = answer {
+      honour(error, now: now)
+      noteAccountError(error)
+    }
+    switch send.step {
+    case .sendingZones(_, let zones): settleZones(&send, zones, answer, now: now)
+    case .sendingRecords(_, let batch): settleRecords(&send, batch, answer, now: now)
+    case .announcing, .deliveringZones, .asking, .given, .deliveringRecords, .closing:
+      break  // Nothing is awaited in these steps.
+    }
+  }
+
+  private mutating func settleZones(
+    _ send: inout Send, _ zones: ModifyZones, _ answer: Result<CloudReply, CloudError>,
+    now: Moment
+  ) {
+    let sent: SentZones
+    switch answer {
+    case .success(.zonesModified(let saved, let deleted)):
+      sent = SentZones(
+        saved: Self.aligned(saved, to: zones.save), deleted: Self.aligned(deleted, to: zones.delete)
+      )
+    case .success: sent = Self.allFailed(zones, Self.mismatch)
+    case .failure(let error):
+      send.failure = OperationFailure(error)
+      sent = Self.allFailed(zones, error)
+    }
+    for result in sent.saved { settleZone(&send, result.id, result.error, now: now) }
+    for result in sent.deleted {
+      settleZone(&send, result.id, result.error, now: now)
+      if result.error == nil { forget(result.id, now: now) }
+    }
+    outbox.append(.sentDatabaseChanges(sent))
+    send.step = .deliveringZones
+    enter(.sending(send))
+  }
+
+  private mutating func settleZone(
+    _ send: inout Send, _ zone: ZoneID, _ error: CloudError?, now: Moment
+  ) {
+    let returns = note(&send, error, now: now)
+    if let error { send.failure?.zones[zone] = error }
+    if state.zones.settle(zone, returns: returns) == .nothing {
+      record(.removeZone(zone), now: now)
+    }
+  }
+
+  /// A zone we deleted has no feed to go on reading.
+  private mutating func forget(_ zone: ZoneID, now: Moment) {
+    if state.zoneTokens[zone] != nil { record(.setZoneToken(zone, nil), now: now) }
+    if state.expiredZones.contains(zone) { record(.setZoneExpired(zone, false), now: now) }
+  }
+
+  private mutating func settleRecords(
+    _ send: inout Send, _ batch: RecordBatch, _ answer: Result<CloudReply, CloudError>,
+    now: Moment
+  ) {
+    let sent: SentRecords
+    switch answer {
+    case .success(.recordsModified(let saved, let deleted)):
+      sent = SentRecords(
+        saved: Self.aligned(saved, to: batch.saves.map(\.id)),
+        deleted: Self.aligned(deleted, to: batch.deletions))
+    case .success: sent = Self.allFailed(batch, Self.mismatch)
+    case .failure(let error)
+    where error.code == .limitExceeded && batch.count > 1
+      && !batch.isAtomic:
+      // Too much at once: half of it may pass. Nothing is settled, so the app hears nothing.
+      let halves = batch.halves
+      send.parts.insert(contentsOf: [halves.0, halves.1], at: 0)
+      send.step = .deliveringRecords
+      return enter(.sending(send))
+    case .failure(let error):
+      send.failure = OperationFailure(error)
+      sent = Self.allFailed(batch, error)
+    }
+    for result in sent.saved { settleRecord(&send, result.id, result.error, now: now) }
+    for result in sent.deleted { settleRecord(&send, result.id, result.error, now: now) }
+    if send.failure == nil { schedule.sendFailures = 0 }
+    outbox.append(.sentRecordChanges(sent))
+    send.step = .deliveringRecords
+    enter(.sending(send))
+  }
+
+  private mutating func settleRecord(
+    _ send: inout Send, _ id: RecordID, _ error: CloudError?, now: Moment
+  ) {
+    let returns = note(&send, error, now: now)
+    if let error { send.failure?.records[id] = error }
+    let wasUnderWay = state.records.isUnderWay(id)
+    if state.records.settle(id, returns: returns) == .nothing, wasUnderWay {
+      record(.removeRecord(id), now: now)
+    }
+  }
+
+  /// Takes an item's error into the operation's; answers whether the item is to be tried again.
+  private mutating func note(_ send: inout Send, _ error: CloudError?, now: Moment) -> Bool {
+    guard let error else { return false }
+    honour(error, now: now)
+    if send.failure == nil {
+      send.failure = OperationFailure(
+        CloudError(.partialFailure, "Some changes could not be sent; see each item's error."))
+    }
+    let isForgotten =
+      plantedBugs.contains(.dropOnServiceUnavailable) && error.code == .serviceUnavailable
+    let returns = error.code.disposition == .retry && !isForgotten
+    if returns { send.hasRetries = true }
+    return returns
+  }
+
+  // MARK: Closing
+
+  private mutating func close(_ send: inout Send) -> Advance {
+    send.step = .closing
+    outbox.append(.didSendChanges(send.context))
+    enter(.sending(send))
+    return .again
+  }
+
+  private mutating func end(_ send: Send, now: Moment) {
+    returnUnsettled()
+    finished.append((send.waiters, send.failure.map(OperationOutcome.failure) ?? .success))
+    enter(.resting)
+    isUpdateUrgent = true
+    guard configuration.automaticallySync, send.failure != nil else { return }
+    if !state.needsFetch { record(.setNeedsFetch(true), now: now) }
+    guard hasChangesToSend else { return }
+    schedule.sendFailures += 1
+    // What the app put right while it was told goes out at once the first time; a failure that
+    // comes back every time slows down like any other.
+    let isFirst = schedule.sendFailures == 1 && !send.hasRetries
+    let delay =
+      isFirst
+      ? configuration.sendDelay
+      : configuration.backoff.delay(afterFailures: schedule.sendFailures, jitter: lastJitter)
+    schedule.sendDue = now + delay
+  }
+
+  // MARK: Answers made whole
+
+  /// One result for each item asked for; an item the server left out counts as failed.
+  private static func aligned<ID, Value>(
+    _ results: [ItemResult<ID, Value>], to ids: [ID]
+  ) -> [ItemResult<ID, Value>] {
+    if results.count == ids.count, zip(results, ids).allSatisfy({ $0.id == $1 }) {
+      return results
+    }
+    var byID: [ID: ItemResult<ID, Value>] = [:]
+    for result in results { byID[result.id] = result }
+    return ids.map { byID[$0] ?? ItemResult(id: $0, .failure(unanswered)) }
+  }
+
+  private static var unanswered: CloudError {
+    CloudError(.serverResponseLost, "The server said nothing of this item; it is sent again.")
+  }
+
+  private static func allFailed(_ batch: RecordBatch, _ error: CloudError) -> SentRecords {
+    SentRecords(
+      saved: batch.saves.map { ItemResult(id: $0.id, .failure(error)) },
+      deleted: batch.deletions.map { ItemResult(id: $0, .failure(error)) })
+  }
+
+  private static func allFailed(_ zones: ModifyZones, _ error: CloudError) -> SentZones {
+    SentZones(
+      saved: zones.save.map { ItemResult(id: $0, .failure(error)) },
+      deleted: zones.delete.map { ItemResult(id: $0, .failure(error)) })
+  }
+}

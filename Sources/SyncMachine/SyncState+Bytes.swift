@@ -1,0 +1,153 @@
+package import Records
+
+/// Why bytes are not a state this version can use.
+package enum StateFormatError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// They never were a state.
+  case foreign
+  /// A newer version wrote them.
+  case future(version: UInt8)
+  /// They were a state and are damaged.
+  case damaged(ByteFormatError)
+
+  /// What is wrong and what to do.
+  package var description: String {
+    switch self {
+    case .foreign:
+      "The data is not a sync state. Pass the data of the latest stateUpdate event, or nil."
+    case .future(let version):
+      "The sync state has format \(version), which is newer than this version reads "
+        + "(\(SyncState.formatVersion)). Update the app, or start over with nil."
+    case .damaged(let fault):
+      "The sync state is damaged: \(fault). Restore an earlier one, or start over with nil."
+    }
+  }
+}
+
+/// The blob: magic, version, length and payload, checksum. The same state gives the same bytes.
+extension SyncState {
+  /// The format this version writes.
+  package static let formatVersion: UInt8 = 1
+
+  private static let magic: [UInt8] = Array("CSYNC".utf8)
+
+  /// The state as bytes.
+  package func encoded() -> [UInt8] {
+    var payload = ByteWriter(capacity: 64 + 48 * (records.count + records.underWayCount))
+    payload.write(optional: user) { $0.write($1.rawValue) }
+    payload.write(optional: databaseToken) { $0.write($1.bytes) }
+    payload.write(list: zoneTokens.sorted { $0.key < $1.key }) {
+      $0.write($1.key)
+      $0.write($1.value.bytes)
+    }
+    payload.write(list: changedZones) { $0.write($1) }
+    payload.write(list: expiredZones.sorted()) { $0.write($1) }
+    payload.write(needsFetch)
+    payload.write(hasUntrackedChanges)
+    payload.write(optional: subscription) { $0.write($1.rawValue) }
+    payload.write(list: zones.unsettled) {
+      $0.write($1.kind.rawValue)
+      $0.write($1.id)
+    }
+    SyncState.write(records.unsettled, into: &payload)
+
+    var blob = ByteWriter(capacity: payload.bytes.count + 24)
+    blob.write(raw: SyncState.magic)
+    blob.write(SyncState.formatVersion)
+    blob.write(payload.bytes)
+    blob.write(fixed: Checksum.of(blob.bytes))
+    return blob.bytes
+  }
+
+  /// The state that `bytes` hold.
+  package init(decoding bytes: [UInt8]) throws(StateFormatError) {
+    guard bytes.count > SyncState.magic.count, bytes.starts(with: SyncState.magic) else {
+      throw .foreign
+    }
+    let version = bytes[SyncState.magic.count]
+    guard version <= SyncState.formatVersion, version > 0 else {
+      throw .future(version: version)
+    }
+    do throws(ByteFormatError) {
+      var reader = ByteReader(bytes)
+      _ = try reader.raw(SyncState.magic.count + 1)
+      let payload = try reader.raw(try reader.count())
+      let end = reader.offset
+      guard try reader.fixed32() == Checksum.of(bytes[..<end]) else {
+        throw reader.fault("the checksum does not match")
+      }
+      try reader.finish()
+      try self.init(payload: payload)
+    } catch {
+      throw .damaged(error)
+    }
+  }
+
+  private init(payload: ArraySlice<UInt8>) throws(ByteFormatError) {
+    self.init()
+    var reader = ByteReader(payload)
+    user = try reader.optional { (reader) throws(ByteFormatError) in UserID(try reader.string()) }
+    databaseToken = try reader.optional { (reader) throws(ByteFormatError) in
+      ChangeToken(bytes: try reader.byteArray())
+    }
+    for _ in 0..<(try reader.count()) {
+      let zone = try reader.zoneID()
+      zoneTokens[zone] = ChangeToken(bytes: try reader.byteArray())
+    }
+    changedZones = try reader.list { (reader) throws(ByteFormatError) in try reader.zoneID() }
+    expiredZones = Set(
+      try reader.list { (reader) throws(ByteFormatError) in try reader.zoneID() })
+    needsFetch = try reader.bool()
+    hasUntrackedChanges = try reader.bool()
+    subscription = try reader.optional { (reader) throws(ByteFormatError) in
+      SubscriptionID(try reader.string())
+    }
+    for _ in 0..<(try reader.count()) {
+      let kind = try reader.changeKind()
+      zones.add(PendingChange(kind, try reader.zoneID()))
+    }
+    try SyncState.readRecords(from: &reader, into: &records)
+    try reader.finish()
+  }
+
+  /// Writes each zone once and each change as its zone's number and its name.
+  private static func write(
+    _ changes: [PendingChange<RecordID>], into writer: inout ByteWriter
+  ) {
+    var numbers: [ZoneID: Int] = [:]
+    var zones: [ZoneID] = []
+    for change in changes where numbers[change.id.zone] == nil {
+      numbers[change.id.zone] = zones.count
+      zones.append(change.id.zone)
+    }
+    writer.write(list: zones) { $0.write($1) }
+    writer.write(list: changes) { writer, change in
+      let number = numbers[change.id.zone] ?? 0
+      writer.write(count: number * 2 + Int(change.kind.rawValue))
+      writer.write(change.id.name)
+    }
+  }
+
+  private static func readRecords(
+    from reader: inout ByteReader, into records: inout PendingChanges<RecordID>
+  ) throws(ByteFormatError) {
+    let zones = try reader.list { (reader) throws(ByteFormatError) in try reader.zoneID() }
+    for _ in 0..<(try reader.count()) {
+      let head = try reader.variable()
+      let kind: ChangeKind = head % 2 == 0 ? .save : .delete
+      guard let number = Int(exactly: head / 2), number < zones.count else {
+        throw reader.fault("a change names no known zone")
+      }
+      records.add(PendingChange(kind, RecordID(name: try reader.string(), zone: zones[number])))
+    }
+  }
+}
+
+extension ByteReader {
+  /// A byte that says whether something is saved or deleted.
+  package mutating func changeKind() throws(ByteFormatError) -> ChangeKind {
+    guard let kind = ChangeKind(rawValue: try byte()) else {
+      throw fault("a change is neither a save nor a deletion")
+    }
+    return kind
+  }
+}

@@ -1,0 +1,95 @@
+package import Records
+
+/// Everything a client must remember between two runs.
+package struct SyncState: Hashable, Sendable {
+  /// The account the rest belongs to; `nil` before the first sign-in and after a sign-out.
+  package var user: UserID?
+  /// How far the database feed was read.
+  package var databaseToken: ChangeToken?
+  /// How far each zone's feed was read.
+  package var zoneTokens: [ZoneID: ChangeToken] = [:]
+  /// Zones that hold changes the app has not been given, in the order the server told of them.
+  package var changedZones: [ZoneID] = []
+  /// Zones whose token expired and whose full fetch has not ended yet.
+  package var expiredZones: Set<ZoneID> = []
+  /// Whether a failed send asks for a fetch before the next one.
+  package var needsFetch = false
+  /// Whether the app has changes it does not list.
+  package var hasUntrackedChanges = false
+  /// The subscription known to be on the server.
+  package var subscription: SubscriptionID?
+  /// Record changes to send.
+  package var records = PendingChanges<RecordID>()
+  /// Zone changes to send.
+  package var zones = PendingChanges<ZoneID>()
+
+  /// A state that knows nothing.
+  package init() {}
+
+  /// Feeds what tells states apart cheaply; pending changes count by number.
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(user)
+    hasher.combine(databaseToken)
+    hasher.combine(changedZones)
+    hasher.combine(records.count)
+  }
+}
+
+/// One step from a state to the next: what a state log holds.
+///
+/// Applying a state's changes in order to the state they began from gives the state again.
+package enum StateChange: Hashable, Sendable {
+  /// Forget everything.
+  case reset
+  /// Belong to another account, or none.
+  case setUser(UserID?)
+  /// The database feed was read so far.
+  case setDatabaseToken(ChangeToken?)
+  /// A zone's feed was read so far; `nil` forgets it.
+  case setZoneToken(ZoneID, ChangeToken?)
+  /// A zone holds changes, or holds none any more.
+  case setZoneChanged(ZoneID, Bool)
+  /// A zone's token expired, or its full fetch ended.
+  case setZoneExpired(ZoneID, Bool)
+  /// A fetch is due before the next send, or not.
+  case setNeedsFetch(Bool)
+  /// The app has unlisted changes, or not.
+  case setHasUntrackedChanges(Bool)
+  /// The subscription on the server.
+  case setSubscription(SubscriptionID?)
+  /// A record change waits.
+  case addRecord(PendingChange<RecordID>)
+  /// Nothing waits for a record.
+  case removeRecord(RecordID)
+  /// A zone change waits.
+  case addZone(PendingChange<ZoneID>)
+  /// Nothing waits for a zone.
+  case removeZone(ZoneID)
+}
+
+extension SyncState {
+  /// Takes one step, as when a state log is read.
+  package mutating func apply(_ change: StateChange) {
+    switch change {
+    case .reset: self = SyncState()
+    case .setUser(let user): self.user = user
+    case .setDatabaseToken(let token): databaseToken = token
+    case .setZoneToken(let zone, let token): zoneTokens[zone] = token
+    case .setZoneChanged(let zone, let isChanged):
+      let index = changedZones.firstIndex(of: zone)
+      if isChanged, index == nil { changedZones.append(zone) }
+      if !isChanged, let index { changedZones.remove(at: index) }
+    case .setZoneExpired(let zone, let isExpired):
+      if isExpired { expiredZones.insert(zone) } else { expiredZones.remove(zone) }
+    case .setNeedsFetch(let value): needsFetch = value
+    case .setHasUntrackedChanges(let value): hasUntrackedChanges = value
+    case .setSubscription(let id): subscription = id
+    case .addRecord(let change): records.add(change)
+    case .removeRecord(let id):
+      if let kind = records.waiting(for: id) { records.remove(PendingChange(kind, id)) }
+    case .addZone(let change): zones.add(change)
+    case .removeZone(let id):
+      if let kind = zones.waiting(for: id) { zones.remove(PendingChange(kind, id)) }
+    }
+  }
+}

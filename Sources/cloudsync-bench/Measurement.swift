@@ -1,0 +1,66 @@
+/// What came out of a benchmark.
+struct Measurement: Codable, Sendable {
+  /// The benchmark.
+  let name: String
+  /// What was measured.
+  let subject: String
+  /// What it was measured against.
+  let reference: String
+  /// Nanoseconds for one operation of the subject, the median.
+  let subjectTime: Double
+  /// Nanoseconds for one operation of the reference, the median.
+  let referenceTime: Double
+  /// The median over all pairs of the subject's time in units of the reference's.
+  let ratio: Double
+  /// The ratio below which a quarter of the pairs lie.
+  let lowRatio: Double
+  /// The ratio above which a quarter of the pairs lie.
+  let highRatio: Double
+  /// The ratio not to be above, where there is a goal.
+  let goal: Double?
+  /// How many pairs were measured.
+  let rounds: Int
+}
+
+extension Benchmark {
+  /// Runs both sides `rounds` times in pairs, each side first in every other pair, so that what
+  /// disturbs the machine disturbs both.
+  func measure(rounds: Int) async throws -> Measurement {
+    _ = try await (subject.turn(), reference.turn())
+    var subjectTimes: [Double] = []
+    var referenceTimes: [Double] = []
+    for round in 0..<rounds {
+      if round.isMultiple(of: 2) {
+        subjectTimes.append(try await subject.nanosecondsPerOperation())
+        referenceTimes.append(try await reference.nanosecondsPerOperation())
+      } else {
+        referenceTimes.append(try await reference.nanosecondsPerOperation())
+        subjectTimes.append(try await subject.nanosecondsPerOperation())
+      }
+    }
+    let ratios = zip(subjectTimes, referenceTimes).map { $0 / max($1, .leastNormalMagnitude) }
+    return Measurement(
+      name: name, subject: subject.name, reference: reference.name,
+      subjectTime: quantile(0.5, of: subjectTimes),
+      referenceTime: quantile(0.5, of: referenceTimes), ratio: quantile(0.5, of: ratios),
+      lowRatio: quantile(0.25, of: ratios), highRatio: quantile(0.75, of: ratios), goal: goal,
+      rounds: rounds)
+  }
+}
+
+extension Side {
+  fileprivate func nanosecondsPerOperation() async throws -> Double {
+    let time = try await turn() / .nanoseconds(1)
+    return time / Double(max(1, operations))
+  }
+}
+
+/// The value below which `share` of the values lie, 0 when there are none.
+func quantile(_ share: Double, of values: [Double]) -> Double {
+  guard !values.isEmpty else { return 0 }
+  let sorted = values.sorted()
+  let position = share * Double(sorted.count - 1)
+  let index = Int(position)
+  let next = min(index + 1, sorted.count - 1)
+  return sorted[index] + (sorted[next] - sorted[index]) * (position - Double(index))
+}

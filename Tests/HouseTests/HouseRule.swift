@@ -1,0 +1,58 @@
+/// Something in the tree that breaks a rule.
+struct Fault: Equatable, CustomStringConvertible {
+  /// The file and line, or the file or folder.
+  var place: String
+  /// What is wrong and what to do.
+  var message: String
+
+  var description: String { "\(place): \(message)" }
+}
+
+/// A rule of the house: a function over the tree, with small trees that show it can fail.
+struct HouseRule: Sendable, CustomStringConvertible {
+  /// The rule in one sentence.
+  let name: String
+  /// Finds what breaks the rule.
+  let check: @Sendable (SourceTree) -> [Fault]
+  /// Small trees that break the rule, each with the places where.
+  let broken: [(tree: SourceTree, places: [String])]
+  /// Small trees that look as if they did, but don't.
+  let kept: [SourceTree]
+
+  var description: String { name }
+
+  /// All rules.
+  static let all: [HouseRule] =
+    sizeRules + documentationRules + purityRules + safetyRules + layoutRules + testRules
+    + proseRules
+}
+
+extension HouseRule {
+  /// A rule about one file at a time.
+  init(
+    _ name: String, files: @escaping @Sendable (SourceTree) -> [SourceFile],
+    broken: [(tree: SourceTree, places: [String])], kept: [SourceTree] = [],
+    check: @escaping @Sendable (SourceFile) -> [Fault]
+  ) {
+    self.init(name: name, check: { files($0).flatMap(check) }, broken: broken, kept: kept)
+  }
+}
+
+extension SourceFile {
+  /// Where the words and symbols of `pattern` follow one another in the code.
+  func occurrences(of pattern: String) -> [Int] {
+    let wanted = SwiftScanner(pattern).tokens.map(\.text)
+    guard let first = wanted.first, wanted.count <= tokens.count else { return [] }
+    return (0...(tokens.count - wanted.count)).filter { index in
+      tokens[index].text == first
+        && wanted.indices.allSatisfy { tokens[index + $0].text == wanted[$0] }
+    }
+  }
+
+  /// A fault for each place where one of `patterns` occurs in the code.
+  func faults(_ patterns: [String], _ advice: String) -> [Fault] {
+    patterns.flatMap { pattern in
+      occurrences(of: pattern).map { fault(tokens[$0].line, "`\(pattern)`: \(advice)") }
+    }
+  }
+}

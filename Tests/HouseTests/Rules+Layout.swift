@@ -1,0 +1,202 @@
+/// What ships with a Swift toolchain; nothing else may be imported from outside the package.
+private let toolchainModules: Set<String> = [
+  "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "Synchronization",
+  "Observation", "Testing", "Glibc", "Musl", "Darwin", "Android", "WinSDK", "CloudKit",
+  "PackageDescription", "os",
+]
+
+/// Where the table of rooms is.
+private let architecturePath = "Docs/Architecture.md"
+
+extension HouseRule {
+  static let layoutRules: [HouseRule] = [
+    HouseRule(
+      name: "A room imports only what the table of rooms allows, always from a lower rank",
+      check: { $0.roomFaults() },
+      broken: [
+        (
+          manifest("room(\"A\")\nroom(\"B\", [\"A\"])", "| 0 | `A` | – |\n| 1 | `B` | – |"),
+          ["Package.swift:2"]
+        ),
+        (
+          manifest("room(\"A\")\nroom(\"B\", [\"A\"])", "| 1 | `A` | – |\n| 1 | `B` | A |"),
+          ["Docs/Architecture.md"]
+        ),
+        (manifest("room(\"A\")\nroom(\"B\")", "| 0 | `A` | – |"), ["Package.swift:2"]),
+        (manifest("room(\"A\")", "| 0 | `A` | – |\n| 1 | `B` | A |"), ["Docs/Architecture.md"]),
+        (manifest("room(\"A\")", "| 0 | `A` | C |"), ["Docs/Architecture.md"]),
+      ],
+      kept: [
+        manifest(
+          "func room(_ name: String) {}\nroom(\"A\")\nroom(\"B\", [\"A\"])\ntests(\"T\", [\"B\"])",
+          "| 0 | `A` | – |\n| 1 | `B` | anything below |")
+      ]),
+
+    HouseRule(
+      name: "A file imports only what its target declares, and what ships with the toolchain",
+      check: { $0.importFaults() },
+      broken: [
+        (
+          [
+            "Package.swift": "room(\"A\")\nroom(\"B\")", "Sources/B/B.swift": "let b = 1\nimport A",
+          ],
+          ["Sources/B/B.swift:2"]
+        ),
+        (
+          ["Package.swift": "room(\"A\")", "Sources/A/A.swift": "public import NIOCore"],
+          ["Sources/A/A.swift:1"]
+        ),
+      ],
+      kept: [
+        [
+          "Package.swift": "room(\"A\")\nroom(\"B\", [\"A\"])",
+          "Sources/B/B.swift": "package import A\nimport Foundation\n// import C",
+        ]
+      ]),
+
+    HouseRule(
+      name: "The package depends on no other package",
+      check: { $0.packageDependencyFaults() },
+      broken: [
+        (
+          ["Package.swift": "dependencies: [\n.package(url: \"a\", from: \"1.0.0\")]"],
+          ["Package.swift:2"]
+        ),
+        (
+          ["Package.swift": "", "Examples/A/Package.swift": "let a = 1"],
+          ["Examples/A/Package.swift"]
+        ),
+      ],
+      kept: [["Package.swift": "// .package(url:)\nlet package = Package(name: \"a\")"]]),
+
+    HouseRule(
+      name: "Every target has a folder with content, and every folder is a target",
+      check: { $0.folderFaults() },
+      broken: [
+        (["Package.swift": "room(\"A\")"], ["Sources/A"]),
+        (["Package.swift": "room(\"A\")", "Sources/A/A.swift": "// soon\n\n"], ["Sources/A"]),
+        (["Package.swift": "", "Tests/ATests/A.swift": "let a = 1"], ["Tests/ATests"]),
+      ],
+      kept: [
+        [
+          "Package.swift": "room(\"A\")\nstore(\"B\", [])\ntool(\"c\", [], path: \"Examples/c\")",
+          "Sources/A/A.swift": "let a = 1", "Examples/B/B.swift": "let b = 1",
+          "Examples/c/main.swift": "f()", "Examples/README.md": "# Examples",
+        ],
+        [
+          "Package.swift": ".systemLibrary(name: \"C\", pkgConfig: \"c\")",
+          "Sources/C/shim.h": "#include <c.h>",
+        ],
+      ]),
+  ]
+
+  private static func manifest(_ targets: String, _ rows: String) -> SourceTree {
+    ["Package.swift": targets, architecturePath: rows]
+  }
+}
+
+/// A row of the table of rooms in `Docs/Architecture.md`.
+private struct Room {
+  var rank: Int
+  var name: String
+  var mayImport: [String]
+  var mayImportAnythingBelow: Bool
+}
+
+extension SourceTree {
+  private var rooms: [Room] {
+    (self[architecturePath]?.lines ?? []).flatMap { line -> [Room] in
+      let cells = line.split(separator: "|").map { $0.trimming() }
+      guard line.hasPrefix("|"), cells.count >= 3, let rank = Int(cells[0]) else { return [] }
+      let imports = cells[2].split(separator: ",").map { $0.trimming() }
+      return cells[1].split(separator: ",").map { name in
+        Room(
+          rank: rank, name: name.trimming(),
+          mayImport: imports.filter { !["–", "", "anything below"].contains($0) },
+          mayImportAnythingBelow: imports.contains("anything below"))
+      }
+    }
+  }
+
+  fileprivate func roomFaults() -> [Fault] {
+    let rooms = Dictionary(self.rooms.map { ($0.name, $0) }) { first, _ in first }
+    let targets = PackageManifest(self["Package.swift"]).targets.filter { !$0.isTest }
+    var faults: [Fault] = []
+    for room in self.rooms {
+      if !targets.contains(where: { $0.name == room.name }) {
+        faults.append(Fault(place: architecturePath, message: "\(room.name) is no target"))
+      }
+      for name in room.mayImport where (rooms[name]?.rank ?? Int.max) >= room.rank {
+        faults.append(
+          Fault(place: architecturePath, message: "\(room.name): \(name) is of no lower rank"))
+      }
+    }
+    for target in targets {
+      let place = "Package.swift:\(target.line)"
+      guard let room = rooms[target.name] else {
+        faults.append(Fault(place: place, message: "\(target.name) is not in \(architecturePath)"))
+        continue
+      }
+      for name in target.dependencies {
+        let isBelow = (rooms[name]?.rank ?? Int.max) < room.rank
+        guard !(room.mayImportAnythingBelow && isBelow), !room.mayImport.contains(name) else {
+          continue
+        }
+        faults.append(Fault(place: place, message: "\(target.name) may not import \(name)"))
+      }
+    }
+    return faults
+  }
+
+  fileprivate func importFaults() -> [Fault] {
+    PackageManifest(self["Package.swift"]).targets.flatMap { target in
+      swift(under: target.path).flatMap { file in
+        file.imports.compactMap { module, line in
+          guard !toolchainModules.contains(module), !target.dependencies.contains(module) else {
+            return nil
+          }
+          return file.fault(line, "\(target.name) does not declare the dependency \(module)")
+        }
+      }
+    }
+  }
+
+  fileprivate func packageDependencyFaults() -> [Fault] {
+    let calls = self["Package.swift"].map { $0.faults([".package("], "use the toolchain only") }
+    let files = files.filter { file in
+      file.name == "Package.swift" && file.folder != ""
+    }
+    return (calls ?? []) + files.map { Fault(place: $0.path, message: "does not belong here") }
+  }
+
+  fileprivate func folderFaults() -> [Fault] {
+    let targets = PackageManifest(self["Package.swift"]).targets
+    let empty = targets.filter { target in
+      !files.contains { file in
+        file.path.hasPrefix(target.path + "/")
+          && (file.isSwift ? !file.tokens.isEmpty : file.name.hasSuffix(".h"))
+      }
+    }
+    let folders = Set(
+      files.compactMap { file -> String? in
+        let parts = file.path.split(separator: "/")
+        guard parts.count > 2, ["Sources", "Examples", "Tests"].contains(parts[0]) else {
+          return nil
+        }
+        return "\(parts[0])/\(parts[1])"
+      })
+    let orphans = folders.subtracting(targets.map(\.path)).sorted()
+    return empty.map { Fault(place: $0.path, message: "the target has no content") }
+      + orphans.map { Fault(place: $0, message: "the folder is no target") }
+  }
+}
+
+extension StringProtocol {
+  /// The text without spaces and backticks around it.
+  fileprivate func trimming() -> String {
+    var text = Substring(self)
+    while let first = text.first, first == " " || first == "`" { text.removeFirst() }
+    while let last = text.last, last == " " || last == "`" { text.removeLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,190 @@
+/// Where the README's example is compiled and run.
+private let examplePath = "Tests/CloudSyncTests/ReadmeExampleTests.swift"
+
+extension HouseRule {
+  static let proseRules: [HouseRule] = [
+    HouseRule(
+      name: "Every link between Markdown files leads somewhere",
+      check: { tree in
+        tree.files.filter(\.isMarkdown).flatMap { file in
+          file.links.filter { !tree.resolves($0.target, from: file) }.map {
+            file.fault($0.line, "the link \($0.target) leads nowhere")
+          }
+        }
+      },
+      broken: [
+        (["README.md": "# A\n\n[a](Docs/A.md)"], ["README.md:3"]),
+        (["Docs/A.md": "[a](../B.md)"], ["Docs/A.md:1"]),
+        (["Docs/A.md": "# One thing\n[a](#another)"], ["Docs/A.md:2"]),
+        (["A.md": "[b](B.md#c)", "B.md": "# B"], ["A.md:1"]),
+      ],
+      kept: [
+        [
+          "README.md": "[a](Docs/A.md) [d](Docs) [h](https://a.b/c.md)",
+          "Docs/A.md": "[b](../README.md)",
+        ],
+        ["A.md": "## The `one` thing, here\n[a](#the-one-thing-here)"],
+        ["A.md": "```\n[a](B.md)\n```\n`[a](B.md)`"],
+      ]),
+
+    HouseRule(
+      "No file names a path of the machine it was written on",
+      files: { $0.files },
+      broken: machinePaths.map { (["A.md": "a\nsee \($0)x"], ["A.md:2"]) },
+      kept: [["A.md": "network/", "B.swift": "let a = \"/tmp/a\""]]
+    ) { file in
+      file.lines.enumerated().flatMap { index, line in
+        machinePaths.filter { line.names($0) }.map {
+          file.fault(index + 1, "\($0) is on nobody else's machine")
+        }
+      }
+    },
+
+    HouseRule(
+      name: "The README's example is the one the tests run",
+      check: { tree in
+        guard let readme = tree["README.md"] else {
+          return [Fault(place: "README.md", message: "there is none")]
+        }
+        guard let test = tree[examplePath] else { return [] }
+        let examples = readme.codeBlocks(in: "swift")
+        if examples.isEmpty {
+          return [Fault(place: "README.md", message: "no example in Swift")]
+        }
+        return examples.enumerated().compactMap { index, example in
+          let file = SourceFile(path: "README.swift", text: example)
+          let imports = file.imports.map(\.module).filter { module in
+            !test.imports.contains { $0.module == module }
+          }
+          guard !imports.isEmpty || !test.contains(codeOf: file) else { return nil }
+          let message = "example \(index + 1) differs from \(examplePath)"
+          return Fault(place: "README.md", message: message)
+        }
+      },
+      broken: [
+        ([:], ["README.md"]),
+        (["README.md": "# A", examplePath: "f()"], ["README.md"]),
+        (["README.md": "```swift\nf(1)\n```", examplePath: "f(2)"], ["README.md"]),
+        (["README.md": "```swift\nimport A\nf()\n```", examplePath: "f()"], ["README.md"]),
+        (
+          ["README.md": "```swift\nf()\n```\n```swift\ng()\n```", examplePath: "f()"],
+          ["README.md"]
+        ),
+      ],
+      kept: [
+        [
+          "README.md": "```sh\nmake\n```\n```swift\nimport A\nf(1,\n  2)\n```",
+          examplePath: "import A\nimport Testing\nfunc g() {\n  f(1, 2)  // 3\n}",
+        ]
+      ]),
+  ]
+
+  // Written in two halves, so that this file keeps its own rule.
+  private static let machinePaths = ["/" + "work/", "/" + "root/", "/tmp/" + "wt"]
+}
+
+extension String {
+  /// Whether the path stands in the text by itself and not as the end of another one.
+  fileprivate func names(_ path: String) -> Bool {
+    var rest = Substring(self)
+    while let range = rest.firstRange(of: path) {
+      let before = rest[..<range.lowerBound].last
+      if before.map({ !$0.isLetter && !$0.isNumber && $0 != "." && $0 != "}" }) ?? true {
+        return true
+      }
+      rest = rest[range.upperBound...]
+    }
+    return false
+  }
+
+  /// A heading's name in links, as GitHub makes it.
+  fileprivate var anchor: String {
+    String(
+      lowercased().compactMap { character in
+        if character == " " { return "-" }
+        return character.isLetter || character.isNumber || "-_".contains(character)
+          ? character : nil
+      })
+  }
+}
+
+extension SourceFile {
+  /// The lines outside code blocks, without code spans.
+  private var prose: [(number: Int, text: String)] {
+    var isCode = false
+    return lines.enumerated().compactMap { index, line in
+      if line.trimmingPrefix(while: { $0 == " " }).hasPrefix("```") {
+        isCode.toggle()
+        return nil
+      }
+      guard !isCode else { return nil }
+      return (index + 1, line)
+    }
+  }
+
+  fileprivate var links: [(target: String, line: Int)] {
+    prose.flatMap { number, text in
+      let outside = text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+        .filter { $0.offset.isMultiple(of: 2) }.map(\.element).joined(separator: "x")
+      return outside.matches(of: /\]\(([^)\s]+)\)/).map { (String($0.output.1), number) }
+    }
+  }
+
+  fileprivate var anchors: Set<String> {
+    Set(
+      prose.filter { $0.text.hasPrefix("#") }.map {
+        $0.text.trimmingPrefix { $0 == "#" }.trimmingPrefix { $0 == " " }.description.anchor
+      })
+  }
+
+  /// The contents of the code blocks marked with `language`.
+  fileprivate func codeBlocks(in language: String) -> [String] {
+    var blocks: [String] = []
+    var isInside = false
+    for line in lines {
+      if line == "```\(language)" {
+        isInside = true
+        blocks.append("")
+      } else if line.hasPrefix("```") {
+        isInside = false
+      } else if isInside {
+        blocks[blocks.count - 1] += line + "\n"
+      }
+    }
+    return blocks
+  }
+
+  /// Whether the code of `example`, but for its imports, stands in this file without a gap.
+  fileprivate func contains(codeOf example: SourceFile) -> Bool {
+    let imported = Set(example.imports.map(\.line))
+    let wanted = example.tokens.filter { !imported.contains($0.line) }.map(\.text)
+    return tokens.map(\.text).contains(wanted)
+  }
+}
+
+extension SourceTree {
+  /// Whether a link leads to a file, a folder or a heading; addresses on the web are taken for
+  /// granted.
+  fileprivate func resolves(_ target: String, from file: SourceFile) -> Bool {
+    if target.contains("://") || target.hasPrefix("mailto:") { return true }
+    let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+    let path = parts[0].isEmpty ? file.path : resolve(String(parts[0]), from: file.folder)
+    guard let path, path.isEmpty || contains(path) else { return false }
+    guard parts.count == 2 else { return true }
+    return self[path]?.anchors.contains(String(parts[1])) ?? false
+  }
+
+  private func resolve(_ path: String, from folder: String) -> String? {
+    var parts = folder.split(separator: "/")
+    for part in path.split(separator: "/") {
+      switch part {
+      case ".": break
+      case "..":
+        guard !parts.isEmpty else { return nil }
+        parts.removeLast()
+      default: parts.append(part)
+      }
+    }
+    return parts.joined(separator: "/")
+  }
+}

@@ -1,0 +1,78 @@
+/// The rooms that hold values and decisions only.
+private let pureRooms = ["Records", "CloudProtocol", "SyncMachine", "CloudMachine"]
+
+/// The one file of theirs that may say `async`: the port a transport implements.
+private let asyncPort = "Sources/CloudProtocol/CloudTransport.swift"
+
+/// Clocks, randomness, identity and threads, in words.
+private let impureWords = [
+  "Date(", "UUID(", ".random", "SystemRandomNumberGenerator", "ContinuousClock",
+  "SuspendingClock", "Task", "TaskGroup", "AsyncStream", "actor", "await", "DispatchQueue",
+  "DispatchTime", "Thread", "FileManager", "ProcessInfo", "print(", "readLine(", "getenv(",
+]
+
+extension HouseRule {
+  static let purityRules: [HouseRule] = [
+    HouseRule(
+      "The pure rooms know no clock, no I/O, no randomness and no threads",
+      files: { tree in tree.swift().filter { file in pureRooms.contains { file.isIn(room: $0) } } },
+      broken: impureWords.map { word in
+        (
+          ["Sources/SyncMachine/A.swift": "let a = 1\nlet b = \(word)"],
+          ["Sources/SyncMachine/A.swift:2"]
+        )
+      } + [
+        (["Sources/CloudMachine/A.swift": "func f() async {}"], ["Sources/CloudMachine/A.swift:1"]),
+        (["Sources/Records/B/A.swift": "Int.random(in: 0...1)"], ["Sources/Records/B/A.swift:1"]),
+      ],
+      kept: [
+        ["Sources/CloudSync/A.swift": "Task { await f(Date()) }"],
+        [
+          "Sources/Records/A.swift":
+            "// Date( Task async\nlet a = \"async Task\"\nlet b = TaskID(1)"
+        ],
+        ["Sources/CloudProtocol/CloudTransport.swift": "func send() async throws"],
+      ]
+    ) { file in
+      let words = file.path == asyncPort ? impureWords : impureWords + ["async"]
+      return file.faults(words, "give it as an argument, or do it in a driver")
+    },
+
+    HouseRule(
+      "The pure rooms import no Foundation and nothing else from outside the package",
+      files: { tree in tree.swift().filter { file in pureRooms.contains { file.isIn(room: $0) } } },
+      broken: [
+        (["Sources/Records/A.swift": "import Foundation"], ["Sources/Records/A.swift:1"]),
+        (["Sources/Records/A.swift": "package import Dispatch"], ["Sources/Records/A.swift:1"]),
+        (
+          ["Sources/Records/A.swift": "import struct Foundation.Date"],
+          ["Sources/Records/A.swift:1"]
+        ),
+      ],
+      kept: [
+        ["Sources/SyncMachine/A.swift": "package import Records\npublic import CloudProtocol"],
+        ["Sources/Records/A.swift": "// import Foundation"],
+      ]
+    ) { file in
+      file.imports.filter { !pureRooms.contains($0.module) }.map {
+        file.fault($0.line, "import of \($0.module): a pure room has no use for it")
+      }
+    },
+  ]
+}
+
+extension SourceFile {
+  /// Whether the file belongs to the target `room` of Sources.
+  fileprivate func isIn(room: String) -> Bool { path.hasPrefix("Sources/\(room)/") }
+
+  /// What the file imports, and on which line.
+  var imports: [(module: String, line: Int)] {
+    occurrences(of: "import").compactMap { index in
+      let kinds = ["struct", "class", "enum", "func", "var", "let", "typealias", "protocol"]
+      var next = index + 1
+      if next < tokens.count, kinds.contains(tokens[next].text) { next += 1 }
+      guard next < tokens.count, isKeyword(at: index) else { return nil }
+      return (tokens[next].text, tokens[index].line)
+    }
+  }
+}

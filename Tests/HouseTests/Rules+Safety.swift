@@ -1,0 +1,121 @@
+/// The drivers: the only files of Sources that may start a task, a thread or a timer.
+///
+/// A new entry needs a reason that a reviewer accepts; a file that is gone must go from here.
+let drivers: [String] = []
+
+/// Words one of which says what makes an unchecked conformance safe.
+private let guardWords = ["guard", "lock", "mutex", "immutable", "never changes", "serial"]
+
+extension HouseRule {
+  static let safetyRules: [HouseRule] = [
+    HouseRule(
+      name: "Only the listed drivers start tasks, threads and timers",
+      check: { driverFaults(in: $0, drivers: drivers) },
+      broken: [
+        (["Sources/CloudSync/A.swift": "let a = Task { f() }"], ["Sources/CloudSync/A.swift:1"]),
+        (
+          ["Sources/CloudSync/A.swift": "Task(priority: .low) { f() }"],
+          ["Sources/CloudSync/A.swift:1"]
+        ),
+        (["Sources/CloudSync/A.swift": "\nTask.detached { f() }"], ["Sources/CloudSync/A.swift:2"]),
+        (
+          ["Sources/CloudSync/A.swift": "DispatchQueue.main.async {}"],
+          ["Sources/CloudSync/A.swift:1"]
+        ),
+        (["Sources/CloudSync/A.swift": "Timer(timeInterval: 1)"], ["Sources/CloudSync/A.swift:1"]),
+        (
+          ["Sources/CloudSync/A.swift": "Thread.detachNewThread {}"],
+          ["Sources/CloudSync/A.swift:1"]
+        ),
+      ],
+      kept: [
+        ["Sources/CloudSync/A.swift": "// Task { }\nlet a: Task<Void, Never>\nTask.isCancelled"],
+        ["Tests/A/A.swift": "Task { f() }"],
+      ]),
+
+    HouseRule(
+      "No `try!` and no `as!`",
+      files: { $0.swift(under: "Sources", "Examples") },
+      broken: [
+        (["Sources/A/A.swift": "let a = try! f()"], ["Sources/A/A.swift:1"]),
+        (["Examples/A/A.swift": "\n\"\\(a as! Int)\""], ["Examples/A/A.swift:2"]),
+      ],
+      kept: [["Sources/A/A.swift": "// try!\ntry f()\nlet b = \"as!\"\na as? Int\nif a != b {}"]]
+    ) { $0.faults(["try!", "as!"], "handle the failure, or show by a type that there is none") },
+
+    HouseRule(
+      "An unchecked Sendable says right above what guards it",
+      files: { $0.swift() },
+      broken: [
+        (["Sources/A/A.swift": "class A: @unchecked Sendable {}"], ["Sources/A/A.swift:1"]),
+        (["Tests/A/A.swift": "/// A.\nclass A: @unchecked Sendable {}"], ["Tests/A/A.swift:2"]),
+        (
+          ["Sources/A/A.swift": "// Guarded by a lock.\n\nclass A: @unchecked Sendable {}"],
+          ["Sources/A/A.swift:3"]
+        ),
+      ],
+      kept: [
+        [
+          "Sources/A/A.swift":
+            "// The queue's lock guards `a`.\nfinal class A: @unchecked Sendable {}"
+        ],
+        [
+          "Sources/A/A.swift":
+            "/// A.\n///\n/// Immutable.\n@B final class A:\n  C, @unchecked Sendable\n{}"
+        ],
+      ]
+    ) { file in
+      file.occurrences(of: "@unchecked").compactMap { index in
+        let isDeclaration = { (word: Int) in
+          ["class", "struct", "enum", "extension"].contains(file.tokens[word].text)
+        }
+        guard let keyword = (0..<index).last(where: isDeclaration) else { return nil }
+        let line = file.tokens[file.start(ofDeclarationAt: keyword)].line
+        let comment = file.commentLines(above: line).compactMap { file.comments[$0] }.joined()
+          .lowercased()
+        guard !guardWords.contains(where: comment.contains) else { return nil }
+        return file.fault(line, "say in a comment right above what guards it")
+      }
+    },
+
+    HouseRule(
+      "Nothing is left for later in a comment or a trap",
+      files: { $0.swift() },
+      broken: [
+        (["Sources/A/A.swift": "// TO" + "DO: more"], ["Sources/A/A.swift:1"]),
+        (["Tests/A/A.swift": "/* a\n FIX" + "ME */"], ["Tests/A/A.swift:2"]),
+        (["Sources/A/A.swift": "fatalError(\"unimplemented\")"], ["Sources/A/A.swift:1"]),
+        (["Tests/A/A.swift": "preconditionFailure(\"Not implemented\")"], ["Tests/A/A.swift:1"]),
+      ],
+      kept: [["Sources/A/A.swift": "// to do\nfatalError(\"the index is out of range\")"]]
+    ) { $0.leftForLater() },
+  ]
+
+  /// Where `tree` starts tasks outside `drivers`, and which of `drivers` are gone.
+  private static func driverFaults(in tree: SourceTree, drivers: [String]) -> [Fault] {
+    let patterns = [
+      "Task {", "Task(", "Task.detached", "Task.immediate", "DispatchQueue", "DispatchSource",
+      "Timer", "Thread(", "Thread {", "Thread.detachNewThread", "pthread_create",
+    ]
+    return tree.swift(under: "Sources").filter { !drivers.contains($0.path) }.flatMap {
+      $0.faults(patterns, "leave it to a driver, or list this file as one")
+    }
+  }
+}
+
+extension SourceFile {
+  fileprivate func leftForLater() -> [Fault] {
+    let marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
+    let inComments = comments.keys.sorted().flatMap { line in
+      marks.filter { comments[line]?.contains($0) == true }.map {
+        fault(line, "\($0): do it now, or open an issue")
+      }
+    }
+    let traps = ["fatalError(", "preconditionFailure(", "assertionFailure("]
+    let inTraps = traps.flatMap { occurrences(of: $0) }.filter { index in
+      let message = index + 2 < tokens.count ? tokens[index + 2].text.lowercased() : ""
+      return ["unimplemented", "not implemented", "not yet"].contains(where: message.contains)
+    }
+    return inComments + inTraps.map { fault(tokens[$0].line, "implement it") }
+  }
+}

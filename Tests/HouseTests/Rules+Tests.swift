@@ -1,0 +1,49 @@
+/// What makes a test pass without proving anything, or wait for real time.
+private let bannedInTests = [
+  "XCTSkip", "XCTSkipIf", "XCTSkipUnless", ".disabled(", ".enabled(", "Task.sleep",
+  "Thread.sleep", "usleep(", "nanosleep(", "sleep(",
+]
+
+extension HouseRule {
+  static let testRules: [HouseRule] = [
+    HouseRule(
+      "No test is skipped, disabled or asleep",
+      files: { $0.swift(under: "Tests") },
+      broken: bannedInTests.filter { $0 != "sleep(" }.map { word in
+        (["Tests/A/A.swift": "\n\(word)"], ["Tests/A/A.swift:2"])
+      } + [(["Tests/A/A.swift": "sleep(1)"], ["Tests/A/A.swift:1"])],
+      kept: [
+        ["Tests/A/A.swift": "// Task.sleep\nlet a = \".disabled(\"\nclock.sleep(1)\nmay(1)"],
+        ["Sources/A/A.swift": "try await Task.sleep(for: a)"],
+      ]
+    ) { file in
+      bannedInTests.flatMap { word in
+        file.occurrences(of: word).filter { index in
+          // A clock of the test's own may sleep: that costs no time.
+          word != "sleep(" || index == 0 || file.tokens[index - 1].text != "."
+        }.map { index in
+          file.fault(file.tokens[index].line, "`\(word)`: run always, and inject the clock")
+        }
+      }
+    },
+
+    HouseRule(
+      name: "Every test target holds a test",
+      check: { tree in
+        PackageManifest(tree["Package.swift"]).targets.filter(\.isTest).compactMap { target in
+          let files = tree.swift(under: target.path)
+          guard !files.contains(where: { !$0.occurrences(of: "@Test").isEmpty }) else { return nil }
+          return Fault(place: target.path, message: "no `@Test` in it")
+        }
+      },
+      broken: [
+        (
+          ["Package.swift": "tests(\"ATests\", [\"A\"])", "Tests/ATests/A.swift": "// @Test"],
+          ["Tests/ATests"]
+        )
+      ],
+      kept: [
+        ["Package.swift": "tests(\"ATests\", [])", "Tests/ATests/A.swift": "@Test func a() {}"]
+      ]),
+  ]
+}
