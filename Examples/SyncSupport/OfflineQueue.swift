@@ -86,6 +86,11 @@ public struct OfflineQueue: Sendable {
     try document.file.remove()
   }
 
+  /// Counts the queue as not written, so that the next `write()` writes it in any case.
+  public mutating func touch() {
+    isWritten = false
+  }
+
   /// Makes the queue durable; costs nothing when nothing changed.
   ///
   /// - Throws: `FileError` when it can't be written; the next call tries again.

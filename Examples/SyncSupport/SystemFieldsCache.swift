@@ -25,6 +25,9 @@ public struct SystemFieldsCache: Sendable {
   /// How many records are known to the cloud.
   public var count: Int { entries.count }
 
+  /// Whether the cloud told anything about the record `id`.
+  public func knows(_ id: CKRecord.ID) -> Bool { entries[id.recordName] != nil }
+
   /// A record without fields that carries the tag last seen, or `nil` when there is none.
   public func record(_ id: CKRecord.ID) -> CKRecord? {
     guard let data = entries[id.recordName],
