@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One played puzzle. It never changes once it is made; it is added, synced and deleted.
+/// One played puzzle, which never changes once it is made: it is added, synced and deleted.
 public struct GameResult: Hashable, Sendable, Codable, Identifiable {
   /// Names the result; its record's name too.
   public let id: UUID

@@ -31,7 +31,9 @@ extension GameResultStore {
     }
   }
 
-  /// Makes `engine` the one whose events count. Everything waiting begins anew with it.
+  /// Makes `engine` the one whose events count.
+  ///
+  /// Everything waiting begins anew with it.
   func attach(_ engine: CKSyncEngine, _ state: inout StoreCore.State) {
     state.engine = engine
     state.groups = []
@@ -54,8 +56,9 @@ extension GameResultStore {
     return CKSyncEngine(configuration)
   }
 
-  /// Stops syncing, as when an app goes to the background; what was not sent waits for the next
-  /// start. Returns when nothing is under way any more; a second call does nothing.
+  /// Stops syncing, as when an app goes to the background.
+  ///
+  /// What was not sent waits for the next start. Returns when nothing is under way any more; a second call does nothing.
   public func stop() async {
     let (engine, loop, waiters) = core.state.withLock { state in
       let run = (state.engine, state.loop, state.waiters)

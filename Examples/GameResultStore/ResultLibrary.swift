@@ -1,7 +1,9 @@
 import Foundation
 import SyncSupport
 
-/// All results of one device, kept in `results.json`. A value; its owner guards it.
+/// All results of one device, kept in `results.json`.
+///
+/// A value; its owner guards it.
 struct ResultLibrary: Sendable {
   private let document: DocumentFile<[GameResult]>
   private var byID: [UUID: GameResult] = [:]

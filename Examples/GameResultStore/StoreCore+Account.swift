@@ -32,7 +32,9 @@ extension StoreCore {
     }
   }
 
-  /// Removes everything of the account that was, at once. The owner's name goes last: whatever
+  /// Removes everything of the account that was, at once.
+  ///
+  /// The owner's name goes last: whatever
   /// moment a crash picks, the next start still sees that foreign data lies here.
   private func forgetAccount(_ state: inout State) {
     forgetEverything(&state)
@@ -45,8 +47,9 @@ extension StoreCore {
     log(.info, "The account changed; everything of the old one was removed.", &state)
   }
 
-  /// Without an owner's name nobody can say whose the results are that a cloud has: they go, and
-  /// come back if they are this account's. What no cloud has seen stays, and is uploaded.
+  /// Without an owner's name nobody can say whose the results are that a cloud has.
+  ///
+  /// They go, and come back if they are this account's. What no cloud has seen stays, and is uploaded.
   private func forgetWhatAnUnknownCloudKnows(_ state: inout State) {
     guard !state.metadata.isEmpty else { return }
     for id in state.library.ids where state.metadata.knows(ResultRecord.recordID(id)) {

@@ -143,7 +143,9 @@ extension StoreCore {
     sendAgain(.saveRecord(recordID), engine, &state)
   }
 
-  /// The zone is not there. If nothing ever was in it, it is made now. If something was, a fetch
+  /// The zone is not there.
+  ///
+  /// If nothing ever was in it, it is made now. If something was, a fetch
   /// has to tell first why it went: what another device deleted must not come back.
   private func zoneIsMissing(
     _ recordID: CKRecord.ID, _ error: CKError, knewRecords: Bool, _ engine: CKSyncEngine,

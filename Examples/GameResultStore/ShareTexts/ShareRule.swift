@@ -9,7 +9,9 @@ struct ShareRule: Sendable {
   /// Whether the game's name comes late in a sentence, so that the result begins with its line.
   var isSentence = false
 
-  /// Reads on behind the keyword; `nil` when the name is mere talk. The second cursor walks
+  /// Reads on behind the keyword; `nil` when the name is mere talk.
+  ///
+  /// The second cursor walks
   /// through the whole line.
   let head: @Sendable (inout ShareCursor, ShareCursor) -> ShareHead?
 

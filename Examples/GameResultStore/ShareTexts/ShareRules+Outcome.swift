@@ -9,7 +9,9 @@ extension ShareRule {
     outcome(.waffle, ["waffle"], squares: 3...5),
   ]
 
-  /// Squares in a few colours: solved, near, not. The colour-blind mode's orange and blue stand
+  /// Squares in a few colours: solved, near, not.
+  ///
+  /// The colour-blind mode's orange and blue stand
   /// for green and yellow.
   private static let squares: [Unicode.Scalar: Character] = [
     "🟩": "G", "🟢": "G", "🟧": "G", "🟨": "Y", "🟡": "Y", "🟦": "Y", "🟪": "Y", "🟥": "R",
