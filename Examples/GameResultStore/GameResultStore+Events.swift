@@ -12,6 +12,7 @@ extension GameResultStore: CKSyncEngineDelegate {
       case .accountChange(let change):
         // Before anything else: what belongs to somebody else must not be seen a moment longer.
         if core.accountChanged(change.changeType, &state) { uploads.clear() }
+        state.tell()
       case .stateUpdate(let update):
         state.unsavedState = update.stateSerialization
         core.persistUnlessBusy(&state)

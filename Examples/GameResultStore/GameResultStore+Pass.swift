@@ -50,7 +50,7 @@ extension GameResultStore {
 
   private func beginPass() -> Begun? {
     core.state.withLock { state in
-      guard let engine = state.engine, state.bell != nil else { return nil }
+      guard let engine = state.engine, state.bell != nil, state.wants.isAsked else { return nil }
       var wants = state.wants
       wants.fetch = wants.fetch || !state.hasFetched
       let waiters = state.waiters
@@ -65,12 +65,15 @@ extension GameResultStore {
         state.attempts = [:]
       }
       state.syncState = .syncing
+      state.isPassing = true
+      state.tell()
       return (engine, wants, waiters)
     }
   }
 
   private func endPass(_ failure: PassFailure?, _ wants: StoreCore.Wants) {
     core.state.withLock { state in
+      state.isPassing = false
       if failure == nil {
         state.plan.reset()
         let date = core.now()
@@ -82,6 +85,7 @@ extension GameResultStore {
       }
       if let failure { settle(failure, wants, &state) }
       if wants.fetch { restartPolling(&state) }
+      state.tell()
     }
   }
 

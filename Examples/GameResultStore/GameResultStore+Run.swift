@@ -87,11 +87,13 @@ extension GameResultStore {
   /// - Throws: ``StoreError/notStarted`` before ``start()`` or after ``stop()``.
   @discardableResult
   public func syncNow() async throws -> SyncState {
-    uploads.flushNow()
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
       let isStarted = core.state.withLock { state in
         guard state.bell != nil else { return false }
         state.waiters.append(done)
+        let group = uploads.takeAll()
+        state.held.subtract(group)
+        state.groups.append(group)
         core.ask(StoreCore.Wants(fetch: true, isManual: true, isFresh: true), &state)
         return true
       }

@@ -44,6 +44,7 @@ public final class GameResultStore: Sendable {
 
   deinit {
     let run = core.state.withLock { ($0.bell, $0.retryTimer, $0.pollTimer) }
+    for listener in core.state.withLock({ $0.listeners.values.map(\.self) }) { listener.finish() }
     run.0?.finish()
     run.1?.cancel()
     run.2?.cancel()
@@ -76,18 +77,19 @@ public final class GameResultStore: Sendable {
   }
 
   /// Where sync stands.
-  public var status: SyncStatus {
-    core.state.withLock { state in
-      var message: String?
-      switch state.syncState {
-      case .failed(let failure): message = failure.message
-      case .offline: message = state.offlineMessage
-      case .syncing, .synced: break
+  public var status: SyncStatus { core.state.withLock { $0.status } }
+
+  /// Where sync stands now, and again whenever a sync begins or ends or the account changes.
+  public var statusUpdates: AsyncStream<SyncStatus> {
+    AsyncStream { listener in
+      let id = UUID()
+      listener.onTermination = { [weak core] _ in
+        core?.state.withLock { $0.listeners[id] = nil }
       }
-      return SyncStatus(
-        state: state.syncState, message: message, waiting: state.queue.count,
-        refused: state.refused.count, isStorageFull: state.isStorageFull,
-        conflicts: state.conflicts, lastSync: state.settings.lastSync)
+      core.state.withLock { state in
+        state.listeners[id] = listener
+        listener.yield(state.status)
+      }
     }
   }
 

@@ -16,7 +16,8 @@ extension StoreCore {
       if isSomebodyElse { forgetAccount(&state) }
       if state.settings.owner == nil { forgetWhatAnUnknownCloudKnows(&state) }
       changeSettings(&state) { $0.owner = user.recordName }
-      ask(Wants(fetch: true, isFresh: true), &state)
+      // A pass under way goes on with this account: its operations have waited for the answer.
+      if !state.isPassing { ask(Wants(fetch: true, isFresh: true), &state) }
       return isSomebodyElse
     case .signOut:
       forgetAccount(&state)

@@ -10,12 +10,20 @@ import Synchronization
 final class StoreCore: Sendable {
   /// What the next pass has to do, collected from everybody who asked.
   struct Wants: Sendable {
+    /// Whether anybody asked since the last pass began: the bell may ring once more than needed.
+    fileprivate(set) var isAsked = false
     /// Whether to fetch too, and not only to send.
     var fetch = false
     /// Whether a person asked: then what was given up is tried again.
     var isManual = false
     /// Whether something new happened, so that the retry plan begins anew.
     var isFresh = false
+
+    init(fetch: Bool = false, isManual: Bool = false, isFresh: Bool = false) {
+      self.fetch = fetch
+      self.isManual = isManual
+      self.isFresh = isFresh
+    }
   }
 
   /// What the lock guards.
@@ -33,6 +41,7 @@ final class StoreCore: Sendable {
     var pollTimer: Task<Void, Never>?
     var wants = Wants()
     var waiters: [CheckedContinuation<Void, any Error>] = []
+    var isPassing = false
     var hasFetched = false
     var hasSubscribed = false
 
@@ -60,6 +69,7 @@ final class StoreCore: Sendable {
     var offlineMessage: String?
     var conflicts = 0
     var log: [SyncLogEntry] = []
+    var listeners: [UUID: AsyncStream<SyncStatus>.Continuation] = [:]
 
     // What is not on the disk yet.
     var operations = 0
@@ -67,6 +77,24 @@ final class StoreCore: Sendable {
     var unsavedState: CKSyncEngine.State.Serialization?
     /// What a zone that is read anew has shown so far.
     var sweep: Set<UUID>?
+
+    /// Where it stands, for people.
+    var status: SyncStatus {
+      var message: String?
+      switch syncState {
+      case .failed(let failure): message = failure.message
+      case .offline: message = offlineMessage
+      case .syncing, .synced: break
+      }
+      return SyncStatus(
+        state: syncState, message: message, waiting: queue.count, refused: refused.count,
+        isStorageFull: isStorageFull, conflicts: conflicts, lastSync: settings.lastSync)
+    }
+
+    /// Tells the listeners where it stands now.
+    func tell() {
+      for listener in listeners.values { listener.yield(status) }
+    }
   }
 
   let state: Mutex<State>
@@ -125,6 +153,7 @@ final class StoreCore: Sendable {
 
   /// Asks for a pass, from inside the lock.
   func ask(_ wants: Wants, _ state: inout State) {
+    state.wants.isAsked = true
     state.wants.fetch = state.wants.fetch || wants.fetch
     state.wants.isManual = state.wants.isManual || wants.isManual
     state.wants.isFresh = state.wants.isFresh || wants.isFresh

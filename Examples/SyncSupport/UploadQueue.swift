@@ -67,18 +67,13 @@ public final class UploadQueue<Element: Sendable>: Sendable {
     for group in groups { flush(group) }
   }
 
-  /// Flushes what waits, without waiting longer.
-  public func flushNow() {
-    let group = take()
-    if !group.isEmpty { flush(group) }
-  }
-
   /// Forgets what waits.
   public func clear() {
-    _ = take()
+    _ = takeAll()
   }
 
-  private func take() -> [Element] {
+  /// Takes what waits out of the queue, oldest first; it is the caller's to upload now.
+  public func takeAll() -> [Element] {
     state.withLock { state in
       let group = state.waiting
       state.waiting = []
