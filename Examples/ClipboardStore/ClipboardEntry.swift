@@ -1,0 +1,98 @@
+public import CloudSync
+public import Foundation
+public import SyncSupport
+
+extension CloudSyncEngine.RecordType {
+  /// Clipboard entries.
+  public static let clipboardEntry = CloudSyncEngine.RecordType(rawValue: "ClipboardEntry")
+}
+
+/// One thing that was copied. It never changes.
+public struct ClipboardEntry: Identifiable, Hashable, Sendable, Codable {
+  /// What was copied.
+  public enum Content: Hashable, Sendable, Codable {
+    /// Text; it syncs.
+    case text(String)
+    /// An image, by the name of its file; it stays on the device that copied it.
+    case image(fileName: String)
+  }
+
+  /// The entry's identity on every device, and its record's name.
+  public let id: UUID
+  /// What was copied.
+  public let content: Content
+  /// When it was copied.
+  public let timestamp: Date
+
+  /// Makes an entry.
+  public init(id: UUID, content: Content, timestamp: Date) {
+    self.id = id
+    self.content = content
+    self.timestamp = timestamp
+  }
+
+  /// Makes an entry of text.
+  public init(id: UUID, text: String, timestamp: Date) {
+    self.init(id: id, content: .text(text), timestamp: timestamp)
+  }
+
+  /// The text, or `nil` for an image.
+  public var text: String? {
+    switch content {
+    case .text(let text): text
+    case .image: nil
+    }
+  }
+
+  /// Whether the entry syncs.
+  public var isText: Bool { text != nil }
+
+  /// Whether this entry is shown above `other`: newer first, and at the same time the greater ID,
+  /// so that every device drops the same entries when there are too many.
+  func isAbove(_ other: ClipboardEntry) -> Bool {
+    if timestamp != other.timestamp { return timestamp > other.timestamp }
+    return id.uuidString > other.id.uuidString
+  }
+}
+
+/// An entry as it travels: exactly the fields of a `ClipboardEntry` record.
+public struct CloudClipboardRecord: Identifiable, Hashable, Sendable, Codable {
+  /// The entry's ID; the record's name.
+  public let id: UUID
+  /// The text.
+  public var text: String
+  /// When it was copied.
+  public var timestamp: Date
+
+  /// The fields of `entry` that travel, or `nil` for an image.
+  public init?(_ entry: ClipboardEntry) {
+    guard let text = entry.text else { return nil }
+    self.id = entry.id
+    self.text = text
+    self.timestamp = entry.timestamp
+  }
+
+  /// Reads a record; `nil` when its name is no UUID or a field is missing.
+  public init?(_ record: CKRecord) {
+    guard record.recordType == CloudSyncEngine.RecordType.clipboardEntry.rawValue,
+      let id = UUID(uuidString: record.recordID.recordName),
+      let text = record["text"] as? String,
+      let timestamp = record["timestamp"] as? Date
+    else { return nil }
+    self.id = id
+    self.text = text
+    self.timestamp = timestamp
+  }
+
+  /// Copies the fields onto `record`.
+  public func copy(onto record: CKRecord) {
+    record["text"] = text
+    record["timestamp"] = timestamp
+  }
+
+  /// Whether both hold the same bytes.
+  public static func == (first: CloudClipboardRecord, second: CloudClipboardRecord) -> Bool {
+    first.id == second.id && first.timestamp == second.timestamp
+      && first.text.utf8.elementsEqual(second.text.utf8)
+  }
+}

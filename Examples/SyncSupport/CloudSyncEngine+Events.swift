@@ -1,0 +1,152 @@
+public import CloudSync
+import Foundation
+import Synchronization
+
+extension CloudSyncEngine: CKSyncEngineDelegate {
+  /// Takes one event; events of an engine that was let go are ignored.
+  public func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+    guard state.withLock({ $0.engine === syncEngine }) else { return }
+    switch event {
+    case .stateUpdate(let update):
+      save(update.stateSerialization)
+    case .accountChange(let change):
+      accountChanged(change.changeType, syncEngine)
+      writeDownOrTell()
+    case .fetchedDatabaseChanges(let changes):
+      for deletion in changes.deletions where deletion.zoneID == zoneID {
+        zoneDisappeared(deletion.reason, syncEngine)
+        writeDownOrTell()
+      }
+    case .fetchedRecordZoneChanges(let changes):
+      fetched(changes, syncEngine)
+      writeDownUnlessBusy()
+    case .sentDatabaseChanges(let sent):
+      zonesSent(sent)
+    case .sentRecordZoneChanges(let sent):
+      recordsSent(sent, syncEngine)
+      writeDownUnlessBusy()
+    case .willFetchChanges, .willSendChanges:
+      state.withLock { $0.operations += 1 }
+    case .didFetchChanges, .didSendChanges:
+      state.withLock { $0.operations = max(0, $0.operations - 1) }
+      writeDownOrTell()
+    case .willFetchRecordZoneChanges, .didFetchRecordZoneChanges:
+      break
+    }
+  }
+
+  /// Builds the next batch from the stores' items as they are now.
+  public func nextRecordZoneChangeBatch(
+    _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+    guard state.withLock({ $0.engine === syncEngine }) else { return nil }
+    let scope = context.options.scope
+    let pending = syncEngine.state.pendingRecordZoneChanges.filter { scope.contains($0) }
+    return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: pending) { recordID in
+      self.record(recordID, syncEngine)
+    }
+  }
+
+  /// The record to send for `recordID`, or `nil` when there is nothing to send any more.
+  private func record(_ recordID: CKRecord.ID, _ engine: CKSyncEngine) -> CKRecord? {
+    let id = recordID.zoneID == zoneID ? UUID(uuidString: recordID.recordName) : nil
+    for store in stores {
+      guard let id else { break }
+      let known = state.withLock { $0.metadata.record(recordID) }
+      let record: CKRecord
+      if let known, known.recordType == store.recordType.rawValue {
+        record = known
+      } else {
+        record = CKRecord(recordType: store.recordType.rawValue, recordID: recordID)
+      }
+      if store.copyFields(of: id, onto: record) { return record }
+    }
+    engine.state.remove(pendingRecordZoneChanges: [.saveRecord(recordID)])
+    // An edit may have come between the question and the removal; it must not be lost.
+    if let id, stores.contains(where: { $0.isUnsent(id) }) {
+      engine.state.add(pendingRecordZoneChanges: [.saveRecord(recordID)])
+    }
+    return nil
+  }
+
+  private func fetched(
+    _ changes: CKSyncEngine.Event.FetchedRecordZoneChanges, _ engine: CKSyncEngine
+  ) {
+    var news = NewsByStore()
+    for modification in changes.modifications where modification.record.recordID.zoneID == zoneID {
+      news.add(.fetched(modification.record), type: modification.record.recordType)
+    }
+    for deletion in changes.deletions where deletion.recordID.zoneID == zoneID {
+      guard let id = UUID(uuidString: deletion.recordID.recordName) else { continue }
+      news.add(.removed(id), type: deletion.recordType)
+    }
+    state.withLock { state in
+      state.activity.received += changes.modifications.count
+      state.activity.removed += changes.deletions.count
+    }
+    deliver(news, engine)
+  }
+
+  /// Gives each store its news and does what the verdicts leave to do.
+  func deliver(_ news: NewsByStore, _ engine: CKSyncEngine) {
+    var changes: [CKSyncEngine.PendingRecordZoneChange] = []
+    for store in stores {
+      let list = news[store.recordType.rawValue]
+      guard !list.isEmpty else { continue }
+      let verdicts = store.take(list)
+      state.withLock { state in
+        for (item, verdict) in zip(list, verdicts) {
+          settle(item, verdict, store.recordType, &state)
+          guard let id = item.id else { continue }
+          switch verdict.duty {
+          case .save: changes.append(.saveRecord(recordID(id)))
+          case .delete: changes.append(.deleteRecord(recordID(id)))
+          case .none, .forget, .ignore: break
+          }
+        }
+      }
+    }
+    if !changes.isEmpty { engine.state.add(pendingRecordZoneChanges: changes) }
+  }
+
+  private func settle(
+    _ item: CloudNews, _ verdict: Verdict, _ type: RecordType, _ state: inout State
+  ) {
+    switch item {
+    case .fetched(let record), .conflict(let record), .saved(let record):
+      switch verdict.duty {
+      case .none, .save, .delete: state.metadata.remember(record)
+      case .forget: state.metadata.forget(record.recordID.recordName)
+      case .ignore:
+        state.activity.note(
+          SyncActivity.Problem(
+            name: record.recordID.recordName, code: 0,
+            message: "A \(type.rawValue) record can't be read by this version; it was left alone."))
+      }
+    case .removed(let id), .deletionDone(let id), .vanished(let id):
+      state.metadata.forget(id.uuidString)
+    }
+    guard let id = item.id else { return }
+    if let resolution = verdict.resolution {
+      state.activity.note(
+        SyncActivity.Conflict(id: id, type: type.rawValue, resolution: resolution))
+    }
+  }
+
+  private func writeDownUnlessBusy() {
+    if state.withLock({ $0.operations == 0 }) { writeDownOrTell() }
+  }
+}
+
+/// News sorted by the type of the records they are about, each type's in the order they came.
+struct NewsByStore {
+  private var lists: [String: [CloudNews]] = [:]
+
+  /// The news for the store of `type`.
+  subscript(type: String) -> [CloudNews] { lists[type] ?? [] }
+
+  /// Adds a piece of news; a type without a store is never asked for.
+  mutating func add(_ news: CloudNews, type: String) {
+    lists[type, default: []].append(news)
+  }
+}

@@ -1,0 +1,209 @@
+public import CloudSync
+public import Foundation
+import Synchronization
+
+/// Keeps any number of ``SyncedStore``s in step with one zone of one private database.
+///
+/// It wraps `CKSyncEngine` and is its delegate. Stores report local changes with `recordChanged`
+/// and `recordDeleted`; what happens in the cloud reaches them as ``CloudNews``. One engine serves
+/// all stores of a zone, because a database is to have one `CKSyncEngine` only.
+///
+/// Files, in the folder given: `cloud-sync-state.data` (the engine's state as it asks to be
+/// saved), `cloud-record-metadata.json` (cached system fields) and `cloud-sync-settings.json` (the
+/// switch, and whose data this is). May be used from any thread.
+public final class CloudSyncEngine: ChangeRecorder {
+  /// The type of a store's records.
+  public struct RecordType: RawRepresentable, Hashable, Sendable {
+    /// The record type's name in the cloud.
+    public let rawValue: String
+
+    /// Names a record type.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+  }
+
+  struct State: Sendable {
+    var engine: CKSyncEngine?
+    var metadata: SystemFieldsCache
+    var settings: SyncSettings
+    var activity = SyncActivity()
+    /// How often in a row a change was sent again, by record name.
+    var attempts: [String: Int] = [:]
+    /// The last state update, until it is on the disk.
+    var unsavedState: CKSyncEngine.State.Serialization?
+    /// State updates put off during a running fetch or send.
+    var putOff = 0
+    /// How many fetches and sends are running.
+    var operations = 0
+  }
+
+  /// The zone all records are in.
+  public let zoneID: CKRecordZone.ID
+
+  let database: CKDatabase
+  let automaticallySync: Bool
+  let stores: [any SyncedStore]
+  let stateFile: AtomicFile
+  let settingsFile: DocumentFile<SyncSettings>
+  let state: Mutex<State>
+
+  /// Prepares an engine; nothing is sent before ``start()``.
+  ///
+  /// - Parameters:
+  ///   - database: the private database of the app's container.
+  ///   - directory: where the engine's files are; one folder for each device and app.
+  ///   - zoneName: the zone's name.
+  ///   - stores: the stores to keep in step; each with a record type of its own.
+  ///   - automaticallySync: whether changes go out and pushes are followed without being asked.
+  /// - Throws: `FileError` when a file of the engine is damaged; nothing is changed then.
+  public init(
+    database: CKDatabase, directory: URL, zoneName: String = "ItsypadData",
+    stores: [any SyncedStore], automaticallySync: Bool = true
+  ) throws {
+    self.zoneID = CKRecordZone.ID(zoneName: zoneName, ownerName: CKCurrentUserDefaultName)
+    self.database = database
+    self.automaticallySync = automaticallySync
+    self.stores = stores
+    self.stateFile = AtomicFile(directory.appendingPathComponent("cloud-sync-state.data"))
+    self.settingsFile = DocumentFile(
+      directory.appendingPathComponent("cloud-sync-settings.json"), format: "sync-settings")
+    let metadata = try SystemFieldsCache(
+      directory.appendingPathComponent("cloud-record-metadata.json"))
+    let settings = try settingsFile.read() ?? SyncSettings()
+    self.state = Mutex(State(metadata: metadata, settings: settings))
+    for store in stores { store.connect(to: self) }
+  }
+
+  /// Whether the person wants sync; kept across launches.
+  public var isEnabled: Bool { state.withLock { $0.settings.isSyncEnabled } }
+
+  /// Whether an engine is at work.
+  public var isRunning: Bool { state.withLock { $0.engine != nil } }
+
+  /// What was done so far, and which problems stand.
+  public var activity: SyncActivity { state.withLock { $0.activity } }
+
+  /// How many changes the cloud has not confirmed yet.
+  public var pendingCount: Int {
+    guard let engine = state.withLock({ $0.engine }) else { return 0 }
+    return engine.state.pendingRecordZoneChanges.count + engine.state.pendingDatabaseChanges.count
+  }
+
+  /// Turns sync on or off, for good: the next launch remembers.
+  ///
+  /// - Throws: `FileError` when the switch can't be written down, or the state can't be read.
+  public func setEnabled(_ isEnabled: Bool) throws {
+    try changeSettings { $0.isSyncEnabled = isEnabled }
+    if isEnabled { try start() } else { try stop() }
+  }
+
+  /// Starts syncing if the person wants it; to be called at launch.
+  public func startIfEnabled() throws {
+    if isEnabled { try start() }
+  }
+
+  /// Creates the engine from its saved state and hands it everything that is not sent yet.
+  ///
+  /// The zone is not saved here: that happens on the sign-in event, which an engine without saved
+  /// state always delivers, and when the cloud says that the zone is missing.
+  ///
+  /// - Throws: `FileError` when the saved state is damaged; it is left as it is.
+  public func start() throws {
+    guard !isRunning else { return }
+    let saved = try readState()
+    let configuration = self.configuration(saved)
+    let engine = state.withLock { state in
+      // Created under the lock: its first event asks whether it is the current one.
+      let engine = CKSyncEngine(configuration)
+      state.engine = engine
+      return engine
+    }
+    if saved != nil { try handOver(to: engine) }
+  }
+
+  /// Ends syncing and forgets what is known of the cloud; the stores keep their items.
+  ///
+  /// - Throws: `FileError` when a file can't be removed.
+  public func stop() throws {
+    let engine = state.withLock { state in
+      let engine = state.engine
+      state.engine = nil
+      state.unsavedState = nil
+      state.operations = 0
+      state.attempts = [:]
+      return engine
+    }
+    // Detached, because waiting for it inside one of the engine's callbacks would never end.
+    if let engine { Task.detached { await engine.cancelOperations() } }
+    for store in stores { try store.writeDown() }
+    try stateFile.remove()
+    try state.withLock { try $0.metadata.clear() }
+  }
+
+  /// Lets go of the engine without forgetting anything: what an app does when it quits.
+  ///
+  /// - Throws: `FileError` when something can't be written down.
+  public func shutDown() async throws {
+    let engine = state.withLock { $0.engine }
+    await engine?.cancelOperations()
+    try writeDown()
+    state.withLock { $0.engine = nil }
+  }
+
+  /// New or changed items of one store, to be sent.
+  public func recordsChanged(_ ids: [UUID], type: RecordType) {
+    guard let engine = state.withLock({ $0.engine }), !ids.isEmpty else { return }
+    state.withLock { state in
+      for id in ids {
+        state.attempts[id.uuidString] = nil
+        state.activity.solve(id.uuidString)
+      }
+    }
+    engine.state.add(pendingRecordZoneChanges: ids.map { .saveRecord(recordID($0)) })
+  }
+
+  /// Items of one store that are gone, to be deleted in the cloud.
+  public func recordsDeleted(_ ids: [UUID], type: RecordType) {
+    guard let engine = state.withLock({ $0.engine }), !ids.isEmpty else { return }
+    engine.state.add(pendingRecordZoneChanges: ids.map { .deleteRecord(recordID($0)) })
+  }
+
+  /// The record ID of the item `id`.
+  public func recordID(_ id: UUID) -> CKRecord.ID {
+    CKRecord.ID(recordName: id.uuidString, zoneID: zoneID)
+  }
+
+  func store(_ type: String) -> (any SyncedStore)? {
+    stores.first { $0.recordType.rawValue == type }
+  }
+
+  func changeSettings(_ change: (inout SyncSettings) -> Void) throws {
+    try state.withLock { state in
+      var settings = state.settings
+      change(&settings)
+      guard settings != state.settings else { return }
+      try settingsFile.write(settings)
+      state.settings = settings
+    }
+  }
+
+  /// Puts everything the stores owe the cloud on the engine's list.
+  func handOver(to engine: CKSyncEngine) throws {
+    for store in stores {
+      let changes = try store.changesToSend()
+      engine.state.add(
+        pendingRecordZoneChanges: changes.saves.map { .saveRecord(recordID($0)) }
+          + changes.deletes.map { .deleteRecord(recordID($0)) })
+    }
+  }
+
+  private func configuration(
+    _ saved: CKSyncEngine.State.Serialization?
+  ) -> CKSyncEngine.Configuration {
+    var configuration = CKSyncEngine.Configuration(
+      database: database, stateSerialization: saved, delegate: self)
+    configuration.automaticallySync = automaticallySync
+    return configuration
+  }
+}

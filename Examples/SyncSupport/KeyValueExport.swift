@@ -1,0 +1,128 @@
+public import Foundation
+
+/// What an older version of the app kept in the key-value store, exported as one JSON file:
+/// `tabs`, `clipboard`, and the tombstones `deletedTabIDs` and `deletedClipboardIDs`.
+///
+/// Dates are seconds since 2001 or ISO 8601. An entry that can't be read is counted and left out;
+/// one bad entry must not keep the others from moving.
+public struct KeyValueExport: Sendable, Hashable {
+  /// A tab of the older store.
+  public struct Tab: Sendable, Hashable {
+    /// The tab's ID.
+    public var id: UUID
+    /// Its title.
+    public var name: String
+    /// Its text.
+    public var content: String
+    /// Its language.
+    public var language: String
+    /// Whether the language was chosen.
+    public var languageLocked: Bool
+    /// When it was changed last.
+    public var lastModified: Date
+  }
+
+  /// A clipboard entry of the older store.
+  public struct Entry: Sendable, Hashable {
+    /// The entry's ID.
+    public var id: UUID
+    /// Its text.
+    public var text: String
+    /// When it was copied.
+    public var timestamp: Date
+  }
+
+  /// The tabs, without those that have a tombstone.
+  public private(set) var tabs: [Tab] = []
+  /// The clipboard entries, without those that have a tombstone.
+  public private(set) var clipboard: [Entry] = []
+  /// Tabs that were closed.
+  public private(set) var deletedTabIDs: [UUID] = []
+  /// Clipboard entries that were deleted.
+  public private(set) var deletedClipboardIDs: [UUID] = []
+  /// How many entries made no sense.
+  public private(set) var unreadable = 0
+
+  /// Reads an export.
+  ///
+  /// - Throws: ``KeyValueExportError`` when `data` is no such export at all.
+  public init(_ data: Data) throws {
+    guard let object = try? JSONSerialization.jsonObject(with: data),
+      let export = object as? [String: Any],
+      Self.keys.contains(where: { export[$0] is [Any] })
+    else { throw KeyValueExportError() }
+    deletedTabIDs = ids(export["deletedTabIDs"])
+    deletedClipboardIDs = ids(export["deletedClipboardIDs"])
+    let deleted = Set(deletedTabIDs + deletedClipboardIDs)
+    tabs = entries(export["tabs"], Self.tab).filter { !deleted.contains($0.id) }
+    clipboard = entries(export["clipboard"], Self.entry).filter { !deleted.contains($0.id) }
+  }
+
+  private static let keys = ["tabs", "clipboard", "deletedTabIDs", "deletedClipboardIDs"]
+
+  private mutating func ids(_ value: Any?) -> [UUID] {
+    let list = value as? [Any] ?? []
+    let ids = list.compactMap { ($0 as? String).flatMap(UUID.init(uuidString:)) }
+    unreadable += list.count - ids.count
+    return ids
+  }
+
+  private mutating func entries<Entry>(
+    _ value: Any?, _ read: ([String: Any]) -> Entry?
+  ) -> [Entry] {
+    let list = value as? [Any] ?? []
+    let entries = list.compactMap { ($0 as? [String: Any]).flatMap(read) }
+    unreadable += list.count - entries.count
+    return entries
+  }
+
+  private static func tab(_ fields: [String: Any]) -> Tab? {
+    guard let id = (fields["id"] as? String).flatMap(UUID.init(uuidString:)),
+      let name = fields["name"] as? String, let content = fields["content"] as? String,
+      let lastModified = date(fields["lastModified"])
+    else { return nil }
+    let isLocked = (fields["languageLocked"] as? NSNumber)?.boolValue ?? false
+    return Tab(
+      id: id, name: name, content: content, language: fields["language"] as? String ?? "plain",
+      languageLocked: isLocked, lastModified: lastModified)
+  }
+
+  private static func entry(_ fields: [String: Any]) -> Entry? {
+    guard let id = (fields["id"] as? String).flatMap(UUID.init(uuidString:)),
+      let text = fields["text"] as? String, let timestamp = date(fields["timestamp"])
+    else { return nil }
+    return Entry(id: id, text: text, timestamp: timestamp)
+  }
+
+  private static func date(_ value: Any?) -> Date? {
+    if let text = value as? String { return try? Date(text, strategy: .iso8601) }
+    guard let seconds = (value as? NSNumber)?.doubleValue, seconds.isFinite else { return nil }
+    return Date(timeIntervalSinceReferenceDate: seconds)
+  }
+}
+
+/// A file that is no export of the older store.
+public struct KeyValueExportError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The one error.
+  public init() {}
+
+  /// One sentence for people.
+  public var description: String {
+    "the file is no export of the key-value store: it needs a list named tabs or clipboard"
+  }
+}
+
+/// What moving in from the older store did.
+public struct MigrationReport: Hashable, Sendable, Codable {
+  /// Items that are new here.
+  public var added = 0
+  /// Items whose newer version was in the export.
+  public var updated = 0
+  /// Items removed because the export has a tombstone for them.
+  public var removed = 0
+  /// Whether it had been done before, so that nothing was done now.
+  public var wasDoneBefore = false
+
+  /// Nothing done yet.
+  public init() {}
+}

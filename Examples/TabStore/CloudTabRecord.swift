@@ -1,0 +1,91 @@
+public import CloudSync
+public import Foundation
+public import SyncSupport
+
+extension CloudSyncEngine.RecordType {
+  /// Scratch tabs.
+  public static let scratchTab = CloudSyncEngine.RecordType(rawValue: "ScratchTab")
+}
+
+/// A tab as it travels: exactly the fields of a `ScratchTab` record.
+public struct CloudTabRecord: Identifiable, Hashable, Sendable, Codable {
+  /// The tab's ID; the record's name.
+  public let id: UUID
+  /// The title.
+  public var name: String
+  /// The text.
+  public var content: String
+  /// The language.
+  public var language: String
+  /// Whether the person chose the language.
+  public var languageLocked: Bool
+  /// When it was changed last.
+  public var lastModified: Date
+
+  /// The fields of `tab` that travel.
+  public init(_ tab: ScratchTab) {
+    self.id = tab.id
+    self.name = tab.name
+    self.content = tab.content
+    self.language = tab.language
+    self.languageLocked = tab.languageLocked
+    self.lastModified = tab.lastModified
+  }
+
+  /// Reads a record; `nil` when its name is no UUID, or name, content or date are missing.
+  ///
+  /// A record without them is refused rather than filled up, because an empty text made up here
+  /// would overwrite a good one there. The language is only a view on the text and has a default.
+  public init?(_ record: CKRecord) {
+    guard record.recordType == CloudSyncEngine.RecordType.scratchTab.rawValue,
+      let id = UUID(uuidString: record.recordID.recordName),
+      let name = record["name"] as? String,
+      let content = record["content"] as? String,
+      let lastModified = record["lastModified"] as? Date
+    else { return nil }
+    self.id = id
+    self.name = name
+    self.content = content
+    self.language = record["language"] as? String ?? "plain"
+    self.languageLocked = (record["languageLocked"] as? Int64 ?? 0) != 0
+    self.lastModified = lastModified
+  }
+
+  /// Copies the fields onto `record`; fields a newer version of the app may have put there stay.
+  public func copy(onto record: CKRecord) {
+    record["name"] = name
+    record["content"] = content
+    record["language"] = language
+    record["languageLocked"] = languageLocked ? 1 : 0 as Int64
+    record["lastModified"] = lastModified
+  }
+
+  /// Whether this version wins over `other`, the same tab's version from elsewhere.
+  ///
+  /// The later date wins. At the same date the greater bytes win, which every device sees alike;
+  /// which device holds which version plays no part.
+  public func wins(over other: CloudTabRecord) -> Bool {
+    if lastModified != other.lastModified { return lastModified > other.lastModified }
+    return other.tieBreak.lexicographicallyPrecedes(tieBreak)
+  }
+
+  /// Everything that can differ at the same date, as bytes; the lengths keep fields apart.
+  private var tieBreak: [UInt8] {
+    var bytes: [UInt8] = []
+    for text in [content, name, language] {
+      bytes.append(contentsOf: text.utf8)
+      bytes.append(0)
+    }
+    bytes.append(languageLocked ? 1 : 0)
+    return bytes
+  }
+
+  /// Whether both hold the same bytes. Text is compared by bytes, as the cloud keeps it.
+  public static func == (first: CloudTabRecord, second: CloudTabRecord) -> Bool {
+    first.id == second.id && first.lastModified == second.lastModified
+      && first.languageLocked == second.languageLocked
+      && first.name.utf8.elementsEqual(second.name.utf8)
+      && first.content.utf8.elementsEqual(second.content.utf8)
+      && first.language.utf8.elementsEqual(second.language.utf8)
+  }
+}
