@@ -12,7 +12,7 @@ extension CloudSyncEngine {
   /// - Throws: the `CKError` that stands in the way, or ``SyncPassError`` when changes are left.
   public func sync(rounds: Int = 12) async throws {
     guard let engine = state.withLock({ $0.engine }) else { throw SyncPassError.isOff }
-    sendHeldAgain(engine)
+    sendHeldAgain(engine.state)
     state.withLock { $0.activity.solveAll() }
     var last: CKError?
     for _ in 0..<rounds {
