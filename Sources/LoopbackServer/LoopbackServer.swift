@@ -1,1 +1,119 @@
-// LoopbackServer
+import CloudProtocol
+import Foundation
+public import Records
+import Synchronization
+
+/// A cloud in this process: accounts, containers, databases, change feeds, pushes, and every
+/// fault a test can wish for.
+///
+/// ```swift
+/// let server = LoopbackServer()
+/// let phone = server.device("phone", signedInAs: "alice")
+/// let container = CKContainer(identifier: "iCloud.com.example.notes", transport: phone)
+/// ```
+///
+/// Call from any task or thread; requests are answered one after the other.
+public final class LoopbackServer: Sendable {
+  /// Faults, counts of requests, and what an administrator can do.
+  public let controls: FaultControls
+
+  let room: MachineRoom
+  let post: PostOffice
+  private let office: RequestOffice
+  private let devices = Mutex<[String: WeakDevice]>([:])
+  let watches = Mutex<[Task<Void, Never>]>([])
+
+  private struct WeakDevice {
+    weak var device: LoopbackDevice?
+  }
+
+  /// Makes an empty server that keeps everything in memory.
+  ///
+  /// - Parameters:
+  ///   - clock: what time it is, for the dates on records; by default the system's clock.
+  ///   - delayClock: the clock by which delayed requests wait.
+  ///   - identity: binds change tokens to this server; by default a random number. Give one to
+  ///     get the same tokens in every run.
+  ///   - limits: how much it takes at once.
+  public convenience init(
+    clock: @escaping @Sendable () -> Timestamp = LoopbackServer.systemTime,
+    delayClock: any Clock<Duration> = ContinuousClock(), identity: UInt64? = nil,
+    limits: ServerLimits = ServerLimits()
+  ) {
+    let storage = ServerStorage.memory(identity: identity ?? .random(in: 0...(.max)))
+    self.init(
+      room: MachineRoom(storage: storage, limits: limits), clock: clock, delayClock: delayClock)
+  }
+
+  /// Opens the server kept in the file at `path`, or makes it when there is none.
+  ///
+  /// What was acknowledged is on the disk. Several servers, in one process or in many, may have
+  /// the file open at once; see `checkForForeignChanges()`. Throws when the file cannot be used,
+  /// is no server's file, was written by a newer version or is damaged; it is left as it is then.
+  /// - Parameters:
+  ///   - clock: what time it is, for the dates on records; by default the system's clock.
+  ///   - delayClock: the clock by which delayed requests wait, and `watchForForeignChanges`.
+  ///   - identity: the number a new file gets, which binds change tokens to it.
+  ///   - limits: how much it takes at once.
+  public convenience init(
+    path: String, clock: @escaping @Sendable () -> Timestamp = LoopbackServer.systemTime,
+    delayClock: any Clock<Duration> = ContinuousClock(), identity: UInt64? = nil,
+    limits: ServerLimits = ServerLimits()
+  ) throws(ServerFileError) {
+    let storage = try ServerStorage.file(
+      path: path, identity: identity ?? .random(in: 0...(.max)))
+    let room = MachineRoom(storage: storage, limits: limits)
+    do { try room.learnPositions() } catch {
+      room.close()
+      throw ServerFileError(damaged: error.message, path: path)
+    }
+    self.init(room: room, clock: clock, delayClock: delayClock)
+  }
+
+  private init(
+    room: MachineRoom, clock: @escaping @Sendable () -> Timestamp, delayClock: any Clock<Duration>
+  ) {
+    self.room = room
+    post = PostOffice()
+    controls = FaultControls(room: room, post: post, clock: delayClock, wallClock: clock)
+    office = RequestOffice(room: room, controls: controls, clock: clock)
+  }
+
+  deinit {
+    for watch in watches.withLock({ $0 }) { watch.cancel() }
+  }
+
+  /// The time of the system's clock.
+  public static let systemTime: @Sendable () -> Timestamp = {
+    Timestamp(secondsSinceReferenceDate: Date().timeIntervalSinceReferenceDate)
+  }
+
+  /// The device called `name`: the same one for the same name, online.
+  ///
+  /// - Parameter account: the account to sign in as; `nil` leaves a known device as it is and a
+  ///   new one signed out.
+  public func device(_ name: String, signedInAs account: String? = nil) -> LoopbackDevice {
+    let (state, isNew) = post.device(name, account: account)
+    let device = devices.withLock { devices in
+      if let device = devices[name]?.device { return device }
+      let device = LoopbackDevice(state: state, office: office)
+      devices[name] = WeakDevice(device: device)
+      return device
+    }
+    if !isNew, let account { device.signIn(as: account) }
+    return device
+  }
+
+  /// Ends the server: held requests and all later ones end in `networkFailure`, a file is closed.
+  ///
+  /// A second call does nothing.
+  public func close() {
+    let watches = watches.withLock { watches in
+      defer { watches = [] }
+      return watches
+    }
+    for watch in watches { watch.cancel() }
+    controls.close()
+    room.close()
+  }
+}

@@ -1,0 +1,41 @@
+import CloudProtocol
+import Records
+
+extension CloudMachine {
+  /// The pushes that changes after `sequence` in `database` call for, whoever made them.
+  ///
+  /// For a server that finds its storage changed by another process, which has no way to reach
+  /// this server's devices. The order is that of the subscriptions' names; no device is excepted.
+  /// - Parameter sequence: the latest change the server knew of.
+  package func pushes(
+    forChangesAfter sequence: UInt64, in database: DatabaseID, storage: any CloudStorage
+  ) throws -> [PushOrder] {
+    let context = RequestContext(
+      storage: storage, limits: limits, plantedBugs: plantedBugs, database: database,
+      account: try database.owner.flatMap { try storage.account($0) }, device: nil,
+      now: Timestamp(secondsSinceReferenceDate: 0))
+    let zones = try storage.zoneChanges(in: database, after: sequence, limit: .max)
+    let events = try zones.map { zone in
+      Ledger.ZoneEvent(
+        zone: zone.id,
+        types: zone.deletion == nil
+          ? try types(of: zone.id, after: sequence, context) : [])
+    }
+    return try pushes(for: events, context)
+  }
+
+  /// The types of the zone's records changed after `sequence`, each once, in order.
+  private func types(
+    of zone: ZoneID, after sequence: UInt64, _ context: RequestContext
+  ) throws -> [String] {
+    var types: Set<String> = []
+    var position = sequence
+    while true {
+      let rows = try context.storage.recordChanges(
+        of: zone, in: context.database, after: position, limit: 500)
+      for row in rows { types.insert(row.type) }
+      guard let last = rows.last, rows.count == 500 else { return types.sorted() }
+      position = last.changedAt
+    }
+  }
+}

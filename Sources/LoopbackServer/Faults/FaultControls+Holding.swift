@@ -1,0 +1,159 @@
+import CloudProtocol
+import Synchronization
+
+/// A request that stands still.
+struct HeldRequest: Sendable {
+  enum End: Sendable {
+    case released
+    case cancelled
+    case closed
+  }
+
+  var entry: RequestEntry
+  var point: HoldPoint
+  var continuation: CheckedContinuation<End, Never>
+}
+
+/// A test that waits until so many requests are held.
+struct HoldWaiter: Sendable {
+  var id: Int
+  var count: Int
+  var scope: RequestScope
+  var continuation: CheckedContinuation<Void, Never>
+}
+
+extension FaultControls {
+  /// The requests held now, in the order they came to stand.
+  public var heldRequests: [RequestEntry] { state.withLock { $0.held.map(\.entry) } }
+
+  /// Returns when at least `count` requests in `scope` are held, when the server closes, or when
+  /// the task is cancelled.
+  public func waitForHeldRequests(_ count: Int = 1, in scope: RequestScope = .all) async {
+    let id = state.withLock { state in
+      state.nextWaiter += 1
+      return state.nextWaiter
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isDone = state.withLock { state in
+          let isDone =
+            state.isClosed || Task.isCancelled || state.heldCount(in: scope) >= count
+          if !isDone {
+            state.waiters.append(
+              HoldWaiter(id: id, count: count, scope: scope, continuation: continuation))
+          }
+          return isDone
+        }
+        if isDone { continuation.resume() }
+      }
+    } onCancel: {
+      let waiter = state.withLock { state in
+        state.waiters.firstIndex { $0.id == id }.map { state.waiters.remove(at: $0) }
+      }
+      waiter?.continuation.resume()
+    }
+  }
+
+  /// Lets the oldest `count` held requests in `scope` go on; `nil` lets all go on and ends the
+  /// holding of later ones in that scope.
+  public func release(_ count: Int? = nil, in scope: RequestScope = .all) {
+    let released = state.withLock { state in
+      if count == nil { state.rules.removeAll { $0.isHold && $0.scope.isWithin(scope) } }
+      return state.takeHeld(at: most(count), in: scope)
+    }
+    for request in released { request.continuation.resume(returning: .released) }
+  }
+
+  private func most(_ count: Int?) -> Int { max(0, count ?? .max) }
+
+  /// Lets nobody wait any longer: held requests end in `networkFailure`.
+  func close() {
+    let (held, waiters) = state.withLock { state in
+      state.isClosed = true
+      state.rules = []
+      defer { state.waiters = [] }
+      return (state.takeHeld(at: .max, in: .all), state.waiters)
+    }
+    for request in held { request.continuation.resume(returning: .closed) }
+    for waiter in waiters { waiter.continuation.resume() }
+  }
+
+  /// Stands still until released.
+  func hold(_ entry: RequestEntry, at point: HoldPoint) async throws(CloudError) {
+    let end = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let (end, waiters) = state.withLock { state in
+          state.hold(HeldRequest(entry: entry, point: point, continuation: continuation))
+        }
+        if let end { continuation.resume(returning: end) }
+        for waiter in waiters { waiter.continuation.resume() }
+      }
+    } onCancel: {
+      let request = state.withLock { state in state.cancelHeld(entry.number) }
+      request?.continuation.resume(returning: .cancelled)
+    }
+    switch end {
+    case .released: return
+    case .cancelled: throw .cancelled
+    case .closed: throw CloudError(.networkFailure, "the loopback server was closed")
+    }
+  }
+}
+
+extension FaultState {
+  fileprivate func heldCount(in scope: RequestScope) -> Int {
+    held.count { scope.contains($0.entry) }
+  }
+
+  /// Adds a held request, or says why it need not wait; and which tests have waited for it.
+  fileprivate mutating func hold(_ request: HeldRequest) -> (HeldRequest.End?, [HoldWaiter]) {
+    if isClosed { return (.closed, []) }
+    if cancelledBeforeHold.remove(request.entry.number) != nil { return (.cancelled, []) }
+    held.append(request)
+    let done = waiters.filter { heldCount(in: $0.scope) >= $0.count }
+    waiters.removeAll { waiter in done.contains { $0.id == waiter.id } }
+    return (nil, done)
+  }
+
+  fileprivate mutating func cancelHeld(_ number: Int) -> HeldRequest? {
+    guard let index = held.firstIndex(where: { $0.entry.number == number }) else {
+      // The cancellation came before the request stood still.
+      cancelledBeforeHold.insert(number)
+      return nil
+    }
+    return held.remove(at: index)
+  }
+
+  fileprivate mutating func takeHeld(at most: Int, in scope: RequestScope) -> [HeldRequest] {
+    var taken: [HeldRequest] = []
+    var left: [HeldRequest] = []
+    for request in held {
+      if taken.count < most, scope.contains(request.entry) {
+        taken.append(request)
+      } else {
+        left.append(request)
+      }
+    }
+    held = left
+    return taken
+  }
+}
+
+extension FaultRule {
+  fileprivate var isHold: Bool {
+    switch action {
+    case .hold: true
+    case .fail, .lose, .delay, .run: false
+    }
+  }
+}
+
+extension RequestScope {
+  fileprivate func isWithin(_ other: RequestScope) -> Bool {
+    (other.device == nil || other.device == device) && (other.kind == nil || other.kind == kind)
+  }
+}
+
+extension FaultControls {
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+}

@@ -1,0 +1,218 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import Synchronization
+
+/// The machine and its storage behind the server's one lock.
+///
+/// Holding the lock while SQLite waits for another process is on purpose: a request is one
+/// transaction, and no two of this server's requests run at once.
+final class MachineRoom: Sendable {
+  private struct Contents {
+    /// `nil` once the server is closed.
+    var storage: (any CloudStorage)?
+    var machine: CloudMachine
+    var throttle = CloudThrottle()
+    /// Where each database stood when this server last knew all of its changes.
+    var known: [DatabaseID: UInt64] = [:]
+    /// What `SQLiteStorage.dataVersion` said then.
+    var knownVersion: Int64?
+  }
+
+  /// What came of a request.
+  struct Outcome {
+    var result: Result<CloudReply, CloudError>
+    var pushes: [AddressedPush]
+  }
+
+  /// A push and the name of the account whose devices it is for.
+  struct AddressedPush {
+    var account: String
+    var exceptDevice: String?
+    var push: CloudPush
+  }
+
+  private let contents: Mutex<Contents>
+
+  init(storage: sending any CloudStorage, limits: ServerLimits) {
+    contents = Mutex(
+      Contents(storage: storage, machine: CloudMachine(limits: limits.cloudLimits)))
+  }
+
+  /// Learns where every database of a file stands, so that older changes are not taken for news.
+  func learnPositions() throws(CloudError) {
+    try enter { contents, storage in _ = try MachineRoom.foreignPushes(&contents, storage) }
+  }
+
+  func setLimits(_ limits: ServerLimits) {
+    contents.withLock { $0.machine.limits = limits.cloudLimits }
+  }
+
+  /// Closes the storage; a second call does nothing.
+  func close() {
+    contents.withLock { contents in
+      // A file that cannot be closed cleanly has nothing more to lose: every commit is synced.
+      try? (contents.storage as? SQLiteStorage)?.close()
+      contents.storage = nil
+    }
+  }
+
+  /// Has a call answered, for the account called `account`, which is created at its first use.
+  func answer(
+    _ call: CloudCall, account: String?, device: String, availability: Caller.Availability,
+    now: Timestamp
+  ) -> Outcome {
+    do {
+      return try enter { contents, storage in
+        let user = try account.map { name in
+          try storage.account(named: name)
+            ?? contents.machine.createAccount(name, in: storage)
+        }?.user
+        let caller = Caller(user: user, device: device, availability: availability)
+        var next = contents
+        let outcome = try storage.transaction {
+          var pushes = try MachineRoom.foreignPushes(&next, storage)
+          let answer = try next.machine.answer(
+            call, from: caller, now: now, in: storage, throttle: &next.throttle)
+          if case .success = answer.result, call.request.isMutation {
+            try MachineRoom.learn(
+              DatabaseID(
+                container: call.container, environment: call.environment, scope: call.database,
+                owner: call.database == .public ? nil : user), &next, storage)
+          }
+          pushes += try MachineRoom.addressed(answer.pushes, storage)
+          return Outcome(result: answer.result, pushes: pushes)
+        }
+        contents = next
+        return outcome
+      }
+    } catch {
+      return Outcome(result: .failure(error), pushes: [])
+    }
+  }
+
+  /// Runs an administrator's work on the database of `account`, or on the public one for `nil`.
+  func administer(
+    container: String, environment: CloudEnvironment, account: String?,
+    _ work: (CloudMachine, DatabaseID, any CloudStorage) throws -> [PushOrder]
+  ) throws(CloudError) -> [AddressedPush] {
+    try enter { contents, storage in
+      let database = try MachineRoom.database(
+        container: container, environment: environment, account: account, storage)
+      var next = contents
+      let pushes = try storage.transaction {
+        var pushes = try MachineRoom.foreignPushes(&next, storage)
+        pushes += try MachineRoom.addressed(
+          try work(next.machine, database, storage), storage)
+        try MachineRoom.learn(database, &next, storage)
+        return pushes
+      }
+      contents = next
+      return pushes
+    }
+  }
+
+  /// Reads what `body` asks for, all of it from one moment.
+  func inspect<Value: Sendable>(
+    _ body: (CloudMachine, any CloudStorage) throws -> Value
+  ) throws(CloudError) -> Value {
+    try enter { contents, storage in
+      try storage.transaction { try body(contents.machine, storage) }
+    }
+  }
+
+  /// The database of `account`, which must exist, or the public one for `nil`.
+  static func database(
+    container: String, environment: CloudEnvironment, account: String?,
+    _ storage: any CloudStorage
+  ) throws -> DatabaseID {
+    guard let account else {
+      return DatabaseID(
+        container: container, environment: environment, scope: .public, owner: nil)
+    }
+    guard let row = try storage.account(named: account) else {
+      throw CloudError(.unknownItem, "the server knows no account called \(account)")
+    }
+    return DatabaseID(
+      container: container, environment: environment, scope: .private, owner: row.user)
+  }
+
+  /// The pushes for what other processes changed in the file since the last look.
+  func foreignPushes() throws(CloudError) -> [AddressedPush] {
+    try enter { contents, storage in
+      guard let file = storage as? SQLiteStorage,
+        try file.dataVersion() != contents.knownVersion
+      else { return [] }
+      var next = contents
+      let pushes = try storage.transaction { try MachineRoom.foreignPushes(&next, storage) }
+      contents = next
+      return pushes
+    }
+  }
+
+  private static func foreignPushes(
+    _ contents: inout Contents, _ storage: any CloudStorage
+  ) throws -> [AddressedPush] {
+    guard let file = storage as? SQLiteStorage else { return [] }
+    let version = try file.dataVersion()
+    guard version != contents.knownVersion else { return [] }
+    // At the first look nothing is news: devices ask for what they missed when they start.
+    let isFirst = contents.knownVersion == nil
+    var pushes: [AddressedPush] = []
+    for row in try file.databases() {
+      let known = contents.known.updateValue(row.sequence, forKey: row.id) ?? 0
+      guard !isFirst, row.sequence > known else { continue }
+      pushes += try addressed(
+        try contents.machine.pushes(forChangesAfter: known, in: row.id, storage: storage), storage)
+    }
+    contents.knownVersion = version
+    return pushes
+  }
+
+  private static func learn(
+    _ database: DatabaseID, _ contents: inout Contents, _ storage: any CloudStorage
+  ) throws {
+    guard storage is SQLiteStorage else { return }
+    contents.known[database] = try storage.database(database)?.sequence
+  }
+
+  private static func addressed(
+    _ orders: [PushOrder], _ storage: any CloudStorage
+  ) throws -> [AddressedPush] {
+    try orders.compactMap { order in
+      try storage.account(order.user).map { account in
+        AddressedPush(
+          account: account.name, exceptDevice: order.exceptDevice, push: order.push)
+      }
+    }
+  }
+
+  /// Takes the lock, and turns what a storage throws into what a client can act on.
+  private func enter<Value: Sendable>(
+    _ body: (inout Contents, any CloudStorage) throws -> Value
+  ) throws(CloudError) -> Value {
+    let result: Result<Value, CloudError> = contents.withLock { contents in
+      guard let storage = contents.storage else {
+        return .failure(CloudError(.networkFailure, "the loopback server is closed"))
+      }
+      do { return .success(try body(&contents, storage)) } catch {
+        return .failure(MachineRoom.cloudError(error))
+      }
+    }
+    return try result.get()
+  }
+
+  private static func cloudError(_ error: any Error) -> CloudError {
+    if let error = error as? CloudError { return error }
+    guard let error = error as? ServerFileError else {
+      return CloudError(.internalError, "the server failed: \(error)")
+    }
+    switch error.code {
+    case .busy: return CloudError(.serviceUnavailable, error.message, retryAfter: 1)
+    case .full, .readOnly, .failed:
+      return CloudError(.serviceUnavailable, error.message, retryAfter: 30)
+    case .cannotOpen, .notADatabase, .foreign, .newer, .damaged:
+      return CloudError(.internalError, error.message)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import CloudProtocol
+import Records
+
+/// Takes requests through the faults set up for them and the machine, and sends the pushes.
+final class RequestOffice: Sendable {
+  let room: MachineRoom
+  let controls: FaultControls
+  let clock: @Sendable () -> Timestamp
+
+  init(room: MachineRoom, controls: FaultControls, clock: @escaping @Sendable () -> Timestamp) {
+    self.room = room
+    self.controls = controls
+    self.clock = clock
+  }
+
+  func carry(_ call: CloudCall, from device: DeviceState) async throws(CloudError) -> CloudReply {
+    try checkCancellation()
+    guard device.isOnline else {
+      throw CloudError(.networkUnavailable, "\(device.name) is offline")
+    }
+    let passage = controls.receive(
+      call, device: device.name, account: device.account, now: clock())
+    do {
+      let reply = try await answer(call, from: device, passage)
+      controls.finish(passage.entry.number, .answered)
+      return reply
+    } catch {
+      controls.finish(passage.entry.number, .failed(error.code))
+      throw error
+    }
+  }
+
+  private func answer(
+    _ call: CloudCall, from device: DeviceState, _ passage: Passage
+  ) async throws(CloudError) -> CloudReply {
+    for seconds in passage.delays { try await controls.sleep(seconds) }
+    if passage.holdsBeforeCommit { try await controls.hold(passage.entry, at: .beforeCommit) }
+    try checkCancellation()
+    if let failure = passage.failure { throw failure }
+    let outcome = room.answer(
+      call, account: device.account, device: device.name,
+      availability: device.availability.callerAvailability, now: clock())
+    controls.post.send(outcome.pushes)
+    for body in passage.bodies { await body(passage.entry) }
+    if passage.holdsAfterCommit { try await controls.hold(passage.entry, at: .afterCommit) }
+    try checkCancellation()
+    if let lost = passage.loss { throw lost }
+    guard device.isOnline else {
+      throw CloudError(.networkFailure, "\(device.name) went offline before the answer arrived")
+    }
+    return try outcome.result.get()
+  }
+
+  private func checkCancellation() throws(CloudError) {
+    if Task.isCancelled { throw .cancelled }
+  }
+}
+
+extension CloudError {
+  static let cancelled = CloudError(
+    .operationCancelled, "the request was cancelled; it may still have been carried out")
+}

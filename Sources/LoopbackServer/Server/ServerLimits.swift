@@ -1,0 +1,55 @@
+import CloudMachine
+
+/// How much the server takes at once; the defaults are CloudKit's published figures.
+///
+/// Lower them in a test to reach a limit with little data. Source: cloudkit-surface 2.4.
+public struct ServerLimits: Hashable, Sendable {
+  /// How often one account may ask.
+  public struct Throttle: Hashable, Sendable {
+    /// Requests allowed in a window, at least 1.
+    public var requests: Int
+    /// The length of a window in seconds.
+    public var seconds: Double
+
+    /// Allows `requests` in `seconds`.
+    public init(requests: Int, seconds: Double) {
+      self.requests = requests
+      self.seconds = seconds
+    }
+  }
+
+  /// The most saves and deletions, or IDs to read, in one request.
+  public var itemsPerRequest: Int
+  /// The most bytes of one modify request.
+  public var requestBytes: Int
+  /// The most bytes of one record.
+  public var recordBytes: Int
+  /// The most records in a page of a zone's changes.
+  public var zoneChangesPage: Int
+  /// The most zones in a page of a database's changes.
+  public var databaseChangesPage: Int
+  /// How often one account may ask; `nil` sets no bound.
+  public var throttle: Throttle?
+
+  /// The published figures, with throttling off.
+  public init() {
+    let limits = CloudLimits()
+    itemsPerRequest = limits.itemsPerRequest
+    requestBytes = limits.requestBytes
+    recordBytes = limits.recordBytes
+    zoneChangesPage = limits.zoneChangesPage
+    databaseChangesPage = limits.databaseChangesPage
+    throttle = nil
+  }
+
+  var cloudLimits: CloudLimits {
+    var limits = CloudLimits()
+    limits.itemsPerRequest = itemsPerRequest
+    limits.requestBytes = requestBytes
+    limits.recordBytes = recordBytes
+    limits.zoneChangesPage = zoneChangesPage
+    limits.databaseChangesPage = databaseChangesPage
+    limits.throttle = throttle.map { .init(requests: $0.requests, window: $0.seconds) }
+    return limits
+  }
+}

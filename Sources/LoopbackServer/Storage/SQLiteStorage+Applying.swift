@@ -1,0 +1,119 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import SQLite
+
+extension SQLiteStorage {
+  /// Applies one change inside the running transaction.
+  func apply(_ change: StorageChange) throws {
+    switch change {
+    case .putAccount(let row):
+      try connection.run(
+        "INSERT OR REPLACE INTO accounts (name, user, quota) VALUES (?, ?, ?)",
+        [.text(row.name), .text(row.user.rawValue), .integer(row.quota.map { Int64($0) })])
+    case .putDatabase(let row): try put(row)
+    case .putZone(let row, let database): try put(row, in: database)
+    case .removeZone(let zone, let database): try remove(zone, in: database)
+    case .putRecord(let row, let database): try put(row, in: database)
+    case .removeRecords(let zone, let database):
+      guard let number = try number(of: zone, in: database) else { return }
+      try connection.run("DELETE FROM records WHERE zone = ?", [.integer(number)])
+      try connection.run("DELETE FROM links WHERE holder_zone = ?", [.integer(number)])
+    case .removeTombstones(let zone, let database, let sequence):
+      guard let number = try number(of: zone, in: database) else { return }
+      try connection.run(
+        "DELETE FROM records WHERE zone = ? AND changed_at <= ? AND is_live = 0",
+        [.integer(number), .integer(stored(sequence))])
+    case .putSubscription(let subscription, let database):
+      try connection.run(
+        "INSERT OR REPLACE INTO subscriptions (database, name, body) VALUES (?, ?, ?)",
+        [
+          .integer(try makeNumber(of: database)), .text(subscription.id.rawValue),
+          .blob(Sealed.close { $0.write(subscription) }),
+        ])
+    case .removeSubscription(let id, let database):
+      guard let number = try number(of: database) else { return }
+      try connection.run(
+        "DELETE FROM subscriptions WHERE database = ? AND name = ?",
+        [.integer(number), .text(id.rawValue)])
+    case .putReceipt(let receipt, let keeping): try put(receipt, keeping: keeping)
+    }
+  }
+
+  private func put(_ row: DatabaseRow) throws {
+    let number = try makeNumber(of: row.id)
+    try connection.run(
+      """
+      UPDATE databases SET incarnation = ?, sequence = ?, latest = ?, trimmed_through = ?,
+        byte_count = ? WHERE id = ?
+      """,
+      [
+        .integer(Int64(bitPattern: row.incarnation)), .integer(stored(row.sequence)),
+        .integer(Int64(bitPattern: row.latest.secondsSinceReferenceDate.bitPattern)),
+        .integer(stored(row.trimmedThrough)), .integer(Int64(row.byteCount)), .integer(number),
+      ])
+  }
+
+  private func put(_ row: ZoneRow, in database: DatabaseID) throws {
+    let number = try makeNumber(of: row.id, in: database)
+    try connection.run(
+      """
+      UPDATE zones SET deletion = ?, incarnation = ?, changed_at = ?, trimmed_through = ?,
+        byte_count = ? WHERE id = ?
+      """,
+      [
+        .integer(row.deletion.map { Int64($0.rawValue) }),
+        .integer(Int64(bitPattern: row.incarnation)), .integer(stored(row.changedAt)),
+        .integer(stored(row.trimmedThrough)), .integer(Int64(row.byteCount)), .integer(number),
+      ])
+  }
+
+  /// Forgets the row of a zone but keeps its number, which records and links may refer to.
+  private func remove(_ zone: ZoneID, in database: DatabaseID) throws {
+    guard let number = try number(of: zone, in: database) else { return }
+    try connection.run(
+      "UPDATE zones SET deletion = NULL, incarnation = NULL, changed_at = 0 WHERE id = ?",
+      [.integer(number)])
+  }
+
+  private func put(_ row: RecordRow, in database: DatabaseID) throws {
+    let zone = try makeNumber(of: row.id.zone, in: database)
+    try connection.run(
+      """
+      INSERT INTO records (zone, name, changed_at, is_live, body) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (zone, name) DO UPDATE SET changed_at = excluded.changed_at,
+        is_live = excluded.is_live, body = excluded.body
+      """,
+      [
+        .integer(zone), .text(row.id.name), .integer(stored(row.changedAt)),
+        .integer(row.record == nil ? 0 : 1), .blob(RecordBody.close(row)),
+      ])
+    try connection.run(
+      "DELETE FROM links WHERE holder_zone = ? AND holder = ?",
+      [.integer(zone), .text(row.id.name)])
+    for link in row.record?.links ?? [] {
+      try connection.run(
+        """
+        INSERT OR IGNORE INTO links (target_zone, target, holder_zone, holder, kind)
+        VALUES (?, ?, ?, ?, ?)
+        """,
+        [
+          .integer(try makeNumber(of: link.target.zone, in: database)), .text(link.target.name),
+          .integer(zone), .text(row.id.name), .integer(Int64(link.kind.rawValue)),
+        ])
+    }
+  }
+
+  private func put(_ receipt: Receipt, keeping: Int) throws {
+    let owner: [SQLValue] = [.text(receipt.key.user.rawValue), .text(receipt.key.device)]
+    try connection.run(
+      "INSERT OR REPLACE INTO receipts (user, device, request, body) VALUES (?, ?, ?, ?)",
+      owner + [.text(receipt.key.requestID), .blob(Sealed.close { $0.write(receipt.reply) })])
+    try connection.run(
+      """
+      DELETE FROM receipts WHERE user = ?1 AND device = ?2 AND number <= (
+        SELECT number FROM receipts WHERE user = ?1 AND device = ?2
+        ORDER BY number DESC LIMIT 1 OFFSET ?3)
+      """, owner + [.integer(Int64(max(0, keeping)))])
+  }
+}

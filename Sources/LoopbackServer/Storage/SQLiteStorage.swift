@@ -1,0 +1,92 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import SQLite
+
+/// The cloud's rows in an SQLite file, which several processes may use at once.
+///
+/// Nothing is remembered from one transaction to the next but prepared statements, so what
+/// another process committed is always seen. A commit is on the disk when it returns. Errors are
+/// `ServerFileError`.
+///
+/// Isolation: not thread-safe, as the port allows.
+final class SQLiteStorage: CloudStorage {
+  let connection: Connection
+
+  /// Row numbers of databases and zones looked up in the running transaction.
+  var databaseNumbers: [DatabaseID: Int64] = [:]
+  var zoneNumbers: [ZoneKey: Int64] = [:]
+
+  /// A zone of one database.
+  struct ZoneKey: Hashable {
+    var database: DatabaseID
+    var zone: ZoneID
+  }
+
+  /// Opens the file at `path`, or makes it when there is none; see `open` for its checks.
+  ///
+  /// - Parameters:
+  ///   - identity: the number a new file is given; an existing one keeps its own.
+  ///   - busyMilliseconds: how long a request waits for other processes.
+  init(path: String, identity: UInt64, busyMilliseconds: Int32 = 10_000) throws(ServerFileError) {
+    connection = try ServerFile.open(
+      path: path, identity: identity, busyMilliseconds: busyMilliseconds)
+  }
+
+  /// Closes the file; every later call fails.
+  func close() throws(ServerFileError) {
+    do { try connection.close() } catch {
+      throw ServerFileError(error, path: connection.path)
+    }
+  }
+
+  func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+    let isOutermost = !connection.isInTransaction
+    defer { if isOutermost { forgetNumbers() } }
+    return try translating {
+      do {
+        return try connection.transaction(body)
+      } catch {
+        // Numbers given inside what was just undone must not be used again.
+        forgetNumbers()
+        throw error
+      }
+    }
+  }
+
+  func commit(_ changes: [StorageChange]) throws {
+    try transaction {
+      for change in changes { try apply(change) }
+    }
+  }
+
+  /// A number that differs from what it was when another connection changed the file.
+  func dataVersion() throws -> Int64 {
+    try translating { try connection.first("PRAGMA data_version") { try $0.integer(0) } ?? 0 }
+  }
+
+  /// Runs `body` and turns what SQLite says into what a user of the server can act on.
+  func translating<Value>(_ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch let error as SQLiteError {
+      throw ServerFileError(error, path: connection.path)
+    } catch let error as ByteFormatError {
+      throw ServerFileError(damaged: error.description, path: connection.path)
+    }
+  }
+
+  private func forgetNumbers() {
+    databaseNumbers.removeAll(keepingCapacity: true)
+    zoneNumbers.removeAll(keepingCapacity: true)
+  }
+}
+
+/// A sequence number as SQLite's signed integers hold it; beyond their range the largest one.
+func stored(_ sequence: UInt64) -> Int64 { Int64(clamping: sequence) }
+
+/// A sequence number or count read back; a negative one is damage.
+func counted(_ value: Int64) throws(ByteFormatError) -> UInt64 {
+  guard let value = UInt64(exactly: value) else {
+    throw ByteFormatError(offset: 0, reason: "a number that can't be negative is")
+  }
+  return value
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Records
+import SQLite
+
+/// Opens and makes the server's file, and refuses every file that is not one.
+///
+/// Its tables: `settings`, `accounts`, `databases`, `zones`,
+/// `records`, `links`, `subscriptions`, `receipts`. `application_id` tells the file from other
+/// programs' databases, `user_version` the layout's version.
+enum ServerFile {
+  /// What `application_id` says: "CkLs".
+  static let applicationID: Int64 = 0x436b_4c73
+
+  /// The layout this code writes.
+  static let version: Int64 = 1
+
+  /// Files up to this many bytes are checked as a whole when they are opened; of larger ones
+  /// each page and row is checked when it is read.
+  static let wholeCheckBytes: Int64 = 16 * 1024 * 1024
+
+  /// A connection to the file at `path`, made when there is none, after these checks: it is a
+  /// database, of this program, of a version known here, and not damaged.
+  ///
+  /// When a check fails nothing was changed.
+  static func open(
+    path: String, identity: UInt64, busyMilliseconds: Int32
+  ) throws(ServerFileError) -> Connection {
+    do {
+      try checkHeader(path: path)
+      let connection = try Connection(
+        path: path, mode: .create, busyMilliseconds: busyMilliseconds)
+      do {
+        // Until it is known to be ours and whole, closing must not fold a log into it either.
+        try connection.setCheckpointsOnClose(false)
+        try prepare(connection, identity: identity)
+        try connection.setCheckpointsOnClose(true)
+        try connection.useWriteAheadLog()
+        return connection
+      } catch {
+        try? connection.close()
+        throw error
+      }
+    } catch let error as ServerFileError {
+      throw error
+    } catch let error as SQLiteError {
+      throw ServerFileError(error, path: path)
+    } catch {
+      throw ServerFileError(.failed, path: path, "cannot open \(path): \(error)")
+    }
+  }
+
+  /// Reads the file's first bytes without SQLite, which would leave files of its own beside it.
+  private static func checkHeader(path: String) throws {
+    // A journal beside it means the file is to be recovered first; only SQLite can do that.
+    let files = FileManager.default
+    if files.fileExists(atPath: path + "-journal") { return }
+    var isDirectory = ObjCBool(false)
+    guard files.fileExists(atPath: path, isDirectory: &isDirectory) else { return }
+    guard !isDirectory.boolValue, let file = FileHandle(forReadingAtPath: path) else {
+      throw SQLiteError(.cannotOpen, "unreadable")
+    }
+    defer { try? file.close() }
+    let header = Array(try file.read(upToCount: 100) ?? Data())
+    if header.isEmpty { return }
+    guard header.count == 100, header.starts(with: Array("SQLite format 3\0".utf8)) else {
+      throw SQLiteError(.notADatabase, "no header")
+    }
+    try check(
+      application: bigEndian(header[68..<72]), version: bigEndian(header[60..<64]), path: path)
+  }
+
+  private static func bigEndian(_ bytes: ArraySlice<UInt8>) -> Int64 {
+    bytes.reduce(0) { $0 << 8 | Int64($1) }
+  }
+
+  private static func check(application: Int64, version found: Int64, path: String) throws {
+    guard application == applicationID else {
+      throw ServerFileError(
+        .foreign, path: path,
+        "\(path) belongs to another program; name another file")
+    }
+    guard found <= version else {
+      throw ServerFileError(
+        .newer, path: path,
+        "\(path) was written by a newer version (its layout is \(found), this one knows "
+          + "\(version)); update, or name another file")
+    }
+  }
+
+  /// Checks the file as SQLite sees it, or lays it out when it is empty.
+  private static func prepare(_ connection: Connection, identity: UInt64) throws {
+    let isEmpty = try connection.first("SELECT count(*) FROM sqlite_schema") {
+      try $0.integer(0) == 0
+    }
+    if isEmpty == true, try setting("application_id", connection) == 0 {
+      try connection.transaction { try layOut(connection, identity: identity) }
+    }
+    try check(
+      application: try setting("application_id", connection),
+      version: try setting("user_version", connection), path: connection.path)
+    let size =
+      try setting("page_count", connection).multipliedReportingOverflow(
+        by: try setting("page_size", connection)
+      ).partialValue
+    if size <= wholeCheckBytes {
+      let finding = try connection.first("PRAGMA quick_check(1)") { try $0.text(0) }
+      guard finding == "ok" else {
+        throw ServerFileError(damaged: finding ?? "unknown", path: connection.path)
+      }
+    }
+    if try setting("user_version", connection) < version {
+      try connection.transaction { try migrate(connection) }
+    }
+  }
+
+  private static func setting(_ name: String, _ connection: Connection) throws -> Int64 {
+    try connection.first("PRAGMA \(name)") { try $0.integer(0) } ?? 0
+  }
+
+  /// Brings the layout from version to version up to the current one.
+  private static func migrate(_ connection: Connection) throws {
+    let found = try setting("user_version", connection)
+    for step in migrations where step.from >= found {
+      try connection.execute(step.sql)
+      try connection.execute("PRAGMA user_version = \(step.from + 1)")
+    }
+  }
+
+  /// What leads from one version to the next; empty as long as there is only one.
+  private static let migrations: [(from: Int64, sql: String)] = []
+
+  private static func layOut(_ connection: Connection, identity: UInt64) throws {
+    // Another process may have done it while this one waited for the lock.
+    guard try setting("application_id", connection) == 0 else { return }
+    try connection.execute(layout)
+    try connection.run(
+      "INSERT INTO settings (name, value) VALUES ('identity', ?)",
+      [.integer(Int64(bitPattern: identity))])
+    try connection.execute("PRAGMA application_id = \(applicationID)")
+    try connection.execute("PRAGMA user_version = \(version)")
+  }
+
+  /// The tables of version 1. A number of a database or zone without an incarnation only stands
+  /// for a name that other rows mention.
+  private static let layout = """
+    CREATE TABLE settings (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE accounts (
+      name TEXT PRIMARY KEY, user TEXT NOT NULL UNIQUE, quota INTEGER) STRICT, WITHOUT ROWID;
+    CREATE TABLE databases (
+      id INTEGER PRIMARY KEY, container TEXT NOT NULL, environment TEXT NOT NULL,
+      scope INTEGER NOT NULL, owner TEXT NOT NULL, incarnation INTEGER,
+      sequence INTEGER NOT NULL DEFAULT 0, latest INTEGER NOT NULL DEFAULT 0,
+      trimmed_through INTEGER NOT NULL DEFAULT 0, byte_count INTEGER NOT NULL DEFAULT 0,
+      UNIQUE (container, environment, scope, owner)) STRICT;
+    CREATE TABLE zones (
+      id INTEGER PRIMARY KEY, database INTEGER NOT NULL, owner TEXT NOT NULL, name TEXT NOT NULL,
+      deletion INTEGER, incarnation INTEGER, changed_at INTEGER NOT NULL DEFAULT 0,
+      trimmed_through INTEGER NOT NULL DEFAULT 0, byte_count INTEGER NOT NULL DEFAULT 0,
+      UNIQUE (database, owner, name)) STRICT;
+    CREATE INDEX zones_by_change ON zones (database, changed_at);
+    CREATE TABLE records (
+      zone INTEGER NOT NULL, name TEXT NOT NULL, changed_at INTEGER NOT NULL,
+      is_live INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (zone, name))
+      STRICT, WITHOUT ROWID;
+    CREATE INDEX records_by_change ON records (zone, changed_at);
+    CREATE TABLE links (
+      target_zone INTEGER NOT NULL, target TEXT NOT NULL, holder_zone INTEGER NOT NULL,
+      holder TEXT NOT NULL, kind INTEGER NOT NULL,
+      PRIMARY KEY (target_zone, target, holder_zone, holder, kind)) STRICT, WITHOUT ROWID;
+    CREATE INDEX links_by_holder ON links (holder_zone, holder);
+    CREATE TABLE subscriptions (
+      database INTEGER NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL,
+      PRIMARY KEY (database, name)) STRICT, WITHOUT ROWID;
+    CREATE TABLE receipts (
+      number INTEGER PRIMARY KEY, user TEXT NOT NULL, device TEXT NOT NULL,
+      request TEXT NOT NULL, body BLOB NOT NULL, UNIQUE (user, device, request)) STRICT;
+    CREATE INDEX receipts_by_age ON receipts (user, device, number);
+    """
+}

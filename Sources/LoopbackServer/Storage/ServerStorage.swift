@@ -1,0 +1,14 @@
+import CloudMachine
+
+/// Makes the storages a server can stand on, in a form that may cross to the server's lock.
+enum ServerStorage {
+  static func memory(identity: UInt64) -> sending any CloudStorage {
+    MemoryStorage(identity: identity)
+  }
+
+  static func file(
+    path: String, identity: UInt64
+  ) throws(ServerFileError) -> sending any CloudStorage {
+    try SQLiteStorage(path: path, identity: identity)
+  }
+}

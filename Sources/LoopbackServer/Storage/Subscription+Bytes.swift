@@ -1,0 +1,114 @@
+import Records
+
+/// The binary form of a subscription in the server's file.
+extension ByteWriter {
+  mutating func write(_ subscription: Subscription) {
+    write(subscription.id.rawValue)
+    switch subscription.kind {
+    case .database(let type):
+      write(UInt8(0))
+      write(optional: type) { $0.write($1) }
+    case .zone(let zone, let type):
+      write(UInt8(1))
+      write(zone)
+      write(optional: type) { $0.write($1) }
+    case .query(let watched):
+      write(UInt8(2))
+      write(watched.query)
+      write(optional: watched.zone) { $0.write($1) }
+      write(variable: UInt64(watched.options.rawValue))
+    }
+    write(optional: subscription.notificationInfo) { $0.write($1) }
+  }
+
+  private mutating func write(_ info: Subscription.NotificationInfo) {
+    write(optional: info.alertBody) { $0.write($1) }
+    write(info.shouldSendContentAvailable)
+    write(info.shouldSendMutableContent)
+    write(info.shouldBadge)
+    write(list: info.desiredKeys) { $0.write($1) }
+    write(info.others)
+  }
+
+  private mutating func write(_ query: Query) {
+    write(query.recordType)
+    write(list: query.filters) {
+      $0.write($1.key)
+      $0.write($1.comparator.rawValue)
+      $0.write($1.value)
+      $0.write(optional: $1.distance) { $0.write($1) }
+    }
+    write(list: query.sorts) {
+      $0.write($1.key)
+      $0.write($1.ascending)
+      $0.write(optional: $1.relativeTo.map(FieldValue.location)) { $0.write($1) }
+    }
+  }
+}
+
+/// Reads what was written above; anything else is an error, never a trap.
+extension ByteReader {
+  mutating func subscription() throws(ByteFormatError) -> Subscription {
+    let id = SubscriptionID(try string())
+    let kind: Subscription.Kind
+    switch try byte() {
+    case 0: kind = .database(recordType: try optionalString())
+    case 1:
+      let zone = try zoneID()
+      kind = .zone(zone, recordType: try optionalString())
+    case 2:
+      let query = try query()
+      let zone = try optional { (reader) throws(ByteFormatError) in try reader.zoneID() }
+      guard let bits = UInt(exactly: try variable()) else { throw fault("a number is too large") }
+      kind = .query(
+        QuerySubscription(
+          query: query, zone: zone, options: QuerySubscription.Options(rawValue: bits)))
+    default: throw fault("a subscription is of no known kind")
+    }
+    return Subscription(
+      id: id, kind: kind,
+      notificationInfo: try optional { (reader) throws(ByteFormatError) in
+        try reader.notificationInfo()
+      })
+  }
+
+  private mutating func optionalString() throws(ByteFormatError) -> String? {
+    try optional { (reader) throws(ByteFormatError) in try reader.string() }
+  }
+
+  private mutating func notificationInfo() throws(ByteFormatError) -> Subscription.NotificationInfo
+  {
+    var info = Subscription.NotificationInfo(alertBody: try optionalString())
+    info.shouldSendContentAvailable = try bool()
+    info.shouldSendMutableContent = try bool()
+    info.shouldBadge = try bool()
+    info.desiredKeys = try list { (reader) throws(ByteFormatError) in try reader.string() }
+    info.others = try fields()
+    return info
+  }
+
+  private mutating func query() throws(ByteFormatError) -> Query {
+    let type = try string()
+    let filters = try list { (reader) throws(ByteFormatError) in
+      let key = try reader.string()
+      guard let comparator = Query.Filter.Comparator(rawValue: try reader.string()) else {
+        throw reader.fault("a filter compares in no known way")
+      }
+      let value = try reader.fieldValue()
+      return Query.Filter(
+        key: key, comparator: comparator, value: value,
+        distance: try reader.optional { (reader) throws(ByteFormatError) in try reader.double() })
+    }
+    let sorts = try list { (reader) throws(ByteFormatError) in
+      let key = try reader.string()
+      let ascending = try reader.bool()
+      let place = try reader.optional { (reader) throws(ByteFormatError) in
+        try reader.fieldValue()
+      }
+      guard let place else { return Query.Sort(key: key, ascending: ascending) }
+      guard case .location(let location) = place else { throw reader.fault("a place is none") }
+      return Query.Sort(key: key, ascending: ascending, relativeTo: location)
+    }
+    return Query(recordType: type, filters: filters, sorts: sorts)
+  }
+}

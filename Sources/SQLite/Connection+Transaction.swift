@@ -1,0 +1,44 @@
+import CSQLite
+
+extension Connection {
+  /// Runs `body` in a transaction that holds the write lock from its start.
+  ///
+  /// When `body` or the commit throws, everything is undone and the error is passed on. Inside
+  /// another transaction only what `body` did itself is undone.
+  package func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+    let isNested = isInTransaction
+    try execute(isNested ? "SAVEPOINT nested" : "BEGIN IMMEDIATE")
+    do {
+      let value = try body()
+      try execute(isNested ? "RELEASE nested" : "COMMIT")
+      return value
+    } catch {
+      // After a full disk or an I/O error SQLite may have rolled back by itself.
+      if isInTransaction {
+        try? execute(isNested ? "ROLLBACK TO nested; RELEASE nested" : "ROLLBACK")
+      }
+      throw error
+    }
+  }
+
+  /// Switches the file to write-ahead logging with every commit synced to the disk.
+  ///
+  /// The switch itself does not honour the busy timeout when several processes try it at once,
+  /// so it is tried again, at most `attempts` times, 10 ms apart.
+  package func useWriteAheadLog(attempts: Int = 1_000) throws {
+    try execute("PRAGMA synchronous = FULL")
+    var left = attempts
+    while true {
+      left -= 1
+      do {
+        let mode = try first("PRAGMA journal_mode = WAL") { try $0.text(0) } ?? ""
+        guard mode == "wal" || mode == "memory" else {
+          throw SQLiteError(.error, "\(path) cannot use a write-ahead log; its mode is \(mode)")
+        }
+        return
+      } catch SQLiteError.Code.busy where left > 0 {
+        sqlite3_sleep(10)
+      }
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import CSQLite
+
+/// One connection to a database file.
+///
+/// Isolation: belongs to whoever holds it and is not `Sendable`; keep it behind one lock.
+package final class Connection {
+  /// What may be done through a connection.
+  package enum Mode: Hashable, Sendable {
+    /// Only read; the file must exist.
+    case readOnly
+    /// Read and write; the file must exist.
+    case readWrite
+    /// Read and write; a missing file is created.
+    case create
+  }
+
+  /// The path it was opened with.
+  package let path: String
+
+  private var handle: OpaquePointer?
+  private var statements: [String: Statement] = [:]
+
+  /// Opens the file at `path`; an empty path or `:memory:` gives a database of its own.
+  ///
+  /// Nothing is read before the first statement, so a file that is no database shows then.
+  /// - Parameters:
+  ///   - busyMilliseconds: how long a statement waits for other connections before it fails with
+  ///     `busy`, 0 or more.
+  package init(path: String, mode: Mode = .create, busyMilliseconds: Int32 = 10_000)
+    throws(SQLiteError)
+  {
+    self.path = path
+    let flags =
+      switch mode {
+      case .readOnly: SQLITE_OPEN_READONLY
+      case .readWrite: SQLITE_OPEN_READWRITE
+      case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      }
+    let result = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
+    guard result == SQLITE_OK, let handle else {
+      let error = Connection.error(handle, result, sql: nil)
+      sqlite3_close_v2(handle)
+      self.handle = nil
+      throw error
+    }
+    sqlite3_extended_result_codes(handle, 1)
+    sqlite3_busy_timeout(handle, max(0, busyMilliseconds))
+  }
+
+  deinit {
+    finalizeStatements()
+    sqlite3_close_v2(handle)
+  }
+
+  /// Finalizes all statements and closes the file; a second call does nothing.
+  ///
+  /// A statement that was not read to its end is a fault of ours and stops a debug build.
+  package func close() throws(SQLiteError) {
+    guard let handle else { return }
+    assert(busyStatementCount == 0, "a statement is still being read while its connection closes")
+    finalizeStatements()
+    let result = sqlite3_close(handle)
+    guard result == SQLITE_OK else { throw Connection.error(handle, result, sql: nil) }
+    self.handle = nil
+  }
+
+  /// Whether `close` was not called yet.
+  package var isOpen: Bool { handle != nil }
+
+  /// How many statements were prepared and are kept for reuse.
+  package var preparedStatementCount: Int { statements.count }
+
+  /// How many statements have been stepped and neither finished nor reset.
+  package var busyStatementCount: Int {
+    var count = 0
+    var statement = sqlite3_next_stmt(handle, nil)
+    while let current = statement {
+      if sqlite3_stmt_busy(current) != 0 { count += 1 }
+      statement = sqlite3_next_stmt(handle, current)
+    }
+    return count
+  }
+
+  /// Says whether closing the last connection folds the write-ahead log into the file.
+  ///
+  /// Off while it is not known yet whether the file is ours to change.
+  package func setCheckpointsOnClose(_ enabled: Bool) throws(SQLiteError) {
+    try check(cloudsync_checkpoint_on_close(try opened(), enabled ? 1 : 0))
+  }
+
+  /// How many rows the last insertion, update or deletion changed.
+  package var changeCount: Int { Int(sqlite3_changes64(handle)) }
+
+  /// The row number of the last insertion into a table that has row numbers.
+  package var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
+  /// Whether a transaction is open.
+  package var isInTransaction: Bool { handle != nil && sqlite3_get_autocommit(handle) == 0 }
+
+  /// Runs one or more statements that take no values and whose rows do not matter.
+  package func execute(_ sql: String) throws(SQLiteError) {
+    let result = sqlite3_exec(try opened(), sql, nil, nil, nil)
+    if result != SQLITE_OK { throw Connection.error(handle, result, sql: sql) }
+  }
+
+  /// The statement for `sql`, prepared at its first use and kept until the connection closes.
+  package func statement(_ sql: String) throws(SQLiteError) -> Statement {
+    if let statement = statements[sql] { return statement }
+    let statement = try Statement(sql, in: try opened())
+    statements[sql] = statement
+    return statement
+  }
+
+  func check(_ result: Int32) throws(SQLiteError) {
+    if result != SQLITE_OK { throw Connection.error(handle, result, sql: nil) }
+  }
+
+  private func opened() throws(SQLiteError) -> OpaquePointer {
+    guard let handle else { throw SQLiteError(.misuse, "the connection to \(path) is closed") }
+    return handle
+  }
+
+  private func finalizeStatements() {
+    for statement in statements.values { statement.finalize() }
+    statements = [:]
+  }
+
+  static func error(_ handle: OpaquePointer?, _ result: Int32, sql: String?) -> SQLiteError {
+    // The handle's own text is only about its latest call; without a handle the code must do.
+    let text = handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(result)
+    let extended = handle.map { sqlite3_extended_errcode($0) } ?? result
+    return SQLiteError(
+      SQLiteError.Code(rawValue: extended & 0xff == result & 0xff ? extended : result),
+      text.map { String(cString: $0) } ?? "unknown error", sql: sql)
+  }
+}

@@ -1,0 +1,61 @@
+import CSQLite
+
+/// The row a statement stands on; use it only inside the closure that got it.
+///
+/// Reads are exact: a column of another type is a `mismatch`, never a silent conversion.
+package struct Row {
+  let handle: OpaquePointer?
+  let sql: String
+
+  /// Whether column `index`, from 0, holds nothing.
+  package func isNull(_ index: Int32) -> Bool {
+    sqlite3_column_type(handle, index) == SQLITE_NULL
+  }
+
+  /// The whole number in column `index`, from 0.
+  package func integer(_ index: Int32) throws(SQLiteError) -> Int64 {
+    try expect(SQLITE_INTEGER, at: index)
+    return sqlite3_column_int64(handle, index)
+  }
+
+  /// The text in column `index`, from 0; text that is not valid UTF-8 is `corrupt`.
+  package func text(_ index: Int32) throws(SQLiteError) -> String {
+    try expect(SQLITE_TEXT, at: index)
+    guard let start = sqlite3_column_text(handle, index) else { return "" }
+    let count = Int(sqlite3_column_bytes(handle, index))
+    guard
+      let text = String(
+        validating: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    else { throw SQLiteError(.corrupt, "column \(index) is not valid UTF-8", sql: sql) }
+    return text
+  }
+
+  /// The bytes in column `index`, from 0.
+  package func blob(_ index: Int32) throws(SQLiteError) -> [UInt8] {
+    try expect(SQLITE_BLOB, at: index)
+    guard let start = sqlite3_column_blob(handle, index) else { return [] }
+    let count = Int(sqlite3_column_bytes(handle, index))
+    return Array(UnsafeRawBufferPointer(start: start, count: count))
+  }
+
+  /// The whole number in column `index`, or nothing.
+  package func optionalInteger(_ index: Int32) throws(SQLiteError) -> Int64? {
+    isNull(index) ? nil : try integer(index)
+  }
+
+  /// The text in column `index`, or nothing.
+  package func optionalText(_ index: Int32) throws(SQLiteError) -> String? {
+    isNull(index) ? nil : try text(index)
+  }
+
+  /// The bytes in column `index`, or nothing.
+  package func optionalBlob(_ index: Int32) throws(SQLiteError) -> [UInt8]? {
+    isNull(index) ? nil : try blob(index)
+  }
+
+  private func expect(_ type: Int32, at index: Int32) throws(SQLiteError) {
+    guard sqlite3_column_type(handle, index) == type else {
+      throw SQLiteError(.mismatch, "column \(index) holds a value of another type", sql: sql)
+    }
+  }
+}
