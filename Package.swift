@@ -108,7 +108,7 @@ let package = Package(
       "StoreTests",
       [
         "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport", "CloudSync",
-        "CloudSyncTesting", "LoopbackServer",
+        "CloudSyncTesting", "LoopbackServer", "CloudProtocol", "Records",
       ]),
     tests("ExampleTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer"]),
     tests("HouseTests", []),

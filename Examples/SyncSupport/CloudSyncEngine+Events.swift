@@ -138,6 +138,10 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
       state.metadata.forget(id.uuidString)
     }
     guard let id = item.id else { return }
+    if verdict.isVisible || verdict.resolution == .localWon {
+      let change = VisibleChange(id: id, type: type, resolution: verdict.resolution)
+      for observer in state.observers.values { observer.yield(change) }
+    }
     if let resolution = verdict.resolution {
       state.activity.note(
         SyncActivity.Conflict(id: id, type: type.rawValue, resolution: resolution))

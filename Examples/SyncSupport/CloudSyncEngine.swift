@@ -23,6 +23,16 @@ public final class CloudSyncEngine: ChangeRecorder {
     }
   }
 
+  /// One item that people see otherwise than before, because of the cloud.
+  public struct VisibleChange: Hashable, Sendable {
+    /// The item.
+    public var id: UUID
+    /// Its store's type.
+    public var type: RecordType
+    /// How a conflict about it ended, if there was one.
+    public var resolution: Verdict.Resolution?
+  }
+
   struct State: Sendable {
     var engine: CKSyncEngine?
     /// The engine's list of pending changes; there while sync runs.
@@ -38,6 +48,8 @@ public final class CloudSyncEngine: ChangeRecorder {
     var putOff = 0
     /// How many fetches and sends are running.
     var operations = 0
+    /// Who wants to hear of visible changes.
+    var observers: [UUID: AsyncStream<VisibleChange>.Continuation] = [:]
   }
 
   /// The zone all records are in.
@@ -90,6 +102,17 @@ public final class CloudSyncEngine: ChangeRecorder {
   public var pendingCount: Int {
     guard let list = state.withLock({ $0.list }) else { return 0 }
     return list.pendingRecordZoneChanges.count + list.pendingDatabaseChanges.count
+  }
+
+  /// What changes in the stores because of the cloud, from now on; for a screen to follow.
+  public func visibleChanges() -> AsyncStream<VisibleChange> {
+    let (stream, continuation) = AsyncStream<VisibleChange>.makeStream()
+    let key = UUID()
+    state.withLock { $0.observers[key] = continuation }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.observers.removeValue(forKey: key) }
+    }
+    return stream
   }
 
   /// Turns sync on or off, for good: the next launch remembers.

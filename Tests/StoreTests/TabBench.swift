@@ -1,5 +1,6 @@
 import CloudSync
 import Foundation
+import LoopbackServer
 import Synchronization
 import Testing
 
@@ -180,9 +181,10 @@ final class TabBench: Sendable {
   /// A state update of a real engine that has something pending.
   static func stateUpdate() async throws -> CKSyncEngine.Event {
     let catcher = StateCatcher()
+    let device = LoopbackServer().device("device")
     let engine = CKSyncEngine(
       .init(
-        database: CKContainer(identifier: "iCloud.test").privateCloudDatabase,
+        database: CKContainer(identifier: "iCloud.test", transport: device).privateCloudDatabase,
         stateSerialization: nil, delegate: catcher))
     defer { withExtendedLifetime((engine, catcher)) {} }
     engine.state.add(pendingRecordZoneChanges: [.saveRecord(recordID(testID(99)))])
