@@ -21,9 +21,12 @@ func tool(_ name: String, _ dependencies: [Target.Dependency], path: String? = n
 }
 
 /// A store: it adopts the public product the way an outside app would.
-func store(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func store(
+  _ name: String, _ dependencies: [Target.Dependency], exclude excluded: [String] = []
+) -> Target {
   .target(
-    name: name, dependencies: dependencies, path: "Examples/\(name)", exclude: ["README.md"],
+    name: name, dependencies: dependencies, path: "Examples/\(name)",
+    exclude: ["README.md"] + excluded,
     swiftSettings: strict)
 }
 
@@ -76,7 +79,7 @@ let package = Package(
     store("SyncSupport", ["CloudSync"]),
     store("TabStore", ["CloudSync", "SyncSupport"]),
     store("ClipboardStore", ["CloudSync", "SyncSupport"]),
-    store("GameResultStore", ["CloudSync", "SyncSupport"]),
+    store("GameResultStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
     tool(
       "stores",
       [

@@ -1,7 +1,7 @@
-import CloudSync
+public import CloudSync
 
 /// What to do about a save or a deletion the cloud refused: a total table over CloudKit's codes.
-enum FailedChange: Hashable, Sendable {
+public enum FailedChange: Hashable, Sendable {
   /// The engine keeps the change and tries again by itself.
   case isRetried
   /// Somebody else changed the record first: bring both versions together.
@@ -24,7 +24,7 @@ enum FailedChange: Hashable, Sendable {
   case tell
 
   /// What to do when a save failed with `code`.
-  static func ofSave(_ code: CKError.Code) -> FailedChange {
+  public static func ofSave(_ code: CKError.Code) -> FailedChange {
     switch code {
     case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
       .notAuthenticated, .operationCancelled, .zoneBusy, .serverResponseLost,
@@ -48,7 +48,7 @@ enum FailedChange: Hashable, Sendable {
   }
 
   /// What to do when a deletion failed with `code`.
-  static func ofDeletion(_ code: CKError.Code) -> FailedChange {
+  public static func ofDeletion(_ code: CKError.Code) -> FailedChange {
     switch code {
     case .unknownItem, .zoneNotFound, .userDeletedZone: .isDone
     case .serverRecordChanged: .sendAgainAFewTimes

@@ -1,12 +1,12 @@
-import CloudSync
-import Foundation
+public import CloudSync
+public import Foundation
 
 /// What the cloud told about each record beside its fields: above all the change tag, without
 /// which every save of a known record would end in a conflict.
 ///
 /// Kept as `CKRecord.encodeSystemFields(with:)` writes it, one entry a record, in
 /// `cloud-record-metadata.json`. Losing the file loses no data: saves conflict once and recover.
-struct SystemFieldsCache: Sendable {
+public struct SystemFieldsCache: Sendable {
   private let document: DocumentFile<[String: Data]>
   private var entries: [String: Data]
   private var isWritten = true
@@ -14,19 +14,22 @@ struct SystemFieldsCache: Sendable {
   /// Opens the cache at `url`.
   ///
   /// - Throws: `FileError` when the file is damaged or can't be read.
-  init(_ url: URL) throws(FileError) {
+  public init(_ url: URL) throws(FileError) {
     document = DocumentFile(url, format: "record-metadata")
     entries = try document.read() ?? [:]
   }
 
   /// Whether no record is known to the cloud.
-  var isEmpty: Bool { entries.isEmpty }
+  public var isEmpty: Bool { entries.isEmpty }
 
   /// How many records are known to the cloud.
-  var count: Int { entries.count }
+  public var count: Int { entries.count }
+
+  /// Whether the cloud told anything about the record `id`.
+  public func knows(_ id: CKRecord.ID) -> Bool { entries[id.recordName] != nil }
 
   /// A record without fields that carries the tag last seen, or `nil` when there is none.
-  func record(_ id: CKRecord.ID) -> CKRecord? {
+  public func record(_ id: CKRecord.ID) -> CKRecord? {
     guard let data = entries[id.recordName],
       let decoder = try? NSKeyedUnarchiver(forReadingFrom: data)
     else { return nil }
@@ -37,7 +40,7 @@ struct SystemFieldsCache: Sendable {
   }
 
   /// Remembers `record`'s tag; takes effect on the disk with ``write()``.
-  mutating func remember(_ record: CKRecord) {
+  public mutating func remember(_ record: CKRecord) {
     let encoder = NSKeyedArchiver(requiringSecureCoding: true)
     record.encodeSystemFields(with: encoder)
     encoder.finishEncoding()
@@ -46,19 +49,19 @@ struct SystemFieldsCache: Sendable {
   }
 
   /// Forgets what was known of the record with this name.
-  mutating func forget(_ recordName: String) {
+  public mutating func forget(_ recordName: String) {
     if entries.removeValue(forKey: recordName) != nil { isWritten = false }
   }
 
   /// Forgets everything, on the disk too.
-  mutating func clear() throws(FileError) {
+  public mutating func clear() throws(FileError) {
     entries = [:]
     isWritten = true
     try document.file.remove()
   }
 
   /// Writes down what changed since the last call.
-  mutating func write() throws(FileError) {
+  public mutating func write() throws(FileError) {
     guard !isWritten else { return }
     try document.write(entries)
     isWritten = true

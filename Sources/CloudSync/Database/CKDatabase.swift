@@ -35,7 +35,7 @@ public final class CKDatabase: NSObject, Sendable {
     }
   }
 
-  /// How many items one request may hold. Source: cloudkit-surface 2.4.
+  /// How many items one request may hold (cloudkit-surface 2.4).
   package static let maximumItemCount = 400
 
   /// Which of the container's databases this is.

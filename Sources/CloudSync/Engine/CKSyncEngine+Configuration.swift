@@ -22,7 +22,9 @@ extension CKSyncEngine {
     /// Not in CloudKit. What the store holds comes before `stateSerialization`.
     public var stateStore: (any StateStore)?
 
-    /// The clock by which the engine waits; tests put their own here. Not in CloudKit.
+    /// The clock by which the engine waits; tests put their own here.
+    ///
+    /// Not in CloudKit.
     public var clock: any Clock<Duration>
 
     /// Everything an engine must be told.

@@ -3,7 +3,7 @@ import CloudProtocol
 extension CKSyncEngine {
   /// The records of one request.
   public struct RecordZoneChangeBatch: Sendable {
-    /// The most changes one batch takes. Source: cksyncengine 2.5.
+    /// The most changes one batch takes (cksyncengine 2.5).
     package static let maximumChangeCount = 250
 
     /// The most bytes one batch takes: under the server's 2 MB, with room for the envelope.

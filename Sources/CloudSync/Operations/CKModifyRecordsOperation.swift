@@ -2,7 +2,7 @@ package import CloudProtocol
 
 /// Saves and deletes records as an operation; today the home of the save policies.
 public enum CKModifyRecordsOperation {
-  /// How a save treats a record that somebody else changed. Source: cloudkit-surface 2.1.
+  /// How a save treats a record that somebody else changed (cloudkit-surface 2.1).
   public enum RecordSavePolicy: Int, Sendable {
     /// Fails with `serverRecordChanged`.
     case ifServerRecordUnchanged = 0

@@ -1,0 +1,56 @@
+import Foundation
+import SyncSupport
+
+/// All results of one device, kept in `results.json`.
+///
+/// A value; its owner guards it.
+struct ResultLibrary: Sendable {
+  private let document: DocumentFile<[GameResult]>
+  private var byID: [UUID: GameResult] = [:]
+  private var isWritten = true
+
+  /// Opens the results kept at `url`; without a file there are none.
+  ///
+  /// - Throws: `FileError` when the file is damaged or can't be read; it is left as it is.
+  init(_ url: URL) throws(FileError) {
+    document = DocumentFile(url, format: "game-results")
+    for result in try document.read() ?? [] { byID[result.id] = result }
+  }
+
+  /// How many there are.
+  var count: Int { byID.count }
+
+  /// The IDs, in an order every run repeats.
+  var ids: [UUID] { byID.keys.sorted { $0.uuidString < $1.uuidString } }
+
+  /// All results, newest first.
+  var newestFirst: [GameResult] { byID.values.sorted(by: GameResult.isNewer) }
+
+  /// The result with an ID; assigning `nil` removes it.
+  subscript(id: UUID) -> GameResult? {
+    get { byID[id] }
+    set {
+      guard byID[id] != newValue else { return }
+      byID[id] = newValue
+      isWritten = false
+    }
+  }
+
+  /// Removes everything, on the disk too.
+  ///
+  /// - Throws: `FileError` when the file can't be removed; memory is empty all the same.
+  mutating func clear() throws(FileError) {
+    byID = [:]
+    isWritten = true
+    try document.file.remove()
+  }
+
+  /// Makes the results durable; costs nothing when nothing changed.
+  ///
+  /// - Throws: `FileError` when they can't be written; the next call tries again.
+  mutating func write() throws(FileError) {
+    guard !isWritten else { return }
+    try document.write(newestFirst)
+    isWritten = true
+  }
+}

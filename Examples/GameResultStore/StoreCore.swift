@@ -1,0 +1,177 @@
+import CloudSync
+import Foundation
+import SyncSupport
+import Synchronization
+
+/// Everything of a store that changes, behind one lock.
+///
+/// The store itself, the upload queue's timer and the engine's callbacks all come here; whoever
+/// holds the lock never calls the engine's waiting methods, and never waits.
+final class StoreCore: Sendable {
+  /// What the next pass has to do, collected from everybody who asked.
+  struct Wants: Sendable {
+    /// Whether anybody asked since the last pass began: the bell may ring once more than needed.
+    fileprivate(set) var isAsked = false
+    /// Whether to fetch too, and not only to send.
+    var fetch = false
+    /// Whether a person asked: then what was given up is tried again.
+    var isManual = false
+    /// Whether something new happened, so that the retry plan begins anew.
+    var isFresh = false
+
+    init(fetch: Bool = false, isManual: Bool = false, isFresh: Bool = false) {
+      self.fetch = fetch
+      self.isManual = isManual
+      self.isFresh = isFresh
+    }
+  }
+
+  /// What the lock guards.
+  struct State: Sendable {
+    var library: ResultLibrary
+    var queue: OfflineQueue
+    var metadata: SystemFieldsCache
+    var settings: ResultSettings
+
+    // The run.
+    var engine: CKSyncEngine?
+    var bell: AsyncStream<Void>.Continuation?
+    var loop: Task<Void, Never>?
+    var retryTimer: Task<Void, Never>?
+    var pollTimer: Task<Void, Never>?
+    var wants = Wants()
+    var waiters: [CheckedContinuation<Void, any Error>] = []
+    var isPassing = false
+    var hasFetched = false
+    var hasSubscribed = false
+
+    // What goes when.
+    /// Groups flushed by the upload queue, each to be one batch.
+    var groups: [[UUID]] = []
+    /// What still waits in the upload queue for company.
+    var held: Set<UUID> = []
+    /// The number of the change that was last handed out for each item.
+    var offered: [UUID: UInt64] = [:]
+    /// How often the cloud refused an item in a row.
+    var attempts: [UUID: Int] = [:]
+    /// What was given up until a person asks for it or the store starts again.
+    var refused: Set<UUID> = []
+    var batchLimit = 250
+    var isStorageFull = false
+    /// Whether the zone is missing and a fetch has to tell why.
+    var isZoneLost = false
+
+    // Where it stands.
+    var plan = RetryPlan()
+    var report = SendReport()
+    var syncState = SyncState.syncing
+    /// What to tell while offline.
+    var offlineMessage: String?
+    var conflicts = 0
+    var log: [SyncLogEntry] = []
+    var listeners: [UUID: AsyncStream<SyncStatus>.Continuation] = [:]
+
+    // What is not on the disk yet.
+    var operations = 0
+    var unwrittenRecords = 0
+    var unsavedState: CKSyncEngine.State.Serialization?
+    /// What a zone that is read anew has shown so far.
+    var sweep: Set<UUID>?
+
+    /// Where it stands, for people.
+    var status: SyncStatus {
+      var message: String?
+      switch syncState {
+      case .failed(let failure): message = failure.message
+      case .offline: message = offlineMessage
+      case .syncing, .synced: break
+      }
+      return SyncStatus(
+        state: syncState, message: message, waiting: queue.count, refused: refused.count,
+        isStorageFull: isStorageFull, conflicts: conflicts, lastSync: settings.lastSync)
+    }
+
+    /// Tells the listeners where it stands now.
+    func tell() {
+      for listener in listeners.values { listener.yield(status) }
+    }
+  }
+
+  let state: Mutex<State>
+  let stateFile: AtomicFile
+  let settingsFile: DocumentFile<ResultSettings>
+  let now: @Sendable () -> Date
+
+  /// Opens the files in `directory`.
+  ///
+  /// - Throws: `FileError` when one is damaged or can't be read; nothing is changed then.
+  init(directory: URL, now: @escaping @Sendable () -> Date) throws(FileError) {
+    func url(_ name: String) -> URL { directory.appendingPathComponent(name) }
+    self.now = now
+    stateFile = AtomicFile(url("sync-state.data"))
+    settingsFile = DocumentFile(url("sync-settings.json"), format: "result-settings")
+    let settings = try settingsFile.read() ?? ResultSettings()
+    var opened = State(
+      library: try ResultLibrary(url("results.json")),
+      queue: try OfflineQueue(url("offline-queue.json")),
+      metadata: try SystemFieldsCache(url("cloud-record-metadata.json")), settings: settings)
+    if let lastSync = settings.lastSync { opened.syncState = .synced(lastSyncDate: lastSync) }
+    Self.finishWhatACrashLeft(&opened)
+    state = Mutex(opened)
+    _ = try readEngineState()
+  }
+
+  /// The queue is written before the results, so a crash between leaves it one change ahead.
+  private static func finishWhatACrashLeft(_ state: inout State) {
+    for entry in state.queue.entries {
+      switch entry.change {
+      case .save: if state.library[entry.id] == nil { state.queue.drop(entry.id) }
+      case .delete: state.library[entry.id] = nil
+      }
+    }
+  }
+
+  /// The engine's state of the last run; `nil` when there is none.
+  ///
+  /// - Throws: `FileError` when it is damaged or can't be read.
+  func readEngineState() throws(FileError) -> CKSyncEngine.State.Serialization? {
+    guard let data = try stateFile.read() else { return nil }
+    do {
+      return try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
+    } catch {
+      throw FileError(
+        .understand, stateFile.url,
+        "it is damaged or of a newer version. Nothing was changed; move it away, and sync starts "
+          + "anew without losing a result.")
+    }
+  }
+
+  /// Asks for a pass.
+  func ask(_ wants: Wants) {
+    state.withLock { ask(wants, &$0) }
+  }
+
+  /// Asks for a pass, from inside the lock.
+  func ask(_ wants: Wants, _ state: inout State) {
+    state.wants.isAsked = true
+    state.wants.fetch = state.wants.fetch || wants.fetch
+    state.wants.isManual = state.wants.isManual || wants.isManual
+    state.wants.isFresh = state.wants.isFresh || wants.isFresh
+    state.bell?.yield()
+  }
+
+  /// Takes a group the upload queue let go.
+  func flushed(_ group: [UUID]) {
+    state.withLock { state in
+      state.held.subtract(group)
+      state.groups.append(group)
+      ask(Wants(isFresh: true), &state)
+    }
+  }
+
+  /// Writes a line of the log; the last 200 are kept.
+  func log(_ level: SyncLogEntry.Level, _ message: String, _ state: inout State) {
+    state.log.append(SyncLogEntry(date: now(), level: level, message: message))
+    if state.log.count > 200 { state.log.removeFirst(state.log.count - 200) }
+  }
+}

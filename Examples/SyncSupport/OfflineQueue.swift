@@ -1,0 +1,102 @@
+public import Foundation
+
+/// Every change the cloud has not confirmed, in a file: it survives restarts, holds nothing twice
+/// and loses nothing.
+///
+/// A change enters when it is made, not only when a send failed, and leaves when the cloud
+/// confirmed that very change. A value; its owner guards it and decides when it is written.
+public struct OfflineQueue: Sendable {
+  /// What is to happen to an item in the cloud.
+  public enum Change: String, Hashable, Sendable, Codable {
+    /// It is to be saved.
+    case save
+    /// It is to be deleted.
+    case delete
+  }
+
+  /// One change that waits.
+  public struct Entry: Hashable, Sendable, Codable {
+    /// The item.
+    public var id: UUID
+    /// What is to happen to it.
+    public var change: Change
+    /// Tells this change from earlier and later ones of the same item; ascending.
+    public var number: UInt64
+  }
+
+  private let document: DocumentFile<[Entry]>
+  private var byID: [UUID: Entry] = [:]
+  private var lastNumber: UInt64 = 0
+  private var isWritten = true
+
+  /// Opens the queue kept at `url`; without a file it is empty.
+  ///
+  /// - Throws: `FileError` when the file is damaged or can't be read; it is left as it is.
+  public init(_ url: URL) throws(FileError) {
+    document = DocumentFile(url, format: "offline-queue")
+    for entry in try document.read() ?? [] {
+      byID[entry.id] = entry
+      lastNumber = max(lastNumber, entry.number)
+    }
+  }
+
+  /// Whether nothing waits.
+  public var isEmpty: Bool { byID.isEmpty }
+
+  /// How many items wait.
+  public var count: Int { byID.count }
+
+  /// What waits, oldest first.
+  public var entries: [Entry] { byID.values.sorted { $0.number < $1.number } }
+
+  /// What waits for the item `id`.
+  public subscript(id: UUID) -> Entry? { byID[id] }
+
+  /// Notes a change; it takes the place of what waited for the same item.
+  public mutating func put(_ change: Change, _ id: UUID) {
+    // After 2^64 changes the numbers begin again; only two of the same item are ever compared.
+    lastNumber &+= 1
+    byID[id] = Entry(id: id, change: change, number: lastNumber)
+    isWritten = false
+  }
+
+  /// Takes a change out that the cloud confirmed, unless a later one of the same item took its
+  /// place meanwhile.
+  ///
+  /// - Returns: whether it was taken out.
+  @discardableResult
+  public mutating func settle(_ id: UUID, number: UInt64) -> Bool {
+    guard byID[id]?.number == number else { return false }
+    byID[id] = nil
+    isWritten = false
+    return true
+  }
+
+  /// Takes out whatever waits for the item `id`.
+  public mutating func drop(_ id: UUID) {
+    if byID.removeValue(forKey: id) != nil { isWritten = false }
+  }
+
+  /// Empties the queue, on the disk too.
+  ///
+  /// - Throws: `FileError` when the file can't be removed; memory is empty all the same.
+  public mutating func clear() throws(FileError) {
+    byID = [:]
+    isWritten = true
+    try document.file.remove()
+  }
+
+  /// Counts the queue as not written, so that the next `write()` writes it in any case.
+  public mutating func touch() {
+    isWritten = false
+  }
+
+  /// Makes the queue durable; costs nothing when nothing changed.
+  ///
+  /// - Throws: `FileError` when it can't be written; the next call tries again.
+  public mutating func write() throws(FileError) {
+    guard !isWritten else { return }
+    try document.write(entries)
+    isWritten = true
+  }
+}

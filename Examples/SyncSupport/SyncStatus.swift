@@ -1,0 +1,62 @@
+public import Foundation
+
+/// A snapshot of everything about sync that a person may want to know.
+public struct SyncStatus: Hashable, Sendable {
+  /// Where sync stands.
+  public var state: SyncState
+
+  /// What to tell about a failure or being offline; `nil` when all is well or handled silently.
+  public var message: String?
+
+  /// Changes the cloud has not confirmed.
+  public var waiting: Int
+
+  /// Changes the cloud refuses for good; they stay here and are tried again by "sync now".
+  public var refused: Int
+
+  /// Whether uploads stand still until the person has made space.
+  public var isStorageFull: Bool
+
+  /// Conflicts settled since the start.
+  public var conflicts: Int
+
+  /// When sync last succeeded for this account, here or in an earlier run.
+  public var lastSync: Date?
+
+  /// Whether a sync of this account ever succeeded, so that an empty list means something.
+  public var hasSyncedBefore: Bool { lastSync != nil }
+
+  /// Describes where sync stands.
+  public init(
+    state: SyncState, message: String? = nil, waiting: Int = 0, refused: Int = 0,
+    isStorageFull: Bool = false, conflicts: Int = 0, lastSync: Date? = nil
+  ) {
+    self.state = state
+    self.message = message
+    self.waiting = waiting
+    self.refused = refused
+    self.isStorageFull = isStorageFull
+    self.conflicts = conflicts
+    self.lastSync = lastSync
+  }
+
+  /// What to show where results would be, when there are none.
+  ///
+  /// "No results yet" is a claim about the cloud too, so it is never made before a first sync
+  /// ended. After a failure it says instead that what is shown is only what this device has.
+  public var emptyText: String {
+    switch state {
+    case .failed, .offline: notice ?? "Using offline data"
+    case .syncing: hasSyncedBefore ? "No results yet" : "Syncing your data..."
+    case .synced: "No results yet"
+    }
+  }
+
+  /// The line above the results after a failure; `nil` when there is nothing to tell.
+  public var notice: String? {
+    switch state {
+    case .failed, .offline: message.map { "\($0) Using offline data" } ?? "Using offline data"
+    case .syncing, .synced: nil
+    }
+  }
+}

@@ -1,0 +1,135 @@
+public import Foundation
+import Records
+
+/// A push as an app received it: that something changed, not what.
+///
+/// `CKNotification(fromRemoteNotificationDictionary:)` gives an object of the subclass that fits,
+/// so that `as? CKDatabaseNotification` works. Source: cloudkit-surface 1.10.
+public class CKNotification: NSObject, CKNotificationMaking, @unchecked Sendable {
+  // Nothing in here or in the subclasses changes after the initialiser; `@unchecked` only
+  // because a class that others inherit from cannot be checked.
+
+  /// What kind of change a push is about.
+  public enum NotificationType: Int, Sendable {
+    /// Records that match a query.
+    case query = 1
+    /// One zone.
+    case recordZone = 2
+    /// A push that another device has read; not sent any more.
+    case readNotification = 3
+    /// A database.
+    case database = 4
+  }
+
+  /// The parts of a push.
+  package struct Content: Sendable {
+    var type: NotificationType
+    var notificationID: String?
+    var container: String?
+    var subscription: String?
+    var scope: CKDatabase.Scope
+    var zone: ZoneID?
+  }
+
+  private let content: Content
+
+  /// Wraps the parts of a push.
+  fileprivate init(content: Content) { self.content = content }
+
+  /// What kind of change the push is about.
+  public var notificationType: CKNotification.NotificationType { content.type }
+
+  /// Names the push.
+  public var notificationID: CKNotification.ID? {
+    content.notificationID.map { CKNotificationID($0) }
+  }
+
+  /// The container it is about.
+  public var containerIdentifier: String? { content.container }
+
+  /// The subscription that fired.
+  public var subscriptionID: CKSubscription.ID? { content.subscription }
+
+  /// The user whose subscription fired, when it is somebody else's.
+  public var subscriptionOwnerUserRecordID: CKRecord.ID? { nil }
+
+  /// Whether parts were left out to make the push small enough; never here.
+  public var isPruned: Bool { false }
+
+  fileprivate var scope: CKDatabase.Scope { content.scope }
+  fileprivate var zone: ZoneID? { content.zone }
+
+  /// The kind, container and subscription.
+  public override var description: String {
+    "<\(type(of: self)): containerIdentifier=\(content.container ?? "none"), "
+      + "subscriptionID=\(content.subscription ?? "none")>"
+  }
+
+  /// The same as `description`.
+  public override var debugDescription: String { description }
+
+  /// The push in the subclass that fits it; `nil` when the dictionary is not such a push.
+  fileprivate static func notification(_ dictionary: [AnyHashable: Any]) -> CKNotification? {
+    guard let content = Content(dictionary) else { return nil }
+    switch content.type {
+    case .database: return CKDatabaseNotification(content: content)
+    case .recordZone: return CKRecordZoneNotification(content: content)
+    case .query, .readNotification: return CKNotification(content: content)
+    }
+  }
+}
+
+/// Lets an initialiser of `CKNotification` give an object of a subclass, as CloudKit's does.
+public protocol CKNotificationMaking {}
+
+extension CKNotificationMaking {
+  /// Reads a push; `nil` when the dictionary is not one of CloudKit, or of another subclass.
+  public init?(fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]) {
+    guard let notification = CKNotification.notification(notificationDictionary) as? Self else {
+      return nil
+    }
+    self = notification
+  }
+}
+
+/// A push of a subscription to a database.
+public final class CKDatabaseNotification: CKNotification, @unchecked Sendable {
+  /// The database that changed.
+  public var databaseScope: CKDatabase.Scope { scope }
+}
+
+/// A push of a subscription to a zone.
+public final class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
+  /// The zone that changed.
+  public var recordZoneID: CKRecordZone.ID? { zone.map { CKRecordZoneID($0) } }
+
+  /// The database that holds the zone.
+  public var databaseScope: CKDatabase.Scope { scope }
+}
+
+extension CKNotification {
+  /// Names a push.
+  public typealias ID = CKNotificationID
+}
+
+/// Names a push: known to apps as `CKNotification.ID`.
+public final class CKNotificationID: NSObject, NSCopying, Sendable {
+  private let value: String
+
+  /// Wraps the name that came with the push.
+  package init(_ value: String) { self.value = value }
+
+  /// Whether `object` is the same name.
+  public override func isEqual(_ object: Any?) -> Bool {
+    (object as? CKNotificationID)?.value == value
+  }
+
+  /// Agrees with `isEqual`.
+  public override var hash: Int { value.hashValue }
+
+  /// The name.
+  public override var description: String { "<CKNotificationID: \(value)>" }
+
+  /// Itself: a name never changes.
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+}
