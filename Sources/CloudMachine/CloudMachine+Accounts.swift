@@ -1,0 +1,61 @@
+import CloudProtocol
+package import Records
+
+/// What an administrator does with accounts; no caller can.
+extension CloudMachine {
+  /// The account called `name`, created if there is none.
+  ///
+  /// Its user name is derived from `name`, so that the same name is the same user in every run:
+  /// an underscore and 32 hexadecimal digits. Throws `invalidArguments` when the name is empty,
+  /// longer than 255 bytes or holds control characters, and what the storage throws.
+  @discardableResult
+  package func createAccount(
+    _ name: String, quota: Int? = nil, in storage: any CloudStorage
+  ) throws -> AccountRow {
+    guard !name.isEmpty, name.utf8.count <= limits.nameLength,
+      name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+    else {
+      throw CloudError(
+        .invalidArguments, "an account name needs 1 to 255 bytes and no control characters")
+    }
+    return try storage.transaction {
+      if let row = try storage.account(named: name) { return row }
+      var salt: UInt64 = 0
+      while try storage.account(UserID(derivedFrom: name, salt: salt)) != nil { salt += 1 }
+      let row = AccountRow(
+        name: name, user: UserID(derivedFrom: name, salt: salt), quota: quota)
+      try storage.commit([.putAccount(row)])
+      return row
+    }
+  }
+
+  /// Lets each private database of `user` hold `quota` bytes; `nil` sets no bound.
+  ///
+  /// What is there already stays. Throws `unknownItem` when there is no such account.
+  package func setQuota(_ quota: Int?, of user: UserID, in storage: any CloudStorage) throws {
+    try storage.transaction {
+      guard var row = try storage.account(user) else {
+        throw CloudError(.unknownItem, "there is no such account")
+      }
+      row.quota = quota
+      try storage.commit([.putAccount(row)])
+    }
+  }
+}
+
+extension UserID {
+  /// A name that looks random but depends on `name` and `salt` only.
+  fileprivate init(derivedFrom name: String, salt: UInt64) {
+    var digits = "_"
+    for half in 1...2 as ClosedRange<UInt64> {
+      var value: UInt64 = 0xcbf2_9ce4_8422_2325 &+ half &+ (salt &* 2)
+      for byte in name.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+      value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
+      value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
+      value ^= value >> 31
+      let text = String(value, radix: 16)
+      digits += String(repeating: "0", count: 16 - text.count) + text
+    }
+    self.init(digits)
+  }
+}

@@ -1,0 +1,125 @@
+import CloudProtocol
+import Records
+
+extension CloudMachine {
+  /// Lets a call in or refuses it, looks for a remembered answer, and has it done.
+  func decide(
+    _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage
+  ) throws -> CloudAnswer {
+    let account = try admit(call, from: caller, in: storage)
+    let context = RequestContext(
+      storage: storage, limits: limits, plantedBugs: plantedBugs,
+      database: DatabaseID(
+        container: call.container, environment: call.environment, scope: call.database,
+        owner: call.database == .public ? nil : account?.user),
+      account: account, device: caller.device, now: now)
+    guard call.request.isMutation, let account else {
+      return CloudAnswer(result: .success(try read(call.request, context)))
+    }
+    let key = ReceiptKey(
+      user: account.user, device: caller.device, requestID: call.requestID)
+    if let receipt = try storage.receipt(key) {
+      guard receipt.reply.answers(call.request) else {
+        throw Refusal(.invalidArguments, "this request ID belongs to another kind of request")
+      }
+      return CloudAnswer(result: .success(receipt.reply))
+    }
+    let (reply, ledger) = try modify(call.request, context)
+    try ledger.commit(
+      to: storage,
+      receipt: .putReceipt(Receipt(key: key, reply: reply), keeping: limits.receiptsKept))
+    return CloudAnswer(result: .success(reply), pushes: try pushes(for: ledger.events, context))
+  }
+
+  /// The account a call is for, `nil` for a public read without one.
+  ///
+  /// Sources: cloudkit-surface 2.6, scenarios `noAccount` and `accountTemporarilyAvailable`.
+  private func admit(
+    _ call: CloudCall, from caller: Caller, in storage: any CloudStorage
+  ) throws -> AccountRow? {
+    let container = call.container.utf8
+    guard !container.isEmpty, container.count <= limits.nameLength,
+      container.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
+    else {
+      throw Refusal(.badContainer, "a container ID needs 1 to 255 printable ASCII characters")
+    }
+    if let expected = call.expectedUser, expected != caller.user {
+      throw Refusal(.notAuthenticated, "another account, or none, is signed in now")
+    }
+    if call.request.isMutation {
+      guard !call.requestID.isEmpty, call.requestID.utf8.count <= limits.nameLength else {
+        throw Refusal(.invalidArguments, "a request ID needs 1 to 255 characters")
+      }
+    }
+    let account = try caller.user.flatMap { try storage.account($0) }
+    if call.database == .public, call.request.isPublicRead { return account }
+    switch caller.availability {
+    case .available: break
+    case .temporarilyUnavailable:
+      throw Refusal(
+        .accountTemporarilyUnavailable,
+        "the account is not ready; wait for the account to change, or ask the user to verify it")
+    case .restricted:
+      throw Refusal(.managedAccountRestricted, "an administrator restricts the account")
+    }
+    guard let account else { throw Refusal(.notAuthenticated, "no account is signed in") }
+    return account
+  }
+
+  private func read(_ request: CloudRequest, _ context: RequestContext) throws -> CloudReply {
+    switch request {
+    case .fetchCurrentUser:
+      guard let account = context.account else {
+        throw Refusal(.notAuthenticated, "no account is signed in")
+      }
+      return .currentUser(account.user)
+    case .fetchDatabaseChanges(let request): return try databaseChanges(request, context)
+    case .fetchZoneChanges(let request): return try zoneChanges(request, context)
+    case .fetchZones(let zones): return try fetchZones(zones, context)
+    case .fetchRecords(let request): return try fetchRecords(request, context)
+    case .fetchSubscriptions(let ids): return try fetchSubscriptions(ids, context)
+    case .modifyZones, .modifyRecords, .modifySubscriptions:
+      throw Refusal(.notAuthenticated, "no account is signed in")
+    }
+  }
+
+  private func modify(
+    _ request: CloudRequest, _ context: RequestContext
+  ) throws -> (CloudReply, Ledger) {
+    switch request {
+    case .modifyZones(let request): return try modifyZones(request, context)
+    case .modifyRecords(let request): return try modifyRecords(request, context)
+    case .modifySubscriptions(let request): return try modifySubscriptions(request, context)
+    case .fetchCurrentUser, .fetchDatabaseChanges, .fetchZoneChanges, .fetchZones, .fetchRecords,
+      .fetchSubscriptions:
+      throw Refusal(.internalError, "a read came where a change was meant")
+    }
+  }
+}
+
+extension CloudRequest {
+  /// Whether the public database answers it to anyone.
+  fileprivate var isPublicRead: Bool {
+    switch self {
+    case .fetchRecords, .fetchZones, .fetchZoneChanges, .fetchDatabaseChanges: true
+    case .fetchCurrentUser, .fetchSubscriptions, .modifyZones, .modifyRecords,
+      .modifySubscriptions:
+      false
+    }
+  }
+}
+
+extension CloudReply {
+  /// Whether this is the kind of answer `request` gets.
+  fileprivate func answers(_ request: CloudRequest) -> Bool {
+    switch (self, request) {
+    case (.zonesModified, .modifyZones), (.recordsModified, .modifyRecords),
+      (.subscriptionsModified, .modifySubscriptions):
+      true
+    case (.zonesModified, _), (.recordsModified, _), (.subscriptionsModified, _),
+      (.currentUser, _), (.databaseChanges, _), (.zoneChanges, _), (.zones, _), (.records, _),
+      (.subscriptions, _):
+      false
+    }
+  }
+}

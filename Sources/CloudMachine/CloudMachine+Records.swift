@@ -1,0 +1,121 @@
+import CloudProtocol
+import Records
+
+extension CloudMachine {
+  /// The records asked for, each with its own outcome.
+  ///
+  /// A missing zone comes before a missing record; scenarios `fetchRecordInUnknownZone` and
+  /// `fetchUnknownRecord`.
+  func fetchRecords(_ request: FetchRecords, _ context: RequestContext) throws -> CloudReply {
+    try refuse(itemCount: request.ids.count)
+    var zones: [ZoneID: Result<ZoneRow, CloudError>] = [:]
+    return .records(
+      try request.ids.map { asked in
+        let id = context.spelled(asked)
+        let zone = try zones[id.zone] ?? context.zone(id.zone)
+        zones[id.zone] = zone
+        if case .failure(let error) = zone { return ItemResult(id: id, .failure(error)) }
+        guard var record = try context.storage.record(id, in: context.database)?.record else {
+          return ItemResult(id: id, .failure(CloudError(.unknownItem, "there is no such record")))
+        }
+        record.fields = request.fields.applied(to: record.fields)
+        return ItemResult(id: id, .success(record))
+      })
+  }
+
+  /// Saves and deletes records: each zone's part of the request is a batch of its own.
+  func modifyRecords(
+    _ request: ModifyRecords, _ context: RequestContext
+  ) throws -> (CloudReply, Ledger) {
+    let request = context.spelled(request)
+    try refuseAsAWhole(request)
+    var ledger = Ledger(try context.databaseRow(), now: context.now)
+    var saved: [ItemResult<RecordID, Record>?] = Array(repeating: nil, count: request.save.count)
+    var deleted: [ItemResult<RecordID, Done>?] = Array(repeating: nil, count: request.delete.count)
+    for part in ZonePart.parts(of: request) {
+      var outcome: RecordBatch.Outcome
+      switch try context.zone(part.zone) {
+      case .failure(let error):
+        outcome = RecordBatch.Outcome(part, failingWith: error)
+      case .success(let zone):
+        var batch = try RecordBatch(
+          saves: part.saves.map { request.save[$0] },
+          deletes: part.deletes.map { request.delete[$0] },
+          policy: request.policy, isAtomic: request.isAtomic && zone.id != .default, zone: zone,
+          spent: ledger.database.byteCount, context: context)
+        outcome = try batch.apply(to: &ledger)
+      }
+      for (index, result) in zip(part.saves, outcome.saved) {
+        saved[index] = ItemResult(
+          id: request.save[index].id,
+          result.selecting(request.fields))
+      }
+      for (index, result) in zip(part.deletes, outcome.deleted) {
+        deleted[index] = ItemResult(id: request.delete[index], result)
+      }
+    }
+    let reply = CloudReply.recordsModified(
+      saved: saved.compactMap { $0 }, deleted: deleted.compactMap { $0 })
+    return (reply, ledger)
+  }
+
+  /// What fails the call before any item is looked at.
+  ///
+  /// Sources: cloudkit-surface 2.2 and 2.4.
+  private func refuseAsAWhole(_ request: ModifyRecords) throws {
+    try refuse(itemCount: request.save.count + request.delete.count)
+    var bytes = 0
+    for save in request.save { bytes += save.byteCount }
+    for id in request.delete { bytes += id.name.utf8.count }
+    guard bytes <= limits.requestBytes else {
+      throw Refusal(
+        .limitExceeded,
+        "the request holds \(bytes) bytes, more than the \(limits.requestBytes) that one request "
+          + "may hold; send it in parts")
+    }
+    var seen = Set<RecordID>(minimumCapacity: request.save.count + request.delete.count)
+    for save in request.save where !seen.insert(save.id).inserted {
+      throw Refusal(.invalidArguments, "the same record can't be saved twice in one request")
+    }
+    for id in request.delete where !seen.insert(id).inserted {
+      throw Refusal(
+        .invalidArguments, "a record can't be deleted twice, or saved and deleted, in one request")
+    }
+  }
+}
+
+/// The items of a request that are about one zone, by their positions in the request.
+struct ZonePart {
+  var zone: ZoneID
+  var saves: [Int] = []
+  var deletes: [Int] = []
+
+  /// The parts of `request`, in the order in which it first names their zones.
+  static func parts(of request: ModifyRecords) -> [ZonePart] {
+    var parts: [ZonePart] = []
+    var positions: [ZoneID: Int] = [:]
+    func position(of zone: ZoneID) -> Int {
+      if let position = positions[zone] { return position }
+      positions[zone] = parts.count
+      parts.append(ZonePart(zone: zone))
+      return parts.count - 1
+    }
+    for (index, save) in request.save.enumerated() {
+      parts[position(of: save.id.zone)].saves.append(index)
+    }
+    for (index, id) in request.delete.enumerated() {
+      parts[position(of: id.zone)].deletes.append(index)
+    }
+    return parts
+  }
+}
+
+extension ItemResult.Outcome where Value == Record {
+  /// The outcome with only the wanted fields; the server's record in a conflict stays whole,
+  /// because the retry is built on it.
+  fileprivate func selecting(_ fields: FieldSelection) -> ItemResult<ID, Record>.Outcome {
+    guard case .success(var record) = self else { return self }
+    record.fields = fields.applied(to: record.fields)
+    return .success(record)
+  }
+}

@@ -1,0 +1,85 @@
+import CloudProtocol
+import Records
+
+/// A place in a change feed, as it stands in a token.
+///
+/// A token names the feed it belongs to in full: the storage, the database and its incarnation,
+/// and for a zone feed the zone and its incarnation. It is valid only where all of that agrees,
+/// so it can be refused but never misread (RELIABILITY I10).
+struct FeedPosition: Hashable {
+  /// The feed a token belongs to.
+  struct Feed: Hashable {
+    var storage: UInt64
+    var database: DatabaseID
+    var incarnation: UInt64
+    /// The zone and its incarnation; `nil` for the database's own feed.
+    var zone: ZoneRow?
+  }
+
+  /// Every change up to this sequence number has been handed out.
+  var sequence: UInt64
+
+  /// Deletions up to here are not news: the fetch began with nothing, and they happened before.
+  ///
+  /// Matters only while it is above `sequence`.
+  var floor: UInt64
+
+  private static let version: UInt8 = 1
+
+  /// Starts a feed that knows everything up to `sequence`.
+  init(sequence: UInt64, floor: UInt64 = 0) {
+    self.sequence = sequence
+    self.floor = floor > sequence ? floor : 0
+  }
+
+  /// What `token` says, if it is whole and belongs to `feed`.
+  init?(_ token: ChangeToken, of feed: Feed) {
+    let prefix = FeedPosition.prefix(of: feed)
+    guard token.bytes.count > prefix.count + 4, token.bytes.starts(with: prefix) else {
+      return nil
+    }
+    let end = token.bytes.count - 4
+    var reader = ByteReader(token.bytes[prefix.count...])
+    do {
+      sequence = try reader.variable()
+      floor = try reader.variable()
+      let checksum = try reader.fixed32()
+      try reader.finish()
+      guard checksum == Checksum.of(token.bytes[..<end]) else { return nil }
+    } catch {
+      return nil
+    }
+  }
+
+  /// The token for this place in `feed`.
+  func token(of feed: Feed) -> ChangeToken {
+    var writer = ByteWriter(capacity: 128)
+    writer.write(raw: FeedPosition.prefix(of: feed))
+    writer.write(variable: sequence)
+    writer.write(variable: floor)
+    writer.write(fixed: Checksum.of(writer.bytes))
+    return ChangeToken(bytes: writer.bytes)
+  }
+
+  /// Whether changes after this place are all still known, given what was forgotten and the
+  /// latest sequence number there is.
+  func isCovered(trimmedThrough: UInt64, latest: UInt64) -> Bool {
+    max(sequence, floor) >= trimmedThrough && max(sequence, floor) <= latest
+  }
+
+  private static func prefix(of feed: Feed) -> [UInt8] {
+    var writer = ByteWriter(capacity: 128)
+    writer.write(version)
+    writer.write(fixed: feed.storage)
+    writer.write(feed.database.container)
+    writer.write(feed.database.environment.rawValue)
+    writer.write(feed.database.scope.rawValue)
+    writer.write(optional: feed.database.owner) { $0.write($1.rawValue) }
+    writer.write(variable: feed.incarnation)
+    writer.write(optional: feed.zone) {
+      $0.write($1.id)
+      $0.write(variable: $1.incarnation)
+    }
+    return writer.bytes
+  }
+}

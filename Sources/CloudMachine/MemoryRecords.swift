@@ -1,0 +1,88 @@
+import CloudProtocol
+import Records
+
+/// The records of one zone as a log: each record stands once, where it last changed.
+///
+/// A change empties the old slot and appends a new one, so the log is always in order and a page
+/// is a binary search and a walk. When most slots are empty, the log is packed.
+struct MemoryRecords {
+  /// One place in the log; its row is gone when the record changed again.
+  private struct Slot {
+    var sequence: UInt64
+    var row: RecordRow?
+  }
+
+  private var slots: [Slot] = []
+  private var positions: [String: Int] = [:]
+
+  /// Whether there are neither records nor tombstones.
+  var isEmpty: Bool { positions.isEmpty }
+
+  /// The live records.
+  var live: [Record] { slots.compactMap { $0.row?.record } }
+
+  /// The row of a record, or its tombstone.
+  subscript(name: String) -> RecordRow? {
+    positions[name].flatMap { slots[$0].row }
+  }
+
+  /// Puts `row` in the place of an earlier one, which is returned.
+  mutating func put(_ row: RecordRow) -> RecordRow? {
+    var old: RecordRow?
+    if let position = positions[row.id.name] {
+      old = slots[position].row
+      slots[position].row = nil
+    }
+    let slot = Slot(sequence: row.changedAt, row: row)
+    if let last = slots.last, last.sequence > row.changedAt {
+      // Only imports come out of order; the machine numbers upwards.
+      slots.insert(slot, at: firstSlot(after: row.changedAt))
+      pack()
+    } else {
+      positions[row.id.name] = slots.count
+      slots.append(slot)
+      if slots.count > 64, slots.count > positions.count * 2 { pack() }
+    }
+    return old
+  }
+
+  /// The rows changed after `sequence`, oldest first, at most `limit`.
+  func changes(after sequence: UInt64, limit: Int) -> [RecordRow] {
+    var found: [RecordRow] = []
+    guard limit > 0 else { return found }
+    for slot in slots[firstSlot(after: sequence)...] {
+      guard let row = slot.row else { continue }
+      found.append(row)
+      if found.count == limit { break }
+    }
+    return found
+  }
+
+  /// Forgets the tombstones up to `sequence`.
+  mutating func removeTombstones(through sequence: UInt64) {
+    for index in slots[..<firstSlot(after: sequence)].indices {
+      guard let row = slots[index].row, row.record == nil else { continue }
+      positions[row.id.name] = nil
+      slots[index].row = nil
+    }
+    pack()
+  }
+
+  private func firstSlot(after sequence: UInt64) -> Int {
+    var low = 0
+    var high = slots.count
+    while low < high {
+      let middle = low + (high - low) / 2
+      if slots[middle].sequence <= sequence { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private mutating func pack() {
+    slots.removeAll { $0.row == nil }
+    positions.removeAll(keepingCapacity: true)
+    for (position, slot) in slots.enumerated() {
+      if let row = slot.row { positions[row.id.name] = position }
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import CloudProtocol
+import Records
+
+/// The rows of one database.
+struct MemoryDatabase {
+  var row: DatabaseRow?
+  var zones: [ZoneID: MemoryZone] = [:]
+  var links: [RecordID: Set<RecordLink>] = [:]
+  var subscriptions: [SubscriptionID: Subscription] = [:]
+}
+
+/// The rows of one zone; records may outlive its row and the other way round.
+struct MemoryZone {
+  var row: ZoneRow?
+  var records = MemoryRecords()
+}
+
+extension MemoryStorage.State {
+  /// Applies one change in place.
+  mutating func apply(_ change: StorageChange) {
+    switch change {
+    case .putAccount(let row):
+      if let old = accounts.updateValue(row, forKey: row.user) { usersByName[old.name] = nil }
+      usersByName[row.name] = row.user
+    case .putDatabase(let row): databases[row.id, default: MemoryDatabase()].row = row
+    case .putZone(let row, let database):
+      databases[database, default: MemoryDatabase()].zones[row.id, default: MemoryZone()].row = row
+    case .removeZone(let zone, let database):
+      databases[database]?.remove(zone)
+    case .putRecord(let row, let database):
+      databases[database, default: MemoryDatabase()].put(row)
+    case .removeRecords(let zone, let database):
+      databases[database]?.removeRecords(of: zone)
+    case .removeTombstones(let zone, let database, let sequence):
+      databases[database]?.zones[zone]?.records.removeTombstones(through: sequence)
+    case .putSubscription(let subscription, let database):
+      databases[database, default: MemoryDatabase()].subscriptions[subscription.id] = subscription
+    case .removeSubscription(let id, let database):
+      databases[database]?.subscriptions[id] = nil
+    case .putReceipt(let receipt, let keeping):
+      let owner = MemoryStorage.ReceiptOwner(user: receipt.key.user, device: receipt.key.device)
+      receipts[owner, default: MemoryReceipts()].put(receipt, keeping: keeping)
+    }
+  }
+}
+
+extension MemoryDatabase {
+  mutating func put(_ row: RecordRow) {
+    let old = zones[row.id.zone, default: MemoryZone()].records.put(row)
+    if let record = old?.record { unlink(record) }
+    guard let record = row.record else { return }
+    for link in record.links {
+      links[link.target, default: []].insert(RecordLink(holder: record.id, kind: link.kind))
+    }
+  }
+
+  mutating func remove(_ zone: ZoneID) {
+    zones[zone]?.row = nil
+    if zones[zone]?.records.isEmpty == true { zones[zone] = nil }
+  }
+
+  mutating func removeRecords(of zone: ZoneID) {
+    guard let records = zones[zone]?.records else { return }
+    zones[zone]?.records = MemoryRecords()
+    for record in records.live { unlink(record) }
+  }
+
+  private mutating func unlink(_ record: Record) {
+    for link in record.links {
+      links[link.target]?.remove(RecordLink(holder: record.id, kind: link.kind))
+      if links[link.target]?.isEmpty == true { links[link.target] = nil }
+    }
+  }
+}
+
+/// The latest answers to one device, oldest first.
+struct MemoryReceipts {
+  private var receipts: [String: Receipt] = [:]
+  private var order: [String] = []
+  private var oldest = 0
+
+  subscript(requestID: String) -> Receipt? { receipts[requestID] }
+
+  mutating func put(_ receipt: Receipt, keeping: Int) {
+    if receipts.updateValue(receipt, forKey: receipt.key.requestID) != nil {
+      order.removeAll { $0 == receipt.key.requestID }
+      oldest = min(oldest, order.count)
+    }
+    order.append(receipt.key.requestID)
+    while receipts.count > max(0, keeping), oldest < order.count {
+      receipts[order[oldest]] = nil
+      oldest += 1
+    }
+    if oldest > 64, oldest * 2 > order.count {
+      order.removeFirst(oldest)
+      oldest = 0
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import CloudProtocol
+import Records
+
+/// What is judged of each save on its own.
+extension RecordBatch {
+  /// Judges every save by names, policy, size and quota, in the order of the request.
+  mutating func judgeEachSave(spent: Int) {
+    var spent = spent
+    for index in saves.indices {
+      let item = saves[index]
+      let error =
+        faultOfForm(item.save) ?? faultOfVersion(item) ?? permissionFault(item.stored)
+      if let error {
+        saves[index].error = error
+        continue
+      }
+      let merged = merge(item.save, into: item.stored)
+      saves[index].merged = merged
+      saves[index].links = merged.links
+      for link in merged.links {
+        holders[link.target, default: []].append((index, link.kind))
+      }
+      let growth = merged.byteCount - (item.stored?.byteCount ?? 0)
+      saves[index].error = faultOfSize(merged) ?? faultOfQuota(growth: growth, spent: spent)
+      if saves[index].error == nil { spent += growth }
+    }
+  }
+
+  /// Why the save makes no sense, whatever is stored.
+  private func faultOfForm(_ save: RecordSave) -> CloudError? {
+    if let error = context.names.faultOfRecordName(save.id.name) { return error }
+    if let error = context.names.faultOfRecordType(save.type) { return error }
+    for change in save.changes {
+      if let error = context.names.faultOfFieldKey(change.key) { return error }
+      guard let field = change.field else { continue }
+      if let error = fault(of: field) { return error }
+    }
+    if case .set(let parent?) = save.parent, parent.zone != zone.id {
+      return CloudError(.invalidArguments, "a parent must be in the same zone as its child")
+    }
+    return nil
+  }
+
+  private func fault(of field: Field) -> CloudError? {
+    if field.isEncrypted {
+      if context.database.scope == .public {
+        return CloudError(
+          .invalidArguments, "the public database does not take encrypted values")
+      }
+      if field.value.mayRefer {
+        return CloudError(.invalidArguments, "a reference can't be encrypted")
+      }
+    }
+    if case .list(let values) = field.value {
+      let kinds = Set(values.map(\.kind))
+      if kinds.count > 1 || kinds.contains(.list) {
+        return CloudError(.invalidArguments, "a list must hold values of one kind, and no lists")
+      }
+    }
+    return field.value.refersOutside(zone.id)
+      ? CloudError(.invalidArguments, "a reference must point into the same zone") : nil
+  }
+
+  /// The save rules by policy, stored record and tag; total over the three.
+  ///
+  /// Source: cloudkit-surface 2.1, where the table stands.
+  private func faultOfVersion(_ item: PendingSave) -> CloudError? {
+    switch (policy, item.stored, item.save.changeTag) {
+    case (.ifServerRecordUnchanged, nil, nil): return nil
+    case (.ifServerRecordUnchanged, nil, _?):
+      return CloudError(
+        .unknownItem, "the record was deleted; drop its change tag to create it again")
+    case (.ifServerRecordUnchanged, let stored?, nil):
+      return CloudError(
+        .serverRecordChanged, "the record to insert already exists", serverRecord: stored)
+    case (.ifServerRecordUnchanged, let stored?, let tag?):
+      guard stored.changeTag == tag || context.plantedBugs.contains(.acceptStaleTag) else {
+        return CloudError(
+          .serverRecordChanged, "the record was changed by somebody else; merge into theirs",
+          serverRecord: stored)
+      }
+      return faultOfType(item.save, stored)
+    case (.changedKeys, let stored?, _), (.allKeys, let stored?, _):
+      return faultOfType(item.save, stored)
+    case (.changedKeys, nil, _), (.allKeys, nil, _): return nil
+    }
+  }
+
+  private func faultOfType(_ save: RecordSave, _ stored: Record) -> CloudError? {
+    guard save.type != stored.type else { return nil }
+    return CloudError(.invalidArguments, "the record exists with another record type")
+  }
+
+  /// The stored record with the save's changes; what the save does not name stays.
+  private func merge(_ save: RecordSave, into stored: Record?) -> Record {
+    var record = stored ?? Record(id: save.id, type: save.type)
+    for change in save.changes { record.fields[change.key] = change.field }
+    if case .set(let parent) = save.parent { record.parent = parent }
+    return record
+  }
+
+  private func faultOfSize(_ record: Record) -> CloudError? {
+    guard record.byteCount > context.limits.recordBytes else { return nil }
+    return CloudError(
+      .limitExceeded,
+      "record too large: \(record.byteCount) bytes, at most \(context.limits.recordBytes)")
+  }
+
+  /// Whether a save that grows the database passes the account's quota; others are always fine.
+  private func faultOfQuota(growth: Int, spent: Int) -> CloudError? {
+    guard context.database.scope == .private, let quota = context.account?.quota, growth > 0,
+      spent + growth > quota
+    else { return nil }
+    return CloudError(
+      .quotaExceeded, "the account's storage is full; delete something or raise the quota")
+  }
+}
+
+extension FieldValue {
+  /// Whether it refers to a record of a zone other than `zone`.
+  fileprivate func refersOutside(_ zone: ZoneID) -> Bool {
+    switch self {
+    case .reference(let reference): reference.target.zone != zone
+    case .list(let values): values.contains { $0.refersOutside(zone) }
+    case .string, .int64, .double, .date, .bytes, .asset, .location: false
+    }
+  }
+}

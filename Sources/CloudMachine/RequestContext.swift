@@ -1,0 +1,65 @@
+import CloudProtocol
+import Records
+
+/// What is known about one request while it is answered: who asks, of which database, when.
+struct RequestContext {
+  var storage: any CloudStorage
+  var limits: CloudLimits
+  var plantedBugs: PlantedBugs
+  /// The database asked; a shared one stores only its subscriptions.
+  var database: DatabaseID
+  /// The account that asks, where one is signed in.
+  var account: AccountRow?
+  /// The device that asks; `nil` for the administrator.
+  var device: String?
+  var now: Timestamp
+
+  var names: NameRules { NameRules(limits: limits) }
+
+  /// The row of the database; a fresh one when nothing was ever stored in it.
+  func databaseRow() throws -> DatabaseRow {
+    try storage.database(database) ?? DatabaseRow(id: database, incarnation: 1)
+  }
+
+  /// The live zone called `zone`, spelled as rows spell it, or why there is none.
+  func zone(_ zone: ZoneID) throws -> Result<ZoneRow, CloudError> {
+    switch database.scope {
+    case .shared: return .failure(.missingZone)
+    case .public where zone.name != ZoneID.defaultName:
+      return .failure(
+        CloudError(.badDatabase, "the public database has only the default zone"))
+    case .public, .private: break
+    }
+    guard zone.owner == ZoneID.currentOwner else { return .failure(.missingZone) }
+    let row = try storage.zone(zone, in: database)
+    if zone == .default {
+      return .success(row ?? ZoneRow(id: zone, incarnation: 0, changedAt: 0))
+    }
+    guard let row else { return .failure(.missingZone) }
+    switch row.deletion {
+    case nil: return .success(row)
+    case .deleted: return .failure(.missingZone)
+    case .purged:
+      return .failure(
+        CloudError(
+          .userDeletedZone,
+          "the user deleted this zone's data in the settings; ask before uploading again"))
+    case .encryptedDataReset:
+      return .failure(
+        CloudError(
+          .zoneNotFound,
+          "the zone went with a reset of encrypted data; create it again and upload what you have",
+          userDidResetEncryptedData: true))
+    }
+  }
+
+  /// `zone` as clients see it.
+  func described(_ zone: ZoneID) -> Zone {
+    Zone(id: zone, capabilities: zone == .default ? [] : .custom)
+  }
+}
+
+extension CloudError {
+  /// The answer about a zone that is not there.
+  static let missingZone = CloudError(.zoneNotFound, "there is no such zone; create it first")
+}
