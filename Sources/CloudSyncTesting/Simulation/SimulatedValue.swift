@@ -1,3 +1,4 @@
+import CloudProtocol
 import Records
 
 /// What a simulated record holds: it says itself who wrote it, where and when, so that a value

@@ -1,3 +1,4 @@
+import CloudMachine
 import CloudProtocol
 import Records
 import SyncMachine
