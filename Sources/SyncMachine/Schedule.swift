@@ -57,6 +57,9 @@ extension SyncMachine {
     schedule.notBefore = max(schedule.notBefore ?? until, until)
   }
 
+  /// Whether the server wants no request now.
+  func isHeldBack(_ now: Moment) -> Bool { schedule.notBefore.map { $0 > now } ?? false }
+
   /// Decides what to do while nothing is under way.
   mutating func chooseActivity(now: Moment) -> Advance {
     if !cancelWaiters.isEmpty {

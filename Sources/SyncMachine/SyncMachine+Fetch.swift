@@ -184,11 +184,13 @@ extension SyncMachine {
     }
   }
 
-  /// A failure that concerns this zone lets the others go on; any other ends the fetch.
+  /// A failure that concerns this zone lets the others go on, unless the server wants no request
+  /// now; any other ends the fetch.
   private mutating func failZone(
     _ fetch: inout Fetch, _ zone: ZoneID, _ error: CloudError, now: Moment
   ) {
-    let concernsZone = error.code.disposition == .surface || error.code == .zoneBusy
+    let concernsZone =
+      (error.code.disposition == .surface || error.code == .zoneBusy) && !isHeldBack(now)
     if error.code == .zoneNotFound || error.code == .userDeletedZone {
       record(.setZoneToken(zone, nil), now: now)
       record(.setZoneExpired(zone, false), now: now)
@@ -203,7 +205,7 @@ extension SyncMachine {
     _ = close(&fetch, error: error)
   }
 
-  private mutating func fail(_ fetch: inout Fetch, _ error: CloudError) {
+  mutating func fail(_ fetch: inout Fetch, _ error: CloudError) {
     noteAccountError(error)
     fetch.failure = OperationFailure(error)
     _ = close(&fetch)
