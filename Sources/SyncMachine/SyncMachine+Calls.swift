@@ -10,6 +10,10 @@ extension SyncMachine {
     for change in changes where state.records.waiting(for: change.id) != change.kind {
       record(.addRecord(change), now: now)
     }
+    if case .sending(var send) = activity, case .asking = send.step {
+      for change in changes { send.addedWhileAsking.insert(change.id) }
+      activity = .sending(send)
+    }
     scheduleSend(at: now + configuration.sendDelay)
   }
 
@@ -108,7 +112,6 @@ extension SyncMachine {
     case .sending(var send):
       if case .closing = send.step { return }
       if let token = send.awaited { abandoned.append(token) }
-      returnUnsettled()
       send.failure = OperationFailure(error)
       send.hasRetries = true
       send.step = .closing

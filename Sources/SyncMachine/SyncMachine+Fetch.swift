@@ -290,6 +290,10 @@ extension SyncMachine {
     guard configuration.automaticallySync else { return }
     if fetch.failure == nil {
       schedule.fetchFailures = 0
+      if fetch.context.reason == .manual, !state.changedZones.isEmpty {
+        // A narrow fetch took the place of the one that was due, and left zones for it to read.
+        serverChanged(now: now)
+      }
       return
     }
     guard !state.changedZones.isEmpty || fetch.failure?.error.code != .partialFailure else {

@@ -12,14 +12,29 @@ extension CloudOracle {
       return
     }
     if request.isAtomic { judgeAtomicity(saved, deleted) }
-    for (save, result) in zip(request.save, saved) {
+    // The order of the feed: zone by zone, as the request first names them.
+    var zones: [ZoneID] = []
+    for zone in request.save.map(\.id.zone) + request.delete.map(\.zone)
+    where !zones.contains(zone) {
+      zones.append(zone)
+    }
+    for zone in zones {
+      judge(zone, request, saved, deleted, account: account, device: device)
+    }
+  }
+
+  private mutating func judge(
+    _ zone: ZoneID, _ request: ModifyRecords, _ saved: [ItemResult<RecordID, Record>],
+    _ deleted: [ItemResult<RecordID, Done>], account: Int, device: String
+  ) {
+    for (save, result) in zip(request.save, saved) where save.id.zone == zone {
       guard let place = layout.place(of: save.id) else { continue }
       switch result.outcome {
       case .success(let record): commit(save, record, at: place, account: account)
       case .failure(let error): judge(error, of: save, at: place, account: account)
       }
     }
-    for result in deleted {
+    for result in deleted where result.id.zone == zone {
       guard let place = layout.place(of: result.id) else { continue }
       let zone = layout.zone(of: place)
       let isLive = databases[account - 1].zones[zone].isLive

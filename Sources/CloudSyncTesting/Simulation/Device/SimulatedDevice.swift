@@ -29,7 +29,7 @@ final class SimulatedDevice {
   /// How often a state update is kept on disk.
   let keepRate: Double
   /// How often the app narrows the scope of a request.
-  let scopeRate: Double
+  var scopeRate: Double
 
   var app: AppModel
   let emptyApp: AppModel

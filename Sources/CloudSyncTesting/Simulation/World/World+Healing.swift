@@ -23,6 +23,7 @@ extension World {
     for device in devices {
       launch(device.number)
       device.isOnline = true
+      device.scopeRate = 0
       device.patience.noteCause()
       if device.account == nil, random.chance(0.8) {
         device.account = random.number(in: 1...options.accountCount)
