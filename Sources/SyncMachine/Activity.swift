@@ -110,7 +110,7 @@ struct Send: Sendable {
   /// Records added while the app was busy with a batch, which may hold an older wish for them.
   var addedWhileAsking: Set<RecordID> = []
   /// Records of which the app is being told; they are settled when it has returned.
-  var toldRecords: [(id: RecordID, returns: Bool)] = []
+  var toldRecords: [(id: RecordID, returns: Bool, isOnServer: Bool)] = []
   /// Zones of which the app is being told; they are settled when it has returned.
   var toldZones: [(id: ZoneID, returns: Bool, isForgotten: Bool)] = []
   /// Whether the app's batches no longer touch anything pending, so that asking on could go on

@@ -132,7 +132,7 @@ extension SyncMachine {
 
   /// Without a database token although zones are known: a relisting that was cut off.
   private var isRelistingNeeded: Bool {
-    state.databaseToken == nil && !state.zoneTokens.isEmpty
+    state.databaseToken == nil && !state.knownZones.isEmpty
   }
 
   /// The error for a request made before the server allows it.

@@ -154,7 +154,7 @@ extension SyncMachine {
     fetch.listedZones.formUnion(page.modified)
     fetch.listedZones.formUnion(page.deleted.map(\.zone))
     guard !page.moreComing else { return }
-    let missing = state.zoneTokens.keys.filter { !fetch.listedZones.contains($0) }.sorted()
+    let missing = state.knownZones.filter { !fetch.listedZones.contains($0) }
     page.deleted += missing.map { ZoneDeletion(zone: $0, reason: .deleted) }
   }
 

@@ -51,7 +51,8 @@ extension SyncMachine {
       enter(.sending(send))
       return
     }
-    if state.hasUntrackedChanges, version == untrackedVersion {
+    // Nothing within a narrow scope says nothing of the rest.
+    if state.hasUntrackedChanges, version == untrackedVersion, send.context.scope == .all {
       record(.setHasUntrackedChanges(false), now: now)
     }
     send.step = .closing
@@ -175,9 +176,17 @@ extension SyncMachine {
       if state.records.settle(told.id, returns: told.returns) == .nothing, wasUnderWay {
         record(.removeRecord(told.id), now: now)
       }
+      if told.isOnServer { noteUnreadZone(told.id.zone, now: now) }
     }
     send.toldZones = []
     send.toldRecords = []
+  }
+
+  /// The app holds a record of a zone whose feed was never read. Its first reading must say what
+  /// is gone, for the server tells of no deletion before it.
+  private mutating func noteUnreadZone(_ zone: ZoneID, now: Moment) {
+    guard state.zoneTokens[zone] == nil, !state.expiredZones.contains(zone) else { return }
+    record(.setZoneExpired(zone, true), now: now)
   }
 
   /// A zone we deleted has no feed to go on reading.
@@ -209,7 +218,10 @@ extension SyncMachine {
       send.failure = OperationFailure(error)
       sent = Self.allFailed(batch, error)
     }
-    for result in sent.saved { noteRecord(&send, result.id, result.error, now: now) }
+    for result in sent.saved {
+      let isOnServer = result.error == nil || result.error?.code == .serverRecordChanged
+      noteRecord(&send, result.id, result.error, isOnServer: isOnServer, now: now)
+    }
     for result in sent.deleted { noteRecord(&send, result.id, result.error, now: now) }
     if send.failure == nil { schedule.sendFailures = 0 }
     outbox.append(.sentRecordChanges(sent))
@@ -218,11 +230,11 @@ extension SyncMachine {
   }
 
   private mutating func noteRecord(
-    _ send: inout Send, _ id: RecordID, _ error: CloudError?, now: Moment
+    _ send: inout Send, _ id: RecordID, _ error: CloudError?, isOnServer: Bool = false, now: Moment
   ) {
     let returns = note(&send, error, now: now)
     if let error { send.failure?.records[id] = error }
-    send.toldRecords.append((id, returns))
+    send.toldRecords.append((id, returns, isOnServer))
   }
 
   /// Takes an item's error into the operation's; answers whether the item is to be tried again.
@@ -256,7 +268,12 @@ extension SyncMachine {
     finished.append((send.waiters, send.failure.map(OperationOutcome.failure) ?? .success))
     enter(.resting)
     isUpdateUrgent = true
-    guard configuration.automaticallySync, send.failure != nil else { return }
+    guard configuration.automaticallySync else { return }
+    guard send.failure != nil else {
+      // A narrow send by hand took the place of the one that was due, and left changes to it.
+      if send.context.reason == .manual { scheduleSend(at: now + configuration.sendDelay) }
+      return
+    }
     if !state.needsFetch { record(.setNeedsFetch(true), now: now) }
     guard hasChangesToSend else { return }
     schedule.sendFailures += 1

@@ -10,7 +10,8 @@ package struct SyncState: Hashable, Sendable {
   package var zoneTokens: [ZoneID: ChangeToken] = [:]
   /// Zones that hold changes the app has not been given, in the order the server told of them.
   package var changedZones: [ZoneID] = []
-  /// Zones whose token expired and whose full fetch has not ended yet.
+  /// Zones to read from the start, where what is not given is gone: their token expired, or the
+  /// app holds records of them although they were never read. Until such a reading has ended.
   package var expiredZones: Set<ZoneID> = []
   /// Whether a failed send asks for a fetch before the next one.
   package var needsFetch = false
@@ -22,6 +23,11 @@ package struct SyncState: Hashable, Sendable {
   package var records = PendingChanges<RecordID>()
   /// Zone changes to send.
   package var zones = PendingChanges<ZoneID>()
+
+  /// The zones the app may hold something of, in order.
+  package var knownZones: [ZoneID] {
+    Set(zoneTokens.keys).union(expiredZones).union(changedZones).sorted()
+  }
 
   /// A state that knows nothing.
   package init() {}

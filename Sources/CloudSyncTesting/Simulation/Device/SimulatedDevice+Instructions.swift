@@ -22,6 +22,7 @@ extension SimulatedDevice {
     let instruction = machine?.next(now: Moment(.milliseconds(now))) ?? .wait(until: nil)
     moved()
     trace.mix(instruction)
+    lastInstruction = instruction
     switch instruction {
     case .deliver(let event): deliver(event, at: now, &random)
     case .askForBatch(let context):

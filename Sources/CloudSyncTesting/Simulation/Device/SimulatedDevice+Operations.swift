@@ -40,6 +40,6 @@ extension SimulatedDevice {
   var summary: String {
     guard let machine else { return "is off" }
     let pending = machine.state.records.count + machine.state.zones.count
-    return "\(machine.stage) pending \(pending)"
+    return "\(machine.stage) pending \(pending): \(lastInstruction.summary)"
   }
 }

@@ -46,6 +46,8 @@ final class SimulatedDevice {
   var isOnline = true
   var lastWaiter: UInt64 = 0
   var openWaiters: Set<UInt64> = []
+  /// What the machine said last, for the trace.
+  var lastInstruction = Instruction.wait(until: nil)
   /// Names of requests that the machine still waits for.
   var currentRequest: UInt64?
   var lastUser: UserID?

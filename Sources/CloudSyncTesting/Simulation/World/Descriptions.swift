@@ -94,3 +94,49 @@ extension ItemResult {
     }
   }
 }
+
+extension Instruction {
+  var summary: String {
+    switch self {
+    case .deliver(let event): event.summary
+    case .askForBatch: "asks for a batch"
+    case .askForFetchOptions: "asks for options"
+    case .send: "sends"
+    case .abandon: "gives a request up"
+    case .finish(let waiters, let outcome): "ends for \(waiters.count): \(outcome.summary)"
+    case .wait(let moment): moment.map { "waits until \($0.sinceStart)" } ?? "waits"
+    }
+  }
+}
+
+extension OperationOutcome {
+  fileprivate var summary: String {
+    switch self {
+    case .success: "success"
+    case .failure(let failure): "\(failure.error.code)"
+    }
+  }
+}
+
+extension SyncEvent {
+  fileprivate var summary: String {
+    switch self {
+    case .stateUpdate: "stateUpdate"
+    case .accountChange(let change): "accountChange \(change)"
+    case .willFetchChanges(let context): "willFetchChanges \(context.reason)"
+    case .fetchedDatabaseChanges(let modified, let deleted):
+      "fetchedDatabaseChanges \(modified.map(\.name)), gone \(deleted.map(\.zone.name))"
+    case .willFetchZoneChanges(let zone, let startsOver):
+      "willFetchZoneChanges \(zone.name)\(startsOver ? " from the start" : "")"
+    case .fetchedZoneChanges(let modified, let deleted):
+      "fetchedZoneChanges \(modified.map(\.id.path)), gone \(deleted.map(\.id.path))"
+    case .didFetchZoneChanges(let zone, let error):
+      "didFetchZoneChanges \(zone.name)" + (error.map { " \($0.code)" } ?? "")
+    case .didFetchChanges: "didFetchChanges"
+    case .willSendChanges(let context): "willSendChanges \(context.reason)"
+    case .sentDatabaseChanges: "sentDatabaseChanges"
+    case .sentRecordChanges: "sentRecordChanges"
+    case .didSendChanges: "didSendChanges"
+    }
+  }
+}
