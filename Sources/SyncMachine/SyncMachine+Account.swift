@@ -61,15 +61,10 @@ extension SyncMachine {
     }
     guard user != state.user else { return }
     if let previous = state.user {
-      reset(to: user, now: now)
       outbox.append(.accountChange(.switchAccounts(previous: previous, current: user)))
     } else {
-      // Changes added before anybody was known belong to nobody else: they stay.
-      record(.setUser(user), now: now)
       outbox.append(.accountChange(.signIn(user)))
     }
-    isUpdateUrgent = true
-    if configuration.automaticallySync { schedule.fetchDue = now }
   }
 
   private mutating func missAccount(_ error: CloudError, now: Moment) {
@@ -79,9 +74,7 @@ extension SyncMachine {
       account = .unavailable(error)
       enter(.resting)
       guard error.code == .notAuthenticated, let previous = state.user else { return }
-      reset(to: nil, now: now)
       outbox.append(.accountChange(.signOut(previous: previous)))
-      isUpdateUrgent = true
     default:
       // Not known: neither good nor bad; keep everything and ask again.
       account = .unknown(error)
@@ -93,10 +86,41 @@ extension SyncMachine {
     }
   }
 
-  private mutating func reset(to user: UserID?, now: Moment) {
+  // MARK: Telling the app
+
+  /// The app is about to be told: what belonged to the old account goes first.
+  ///
+  /// The state belongs to the old account until the app has returned, so that after a crash in
+  /// between the app is told again: it may still hold the old account's data.
+  mutating func beginTelling(_ change: AccountChange, now: Moment) {
+    switch change {
+    case .signIn(let user):
+      // Changes added before anybody was known belong to nobody else: they stay.
+      toldUser = .some(user)
+    case .signOut(let previous):
+      reset(for: previous, now: now)
+      toldUser = .some(nil)
+    case .switchAccounts(let previous, let current):
+      reset(for: previous, now: now)
+      toldUser = .some(current)
+    }
+  }
+
+  /// The app has been told of an account: the state is that account's.
+  mutating func endTelling(now: Moment) {
+    guard let user = toldUser else { return }
+    toldUser = nil
+    record(.setUser(user), now: now)
+    isUpdateUrgent = true
+    guard configuration.automaticallySync, user != nil else { return }
+    schedule.fetchDue = now
+    scheduleSend(at: now)
+  }
+
+  private mutating func reset(for previous: UserID, now: Moment) {
     let kept = plantedBugs.contains(.keepPendingAfterSwitch) ? state.records.waiting : []
     record(.reset, now: now)
-    record(.setUser(user), now: now)
+    record(.setUser(previous), now: now)
     for change in kept { record(.addRecord(change), now: now) }
     schedule.fetchDue = nil
     schedule.sendDue = nil

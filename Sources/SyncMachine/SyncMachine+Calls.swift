@@ -20,8 +20,9 @@ extension SyncMachine {
   /// Removes record changes; one under way is not sent again when it fails.
   package mutating func remove(_ changes: [PendingChange<RecordID>], now: Moment) {
     for change in changes where state.records.remove(change) {
-      if state.records.waiting(for: change.id) == nil {
-        record(.removeRecord(change.id), now: now)
+      switch state.records.unsettledKind(of: change.id) {
+      case nil: record(.removeRecord(change.id), now: now)
+      case let kind?: note(.addRecord(PendingChange(kind, change.id)), now: now)
       }
     }
   }
@@ -37,8 +38,9 @@ extension SyncMachine {
   /// Removes zone changes; one under way is not sent again when it fails.
   package mutating func remove(_ changes: [PendingChange<ZoneID>], now: Moment) {
     for change in changes where state.zones.remove(change) {
-      if state.zones.waiting(for: change.id) == nil {
-        record(.removeZone(change.id), now: now)
+      switch state.zones.unsettledKind(of: change.id) {
+      case nil: record(.removeZone(change.id), now: now)
+      case let kind?: note(.addZone(PendingChange(kind, change.id)), now: now)
       }
     }
   }

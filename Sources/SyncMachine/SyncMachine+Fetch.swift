@@ -192,8 +192,8 @@ extension SyncMachine {
     let concernsZone =
       (error.code.disposition == .surface || error.code == .zoneBusy) && !isHeldBack(now)
     if error.code == .zoneNotFound || error.code == .userDeletedZone {
-      record(.setZoneToken(zone, nil), now: now)
-      record(.setZoneExpired(zone, false), now: now)
+      // The list of zones will say why it went. Its token stays: should the zone be made again
+      // before that, the token is refused, and the app learns what is gone.
       record(.setZoneChanged(zone, false), now: now)
     }
     var failure =

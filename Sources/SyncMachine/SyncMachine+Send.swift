@@ -189,10 +189,12 @@ extension SyncMachine {
     record(.setZoneExpired(zone, true), now: now)
   }
 
-  /// A zone we deleted has no feed to go on reading.
+  /// A zone we deleted has no feed to go on reading; one of the same name starts over, for the app
+  /// may hold records that it was given after it asked for the deletion.
   private mutating func forget(_ zone: ZoneID, now: Moment) {
-    if state.zoneTokens[zone] != nil { record(.setZoneToken(zone, nil), now: now) }
-    if state.expiredZones.contains(zone) { record(.setZoneExpired(zone, false), now: now) }
+    guard state.zoneTokens[zone] != nil else { return }
+    record(.setZoneToken(zone, nil), now: now)
+    record(.setZoneExpired(zone, true), now: now)
   }
 
   private mutating func settleRecords(

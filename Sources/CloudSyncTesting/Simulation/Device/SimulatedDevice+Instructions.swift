@@ -71,7 +71,12 @@ extension SimulatedDevice {
     case .sentRecordChanges(let sent): ledger.note(told: sent)
     case .sentDatabaseChanges(let sent): ledger.note(told: sent)
     case .didSendChanges: ledger.noteEndOfSend()
-    case .stateUpdate, .accountChange, .willFetchChanges, .fetchedDatabaseChanges,
+    case .accountChange(.signOut), .accountChange(.switchAccounts):
+      ledger.clear()
+      if let machine, ledger.difference(from: machine.state) != nil {
+        findings.report("I13", "\(name): changes of the old account are pending for the new one")
+      }
+    case .stateUpdate, .accountChange(.signIn), .willFetchChanges, .fetchedDatabaseChanges,
       .willFetchZoneChanges, .fetchedZoneChanges, .didFetchZoneChanges, .didFetchChanges,
       .willSendChanges:
       break

@@ -25,7 +25,6 @@ extension SimulatedDevice {
     order = EventOrderChecker()
     tokens.restart(with: state)
     patience.restart(at: now)
-    lastUser = state.user
     logBase = state
     log = []
     durableLog = 0
@@ -67,7 +66,9 @@ extension SimulatedDevice {
       var restored = logBase
       for change in log[..<cut] { restored.apply(change) }
       if cut == log.count, !restored.agrees(with: state) {
-        findings.report("I11", "\(name): the state log gives another state than the machine had")
+        findings.report(
+          "I11", "\(name): the state log gives another state than the machine had: "
+            + restored.difference(from: state))
       }
       if let loss = ledger.loss(in: restored) { findings.report("I3", "\(name): \(loss)") }
       return restored
@@ -95,9 +96,11 @@ extension SimulatedDevice {
       var replayed = logBase
       for change in log { replayed.apply(change) }
       if !replayed.agrees(with: machine.state) {
-        findings.report("I11", "\(name): the state log gives another state than the machine has")
+        findings.report(
+          "I11", "\(name): the state log gives another state than the machine has: "
+            + replayed.difference(from: machine.state))
       }
-      logBase = machine.state
+      logBase = (try? SyncState(decoding: machine.state.encoded())) ?? SyncState()
       log = []
       durableLog = 0
     }
@@ -118,5 +121,23 @@ extension SyncState {
     first.zones = PendingChanges()
     second.zones = PendingChanges()
     return isSame && first == second
+  }
+
+  /// Which parts differ.
+  fileprivate func difference(from other: SyncState) -> String {
+    var parts: [String] = []
+    if user != other.user { parts.append("user") }
+    if databaseToken != other.databaseToken { parts.append("databaseToken") }
+    if zoneTokens != other.zoneTokens { parts.append("zoneTokens") }
+    if changedZones != other.changedZones { parts.append("changedZones") }
+    if expiredZones != other.expiredZones { parts.append("expiredZones") }
+    if needsFetch != other.needsFetch { parts.append("needsFetch") }
+    if hasUntrackedChanges != other.hasUntrackedChanges { parts.append("hasUntrackedChanges") }
+    if subscription != other.subscription { parts.append("subscription") }
+    if records != other.records {
+      parts.append("records \(records.unsettled) and \(other.records.unsettled)")
+    }
+    if zones != other.zones { parts.append("zones \(zones.unsettled) \(other.zones.unsettled)") }
+    return parts.joined(separator: ", ")
   }
 }

@@ -50,7 +50,6 @@ final class SimulatedDevice {
   var lastInstruction = Instruction.wait(until: nil)
   /// Names of requests that the machine still waits for.
   var currentRequest: UInt64?
-  var lastUser: UserID?
 
   /// What was kept, oldest first.
   var kept: [(app: AppModel, state: SyncState)] = []
@@ -117,15 +116,6 @@ final class SimulatedDevice {
         "I15", "\(name): no such move: \(transition.from) to \(transition.to)")
     }
     machine.transitions.removeAll(keepingCapacity: true)
-    if machine.state.user != lastUser {
-      if lastUser != nil {
-        ledger.clear()
-        if !machine.state.records.isEmpty || !machine.state.zones.isEmpty {
-          findings.report("I13", "\(name): changes of the old account are pending for the new one")
-        }
-      }
-      lastUser = machine.state.user
-    }
     if let fault = tokens.fault(in: machine.state) { findings.report("I10", "\(name): \(fault)") }
     self.machine = machine
   }
