@@ -37,7 +37,11 @@ extension World {
       findings.report("I17", "\(name): somebody waits for ever")
     }
     guard let account = device.account else {
-      if device.app.owner != nil { findings.report("I13", "\(name): keeps data after a sign-out") }
+      // An engine that was given no state, while nobody is signed in, knows of no account to take
+      // leave of: data kept without state are then the app's own affair.
+      if device.app.owner != nil, device.persistence != .dataFirst {
+        findings.report("I13", "\(name): keeps data after a sign-out")
+      }
       return
     }
     if device.app.owner != layout.users[account - 1] || machine.state.user != device.app.owner {
@@ -79,5 +83,6 @@ extension SimulatedDevice {
     guard let machine else { return true }
     guard account != nil else { return true }
     return app.isSettled && machine.state.records.isEmpty && machine.state.zones.isEmpty
+      && !machine.state.hasUntrackedChanges
   }
 }

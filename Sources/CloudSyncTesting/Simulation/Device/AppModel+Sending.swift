@@ -48,6 +48,10 @@ extension AppModel {
       guard let zone = layout.number(of: result.id), let error = result.error else { continue }
       if !error.code.isRetriedByEngine { blockedZones[zone] = true }
     }
+    for result in sent.deleted {
+      guard let zone = layout.number(of: result.id) else { continue }
+      if result.error?.code.isRetriedByEngine != true { zonesToDelete[zone] = false }
+    }
   }
 
   mutating func handle(_ sent: SentRecords) {

@@ -55,6 +55,8 @@ struct AppModel {
   var entries: [Entry]
   var knownZones: [Bool]
   var blockedZones: [Bool]
+  /// Zones that people deleted and the server has not confirmed.
+  var zonesToDelete: [Bool]
   var sweep: Sweep?
   /// What to do on the engine's state, in order.
   var calls: [AppCall] = []
@@ -66,6 +68,7 @@ struct AppModel {
     entries = Array(repeating: Entry(), count: layout.records.count)
     knownZones = Array(repeating: false, count: layout.zones.count)
     blockedZones = knownZones
+    zonesToDelete = knownZones
   }
 
   /// Whether everything it holds is confirmed.
@@ -74,7 +77,11 @@ struct AppModel {
   // MARK: What people do
 
   /// Writes a new value.
+  ///
+  /// Not into a zone whose deletion is on its way: saving the zone again would take the place of
+  /// the deletion, and what the app dropped with the zone would stay on the server.
   mutating func edit(_ place: Int, sequence: Int) {
+    guard !zonesToDelete[layout.zone(of: place)] else { return }
     let account = owner.flatMap { layout.account(of: $0) } ?? 0
     entries[place].value = SimulatedValue(
       account: account, device: device, sequence: sequence, place: place)
@@ -93,6 +100,7 @@ struct AppModel {
   /// Deletes a zone with everything in it.
   mutating func deleteZone(_ zone: Int) {
     drop(zone)
+    zonesToDelete[zone] = true
     calls.append(.addZone(PendingChange(.delete, layout.zones[zone])))
   }
 
@@ -107,6 +115,9 @@ struct AppModel {
 
   /// Adds everything unconfirmed again, as an app does that can't know what the engine remembers.
   mutating func readdDirty() {
+    for zone in zonesToDelete.indices where zonesToDelete[zone] {
+      calls.append(.addZone(PendingChange(.delete, layout.zones[zone])))
+    }
     for place in entries.indices where entries[place].isDirty { wantSent(place) }
   }
 
@@ -125,6 +136,7 @@ struct AppModel {
   mutating func wantZone(_ zone: Int) {
     knownZones[zone] = true
     blockedZones[zone] = false
+    zonesToDelete[zone] = false
     calls.append(.addZone(PendingChange(.save, layout.zones[zone])))
   }
 
@@ -150,6 +162,7 @@ struct AppModel {
     }
     knownZones[zone] = false
     blockedZones[zone] = false
+    zonesToDelete[zone] = false
     calls.append(.removeZone(PendingChange(.save, layout.zones[zone])))
     calls.append(.removeZone(PendingChange(.delete, layout.zones[zone])))
     if sweep?.zone == zone { sweep = nil }

@@ -82,8 +82,15 @@ extension SimulatedDevice {
       break
     }
     withApp(at: now) { $0.handle(event) }
-    if case .stateUpdate = event {
-      keep(&random)
+    switch event {
+    case .stateUpdate: keep(&random)
+    case .accountChange where persistence == .dataFirst:
+      // A state that knows more than the data, which were just dropped, must never come back.
+      kept.removeAll()
+    case .accountChange, .willFetchChanges, .fetchedDatabaseChanges, .willFetchZoneChanges,
+      .fetchedZoneChanges, .didFetchZoneChanges, .didFetchChanges, .willSendChanges,
+      .sentDatabaseChanges, .sentRecordChanges, .didSendChanges:
+      break
     }
   }
 

@@ -23,6 +23,13 @@ extension SimulatedDevice {
     moved()
   }
 
+  /// An operation may have been ended from outside: nobody waits for its answer any more.
+  func noteInterruption() {
+    if let stage = machine?.stage, stage == .closingFetch || stage == .closingSend {
+      currentRequest = nil
+    }
+  }
+
   /// Asks the machine while the app is busy: it must not give the app anything more.
   func poke(at now: Int) {
     guard callback != nil else { return }

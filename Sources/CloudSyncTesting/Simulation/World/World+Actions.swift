@@ -96,6 +96,7 @@ extension World {
     case .cancel:
       note("\(device.name) cancels")
       device.machine?.cancelOperations(waiter: device.newWaiter(), now: moment)
+      device.noteInterruption()
       device.moved()
     case .poke: device.poke(at: now)
     case .crash, .offline, .account, .administration, .expiry, .serverRestart, .outage, .quota:

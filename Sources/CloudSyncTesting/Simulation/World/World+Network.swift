@@ -93,6 +93,7 @@ extension World {
       note("\(device.name) hears that the account may have changed")
       device.patience.noteAccountSignal()
       device.machine?.accountSignalled(now: Moment(.milliseconds(now)))
+      device.noteInterruption()
       device.moved()
     case .launch(let number): launch(number)
     }
