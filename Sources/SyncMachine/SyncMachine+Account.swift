@@ -59,12 +59,17 @@ extension SyncMachine {
       schedule.fetchDue = now
       scheduleSend(at: now)
     }
-    guard user != state.user else { return }
-    if let previous = state.user {
-      outbox.append(.accountChange(.switchAccounts(previous: previous, current: user)))
+    guard user != state.user || state.unannounced != nil else { return }
+    if let last = lastUser(before: user), last != user {
+      outbox.append(.accountChange(.switchAccounts(previous: last, current: user)))
     } else {
       outbox.append(.accountChange(.signIn(user)))
     }
+  }
+
+  /// The account the app may hold data of, other than `user` when there is a choice.
+  private func lastUser(before user: UserID?) -> UserID? {
+    state.user == user ? state.unannounced?.previous : state.user ?? state.unannounced?.previous
   }
 
   private mutating func missAccount(_ error: CloudError, now: Moment) {
@@ -73,7 +78,7 @@ extension SyncMachine {
     case .notAuthenticated, .managedAccountRestricted:
       account = .unavailable(error)
       enter(.resting)
-      guard error.code == .notAuthenticated, let previous = state.user else { return }
+      guard error.code == .notAuthenticated, let previous = lastUser(before: nil) else { return }
       outbox.append(.accountChange(.signOut(previous: previous)))
     default:
       // Not known: neither good nor bad; keep everything and ask again.
@@ -90,37 +95,37 @@ extension SyncMachine {
 
   /// The app is about to be told: what belonged to the old account goes first.
   ///
-  /// The state belongs to the old account until the app has returned, so that after a crash in
-  /// between the app is told again: it may still hold the old account's data.
+  /// Until the app has returned the state says so, for after a crash in between nobody knows
+  /// whether the app still holds the old account's data: it is told again.
   mutating func beginTelling(_ change: AccountChange, now: Moment) {
+    let current: UserID?
+    let previous: UserID?
     switch change {
     case .signIn(let user):
       // Changes added before anybody was known belong to nobody else: they stay.
-      toldUser = .some(user)
-    case .signOut(let previous):
-      reset(for: previous, now: now)
-      toldUser = .some(nil)
-    case .switchAccounts(let previous, let current):
-      reset(for: previous, now: now)
-      toldUser = .some(current)
+      (current, previous) = (user, nil)
+    case .signOut(let user): (current, previous) = (nil, user)
+    case .switchAccounts(let old, let new): (current, previous) = (new, old)
     }
+    if previous != nil { reset(now: now) }
+    record(.announceUser(current, previous: previous), now: now)
+    isTellingOfAccount = true
   }
 
-  /// The app has been told of an account: the state is that account's.
+  /// The app has been told of an account: the state is that account's for good.
   mutating func endTelling(now: Moment) {
-    guard let user = toldUser else { return }
-    toldUser = nil
-    record(.setUser(user), now: now)
+    guard isTellingOfAccount else { return }
+    isTellingOfAccount = false
+    record(.setUser(state.user), now: now)
     isUpdateUrgent = true
-    guard configuration.automaticallySync, user != nil else { return }
+    guard configuration.automaticallySync, state.user != nil else { return }
     schedule.fetchDue = now
     scheduleSend(at: now)
   }
 
-  private mutating func reset(for previous: UserID, now: Moment) {
+  private mutating func reset(now: Moment) {
     let kept = plantedBugs.contains(.keepPendingAfterSwitch) ? state.records.waiting : []
     record(.reset, now: now)
-    record(.setUser(previous), now: now)
     for change in kept { record(.addRecord(change), now: now) }
     schedule.fetchDue = nil
     schedule.sendDue = nil

@@ -71,8 +71,8 @@ package struct SyncMachine: Sendable {
   var activity: Activity = .created
   var account: AccountKnowledge = .unknown(nil)
   var needsAccountCheck = false
-  /// The account, or none, that the app is being told of.
-  var toldUser: UserID??
+  /// Whether the app is being told of an account, or of none.
+  var isTellingOfAccount = false
   var outbox: [SyncEvent] = []
   /// Whether the app has an event or a question and has not returned.
   var isWithApp = false

@@ -1,9 +1,20 @@
 package import Records
 
+/// An account change that the app may or may not have been told of.
+package struct UnannouncedAccount: Hashable, Sendable {
+  /// The account whose data the app may still hold; `nil` for nobody's.
+  package var previous: UserID?
+
+  /// Notes that the app was last surely told of `previous`.
+  package init(previous: UserID?) { self.previous = previous }
+}
+
 /// Everything a client must remember between two runs.
 package struct SyncState: Hashable, Sendable {
   /// The account the rest belongs to; `nil` before the first sign-in and after a sign-out.
   package var user: UserID?
+  /// Set while the app is told of `user`: after a crash in between, it is told again.
+  package var unannounced: UnannouncedAccount?
   /// How far the database feed was read.
   package var databaseToken: ChangeToken?
   /// How far each zone's feed was read.
@@ -47,7 +58,9 @@ package struct SyncState: Hashable, Sendable {
 package enum StateChange: Hashable, Sendable {
   /// Forget everything.
   case reset
-  /// Belong to another account, or none.
+  /// Belong to an account, or none, of which the app is about to be told.
+  case announceUser(UserID?, previous: UserID?)
+  /// Belong to an account, or none, of which the app has been told.
   case setUser(UserID?)
   /// The database feed was read so far.
   case setDatabaseToken(ChangeToken?)
@@ -78,7 +91,12 @@ extension SyncState {
   package mutating func apply(_ change: StateChange) {
     switch change {
     case .reset: self = SyncState()
-    case .setUser(let user): self.user = user
+    case .announceUser(let user, let previous):
+      self.user = user
+      unannounced = UnannouncedAccount(previous: previous)
+    case .setUser(let user):
+      self.user = user
+      unannounced = nil
     case .setDatabaseToken(let token): databaseToken = token
     case .setZoneToken(let zone, let token): zoneTokens[zone] = token
     case .setZoneChanged(let zone, let isChanged):

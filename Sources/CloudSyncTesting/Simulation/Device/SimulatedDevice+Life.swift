@@ -126,7 +126,7 @@ extension SyncState {
   /// Which parts differ.
   fileprivate func difference(from other: SyncState) -> String {
     var parts: [String] = []
-    if user != other.user { parts.append("user") }
+    if user != other.user || unannounced != other.unannounced { parts.append("user") }
     if databaseToken != other.databaseToken { parts.append("databaseToken") }
     if zoneTokens != other.zoneTokens { parts.append("zoneTokens") }
     if changedZones != other.changedZones { parts.append("changedZones") }
