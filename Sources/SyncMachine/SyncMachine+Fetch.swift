@@ -154,7 +154,7 @@ extension SyncMachine {
     fetch.listedZones.formUnion(page.modified)
     fetch.listedZones.formUnion(page.deleted.map(\.zone))
     guard !page.moreComing else { return }
-    let missing = state.zoneTokens.keys.filter { !fetch.listedZones.contains($0) }.sorted()
+    let missing = state.knownZones.filter { !fetch.listedZones.contains($0) }
     page.deleted += missing.map { ZoneDeletion(zone: $0, reason: .deleted) }
   }
 
@@ -184,14 +184,16 @@ extension SyncMachine {
     }
   }
 
-  /// A failure that concerns this zone lets the others go on; any other ends the fetch.
+  /// A failure that concerns this zone lets the others go on, unless the server wants no request
+  /// now; any other ends the fetch.
   private mutating func failZone(
     _ fetch: inout Fetch, _ zone: ZoneID, _ error: CloudError, now: Moment
   ) {
-    let concernsZone = error.code.disposition == .surface || error.code == .zoneBusy
+    let concernsZone =
+      (error.code.disposition == .surface || error.code == .zoneBusy) && !isHeldBack(now)
     if error.code == .zoneNotFound || error.code == .userDeletedZone {
-      record(.setZoneToken(zone, nil), now: now)
-      record(.setZoneExpired(zone, false), now: now)
+      // The list of zones will say why it went. Its token stays: should the zone be made again
+      // before that, the token is refused, and the app learns what is gone.
       record(.setZoneChanged(zone, false), now: now)
     }
     var failure =
@@ -203,7 +205,7 @@ extension SyncMachine {
     _ = close(&fetch, error: error)
   }
 
-  private mutating func fail(_ fetch: inout Fetch, _ error: CloudError) {
+  mutating func fail(_ fetch: inout Fetch, _ error: CloudError) {
     noteAccountError(error)
     fetch.failure = OperationFailure(error)
     _ = close(&fetch)
@@ -288,6 +290,10 @@ extension SyncMachine {
     guard configuration.automaticallySync else { return }
     if fetch.failure == nil {
       schedule.fetchFailures = 0
+      if fetch.context.reason == .manual, !state.changedZones.isEmpty {
+        // A narrow fetch took the place of the one that was due, and left zones for it to read.
+        serverChanged(now: now)
+      }
       return
     }
     guard !state.changedZones.isEmpty || fetch.failure?.error.code != .partialFailure else {
