@@ -148,7 +148,9 @@ extension SyncMachine {
       sent = Self.allFailed(zones, error)
     }
     for result in sent.saved { noteZone(&send, result.id, result.error, now: now) }
-    for result in sent.deleted { noteZone(&send, result.id, result.error, isDeletion: true, now: now) }
+    for result in sent.deleted {
+      noteZone(&send, result.id, result.error, isDeletion: true, now: now)
+    }
     outbox.append(.sentDatabaseChanges(sent))
     send.step = .deliveringZones
     enter(.sending(send))

@@ -46,7 +46,8 @@ extension CloudOracle {
       guard entry.changedAt > start.through, entry.changedAt <= end else { continue }
       if entry.record == nil, isNoNews(entry, to: device, start) { continue }
       findings.report(
-        "I9", "a page leaves out \(layout.records[place].name), "
+        "I9",
+        "a page leaves out \(layout.records[place].name), "
           + (entry.record == nil ? "which was deleted" : "which was changed"))
     }
     let floor = page.moreComing && start.floor > end ? start.floor : 0

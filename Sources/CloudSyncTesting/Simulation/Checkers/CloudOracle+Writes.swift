@@ -67,7 +67,8 @@ extension CloudOracle {
     }
     if current?.changeTag != save.changeTag {
       findings.report(
-        "I5", "a save of \(save.id.name) that knows \(text(save.changeTag)) replaced "
+        "I5",
+        "a save of \(save.id.name) that knows \(text(save.changeTag)) replaced "
           + "\(text(current?.changeTag)): an update is lost")
     }
     guard let tag = record.changeTag?.rawValue, tags.insert("\(account)/\(tag)").inserted else {
@@ -82,7 +83,8 @@ extension CloudOracle {
     }
     if value.account != 0, value.account != account {
       findings.report(
-        "I13", "edit \(value.sequence) of account \(value.account) is stored for account \(account)")
+        "I13", "edit \(value.sequence) of account \(value.account) is stored for account \(account)"
+      )
     }
     let now = tick()
     databases[account - 1].entries[place] = Entry(record: record, changedAt: now)

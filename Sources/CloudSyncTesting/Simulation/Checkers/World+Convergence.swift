@@ -67,7 +67,8 @@ extension World {
     let value = record.flatMap { SimulatedValue($0, at: place) }
     guard entry.value != value || (record != nil && entry.tag != record?.changeTag) else { return }
     findings.report(
-      "I1", "\(device.name): \(path) is \(text(entry.value, entry.tag)), on the server "
+      "I1",
+      "\(device.name): \(path) is \(text(entry.value, entry.tag)), on the server "
         + text(value, record?.changeTag))
   }
 

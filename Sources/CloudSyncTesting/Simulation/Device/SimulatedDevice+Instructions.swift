@@ -33,7 +33,9 @@ extension SimulatedDevice {
     case .askForFetchOptions(let context):
       callback = .options(options(for: context, &random))
     case .send(let request):
-      if let fault = patience.faultOfRequest(at: now) { findings.report("I16", "\(name): \(fault)") }
+      if let fault = patience.faultOfRequest(at: now) {
+        findings.report("I16", "\(name): \(fault)")
+      }
       if let fault = patience.faultOfRate(at: now) { findings.report("I16", "\(name): \(fault)") }
       currentRequest = request.token.number
       if case .modifyZones(let zones) = request.request { ledger.note(sending: zones) }
@@ -116,7 +118,8 @@ extension SimulatedDevice {
       }
       if value.account != 0, value.account != owner {
         findings.report(
-          "I13", "\(name): edit \(value.sequence) of account \(value.account) is given to "
+          "I13",
+          "\(name): edit \(value.sequence) of account \(value.account) is given to "
             + "\(owner.map { "account \($0)" } ?? "nobody")")
       }
     }

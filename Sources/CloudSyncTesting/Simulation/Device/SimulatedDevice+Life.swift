@@ -67,7 +67,8 @@ extension SimulatedDevice {
       for change in log[..<cut] { restored.apply(change) }
       if cut == log.count, !restored.agrees(with: state) {
         findings.report(
-          "I11", "\(name): the state log gives another state than the machine had: "
+          "I11",
+          "\(name): the state log gives another state than the machine had: "
             + restored.difference(from: state))
       }
       if let loss = ledger.loss(in: restored) { findings.report("I3", "\(name): \(loss)") }
@@ -97,7 +98,8 @@ extension SimulatedDevice {
       for change in log { replayed.apply(change) }
       if !replayed.agrees(with: machine.state) {
         findings.report(
-          "I11", "\(name): the state log gives another state than the machine has: "
+          "I11",
+          "\(name): the state log gives another state than the machine has: "
             + replayed.difference(from: machine.state))
       }
       logBase = (try? SyncState(decoding: machine.state.encoded())) ?? SyncState()

@@ -138,8 +138,9 @@ extension World {
     } else {
       let trims = random.chance(0.5)
       let target = random.chance(0.3) ? nil : zone
-      note("account \(account): \(trims ? "deletions" : "tokens") of "
-        + "\(target.map { layout.zones[$0].name } ?? "the zone list") are forgotten")
+      note(
+        "account \(account): \(trims ? "deletions" : "tokens") of "
+          + "\(target.map { layout.zones[$0].name } ?? "the zone list") are forgotten")
       try cloud.forget(target, of: account, trims: trims, at: now)
     }
   }

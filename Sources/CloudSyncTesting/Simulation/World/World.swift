@@ -109,7 +109,8 @@ final class World {
 
   /// When the next thing is due; `nil` when nothing ever is.
   var nextTime: Int? {
-    (devices.compactMap { $0.machine == nil ? nil : $0.wakeAt } + [messages.nextTime].compactMap { $0 })
+    (devices.compactMap { $0.machine == nil ? nil : $0.wakeAt }
+      + [messages.nextTime].compactMap { $0 })
       .min()
   }
 
