@@ -55,6 +55,16 @@ struct BadFile: CustomTestStringConvertible, Sendable {
       try connection.execute("CREATE TABLE mine (a); INSERT INTO mine VALUES (1)")
       try connection.close()
     },
+    BadFile(.damaged, "a damaged file with a log that was not folded in yet") { file in
+      try makeGoodFile(file)
+      let connection = try Connection(path: file.path)
+      try connection.setCheckpointsOnClose(false)
+      try connection.execute("DELETE FROM accounts")
+      try connection.close()
+      var data = try Data(contentsOf: file.url)
+      data.replaceSubrange((data.count - 8192)..., with: Data(count: 8192))
+      try data.write(to: file.url)
+    },
     damaging(.newer, "a newer layout") { $0[63] = 2 },
     damaging(.notADatabase, "a header cut off") { $0 = $0.prefix(50) },
     damaging(.damaged, "half a file") { $0 = $0.prefix($0.count / 2) },
@@ -100,7 +110,8 @@ struct ServerFileTests {
     let file = try TemporaryFile()
     defer { file.remove() }
     try bad.make(file)
-    let before = file.contents
+    // The index of a log is made anew by whoever opens the file; it holds nothing of its own.
+    let before = file.contents.filter { !$0.key.hasSuffix("-shm") }
     do {
       let server = try LoopbackServer(path: file.path)
       server.close()
@@ -110,7 +121,8 @@ struct ServerFileTests {
       #expect(error.path == file.path)
       #expect(error.message.contains(file.path))
     }
-    #expect(file.contents == before, "the folder is as it was")
+    #expect(
+      file.contents.filter { !$0.key.hasSuffix("-shm") } == before, "the folder is as it was")
   }
 
   @Test("A missing folder, and a busy file, are refused")
