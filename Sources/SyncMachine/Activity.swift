@@ -36,7 +36,7 @@ struct Fetch: Sendable {
     var id: ZoneID
     /// Where the next page begins; runs ahead of the state while the zone starts over.
     var cursor: ChangeToken?
-    /// Whether the token had expired, so that everything is read again.
+    /// Whether everything must be read in one go, and again from the start when that is cut off.
     var startsOver: Bool
   }
 

@@ -28,7 +28,7 @@ extension SyncMachine {
     case .ready:
       return ask(&fetch)
     case .choosing:
-      return choose(&fetch)
+      return choose(&fetch, now: now)
     case .deliveringDatabase(let page):
       move(&fetch, past: page, now: now)
       return ask(&fetch)
@@ -37,7 +37,7 @@ extension SyncMachine {
     case .deliveringZone(let page):
       return move(&fetch, past: page, now: now)
     case .closingZone(let reopens):
-      return afterZone(&fetch, reopens: reopens)
+      return afterZone(&fetch, reopens: reopens, now: now)
     case .closing:
       end(fetch, now: now)
       return .again
@@ -61,7 +61,7 @@ extension SyncMachine {
     enter(.fetching(fetch))
   }
 
-  private mutating func choose(_ fetch: inout Fetch) -> Advance {
+  private mutating func choose(_ fetch: inout Fetch, now: Moment) -> Advance {
     if !fetch.hasReadDatabase {
       let request = outgoing(
         .fetchDatabaseChanges(FetchDatabaseChanges(since: fetch.databaseCursor)))
@@ -81,15 +81,18 @@ extension SyncMachine {
     guard let zone = prioritized.first(where: waiting.contains) ?? waiting.first else {
       return close(&fetch)
     }
-    return open(&fetch, zone)
+    return open(&fetch, zone, now: now)
   }
 
-  private mutating func open(_ fetch: inout Fetch, _ zone: ZoneID) -> Advance {
+  private mutating func open(_ fetch: inout Fetch, _ zone: ZoneID, now: Moment) -> Advance {
     let startsOver = state.expiredZones.contains(zone)
-    fetch.zone = Fetch.OpenZone(
-      id: zone, cursor: startsOver ? nil : state.zoneTokens[zone], startsOver: startsOver)
+    let cursor = startsOver ? nil : state.zoneTokens[zone]
+    fetch.zone = Fetch.OpenZone(id: zone, cursor: cursor, startsOver: startsOver)
     fetch.step = .openingZone
-    outbox.append(.willFetchZoneChanges(zone, startsOver: startsOver))
+    outbox.append(.willFetchZoneChanges(zone, startsOver: cursor == nil))
+    // Until the first page's token is kept: a reading that is cut off after the app has the page
+    // begins again, and then must tell of what went in between.
+    if cursor == nil, !startsOver { record(.setZoneExpired(zone, true), now: now) }
     enter(.fetching(fetch))
     return .again
   }
@@ -247,10 +250,14 @@ extension SyncMachine {
     fetch.zone?.cursor = page.token
     let startsOver = fetch.zone?.startsOver ?? false
     // A zone that starts over and is cut off must start over again, or what is gone would stay.
-    if !startsOver || !page.moreComing { record(.setZoneToken(page.zone, page.token), now: now) }
+    if !startsOver || !page.moreComing {
+      record(.setZoneToken(page.zone, page.token), now: now)
+      if state.expiredZones.contains(page.zone) {
+        record(.setZoneExpired(page.zone, false), now: now)
+      }
+    }
     isUpdateUrgent = true
     if page.moreComing { return ask(&fetch) }
-    if startsOver { record(.setZoneExpired(page.zone, false), now: now) }
     record(.setZoneChanged(page.zone, false), now: now)
     return close(&fetch, error: nil)
   }
@@ -265,10 +272,12 @@ extension SyncMachine {
     return .again
   }
 
-  private mutating func afterZone(_ fetch: inout Fetch, reopens: Bool) -> Advance {
+  private mutating func afterZone(
+    _ fetch: inout Fetch, reopens: Bool, now: Moment
+  ) -> Advance {
     let zone = fetch.zone?.id
     fetch.zone = nil
-    if reopens, let zone { return open(&fetch, zone) }
+    if reopens, let zone { return open(&fetch, zone, now: now) }
     if let failure = fetch.failure, failure.error.code != .partialFailure {
       return close(&fetch)
     }

@@ -50,7 +50,10 @@ extension AppModel {
     }
     for result in sent.deleted {
       guard let zone = layout.number(of: result.id) else { continue }
-      if result.error?.code.isRetriedByEngine != true { zonesToDelete[zone] = false }
+      switch result.error?.code {
+      case nil, .zoneNotFound, .userDeletedZone: zonesToDelete[zone] = false
+      case _?: break  // The engine tries again, or people do.
+      }
     }
   }
 

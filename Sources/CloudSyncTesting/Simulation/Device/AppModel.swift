@@ -72,7 +72,10 @@ struct AppModel {
   }
 
   /// Whether everything it holds is confirmed.
-  var isSettled: Bool { !entries.contains { $0.isDirty } && !blockedZones.contains(true) }
+  var isSettled: Bool {
+    !entries.contains { $0.isDirty } && !blockedZones.contains(true)
+      && !zonesToDelete.contains(true)
+  }
 
   // MARK: What people do
 
@@ -110,15 +113,20 @@ struct AppModel {
       blockedZones[zone] = false
       calls.append(.addZone(PendingChange(.save, layout.zones[zone])))
     }
+    deleteZonesAgain()
     for place in entries.indices where entries[place].isBlocked { wantSent(place) }
   }
 
   /// Adds everything unconfirmed again, as an app does that can't know what the engine remembers.
   mutating func readdDirty() {
+    deleteZonesAgain()
+    for place in entries.indices where entries[place].isDirty { wantSent(place) }
+  }
+
+  private mutating func deleteZonesAgain() {
     for zone in zonesToDelete.indices where zonesToDelete[zone] {
       calls.append(.addZone(PendingChange(.delete, layout.zones[zone])))
     }
-    for place in entries.indices where entries[place].isDirty { wantSent(place) }
   }
 
   // MARK: Helpers of the handlers
