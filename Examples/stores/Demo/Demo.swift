@@ -1,0 +1,7 @@
+import Foundation
+
+struct Demo {
+  let home: Home
+  let output: Output
+  func run() async throws -> Bool { true }
+}
