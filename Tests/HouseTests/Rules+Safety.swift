@@ -2,12 +2,20 @@
 /// the reason a reviewer accepted.
 let drivers: [(path: String, why: String)] = [
   (
-    "Sources/CloudSync/Container/CloudConnection.swift",
-    "observers of account changes must not run on the transport's thread"
-  ),
-  (
     "Sources/CloudSync/Container/CompletionHandlers.swift",
     "a completion handler is called by a task that awaits the answer"
+  ),
+  (
+    "Sources/CloudSync/Engine/EngineDriver.swift",
+    "the pump, the requests and the timer of an engine; made in one function"
+  ),
+  (
+    "Sources/LoopbackServer/LoopbackServer+ForeignChanges.swift",
+    "looks for another process's changes at each tick of an injected clock"
+  ),
+  (
+    "Sources/cloudsync-simulate/Fleet.swift",
+    "spreads independent seeds over the cores; no world sees it"
   ),
 ]
 
