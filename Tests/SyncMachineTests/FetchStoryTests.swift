@@ -29,7 +29,7 @@ struct FetchStoryTests {
     #expect(story.told() == ["willFetchChanges", "> fetchDatabaseChanges"])
     story.answer(FetchStoryTests.database([Story.zone]))
     #expect(
-      story.told() == ["zones [\"Notes\"] []", "willFetchZone Notes", "> fetchZoneChanges"])
+      story.told() == ["zones [\"Notes\"] []", "willFetchZone Notes over", "> fetchZoneChanges"])
     story.answer(FetchStoryTests.page(["a"], 1, more: true))
     story.answer(FetchStoryTests.page(["b"], 2))
     #expect(
@@ -107,7 +107,7 @@ struct FetchStoryTests {
     story.answer(FetchStoryTests.page([], 1, zone: zones[2]))
     story.answer(FetchStoryTests.page([], 1, zone: zones[1]))
     let opened = story.told().filter { $0.hasPrefix("willFetchZone") }
-    #expect(opened == ["willFetchZone C", "willFetchZone B"])
+    #expect(opened == ["willFetchZone C over", "willFetchZone B over"])
     #expect(story.machine.state.changedZones == [zones[0]])
   }
 
