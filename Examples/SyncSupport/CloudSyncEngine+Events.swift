@@ -91,10 +91,6 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
       guard let id = UUID(uuidString: deletion.recordID.recordName) else { continue }
       news.add(.removed(id), type: deletion.recordType)
     }
-    state.withLock { state in
-      state.activity.received += changes.modifications.count
-      state.activity.removed += changes.deletions.count
-    }
     deliver(news, list)
   }
 
@@ -123,6 +119,13 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
   private func settle(
     _ item: CloudNews, _ verdict: Verdict, _ type: RecordType, _ state: inout State
   ) {
+    if verdict.isVisible {
+      switch item {
+      case .fetched, .conflict: state.activity.received += 1
+      case .removed, .vanished: state.activity.removed += 1
+      case .saved, .deletionDone: break
+      }
+    }
     switch item {
     case .fetched(let record), .conflict(let record), .saved(let record):
       switch verdict.duty {

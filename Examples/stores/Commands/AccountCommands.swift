@@ -1,5 +1,8 @@
+import ClipboardStore
 import Foundation
+import GameResultStore
 import SyncSupport
+import TabStore
 
 /// Who is signed in, as `--json` shows it.
 struct AccountDocument: Encodable {

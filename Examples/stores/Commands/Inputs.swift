@@ -18,14 +18,14 @@ extension TextSource {
       } catch {
         throw ToolError("cannot read standard input: \(error.localizedDescription)")
       }
-      return try text(data, "standard input")
+      return try decoded(data, "standard input")
     }
   }
 }
 
 /// The text in the file at `path`.
 func readText(_ path: String) throws(ToolError) -> String {
-  try text(try readData(path), quoted(path))
+  try decoded(try readData(path), quoted(path))
 }
 
 /// The bytes in the file at `path`.
@@ -42,7 +42,7 @@ func readData(_ path: String) throws(ToolError) -> Data {
   }
 }
 
-private func text(_ data: Data, _ what: String) throws(ToolError) -> String {
+private func decoded(_ data: Data, _ what: String) throws(ToolError) -> String {
   guard data.count <= largestInput else { throw ToolError("\(what) is too large") }
   guard let text = String(validating: data, as: UTF8.self) else {
     throw ToolError("\(what) is no text in UTF-8")

@@ -4,7 +4,7 @@ extension Home {
   /// Removes everything the tool made here; asks on a terminal, else wants to be forced.
   func reset(isForced: Bool, _ output: Output) async throws {
     let names = existingContent
-    guard names.contains(where: { $0 != "lock" }) else {
+    guard !names.isEmpty else {
       try output.result(["removed": [String]()], "there is nothing to remove in \(url.path)")
       return
     }
@@ -30,6 +30,6 @@ extension Home {
       }
     }
     try output.result(
-      ["removed": names.filter { $0 != "lock" }], "removed the server and all devices")
+      ["removed": names], "removed the server and all devices")
   }
 }

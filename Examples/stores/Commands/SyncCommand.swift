@@ -1,7 +1,9 @@
+import ClipboardStore
 import CloudSync
 import Foundation
 import GameResultStore
 import SyncSupport
+import TabStore
 
 /// What one `sync` did.
 struct SyncDocument: Encodable {

@@ -1,3 +1,4 @@
+import ClipboardStore
 import Foundation
 import SyncSupport
 import TabStore

@@ -5,11 +5,11 @@ struct Home: Sendable {
   /// The folder.
   let url: URL
 
-  /// The server's file and those SQLite puts beside it, the devices, the demo and the lock:
-  /// everything the tool ever makes, and all that `reset` removes.
-  static let content = [
+  /// The server's file and those SQLite puts beside it, the devices and the demo: all that
+  /// `reset` removes. The lock stays, because somebody may be waiting for it.
+  private static let content = [
     "server.sqlite", "server.sqlite-wal", "server.sqlite-shm", "server.sqlite-journal", "devices",
-    "demo", "lock",
+    "demo",
   ]
 
   /// The home folder asked for, else `CLOUDSYNC_HOME`, else `~/.cloudsync`.

@@ -19,7 +19,7 @@ final class Session: Sendable {
   let account: String?
   let tabs: TabStore
   let clipboard: ClipboardStore
-  private let dataFolder: URL
+  let folder: URL
   private let locks: [FileLock]
 
   /// Opens the device named in `options`, making it when it is new.
@@ -58,15 +58,16 @@ final class Session: Sendable {
     deviceName = device
     self.account = settings?.account
     locks = locked.locks
-    dataFolder = folder.appendingPathComponent("data", isDirectory: true)
-    let apps = Self.appFolders(dataFolder)
+    self.folder = folder
+    let apps = Self.appFolders(folder)
     tabs = try TabStore(directory: apps.itsypad)
     clipboard = try ClipboardStore(directory: apps.itsypad)
   }
 
   /// Whose folders are whose: tabs and clipboard are one app, the results another.
-  static func appFolders(_ data: URL) -> (itsypad: URL, results: URL) {
-    (
+  private static func appFolders(_ folder: URL) -> (itsypad: URL, results: URL) {
+    let data = folder.appendingPathComponent("data", isDirectory: true)
+    return (
       data.appendingPathComponent("itsypad", isDirectory: true),
       data.appendingPathComponent("results", isDirectory: true)
     )
@@ -74,7 +75,7 @@ final class Session: Sendable {
 
   /// The file of this device's switch; until it exists nobody has decided about sync.
   var hasDecidedAboutSync: Bool {
-    let file = Self.appFolders(dataFolder).itsypad
+    let file = Self.appFolders(folder).itsypad
       .appendingPathComponent("cloud-sync-settings.json")
     return FileManager.default.fileExists(atPath: file.path)
   }
@@ -88,14 +89,14 @@ final class Session: Sendable {
   func itsypad(_ link: LinkedDevice) throws -> CloudSyncEngine {
     try CloudSyncEngine(
       database: link.container.privateCloudDatabase,
-      directory: Self.appFolders(dataFolder).itsypad, stores: [tabs, clipboard],
+      directory: Self.appFolders(folder).itsypad, stores: [tabs, clipboard],
       automaticallySync: false)
   }
 
   /// The store of results.
   func results(_ link: LinkedDevice) throws -> GameResultStore {
     try GameResultStore(
-      directory: Self.appFolders(dataFolder).results, container: link.container)
+      directory: Self.appFolders(folder).results, container: link.container)
   }
 
   /// Leaves the account: removes all data of the device, then notes who is signed in now.
@@ -143,14 +144,28 @@ struct LinkedDevice: Sendable {
   let device: LoopbackDevice
   let container: CKContainer
 
-  /// - Throws: `ToolError` when the server's file is damaged or can't be used; it is left as it is.
-  init(_ home: Home, device name: String, account: String?) throws {
-    do {
-      server = try LoopbackServer(path: home.serverPath)
-    } catch {
-      throw ToolError("cannot open the server \(home.serverPath): \(error)")
-    }
+  /// The device called `name` of a server that is open already.
+  init(_ server: LoopbackServer, device name: String, account: String?) {
+    self.server = server
     device = server.device(name, signedInAs: account)
     container = CKContainer(identifier: Session.container, transport: device)
+  }
+
+  /// - Throws: `ToolError` when the server's file is damaged or can't be used; it is left as it is.
+  init(_ home: Home, device name: String, account: String?) throws {
+    self.init(try home.openServer(), device: name, account: account)
+  }
+}
+
+extension Home {
+  /// Opens the server kept here, or makes it.
+  ///
+  /// - Throws: `ToolError` when its file is damaged or can't be used; it is left as it is.
+  func openServer() throws(ToolError) -> LoopbackServer {
+    do {
+      return try LoopbackServer(path: serverPath)
+    } catch {
+      throw ToolError("cannot open the server \(serverPath): \(error)")
+    }
   }
 }
