@@ -19,8 +19,11 @@ struct TraceSearch {
       traces.append(entry.id.uuidString)
       if let line = entry.text.flatMap(Self.line) { traces.append(line) }
     }
-    traces += device.results.results.map(\.id.uuidString)
-    self.traces = traces
+    for result in device.results.results {
+      traces.append(result.id.uuidString)
+      if let line = Self.line(in: result.sharedText) { traces.append(line) }
+    }
+    self.traces = Set(traces).sorted()
   }
 
   /// How many traces are looked for.
@@ -42,6 +45,7 @@ struct TraceSearch {
     memory.formUnion(device.results.results.map(\.id.uuidString))
     let texts =
       device.tabs.tabs.map(\.content) + device.clipboard.entries.compactMap(\.text)
+      + device.results.results.map(\.sharedText)
     let allText = texts.joined(separator: "\n")
     findings.inMemory = traces.filter { memory.contains($0) || allText.contains($0) }.count
 
@@ -58,7 +62,6 @@ struct TraceSearch {
       }
     }
     findings.inFiles = found.count
-    for t in traces where !found.contains(t) { print(t); print(folder.path); let p = Process(); p.executableURL = URL(fileURLWithPath: "/bin/sh"); p.arguments = ["-c", "ls -la \(folder.path)/data/*; grep -c '\(t)' \(folder.path)/data/*/*"]; try? p.run(); p.waitUntilExit(); break }
     return findings
   }
 
