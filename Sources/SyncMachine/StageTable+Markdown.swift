@@ -5,8 +5,8 @@ extension Stage {
     var lines = [
       "# The state machine of the sync engine", "",
       "Printed from `Stage.exits`, the table the machine asserts and the simulator checks; a test",
-      "fails when this page is stale. `RECORD_DOCS=1 swift test --filter StateMachinePage` prints it",
-      "anew.", "", "```mermaid", "stateDiagram-v2", "  [*] --> created",
+      "fails when this page is stale. `RECORD_DOCS=1 swift test --filter SyncMachineTests` prints",
+      "it anew.", "", "```mermaid", "stateDiagram-v2", "  [*] --> created",
     ]
     for stage in allCases {
       for exit in stage.exits where exit.to != .stopped {

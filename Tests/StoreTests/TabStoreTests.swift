@@ -107,7 +107,7 @@ struct TabStoreTests {
   }
 
   @Test(
-    "metadataRowWithNoCorrespondingRecordRow, noMetadataForRecord, nonExistentTable: what is gone is dropped"
+    "metadataRowWithNoCorrespondingRecordRow, noMetadataForRecord, nonExistentTable: dropped"
   )
   func nothingToSend() async throws {
     let bench = try TabBench.signedIn()

@@ -71,7 +71,8 @@ extension CloudReply {
     case .currentUser: "a user"
     case .databaseChanges(let page):
       "zones \(page.modified.map(\.name)), gone "
-        + "\(page.deleted.map { "\($0.zone.name) (\($0.reason))" })\(page.moreComing ? ", more" : "")"
+        + "\(page.deleted.map { "\($0.zone.name) (\($0.reason))" })"
+        + "\(page.moreComing ? ", more" : "")"
     case .zoneChanges(let page):
       "records \(page.modified.map { "\($0.id.path)@\($0.changeTag?.rawValue ?? "")" }), gone "
         + "\(page.deleted.map(\.id.path))\(page.moreComing ? ", more" : "")"
