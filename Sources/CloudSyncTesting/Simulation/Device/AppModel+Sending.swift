@@ -104,8 +104,9 @@ extension AppModel {
       // Purged by the user: nothing of it is uploaded again.
       drop(layout.zone(of: place))
     case .zoneNotFound:
-      entries[place].tag = nil
+      // What is confirmed goes when the engine tells that the zone is gone.
       guard entries[place].isDirty else { return }
+      entries[place].tag = nil
       wantZone(layout.zone(of: place))
       wantSent(place)
     case .batchRequestFailed:

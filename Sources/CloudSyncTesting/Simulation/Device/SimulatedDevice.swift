@@ -139,7 +139,9 @@ final class SimulatedDevice {
         machine?.add([change], now: moment)
         hasAdded = true
       case .removeZone(let change): machine?.remove([change], now: moment)
-      case .noteUntracked: machine?.setHasUntrackedChanges(true, now: moment)
+      case .noteUntracked:
+        machine?.setHasUntrackedChanges(true, now: moment)
+        hasAdded = true
       }
       ledger.note(call)
     }

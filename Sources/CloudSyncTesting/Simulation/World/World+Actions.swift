@@ -124,7 +124,9 @@ extension World {
   func launch(_ number: Int) {
     let device = devices[number]
     guard device.machine == nil else { return }
-    note("\(device.name) starts")
+    note(
+      "\(device.name) starts, keeps \(device.persistence), \(device.app.policy), "
+        + (device.isAutomatic ? "automatic" : "by hand"))
     device.start(from: device.nextState, at: now)
   }
 
