@@ -56,6 +56,7 @@ extension GameResultStore {
       let waiters = state.waiters
       state.wants = StoreCore.Wants()
       state.waiters = []
+      state.postponed = []
       state.retryTimer?.cancel()
       state.retryTimer = nil
       if wants.isFresh { state.plan.reset() }
@@ -93,7 +94,9 @@ extension GameResultStore {
     _ failure: PassFailure, _ wants: StoreCore.Wants, _ state: inout StoreCore.State
   ) {
     var delay: Duration?
-    if failure.isPassing { delay = state.plan.next(serverDelay: failure.serverDelay) }
+    if failure.isPassing, state.bell != nil {
+      delay = state.plan.next(serverDelay: failure.serverDelay)
+    }
     // What failed goes out together next time: there is no point in small groups any more.
     state.groups = []
     if let delay { retry(after: delay, fetching: wants.fetch, &state) }
@@ -156,7 +159,7 @@ extension GameResultStore {
     var idleRounds = 0
     while idleRounds < Self.mostIdleRounds {
       guard core.state.withLock({ core.prepareRound(engine, makesZone: makesZone, &$0) }) else {
-        return storageFailure()
+        return storageFailure() ?? refusal()
       }
       var thrown: CKError?
       do {
@@ -169,7 +172,7 @@ extension GameResultStore {
       if let code = report.failure {
         return PassFailure(
           code, serverDelay: report.serverDelay,
-          isPassing: !report.passing.isEmpty || report.isPartial)
+          isPassing: !report.passing.isEmpty)
       }
       if let thrown, thrown.code != .partialFailure { return PassFailure(thrown) }
       if report.needsFetch {
@@ -179,6 +182,12 @@ extension GameResultStore {
       idleRounds = report.settled > 0 ? 0 : idleRounds + 1
     }
     return PassFailure(.partialFailure, isPassing: true)
+  }
+
+  /// The failure to tell of when single records were refused and are tried again.
+  private func refusal() -> PassFailure? {
+    let isPartial = core.state.withLock { !$0.postponed.isEmpty }
+    return isPartial ? PassFailure(.partialFailure, isPassing: true) : nil
   }
 
   private func storageFailure() -> PassFailure? {
@@ -232,7 +241,8 @@ extension StoreCore {
 
   /// Whether something waits for an item that can be sent now; with full storage only deletions.
   func mayGo(_ id: UUID, _ state: State) -> Bool {
-    switch state.queue[id]?.change {
+    guard !state.refused.contains(id), !state.postponed.contains(id) else { return false }
+    return switch state.queue[id]?.change {
     case .save: !state.isStorageFull
     case .delete: true
     case nil: false
@@ -255,7 +265,7 @@ extension StoreCore {
     state.report = SendReport()
     let grouped = Set(state.groups.joined())
     let rest = state.queue.entries.map(\.id).filter {
-      !grouped.contains($0) && !state.held.contains($0) && !state.refused.contains($0)
+      !grouped.contains($0) && !state.held.contains($0)
     }
     if !rest.isEmpty { state.groups.append(rest) }
     state.groups = state.groups.map { group in group.filter { mayGo($0, state) } }

@@ -10,8 +10,6 @@ struct SendReport: Sendable {
   private(set) var passing: [CKError.Code] = []
   /// The longest wait the server asked for, in seconds.
   private(set) var serverDelay: Double?
-  /// Whether records were refused on their own account and are tried a few times more.
-  var isPartial = false
   /// Why the zone could not be made, when that can't be repaired here.
   var zoneFailure: CKError.Code?
 
@@ -29,7 +27,7 @@ struct SendReport: Sendable {
   /// The failure to tell of; `nil` when there is none.
   var failure: CKError.Code? {
     if let zoneFailure { return zoneFailure }
-    guard let first = passing.first else { return isPartial ? .partialFailure : nil }
-    return passing.count == 1 && settled == 0 && !isPartial ? first : .partialFailure
+    guard let first = passing.first else { return nil }
+    return passing.count == 1 && settled == 0 ? first : .partialFailure
   }
 }

@@ -42,6 +42,7 @@ extension StoreCore {
     forgetEngineState(&state)
     state.hasFetched = false
     state.hasSubscribed = false
+    state.readsFromStart = true
     state.conflicts = 0
     state.log = []
     changeSettings(&state) { $0 = ResultSettings() }
@@ -90,6 +91,8 @@ extension StoreCore {
   ) {
     state.hasSubscribed = false
     state.isZoneLost = false
+    state.readsFromStart = true
+    state.sweep = nil
     switch reason {
     case .deleted, .purged:
       // Somebody wanted the results gone: they go here too, and nothing is sent again.

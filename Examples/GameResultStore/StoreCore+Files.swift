@@ -50,6 +50,7 @@ extension StoreCore {
     state.held = []
     state.offered = [:]
     state.attempts = [:]
+    state.postponed = []
     state.refused = []
     state.isStorageFull = false
     state.sweep = nil

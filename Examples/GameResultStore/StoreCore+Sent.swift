@@ -171,7 +171,7 @@ extension StoreCore {
   }
 
   private func refuse(_ id: UUID, _ error: CKError, _ state: inout State) {
-    if count(id, error, &state) { state.report.isPartial = true }
+    if count(id, error, &state) { state.postponed.insert(id) }
   }
 
   /// Counts one more failure of an item; answers whether it is tried again.

@@ -54,6 +54,8 @@ final class StoreCore: Sendable {
     var offered: [UUID: UInt64] = [:]
     /// How often the cloud refused an item in a row.
     var attempts: [UUID: Int] = [:]
+    /// What the cloud refused in this pass: it is tried again after a wait, the rest goes on.
+    var postponed: Set<UUID> = []
     /// What was given up until a person asks for it or the store starts again.
     var refused: Set<UUID> = []
     var batchLimit = 250
@@ -75,7 +77,9 @@ final class StoreCore: Sendable {
     var operations = 0
     var unwrittenRecords = 0
     var unsavedState: CKSyncEngine.State.Serialization?
-    /// What a zone that is read anew has shown so far.
+    /// Whether the engine has never read the zone, so that its next reading shows all there is.
+    var readsFromStart = false
+    /// What a zone that is read from its beginning has shown so far.
     var sweep: Set<UUID>?
 
     /// Where it stands, for people.

@@ -1,0 +1,278 @@
+import CloudSync
+import Foundation
+import SyncSupport
+import Synchronization
+import Testing
+
+@testable import GameResultStore
+
+/// The delegate by itself: events made by hand, an engine that reaches no server.
+@Suite("Game results as a delegate")
+struct GameResultDelegateTests {
+  /// A store with results in its queue and an engine that can't begin.
+  struct Scene {
+    let folder = ResultFolder()
+    let store: GameResultStore
+    let engine: CKSyncEngine
+    let results: [GameResult]
+
+    init(_ numbers: ClosedRange<Int> = 1_960...1_962) throws {
+      store = try GameResultStore(
+        directory: folder.url, container: CKContainer(identifier: "iCloud.example.nowhere"),
+        clock: StandingClock(), calendar: ResultDevice.calendar, now: { ResultDevice.noon })
+      engine = store.engine(nil)
+      let engine = engine
+      let store = store
+      store.core.state.withLock { store.attach(engine, readsFromStart: true, &$0) }
+      results = try store.importResults(from: wordles(numbers)).added
+      _ = store.uploads.takeAll()
+      store.core.state.withLock { state in
+        state.held = []
+        state.settings.hasZone = true
+        _ = store.core.prepareRound(engine, makesZone: false, &state)
+      }
+    }
+
+    func batch(
+      _ scope: CKSyncEngine.SendChangesOptions.Scope = .all
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+      await store.nextRecordZoneChangeBatch(
+        CKSyncEngine.SendChangesContext(
+          reason: .manual, options: CKSyncEngine.SendChangesOptions(scope: scope)),
+        syncEngine: engine)
+    }
+
+    func send(_ event: CKSyncEngine.Event) async {
+      await store.handleEvent(event, syncEngine: engine)
+    }
+
+    func fail(
+      _ record: CKRecord, _ code: CKError.Code, _ userInfo: [String: any Sendable] = [:]
+    ) async {
+      await send(
+        .sentRecordZoneChanges(
+          .init(failedRecordSaves: [
+            .init(record: record, error: CKError(code, userInfo: userInfo))
+          ])))
+    }
+
+    var waiting: Int { store.status.waiting }
+  }
+
+  static func id(_ result: GameResult) -> CKRecord.ID { ResultRecord.recordID(result.id) }
+
+  @Test("A batch holds the results as they are, in scope only, and is confirmed by number")
+  func batches() async throws {
+    let scene = try Scene()
+    #expect(await scene.batch(.recordIDs([])) == nil)
+    let again = try Scene()
+    let batch = try #require(await again.batch())
+    #expect(batch.recordsToSave.compactMap { GameResult(from: $0) } == again.results)
+    #expect(await again.batch() == nil)
+    // Deleted while under way: the confirmation of the save must not settle the deletion.
+    try again.store.delete(again.results[0].id)
+    await again.send(.sentRecordZoneChanges(.init(savedRecords: batch.recordsToSave)))
+    #expect(again.waiting == 1 && again.store.results.count == 2)
+    await again.send(
+      .sentRecordZoneChanges(.init(deletedRecordIDs: [Self.id(again.results[0])])))
+    #expect(again.waiting == 1, "a deletion nobody handed out is not settled")
+  }
+
+  @Test("On a conflict the server wins, and that is logged")
+  func conflict() async throws {
+    let scene = try Scene(1_963...1_963)
+    let record = try #require(await scene.batch()?.recordsToSave.first)
+    let theirs = GameResult(
+      id: scene.results[0].id, gameId: Game.wordle.id, gameName: "Wordle",
+      date: ResultDevice.noon, score: 2, maxAttempts: 6, completed: true, sharedText: "theirs")
+    await scene.fail(
+      record, .serverRecordChanged, [CKRecordChangedErrorServerRecordKey: theirs.record()])
+    #expect(scene.store.results == [theirs])
+    #expect(scene.waiting == 0 && scene.store.status.conflicts == 1)
+    #expect(scene.engine.state.pendingRecordZoneChanges.isEmpty)
+    #expect(
+      scene.store.log.map(\.message) == [
+        "Conflict for result \(theirs.id.uuidString), using server version."
+      ])
+  }
+
+  @Test("A conflict with a record that can't be read ends too, and loses nothing")
+  func unreadableConflict() async throws {
+    let scene = try Scene(1_963...1_963)
+    let record = try #require(await scene.batch()?.recordsToSave.first)
+    let theirs = scene.results[0].record()
+    theirs["date"] = "?"
+    await scene.fail(record, .serverRecordChanged, [CKRecordChangedErrorServerRecordKey: theirs])
+    #expect(scene.store.results == scene.results && scene.waiting == 0)
+  }
+
+  /// What is left after a failed save: changes waiting here, changes the engine has, what the
+  /// round reports, whether the zone is asked for.
+  struct Outcome: Equatable {
+    var waiting = 1
+    var pending = 1
+    var failure: CKError.Code?
+    var isPostponed = false
+    var asksForZone = false
+    var isFull = false
+  }
+
+  @Test("Every code has its outcome for a save", arguments: CKError.Code.allCases)
+  func saves(_ code: CKError.Code) async throws {
+    let scene = try Scene(1_963...1_963)
+    let record = try #require(await scene.batch()?.recordsToSave.first)
+    await scene.fail(record, code)
+    let state = scene.store.core.state.withLock {
+      Outcome(
+        waiting: $0.queue.count, pending: scene.engine.state.pendingRecordZoneChanges.count,
+        failure: $0.report.failure, isPostponed: !$0.postponed.isEmpty,
+        asksForZone: !scene.engine.state.pendingDatabaseChanges.isEmpty,
+        isFull: $0.isStorageFull)
+    }
+    let expected: Outcome =
+      switch code {
+      case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
+        .notAuthenticated, .operationCancelled, .zoneBusy, .serverResponseLost,
+        .accountTemporarilyUnavailable:
+        Outcome(failure: code)
+      case .zoneNotFound, .userDeletedZone: Outcome(asksForZone: true)
+      case .serverRecordChanged, .unknownItem, .batchRequestFailed, .limitExceeded: Outcome()
+      case .quotaExceeded: Outcome(isFull: true)
+      case .internalError, .partialFailure, .badContainer, .missingEntitlement,
+        .permissionFailure, .invalidArguments, .resultsTruncated, .serverRejectedRequest,
+        .assetFileNotFound, .assetFileModified, .incompatibleVersion, .constraintViolation,
+        .changeTokenExpired, .badDatabase, .tooManyParticipants, .alreadyShared,
+        .referenceViolation, .managedAccountRestricted, .participantMayNeedVerification,
+        .assetNotAvailable, .participantAlreadyInvited:
+        Outcome(isPostponed: true)
+      }
+    #expect(state == expected)
+    #expect(scene.store.results == scene.results, "a result must never be lost to an error")
+    // Three more times, and a change that is refused for itself is put aside, but kept.
+    for _ in 0..<3 { await scene.fail(record, code) }
+    #expect(scene.waiting == 1)
+    let isRefused = expected.isPostponed || code == .limitExceeded
+    #expect(scene.store.status.refused == (isRefused ? 1 : 0))
+  }
+
+  @Test("Every code has its outcome for a deletion", arguments: CKError.Code.allCases)
+  func deletions(_ code: CKError.Code) async throws {
+    let scene = try Scene(1_963...1_963)
+    let id = Self.id(scene.results[0])
+    try scene.store.delete(scene.results[0].id)
+    _ = scene.store.uploads.takeAll()
+    scene.store.core.state.withLock { state in
+      state.held = []
+      _ = scene.store.core.prepareRound(scene.engine, makesZone: false, &state)
+    }
+    #expect(await scene.batch()?.recordIDsToDelete == [id])
+    await scene.send(.sentRecordZoneChanges(.init(failedRecordDeletes: [id: CKError(code)])))
+    let isDone = [.unknownItem, .zoneNotFound, .userDeletedZone].contains(code)
+    #expect(scene.waiting == (isDone ? 0 : 1))
+    #expect(scene.store.results.isEmpty)
+  }
+
+  @Test("A missing zone that held results is explained by a fetch before it is made again")
+  func missingZone() async throws {
+    let scene = try Scene(1_962...1_963)
+    let records = try #require(await scene.batch()?.recordsToSave)
+    await scene.send(.sentRecordZoneChanges(.init(savedRecords: [records[0]])))
+    await scene.fail(records[1], .zoneNotFound)
+    #expect(scene.engine.state.pendingDatabaseChanges.isEmpty)
+    #expect(scene.store.core.state.withLock { $0.report.needsFetch })
+    // With the flag of a reset it needs no explanation.
+    await scene.fail(records[1], .zoneNotFound, [CKErrorUserDidResetEncryptedDataKey: true])
+    #expect(scene.engine.state.pendingDatabaseChanges.count == 1 && scene.waiting == 2)
+  }
+
+  @Test("A zone that is gone: deleted and purged clear all, a reset sends all again")
+  func zoneLoss() async throws {
+    for reason in [
+      CKDatabase.DatabaseChange.Deletion.Reason.deleted, .purged, .encryptedDataReset,
+    ] {
+      let scene = try Scene()
+      let records = try #require(await scene.batch()?.recordsToSave)
+      await scene.send(.sentRecordZoneChanges(.init(savedRecords: Array(records.dropLast()))))
+      #expect(scene.waiting == 1)
+      let other = CKRecordZone.ID(zoneName: "Another")
+      await scene.send(
+        .fetchedDatabaseChanges(.init(deletions: [.init(zoneID: other, reason: reason)])))
+      #expect(scene.store.results.count == 3, "another zone is another store's")
+      await scene.send(
+        .fetchedDatabaseChanges(
+          .init(deletions: [.init(zoneID: ResultRecord.zoneID, reason: reason)])))
+      let isReset = reason == .encryptedDataReset
+      #expect(scene.store.results.count == (isReset ? 3 : 0), "\(reason)")
+      #expect(scene.waiting == (isReset ? 3 : 0), "\(reason)")
+      #expect(scene.engine.state.pendingRecordZoneChanges.count == (isReset ? 3 : 0))
+      #expect(scene.engine.state.pendingDatabaseChanges.count == (isReset ? 1 : 0))
+    }
+  }
+
+  @Test("Signing out and switching clear everything; a first sign-in clears nothing")
+  func accounts() async throws {
+    let ada = CKRecord.ID(recordName: "_ada")
+    let ben = CKRecord.ID(recordName: "_ben")
+    let table: [([CKSyncEngine.Event.AccountChange.ChangeType], Int)] = [
+      ([.signIn(currentUser: ada)], 3),
+      ([.signIn(currentUser: ada), .signIn(currentUser: ada)], 3),
+      ([.signIn(currentUser: ada), .signIn(currentUser: ben)], 0),
+      ([.signIn(currentUser: ada), .signOut(previousUser: ada)], 0),
+      ([.switchAccounts(previousUser: ada, currentUser: ben)], 0),
+    ]
+    for (changes, count) in table {
+      let scene = try Scene()
+      for change in changes { await scene.send(.accountChange(.init(changeType: change))) }
+      #expect(scene.store.results.count == count && scene.waiting == count, "\(changes)")
+      #expect(scene.store.streaks().count == min(count, 1))
+      #expect(scene.folder.names().contains("results.json") == (count > 0))
+      #expect(scene.folder.names().contains("offline-queue.json") == (count > 0))
+    }
+  }
+
+  @Test("Events of an engine that was let go change nothing")
+  func oldEngine() async throws {
+    let scene = try Scene()
+    let old = scene.store.engine(nil)
+    await scene.store.handleEvent(
+      .accountChange(.init(changeType: .signOut(previousUser: CKRecord.ID(recordName: "_ada")))),
+      syncEngine: old)
+    #expect(scene.store.results.count == 3)
+  }
+
+  @Test("A fetched version replaces the local one; foreign and broken records are left alone")
+  func fetched() async throws {
+    let scene = try Scene(1_963...1_963)
+    let broken = GameResultRecordTests.solved.record()
+    broken["gameID"] = nil
+    let foreign = CKRecord(
+      recordType: "Other",
+      recordID: CKRecord.ID(recordName: UUID().uuidString, zoneID: ResultRecord.zoneID))
+    let news = GameResultRecordTests.failed
+    await scene.send(
+      .fetchedRecordZoneChanges(
+        .init(
+          modifications: [broken, foreign, news.record(), scene.results[0].record()].map {
+            .init(record: $0)
+          })))
+    #expect(Set(scene.store.results) == [news, scene.results[0]])
+    #expect(scene.waiting == 0, "the cloud has it already")
+    await scene.send(
+      .fetchedRecordZoneChanges(
+        .init(deletions: [.init(recordID: Self.id(news), recordType: "GameResult")])))
+    #expect(scene.store.results == scene.results)
+  }
+
+  @Test("Only pushes of the store's own subscription count")
+  func pushes() throws {
+    let scene = try Scene()
+    #expect(scene.store.receivedPush(subscriptionID: "user-data-zone-changes"))
+    #expect(!scene.store.receivedPush(subscriptionID: "another"))
+    #expect(!scene.store.receivedPush(subscriptionID: nil))
+    let push: [AnyHashable: Any] = [
+      "ck": ["cid": "c", "fet": ["sid": "user-data-zone-changes", "dbs": 2]]
+    ]
+    #expect(scene.store.didReceiveRemoteNotification(push))
+    #expect(!scene.store.didReceiveRemoteNotification([:]))
+  }
+}

@@ -1,0 +1,183 @@
+import CloudSync
+import Foundation
+import GameResultStore
+import SyncSupport
+import Synchronization
+import Testing
+
+@Suite("Queues and retry plan of the results store", .timeLimit(.minutes(1)))
+struct GameResultQueueTests {
+  /// Groups a queue let go, and a way to wait for the next.
+  final class Groups: Sendable {
+    private let stream: AsyncStream<[Int]>
+    private let listener: AsyncStream<[Int]>.Continuation
+    private let seen = Mutex<[[Int]]>([])
+
+    init() { (stream, listener) = AsyncStream.makeStream(of: [Int].self) }
+
+    var all: [[Int]] { seen.withLock { $0 } }
+
+    func add(_ group: [Int]) {
+      seen.withLock { $0.append(group) }
+      listener.yield(group)
+    }
+
+    func next() async -> [Int] {
+      for await group in stream { return group }
+      return []
+    }
+  }
+
+  @Test("Five go at once, fewer two seconds after the last one")
+  func uploadQueue() async {
+    let clock = StandingClock()
+    let groups = Groups()
+    let queue = UploadQueue<Int>(clock: clock) { groups.add($0) }
+    queue.add(contentsOf: Array(1...12))
+    #expect(groups.all == [[1, 2, 3, 4, 5], [6, 7, 8, 9, 10]])
+    #expect(queue.waiting == [11, 12])
+    await clock.waitForSleeper(of: .seconds(2))
+    clock.advance(by: .milliseconds(1_900))
+    queue.add(13)
+    // The wait begins again with 13.
+    await clock.waitForSleeper(of: .seconds(2))
+    clock.advance(by: .milliseconds(1_900))
+    #expect(queue.waiting == [11, 12, 13])
+    clock.advance(by: .milliseconds(100))
+    _ = await (groups.next(), groups.next())
+    #expect(await groups.next() == [11, 12, 13])
+    for number in 14...18 { queue.add(number) }
+    #expect(groups.all.last == [14, 15, 16, 17, 18])
+    queue.add(19)
+    #expect(queue.takeAll() == [19] && queue.takeAll() == [])
+    #expect(groups.all.count == 4)
+  }
+
+  @Test("A queue on the disk holds each change once, and loses none")
+  func offlineQueue() throws {
+    let folder = ResultFolder()
+    let url = folder.url.appendingPathComponent("offline-queue.json")
+    let ids = (0..<5).map { _ in UUID() }
+    var queue = try OfflineQueue(url)
+    for id in ids + ids { queue.put(.save, id) }
+    queue.put(.delete, ids[0])
+    try queue.write()
+    var again = try OfflineQueue(url)
+    #expect(again.entries == queue.entries && again.count == 5)
+    #expect(again.entries.map(\.id) == ids.dropFirst() + [ids[0]])
+    #expect(again[ids[0]]?.change == .delete)
+    // An older change that is confirmed does not take a newer one out.
+    let number = try #require(again[ids[1]]?.number)
+    again.put(.delete, ids[1])
+    let isSettled = again.settle(ids[1], number: number)
+    #expect(!isSettled && again.count == 5)
+    for entry in again.entries { again.settle(entry.id, number: entry.number) }
+    #expect(again.isEmpty)
+    try again.write()
+    #expect(try OfflineQueue(url).isEmpty)
+    try again.clear()
+    #expect(folder.names() == [])
+  }
+
+  @Test("The retry plan waits 2, 4 and 8 seconds, longer when the server asks, then stops")
+  func plan() {
+    var plan = RetryPlan()
+    let waits = [plan.next(), plan.next(), plan.next(), plan.next()]
+    #expect(waits == [.seconds(2), .seconds(4), .seconds(8), nil])
+    #expect(plan.isExhausted)
+    plan.reset()
+    let asked = [
+      plan.next(serverDelay: 30), plan.next(serverDelay: 1), plan.next(serverDelay: .infinity),
+    ]
+    #expect(asked == [.seconds(30), .seconds(4), .seconds(8)])
+  }
+
+  @Test("Each failure has its message, and a promise to retry only when one follows")
+  func messages() {
+    let table: [(CKError.Code, Bool, String?)] = [
+      (.networkUnavailable, true, "No internet. Will sync when online."),
+      (.quotaExceeded, false, "iCloud storage full. Free up space in Settings → iCloud."),
+      (.zoneBusy, true, "iCloud temporarily unavailable. Retrying..."),
+      (.serviceUnavailable, true, "iCloud temporarily unavailable. Retrying..."),
+      (.serviceUnavailable, false, "iCloud temporarily unavailable."),
+      (.partialFailure, true, "Some data couldn't sync. Retrying..."),
+      (.serverRecordChanged, true, nil), (.changeTokenExpired, true, nil),
+    ]
+    for (code, isRetrying, message) in table {
+      #expect(SyncFailure(code, isRetrying: isRetrying).message == message, "\(code)")
+    }
+    let silent = CKError.Code.allCases.filter {
+      SyncFailure($0, isRetrying: true, detail: "why").message == nil
+    }
+    #expect(silent == [.serverRecordChanged, .operationCancelled, .changeTokenExpired])
+  }
+
+  @Test("An empty list claims nothing before a sync succeeded")
+  func firstLaunch() {
+    let failure = SyncFailure(.serviceUnavailable, isRetrying: true)
+    let table: [(SyncState, Date?, String)] = [
+      (.syncing, nil, "Syncing your data..."), (.syncing, ResultDevice.noon, "No results yet"),
+      (.synced(lastSyncDate: ResultDevice.noon), ResultDevice.noon, "No results yet"),
+      (.failed(failure), nil, "iCloud temporarily unavailable. Retrying... Using offline data"),
+      (.offline, nil, "Using offline data"),
+    ]
+    for (state, lastSync, text) in table {
+      var status = SyncStatus(state: state, lastSync: lastSync)
+      if case .failed(let failure) = state { status.message = failure.message }
+      #expect(status.emptyText == text)
+    }
+  }
+
+  @Test(
+    "A damaged file is a clear error, and nothing is changed",
+    arguments: [
+      "results.json", "offline-queue.json", "cloud-record-metadata.json", "sync-settings.json",
+      "sync-state.data",
+    ])
+  func damaged(_ name: String) throws {
+    let folder = ResultFolder()
+    func open() throws -> GameResultStore {
+      try GameResultStore(
+        directory: folder.url, container: CKContainer(identifier: "iCloud.example"),
+        clock: StandingClock(), calendar: ResultDevice.calendar, now: { ResultDevice.noon })
+    }
+    do {
+      let store = try open()
+      try store.add(sharedText: "Wordle 1,963 4/6")
+    }
+    let url = folder.url.appendingPathComponent(name)
+    var bytes = (try? Data(contentsOf: url)) ?? Data("{}".utf8)
+    if bytes.count > 4 { bytes[bytes.count - 4] ^= 1 } else { bytes = Data("{]".utf8) }
+    try bytes.write(to: url)
+    let before = folder.names()
+    let error = #expect(throws: FileError.self) { try open() }
+    #expect(error?.description.contains(name) == true)
+    #expect(error?.description.contains("Wordle") == false)
+    #expect(folder.names() == before)
+    #expect(try Data(contentsOf: url) == bytes)
+  }
+
+  @Test("A crash between the two writes of a change is finished at the next start")
+  func crashBetweenWrites() throws {
+    let folder = ResultFolder()
+    func open() throws -> GameResultStore {
+      try GameResultStore(
+        directory: folder.url, container: CKContainer(identifier: "iCloud.example"),
+        clock: StandingClock(), calendar: ResultDevice.calendar, now: { ResultDevice.noon })
+    }
+    let store = try open()
+    let first = try store.add(sharedText: "Wordle 1,963 4/6")
+    let results = folder.url.appendingPathComponent("results.json")
+    let before = try Data(contentsOf: results)
+    // Added, but the results did not get there: as if it never was.
+    try store.add(sharedText: "Wordle 1,962 4/6")
+    try before.write(to: results)
+    let afterAdd = try open()
+    #expect(afterAdd.results == [first] && afterAdd.status.waiting == 1)
+    // Deleted, but the results did not get there: deleted all the same.
+    try afterAdd.delete(first.id)
+    try before.write(to: results)
+    let afterDelete = try open()
+    #expect(afterDelete.results == [] && afterDelete.status.waiting == 1)
+  }
+}
