@@ -10,6 +10,8 @@ final class Recorder: CKSyncEngineDelegate {
     var texts: [String: String] = [:]
     var events: [String] = []
     var refusals: [String] = []
+    /// The names of all records that were fetched, one for each time.
+    var names: [String] = []
     var state: CKSyncEngine.State.Serialization?
   }
 
@@ -30,6 +32,7 @@ final class Recorder: CKSyncEngineDelegate {
       switch event {
       case .stateUpdate(let update): contents.state = update.stateSerialization
       case .fetchedRecordZoneChanges(let changes):
+        contents.names += changes.modifications.map(\.record.recordID.recordName)
         for change in changes.modifications {
           contents.texts[change.record.recordID.recordName] = change.record["text"] as? String
         }
