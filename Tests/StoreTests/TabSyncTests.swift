@@ -209,10 +209,10 @@ struct TabSyncTests {
         _ = try await container.privateCloudDatabase.deleteRecordZone(withID: zone)
       case "purged":
         try server.controls.purgeZone(
-          ZoneID(name: "ItsypadData"), of: "anna", in: TabDevice.container)
+          ZoneID(name: "ItsypadData"), container: TabDevice.container, account: "anna")
       default:
         try server.controls.resetEncryptedData(
-          ZoneID(name: "ItsypadData"), of: "anna", in: TabDevice.container)
+          ZoneID(name: "ItsypadData"), container: TabDevice.container, account: "anna")
       }
       try desk.tabs.updateContent(testID(2), "edited", now: testDate(9))
       for device in [desk, phone, desk] { try await device.sync.sync() }
@@ -232,7 +232,7 @@ struct TabSyncTests {
     try await phone.sync.sync()
     try await desk.sync.sync()
     try server.controls.expireTokens(
-      of: ZoneID(name: "ItsypadData"), of: "anna", in: TabDevice.container)
+      of: ZoneID(name: "ItsypadData"), container: TabDevice.container, account: "anna")
     try phone.tabs.updateContent(testID(1), "after expiry", now: testDate(1))
     for device in [phone, desk] { try await device.sync.sync() }
     try await expectConverged(server, [phone, desk], "expiry")

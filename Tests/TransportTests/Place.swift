@@ -202,12 +202,14 @@ final class ServerPlace: Place {
   func administer(_ act: Act, of account: String) throws {
     let controls = server.controls
     switch act {
-    case .delete(let zone): try controls.deleteZone(zone, of: account, in: containerID)
-    case .purge(let zone): try controls.purgeZone(zone, of: account, in: containerID)
+    case .delete(let zone): try controls.deleteZone(zone, container: containerID, account: account)
+    case .purge(let zone): try controls.purgeZone(zone, container: containerID, account: account)
     case .resetEncryptedData(let zone):
-      try controls.resetEncryptedData(zone, of: account, in: containerID)
-    case .expireTokens(let zone): try controls.expireTokens(of: zone, of: account, in: containerID)
-    case .trim(let zone): try controls.trimTombstones(of: zone, of: account, in: containerID)
+      try controls.resetEncryptedData(zone, container: containerID, account: account)
+    case .expireTokens(let zone):
+      try controls.expireTokens(of: zone, container: containerID, account: account)
+    case .trim(let zone):
+      try controls.trimTombstones(of: zone, container: containerID, account: account)
     case .quota(let bytes): try controls.setQuota(bytes, of: account)
     }
   }
