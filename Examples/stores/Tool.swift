@@ -1,5 +1,7 @@
 import Foundation
+import LoopbackServer
 import SyncSupport
+import Synchronization
 
 /// The tool from the command line to the exit code.
 enum Tool {
@@ -83,13 +85,44 @@ enum Tool {
   }
 }
 
-/// A place where the demo lets a child process die, as a crash would.
+/// Places where a process dies as in a crash, for the demo and the tests that start one.
 enum CrashPoint {
-  /// Set by the demo in its child's environment.
-  static let variable = "CLOUDSYNC_STORES_DIE_AFTER_COMMAND"
+  /// Set to 1, the process dies when its command is done and before it could say goodbye.
+  static let afterCommand = "CLOUDSYNC_STORES_DIE_AFTER_COMMAND"
+
+  /// Set to a number, the process dies when the server has carried out that many requests and
+  /// the last one's answer has not left.
+  static let afterRequest = "CLOUDSYNC_STORES_DIE_AFTER_REQUEST"
 
   /// Ends the process without any goodbye when the environment asks for it.
   static func pass(_ environment: [String: String]) {
-    if environment[variable] == "1" { kill(getpid(), SIGKILL) }
+    if environment[afterCommand] == "1" { die() }
   }
+
+  /// Sees to it that the process dies in the middle of a request when the environment asks for it.
+  static func prepare(_ server: LoopbackServer) {
+    guard let text = ProcessInfo.processInfo.environment[afterRequest], let last = Int(text)
+    else { return }
+    let countdown = Countdown(last)
+    server.controls.runAfterCommit(next: last) { _ in
+      if countdown.isOver() { die() }
+    }
+  }
+
+  private final class Countdown: Sendable {
+    private let left: Mutex<Int>
+
+    init(_ count: Int) {
+      left = Mutex(count)
+    }
+
+    func isOver() -> Bool {
+      left.withLock { left in
+        left -= 1
+        return left <= 0
+      }
+    }
+  }
+
+  private static func die() { kill(getpid(), SIGKILL) }
 }

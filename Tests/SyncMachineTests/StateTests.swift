@@ -97,4 +97,20 @@ struct StateTests {
     let printed = try String(contentsOf: page, encoding: .utf8)
     #expect(printed == Stage.markdown, "stale: RECORD_DOCS=1 swift test --filter StateMachinePage")
   }
+
+  @Test("A state of format 1, written by the first version, opens for ever")
+  func golden() throws {
+    let bytes = [UInt8](Data(base64Encoded: StateTests.formatOne) ?? Data())
+    #expect(
+      StateTests.sample.encoded() == bytes,
+      "the format changed: \(Data(StateTests.sample.encoded()).base64EncodedString())")
+    #expect(try SyncState(decoding: bytes) == StateTests.sample)
+  }
+
+  /// Never write this again; when the format changes, add the new one beside it.
+  static let formatOne =
+    "Q1NZTkMBtwEBAl9hAAEBBAIFTm90ZXMQX19kZWZhdWx0T3duZXJfXwEFAUICX3gBBgEBQxBfX2RlZmF1"
+    + "bHRPd25lcl9fAQFDEF9fZGVmYXVsdE93bmVyX18AAQEaY2xvdWRzeW5jLWRhdGFiYXNlLWNoYW5nZXMB"
+    + "AQFEEF9fZGVmYXVsdE93bmVyX18CBU5vdGVzEF9fZGVmYXVsdE93bmVyX18BRRBfX2RlZmF1bHRPd25l"
+    + "cl9fAgACw6kDAWL5JWAe"
 }

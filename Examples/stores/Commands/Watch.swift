@@ -26,13 +26,16 @@ struct Watch: Sendable {
   func run() async throws {
     var known: [UUID: ScratchTab]?
     var lastProblem: String?
-    output.note("watching the tabs of \(device); interrupt to end")
     while !Task.isCancelled {
       let (tabs, problem) = try await look()
       if let problem, problem != lastProblem { output.note(problem) }
       lastProblem = problem
       let now = Dictionary(tabs.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-      if let known { try show(from: known, to: tabs, now) }
+      if let known {
+        try show(from: known, to: tabs, now)
+      } else {
+        output.note("watching \(count(tabs.count, "tab")) of \(device); interrupt to end")
+      }
       known = now
       do { try await Task.sleep(for: interval) } catch { return }
     }

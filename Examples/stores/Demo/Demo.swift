@@ -27,7 +27,9 @@ struct Demo: Sendable {
   /// - Returns: whether everything held and nothing differs.
   func run() async throws -> Bool {
     let lock = try await home.use()
-    defer { withExtendedLifetime(lock) {} }
+    let stageLock = try await FileLock(
+      home.item(Home.demoLock).path, .exclusive, what: "the demo's folder")
+    defer { withExtendedLifetime((lock, stageLock)) {} }
     let clock = ContinuousClock()
     let start = clock.now
     if FileManager.default.fileExists(atPath: place.url.path) {

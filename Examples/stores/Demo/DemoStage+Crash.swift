@@ -61,7 +61,7 @@ extension DemoStage {
       "--home", place.url.path, "--device", "phone", "tabs", "add", name, "--text", text,
     ]
     var environment = ProcessInfo.processInfo.environment
-    environment[CrashPoint.variable] = "1"
+    environment[CrashPoint.afterCommand] = "1"
     process.environment = environment
     process.standardOutput = FileHandle.nullDevice
     process.standardError = FileHandle.nullDevice

@@ -16,7 +16,7 @@ final class FileLock: Sendable {
   ///
   /// - Parameters:
   ///   - seconds: how long to wait at most.
-  ///   - waiting: called once when there is somebody to wait for.
+  ///   - waiting: called once when the wait becomes worth a word.
   /// - Throws: `ToolError` when the file can't be opened, or the wait was too long.
   init(
     _ path: String, _ kind: Kind, what: String, waitAtMost seconds: Double = 30,
@@ -28,13 +28,18 @@ final class FileLock: Sendable {
     }
     let operation = kind == .shared ? LOCK_SH : LOCK_EX
     var waited = 0.0
+    var hasTold = false
     while flock(descriptor, operation | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else {
         let reason = String(cString: strerror(errno))
         close(descriptor)
         throw ToolError("cannot lock \(path): \(reason)")
       }
-      if waited == 0 { waiting() }
+      // Most commands take a moment; only a longer wait is worth a word.
+      if waited >= 0.5 && !hasTold {
+        hasTold = true
+        waiting()
+      }
       guard waited < seconds else {
         close(descriptor)
         throw ToolError("\(what) is in use by another stores command; try again when it is done")

@@ -9,8 +9,11 @@ struct Home: Sendable {
   /// `reset` removes. The lock stays, because somebody may be waiting for it.
   private static let content = [
     "server.sqlite", "server.sqlite-wal", "server.sqlite-shm", "server.sqlite-journal", "devices",
-    "demo",
+    "demo", demoLock,
   ]
+
+  /// The lock a demo holds, so that two of them take turns.
+  static let demoLock = "demo.lock"
 
   /// The home folder asked for, else `CLOUDSYNC_HOME`, else `~/.cloudsync`.
   init(_ path: String?, environment: [String: String]) throws(ToolError) {

@@ -163,7 +163,9 @@ extension Home {
   /// - Throws: `ToolError` when its file is damaged or can't be used; it is left as it is.
   func openServer() throws(ToolError) -> LoopbackServer {
     do {
-      return try LoopbackServer(path: serverPath)
+      let server = try LoopbackServer(path: serverPath)
+      CrashPoint.prepare(server)
+      return server
     } catch {
       throw ToolError("cannot open the server \(serverPath): \(error)")
     }
