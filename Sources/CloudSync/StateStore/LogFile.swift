@@ -105,5 +105,10 @@ final class FileLock: Sendable {
     }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A child process forked meanwhile may hold the same open file until it runs its program;
+    // only an explicit unlock lets go for both.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }
