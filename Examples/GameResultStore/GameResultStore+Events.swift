@@ -99,10 +99,12 @@ extension StoreCore {
     of changes: [CKSyncEngine.PendingRecordZoneChange], _ state: inout State
   ) {
     let taken = Set(batch.recordsToSave.map(\.recordID) + batch.recordIDsToDelete)
-    for recordID in taken {
-      guard let id = UUID(uuidString: recordID.recordName) else { continue }
-      state.offered[id] = state.queue[id]?.number
-    }
+    let ids = taken.compactMap { UUID(uuidString: $0.recordName) }
+    for id in ids { state.offered[id] = state.queue[id]?.number }
+    // On the disk before it is sent: after a crash the answer may be lost, and what another
+    // device then deletes must not come back.
+    state.queue.noteOffered(ids)
+    persist(&state)
     let left = changes.compactMap { change -> UUID? in
       switch change {
       case .saveRecord(let recordID), .deleteRecord(let recordID):
@@ -159,10 +161,13 @@ extension StoreCore {
     engine.state.remove(pendingRecordZoneChanges: [.saveRecord(ResultRecord.recordID(id))])
   }
 
-  /// A result that was deleted elsewhere goes here too, unless it was made anew meanwhile.
+  /// A result that was deleted elsewhere goes here too, unless it was made anew and the cloud
+  /// can't have seen that one.
   private func removed(_ id: UUID, _ engine: CKSyncEngine, _ state: inout State) {
     let recordID = ResultRecord.recordID(id)
-    let isNew = state.queue[id]?.change == .save && !state.metadata.knows(recordID)
+    let waiting = state.queue[id]
+    let isNew =
+      waiting?.change == .save && waiting?.wasOffered == false && !state.metadata.knows(recordID)
     state.metadata.forget(recordID.recordName)
     guard !isNew else { return }
     state.library[id] = nil

@@ -90,6 +90,7 @@ extension StoreCore {
   ) {
     state.hasSubscribed = false
     state.isZoneLost = false
+    forgetEngineState(&state)
     state.readsFromStart = true
     state.sweep = nil
     switch reason {
