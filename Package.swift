@@ -43,7 +43,6 @@ let package = Package(
   products: [
     .library(name: "CloudSync", targets: ["CloudSync"]),
     .library(name: "LoopbackServer", targets: ["LoopbackServer"]),
-    .library(name: "CloudSyncTesting", targets: ["CloudSyncTesting"]),
     .executable(name: "stores", targets: ["stores"]),
   ],
   targets: [

@@ -62,7 +62,8 @@ extension GameResultStore {
 
   /// Stops syncing, as when an app goes to the background.
   ///
-  /// What was not sent waits for the next start. Returns when nothing is under way any more; a second call does nothing.
+  /// What was not sent waits for the next start. Returns when nothing is under way any more; a
+  /// second call does nothing.
   public func stop() async {
     let (engine, loop, waiters) = core.state.withLock { state in
       let run = (state.engine, state.loop, state.waiters)

@@ -51,7 +51,8 @@ extension StoreCore {
 
   /// Without an owner's name nobody can say whose the results are that a cloud has.
   ///
-  /// They go, and come back if they are this account's. What no cloud has seen stays, and is uploaded.
+  /// They go, and come back if they are this account's. What no cloud has seen stays, and is
+  /// uploaded.
   private func forgetWhatAnUnknownCloudKnows(_ state: inout State) {
     guard !state.metadata.isEmpty else { return }
     for id in state.library.ids where state.metadata.knows(ResultRecord.recordID(id)) {

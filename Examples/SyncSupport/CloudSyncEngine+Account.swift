@@ -5,7 +5,7 @@ import Synchronization
 extension CloudSyncEngine {
   /// Follows a change of the account. The engine has emptied its own list before.
   func accountChanged(
-    _ change: CKSyncEngine.Event.AccountChange.ChangeType, _ engine: CKSyncEngine
+    _ change: CKSyncEngine.Event.AccountChange.ChangeType, _ list: any PendingChangeList
   ) {
     switch change {
     case .signIn(let user):
@@ -14,7 +14,7 @@ extension CloudSyncEngine {
       if let owner, owner != user.recordName { wipe() }
       take(ownership: user)
       for store in stores { store.markEverythingUnsent() }
-      uploadEverything(engine)
+      uploadEverything(list)
     case .signOut:
       wipe()
     case .switchAccounts(_, let user):
@@ -25,27 +25,27 @@ extension CloudSyncEngine {
 
   /// Follows the loss of the zone.
   func zoneDisappeared(
-    _ reason: CKDatabase.DatabaseChange.Deletion.Reason, _ engine: CKSyncEngine
+    _ reason: CKDatabase.DatabaseChange.Deletion.Reason, _ list: any PendingChangeList
   ) {
     switch reason {
     case .deleted, .purged:
       // Somebody wanted the data gone: it goes here too and is not sent again.
-      engine.state.remove(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
+      list.remove(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
       forgetStores()
       forgetMetadata()
     case .encryptedDataReset:
       // The cloud lost its keys, not the person their data: this device has it all.
       forgetMetadata()
       for store in stores { store.markEverythingUnsent() }
-      uploadEverything(engine)
+      uploadEverything(list)
     }
   }
 
   /// Creates the zone and sends everything: no tag of a zone that is gone can be right.
-  func zoneIsMissing(_ engine: CKSyncEngine) {
+  func zoneIsMissing(_ list: any PendingChangeList) {
     forgetMetadata()
     for store in stores { store.markEverythingUnsent() }
-    uploadEverything(engine)
+    uploadEverything(list)
   }
 
   /// Removes everything of the account that was, from memory and from the disk, at once.
@@ -78,10 +78,10 @@ extension CloudSyncEngine {
     }
   }
 
-  private func uploadEverything(_ engine: CKSyncEngine) {
-    engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
+  private func uploadEverything(_ list: any PendingChangeList) {
+    list.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
     do {
-      try handOver(to: engine)
+      try handOver(to: list)
     } catch {
       tell(stateFile.url.lastPathComponent, code: 0, "\(error)")
     }

@@ -6,24 +6,37 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
   /// Takes one event; events of an engine that was let go are ignored.
   public func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
     guard state.withLock({ $0.engine === syncEngine }) else { return }
+    take(event, syncEngine.state)
+  }
+
+  /// Builds the next batch from the stores' items as they are now.
+  public func nextRecordZoneChangeBatch(
+    _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+    guard state.withLock({ $0.engine === syncEngine }) else { return nil }
+    return await batch(context.options.scope, syncEngine.state)
+  }
+
+  /// Does what an event asks for; the whole logic, without an engine.
+  func take(_ event: CKSyncEngine.Event, _ list: any PendingChangeList) {
     switch event {
     case .stateUpdate(let update):
       save(update.stateSerialization)
     case .accountChange(let change):
-      accountChanged(change.changeType, syncEngine)
+      accountChanged(change.changeType, list)
       writeDownOrTell()
     case .fetchedDatabaseChanges(let changes):
       for deletion in changes.deletions where deletion.zoneID == zoneID {
-        zoneDisappeared(deletion.reason, syncEngine)
+        zoneDisappeared(deletion.reason, list)
         writeDownOrTell()
       }
     case .fetchedRecordZoneChanges(let changes):
-      fetched(changes, syncEngine)
+      fetched(changes, list)
       writeDownUnlessBusy()
     case .sentDatabaseChanges(let sent):
       zonesSent(sent)
     case .sentRecordZoneChanges(let sent):
-      recordsSent(sent, syncEngine)
+      recordsSent(sent, list)
       writeDownUnlessBusy()
     case .willFetchChanges, .willSendChanges:
       state.withLock { $0.operations += 1 }
@@ -35,20 +48,18 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
     }
   }
 
-  /// Builds the next batch from the stores' items as they are now.
-  public func nextRecordZoneChangeBatch(
-    _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+  /// The next batch in `scope`, or `nil` when there is nothing to send.
+  func batch(
+    _ scope: CKSyncEngine.SendChangesOptions.Scope, _ list: any PendingChangeList
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-    guard state.withLock({ $0.engine === syncEngine }) else { return nil }
-    let scope = context.options.scope
-    let pending = syncEngine.state.pendingRecordZoneChanges.filter { scope.contains($0) }
+    let pending = list.pendingRecordZoneChanges.filter { scope.contains($0) }
     return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: pending) { recordID in
-      self.record(recordID, syncEngine)
+      self.record(recordID, list)
     }
   }
 
   /// The record to send for `recordID`, or `nil` when there is nothing to send any more.
-  private func record(_ recordID: CKRecord.ID, _ engine: CKSyncEngine) -> CKRecord? {
+  private func record(_ recordID: CKRecord.ID, _ list: any PendingChangeList) -> CKRecord? {
     let id = recordID.zoneID == zoneID ? UUID(uuidString: recordID.recordName) : nil
     for store in stores {
       guard let id else { break }
@@ -61,16 +72,16 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
       }
       if store.copyFields(of: id, onto: record) { return record }
     }
-    engine.state.remove(pendingRecordZoneChanges: [.saveRecord(recordID)])
+    list.remove(pendingRecordZoneChanges: [.saveRecord(recordID)])
     // An edit may have come between the question and the removal; it must not be lost.
     if let id, stores.contains(where: { $0.isUnsent(id) }) {
-      engine.state.add(pendingRecordZoneChanges: [.saveRecord(recordID)])
+      list.add(pendingRecordZoneChanges: [.saveRecord(recordID)])
     }
     return nil
   }
 
   private func fetched(
-    _ changes: CKSyncEngine.Event.FetchedRecordZoneChanges, _ engine: CKSyncEngine
+    _ changes: CKSyncEngine.Event.FetchedRecordZoneChanges, _ list: any PendingChangeList
   ) {
     var news = NewsByStore()
     for modification in changes.modifications where modification.record.recordID.zoneID == zoneID {
@@ -80,22 +91,18 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
       guard let id = UUID(uuidString: deletion.recordID.recordName) else { continue }
       news.add(.removed(id), type: deletion.recordType)
     }
-    state.withLock { state in
-      state.activity.received += changes.modifications.count
-      state.activity.removed += changes.deletions.count
-    }
-    deliver(news, engine)
+    deliver(news, list)
   }
 
   /// Gives each store its news and does what the verdicts leave to do.
-  func deliver(_ news: NewsByStore, _ engine: CKSyncEngine) {
+  func deliver(_ news: NewsByStore, _ list: any PendingChangeList) {
     var changes: [CKSyncEngine.PendingRecordZoneChange] = []
     for store in stores {
-      let list = news[store.recordType.rawValue]
-      guard !list.isEmpty else { continue }
-      let verdicts = store.take(list)
+      let items = news[store.recordType.rawValue]
+      guard !items.isEmpty else { continue }
+      let verdicts = store.take(items)
       state.withLock { state in
-        for (item, verdict) in zip(list, verdicts) {
+        for (item, verdict) in zip(items, verdicts) {
           settle(item, verdict, store.recordType, &state)
           guard let id = item.id else { continue }
           switch verdict.duty {
@@ -106,12 +113,19 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
         }
       }
     }
-    if !changes.isEmpty { engine.state.add(pendingRecordZoneChanges: changes) }
+    if !changes.isEmpty { list.add(pendingRecordZoneChanges: changes) }
   }
 
   private func settle(
     _ item: CloudNews, _ verdict: Verdict, _ type: RecordType, _ state: inout State
   ) {
+    if verdict.isVisible {
+      switch item {
+      case .fetched, .conflict: state.activity.received += 1
+      case .removed, .vanished: state.activity.removed += 1
+      case .saved, .deletionDone: break
+      }
+    }
     switch item {
     case .fetched(let record), .conflict(let record), .saved(let record):
       switch verdict.duty {
@@ -127,6 +141,10 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
       state.metadata.forget(id.uuidString)
     }
     guard let id = item.id else { return }
+    if verdict.isVisible || verdict.resolution == .localWon {
+      let change = VisibleChange(id: id, type: type, resolution: verdict.resolution)
+      for observer in state.observers.values { observer.yield(change) }
+    }
     if let resolution = verdict.resolution {
       state.activity.note(
         SyncActivity.Conflict(id: id, type: type.rawValue, resolution: resolution))

@@ -12,9 +12,11 @@ extension CloudSyncEngine {
     do {
       return try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
     } catch {
+      let reason =
+        (error as? CKSyncEngine.State.SerializationError)?.message ?? "It is no state of a sync."
       throw FileError(
         .understand, stateFile.url,
-        "\(error). Nothing was changed; without the file, sync starts anew and loses nothing.")
+        "\(reason) Nothing was changed; without the file, sync starts anew and loses nothing.")
     }
   }
 
@@ -37,7 +39,7 @@ extension CloudSyncEngine {
     for store in stores { try store.writeDown() }
     try state.withLock { state in
       // A callback that outlives `stop()` must not bring back what that removed.
-      guard state.engine != nil else { return }
+      guard state.list != nil else { return }
       try state.metadata.write()
       if let serialization = state.unsavedState {
         let encoder = JSONEncoder()

@@ -29,7 +29,8 @@ extension CloudSyncEngine {
   }
 
   /// Settles every change of a batch.
-  func recordsSent(_ sent: CKSyncEngine.Event.SentRecordZoneChanges, _ engine: CKSyncEngine) {
+  func recordsSent(_ sent: CKSyncEngine.Event.SentRecordZoneChanges, _ list: any PendingChangeList)
+  {
     var work = SentWork()
     for record in sent.savedRecords {
       work.news.add(.saved(record), type: record.recordType)
@@ -56,19 +57,19 @@ extension CloudSyncEngine {
       return state.activity.problems.contains { $0.code == CKError.Code.quotaExceeded.rawValue }
     }
     if work.isPurged {
-      zoneDisappeared(.purged, engine)
+      zoneDisappeared(.purged, list)
       return
     }
-    deliver(work.news, engine)
-    if work.needsZone { zoneIsMissing(engine) }
-    if !work.again.isEmpty { engine.state.add(pendingRecordZoneChanges: work.again) }
-    if held && freedSpace { sendHeldAgain(engine) }
+    deliver(work.news, list)
+    if work.needsZone { zoneIsMissing(list) }
+    if !work.again.isEmpty { list.add(pendingRecordZoneChanges: work.again) }
+    if held && freedSpace { sendHeldAgain(list) }
   }
 
   /// Hands the engine everything again that was kept for later.
-  func sendHeldAgain(_ engine: CKSyncEngine) {
+  func sendHeldAgain(_ list: any PendingChangeList) {
     do {
-      try handOver(to: engine)
+      try handOver(to: list)
       state.withLock { state in
         state.attempts = [:]
       }

@@ -23,8 +23,20 @@ public final class CloudSyncEngine: ChangeRecorder {
     }
   }
 
+  /// One item that people see otherwise than before, because of the cloud.
+  public struct VisibleChange: Hashable, Sendable {
+    /// The item.
+    public var id: UUID
+    /// Its store's type.
+    public var type: RecordType
+    /// How a conflict about it ended, if there was one.
+    public var resolution: Verdict.Resolution?
+  }
+
   struct State: Sendable {
     var engine: CKSyncEngine?
+    /// The engine's list of pending changes; there while sync runs.
+    var list: (any PendingChangeList)?
     var metadata: SystemFieldsCache
     var settings: SyncSettings
     var activity = SyncActivity()
@@ -36,6 +48,8 @@ public final class CloudSyncEngine: ChangeRecorder {
     var putOff = 0
     /// How many fetches and sends are running.
     var operations = 0
+    /// Who wants to hear of visible changes.
+    var observers: [UUID: AsyncStream<VisibleChange>.Continuation] = [:]
   }
 
   /// The zone all records are in.
@@ -79,15 +93,26 @@ public final class CloudSyncEngine: ChangeRecorder {
   public var isEnabled: Bool { state.withLock { $0.settings.isSyncEnabled } }
 
   /// Whether an engine is at work.
-  public var isRunning: Bool { state.withLock { $0.engine != nil } }
+  public var isRunning: Bool { state.withLock { $0.list != nil } }
 
   /// What was done so far, and which problems stand.
   public var activity: SyncActivity { state.withLock { $0.activity } }
 
   /// How many changes the cloud has not confirmed yet.
   public var pendingCount: Int {
-    guard let engine = state.withLock({ $0.engine }) else { return 0 }
-    return engine.state.pendingRecordZoneChanges.count + engine.state.pendingDatabaseChanges.count
+    guard let list = state.withLock({ $0.list }) else { return 0 }
+    return list.pendingRecordZoneChanges.count + list.pendingDatabaseChanges.count
+  }
+
+  /// What changes in the stores because of the cloud, from now on; for a screen to follow.
+  public func visibleChanges() -> AsyncStream<VisibleChange> {
+    let (stream, continuation) = AsyncStream<VisibleChange>.makeStream()
+    let key = UUID()
+    state.withLock { $0.observers[key] = continuation }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.observers.removeValue(forKey: key) }
+    }
+    return stream
   }
 
   /// Turns sync on or off, for good: the next launch remembers.
@@ -113,13 +138,14 @@ public final class CloudSyncEngine: ChangeRecorder {
     guard !isRunning else { return }
     let saved = try readState()
     let configuration = self.configuration(saved)
-    let engine = state.withLock { state in
+    let list = state.withLock { state in
       // Created under the lock: its first event asks whether it is the current one.
       let engine = CKSyncEngine(configuration)
       state.engine = engine
-      return engine
+      state.list = engine.state
+      return engine.state
     }
-    if saved != nil { try handOver(to: engine) }
+    if saved != nil { try handOver(to: list) }
   }
 
   /// Ends syncing and forgets what is known of the cloud; the stores keep their items.
@@ -129,6 +155,7 @@ public final class CloudSyncEngine: ChangeRecorder {
     let engine = state.withLock { state in
       let engine = state.engine
       state.engine = nil
+      state.list = nil
       state.unsavedState = nil
       state.operations = 0
       state.attempts = [:]
@@ -148,25 +175,28 @@ public final class CloudSyncEngine: ChangeRecorder {
     let engine = state.withLock { $0.engine }
     await engine?.cancelOperations()
     try writeDown()
-    state.withLock { $0.engine = nil }
+    state.withLock { state in
+      state.engine = nil
+      state.list = nil
+    }
   }
 
   /// New or changed items of one store, to be sent.
   public func recordsChanged(_ ids: [UUID], type: RecordType) {
-    guard let engine = state.withLock({ $0.engine }), !ids.isEmpty else { return }
+    guard let list = state.withLock({ $0.list }), !ids.isEmpty else { return }
     state.withLock { state in
       for id in ids {
         state.attempts[id.uuidString] = nil
         state.activity.solve(id.uuidString)
       }
     }
-    engine.state.add(pendingRecordZoneChanges: ids.map { .saveRecord(recordID($0)) })
+    list.add(pendingRecordZoneChanges: ids.map { .saveRecord(recordID($0)) })
   }
 
   /// Items of one store that are gone, to be deleted in the cloud.
   public func recordsDeleted(_ ids: [UUID], type: RecordType) {
-    guard let engine = state.withLock({ $0.engine }), !ids.isEmpty else { return }
-    engine.state.add(pendingRecordZoneChanges: ids.map { .deleteRecord(recordID($0)) })
+    guard let list = state.withLock({ $0.list }), !ids.isEmpty else { return }
+    list.add(pendingRecordZoneChanges: ids.map { .deleteRecord(recordID($0)) })
   }
 
   /// The record ID of the item `id`.
@@ -189,10 +219,10 @@ public final class CloudSyncEngine: ChangeRecorder {
   }
 
   /// Puts everything the stores owe the cloud on the engine's list.
-  func handOver(to engine: CKSyncEngine) throws {
+  func handOver(to list: any PendingChangeList) throws {
     for store in stores {
       let changes = try store.changesToSend()
-      engine.state.add(
+      list.add(
         pendingRecordZoneChanges: changes.saves.map { .saveRecord(recordID($0)) }
           + changes.deletes.map { .deleteRecord(recordID($0)) })
     }

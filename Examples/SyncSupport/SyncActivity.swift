@@ -26,9 +26,9 @@ public struct SyncActivity: Hashable, Sendable, Codable {
   public var saved = 0
   /// Deletions sent and done.
   public var deleted = 0
-  /// Records received.
+  /// Versions received that changed what people see.
   public var received = 0
-  /// Deletions received.
+  /// Deletions received that took something people saw.
   public var removed = 0
   /// Changes sent again after a failure the app has to handle.
   public var sentAgain = 0

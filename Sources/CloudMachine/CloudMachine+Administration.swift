@@ -94,8 +94,9 @@ extension CloudMachine {
       var ledger = Ledger(try context.databaseRow(), now: now)
       let row = try zone.map { try context.zone(context.spelled($0)).get() }
       try body(row, &ledger)
+      let pushes = try pushes(for: ledger.events, context)
       try ledger.commit(to: storage)
-      return try pushes(for: ledger.events, context)
+      return pushes
     }
   }
 }

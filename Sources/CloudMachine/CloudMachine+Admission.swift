@@ -25,10 +25,12 @@ extension CloudMachine {
       return CloudAnswer(result: .success(receipt.reply))
     }
     let (reply, ledger) = try modify(call.request, context)
+    // Everything is read before the commit, so that no storage has to show it to this request.
+    let pushes = try pushes(for: ledger.events, context)
     try ledger.commit(
       to: storage,
       receipt: .putReceipt(Receipt(key: key, reply: reply), keeping: limits.receiptsKept))
-    return CloudAnswer(result: .success(reply), pushes: try pushes(for: ledger.events, context))
+    return CloudAnswer(result: .success(reply), pushes: pushes)
   }
 
   /// The account a call is for, `nil` for a public read without one.

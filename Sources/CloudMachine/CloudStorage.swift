@@ -87,12 +87,15 @@ package enum StorageChange: Hashable, Sendable {
 }
 
 /// Names one database: a public one has no owner.
+///
+/// Subscriptions belong to one user everywhere: those to a public or shared database are kept
+/// under an ID with that scope and the user as owner.
 package struct DatabaseID: Hashable, Sendable, Codable {
   /// The container.
   package var container: String
   /// The container's world.
   package var environment: CloudEnvironment
-  /// Public or private; a shared database is a view and stores nothing itself.
+  /// Public or private; a shared database is a view and stores no zones or records itself.
   package var scope: DatabaseScope
   /// Whose private database it is; `nil` for a public one.
   package var owner: UserID?

@@ -97,8 +97,9 @@ struct Ledger {
 
   /// Whole milliseconds, or `nil` for a time that no clock shows.
   private static func milliseconds(_ time: Timestamp) -> Int64? {
-    let value = (time.secondsSinceReferenceDate * 1000).rounded()
+    let value = time.secondsSinceReferenceDate * 1000
     guard value.magnitude < 9e15 else { return nil }
-    return Int64(value)
+    // Not `rounded()`: it needs the C library's mathematics, which nothing here links.
+    return Int64(value + (value < 0 ? -0.5 : 0.5))
   }
 }

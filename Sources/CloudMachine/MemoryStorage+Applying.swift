@@ -82,9 +82,10 @@ struct MemoryReceipts {
   subscript(requestID: String) -> Receipt? { receipts[requestID] }
 
   mutating func put(_ receipt: Receipt, keeping: Int) {
-    if receipts.updateValue(receipt, forKey: receipt.key.requestID) != nil {
-      order.removeAll { $0 == receipt.key.requestID }
-      oldest = min(oldest, order.count)
+    if receipts.updateValue(receipt, forKey: receipt.key.requestID) != nil,
+      let index = order[oldest...].firstIndex(of: receipt.key.requestID)
+    {
+      order.remove(at: index)
     }
     order.append(receipt.key.requestID)
     while receipts.count > max(0, keeping), oldest < order.count {

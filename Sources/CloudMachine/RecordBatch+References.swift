@@ -107,7 +107,7 @@ extension RecordBatch {
         return CloudError(
           .referenceViolation, "it points at a record that this request failed to create")
       }
-    } else if try !isStored(target) {
+    } else if try isMissing(target) {
       return CloudError(
         .referenceViolation,
         "it points at a record that does not exist; save both in one request, or that one first")
@@ -116,11 +116,11 @@ extension RecordBatch {
     return CloudError(.referenceViolation, "it points at a record that this request deletes")
   }
 
-  private mutating func isStored(_ id: RecordID) throws -> Bool {
-    if let known = storedTargets[id] { return known }
-    let known = try context.storage.record(id, in: context.database)?.record != nil
-    storedTargets[id] = known
-    return known
+  private mutating func isMissing(_ id: RecordID) throws -> Bool {
+    if let isThere = storedTargets[id] { return !isThere }
+    let isThere = try context.storage.record(id, in: context.database)?.record != nil
+    storedTargets[id] = isThere
+    return !isThere
   }
 
   /// Who points at `target` once the saves that hold are done.

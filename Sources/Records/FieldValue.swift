@@ -108,6 +108,22 @@ public struct Location: Hashable, Sendable, Codable {
   }
 }
 
+extension Location {
+  /// The numbers in a fixed order, as bits.
+  private var bits: [UInt64] {
+    [
+      latitude, longitude, altitude, horizontalAccuracy, verticalAccuracy, course, speed,
+      timestamp.secondsSinceReferenceDate,
+    ].map(\.bitPattern)
+  }
+
+  /// Whether both hold the same bits, as with `Timestamp`.
+  public static func == (first: Location, second: Location) -> Bool { first.bits == second.bits }
+
+  /// Feeds the bits, to agree with `==`.
+  public func hash(into hasher: inout Hasher) { hasher.combine(bits) }
+}
+
 /// One value a record's field can hold.
 ///
 /// Equality is exact: strings compare by their UTF-8 bytes and doubles by their bits, because

@@ -43,6 +43,14 @@ public struct Fields: Hashable, Sendable, Codable {
     for element in elements { self[element.key] = element.field }
   }
 
+  /// Reads fields in any order, so that nothing from outside can break the order kept here.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(try container.decode([Element].self, forKey: .elements))
+  }
+
+  private enum CodingKeys: String, CodingKey { case elements }
+
   /// How many fields there are.
   public var count: Int { elements.count }
 

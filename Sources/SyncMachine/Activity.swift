@@ -36,7 +36,7 @@ struct Fetch: Sendable {
     var id: ZoneID
     /// Where the next page begins; runs ahead of the state while the zone starts over.
     var cursor: ChangeToken?
-    /// Whether the token had expired, so that everything is read again.
+    /// Whether everything must be read in one go, and again from the start when that is cut off.
     var startsOver: Bool
   }
 
@@ -93,6 +93,7 @@ struct Send: Sendable {
     case sendingZones(RequestToken, ModifyZones)
     case deliveringZones
     case asking(untrackedVersion: UInt64)
+    /// The batch is there, and its changes are under way.
     case given(RecordBatch)
     case sendingRecords(RequestToken, RecordBatch)
     case deliveringRecords
@@ -104,6 +105,14 @@ struct Send: Sendable {
   var step: Step = .announcing
   /// The parts of a batch that was too large, in order.
   var parts: [RecordBatch] = []
+  /// The most zone changes in one request; less after the server found it too many.
+  var zonesPerRequest = 100
+  /// Records added while the app was busy with a batch, which may hold an older wish for them.
+  var addedWhileAsking: Set<RecordID> = []
+  /// Records of which the app is being told; they are settled when it has returned.
+  var toldRecords: [(id: RecordID, returns: Bool, isOnServer: Bool)] = []
+  /// Zones of which the app is being told; they are settled when it has returned.
+  var toldZones: [(id: ZoneID, returns: Bool, isForgotten: Bool)] = []
   /// Whether the app's batches no longer touch anything pending, so that asking on could go on
   /// for ever.
   var isFruitless = false

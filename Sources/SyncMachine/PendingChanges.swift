@@ -62,6 +62,13 @@ package struct PendingChanges<ID: Hashable & Sendable>: Sendable {
   /// Whether a change of `id` is under way.
   package func isUnderWay(_ id: ID) -> Bool { underWayIndex[id] != nil }
 
+  /// The change of `id` that would be remembered across a restart; see `unsettled`.
+  package func unsettledKind(of id: ID) -> ChangeKind? {
+    if let kind = waiting(for: id) { return kind }
+    guard let index = underWayIndex[id], let slot = slots[index], slot.mayReturn else { return nil }
+    return slot.change.kind
+  }
+
   /// The changes that wait, in the order they were added.
   package var waiting: [PendingChange<ID>] {
     var changes: [PendingChange<ID>] = []

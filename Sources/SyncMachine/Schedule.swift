@@ -57,6 +57,9 @@ extension SyncMachine {
     schedule.notBefore = max(schedule.notBefore ?? until, until)
   }
 
+  /// Whether the server wants no request now.
+  func isHeldBack(_ now: Moment) -> Bool { schedule.notBefore.map { $0 > now } ?? false }
+
   /// Decides what to do while nothing is under way.
   mutating func chooseActivity(now: Moment) -> Advance {
     if !cancelWaiters.isEmpty {
@@ -129,7 +132,7 @@ extension SyncMachine {
 
   /// Without a database token although zones are known: a relisting that was cut off.
   private var isRelistingNeeded: Bool {
-    state.databaseToken == nil && !state.zoneTokens.isEmpty
+    state.databaseToken == nil && !state.knownZones.isEmpty
   }
 
   /// The error for a request made before the server allows it.

@@ -160,8 +160,13 @@ extension Stage {
       [
         Exit(.savingSubscription, "there is none"),
         Exit(.askingFetchOptions, "there is one, or it could not be found out"),
+        Exit(.closingFetch, "the server asks to wait"),
       ]
-    case .savingSubscription: [Exit(.askingFetchOptions, "saved, or not: the fetch goes on")]
+    case .savingSubscription:
+      [
+        Exit(.askingFetchOptions, "saved, or not: the fetch goes on"),
+        Exit(.closingFetch, "the server asks to wait"),
+      ]
     case .askingFetchOptions: [Exit(.choosingZone, "the app answered")]
     case .choosingZone:
       [

@@ -48,6 +48,10 @@ extension StateChange {
     case .removeZone(let id):
       writer.write(UInt8(12))
       writer.write(id)
+    case .announceUser(let user, let previous):
+      writer.write(UInt8(13))
+      writer.write(optional: user) { $0.write($1.rawValue) }
+      writer.write(optional: previous) { $0.write($1.rawValue) }
     }
   }
 
@@ -73,8 +77,7 @@ extension StateChange {
     switch try reader.byte() {
     case 0: self = .reset
     case 1:
-      self = .setUser(
-        try reader.optional { (reader) throws(ByteFormatError) in UserID(try reader.string()) })
+      self = .setUser(try reader.userID())
     case 2: self = .setDatabaseToken(try reader.changeToken())
     case 3:
       let zone = try reader.zoneID()
@@ -100,12 +103,19 @@ extension StateChange {
       let kind = try reader.changeKind()
       self = .addZone(PendingChange(kind, try reader.zoneID()))
     case 12: self = .removeZone(try reader.zoneID())
+    case 13:
+      let user = try reader.userID()
+      self = .announceUser(user, previous: try reader.userID())
     default: throw reader.fault("a step is of no known kind")
     }
   }
 }
 
 extension ByteReader {
+  fileprivate mutating func userID() throws(ByteFormatError) -> UserID? {
+    try optional { (reader) throws(ByteFormatError) in UserID(try reader.string()) }
+  }
+
   fileprivate mutating func changeToken() throws(ByteFormatError) -> ChangeToken? {
     try optional { (reader) throws(ByteFormatError) in
       ChangeToken(bytes: try reader.byteArray())

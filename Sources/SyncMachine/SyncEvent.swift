@@ -189,8 +189,9 @@ package enum SyncEvent: Hashable, Sendable {
   case willFetchChanges(FetchContext)
   /// The list of zones changed.
   case fetchedDatabaseChanges(modified: [ZoneID], deleted: [ZoneDeletion])
-  /// The fetch of a zone begins; `startsOver` when it gives everything there is again because
-  /// the token had expired, so that what is not given is gone.
+  /// The fetch of a zone begins; `startsOver` when it gives everything there is, so that what the
+  /// app holds from the server and is not given is gone: the zone was never read, its token had
+  /// expired, or an earlier state was restored.
   case willFetchZoneChanges(ZoneID, startsOver: Bool)
   /// A page of a zone's changes.
   case fetchedZoneChanges(modified: [Record], deleted: [RecordDeletion])

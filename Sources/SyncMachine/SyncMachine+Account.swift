@@ -59,17 +59,17 @@ extension SyncMachine {
       schedule.fetchDue = now
       scheduleSend(at: now)
     }
-    guard user != state.user else { return }
-    if let previous = state.user {
-      reset(to: user, now: now)
-      outbox.append(.accountChange(.switchAccounts(previous: previous, current: user)))
+    guard user != state.user || state.unannounced != nil else { return }
+    if let last = lastUser(before: user), last != user {
+      outbox.append(.accountChange(.switchAccounts(previous: last, current: user)))
     } else {
-      // Changes added before anybody was known belong to nobody else: they stay.
-      record(.setUser(user), now: now)
       outbox.append(.accountChange(.signIn(user)))
     }
-    isUpdateUrgent = true
-    if configuration.automaticallySync { schedule.fetchDue = now }
+  }
+
+  /// The account the app may hold data of, other than `user` when there is a choice.
+  private func lastUser(before user: UserID?) -> UserID? {
+    state.user == user ? state.unannounced?.previous : state.user ?? state.unannounced?.previous
   }
 
   private mutating func missAccount(_ error: CloudError, now: Moment) {
@@ -78,10 +78,8 @@ extension SyncMachine {
     case .notAuthenticated, .managedAccountRestricted:
       account = .unavailable(error)
       enter(.resting)
-      guard error.code == .notAuthenticated, let previous = state.user else { return }
-      reset(to: nil, now: now)
+      guard error.code == .notAuthenticated, let previous = lastUser(before: nil) else { return }
       outbox.append(.accountChange(.signOut(previous: previous)))
-      isUpdateUrgent = true
     default:
       // Not known: neither good nor bad; keep everything and ask again.
       account = .unknown(error)
@@ -93,10 +91,41 @@ extension SyncMachine {
     }
   }
 
-  private mutating func reset(to user: UserID?, now: Moment) {
+  // MARK: Telling the app
+
+  /// The app is about to be told: what belonged to the old account goes first.
+  ///
+  /// Until the app has returned the state says so, for after a crash in between nobody knows
+  /// whether the app still holds the old account's data: it is told again.
+  mutating func beginTelling(_ change: AccountChange, now: Moment) {
+    let current: UserID?
+    let previous: UserID?
+    switch change {
+    case .signIn(let user):
+      // Changes added before anybody was known belong to nobody else: they stay.
+      (current, previous) = (user, nil)
+    case .signOut(let user): (current, previous) = (nil, user)
+    case .switchAccounts(let old, let new): (current, previous) = (new, old)
+    }
+    if previous != nil { reset(now: now) }
+    record(.announceUser(current, previous: previous), now: now)
+    isTellingOfAccount = true
+  }
+
+  /// The app has been told of an account: the state is that account's for good.
+  mutating func endTelling(now: Moment) {
+    guard isTellingOfAccount else { return }
+    isTellingOfAccount = false
+    record(.setUser(state.user), now: now)
+    isUpdateUrgent = true
+    guard configuration.automaticallySync, state.user != nil else { return }
+    schedule.fetchDue = now
+    scheduleSend(at: now)
+  }
+
+  private mutating func reset(now: Moment) {
     let kept = plantedBugs.contains(.keepPendingAfterSwitch) ? state.records.waiting : []
     record(.reset, now: now)
-    record(.setUser(user), now: now)
     for change in kept { record(.addRecord(change), now: now) }
     schedule.fetchDue = nil
     schedule.sendDue = nil

@@ -10,14 +10,19 @@ extension SyncMachine {
     for change in changes where state.records.waiting(for: change.id) != change.kind {
       record(.addRecord(change), now: now)
     }
+    if case .sending(var send) = activity, case .asking = send.step {
+      for change in changes { send.addedWhileAsking.insert(change.id) }
+      activity = .sending(send)
+    }
     scheduleSend(at: now + configuration.sendDelay)
   }
 
   /// Removes record changes; one under way is not sent again when it fails.
   package mutating func remove(_ changes: [PendingChange<RecordID>], now: Moment) {
     for change in changes where state.records.remove(change) {
-      if state.records.waiting(for: change.id) == nil {
-        record(.removeRecord(change.id), now: now)
+      switch state.records.unsettledKind(of: change.id) {
+      case nil: record(.removeRecord(change.id), now: now)
+      case let kind?: note(.addRecord(PendingChange(kind, change.id)), now: now)
       }
     }
   }
@@ -33,8 +38,9 @@ extension SyncMachine {
   /// Removes zone changes; one under way is not sent again when it fails.
   package mutating func remove(_ changes: [PendingChange<ZoneID>], now: Moment) {
     for change in changes where state.zones.remove(change) {
-      if state.zones.waiting(for: change.id) == nil {
-        record(.removeZone(change.id), now: now)
+      switch state.zones.unsettledKind(of: change.id) {
+      case nil: record(.removeZone(change.id), now: now)
+      case let kind?: note(.addZone(PendingChange(kind, change.id)), now: now)
       }
     }
   }
@@ -108,7 +114,6 @@ extension SyncMachine {
     case .sending(var send):
       if case .closing = send.step { return }
       if let token = send.awaited { abandoned.append(token) }
-      returnUnsettled()
       send.failure = OperationFailure(error)
       send.hasRetries = true
       send.step = .closing

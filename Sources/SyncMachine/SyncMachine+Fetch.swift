@@ -28,7 +28,7 @@ extension SyncMachine {
     case .ready:
       return ask(&fetch)
     case .choosing:
-      return choose(&fetch)
+      return choose(&fetch, now: now)
     case .deliveringDatabase(let page):
       move(&fetch, past: page, now: now)
       return ask(&fetch)
@@ -37,7 +37,7 @@ extension SyncMachine {
     case .deliveringZone(let page):
       return move(&fetch, past: page, now: now)
     case .closingZone(let reopens):
-      return afterZone(&fetch, reopens: reopens)
+      return afterZone(&fetch, reopens: reopens, now: now)
     case .closing:
       end(fetch, now: now)
       return .again
@@ -61,7 +61,7 @@ extension SyncMachine {
     enter(.fetching(fetch))
   }
 
-  private mutating func choose(_ fetch: inout Fetch) -> Advance {
+  private mutating func choose(_ fetch: inout Fetch, now: Moment) -> Advance {
     if !fetch.hasReadDatabase {
       let request = outgoing(
         .fetchDatabaseChanges(FetchDatabaseChanges(since: fetch.databaseCursor)))
@@ -81,15 +81,18 @@ extension SyncMachine {
     guard let zone = prioritized.first(where: waiting.contains) ?? waiting.first else {
       return close(&fetch)
     }
-    return open(&fetch, zone)
+    return open(&fetch, zone, now: now)
   }
 
-  private mutating func open(_ fetch: inout Fetch, _ zone: ZoneID) -> Advance {
+  private mutating func open(_ fetch: inout Fetch, _ zone: ZoneID, now: Moment) -> Advance {
     let startsOver = state.expiredZones.contains(zone)
-    fetch.zone = Fetch.OpenZone(
-      id: zone, cursor: startsOver ? nil : state.zoneTokens[zone], startsOver: startsOver)
+    let cursor = startsOver ? nil : state.zoneTokens[zone]
+    fetch.zone = Fetch.OpenZone(id: zone, cursor: cursor, startsOver: startsOver)
     fetch.step = .openingZone
-    outbox.append(.willFetchZoneChanges(zone, startsOver: startsOver))
+    outbox.append(.willFetchZoneChanges(zone, startsOver: cursor == nil))
+    // Until the first page's token is kept: a reading that is cut off after the app has the page
+    // begins again, and then must tell of what went in between.
+    if cursor == nil, !startsOver { record(.setZoneExpired(zone, true), now: now) }
     enter(.fetching(fetch))
     return .again
   }
@@ -154,7 +157,7 @@ extension SyncMachine {
     fetch.listedZones.formUnion(page.modified)
     fetch.listedZones.formUnion(page.deleted.map(\.zone))
     guard !page.moreComing else { return }
-    let missing = state.zoneTokens.keys.filter { !fetch.listedZones.contains($0) }.sorted()
+    let missing = state.knownZones.filter { !fetch.listedZones.contains($0) }
     page.deleted += missing.map { ZoneDeletion(zone: $0, reason: .deleted) }
   }
 
@@ -184,14 +187,16 @@ extension SyncMachine {
     }
   }
 
-  /// A failure that concerns this zone lets the others go on; any other ends the fetch.
+  /// A failure that concerns this zone lets the others go on, unless the server wants no request
+  /// now; any other ends the fetch.
   private mutating func failZone(
     _ fetch: inout Fetch, _ zone: ZoneID, _ error: CloudError, now: Moment
   ) {
-    let concernsZone = error.code.disposition == .surface || error.code == .zoneBusy
+    let concernsZone =
+      (error.code.disposition == .surface || error.code == .zoneBusy) && !isHeldBack(now)
     if error.code == .zoneNotFound || error.code == .userDeletedZone {
-      record(.setZoneToken(zone, nil), now: now)
-      record(.setZoneExpired(zone, false), now: now)
+      // The list of zones will say why it went. Its token stays: should the zone be made again
+      // before that, the token is refused, and the app learns what is gone.
       record(.setZoneChanged(zone, false), now: now)
     }
     var failure =
@@ -203,7 +208,7 @@ extension SyncMachine {
     _ = close(&fetch, error: error)
   }
 
-  private mutating func fail(_ fetch: inout Fetch, _ error: CloudError) {
+  mutating func fail(_ fetch: inout Fetch, _ error: CloudError) {
     noteAccountError(error)
     fetch.failure = OperationFailure(error)
     _ = close(&fetch)
@@ -245,10 +250,14 @@ extension SyncMachine {
     fetch.zone?.cursor = page.token
     let startsOver = fetch.zone?.startsOver ?? false
     // A zone that starts over and is cut off must start over again, or what is gone would stay.
-    if !startsOver || !page.moreComing { record(.setZoneToken(page.zone, page.token), now: now) }
+    if !startsOver || !page.moreComing {
+      record(.setZoneToken(page.zone, page.token), now: now)
+      if state.expiredZones.contains(page.zone) {
+        record(.setZoneExpired(page.zone, false), now: now)
+      }
+    }
     isUpdateUrgent = true
     if page.moreComing { return ask(&fetch) }
-    if startsOver { record(.setZoneExpired(page.zone, false), now: now) }
     record(.setZoneChanged(page.zone, false), now: now)
     return close(&fetch, error: nil)
   }
@@ -263,10 +272,12 @@ extension SyncMachine {
     return .again
   }
 
-  private mutating func afterZone(_ fetch: inout Fetch, reopens: Bool) -> Advance {
+  private mutating func afterZone(
+    _ fetch: inout Fetch, reopens: Bool, now: Moment
+  ) -> Advance {
     let zone = fetch.zone?.id
     fetch.zone = nil
-    if reopens, let zone { return open(&fetch, zone) }
+    if reopens, let zone { return open(&fetch, zone, now: now) }
     if let failure = fetch.failure, failure.error.code != .partialFailure {
       return close(&fetch)
     }
@@ -288,6 +299,10 @@ extension SyncMachine {
     guard configuration.automaticallySync else { return }
     if fetch.failure == nil {
       schedule.fetchFailures = 0
+      if fetch.context.reason == .manual, !state.changedZones.isEmpty {
+        // A narrow fetch took the place of the one that was due, and left zones for it to read.
+        serverChanged(now: now)
+      }
       return
     }
     guard !state.changedZones.isEmpty || fetch.failure?.error.code != .partialFailure else {

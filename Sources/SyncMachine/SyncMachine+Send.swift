@@ -4,9 +4,6 @@ import Records
 /// The send: zone changes first, then batch after batch of records until the app has nothing
 /// more, or something fails. Source: cksyncengine 2.2 to 2.6.
 extension SyncMachine {
-  /// The most zone changes in one request.
-  private static let zonesPerRequest = 100
-
   mutating func begin(_ send: Send) {
     schedule.sendDue = nil
     outbox.append(.willSendChanges(send.context))
@@ -20,6 +17,7 @@ extension SyncMachine {
     case .sendingZones, .sendingRecords, .asking: return .rest
     case .announcing, .deliveringZones, .deliveringRecords:
       isUpdateUrgent = true
+      settleTold(&send, now: now)
       return chooseNext(&send)
     case .given(let batch): return carry(&send, batch)
     case .closing:
@@ -30,12 +28,13 @@ extension SyncMachine {
 
   private mutating func chooseNext(_ send: inout Send) -> Advance {
     if send.failure != nil { return close(&send) }
-    if let request = takeZones(send.context.scope) { return carry(&send, request) }
+    if let request = takeZones(send) { return carry(&send, request) }
     if !send.parts.isEmpty { return carry(&send, send.parts.removeFirst()) }
     let scope = send.context.scope
     let hasRecords = !state.records.prefix(1) { scope.contains($0.id) }.isEmpty
     guard hasRecords || state.hasUntrackedChanges, !send.isFruitless else { return close(&send) }
     send.step = .asking(untrackedVersion: untrackedVersion)
+    send.addedWhileAsking = []
     enter(.sending(send))
     isWithApp = true
     return .instruct(.askForBatch(send.context))
@@ -47,11 +46,13 @@ extension SyncMachine {
     isWithApp = false
     guard case .sending(var send) = activity, case .asking(let version) = send.step else { return }
     if let batch, batch.count > 0 {
+      take(batch, &send)
       send.step = .given(batch)
       enter(.sending(send))
       return
     }
-    if state.hasUntrackedChanges, version == untrackedVersion {
+    // Nothing within a narrow scope says nothing of the rest.
+    if state.hasUntrackedChanges, version == untrackedVersion, send.context.scope == .all {
       record(.setHasUntrackedChanges(false), now: now)
     }
     send.step = .closing
@@ -59,8 +60,24 @@ extension SyncMachine {
     enter(.sending(send))
   }
 
-  private mutating func takeZones(_ scope: SendScope) -> ModifyZones? {
-    let changes = state.zones.prefix(Self.zonesPerRequest) { scope.containsZone($0.id) }
+  /// Moves what the batch holds under way. It is taken now and not when it is carried, so that
+  /// whatever is added from here on is a newer wish; what was added while the app built the batch
+  /// may be one, and so waits again.
+  private mutating func take(_ batch: RecordBatch, _ send: inout Send) {
+    var touchesPending = false
+    func take(_ change: PendingChange<RecordID>) {
+      guard state.records.take(change) else { return }
+      touchesPending = true
+      if send.addedWhileAsking.contains(change.id) { state.records.add(change) }
+    }
+    for save in batch.saves { take(PendingChange(.save, save.id)) }
+    for id in batch.deletions { take(PendingChange(.delete, id)) }
+    if !touchesPending, !state.hasUntrackedChanges { send.isFruitless = true }
+  }
+
+  private mutating func takeZones(_ send: Send) -> ModifyZones? {
+    let scope = send.context.scope
+    let changes = state.zones.prefix(send.zonesPerRequest) { scope.containsZone($0.id) }
     guard !changes.isEmpty else { return nil }
     var request = ModifyZones()
     for change in changes where state.zones.take(change) {
@@ -80,10 +97,6 @@ extension SyncMachine {
   }
 
   private mutating func carry(_ send: inout Send, _ batch: RecordBatch) -> Advance {
-    var touchesPending = false
-    for save in batch.saves where take(.save, save.id) { touchesPending = true }
-    for id in batch.deletions where take(.delete, id) { touchesPending = true }
-    if !touchesPending, !state.hasUntrackedChanges { send.isFruitless = true }
     let request = outgoing(
       .modifyRecords(
         ModifyRecords(
@@ -92,12 +105,6 @@ extension SyncMachine {
     send.step = .sendingRecords(request.token, batch)
     enter(.sending(send))
     return .instruct(.send(request))
-  }
-
-  /// Takes a change for a request; answers whether it is one that was asked for. A part of a
-  /// split batch was taken with the whole.
-  private mutating func take(_ kind: ChangeKind, _ id: RecordID) -> Bool {
-    state.records.take(PendingChange(kind, id)) || state.records.isUnderWay(id)
   }
 
   // MARK: Answers
@@ -129,34 +136,67 @@ extension SyncMachine {
         saved: Self.aligned(saved, to: zones.save), deleted: Self.aligned(deleted, to: zones.delete)
       )
     case .success: sent = Self.allFailed(zones, Self.mismatch)
+    case .failure(let error)
+    where error.code == .limitExceeded && zones.save.count + zones.delete.count > 1:
+      // Too many at once: fewer may pass. Nothing is settled, so the app hears nothing.
+      send.zonesPerRequest = (zones.save.count + zones.delete.count) / 2
+      state.zones.returnAll()
+      send.step = .deliveringZones
+      return enter(.sending(send))
     case .failure(let error):
       send.failure = OperationFailure(error)
       sent = Self.allFailed(zones, error)
     }
-    for result in sent.saved { settleZone(&send, result.id, result.error, now: now) }
+    for result in sent.saved { noteZone(&send, result.id, result.error, now: now) }
     for result in sent.deleted {
-      settleZone(&send, result.id, result.error, now: now)
-      if result.error == nil { forget(result.id, now: now) }
+      noteZone(&send, result.id, result.error, isDeletion: true, now: now)
     }
     outbox.append(.sentDatabaseChanges(sent))
     send.step = .deliveringZones
     enter(.sending(send))
   }
 
-  private mutating func settleZone(
-    _ send: inout Send, _ zone: ZoneID, _ error: CloudError?, now: Moment
+  private mutating func noteZone(
+    _ send: inout Send, _ zone: ZoneID, _ error: CloudError?, isDeletion: Bool = false, now: Moment
   ) {
     let returns = note(&send, error, now: now)
     if let error { send.failure?.zones[zone] = error }
-    if state.zones.settle(zone, returns: returns) == .nothing {
-      record(.removeZone(zone), now: now)
-    }
+    send.toldZones.append((zone, returns, isForgotten: isDeletion && error == nil))
   }
 
-  /// A zone we deleted has no feed to go on reading.
+  /// Settles what the app was told of. Not before: a crash in between would leave a change
+  /// neither pending nor known to the app as failed.
+  private mutating func settleTold(_ send: inout Send, now: Moment) {
+    for told in send.toldZones {
+      if state.zones.settle(told.id, returns: told.returns) == .nothing {
+        record(.removeZone(told.id), now: now)
+      }
+      if told.isForgotten { forget(told.id, now: now) }
+    }
+    for told in send.toldRecords {
+      let wasUnderWay = state.records.isUnderWay(told.id)
+      if state.records.settle(told.id, returns: told.returns) == .nothing, wasUnderWay {
+        record(.removeRecord(told.id), now: now)
+      }
+      if told.isOnServer { noteUnreadZone(told.id.zone, now: now) }
+    }
+    send.toldZones = []
+    send.toldRecords = []
+  }
+
+  /// The app holds a record of a zone whose feed was never read. Its first reading must say what
+  /// is gone, for the server tells of no deletion before it.
+  private mutating func noteUnreadZone(_ zone: ZoneID, now: Moment) {
+    guard state.zoneTokens[zone] == nil, !state.expiredZones.contains(zone) else { return }
+    record(.setZoneExpired(zone, true), now: now)
+  }
+
+  /// A zone we deleted has no feed to go on reading; one of the same name starts over, for the app
+  /// may hold records that it was given after it asked for the deletion.
   private mutating func forget(_ zone: ZoneID, now: Moment) {
-    if state.zoneTokens[zone] != nil { record(.setZoneToken(zone, nil), now: now) }
-    if state.expiredZones.contains(zone) { record(.setZoneExpired(zone, false), now: now) }
+    guard state.zoneTokens[zone] != nil else { return }
+    record(.setZoneToken(zone, nil), now: now)
+    record(.setZoneExpired(zone, true), now: now)
   }
 
   private mutating func settleRecords(
@@ -182,23 +222,23 @@ extension SyncMachine {
       send.failure = OperationFailure(error)
       sent = Self.allFailed(batch, error)
     }
-    for result in sent.saved { settleRecord(&send, result.id, result.error, now: now) }
-    for result in sent.deleted { settleRecord(&send, result.id, result.error, now: now) }
+    for result in sent.saved {
+      let isOnServer = result.error == nil || result.error?.code == .serverRecordChanged
+      noteRecord(&send, result.id, result.error, isOnServer: isOnServer, now: now)
+    }
+    for result in sent.deleted { noteRecord(&send, result.id, result.error, now: now) }
     if send.failure == nil { schedule.sendFailures = 0 }
     outbox.append(.sentRecordChanges(sent))
     send.step = .deliveringRecords
     enter(.sending(send))
   }
 
-  private mutating func settleRecord(
-    _ send: inout Send, _ id: RecordID, _ error: CloudError?, now: Moment
+  private mutating func noteRecord(
+    _ send: inout Send, _ id: RecordID, _ error: CloudError?, isOnServer: Bool = false, now: Moment
   ) {
     let returns = note(&send, error, now: now)
     if let error { send.failure?.records[id] = error }
-    let wasUnderWay = state.records.isUnderWay(id)
-    if state.records.settle(id, returns: returns) == .nothing, wasUnderWay {
-      record(.removeRecord(id), now: now)
-    }
+    send.toldRecords.append((id, returns, isOnServer))
   }
 
   /// Takes an item's error into the operation's; answers whether the item is to be tried again.
@@ -226,11 +266,18 @@ extension SyncMachine {
   }
 
   private mutating func end(_ send: Send, now: Moment) {
+    var send = send
+    settleTold(&send, now: now)
     returnUnsettled()
     finished.append((send.waiters, send.failure.map(OperationOutcome.failure) ?? .success))
     enter(.resting)
     isUpdateUrgent = true
-    guard configuration.automaticallySync, send.failure != nil else { return }
+    guard configuration.automaticallySync else { return }
+    guard send.failure != nil else {
+      // A narrow send by hand took the place of the one that was due, and left changes to it.
+      if send.context.reason == .manual { scheduleSend(at: now + configuration.sendDelay) }
+      return
+    }
     if !state.needsFetch { record(.setNeedsFetch(true), now: now) }
     guard hasChangesToSend else { return }
     schedule.sendFailures += 1

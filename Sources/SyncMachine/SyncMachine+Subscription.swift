@@ -3,7 +3,8 @@ package import Records
 
 /// The subscription behind automatic sync: found, or made, before the first fetch.
 ///
-/// A failure here does not stop the fetch; the next one tries again. In manual mode none is made.
+/// A failure here does not stop the fetch, unless the server asked for no request for a while; the
+/// next one tries again. In manual mode none is made.
 /// Source: cksyncengine 2.10, Docs/Decisions/0004.
 extension SyncMachine {
   /// The name of the subscription the machine makes when the database has none.
@@ -22,11 +23,11 @@ extension SyncMachine {
     _ fetch: inout Fetch, _ answer: Result<CloudReply, CloudError>, now: Moment
   ) {
     guard case .success(.subscriptions(let results)) = answer else {
-      return goOn(&fetch)
+      return goOn(&fetch, after: answer, now: now)
     }
     if let found = results.lazy.compactMap(\.value).first(where: isUsable) {
       record(.setSubscription(found.id), now: now)
-      return goOn(&fetch)
+      return goOn(&fetch, after: answer, now: now)
     }
     fetch.step = .makingSubscription(configuration.subscription ?? Self.ownSubscription)
     enter(.fetching(fetch))
@@ -49,7 +50,15 @@ extension SyncMachine {
     {
       record(.setSubscription(id), now: now)
     }
-    goOn(&fetch)
+    goOn(&fetch, after: answer, now: now)
+  }
+
+  private mutating func goOn(
+    _ fetch: inout Fetch, after answer: Result<CloudReply, CloudError>, now: Moment
+  ) {
+    if case .failure(let error) = answer, isHeldBack(now) { return fail(&fetch, error) }
+    fetch.step = .ready
+    enter(.fetching(fetch))
   }
 
   private func isUsable(_ subscription: Subscription) -> Bool {
@@ -58,10 +67,5 @@ extension SyncMachine {
     case .database: return true
     case .zone, .query: return false
     }
-  }
-
-  private mutating func goOn(_ fetch: inout Fetch) {
-    fetch.step = .ready
-    enter(.fetching(fetch))
   }
 }

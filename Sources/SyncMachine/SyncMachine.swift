@@ -71,6 +71,8 @@ package struct SyncMachine: Sendable {
   var activity: Activity = .created
   var account: AccountKnowledge = .unknown(nil)
   var needsAccountCheck = false
+  /// Whether the app is being told of an account, or of none.
+  var isTellingOfAccount = false
   var outbox: [SyncEvent] = []
   /// Whether the app has an event or a question and has not returned.
   var isWithApp = false
@@ -151,9 +153,12 @@ package struct SyncMachine: Sendable {
       if case .stopped = activity { return .wait(until: nil) }
       if !abandoned.isEmpty { return .abandon(abandoned.removeFirst()) }
       if isWithApp { return .wait(until: nil) }
+      endTelling(now: now)
       if !outbox.isEmpty {
         isWithApp = true
-        return .deliver(outbox.removeFirst())
+        let event = outbox.removeFirst()
+        if case .accountChange(let change) = event { beginTelling(change, now: now) }
+        return .deliver(event)
       }
       if isUpdateDue(now) {
         isWithApp = true
@@ -231,6 +236,11 @@ package struct SyncMachine: Sendable {
   /// Takes one step of the remembered state.
   mutating func record(_ change: StateChange, now: Moment) {
     state.apply(change)
+    note(change, now: now)
+  }
+
+  /// Notes a step that the state took already.
+  mutating func note(_ change: StateChange, now: Moment) {
     if configuration.keepsJournal { journal.append(change) }
     if unannouncedSince == nil { unannouncedSince = now }
   }

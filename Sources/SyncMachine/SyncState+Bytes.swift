@@ -34,6 +34,9 @@ extension SyncState {
   package func encoded() -> [UInt8] {
     var payload = ByteWriter(capacity: 64 + 48 * (records.count + records.underWayCount))
     payload.write(optional: user) { $0.write($1.rawValue) }
+    payload.write(optional: unannounced) {
+      $0.write(optional: $1.previous) { $0.write($1.rawValue) }
+    }
     payload.write(optional: databaseToken) { $0.write($1.bytes) }
     payload.write(list: zoneTokens.sorted { $0.key < $1.key }) {
       $0.write($1.key)
@@ -86,6 +89,12 @@ extension SyncState {
     self.init()
     var reader = ByteReader(payload)
     user = try reader.optional { (reader) throws(ByteFormatError) in UserID(try reader.string()) }
+    unannounced = try reader.optional { (reader) throws(ByteFormatError) in
+      let previous = try reader.optional { (reader) throws(ByteFormatError) in
+        UserID(try reader.string())
+      }
+      return UnannouncedAccount(previous: previous)
+    }
     databaseToken = try reader.optional { (reader) throws(ByteFormatError) in
       ChangeToken(bytes: try reader.byteArray())
     }

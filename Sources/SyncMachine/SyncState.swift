@@ -1,16 +1,28 @@
 package import Records
 
+/// An account change that the app may or may not have been told of.
+package struct UnannouncedAccount: Hashable, Sendable {
+  /// The account whose data the app may still hold; `nil` for nobody's.
+  package var previous: UserID?
+
+  /// Notes that the app was last surely told of `previous`.
+  package init(previous: UserID?) { self.previous = previous }
+}
+
 /// Everything a client must remember between two runs.
 package struct SyncState: Hashable, Sendable {
   /// The account the rest belongs to; `nil` before the first sign-in and after a sign-out.
   package var user: UserID?
+  /// Set while the app is told of `user`: after a crash in between, it is told again.
+  package var unannounced: UnannouncedAccount?
   /// How far the database feed was read.
   package var databaseToken: ChangeToken?
   /// How far each zone's feed was read.
   package var zoneTokens: [ZoneID: ChangeToken] = [:]
   /// Zones that hold changes the app has not been given, in the order the server told of them.
   package var changedZones: [ZoneID] = []
-  /// Zones whose token expired and whose full fetch has not ended yet.
+  /// Zones to read from the start, where what is not given is gone: their token expired, or the
+  /// app holds records of them although they were never read. Until such a reading has ended.
   package var expiredZones: Set<ZoneID> = []
   /// Whether a failed send asks for a fetch before the next one.
   package var needsFetch = false
@@ -22,6 +34,11 @@ package struct SyncState: Hashable, Sendable {
   package var records = PendingChanges<RecordID>()
   /// Zone changes to send.
   package var zones = PendingChanges<ZoneID>()
+
+  /// The zones the app may hold something of, in order.
+  package var knownZones: [ZoneID] {
+    Set(zoneTokens.keys).union(expiredZones).union(changedZones).sorted()
+  }
 
   /// A state that knows nothing.
   package init() {}
@@ -41,7 +58,9 @@ package struct SyncState: Hashable, Sendable {
 package enum StateChange: Hashable, Sendable {
   /// Forget everything.
   case reset
-  /// Belong to another account, or none.
+  /// Belong to an account, or none, of which the app is about to be told.
+  case announceUser(UserID?, previous: UserID?)
+  /// Belong to an account, or none, of which the app has been told.
   case setUser(UserID?)
   /// The database feed was read so far.
   case setDatabaseToken(ChangeToken?)
@@ -72,7 +91,12 @@ extension SyncState {
   package mutating func apply(_ change: StateChange) {
     switch change {
     case .reset: self = SyncState()
-    case .setUser(let user): self.user = user
+    case .announceUser(let user, let previous):
+      self.user = user
+      unannounced = UnannouncedAccount(previous: previous)
+    case .setUser(let user):
+      self.user = user
+      unannounced = nil
     case .setDatabaseToken(let token): databaseToken = token
     case .setZoneToken(let zone, let token): zoneTokens[zone] = token
     case .setZoneChanged(let zone, let isChanged):

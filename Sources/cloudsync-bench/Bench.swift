@@ -5,7 +5,7 @@ import Foundation
 struct Bench {
   /// All benchmarks, in the order of the table; a new area adds its `all()` here.
   static func benchmarks() throws -> [Benchmark] {
-    RecordBenchmarks.all()
+    RecordBenchmarks.all() + PendingBenchmarks.all()
   }
 
   static func main() async {

@@ -114,10 +114,10 @@ struct GameResultAccountTests {
     try await phone.store.syncNow()
     server.controls.dropPushes(next: 100)
     switch loss {
-    case .deleted: try server.controls.deleteZone(.results, of: "ada", in: container)
-    case .purged: try server.controls.purgeZone(.results, of: "ada", in: container)
+    case .deleted: try server.controls.deleteZone(.results, container: container, account: "ada")
+    case .purged: try server.controls.purgeZone(.results, container: container, account: "ada")
     case .encryptedDataReset:
-      try server.controls.resetEncryptedData(.results, of: "ada", in: container)
+      try server.controls.resetEncryptedData(.results, container: container, account: "ada")
     }
     try await phone.store.syncNow()
     let kept = loss == .encryptedDataReset ? 5 : 0
@@ -142,9 +142,9 @@ struct GameResultAccountTests {
     try await phone.store.syncNow()
     server.controls.dropPushes(next: 100)
     if isReset {
-      try server.controls.resetEncryptedData(.results, of: "ada", in: container)
+      try server.controls.resetEncryptedData(.results, container: container, account: "ada")
     } else {
-      try server.controls.deleteZone(.results, of: "ada", in: container)
+      try server.controls.deleteZone(.results, container: container, account: "ada")
     }
     // Two seconds after a single result comes a pass that sends without fetching.
     try phone.store.add(sharedText: "Wordle 1,950 2/6")
@@ -168,7 +168,7 @@ struct GameResultAccountTests {
     try tablet.store.importResults(from: wordles(1_950...1_950))
     try phone.store.delete(try #require(phone.store.results.first).id)
     try await phone.store.syncNow()
-    try server.controls.trimTombstones(of: .results, of: "ada", in: container)
+    try server.controls.trimTombstones(of: .results, container: container, account: "ada")
     tablet.device.isOnline = true
     try await tablet.store.syncNow()
     #expect(tablet.store.results.count == 5)

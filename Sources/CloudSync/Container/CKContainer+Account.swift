@@ -27,20 +27,20 @@ extension CKContainer {
   }
 
   /// Calls `completionHandler` with the result of `accountStatus()`.
-  public func accountStatus(
+  @preconcurrency public func accountStatus(
     completionHandler: @escaping @Sendable (CKAccountStatus, (any Error)?) -> Void
   ) {
-    Task {
-      do {
-        completionHandler(try await accountStatus(), nil)
-      } catch {
-        completionHandler(.couldNotDetermine, error)
-      }
-    }
+    answer(
+      { (result: Result<CKAccountStatus, any Error>) in
+        switch result {
+        case .success(let status): completionHandler(status, nil)
+        case .failure(let error): completionHandler(.couldNotDetermine, error)
+        }
+      }, { try await self.accountStatus() })
   }
 
   /// Calls `completionHandler` with the result of `userRecordID()`.
-  public func fetchUserRecordID(
+  @preconcurrency public func fetchUserRecordID(
     completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
   ) {
     answer(completionHandler) { try await self.userRecordID() }

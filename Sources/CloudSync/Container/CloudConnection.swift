@@ -10,9 +10,6 @@ package final class CloudConnection: Sendable {
     var observation: (any SignalObservation)?
   }
 
-  /// Runs observers of `.CKAccountChanged` away from the transport's own thread.
-  private static let notifications = DispatchQueue(label: "CloudSync.notifications")
-
   /// The container's name.
   package let container: String
 
@@ -60,10 +57,7 @@ package final class CloudConnection: Sendable {
     guard kept.isNew else { return kept.transport }
     let observation = transport.observeSignals { signal in
       switch signal {
-      case .accountChanged:
-        CloudConnection.notifications.async {
-          NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
-        }
+      case .accountChanged: postAccountChange()
       case .push: break
       }
     }

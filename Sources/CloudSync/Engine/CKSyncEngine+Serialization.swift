@@ -82,6 +82,8 @@ extension CKSyncEngine.State.SerializationError: LocalizedError, CustomStringCon
 struct StateReport: Encodable {
   var formatVersion = Int(SyncState.formatVersion)
   var user: String?
+  /// Only while the app is told of the account.
+  var isUserUnannounced: Bool?
   var databaseToken: Data?
   var zoneTokens: [String: Data]
   var zonesWithUnfetchedChanges: [String]
@@ -94,6 +96,7 @@ struct StateReport: Encodable {
 
   init(_ state: SyncState) {
     user = state.user?.rawValue
+    isUserUnannounced = state.unannounced == nil ? nil : true
     databaseToken = state.databaseToken.map { Data($0.bytes) }
     zoneTokens = Dictionary(
       state.zoneTokens.map { (Self.name($0.key), Data($0.value.bytes)) },

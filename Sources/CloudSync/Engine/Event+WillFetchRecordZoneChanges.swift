@@ -4,11 +4,12 @@ extension CKSyncEngine.Event {
     /// The zone.
     public let zoneID: CKRecordZone.ID
 
-    /// Whether the zone is read again from its beginning because the change token had expired.
+    /// Whether the zone is read from its beginning: it was never read to its end, its change
+    /// token had expired, or an earlier state was restored.
     ///
-    /// Everything there is arrives before `didFetchRecordZoneChanges`; a local record that does
-    /// not, and is not pending, was deleted while the feed could not say so. Not in CloudKit,
-    /// whose engine leaves such records behind. Source: Docs/Decisions/0004.
+    /// Everything there is arrives before `didFetchRecordZoneChanges`; what the app once got from
+    /// the server and does not get now was deleted while the feed could not say so. Not in
+    /// CloudKit, whose engine leaves such records behind. Source: Docs/Decisions/0003.
     public let startsOver: Bool
 
     /// Builds the payload; in CloudKit only the engine can.

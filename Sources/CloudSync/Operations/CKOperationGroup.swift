@@ -1,4 +1,5 @@
 public import Foundation
+import Records
 import Synchronization
 
 /// A name and an estimate for operations that belong together.
@@ -89,28 +90,39 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
   /// Archives the ID, name and estimates.
   public func encode(with coder: NSCoder) {
     let values = values.withLock { $0 }
-    coder.encode(operationGroupID as NSString, forKey: "OperationGroupID")
-    coder.encode(values.name.map { $0 as NSString }, forKey: "Name")
-    coder.encode(values.quantity, forKey: "Quantity")
-    coder.encode(values.expectedSendSize.rawValue, forKey: "ExpectedSendSize")
-    coder.encode(values.expectedReceiveSize.rawValue, forKey: "ExpectedReceiveSize")
+    ArchivedBytes.encode("CloudSyncOperationGroup", with: coder) { writer in
+      writer.write(operationGroupID)
+      writer.write(optional: values.name) { $0.write($1) }
+      for number in [
+        values.quantity, values.expectedSendSize.rawValue, values.expectedReceiveSize.rawValue,
+      ] { writer.write(fixed: UInt64(bitPattern: Int64(number))) }
+    }
   }
 
-  /// Reads a group back; `nil` when the archive has no ID.
+  /// Reads a group back; `nil` when the archive is damaged.
   public init?(coder: NSCoder) {
-    guard let id = coder.decodeObject(of: NSString.self, forKey: "OperationGroupID") else {
-      return nil
+    var values = Values(defaultConfiguration: CKOperation.Configuration())
+    let id = ArchivedBytes.decode("CloudSyncOperationGroup", with: coder) {
+      (reader) throws(ByteFormatError) in
+      let id = try reader.string()
+      values.name = try reader.optional { (reader) throws(ByteFormatError) in
+        try reader.string()
+      }
+      values.quantity = Int(truncatingIfNeeded: try reader.fixed64())
+      values.expectedSendSize = try reader.transferSize()
+      values.expectedReceiveSize = try reader.transferSize()
+      return id
     }
-    operationGroupID = String(describing: id)
-    let name = coder.decodeObject(of: NSString.self, forKey: "Name")
-    values = Mutex(
-      Values(
-        name: name.map { String(describing: $0) },
-        quantity: coder.decodeInteger(forKey: "Quantity"),
-        expectedSendSize: TransferSize(rawValue: coder.decodeInteger(forKey: "ExpectedSendSize"))
-          ?? .unknown,
-        expectedReceiveSize: TransferSize(
-          rawValue: coder.decodeInteger(forKey: "ExpectedReceiveSize")) ?? .unknown,
-        defaultConfiguration: CKOperation.Configuration()))
+    guard let id else { return nil }
+    operationGroupID = id
+    self.values = Mutex(values)
+  }
+}
+
+extension ByteReader {
+  fileprivate mutating func transferSize() throws(ByteFormatError) -> CKOperationGroup.TransferSize
+  {
+    let number = Int(truncatingIfNeeded: try fixed64())
+    return CKOperationGroup.TransferSize(rawValue: number) ?? .unknown
   }
 }

@@ -17,11 +17,12 @@ package enum ArchivedBytes {
     writer.write(version)
     body(&writer)
     writer.write(fixed: Checksum.of(writer.bytes))
-    let data = Data(writer.bytes)
     if coder.allowsKeyedCoding {
-      coder.encode(data as NSData, forKey: key)
+      writer.bytes.withUnsafeBufferPointer { bytes in
+        coder.encodeBytes(bytes.baseAddress, length: bytes.count, forKey: key)
+      }
     } else {
-      coder.encode(data)
+      coder.encode(Data(writer.bytes))
     }
   }
 
@@ -35,14 +36,7 @@ package enum ArchivedBytes {
     _ key: String, with coder: NSCoder,
     _ body: (inout ByteReader) throws(ByteFormatError) -> Value
   ) -> Value? {
-    let data: Data?
-    if coder.allowsKeyedCoding {
-      data = coder.decodeObject(of: NSData.self, forKey: key).map { Data(referencing: $0) }
-    } else {
-      data = coder.decodeData()
-    }
-    guard let data, data.count > 5 else { return nil }
-    let bytes = [UInt8](data)
+    guard let bytes = bytes(key, with: coder), bytes.count > 5 else { return nil }
     var end = ByteReader(bytes[(bytes.count - 4)...])
     let content = bytes[..<(bytes.count - 4)]
     do throws(ByteFormatError) {
@@ -55,5 +49,14 @@ package enum ArchivedBytes {
     } catch {
       return nil
     }
+  }
+
+  /// The bytes under `key`; `nil` when there is something else or nothing.
+  ///
+  /// Read as plain bytes and not as an object: decoding an object that is missing or of another
+  /// class ends the process on Linux, while this answers nil.
+  private static func bytes(_ key: String, with coder: NSCoder) -> [UInt8]? {
+    guard coder.allowsKeyedCoding else { return coder.decodeData().map { [UInt8]($0) } }
+    return coder.withDecodedUnsafeBytes(forKey: key) { $0.map { [UInt8]($0) } }
   }
 }

@@ -2,6 +2,8 @@ import Foundation
 import Records
 
 /// Watches all custom zones of a database.
+///
+/// `@unchecked` as its parent is: all it holds is behind the parent's lock.
 public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
   /// Watches the database it is saved in, under the name `subscriptionID`.
   public convenience init(subscriptionID: CKSubscription.ID) {
@@ -26,6 +28,8 @@ public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
 }
 
 /// Watches one zone.
+///
+/// `@unchecked` as its parent is: all it holds is behind the parent's lock.
 public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
   /// Watches the zone `zoneID`, under the name `subscriptionID`.
   public convenience init(zoneID: CKRecordZone.ID, subscriptionID: CKSubscription.ID) {

@@ -5,10 +5,10 @@ import Records
 ///
 /// `CKNotification(fromRemoteNotificationDictionary:)` gives an object of the subclass that fits,
 /// so that `as? CKDatabaseNotification` works. Source: cloudkit-surface 1.10.
+///
+/// `@unchecked` because a class that others inherit from cannot be checked; it and its
+/// subclasses are immutable.
 public class CKNotification: NSObject, CKNotificationMaking, @unchecked Sendable {
-  // Nothing in here or in the subclasses changes after the initialiser; `@unchecked` only
-  // because a class that others inherit from cannot be checked.
-
   /// What kind of change a push is about.
   public enum NotificationType: Int, Sendable {
     /// Records that match a query.
@@ -93,12 +93,16 @@ extension CKNotificationMaking {
 }
 
 /// A push of a subscription to a database.
+///
+/// `@unchecked` as its parent is: immutable.
 public final class CKDatabaseNotification: CKNotification, @unchecked Sendable {
   /// The database that changed.
   public var databaseScope: CKDatabase.Scope { scope }
 }
 
 /// A push of a subscription to a zone.
+///
+/// `@unchecked` as its parent is: immutable.
 public final class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
   /// The zone that changed.
   public var recordZoneID: CKRecordZone.ID? { zone.map { CKRecordZoneID($0) } }

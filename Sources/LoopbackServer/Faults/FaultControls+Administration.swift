@@ -10,7 +10,7 @@ public import Records
 extension FaultControls {
   /// Deletes `zone` as an app on another device would; the account's devices are told.
   public func deleteZone(
-    _ zone: ZoneID, of account: String, in container: String,
+    _ zone: ZoneID, container: String, account: String,
     environment: CloudEnvironment = .development
   ) throws(CloudError) {
     try administer(account, container, environment) { machine, database, storage, now in
@@ -20,7 +20,7 @@ extension FaultControls {
 
   /// Deletes `zone` as the user does in the settings; the account's devices are told.
   public func purgeZone(
-    _ zone: ZoneID, of account: String, in container: String,
+    _ zone: ZoneID, container: String, account: String,
     environment: CloudEnvironment = .development
   ) throws(CloudError) {
     try administer(account, container, environment) { machine, database, storage, now in
@@ -30,7 +30,7 @@ extension FaultControls {
 
   /// Deletes `zone` as a reset of encrypted data does; the account's devices are told.
   public func resetEncryptedData(
-    _ zone: ZoneID, of account: String, in container: String,
+    _ zone: ZoneID, container: String, account: String,
     environment: CloudEnvironment = .development
   ) throws(CloudError) {
     try administer(account, container, environment) { machine, database, storage, now in
@@ -40,7 +40,7 @@ extension FaultControls {
 
   /// Makes all tokens handed out for `zone`, or for the database when `nil`, expire.
   public func expireTokens(
-    of zone: ZoneID? = nil, of account: String, in container: String,
+    of zone: ZoneID? = nil, container: String, account: String,
     environment: CloudEnvironment = .development
   ) throws(CloudError) {
     try administer(account, container, environment) { machine, database, storage, now in
@@ -50,7 +50,7 @@ extension FaultControls {
 
   /// Forgets the deletions in `zone`, or the deleted zones when `nil`; older tokens expire.
   public func trimTombstones(
-    of zone: ZoneID? = nil, of account: String, in container: String,
+    of zone: ZoneID? = nil, container: String, account: String,
     environment: CloudEnvironment = .development
   ) throws(CloudError) {
     try administer(account, container, environment) { machine, database, storage, now in

@@ -70,8 +70,8 @@ final class MachineRoom: Sendable {
         }?.user
         let caller = Caller(user: user, device: device, availability: availability)
         var next = contents
-        let outcome = try storage.transaction {
-          var pushes = try MachineRoom.foreignPushes(&next, storage)
+        let (result, orders) = try storage.transaction {
+          let foreign = try MachineRoom.foreignPushes(&next, storage)
           let answer = try next.machine.answer(
             call, from: caller, now: now, in: storage, throttle: &next.throttle)
           if case .success = answer.result, call.request.isMutation {
@@ -80,11 +80,10 @@ final class MachineRoom: Sendable {
                 container: call.container, environment: call.environment, scope: call.database,
                 owner: call.database == .public ? nil : user), &next, storage)
           }
-          pushes += try MachineRoom.addressed(answer.pushes, storage)
-          return Outcome(result: answer.result, pushes: pushes)
+          return (answer.result, foreign + answer.pushes)
         }
         contents = next
-        return outcome
+        return Outcome(result: result, pushes: try MachineRoom.addressed(orders, storage))
       }
     } catch {
       return Outcome(result: .failure(error), pushes: [])
@@ -100,15 +99,14 @@ final class MachineRoom: Sendable {
       let database = try MachineRoom.database(
         container: container, environment: environment, account: account, storage)
       var next = contents
-      let pushes = try storage.transaction {
-        var pushes = try MachineRoom.foreignPushes(&next, storage)
-        pushes += try MachineRoom.addressed(
-          try work(next.machine, database, storage), storage)
+      let orders = try storage.transaction {
+        let foreign = try MachineRoom.foreignPushes(&next, storage)
+        let orders = try work(next.machine, database, storage)
         try MachineRoom.learn(database, &next, storage)
-        return pushes
+        return foreign + orders
       }
       contents = next
-      return pushes
+      return try MachineRoom.addressed(orders, storage)
     }
   }
 
@@ -144,26 +142,26 @@ final class MachineRoom: Sendable {
         try file.dataVersion() != contents.knownVersion
       else { return [] }
       var next = contents
-      let pushes = try storage.transaction { try MachineRoom.foreignPushes(&next, storage) }
+      let orders = try storage.transaction { try MachineRoom.foreignPushes(&next, storage) }
       contents = next
-      return pushes
+      return try MachineRoom.addressed(orders, storage)
     }
   }
 
   private static func foreignPushes(
     _ contents: inout Contents, _ storage: any CloudStorage
-  ) throws -> [AddressedPush] {
+  ) throws -> [PushOrder] {
     guard let file = storage as? SQLiteStorage else { return [] }
     let version = try file.dataVersion()
     guard version != contents.knownVersion else { return [] }
     // At the first look nothing is news: devices ask for what they missed when they start.
     let isFirst = contents.knownVersion == nil
-    var pushes: [AddressedPush] = []
+    var pushes: [PushOrder] = []
     for row in try file.databases() {
       let known = contents.known.updateValue(row.sequence, forKey: row.id) ?? 0
       guard !isFirst, row.sequence > known else { continue }
-      pushes += try addressed(
-        try contents.machine.pushes(forChangesAfter: known, in: row.id, storage: storage), storage)
+      pushes += try contents.machine.pushes(
+        forChangesAfter: known, in: row.id, storage: storage)
     }
     contents.knownVersion = version
     return pushes
@@ -176,6 +174,7 @@ final class MachineRoom: Sendable {
     contents.known[database] = try storage.database(database)?.sequence
   }
 
+  /// Account names never change, so this needs no transaction.
   private static func addressed(
     _ orders: [PushOrder], _ storage: any CloudStorage
   ) throws -> [AddressedPush] {

@@ -9,8 +9,8 @@ extension SQLiteStorage {
     switch change {
     case .putAccount(let row):
       try connection.run(
-        "INSERT OR REPLACE INTO accounts (name, user, quota) VALUES (?, ?, ?)",
-        [.text(row.name), .text(row.user.rawValue), .integer(row.quota.map { Int64($0) })])
+        "INSERT OR REPLACE INTO accounts (name, user, body) VALUES (?, ?, ?)",
+        [.text(row.name), .text(row.user.rawValue), .blob(AccountBody.close(row))])
     case .putDatabase(let row): try put(row)
     case .putZone(let row, let database): try put(row, in: database)
     case .removeZone(let zone, let database): try remove(zone, in: database)
@@ -25,11 +25,14 @@ extension SQLiteStorage {
         "DELETE FROM records WHERE zone = ? AND changed_at <= ? AND is_live = 0",
         [.integer(number), .integer(stored(sequence))])
     case .putSubscription(let subscription, let database):
+      let number = try makeNumber(of: database)
+      let name = subscription.id.rawValue
+      let context = Sealed.context(name, numbers: UInt64(bitPattern: number))
       try connection.run(
         "INSERT OR REPLACE INTO subscriptions (database, name, body) VALUES (?, ?, ?)",
         [
-          .integer(try makeNumber(of: database)), .text(subscription.id.rawValue),
-          .blob(Sealed.close { $0.write(subscription) }),
+          .integer(number), .text(name),
+          .blob(Sealed.close(context: context) { $0.write(subscription) }),
         ])
     case .removeSubscription(let id, let database):
       guard let number = try number(of: database) else { return }
@@ -41,30 +44,17 @@ extension SQLiteStorage {
   }
 
   private func put(_ row: DatabaseRow) throws {
-    let number = try makeNumber(of: row.id)
     try connection.run(
-      """
-      UPDATE databases SET incarnation = ?, sequence = ?, latest = ?, trimmed_through = ?,
-        byte_count = ? WHERE id = ?
-      """,
-      [
-        .integer(Int64(bitPattern: row.incarnation)), .integer(stored(row.sequence)),
-        .integer(Int64(bitPattern: row.latest.secondsSinceReferenceDate.bitPattern)),
-        .integer(stored(row.trimmedThrough)), .integer(Int64(row.byteCount)), .integer(number),
-      ])
+      "UPDATE databases SET body = ? WHERE id = ?",
+      [.blob(DatabaseBody.close(row)), .integer(try makeNumber(of: row.id))])
   }
 
   private func put(_ row: ZoneRow, in database: DatabaseID) throws {
-    let number = try makeNumber(of: row.id, in: database)
     try connection.run(
-      """
-      UPDATE zones SET deletion = ?, incarnation = ?, changed_at = ?, trimmed_through = ?,
-        byte_count = ? WHERE id = ?
-      """,
+      "UPDATE zones SET changed_at = ?, body = ? WHERE id = ?",
       [
-        .integer(row.deletion.map { Int64($0.rawValue) }),
-        .integer(Int64(bitPattern: row.incarnation)), .integer(stored(row.changedAt)),
-        .integer(stored(row.trimmedThrough)), .integer(Int64(row.byteCount)), .integer(number),
+        .integer(stored(row.changedAt)), .blob(ZoneBody.close(row)),
+        .integer(try makeNumber(of: row.id, in: database)),
       ])
   }
 
@@ -72,8 +62,7 @@ extension SQLiteStorage {
   private func remove(_ zone: ZoneID, in database: DatabaseID) throws {
     guard let number = try number(of: zone, in: database) else { return }
     try connection.run(
-      "UPDATE zones SET deletion = NULL, incarnation = NULL, changed_at = 0 WHERE id = ?",
-      [.integer(number)])
+      "UPDATE zones SET changed_at = 0, body = NULL WHERE id = ?", [.integer(number)])
   }
 
   private func put(_ row: RecordRow, in database: DatabaseID) throws {

@@ -8,9 +8,11 @@ extension SQLiteStorage {
     try translating {
       guard
         let identity = try connection.first(
-          "SELECT value FROM settings WHERE name = 'identity'", [], { try $0.integer(0) })
+          "SELECT body FROM settings WHERE name = 'identity'", [], { try $0.blob(0) })
       else { throw ByteFormatError(offset: 0, reason: "the file has no identity") }
-      return UInt64(bitPattern: identity)
+      return try Sealed.open(identity) { (reader) throws(ByteFormatError) in
+        try reader.fixed64()
+      }
     }
   }
 
@@ -26,10 +28,9 @@ extension SQLiteStorage {
 
   private func accounts(_ rest: String, _ values: [SQLValue]) throws -> [AccountRow] {
     try translating {
-      try connection.rows("SELECT name, user, quota FROM accounts " + rest, values) { row in
-        AccountRow(
-          name: try row.text(0), user: UserID(try row.text(1)),
-          quota: try row.optionalInteger(2).map { Int($0) })
+      try connection.rows("SELECT name, user, body FROM accounts " + rest, values) { row in
+        try AccountBody.open(
+          try row.blob(2), name: try row.text(0), user: UserID(try row.text(1)))
       }
     }
   }
@@ -39,20 +40,19 @@ extension SQLiteStorage {
     try translating {
       try connection.rows(
         """
-        SELECT incarnation, sequence, latest, trimmed_through, byte_count,
-          container, environment, scope, owner
-        FROM databases WHERE incarnation IS NOT NULL
+        SELECT body, container, environment, scope, owner
+        FROM databases WHERE body IS NOT NULL
         ORDER BY container, environment, scope, owner
         """
       ) { row in
-        guard let environment = CloudEnvironment(rawValue: try row.text(6)),
-          let scope = UInt8(exactly: try row.integer(7)).flatMap(DatabaseScope.init(rawValue:))
+        guard let environment = CloudEnvironment(rawValue: try row.text(2)),
+          let scope = UInt8(exactly: try row.integer(3)).flatMap(DatabaseScope.init(rawValue:))
         else { throw ByteFormatError(offset: 0, reason: "a database is of no known kind") }
-        let owner = try row.text(8)
-        return try databaseRow(
-          row,
-          DatabaseID(
-            container: try row.text(5), environment: environment, scope: scope,
+        let owner = try row.text(4)
+        return try DatabaseBody.open(
+          try row.blob(0),
+          id: DatabaseID(
+            container: try row.text(1), environment: environment, scope: scope,
             owner: owner.isEmpty ? nil : UserID(owner)))
       }
     }
@@ -62,22 +62,9 @@ extension SQLiteStorage {
     try translating {
       guard let number = try number(of: id) else { return nil }
       return try connection.first(
-        """
-        SELECT incarnation, sequence, latest, trimmed_through, byte_count
-        FROM databases WHERE id = ? AND incarnation IS NOT NULL
-        """, [.integer(number)]
-      ) { try databaseRow($0, id) }
+        "SELECT body FROM databases WHERE id = ? AND body IS NOT NULL", [.integer(number)]
+      ) { try DatabaseBody.open(try $0.blob(0), id: id) }
     }
-  }
-
-  private func databaseRow(_ row: Row, _ id: DatabaseID) throws -> DatabaseRow {
-    DatabaseRow(
-      id: id, incarnation: UInt64(bitPattern: try row.integer(0)),
-      sequence: try counted(try row.integer(1)),
-      latest: Timestamp(
-        secondsSinceReferenceDate: Double(
-          bitPattern: UInt64(bitPattern: try row.integer(2)))),
-      trimmedThrough: try counted(try row.integer(3)), byteCount: Int(try row.integer(4)))
   }
 
   func zone(_ zone: ZoneID, in database: DatabaseID) throws -> ZoneRow? {
@@ -104,20 +91,13 @@ extension SQLiteStorage {
       guard let number = try number(of: database) else { return [] }
       return try connection.rows(
         """
-        SELECT owner, name, deletion, incarnation, changed_at, trimmed_through, byte_count
-        FROM zones WHERE database = ? AND incarnation IS NOT NULL \(rest)
+        SELECT owner, name, changed_at, body
+        FROM zones WHERE database = ? AND body IS NOT NULL \(rest)
         """, [.integer(number)] + values
       ) { row in
-        let id = ZoneID(name: try row.text(1), owner: try row.text(0))
-        let deletion = try row.optionalInteger(2).map { number in
-          guard let reason = UInt8(exactly: number).flatMap(ZoneDeletionReason.init(rawValue:))
-          else { throw ByteFormatError(offset: 0, reason: "a zone went for no known reason") }
-          return reason
-        }
-        return ZoneRow(
-          id: id, deletion: deletion, incarnation: UInt64(bitPattern: try row.integer(3)),
-          changedAt: try counted(try row.integer(4)),
-          trimmedThrough: try counted(try row.integer(5)), byteCount: Int(try row.integer(6)))
+        try ZoneBody.open(
+          try row.blob(3), id: ZoneID(name: try row.text(1), owner: try row.text(0)),
+          changedAt: try counted(try row.integer(2)))
       }
     }
   }
@@ -187,10 +167,12 @@ extension SQLiteStorage {
     try translating {
       guard let number = try number(of: database) else { return [] }
       return try connection.rows(
-        "SELECT body FROM subscriptions WHERE database = ? " + rest, [.integer(number)] + values
+        "SELECT body, name FROM subscriptions WHERE database = ? " + rest,
+        [.integer(number)] + values
       ) { row in
-        try Sealed.open(try row.blob(0)) { (reader) throws(ByteFormatError) in
-          try reader.subscription()
+        let context = Sealed.context(try row.text(1), numbers: UInt64(bitPattern: number))
+        return try Sealed.open(try row.blob(0), context: context) {
+          (reader) throws(ByteFormatError) in try reader.subscription()
         }
       }
     }

@@ -32,41 +32,18 @@ enum Sealed {
     return value
   }
 
+  /// The bytes of names and numbers that stand in columns of their own and that a seal guards too.
+  static func context(_ texts: String?..., numbers: UInt64...) -> [UInt8] {
+    var writer = ByteWriter(capacity: 64)
+    for text in texts { writer.write(optional: text) { $0.write($1) } }
+    for number in numbers { writer.write(variable: number) }
+    return writer.bytes
+  }
+
   private static func checksum(_ bytes: ArraySlice<UInt8>, _ context: [UInt8]) -> UInt32 {
     var checksum = Checksum()
     checksum.update(context)
     checksum.update(bytes)
     return checksum.value
-  }
-}
-
-/// The form of a record or tombstone in the file.
-///
-/// Its name and sequence number are columns of their own and guarded by the seal too.
-enum RecordBody {
-  static func close(_ row: RecordRow) -> [UInt8] {
-    Sealed.close(context: context(row.id, row.changedAt), capacity: 1024) { writer in
-      writer.write(row.type)
-      writer.write(optional: row.device) { $0.write($1) }
-      writer.write(optional: row.record) { $0.write($1) }
-    }
-  }
-
-  static func open(
-    _ bytes: [UInt8], id: RecordID, changedAt: UInt64
-  ) throws(ByteFormatError) -> RecordRow {
-    try Sealed.open(bytes, context: context(id, changedAt)) { (reader) throws(ByteFormatError) in
-      let type = try reader.string()
-      let device = try reader.optional { (reader) throws(ByteFormatError) in try reader.string() }
-      let record = try reader.optional { (reader) throws(ByteFormatError) in try reader.record() }
-      return RecordRow(id: id, type: type, record: record, changedAt: changedAt, device: device)
-    }
-  }
-
-  private static func context(_ id: RecordID, _ changedAt: UInt64) -> [UInt8] {
-    var writer = ByteWriter(capacity: 64)
-    writer.write(id.name)
-    writer.write(variable: changedAt)
-    return writer.bytes
   }
 }

@@ -27,12 +27,16 @@ enum ServerFile {
   ) throws(ServerFileError) -> Connection {
     do {
       try checkHeader(path: path)
+      let hasLog = hasBytes(path + "-wal")
       let connection = try Connection(
         path: path, mode: .create, busyMilliseconds: busyMilliseconds)
       do {
         // Until it is known to be ours and whole, closing must not fold a log into it either.
-        try connection.setCheckpointsOnClose(false)
-        try prepare(connection, identity: identity)
+        try connection.setCheckpointsOnClose(!hasLog)
+        do { try prepare(connection, identity: identity) } catch SQLiteError.Code.error {
+          // The statements are right, so what they are about is wrong.
+          throw SQLiteError(.corrupt, "it is not laid out as it was made")
+        }
         try connection.setCheckpointsOnClose(true)
         try connection.useWriteAheadLog()
         return connection
@@ -47,6 +51,12 @@ enum ServerFile {
     } catch {
       throw ServerFileError(.failed, path: path, "cannot open \(path): \(error)")
     }
+  }
+
+  private static func hasBytes(_ path: String) -> Bool {
+    guard let file = FileHandle(forReadingAtPath: path) else { return false }
+    defer { try? file.close() }
+    return (try? file.read(upToCount: 1))?.isEmpty == false
   }
 
   /// Reads the file's first bytes without SQLite, which would leave files of its own beside it.
@@ -98,12 +108,20 @@ enum ServerFile {
     try check(
       application: try setting("application_id", connection),
       version: try setting("user_version", connection), path: connection.path)
+    if try setting("user_version", connection) == version {
+      let model = try Connection(path: ":memory:")
+      try model.execute(layout)
+      guard try tables(model) == tables(connection) else {
+        throw SQLiteError(.corrupt, "it is not laid out as it was made")
+      }
+      try model.close()
+    }
     let size =
       try setting("page_count", connection).multipliedReportingOverflow(
         by: try setting("page_size", connection)
       ).partialValue
     if size <= wholeCheckBytes {
-      let finding = try connection.first("PRAGMA quick_check(1)") { try $0.text(0) }
+      let finding = try connection.first("PRAGMA integrity_check(1)") { try $0.text(0) }
       guard finding == "ok" else {
         throw ServerFileError(damaged: finding ?? "unknown", path: connection.path)
       }
@@ -111,6 +129,10 @@ enum ServerFile {
     if try setting("user_version", connection) < version {
       try connection.transaction { try migrate(connection) }
     }
+  }
+
+  private static func tables(_ connection: Connection) throws -> [String?] {
+    try connection.rows("SELECT sql FROM sqlite_schema ORDER BY name") { try $0.optionalText(0) }
   }
 
   private static func setting(_ name: String, _ connection: Connection) throws -> Int64 {
@@ -134,29 +156,27 @@ enum ServerFile {
     guard try setting("application_id", connection) == 0 else { return }
     try connection.execute(layout)
     try connection.run(
-      "INSERT INTO settings (name, value) VALUES ('identity', ?)",
-      [.integer(Int64(bitPattern: identity))])
+      "INSERT INTO settings (name, body) VALUES ('identity', ?)",
+      [.blob(Sealed.close { $0.write(fixed: identity) })])
     try connection.execute("PRAGMA application_id = \(applicationID)")
     try connection.execute("PRAGMA user_version = \(version)")
   }
 
-  /// The tables of version 1. A number of a database or zone without an incarnation only stands
-  /// for a name that other rows mention.
+  /// The tables of version 1.
+  ///
+  /// A database or zone without a body is only a name that other rows mention. What has no
+  /// column of its own is in the bodies, each sealed with a checksum over it and its row's names.
   private static let layout = """
-    CREATE TABLE settings (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE settings (name TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE accounts (
-      name TEXT PRIMARY KEY, user TEXT NOT NULL UNIQUE, quota INTEGER) STRICT, WITHOUT ROWID;
+      name TEXT PRIMARY KEY, user TEXT NOT NULL UNIQUE, body BLOB NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE databases (
       id INTEGER PRIMARY KEY, container TEXT NOT NULL, environment TEXT NOT NULL,
-      scope INTEGER NOT NULL, owner TEXT NOT NULL, incarnation INTEGER,
-      sequence INTEGER NOT NULL DEFAULT 0, latest INTEGER NOT NULL DEFAULT 0,
-      trimmed_through INTEGER NOT NULL DEFAULT 0, byte_count INTEGER NOT NULL DEFAULT 0,
+      scope INTEGER NOT NULL, owner TEXT NOT NULL, body BLOB,
       UNIQUE (container, environment, scope, owner)) STRICT;
     CREATE TABLE zones (
       id INTEGER PRIMARY KEY, database INTEGER NOT NULL, owner TEXT NOT NULL, name TEXT NOT NULL,
-      deletion INTEGER, incarnation INTEGER, changed_at INTEGER NOT NULL DEFAULT 0,
-      trimmed_through INTEGER NOT NULL DEFAULT 0, byte_count INTEGER NOT NULL DEFAULT 0,
-      UNIQUE (database, owner, name)) STRICT;
+      changed_at INTEGER NOT NULL DEFAULT 0, body BLOB, UNIQUE (database, owner, name)) STRICT;
     CREATE INDEX zones_by_change ON zones (database, changed_at);
     CREATE TABLE records (
       zone INTEGER NOT NULL, name TEXT NOT NULL, changed_at INTEGER NOT NULL,

@@ -1,0 +1,113 @@
+import Foundation
+
+/// What the demo feeds to the stores: real files, or generated ones where there are none.
+struct DemoInput {
+  /// The files that become tabs.
+  var files: [TextFiles.File]
+
+  /// Share texts of daily puzzles.
+  var shareTexts: String
+
+  /// Lines somebody could have copied.
+  var copied: [String]
+
+  /// Where all that comes from, in words.
+  var origin: String
+
+  /// Looks for the repository from the current directory upwards; else generates files in
+  /// `folder` and reads those.
+  init(orGenerateIn folder: URL) throws {
+    if let root = Self.repository() {
+      let found = try TextFiles(in: root, endings: ["md", "swift"])
+      files = found.files
+      origin = "this repository, \(root.path)"
+      let samples = root.appendingPathComponent(
+        "Examples/GameResultStore/Samples/share-texts.txt")
+      shareTexts = (try? readText(samples.path)) ?? Self.fewShareTexts
+    } else {
+      try Self.generateFiles(in: folder)
+      files = try TextFiles(in: folder, endings: ["md", "swift"]).files
+      origin = "generated files in \(folder.path)"
+      shareTexts = Self.fewShareTexts
+    }
+    copied = Self.lines(files)
+  }
+
+  /// The nearest folder above the current one that holds a Swift package with sources.
+  private static func repository() -> URL? {
+    let files = FileManager.default
+    var folder = URL(fileURLWithPath: files.currentDirectoryPath).standardizedFileURL
+    while true {
+      let exists = ["Package.swift", "Sources", "README.md"].allSatisfy {
+        files.fileExists(atPath: folder.appendingPathComponent($0).path)
+      }
+      if exists { return folder }
+      let above = folder.deletingLastPathComponent().standardizedFileURL
+      guard above.path != folder.path, folder.path != "/" else { return nil }
+      folder = above
+    }
+  }
+
+  /// Up to 240 different lines, spread over all files, none too short to be told from others.
+  private static func lines(_ files: [TextFiles.File]) -> [String] {
+    var lines: [String] = []
+    var known: Set<String> = []
+    for file in files {
+      let candidates = file.content.split(separator: "\n").map {
+        $0.trimmingCharacters(in: .whitespaces)
+      }
+      lines += candidates.filter { $0.utf8.count >= 40 && known.insert($0).inserted }.prefix(2)
+    }
+    return Array(lines.prefix(240))
+  }
+
+  private static func generateFiles(in folder: URL) throws {
+    try makeFolder(folder)
+    for number in 1...24 {
+      let isCode = number.isMultiple(of: 2)
+      let lines = (1...(number * 7)).map { line in
+        isCode
+          ? "let value\(line) = \(number) * \(line)  // line \(line) of generated file \(number)"
+          : "- Line \(line) of the generated note \(number), long enough to be copied by somebody"
+      }
+      let name = isCode ? "File\(number).swift" : "Note\(number).md"
+      try Data(lines.joined(separator: "\n").utf8)
+        .write(to: folder.appendingPathComponent(name))
+    }
+  }
+
+  /// A result of each of six games, for when the repository's samples are not at hand.
+  private static let fewShareTexts = """
+    Wordle 1,956 2/6*
+
+    ⬛🟨🟩🟨🟩
+    🟩🟩🟩🟩🟩
+
+    Connections
+    Puzzle #1,235
+    🟪🟪🟪🟪
+    🟩🟩🟩🟩
+    🟦🟦🟦🟦
+    🟨🟨🟨🟨
+
+    Strands #970
+    “It’s a wrap!”
+    🔵🔵🔵🔵
+    🟡🔵
+
+    #Tradle #1702 X/6
+    🟩🟨⬜⬜⬜
+    🟩🟨⬜⬜⬜
+    🟩🟩🟨⬜⬜
+    🟩🟩🟨⬜⬜
+    🟩🟩🟩⬜⬜
+    🟩🟩🟩🟨⬜
+
+    Framed #1695
+    🎥 🟥 🟥 🟩 ⬛ ⬛ ⬛
+
+    https://framed.wtf
+
+    I solved the 11/2/2026 New York Times Mini Crossword in 2:05!
+    """
+}

@@ -1,0 +1,74 @@
+import Foundation
+import LoopbackServer
+import TabStore
+
+extension DemoStage {
+  /// The phone's app dies twice: before a change was sent, and before its answer arrived.
+  mutating func crash() async throws {
+    begin("The phone's app dies, twice")
+    try await closePhone()
+    let name = "written-before-the-crash.md"
+    let signal = try await dieAfterAdding(name, "Nobody sent this yet.")
+    check(signal == SIGKILL, "the child was killed")
+    tell("a process opened a tab and was killed (signal \(signal)) before anything was sent")
+    let second = "Edited; the answer to this was lost."
+    try await loseAnAnswer(name, second)
+    // Nothing was said to the old app: whatever it had only in memory is gone.
+    dropPhone()
+    let (again, desk) = (try await self.phone(), try await desk())
+    tell("the next launch counts \(count(again.unsent, "unsent change")), and settles it")
+    for device in [again, desk] {
+      try await device.syncAll()
+      let arrived = device.tabs.tabs.filter { $0.name == name }
+      check(
+        arrived.map(\.content) == [second], "the edit is on the \(device.name), exactly once")
+    }
+    tell("on both devices the tab is there exactly once, with the edit")
+  }
+
+  /// Sends what the dead process left, then an edit whose answer never arrives.
+  private mutating func loseAnAnswer(_ name: String, _ content: String) async throws {
+    let phone = try await phone()
+    tell("the next launch finds \(count(phone.unsent, "unsent change")) on the disk and sends it")
+    check(phone.unsent == 1, "the killed process left one unsent change")
+    try await phone.syncAll()
+    guard let tab = phone.tabs.tabs.first(where: { $0.name == name }) else {
+      check(false, "the tab of the killed process is there")
+      return
+    }
+    try phone.tabs.updateContent(tab.id, content, now: Date())
+    server.controls.dropAnswers(
+      next: 1, in: RequestScope(kind: .modifyRecords, device: "phone"))
+    do {
+      try await phone.syncAll()
+      check(false, "a lost answer fails the sync")
+    } catch {
+      tell("an edit reaches the server, its answer does not: \(words(error))")
+    }
+    server.controls.clear()
+  }
+
+  /// Lets a process of its own add a tab on the phone and die.
+  ///
+  /// - Returns: the signal it died of, 0 when it did not.
+  private func dieAfterAdding(_ name: String, _ text: String) async throws -> CInt {
+    guard let program = Bundle.main.executableURL else {
+      throw ToolError("cannot find this program's own file")
+    }
+    let process = Process()
+    process.executableURL = program
+    process.arguments = [
+      "--home", place.url.path, "--device", "phone", "tabs", "add", name, "--text", text,
+    ]
+    var environment = ProcessInfo.processInfo.environment
+    environment[CrashPoint.afterCommand] = "1"
+    process.environment = environment
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+      process.terminationHandler = { _ in done.resume() }
+      do { try process.run() } catch { done.resume(throwing: error) }
+    }
+    return process.terminationReason == .uncaughtSignal ? process.terminationStatus : 0
+  }
+}

@@ -1,0 +1,57 @@
+import CloudSync
+import Foundation
+import LoopbackServer
+
+/// Records reduced to bytes, to be compared with others.
+struct RecordTable: Equatable {
+  /// The fields of each record as bytes, by type and name of the record.
+  private(set) var rows: [String: [UInt8]] = [:]
+
+  /// How many records of a type there are.
+  func count(_ type: String) -> Int {
+    rows.keys.filter { $0.hasPrefix(type + "/") }.count
+  }
+
+  /// Takes a record in.
+  mutating func add(_ record: CKRecord) {
+    var bytes: [UInt8] = []
+    for key in record.allKeys() {
+      bytes += Array("\(key)=".utf8)
+      switch record[key] {
+      case let text as String: bytes += Array(text.utf8)
+      case let data as Data: bytes += Array(data)
+      case let date as Date:
+        // To the bit: a date that only reads the same is a difference.
+        bytes += Array("\(date.timeIntervalSinceReferenceDate.bitPattern)".utf8)
+      case let number as NSNumber: bytes += Array(number.stringValue.utf8)
+      case let value: bytes += Array("\(String(describing: value))".utf8)
+      }
+      bytes.append(0)
+    }
+    rows["\(record.recordType)/\(record.recordID.recordName)"] = bytes
+  }
+
+  /// The names of the records that are not the same in both.
+  func differences(_ other: RecordTable) -> [String] {
+    Set(rows.keys).union(other.rows.keys).filter { rows[$0] != other.rows[$0] }.sorted()
+  }
+}
+
+extension LoopbackServer {
+  /// Everything `account` has on the server, as a device that was never here fetches it.
+  func records(of account: String) async throws -> RecordTable {
+    let link = LinkedDevice(self, device: "auditor-of-\(account)", account: account)
+    let database = link.container.privateCloudDatabase
+    var table = RecordTable()
+    for zone in try await database.allRecordZones() where zone.zoneID != .default {
+      var token: CKServerChangeToken?
+      var isMore = true
+      while isMore {
+        let page = try await database.recordZoneChanges(inZoneWith: zone.zoneID, since: token)
+        for result in page.modificationResultsByID.values { table.add(try result.get().record) }
+        (token, isMore) = (page.changeToken, page.moreComing)
+      }
+    }
+    return table
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+
+/// The folder where the server and all devices are kept.
+struct Home: Sendable {
+  /// The folder.
+  let url: URL
+
+  /// The server's file and those SQLite puts beside it, the devices and the demo: all that
+  /// `reset` removes. The lock stays, because somebody may be waiting for it.
+  private static let content = [
+    "server.sqlite", "server.sqlite-wal", "server.sqlite-shm", "server.sqlite-journal", "devices",
+    "demo", demoLock,
+  ]
+
+  /// The lock a demo holds, so that two of them take turns.
+  static let demoLock = "demo.lock"
+
+  /// The home folder asked for, else `CLOUDSYNC_HOME`, else `~/.cloudsync`.
+  init(_ path: String?, environment: [String: String]) throws(ToolError) {
+    if let path = path ?? environment["CLOUDSYNC_HOME"] {
+      guard !path.isEmpty else { throw ToolError("the home folder's name is empty") }
+      url = URL(fileURLWithPath: path, isDirectory: true)
+    } else {
+      url = FileManager.default.homeDirectoryForCurrentUser
+        .appendingPathComponent(".cloudsync", isDirectory: true)
+    }
+  }
+
+  init(_ url: URL) {
+    self.url = url
+  }
+
+  /// The server's file.
+  var serverPath: String { url.appendingPathComponent("server.sqlite").path }
+
+  /// What `name` is called here.
+  func item(_ name: String) -> URL { url.appendingPathComponent(name) }
+
+  /// What the tool made here, by name.
+  var existingContent: [String] {
+    Self.content.filter { FileManager.default.fileExists(atPath: item($0).path) }
+  }
+
+  /// Makes the folder, for the user alone.
+  func create() throws(ToolError) { try makeFolder(url) }
+
+  /// Takes part in using the home; a `reset` waits for it.
+  func use() async throws -> FileLock {
+    try create()
+    return try await FileLock(item("lock").path, .shared, what: "the home folder")
+  }
+
+  /// The folder of the device called `name`.
+  func folder(ofDevice name: String) throws(ToolError) -> URL {
+    let allowed = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
+    guard (1...64).contains(name.utf8.count), name.allSatisfy(allowed.contains),
+      !name.hasPrefix(".")
+    else {
+      throw ToolError(
+        "\(quoted(name)) is no name for a device: use up to 64 letters, digits, - _ and dots, "
+          + "with no dot in front")
+    }
+    return item("devices").appendingPathComponent(name, isDirectory: true)
+  }
+}
+
+/// Makes the folder at `url` and those above it, for the user alone.
+func makeFolder(_ url: URL) throws(ToolError) {
+  do {
+    try FileManager.default.createDirectory(
+      at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  } catch {
+    throw ToolError("cannot make the folder \(url.path): \(error.localizedDescription)")
+  }
+}

@@ -1,0 +1,86 @@
+public import Foundation
+import Records
+import Synchronization
+
+/// A state store in one file: a log of checksummed records behind a snapshot.
+///
+/// An append is on the disk when it returns. A new snapshot is written beside the log and put in
+/// its place by a rename, so that after a crash the one or the other is there. One store at a time
+/// may have the file open; a lock file beside it, named with `.lock` at the end, sees to that, also
+/// across processes, and a process that died leaves nothing to clean up. After a write failed the
+/// store takes nothing more until it is opened again, because nobody knows what the disk holds.
+/// All members may be used from any thread.
+public final class FileStateStore: StateStore {
+  private struct Contents {
+    var log: LogFile?
+    /// Why nothing more is taken.
+    var failure: FileStateStoreError?
+  }
+
+  /// The file of the log.
+  public let url: URL
+
+  private let lock: FileLock
+  private let contents = Mutex(Contents())
+
+  /// Takes hold of the file, which need not exist yet; its directory must.
+  ///
+  /// - Parameter url: A file on a local disk.
+  /// - Throws: `FileStateStoreError` when another store has it, or the directory can't be used.
+  public init(url: URL) throws {
+    self.url = url
+    lock = try FileLock(path: url.path + ".lock")
+  }
+
+  /// What the file holds; `nil` when it does not exist or is empty.
+  ///
+  /// An append that was cut off by a crash is taken away from the end. Damage anywhere else, and a
+  /// file of a newer version, are errors that leave every byte as it is.
+  /// - Throws: `FileStateStoreError`.
+  public func load() throws -> StateStoreContents? {
+    try contents.withLock { contents in
+      contents.log = nil
+      guard let bytes = try LogFile.read(url.path), !bytes.isEmpty else { return nil }
+      let parsed = try LogFormat.parse(bytes, path: url.path)
+      let log = try LogFile(opening: url.path)
+      if parsed.length < bytes.count { try log.cut(to: parsed.length) }
+      contents.log = log
+      contents.failure = nil
+      return parsed.contents
+    }
+  }
+
+  /// Adds an entry; it is on the disk when this returns.
+  ///
+  /// - Throws: `FileStateStoreError`; the store then takes nothing more until it is loaded again.
+  public func append(_ entry: [UInt8]) throws {
+    try contents.withLock { contents in
+      if let failure = contents.failure { throw failure }
+      do {
+        if contents.log == nil {
+          contents.log = try LogFile(replacing: url.path, with: LogFormat.header)
+        }
+        try contents.log?.append(LogFormat.record(.entry, entry))
+      } catch let error as FileStateStoreError {
+        contents.failure = error
+        throw error
+      }
+    }
+  }
+
+  /// Puts a snapshot in the place of all that was there; it is on the disk when this returns.
+  ///
+  /// - Throws: `FileStateStoreError`; the old contents are then still there, or the new ones.
+  public func replace(with snapshot: [UInt8]) throws {
+    try contents.withLock { contents in
+      if let failure = contents.failure { throw failure }
+      do {
+        let bytes = LogFormat.header + LogFormat.record(.snapshot, snapshot)
+        contents.log = try LogFile(replacing: url.path, with: bytes)
+      } catch let error as FileStateStoreError {
+        contents.failure = error
+        throw error
+      }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Records
+
+/// The bytes of a state file: a header, then records. A record is its length, its kind, a checksum
+/// of these, a checksum of the content, and the content.
+enum LogFormat {
+  enum Kind: UInt8 {
+    case snapshot = 0
+    case entry = 1
+  }
+
+  static let version: UInt8 = 1
+  private static let magic: [UInt8] = Array("CSLOG".utf8)
+  private static let recordHead = 13
+
+  static var header: [UInt8] { magic + [version] }
+
+  static func record(_ kind: Kind, _ content: [UInt8]) -> [UInt8] {
+    var writer = ByteWriter(capacity: content.count + recordHead)
+    writer.write(fixed: UInt32(clamping: content.count))
+    writer.write(kind.rawValue)
+    writer.write(fixed: Checksum.of(writer.bytes))
+    writer.write(fixed: Checksum.of(content))
+    writer.write(raw: content)
+    return writer.bytes
+  }
+
+  /// What `bytes` hold, and how many of them are whole.
+  static func parse(
+    _ bytes: [UInt8], path: String
+  ) throws(FileStateStoreError) -> (contents: StateStoreContents, length: Int) {
+    guard bytes.starts(with: magic.prefix(bytes.count)) else {
+      throw FileStateStoreError(.foreign, "\(path) is no state file; give another name.")
+    }
+    // A header that a crash cut short: nothing was ever acknowledged.
+    guard bytes.count > magic.count else { return (StateStoreContents(), 0) }
+    guard bytes[magic.count] == version else {
+      throw FileStateStoreError(
+        .future,
+        "The state file \(path) has format \(bytes[magic.count]), this version reads \(version). "
+          + "Update the app, or start over with another file.")
+    }
+    var contents = StateStoreContents()
+    var position = magic.count + 1
+    while position < bytes.count {
+      guard let next = try take(bytes[position...], into: &contents, path: path) else { break }
+      position = next
+    }
+    return (contents, position)
+  }
+
+  /// Takes the record at the front of `rest`; `nil` when a crash cut it off.
+  private static func take(
+    _ rest: ArraySlice<UInt8>, into contents: inout StateStoreContents, path: String
+  ) throws(FileStateStoreError) -> Int? {
+    guard rest.count >= recordHead else { return nil }
+    let damaged = FileStateStoreError(
+      .damaged,
+      "The state file \(path) is damaged at byte \(rest.startIndex). Restore it from a backup, "
+        + "or move it away to start over.")
+    var reader = ByteReader(rest)
+    do throws(ByteFormatError) {
+      let length = try reader.fixed32()
+      let kind = Kind(rawValue: try reader.byte())
+      let head = Checksum.of(rest.prefix(5))
+      guard try reader.fixed32() == head, let kind else {
+        // Space the disk gave but never filled: an append that was cut off.
+        if rest.allSatisfy({ $0 == 0 }) { return nil }
+        throw reader.fault("the record's head is damaged")
+      }
+      let sum = try reader.fixed32()
+      guard let count = Int(exactly: length), count <= reader.remaining else { return nil }
+      let content = try reader.raw(count)
+      guard Checksum.of(content) == sum else {
+        if reader.isAtEnd { return nil }
+        throw reader.fault("the record's content is damaged")
+      }
+      switch kind {
+      case .snapshot: contents = StateStoreContents(snapshot: Array(content))
+      case .entry: contents.entries.append(Array(content))
+      }
+      return rest.startIndex + reader.offset
+    } catch {
+      throw damaged
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import CloudProtocol
+import Records
+
+/// A second, small account of what the server must hold, built only from what it was asked and
+/// answered: it judges every answer before the device sees it.
+///
+/// Each write names the tag it replaced, so the history of a record is one chain and checking is
+/// linear in its length (I5).
+struct CloudOracle {
+  /// The last word on one place.
+  struct Entry {
+    var record: Record?
+    /// When it last changed, counted over the whole world; 0 for never.
+    var changedAt = 0
+    /// Who deleted it, for a record that is gone.
+    var deleter: String?
+    var isTrimmed = false
+  }
+
+  /// One zone of one account.
+  struct ZoneModel {
+    var isLive = false
+    var deletion: ZoneDeletionReason?
+    /// Counts the zone's lives.
+    var life = 0
+    var changedAt = 0
+    var isTrimmed = false
+  }
+
+  /// One account's database.
+  struct Database {
+    var entries: [Entry]
+    var zones: [ZoneModel]
+  }
+
+  /// What a token stands for.
+  struct Position {
+    var account: Int
+    /// The zone, or -1 for the database feed.
+    var zone: Int
+    var life: Int
+    /// Everything up to here was handed out.
+    var through: Int
+    /// Deletions up to here are no news: the fetch began with nothing.
+    var floor: Int
+  }
+
+  /// Names a request as the server does.
+  struct RequestKey: Hashable {
+    var account: Int
+    var device: String
+    var requestID: String
+  }
+
+  let layout: WorldLayout
+  let findings: Findings
+  var databases: [Database]
+  var clock = 0
+  var positions: [ChangeToken: Position] = [:]
+  var tags: Set<String> = []
+  /// The account an edit was first stored for.
+  var homes: [Int: Int] = [:]
+  var answered: [RequestKey: CloudReply] = [:]
+
+  init(layout: WorldLayout, findings: Findings) {
+    self.layout = layout
+    self.findings = findings
+    databases = layout.users.map { _ in
+      Database(
+        entries: Array(repeating: Entry(), count: layout.records.count),
+        zones: Array(repeating: ZoneModel(), count: layout.zones.count))
+    }
+  }
+
+  mutating func tick() -> Int {
+    clock += 1
+    return clock
+  }
+
+  // MARK: Judging answers
+
+  /// Judges the answer to a call of `account`, counted from 1; answers whether the call was new.
+  mutating func judge(
+    _ call: CloudCall, account: Int, device: String, _ reply: CloudReply
+  ) -> Bool {
+    if call.request.isMutation {
+      let key = RequestKey(account: account, device: device, requestID: call.requestID)
+      if let first = answered[key] {
+        if first != reply { findings.report("I7", "\(call.requestID) is answered in two ways") }
+        return false
+      }
+      answered[key] = reply
+    }
+    switch (call.request, reply) {
+    case (.fetchCurrentUser, .currentUser(let user)):
+      if user != layout.users[account - 1] { findings.report("I13", "another user is named") }
+    case (.modifyRecords(let request), .recordsModified(let saved, let deleted)):
+      judge(request, saved, deleted, account: account, device: device)
+    case (.modifyZones(let request), .zonesModified(let saved, let deleted)):
+      judge(request, saved, deleted, account: account)
+    case (.fetchZoneChanges(let request), .zoneChanges(let page)):
+      judge(request, page, account: account, device: device)
+    case (.fetchDatabaseChanges(let request), .databaseChanges(let page)):
+      judge(request, page, account: account)
+    case (.fetchSubscriptions, .subscriptions), (.modifySubscriptions, .subscriptionsModified):
+      break
+    case (.fetchCurrentUser, _), (.modifyRecords, _), (.modifyZones, _), (.fetchZoneChanges, _),
+      (.fetchDatabaseChanges, _), (.fetchSubscriptions, _), (.modifySubscriptions, _),
+      (.fetchZones, _), (.fetchRecords, _):
+      findings.report("I15", "\(call.requestID) is answered as another kind of request")
+    }
+    return true
+  }
+
+  /// Judges a refusal of a whole call.
+  func judge(refusal error: CloudError, of call: CloudCall, account: Int?) {
+    switch error.code {
+    case .zoneNotFound, .userDeletedZone:
+      guard case .fetchZoneChanges(let request) = call.request, let account,
+        let zone = layout.number(of: request.zone)
+      else { return }
+      if databases[account - 1].zones[zone].isLive {
+        findings.report("I9", "\(request.zone.name) is there and is said not to be")
+      }
+    case .changeTokenExpired:
+      let hasToken: Bool
+      switch call.request {
+      case .fetchZoneChanges(let request): hasToken = request.since != nil
+      case .fetchDatabaseChanges(let request): hasToken = request.since != nil
+      case .fetchCurrentUser, .fetchZones, .modifyZones, .fetchRecords, .modifyRecords,
+        .fetchSubscriptions, .modifySubscriptions:
+        hasToken = false
+      }
+      if !hasToken { findings.report("I9", "a fetch without a token is told that it expired") }
+    default: break
+    }
+  }
+
+  // MARK: What happens without a request
+
+  mutating func remove(_ zone: Int, of account: Int, reason: ZoneDeletionReason) {
+    guard databases[account - 1].zones[zone].isLive else { return }
+    databases[account - 1].zones[zone].isLive = false
+    databases[account - 1].zones[zone].deletion = reason
+    databases[account - 1].zones[zone].changedAt = tick()
+    databases[account - 1].zones[zone].isTrimmed = false
+    for place in layout.places(of: zone) { databases[account - 1].entries[place] = Entry() }
+  }
+
+  mutating func trim(_ zone: Int?, of account: Int) {
+    if let zone {
+      for place in layout.places(of: zone) {
+        databases[account - 1].entries[place].isTrimmed = true
+      }
+    } else {
+      for zone in layout.zones.indices where !databases[account - 1].zones[zone].isLive {
+        databases[account - 1].zones[zone].isTrimmed = true
+        databases[account - 1].zones[zone].deletion = nil
+      }
+    }
+  }
+}

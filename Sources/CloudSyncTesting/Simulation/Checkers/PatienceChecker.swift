@@ -1,0 +1,77 @@
+import CloudProtocol
+import SyncMachine
+
+/// I16: no request before the server's retry-after has passed, and no storm of requests that
+/// fail.
+struct PatienceChecker {
+  /// Before this, in milliseconds, the server wants no request.
+  private var notBefore = 0
+  private var start = 0
+  private var failures = 0
+  /// What may cause a request: edits, pushes, calls, signals, and answers that brought something.
+  private var causes = 0
+
+  mutating func restart(at now: Int) {
+    self = PatienceChecker()
+    start = now
+  }
+
+  mutating func noteCause() { causes += 1 }
+
+  /// The account may be another one, which the server asked nothing of.
+  mutating func noteAccountSignal() {
+    causes += 2
+    notBefore = 0
+  }
+
+  /// What is wrong with sending a request now.
+  func faultOfRequest(at now: Int) -> String? {
+    guard now < notBefore else { return nil }
+    return "a request \(notBefore - now) ms before the server allows one"
+  }
+
+  /// The answer to the current request arrived.
+  mutating func note(_ answer: Result<CloudReply, CloudError>, at now: Int) {
+    switch answer {
+    case .success(let reply):
+      for error in reply.itemErrors { wait(for: error, now) }
+      if case .currentUser = reply { return }
+      causes += 1
+    case .failure(let error):
+      failures += 1
+      wait(for: error, now)
+    }
+  }
+
+  private mutating func wait(for error: CloudError, _ now: Int) {
+    guard let seconds = error.retryAfter, seconds > 0 else { return }
+    notBefore = max(notBefore, now + Int(seconds * 1000))
+  }
+
+  /// What is wrong with how often requests failed: with a back-off that ends at five minutes and
+  /// is at least half of that, an hour has room for a few dozen.
+  func faultOfRate(at now: Int) -> String? {
+    let hours = Double(now - start) / 3_600_000
+    let allowed = 60 + Int(hours * 80) + 4 * causes
+    guard failures > allowed else { return nil }
+    return "\(failures) failed requests in \(hours) hours with \(causes) causes"
+  }
+}
+
+extension CloudReply {
+  /// The errors of single items.
+  var itemErrors: [CloudError] {
+    switch self {
+    case .zonesModified(let saved, let deleted):
+      saved.compactMap(\.error) + deleted.compactMap(\.error)
+    case .recordsModified(let saved, let deleted):
+      saved.compactMap(\.error) + deleted.compactMap(\.error)
+    case .subscriptionsModified(let saved, let deleted):
+      saved.compactMap(\.error) + deleted.compactMap(\.error)
+    case .zones(let results): results.compactMap(\.error)
+    case .records(let results): results.compactMap(\.error)
+    case .subscriptions(let results): results.compactMap(\.error)
+    case .currentUser, .databaseChanges, .zoneChanges: []
+    }
+  }
+}

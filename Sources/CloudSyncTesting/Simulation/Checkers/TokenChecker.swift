@@ -1,0 +1,86 @@
+import CloudProtocol
+import Records
+import SyncMachine
+
+/// I10 and I11: a token moves only to the end of a page that the app has been given whole and
+/// returned from, or is forgotten.
+struct TokenChecker {
+  private struct Page {
+    var token: ChangeToken
+    var database: DatabaseChangesPage?
+    var zone: ZoneChangesPage?
+    var isWithApp = false
+    var isTaken = false
+  }
+
+  private var databaseToken: ChangeToken?
+  private var zoneTokens: [ZoneID: ChangeToken] = [:]
+  private var databasePage: Page?
+  private var zonePage: Page?
+
+  mutating func restart(with state: SyncState) {
+    self = TokenChecker()
+    databaseToken = state.databaseToken
+    zoneTokens = state.zoneTokens
+  }
+
+  /// The answer to the current request arrived.
+  mutating func note(arrived reply: CloudReply) {
+    switch reply {
+    case .databaseChanges(let page):
+      let isEmpty = page.modified.isEmpty && page.deleted.isEmpty
+      databasePage = Page(token: page.token, database: page, isTaken: isEmpty)
+    case .zoneChanges(let page):
+      let isEmpty = page.modified.isEmpty && page.deleted.isEmpty
+      zonePage = Page(token: page.token, zone: page, isTaken: isEmpty)
+    case .currentUser, .zones, .zonesModified, .records, .recordsModified, .subscriptions,
+      .subscriptionsModified:
+      break
+    }
+  }
+
+  /// The app is given an event; answers what is wrong with it.
+  mutating func fault(giving event: SyncEvent) -> String? {
+    switch event {
+    case .fetchedDatabaseChanges(let modified, let deleted):
+      guard let page = databasePage?.database, page.modified == modified,
+        deleted.starts(with: page.deleted)
+      else { return "the app is given zones that no page holds" }
+      databasePage?.isWithApp = true
+    case .fetchedZoneChanges(let modified, let deleted):
+      guard let page = zonePage?.zone, page.modified == modified, page.deleted == deleted
+      else { return "the app is given records that no page holds" }
+      zonePage?.isWithApp = true
+    case .stateUpdate, .accountChange, .willFetchChanges, .willFetchZoneChanges,
+      .didFetchZoneChanges, .didFetchChanges, .willSendChanges, .sentDatabaseChanges,
+      .sentRecordChanges, .didSendChanges:
+      break
+    }
+    return nil
+  }
+
+  /// The app returned from an event.
+  mutating func noteReturn() {
+    if databasePage?.isWithApp == true { databasePage?.isTaken = true }
+    if zonePage?.isWithApp == true { zonePage?.isTaken = true }
+  }
+
+  /// What is wrong with how the tokens moved since the last look.
+  mutating func fault(in state: SyncState) -> String? {
+    if state.databaseToken != databaseToken {
+      databaseToken = state.databaseToken
+      if let token = databaseToken, databasePage?.token != token || databasePage?.isTaken != true {
+        return "the database token moved before the app had the page"
+      }
+    }
+    guard state.zoneTokens != zoneTokens else { return nil }
+    defer { zoneTokens = state.zoneTokens }
+    for zone in state.zoneTokens.keys.sorted() {
+      guard let token = state.zoneTokens[zone], token != zoneTokens[zone] else { continue }
+      if zonePage?.token != token || zonePage?.zone?.zone != zone || zonePage?.isTaken != true {
+        return "the token of \(zone.name) moved before the app had the page"
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,110 @@
+import CloudProtocol
+import Records
+import SyncMachine
+
+/// What the app does with what the engine fetched, and with accounts.
+extension AppModel {
+  /// Handles one event; the device carries out `calls` afterwards.
+  mutating func handle(_ event: SyncEvent) {
+    switch event {
+    case .stateUpdate, .willFetchChanges, .willSendChanges, .didSendChanges: break
+    case .accountChange(let change): handle(change)
+    case .fetchedDatabaseChanges(let modified, let deleted):
+      for zone in modified { if let zone = layout.number(of: zone) { knownZones[zone] = true } }
+      for deletion in deleted { handle(deletion) }
+    case .willFetchZoneChanges(let zone, let startsOver):
+      sweep = startsOver ? layout.number(of: zone).map { Sweep(zone: $0) } : nil
+    case .fetchedZoneChanges(let modified, let deleted):
+      for record in modified { accept(record) }
+      for deletion in deleted { accept(deletion) }
+    case .didFetchZoneChanges(_, let error):
+      if error == nil { finishSweep() }
+      sweep = nil
+    case .didFetchChanges: sweep = nil
+    case .sentDatabaseChanges(let sent): handle(sent)
+    case .sentRecordChanges(let sent): handle(sent)
+    }
+  }
+
+  /// Data of somebody else goes before anything else happens; unconfirmed data of the new owner,
+  /// or of nobody, is added again, for the engine forgot what was pending.
+  private mutating func handle(_ change: AccountChange) {
+    let current: UserID?
+    switch change {
+    case .signIn(let user): current = user
+    case .signOut: current = nil
+    case .switchAccounts(_, let user): current = user
+    }
+    if let owner, owner != current {
+      for zone in layout.zones.indices { drop(zone) }
+    }
+    owner = current
+    for place in entries.indices {
+      // The engine reads everything again: only what it can't give is worth keeping.
+      if !entries[place].isDirty { entries[place] = Entry() }
+      entries[place].tag = nil
+    }
+    for zone in layout.zones.indices { knownZones[zone] = false }
+    readdDirty()
+  }
+
+  private mutating func handle(_ deletion: ZoneDeletion) {
+    guard let zone = layout.number(of: deletion.zone) else { return }
+    switch deletion.reason {
+    case .deleted, .purged: drop(zone)
+    case .encryptedDataReset:
+      knownZones[zone] = false
+      for place in layout.places(of: zone) {
+        entries[place].tag = nil
+        if entries[place].value != nil {
+          entries[place].isDirty = true
+          wantSent(place)
+        } else {
+          confirm(place)
+        }
+      }
+    }
+  }
+
+  /// Takes a record of the server, unless an edit here is to win.
+  mutating func accept(_ record: Record) {
+    guard let place = layout.place(of: record.id), let value = SimulatedValue(record, at: place)
+    else { return }
+    sweep?.given.insert(place)
+    entries[place].tag = record.changeTag
+    if !entries[place].isDirty {
+      entries[place].value = value
+    } else if let own = entries[place].value {
+      if own == value {
+        confirm(place)  // Our own edit, whose confirmation was lost.
+      } else if policy.serverWins || value.sequence > own.sequence {
+        entries[place].value = value
+        confirm(place)
+      }
+    }
+    // A deletion here stays one: it goes out whatever the server holds.
+  }
+
+  private mutating func accept(_ deletion: RecordDeletion) {
+    guard let place = layout.place(of: deletion.id) else { return }
+    sweep?.given.insert(place)
+    isGone(place)
+  }
+
+  /// The server holds no record at `place`.
+  mutating func isGone(_ place: Int) {
+    entries[place].tag = nil
+    if entries[place].isDirty, entries[place].value != nil, !policy.deletionWins { return }
+    entries[place].value = nil
+    confirm(place)
+  }
+
+  /// What the server once held and did not give is gone; what it never held is not.
+  private mutating func finishSweep() {
+    guard let sweep else { return }
+    for place in layout.places(of: sweep.zone)
+    where !sweep.given.contains(place) && entries[place].tag != nil {
+      isGone(place)
+    }
+  }
+}

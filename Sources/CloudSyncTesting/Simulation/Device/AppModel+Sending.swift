@@ -1,0 +1,157 @@
+import CloudProtocol
+import Records
+import SyncMachine
+
+/// What the app gives the engine to send, and does with what became of it.
+extension AppModel {
+  /// The next batch of the changes that wait; what vanished meanwhile is taken back.
+  mutating func nextBatch(
+    _ context: SendContext, waiting: [PendingChange<RecordID>]
+  ) -> RecordBatch? {
+    var batch = RecordBatch(isAtomic: policy.isAtomic)
+    if policy.isUntracked {
+      for place in entries.indices
+      where entries[place].isDirty && !entries[place].isBlocked
+        && context.scope.contains(layout.records[place]) && batch.count < policy.batchLimit
+      {
+        append(place, entries[place].value == nil ? .delete : .save, to: &batch)
+      }
+    } else {
+      for change in waiting where context.scope.contains(change.id) {
+        guard batch.count < policy.batchLimit else { break }
+        guard let place = layout.place(of: change.id) else { continue }
+        let isThere = entries[place].value != nil
+        if isThere == (change.kind == .save) {
+          append(place, change.kind, to: &batch)
+        } else {
+          calls.append(.remove(change))
+        }
+      }
+    }
+    return batch.count == 0 ? nil : batch
+  }
+
+  private func append(_ place: Int, _ kind: ChangeKind, to batch: inout RecordBatch) {
+    let id = layout.records[place]
+    if kind == .save, let value = entries[place].value {
+      batch.saves.append(
+        RecordSave(
+          id: id, type: SimulatedValue.recordType, changeTag: entries[place].tag,
+          changes: value.changes))
+    } else {
+      batch.deletions.append(id)
+    }
+  }
+
+  mutating func handle(_ sent: SentZones) {
+    for result in sent.saved {
+      guard let zone = layout.number(of: result.id), let error = result.error else { continue }
+      if !error.code.isRetriedByEngine { blockedZones[zone] = true }
+    }
+    for result in sent.deleted {
+      guard let zone = layout.number(of: result.id) else { continue }
+      switch result.error?.code {
+      case nil, .zoneNotFound, .userDeletedZone: zonesToDelete[zone] = false
+      case _?: break  // The engine tries again, or people do.
+      }
+    }
+  }
+
+  mutating func handle(_ sent: SentRecords) {
+    for result in sent.saved {
+      guard let place = layout.place(of: result.id) else { continue }
+      switch result.outcome {
+      case .success(let record): wasSaved(place, record)
+      case .failure(let error): wasNotSaved(place, error)
+      }
+    }
+    for result in sent.deleted {
+      guard let place = layout.place(of: result.id) else { continue }
+      switch result.outcome {
+      case .success: wasDeleted(place)
+      case .failure(let error): wasNotDeleted(place, error)
+      }
+    }
+  }
+
+  private mutating func wasSaved(_ place: Int, _ record: Record) {
+    let value = SimulatedValue(record, at: place)
+    // Without a value the app forgot the record meanwhile; a fetch brings it back if it stays.
+    entries[place].tag = entries[place].value == nil ? nil : record.changeTag
+    // A newer edit was added when it was made: the engine still has it.
+    if value == entries[place].value { entries[place].isDirty = false }
+  }
+
+  private mutating func wasDeleted(_ place: Int) {
+    entries[place].tag = nil
+    if entries[place].value == nil { entries[place].isDirty = false }
+  }
+
+  private mutating func wasNotSaved(_ place: Int, _ error: CloudError) {
+    if error.code.isRetriedByEngine {
+      if policy.isUntracked { calls.append(.noteUntracked) }
+      return
+    }
+    switch error.code {
+    case .serverRecordChanged:
+      guard let record = error.serverRecord else { return }
+      accept(record)
+      if entries[place].isDirty { wantSent(place) }
+    case .unknownItem:
+      isGone(place)
+      if entries[place].isDirty { wantSent(place) }
+    case .userDeletedZone:
+      // Purged by the user: nothing of it is uploaded again.
+      drop(layout.zone(of: place))
+    case .zoneNotFound:
+      // What is confirmed goes when the engine tells that the zone is gone.
+      guard entries[place].isDirty else { return }
+      entries[place].tag = nil
+      wantZone(layout.zone(of: place))
+      wantSent(place)
+    case .batchRequestFailed:
+      if entries[place].isDirty { wantSent(place) }
+    case .limitExceeded:
+      policy.batchLimit = max(1, policy.batchLimit / 2)
+      if entries[place].isDirty { wantSent(place) }
+    default: entries[place].isBlocked = entries[place].isDirty
+    }
+  }
+
+  private mutating func wasNotDeleted(_ place: Int, _ error: CloudError) {
+    if error.code.isRetriedByEngine {
+      if policy.isUntracked { calls.append(.noteUntracked) }
+      return
+    }
+    switch error.code {
+    case .unknownItem, .zoneNotFound, .userDeletedZone: wasDeleted(place)
+    case .batchRequestFailed:
+      if entries[place].isDirty { wantSent(place) }
+    case .limitExceeded:
+      policy.batchLimit = max(1, policy.batchLimit / 2)
+      if entries[place].isDirty { wantSent(place) }
+    default: entries[place].isBlocked = entries[place].isDirty
+    }
+  }
+}
+
+extension CloudError.Code {
+  /// Whether the engine keeps a change that failed so; the contract as apps know it, on purpose
+  /// written down a second time.
+  var isRetriedByEngine: Bool {
+    switch self {
+    case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
+      .notAuthenticated, .zoneBusy, .accountTemporarilyUnavailable, .operationCancelled,
+      .serverResponseLost:
+      true
+    case .internalError, .partialFailure, .badContainer, .missingEntitlement, .permissionFailure,
+      .unknownItem, .invalidArguments, .resultsTruncated, .serverRecordChanged,
+      .serverRejectedRequest, .assetFileNotFound, .assetFileModified, .incompatibleVersion,
+      .constraintViolation, .changeTokenExpired, .batchRequestFailed, .badDatabase,
+      .quotaExceeded, .zoneNotFound, .limitExceeded, .userDeletedZone, .tooManyParticipants,
+      .alreadyShared, .referenceViolation, .managedAccountRestricted,
+      .participantMayNeedVerification, .assetNotAvailable, .participantAlreadyInvited:
+      false
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import Records
+import SyncMachine
+
+/// What the app does on the engine's state while it handles something.
+enum AppCall: Hashable {
+  case add(PendingChange<RecordID>)
+  case remove(PendingChange<RecordID>)
+  case addZone(PendingChange<ZoneID>)
+  case removeZone(PendingChange<ZoneID>)
+  case noteUntracked
+}
+
+/// An app with a correct delegate, as a value: its records with their cached server versions, and
+/// what it does when the engine tells it something.
+///
+/// It does not guard itself against the engine: an edit made while an older one is in flight is
+/// added once and then trusted to the engine. Every change to the engine's state is put into
+/// `calls`, for the device to carry out.
+struct AppModel {
+  /// What it does by choice; every choice must lead to agreement.
+  struct Policy {
+    /// Whether the server's version wins a conflict; otherwise the later edit does.
+    var serverWins: Bool
+    /// Whether a deletion elsewhere wins over an edit here.
+    var deletionWins: Bool
+    /// Whether it lists its changes nowhere and only says that there are some.
+    var isUntracked: Bool
+    var isAtomic: Bool
+    var batchLimit: Int
+  }
+
+  /// What it knows of one record.
+  struct Entry {
+    /// What it shows; `nil` when there is none.
+    var value: SimulatedValue?
+    /// The server's version it builds on.
+    var tag: ChangeTag?
+    /// Whether it holds an edit or a deletion that the server has not confirmed.
+    var isDirty = false
+    /// Whether the server refused it for a reason that time or people must put right.
+    var isBlocked = false
+  }
+
+  /// A zone that is being read from the start: what is not given is gone.
+  struct Sweep {
+    var zone: Int
+    var given: Set<Int> = []
+  }
+
+  let layout: WorldLayout
+  let device: Int
+  var policy: Policy
+  /// Whose data it holds; `nil` for data made while nobody was known.
+  var owner: UserID?
+  var entries: [Entry]
+  var knownZones: [Bool]
+  var blockedZones: [Bool]
+  /// Zones that people deleted and the server has not confirmed.
+  var zonesToDelete: [Bool]
+  var sweep: Sweep?
+  /// What to do on the engine's state, in order.
+  var calls: [AppCall] = []
+
+  init(layout: WorldLayout, device: Int, policy: Policy) {
+    self.layout = layout
+    self.device = device
+    self.policy = policy
+    entries = Array(repeating: Entry(), count: layout.records.count)
+    knownZones = Array(repeating: false, count: layout.zones.count)
+    blockedZones = knownZones
+    zonesToDelete = knownZones
+  }
+
+  /// Whether everything it holds is confirmed.
+  var isSettled: Bool {
+    !entries.contains { $0.isDirty } && !blockedZones.contains(true)
+      && !zonesToDelete.contains(true)
+  }
+
+  // MARK: What people do
+
+  /// Writes a new value.
+  ///
+  /// Not into a zone whose deletion is on its way: saving the zone again would take the place of
+  /// the deletion, and what the app dropped with the zone would stay on the server.
+  mutating func edit(_ place: Int, sequence: Int) {
+    guard !zonesToDelete[layout.zone(of: place)] else { return }
+    let account = owner.flatMap { layout.account(of: $0) } ?? 0
+    entries[place].value = SimulatedValue(
+      account: account, device: device, sequence: sequence, place: place)
+    entries[place].isDirty = true
+    wantSent(place)
+  }
+
+  /// Deletes a record that is there.
+  mutating func delete(_ place: Int) {
+    guard entries[place].value != nil else { return }
+    entries[place].value = nil
+    entries[place].isDirty = true
+    wantSent(place)
+  }
+
+  /// Deletes a zone with everything in it.
+  mutating func deleteZone(_ zone: Int) {
+    drop(zone)
+    zonesToDelete[zone] = true
+    calls.append(.addZone(PendingChange(.delete, layout.zones[zone])))
+  }
+
+  /// Tries again what was refused.
+  mutating func retryBlocked() {
+    for zone in blockedZones.indices where blockedZones[zone] {
+      blockedZones[zone] = false
+      calls.append(.addZone(PendingChange(.save, layout.zones[zone])))
+    }
+    deleteZonesAgain()
+    for place in entries.indices where entries[place].isBlocked { wantSent(place) }
+  }
+
+  /// Adds everything unconfirmed again, as an app does that can't know what the engine remembers.
+  mutating func readdDirty() {
+    deleteZonesAgain()
+    for place in entries.indices where entries[place].isDirty { wantSent(place) }
+  }
+
+  private mutating func deleteZonesAgain() {
+    for zone in zonesToDelete.indices where zonesToDelete[zone] {
+      calls.append(.addZone(PendingChange(.delete, layout.zones[zone])))
+    }
+  }
+
+  // MARK: Helpers of the handlers
+
+  /// Has the engine send what `place` holds, and the zone first when it is not known to be there.
+  mutating func wantSent(_ place: Int) {
+    let zone = layout.zone(of: place)
+    entries[place].isBlocked = false
+    let kind: ChangeKind = entries[place].value == nil ? .delete : .save
+    if kind == .save, !knownZones[zone] { wantZone(zone) }
+    calls.append(
+      policy.isUntracked ? .noteUntracked : .add(PendingChange(kind, layout.records[place])))
+  }
+
+  mutating func wantZone(_ zone: Int) {
+    knownZones[zone] = true
+    blockedZones[zone] = false
+    zonesToDelete[zone] = false
+    calls.append(.addZone(PendingChange(.save, layout.zones[zone])))
+  }
+
+  /// Nothing of `place` is to be sent any more.
+  mutating func confirm(_ place: Int) {
+    entries[place].isDirty = false
+    entries[place].isBlocked = false
+    forget(place)
+  }
+
+  /// Takes back whatever waits for `place`.
+  mutating func forget(_ place: Int) {
+    guard !policy.isUntracked else { return }
+    calls.append(.remove(PendingChange(.save, layout.records[place])))
+    calls.append(.remove(PendingChange(.delete, layout.records[place])))
+  }
+
+  /// Forgets a zone with everything in it, sent or not.
+  mutating func drop(_ zone: Int) {
+    for place in layout.places(of: zone) {
+      entries[place] = Entry()
+      forget(place)
+    }
+    knownZones[zone] = false
+    blockedZones[zone] = false
+    zonesToDelete[zone] = false
+    calls.append(.removeZone(PendingChange(.save, layout.zones[zone])))
+    calls.append(.removeZone(PendingChange(.delete, layout.zones[zone])))
+    if sweep?.zone == zone { sweep = nil }
+  }
+}

@@ -1,0 +1,145 @@
+import Records
+import SyncMachine
+
+/// Starts and crashes.
+extension SimulatedDevice {
+  /// Starts the app from `app` and `state` as they came from disk.
+  func start(from stored: SyncState, at now: Int) {
+    session += 1
+    var state = SyncState()
+    do {
+      state = try SyncState(decoding: stored.encoded())
+    } catch {
+      findings.report("I11", "\(name): its own state can't be read: \(error)")
+    }
+    if state != stored {
+      findings.report("I11", "\(name): the state came back as another one")
+    }
+    var configuration = SyncMachine.Configuration(
+      session: "\(name)-\(session)", automaticallySync: isAutomatic)
+    configuration.keepsJournal = persistence == .stateLog
+    var machine = SyncMachine(configuration: configuration, state: state)
+    machine.keepsTransitions = true
+    machine.plantedBugs = plantedBugs
+    ledger.restart(with: state)
+    order = EventOrderChecker()
+    tokens.restart(with: state)
+    patience.restart(at: now)
+    logBase = state
+    log = []
+    durableLog = 0
+    app.sweep = nil
+    machine.start(now: Moment(.milliseconds(now)))
+    self.machine = machine
+    moved()
+    if persistence == .dataFirst { withApp(at: now) { $0.readdDirty() } }
+  }
+
+  /// The device ends at once; what is not on disk is gone.
+  ///
+  /// Answers what it will start from: for data and state kept together any pair that was kept,
+  /// an older one too, as after a restore; otherwise the data as it is and a state no newer.
+  func crash(_ random: inout SeededRandom) -> SyncState {
+    let state = machine?.state ?? SyncState()
+    machine = nil
+    callback = nil
+    isRunnable = false
+    wakeAt = nil
+    openWaiters = []
+    currentRequest = nil
+    app.calls = []
+    switch persistence {
+    case .together:
+      guard let index = chooseKept(&random) else {
+        app = emptyApp
+        return SyncState()
+      }
+      kept.removeSubrange((index + 1)...)
+      app = kept[index].app
+      return kept[index].state
+    case .dataFirst:
+      guard let index = chooseKept(&random) else { return SyncState() }
+      kept.removeSubrange((index + 1)...)
+      return kept[index].state
+    case .stateLog:
+      let cut = random.chance(0.5) ? log.count : random.number(in: durableLog...log.count)
+      var restored = logBase
+      for change in log[..<cut] { restored.apply(change) }
+      if cut == log.count, !restored.agrees(with: state) {
+        findings.report(
+          "I11",
+          "\(name): the state log gives another state than the machine had: "
+            + restored.difference(from: state))
+      }
+      if let loss = ledger.loss(in: restored) { findings.report("I3", "\(name): \(loss)") }
+      return restored
+    }
+  }
+
+  private func chooseKept(_ random: inout SeededRandom) -> Int? {
+    guard !kept.isEmpty else { return nil }
+    return random.chance(0.7) ? kept.count - 1 : random.below(kept.count)
+  }
+
+  /// A state update: the app keeps what it is told to keep, or not.
+  func keep(_ random: inout SeededRandom) {
+    guard let machine else { return }
+    switch persistence {
+    case .together, .dataFirst:
+      guard random.chance(keepRate) else { return }
+      var app = app
+      app.sweep = nil
+      kept.append((app, machine.state))
+      if kept.count > 6 { kept.removeFirst() }
+    case .stateLog:
+      durableLog = log.count
+      guard log.count > 40 else { return }
+      var replayed = logBase
+      for change in log { replayed.apply(change) }
+      if !replayed.agrees(with: machine.state) {
+        findings.report(
+          "I11",
+          "\(name): the state log gives another state than the machine has: "
+            + replayed.difference(from: machine.state))
+      }
+      logBase = (try? SyncState(decoding: machine.state.encoded())) ?? SyncState()
+      log = []
+      durableLog = 0
+    }
+  }
+}
+
+extension SyncState {
+  /// Whether both remember the same. The order of pending changes may differ: an ID that is added
+  /// again while it is under way stands last in the machine and where it was in a log.
+  fileprivate func agrees(with other: SyncState) -> Bool {
+    var first = self
+    var second = other
+    let isSame =
+      Set(records.unsettled) == Set(other.records.unsettled)
+      && Set(zones.unsettled) == Set(other.zones.unsettled)
+    first.records = PendingChanges()
+    second.records = PendingChanges()
+    first.zones = PendingChanges()
+    second.zones = PendingChanges()
+    return isSame && first == second
+  }
+
+  /// Which parts differ.
+  fileprivate func difference(from other: SyncState) -> String {
+    var parts: [String] = []
+    if user != other.user || unannounced != other.unannounced { parts.append("user") }
+    if databaseToken != other.databaseToken { parts.append("databaseToken") }
+    if zoneTokens != other.zoneTokens { parts.append("zoneTokens") }
+    if changedZones != other.changedZones { parts.append("changedZones") }
+    if expiredZones != other.expiredZones { parts.append("expiredZones") }
+    if needsFetch != other.needsFetch { parts.append("needsFetch") }
+    if hasUntrackedChanges != other.hasUntrackedChanges { parts.append("hasUntrackedChanges") }
+    if subscription != other.subscription { parts.append("subscription") }
+    if records != other.records {
+      parts.append("records \(records.unsettled) and \(other.records.unsettled)")
+    }
+    if zones != other.zones { parts.append("zones \(zones.unsettled) \(other.zones.unsettled)") }
+    return parts.joined(separator: ", ")
+  }
+}

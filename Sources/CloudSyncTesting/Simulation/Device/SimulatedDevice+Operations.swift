@@ -1,0 +1,52 @@
+import Records
+import SyncMachine
+
+/// What the app asks of the engine by hand.
+extension SimulatedDevice {
+  /// Somebody who waits.
+  func newWaiter() -> Waiter {
+    lastWaiter += 1
+    openWaiters.insert(lastWaiter)
+    return Waiter(number: lastWaiter)
+  }
+
+  func fetch(scope: FetchScope) {
+    let context = FetchContext(reason: .manual, options: FetchOptions(scope: scope))
+    let waiter = newWaiter()
+    machine?.fetch(context, waiter: waiter)
+    moved()
+  }
+
+  func send(scope: SendScope) {
+    let waiter = newWaiter()
+    machine?.send(SendContext(reason: .manual, scope: scope), waiter: waiter)
+    moved()
+  }
+
+  /// An operation may have been ended from outside: nobody waits for its answer any more.
+  func noteInterruption() {
+    if let stage = machine?.stage, stage == .closingFetch || stage == .closingSend {
+      currentRequest = nil
+    }
+  }
+
+  /// Asks the machine while the app is busy: it must not give the app anything more.
+  func poke(at now: Int) {
+    guard callback != nil else { return }
+    switch machine?.next(now: Moment(.milliseconds(now))) {
+    case .wait, nil: break
+    case .abandon(let token):
+      if currentRequest == token.number { currentRequest = nil }
+    case .deliver, .askForBatch, .askForFetchOptions, .send, .finish:
+      findings.report("I14", "\(name): something new while the app is busy")
+    }
+    moved()
+  }
+
+  /// Where it stands, for people.
+  var summary: String {
+    guard let machine else { return "is off" }
+    let pending = machine.state.records.count + machine.state.zones.count
+    return "\(machine.stage) pending \(pending): \(lastInstruction.summary)"
+  }
+}

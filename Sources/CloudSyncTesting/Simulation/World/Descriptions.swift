@@ -1,0 +1,143 @@
+import CloudProtocol
+import Records
+import SyncMachine
+
+/// One line each, for the trace; and a number each, for its hash.
+
+extension RecordID {
+  var path: String { "\(zone.name)/\(name)" }
+}
+
+extension CloudRequest {
+  var summary: String {
+    switch self {
+    case .fetchCurrentUser: "who is signed in"
+    case .fetchDatabaseChanges(let request):
+      "for zones \(request.since == nil ? "from the start" : "since a token")"
+    case .fetchZoneChanges(let request):
+      "for \(request.zone.name) \(request.since == nil ? "from the start" : "since a token")"
+    case .fetchZones: "for zones"
+    case .modifyZones(let request):
+      "to save \(request.save.map(\.name)) and delete \(request.delete.map(\.name))"
+    case .fetchRecords: "for records"
+    case .modifyRecords(let request):
+      "to save "
+        + request.save.map { "\($0.id.path)@\($0.changeTag?.rawValue ?? "new")" }.description
+        + " and delete \(request.delete.map(\.path))" + (request.isAtomic ? " at once" : "")
+    case .fetchSubscriptions: "for subscriptions"
+    case .modifySubscriptions: "for a subscription"
+    }
+  }
+}
+
+extension Result where Success == CloudReply, Failure == CloudError {
+  var summary: String {
+    switch self {
+    case .failure(let error):
+      "\(error.code)" + (error.retryAfter.map { " wait \($0) s" } ?? "")
+    case .success(let reply): reply.summary
+    }
+  }
+
+  /// A number that tells answers apart.
+  var digest: UInt64 {
+    var hash = TraceHash()
+    switch self {
+    case .failure(let error): hash.mix(error.code.rawValue)
+    case .success(.databaseChanges(let page)):
+      hash.mix(page.modified.count)
+      hash.mix(page.token.bytes)
+    case .success(.zoneChanges(let page)):
+      hash.mix(page.modified.count)
+      hash.mix(page.token.bytes)
+    case .success(.recordsModified(let saved, let deleted)):
+      for result in saved { hash.mix(result.value?.changeTag?.rawValue ?? "-") }
+      for result in deleted { hash.mix(result.error?.code.rawValue ?? 0) }
+    case .success(.zonesModified(let saved, let deleted)):
+      for result in saved { hash.mix(result.error?.code.rawValue ?? 0) }
+      for result in deleted { hash.mix(result.error?.code.rawValue ?? 0) }
+    case .success(.currentUser(let user)): hash.mix(user.rawValue)
+    case .success(.zones), .success(.records), .success(.subscriptions),
+      .success(.subscriptionsModified):
+      hash.mix(1)
+    }
+    return hash.value
+  }
+}
+
+extension CloudReply {
+  fileprivate var summary: String {
+    switch self {
+    case .currentUser: "a user"
+    case .databaseChanges(let page):
+      "zones \(page.modified.map(\.name)), gone "
+        + "\(page.deleted.map { "\($0.zone.name) (\($0.reason))" })"
+        + "\(page.moreComing ? ", more" : "")"
+    case .zoneChanges(let page):
+      "records \(page.modified.map { "\($0.id.path)@\($0.changeTag?.rawValue ?? "")" }), gone "
+        + "\(page.deleted.map(\.id.path))\(page.moreComing ? ", more" : "")"
+    case .zonesModified(let saved, let deleted):
+      "zones saved \(saved.map { $0.summary { _ in "" } }), "
+        + "deleted \(deleted.map { $0.summary { _ in "" } })"
+    case .recordsModified(let saved, let deleted):
+      "saved \(saved.map { $0.summary { "@" + ($0.changeTag?.rawValue ?? "") } }), "
+        + "deleted \(deleted.map { $0.summary { _ in "" } })"
+    case .zones, .records, .subscriptions, .subscriptionsModified: "done"
+    }
+  }
+}
+
+extension ItemResult {
+  fileprivate func summary(_ success: (Value) -> String) -> String {
+    switch outcome {
+    case .success(let value): "ok\(success(value))"
+    case .failure(let error): "\(error.code)"
+    }
+  }
+}
+
+extension Instruction {
+  var summary: String {
+    switch self {
+    case .deliver(let event): event.summary
+    case .askForBatch: "asks for a batch"
+    case .askForFetchOptions: "asks for options"
+    case .send: "sends"
+    case .abandon: "gives a request up"
+    case .finish(let waiters, let outcome): "ends for \(waiters.count): \(outcome.summary)"
+    case .wait(let moment): moment.map { "waits until \($0.sinceStart)" } ?? "waits"
+    }
+  }
+}
+
+extension OperationOutcome {
+  fileprivate var summary: String {
+    switch self {
+    case .success: "success"
+    case .failure(let failure): "\(failure.error.code)"
+    }
+  }
+}
+
+extension SyncEvent {
+  fileprivate var summary: String {
+    switch self {
+    case .stateUpdate: "stateUpdate"
+    case .accountChange(let change): "accountChange \(change)"
+    case .willFetchChanges(let context): "willFetchChanges \(context.reason)"
+    case .fetchedDatabaseChanges(let modified, let deleted):
+      "fetchedDatabaseChanges \(modified.map(\.name)), gone \(deleted.map(\.zone.name))"
+    case .willFetchZoneChanges(let zone, let startsOver):
+      "willFetchZoneChanges \(zone.name)\(startsOver ? " from the start" : "")"
+    case .fetchedZoneChanges(let modified, let deleted):
+      "fetchedZoneChanges \(modified.map(\.id.path)), gone \(deleted.map(\.id.path))"
+    case .didFetchZoneChanges(let zone, let error):
+      "didFetchZoneChanges \(zone.name)" + (error.map { " \($0.code)" } ?? "")
+    case .didFetchChanges: "didFetchChanges"
+    case .willSendChanges(let context): "willSendChanges \(context.reason)"
+    case .sentDatabaseChanges: "sentDatabaseChanges"
+    case .sentRecordChanges: "sentRecordChanges"
+    case .didSendChanges: "didSendChanges"
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import SyncMachine
+
+/// What people, administrators and fate do.
+extension World {
+  /// One action, chosen by the weights of this world.
+  func act() throws {
+    // Actions take time, so that a world whose messages wait for hours still moves.
+    now += random.below(random.chance(0.1) ? 30_000 : 20)
+    trace.mix(200)
+    let weights = options.actions
+    let table: [(Int, Action)] = [
+      (weights.edit, .edit), (weights.delete, .delete), (weights.deleteZone, .deleteZone),
+      (weights.manualFetch, .manualFetch), (weights.manualSend, .manualSend),
+      (weights.cancel, .cancel), (weights.retryBlocked, .retryBlocked), (weights.crash, .crash),
+      (weights.offline, .offline), (weights.account, .account),
+      (weights.administration, .administration), (weights.expiry, .expiry),
+      (weights.serverRestart, .serverRestart), (weights.outage, .outage),
+      (weights.quota, .quota), (weights.poke, .poke),
+    ]
+    var choice = random.below(table.reduce(0) { $0 + $1.0 })
+    for (weight, action) in table {
+      if choice < weight { return try perform(action, on: devices[random.below(devices.count)]) }
+      choice -= weight
+    }
+  }
+
+  /// The kinds of action.
+  enum Action {
+    case edit, delete, deleteZone, manualFetch, manualSend, cancel, retryBlocked, crash, offline
+    case account, administration, expiry, serverRestart, outage, quota, poke
+  }
+
+  private func perform(_ action: Action, on device: SimulatedDevice) throws {
+    trace.mix(device.number)
+    switch action {
+    case .edit, .delete, .deleteZone, .retryBlocked, .manualFetch, .manualSend, .cancel, .poke:
+      guard device.machine != nil else { return launch(device.number) }
+      use(device, action)
+    case .crash:
+      guard device.machine != nil else { return launch(device.number) }
+      crash(device)
+    case .offline:
+      device.isOnline.toggle()
+      note("\(device.name) is \(device.isOnline ? "online" : "offline")")
+      guard device.isOnline else { return }
+      device.patience.noteCause()
+      device.machine?.networkReturned(now: Moment(.milliseconds(now)))
+      device.moved()
+    case .account: changeAccount(of: device)
+    case .administration, .expiry: try administer(action)
+    case .serverRestart:
+      cloud.downUntil = now + random.number(in: 1...30_000)
+      if options.server.clockJump > 0 {
+        let jump = options.server.clockJump
+        cloud.clockOffset += Double(random.number(in: -jump...jump))
+      }
+      note("the server restarts")
+    case .outage: beginOutage()
+    case .quota:
+      let account = random.number(in: 1...options.accountCount)
+      let quota = random.chance(0.5) ? random.below(1_000) : nil
+      note("account \(account) may hold \(quota.map { "\($0) bytes" } ?? "anything")")
+      try cloud.machine.setQuota(quota, of: layout.users[account - 1], in: cloud.storage)
+    }
+  }
+
+  /// Somebody uses the app.
+  private func use(_ device: SimulatedDevice, _ action: Action) {
+    device.patience.noteCause()
+    let moment = Moment(.milliseconds(now))
+    let place = random.below(layout.records.count)
+    switch action {
+    case .edit:
+      lastSequence += 1
+      note("\(device.name) writes edit \(lastSequence) at \(layout.records[place].path)")
+      device.withApp(at: now) { $0.edit(place, sequence: lastSequence) }
+    case .delete:
+      note("\(device.name) deletes \(layout.records[place].path)")
+      device.withApp(at: now) { $0.delete(place) }
+    case .deleteZone:
+      note("\(device.name) deletes \(layout.records[place].zone.name)")
+      device.withApp(at: now) { $0.deleteZone(layout.zone(of: place)) }
+    case .retryBlocked: device.withApp(at: now) { $0.retryBlocked() }
+    case .manualFetch:
+      let zones: FetchScope = random.chance(0.7) ? .all : .zones([layout.records[place].zone])
+      device.fetch(scope: zones)
+    case .manualSend:
+      let scopes: [SendScope] = [
+        .all, .all, .zones([layout.records[place].zone]), .records([layout.records[place]]),
+        .allExcluding([layout.records[place].zone]),
+      ]
+      device.send(scope: random.pick(scopes))
+    case .cancel:
+      note("\(device.name) cancels")
+      device.machine?.cancelOperations(waiter: device.newWaiter(), now: moment)
+      device.noteInterruption()
+      device.moved()
+    case .poke: device.poke(at: now)
+    case .crash, .offline, .account, .administration, .expiry, .serverRestart, .outage, .quota:
+      break
+    }
+  }
+
+  private func changeAccount(of device: SimulatedDevice) {
+    let next = random.below(options.accountCount + 1)
+    device.account = next == 0 ? nil : next
+    note("\(device.name): \(device.account.map { "account \($0)" } ?? "nobody") is signed in")
+    post(.accountSignal(device: device.number), after: delay())
+    // The system may tell it twice.
+    if random.chance(0.2) { post(.accountSignal(device: device.number), after: delay()) }
+  }
+
+  func crash(_ device: SimulatedDevice) {
+    note("\(device.name) crashes")
+    let state = device.crash(&random)
+    device.nextState = state
+    post(.launch(device: device.number), after: delay())
+  }
+
+  /// Starts a device that is off.
+  func launch(_ number: Int) {
+    let device = devices[number]
+    guard device.machine == nil else { return }
+    note(
+      "\(device.name) starts, keeps \(device.persistence), \(device.app.policy), "
+        + (device.isAutomatic ? "automatic" : "by hand"))
+    device.start(from: device.nextState, at: now)
+  }
+
+  private func administer(_ action: Action) throws {
+    let account = random.number(in: 1...options.accountCount)
+    let zone = random.below(layout.zones.count)
+    if action == .administration {
+      let reason = random.pick(ZoneDeletionReason.allCases)
+      note("\(layout.zones[zone].name) of account \(account) goes: \(reason)")
+      push(try cloud.remove(zone, of: account, reason: reason, at: now))
+    } else {
+      let trims = random.chance(0.5)
+      let target = random.chance(0.3) ? nil : zone
+      note(
+        "account \(account): \(trims ? "deletions" : "tokens") of "
+          + "\(target.map { layout.zones[$0].name } ?? "the zone list") are forgotten")
+      try cloud.forget(target, of: account, trims: trims, at: now)
+    }
+  }
+
+  private func beginOutage() {
+    let codes: [CloudError.Code] = [
+      .serviceUnavailable, .networkFailure, .requestRateLimited, .zoneBusy, .notAuthenticated,
+      .accountTemporarilyUnavailable, .internalError, .quotaExceeded, .operationCancelled,
+    ]
+    cloud.outage = SimulatedCloud.Outage(
+      until: now + random.number(in: 60_000...20_000_000), code: random.pick(codes),
+      device: random.chance(0.5) ? random.below(devices.count) : nil,
+      sparesAccountQuestions: random.chance(0.7))
+    note("an outage begins: \(cloud.outage.map { "\($0.code)" } ?? "")")
+  }
+}

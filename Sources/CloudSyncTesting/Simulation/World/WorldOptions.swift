@@ -1,0 +1,116 @@
+/// What a world is like, drawn from its seed: swarm style, each world with faults of its own and
+/// without others, so that rare meetings happen somewhere.
+struct WorldOptions: Sendable {
+  var deviceCount: Int
+  var accountCount: Int
+  var zoneCount: Int
+  var recordsPerZone: Int
+  /// How many steps the phase with faults takes.
+  var steps: Int
+  var network: NetworkRates
+  var server: ServerRates
+  var actions: ActionWeights
+  /// How often a step is an action of people or fate, and not the next thing that is due.
+  var actionRate: Double
+
+  /// What can happen to a message.
+  struct NetworkRates: Sendable {
+    var loss: Double
+    var answerLoss: Double
+    var doubling: Double
+    var pushLoss: Double
+    /// The longest way of a message, in milliseconds.
+    var longestDelay: Int
+    /// How long a device waits for an answer before it gives up, in milliseconds.
+    var patience: Int
+  }
+
+  /// What can happen at the server's door.
+  struct ServerRates: Sendable {
+    var unavailable: Double
+    var throttled: Double
+    var refused: Double
+    /// How often single items of a request fail.
+    var partial: Double
+    /// The longest time a device is asked to wait, in seconds.
+    var longestRetryAfter: Int
+    var itemLimit: Int
+    var zonePage: Int
+    var databasePage: Int
+    /// How far the server's wall clock may jump either way, in seconds.
+    var clockJump: Int
+  }
+
+  /// How likely each action is, against the others.
+  struct ActionWeights: Sendable {
+    var edit = 0
+    var delete = 0
+    var deleteZone = 0
+    var manualFetch = 0
+    var manualSend = 0
+    var cancel = 0
+    var retryBlocked = 0
+    var crash = 0
+    var offline = 0
+    var account = 0
+    var administration = 0
+    var expiry = 0
+    var serverRestart = 0
+    var outage = 0
+    var quota = 0
+    var poke = 0
+  }
+
+  /// The world that belongs to `random`'s seed.
+  init(_ random: inout SeededRandom, steps: Int) {
+    deviceCount = random.number(in: 2...5)
+    accountCount = random.number(in: 1...3)
+    zoneCount = random.number(in: 1...3)
+    recordsPerZone = random.number(in: 1...8)
+    self.steps = steps
+    // One world in ten is calm: what goes wrong there goes wrong without help.
+    let isCalm = random.chance(0.1)
+    network = NetworkRates(
+      loss: Self.rate(&random, 0.3, isCalm), answerLoss: Self.rate(&random, 0.3, isCalm),
+      doubling: Self.rate(&random, 0.5, isCalm), pushLoss: Self.rate(&random, 0.5, isCalm),
+      longestDelay: random.pick([1, 50, 500, 5_000, 60_000, 3_600_000]),
+      patience: random.pick([1_000, 15_000, 60_000]))
+    server = ServerRates(
+      unavailable: Self.rate(&random, 0.2, isCalm), throttled: Self.rate(&random, 0.2, isCalm),
+      refused: Self.rate(&random, 0.1, isCalm), partial: Self.rate(&random, 0.3, isCalm),
+      longestRetryAfter: random.pick([1, 30, 600, 86_400]),
+      itemLimit: random.pick([1, 2, 5, 100, 400]), zonePage: random.pick([1, 2, 5, 200]),
+      databasePage: random.pick([1, 2, 200]),
+      clockJump: random.chance(0.1) ? 1_000_000_000 : 0)
+    actionRate = random.pick([0.03, 0.1, 0.3])
+    actions = ActionWeights()
+    actions.edit = 30
+    actions.delete = random.pick([0, 2, 10, 20])
+    actions.manualFetch = random.pick([0, 2, 5])
+    actions.manualSend = random.pick([0, 2, 5])
+    actions.retryBlocked = 2
+    actions.poke = 2
+    guard !isCalm else { return }
+    actions.deleteZone = Self.weight(&random, 2)
+    actions.cancel = Self.weight(&random, 5)
+    actions.crash = Self.weight(&random, 10)
+    actions.offline = Self.weight(&random, 5)
+    actions.account = Self.weight(&random, 8)
+    actions.administration = Self.weight(&random, 4)
+    actions.expiry = Self.weight(&random, 8)
+    actions.serverRestart = Self.weight(&random, 3)
+    actions.outage = Self.weight(&random, 2)
+    actions.quota = Self.weight(&random, 2)
+  }
+
+  private static func rate(
+    _ random: inout SeededRandom, _ highest: Double, _ isCalm: Bool
+  ) -> Double {
+    let rate = random.chance(0.5) ? random.fraction() * highest : 0
+    return isCalm ? 0 : rate
+  }
+
+  private static func weight(_ random: inout SeededRandom, _ highest: Int) -> Int {
+    random.chance(0.5) ? random.number(in: 1...highest) : 0
+  }
+}

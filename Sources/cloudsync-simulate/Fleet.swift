@@ -1,0 +1,72 @@
+import CloudSyncTesting
+import Foundation
+import Synchronization
+
+/// Runs many seeds on several threads; the outcome does not depend on how many.
+final class Fleet: Sendable {
+  /// What became of all seeds.
+  struct Outcome {
+    var seeds = 0
+    var steps = 0
+    var violationCount = 0
+    /// The first violations, by seed.
+    var violations: [Violation] = []
+  }
+
+  private struct Progress {
+    var next: UInt64
+    var outcome = Outcome()
+  }
+
+  private let seeds: Range<UInt64>
+  private let jobs: Int
+  private let bug: PlantedBug?
+  private let progress: Mutex<Progress>
+  private let showsProgress = isatty(STDERR_FILENO) != 0
+
+  init(seeds: Range<UInt64>, jobs: Int, bug: PlantedBug?) {
+    self.seeds = seeds
+    self.jobs = jobs
+    self.bug = bug
+    progress = Mutex(Progress(next: seeds.lowerBound))
+  }
+
+  /// Runs all seeds and waits for them.
+  func run() -> Outcome {
+    // Each worker takes the next chunk until none is left: worlds differ in length.
+    DispatchQueue.concurrentPerform(iterations: jobs) { _ in work() }
+    if showsProgress { show("\r\u{1b}[K") }
+    var outcome = progress.withLock { $0.outcome }
+    outcome.violations.sort { $0.seed < $1.seed }
+    return outcome
+  }
+
+  private func work() {
+    let chunk: UInt64 = 16
+    while true {
+      let range = progress.withLock { progress in
+        let first = progress.next
+        progress.next = min(first + chunk, seeds.upperBound)
+        return first..<progress.next
+      }
+      if range.isEmpty { return }
+      for seed in range {
+        let report = Simulation.runTwice(seed: seed, bug: bug)
+        let done = progress.withLock { progress in
+          progress.outcome.seeds += 1
+          progress.outcome.steps += report.steps
+          if let violation = report.violation {
+            progress.outcome.violationCount += 1
+            if progress.outcome.violations.count < 1_000 {
+              progress.outcome.violations.append(violation)
+            }
+          }
+          return progress.outcome.seeds
+        }
+        if showsProgress, done % 64 == 0 { show("\r\(done) of \(seeds.count) seeds") }
+      }
+    }
+  }
+
+  private func show(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+}

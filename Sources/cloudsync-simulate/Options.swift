@@ -1,0 +1,76 @@
+import CloudSyncTesting
+import Foundation
+
+/// What the command line asks for.
+struct Options {
+  /// How many seeds to run.
+  var count = 1_000
+  /// The first of them.
+  var first: UInt64 = 0
+  /// How many threads run worlds.
+  var jobs = ProcessInfo.processInfo.activeProcessorCount
+  /// A fault to build in.
+  var bug: PlantedBug?
+  /// The one seed to run, instead of many.
+  var seed: UInt64?
+  /// Whether to print everything that happens.
+  var wantsTrace = false
+  /// Whether the usage is wanted.
+  var wantsHelp = false
+
+  static let usage = """
+    usage: cloudsync-simulate [--seeds N] [--from S] [--jobs J] [--bug NAME]
+           cloudsync-simulate --seed S [--trace] [--bug NAME]
+
+    Runs worlds of devices and one server with faults, each decided by its seed and run twice.
+      --seeds N   how many seeds, 1 to 1,000,000,000 (1000)
+      --from S    the first seed (0)
+      --jobs J    how many threads, 1 to 256 (one for each core)
+      --seed S    one seed only
+      --trace     print everything that happens in it
+      --bug NAME  build a fault in: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", "))
+    Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
+    """
+
+  /// Reads the arguments after the program's name.
+  init(_ arguments: some Sequence<String>) throws(UsageError) {
+    var rest = Array(arguments)[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--seeds":
+        count = Int(try Self.number(&rest, argument, in: 1...1_000_000_000))
+      case "--from": first = try Self.number(&rest, argument, in: 0...UInt64(Int64.max))
+      case "--jobs": jobs = Int(try Self.number(&rest, argument, in: 1...256))
+      case "--seed": seed = try Self.number(&rest, argument, in: 0...UInt64(Int64.max))
+      case "--trace": wantsTrace = true
+      case "--help", "-h": wantsHelp = true
+      case "--bug":
+        let name = rest.popFirst() ?? ""
+        guard let bug = PlantedBug(rawValue: name) else {
+          let names = PlantedBug.allCases.map(\.rawValue).joined(separator: ", ")
+          throw UsageError("--bug needs one of \(names)")
+        }
+        self.bug = bug
+      default: throw UsageError("unknown argument: \(argument)")
+      }
+    }
+    if wantsTrace, seed == nil { throw UsageError("--trace needs --seed") }
+  }
+
+  private static func number(
+    _ rest: inout ArraySlice<String>, _ argument: String, in range: ClosedRange<UInt64>
+  ) throws(UsageError) -> UInt64 {
+    guard let number = rest.popFirst().flatMap({ UInt64($0) }), range.contains(number) else {
+      throw UsageError(
+        "\(argument) needs a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+}
+
+/// A command line that makes no sense.
+struct UsageError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,47 @@
+import CloudSyncTesting
+import Foundation
+
+/// Runs simulated worlds from seeds and says what was found.
+@main
+struct Simulate {
+  static func main() {
+    do {
+      let options = try Options(CommandLine.arguments.dropFirst())
+      if options.wantsHelp {
+        print(Options.usage)
+        return
+      }
+      exit(try run(options) ? 0 : 1)
+    } catch {
+      FileHandle.standardError.write(Data("cloudsync-simulate: \(error)\n".utf8))
+      exit(2)
+    }
+  }
+
+  /// Answers whether every promise held.
+  private static func run(_ options: Options) throws -> Bool {
+    if let seed = options.seed { return replay(seed, options) }
+    let fleet = Fleet(
+      seeds: options.first..<options.first &+ UInt64(options.count), jobs: options.jobs,
+      bug: options.bug)
+    let outcome = fleet.run()
+    for violation in outcome.violations.prefix(10) { print(violation) }
+    let found = outcome.violationCount
+    print("\(outcome.seeds) seeds, \(outcome.steps) steps, \(found) violations")
+    return found == 0
+  }
+
+  private static func replay(_ seed: UInt64, _ options: Options) -> Bool {
+    var report: Simulation.Report
+    if options.wantsTrace {
+      report = Simulation.run(seed: seed, bug: options.bug) { print($0) }
+    } else {
+      report = Simulation.runTwice(seed: seed, bug: options.bug)
+    }
+    if let violation = report.violation { print(violation) }
+    print(
+      "seed \(seed), \(report.steps) steps, \(report.violation == nil ? 0 : 1) violations, "
+        + "trace \(String(report.hash, radix: 16))")
+    return report.violation == nil
+  }
+}

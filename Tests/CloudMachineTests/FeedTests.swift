@@ -1,0 +1,139 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import Testing
+
+/// Change feeds and their tokens.
+///
+/// Source: cloudkit-surface 2.5; invariants I8, I9, I10.
+struct FeedTests {
+  @Test("each changed record once, as it is now, own writes too; deletions with their type")
+  func feed() throws {
+    let world = try World()
+    _ = try world.modify([fresh("a"), fresh("b", type: "Other")])
+    let first = try world.page()
+    #expect(first.words == "a, b" && first.zone == World.zone)
+    _ = try world.modify([try world.edit("a", ["n": .int64(1)])], as: world.laptop)
+    _ = try world.modify([try world.edit("a", ["n": .int64(2)]), fresh("c"), fresh("d")])
+    _ = try world.modify(delete: [id("b"), id("d")])
+    let second = try world.page(first.token)
+    #expect(second.words == "a, c, -b, -d")
+    #expect(second.modified.first?.fields["n"]?.value == .int64(2))
+    #expect(second.deleted.first == RecordDeletion(id: id("b"), type: "Other"))
+    let third = try world.page(second.token)
+    #expect(third.words == "" && third.token == second.token)
+    _ = try world.modify([fresh("b")])
+    #expect(try world.page(second.token).words == "b", "a record made again is a change")
+    #expect(try world.page(first.token).words == "a, c, b, -d")
+  }
+
+  @Test("a first fetch hears of deletions only from its own device, or while it goes on")
+  func firstFetch() throws {
+    let world = try World()
+    _ = try world.modify((0..<6).map { fresh("r\($0)") })
+    _ = try world.modify(delete: [id("r0")])
+    _ = try world.modify(delete: [id("r1")], as: world.laptop)
+    #expect(try world.page().words == "r2, r3, r4, r5, -r0")
+    #expect(try world.page(as: world.laptop).words == "r2, r3, r4, r5, -r1")
+    #expect(
+      try world.page(as: Caller(user: world.alice, device: "third")).words == "r2, r3, r4, r5")
+    let third = Caller(user: world.alice, device: "third")
+    let one = try world.page(limit: 2, as: third)
+    #expect(one.words == "r2, r3, more")
+    _ = try world.modify(delete: [id("r2"), id("r5")], as: world.laptop)
+    let two = try world.page(one.token, limit: 2, as: third)
+    #expect(two.words == "r4, -r2, more")
+    #expect(try world.page(two.token, limit: 2, as: third).words == "-r5")
+  }
+
+  @Test(
+    "testMoreComing: pages of every size hold everything once, also when records change between")
+  func paging() throws {
+    let world = try World()
+    _ = try world.modify((0..<25).map { fresh("r\($0)") })
+    for limit in [1, 2, 7, 24, 25, 26, 1000] {
+      var token: ChangeToken?
+      var seen: [String] = []
+      var more = true
+      while more {
+        let page = try world.page(token, limit: limit)
+        #expect(page.modified.count <= limit)
+        seen += page.modified.map(\.id.name)
+        token = page.token
+        more = page.moreComing
+      }
+      #expect(seen.count == 25 && Set(seen).count == 25, "limit \(limit)")
+    }
+    let first = try world.page(limit: 10)
+    // One that was seen and one that was not; both come at the end as they are then.
+    _ = try world.modify([
+      try world.edit("r0", ["n": .int64(1)]), try world.edit("r24", ["n": .int64(1)]),
+    ])
+    let rest = try world.page(first.token)
+    #expect(rest.modified.count == 16 && !rest.moreComing)
+    #expect(rest.modified.suffix(2).map(\.id.name) == ["r0", "r24"])
+    #expect(rest.modified.suffix(2).allSatisfy { $0.fields["n"]?.value == .int64(1) })
+  }
+
+  @Test("pages end by bytes too, and the fields asked for are the fields given")
+  func pageSize() throws {
+    var limits = CloudLimits()
+    limits.pageBytes = 1000
+    limits.zoneChangesPage = 4
+    let world = try World(limits: limits)
+    let bytes = FieldValue.bytes(Array(repeating: 0, count: 600))
+    _ = try world.modify((0..<5).map { fresh("r\($0)", ["k": bytes, "n": .int64(1)]) })
+    #expect(try world.page(limit: 100).words == "r0, r1, more")
+    let slim = FetchZoneChanges(zone: World.zone, since: nil, fields: .keys(["n"]))
+    guard case .zoneChanges(let page) = try world.ask(.fetchZoneChanges(slim)).reply()
+    else { throw Unexpected() }
+    #expect(page.words == "r0, r1, r2, r3, more")
+    #expect(page.modified.allSatisfy { $0.fields.keys == ["n"] && $0.changeTag != nil })
+    #expect(
+      try world.say(.fetchZoneChanges(FetchZoneChanges(zone: World.zone, since: nil, limit: -1)))
+        == "! invalidArguments")
+  }
+
+  @Test("no feed in the public database, the default zone and zones that are not there")
+  func noFeed() throws {
+    let world = try World()
+    let cases: [(ZoneID, DatabaseScope, String)] = [
+      (.default, .private, "! invalidArguments"), (.default, .public, "! invalidArguments"),
+      (World.zone, .public, "! invalidArguments"), (World.zone, .shared, "! zoneNotFound"),
+      (ZoneID(name: "N"), .private, "! zoneNotFound"),
+      (ZoneID(name: "Z", owner: world.bob.rawValue), .private, "! zoneNotFound"),
+    ]
+    for (zone, scope, words) in cases {
+      let request = CloudRequest.fetchZoneChanges(FetchZoneChanges(zone: zone, since: nil))
+      #expect(try world.say(request, in: scope) == words, "\(zone) \(scope)")
+    }
+    let request = CloudRequest.fetchDatabaseChanges(FetchDatabaseChanges(since: nil))
+    #expect(try world.say(request, in: .public) == "! invalidArguments")
+    #expect(try world.say(request, in: .shared) == "")
+  }
+
+  @Test("the database feed: zones that came, changed or went, oldest change first")
+  func databaseFeed() throws {
+    let world = try World(zones: [])
+    let zones = ["A", "B", "C", "D"].map { ZoneID(name: $0) }
+    _ = try world.say(.modifyZones(ModifyZones(save: zones)))
+    let first = try world.databasePage()
+    #expect(first.modified == zones && first.deleted.isEmpty && !first.moreComing)
+    _ = try world.modify([fresh("r", zone: zones[1]), fresh("r", zone: .default)])
+    _ = try world.say(.modifyZones(ModifyZones(delete: [zones[0]])))
+    _ = try world.machine.purgeZone(
+      zones[2], in: world.database, now: world.now, storage: world.storage)
+    _ = try world.machine.resetEncryptedData(
+      zones[3], in: world.database, now: world.now, storage: world.storage)
+    func words(_ page: DatabaseChangesPage) -> String { CloudReply.databaseChanges(page).words }
+    let second = try world.databasePage(first.token)
+    #expect(words(second) == "B, -A deleted, -C purged, -D encryptedDataReset")
+    #expect(try words(world.databasePage(second.token)) == "")
+    #expect(try words(world.databasePage()) == "B", "a first fetch hears of no earlier deletion")
+    let page = try world.databasePage(first.token, limit: 2)
+    #expect(words(page) == "B, -A deleted, more")
+    #expect(try words(world.databasePage(page.token)) == "-C purged, -D encryptedDataReset")
+    _ = try world.say(.modifyZones(ModifyZones(save: [zones[2]])))
+    #expect(try words(world.databasePage(first.token)) == "B, C, -A deleted, -D encryptedDataReset")
+  }
+}

@@ -1,0 +1,148 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import Testing
+
+/// How much the cloud takes, and what names look like.
+///
+/// Source: cloudkit-surface 2.4.
+struct LimitTests {
+  @Test("limitExceeded_modifyRecords, records_limitExceeded: 400 items are taken, 401 are not")
+  func items() throws {
+    let world = try World()
+    let saves = (0..<400).map { fresh("r\($0)") }
+    let extra = fresh("extra")
+    #expect(try world.modify(saves + [extra]) == "! limitExceeded")
+    #expect(try world.modify(saves, delete: [extra.id]) == "! limitExceeded")
+    #expect(try world.names().isEmpty)
+    #expect(try world.modify(saves).hasSuffix("+r399 ok"))
+    let ids = saves.map(\.id)
+    #expect(try world.say(.fetchRecords(FetchRecords(ids: ids + [extra.id]))) == "! limitExceeded")
+    #expect(try world.say(.fetchRecords(FetchRecords(ids: ids))).hasSuffix("r399 ok"))
+    let zones = (0...400).map { ZoneID(name: "z\($0)") }
+    #expect(try world.say(.modifyZones(ModifyZones(save: zones))) == "! limitExceeded")
+  }
+
+  @Test("2 MB a request, 1 MB a record as stored, to the byte")
+  func bytes() throws {
+    let world = try World()
+    let megabyte = 1024 * 1024
+    // The name, the type and the field's name count too.
+    func save(_ name: String, key: String = "k", _ total: Int) -> RecordSave {
+      fresh(name, [key: .bytes(Array(repeating: 7, count: total - name.utf8.count - 4 - 1))])
+    }
+    #expect(try world.modify([save("a", megabyte + 1)]) == "+a limitExceeded")
+    #expect(try world.modify([save("a", megabyte), save("b", megabyte)]) == "+a ok, +b ok")
+    #expect(
+      try world.modify([save("c", megabyte), save("d", megabyte)], delete: [id("x")])
+        == "! limitExceeded")
+    let growing = fresh("a", ["l": .int64(1)])
+    #expect(try world.modify([growing], policy: .changedKeys) == "+a limitExceeded")
+  }
+
+  @Test("invalidRecordName; names of zones, record types and keys")
+  func names() throws {
+    let world = try World()
+    let long = String(repeating: "n", count: 255)
+    let records: [(String, Bool)] = [
+      ("a", true), (long, true), (long + "n", false), ("", false), ("_a", false), ("a_", true),
+      ("a b/../%2e:", true), ("é", false), ("a\u{0}", false), ("a\n", false), ("🙂", false),
+    ]
+    for (name, isFine) in records {
+      #expect(
+        try world.modify([fresh(name)]) == "+\(name) \(isFine ? "ok" : "invalidArguments")",
+        "\(name)")
+      #expect(
+        try world.say(.modifyZones(ModifyZones(save: [ZoneID(name: name)])))
+          == "+\(name) \(isFine ? "ok" : "invalidArguments")", "\(name)")
+      if !isFine {
+        // Asking for or deleting what can't exist is no error of its own.
+        #expect(try world.modify(delete: [id(name)]) == "-\(name) ok")
+        #expect(
+          try world.say(.fetchRecords(FetchRecords(ids: [id(name)]))) == "\(name) unknownItem")
+      }
+    }
+    let types: [(String, Bool)] = [
+      ("T", true), (long, true), (long + "n", false), ("", false), ("_T", false), ("T_1", true),
+      ("1T", false), ("T T", false), ("Té", false), ("cloudkit.share", false),
+    ]
+    for (type, isFine) in types {
+      #expect(
+        try world.modify([fresh("t", type: type)], delete: []).hasSuffix(
+          isFine ? "ok" : "invalidArguments"), "\(type)")
+      #expect(
+        try world.modify([fresh("t2", [type: .int64(1)])], policy: .changedKeys).hasSuffix(
+          isFine ? "ok" : "invalidArguments"), "\(type)")
+      _ = try world.modify(delete: [id("t"), id("t2")])
+    }
+  }
+
+  @Test("values: lists hold one kind, references are never encrypted")
+  func values() throws {
+    let world = try World()
+    let reference = FieldValue.reference(Reference(target: id("a"), action: .none))
+    let values: [(FieldValue, isEncrypted: Bool, isFine: Bool)] = [
+      (.list([]), false, true), (.list([.int64(1), .int64(2)]), true, true),
+      (.list([.int64(1), .string("x")]), false, false), (.list([.list([])]), false, false),
+      (reference, false, true), (reference, true, false), (.list([reference]), true, false),
+      (.string("x"), true, true), (.double(.infinity), false, true),
+    ]
+    for (value, isEncrypted, isFine) in values {
+      var save = fresh("a")
+      save.changes = [.init(key: "v", field: Field(value, isEncrypted: isEncrypted))]
+      #expect(
+        try world.modify([save], policy: .allKeys) == "+a \(isFine ? "ok" : "invalidArguments")",
+        "\(value)")
+      if isFine {
+        #expect(try world.stored("a")?.fields["v"] == Field(value, isEncrypted: isEncrypted))
+      }
+    }
+  }
+
+  @Test("the same record twice in one request fails the call")
+  func duplicates() throws {
+    let world = try World()
+    let own = ZoneID(name: "Z", owner: world.alice.rawValue)
+    #expect(try world.modify([fresh("a"), fresh("a")]) == "! invalidArguments")
+    #expect(try world.modify([fresh("a")], delete: [id("a")]) == "! invalidArguments")
+    #expect(try world.modify(delete: [id("a"), id("a")]) == "! invalidArguments")
+    #expect(try world.modify([fresh("a"), fresh("a", zone: own)]) == "! invalidArguments")
+    #expect(try world.modify([fresh("a"), fresh("a", zone: .default)]) == "+a ok, +a ok")
+    #expect(
+      try world.say(.modifyZones(ModifyZones(save: [World.zone], delete: [World.zone])))
+        == "! invalidArguments")
+  }
+
+  @Test("quota: item by item, only for what grows, and none of it in a failed atomic zone")
+  func quota() throws {
+    let world = try World()
+    func note(_ name: String, _ count: Int) -> RecordSave {
+      fresh(name, ["k": .bytes(Array(repeating: 1, count: count))])
+    }
+    _ = try world.modify([note("a", 994)])  // 1000 bytes with its name, type and key
+    #expect(try world.storage.database(world.database)?.byteCount == 1000)
+    try world.machine.setQuota(2000, of: world.alice, in: world.storage)
+    #expect(
+      try world.modify([note("b", 594), note("c", 594)], isAtomic: false)
+        == "+b ok, +c quotaExceeded")
+    #expect(
+      try world.modify([note("d", 194), note("e", 594)])
+        == "+d batchRequestFailed, +e quotaExceeded"
+    )
+    #expect(
+      try world.modify(
+        [fresh("child", parent: "big"), note("big", 900)], isAtomic: false)
+        == "+child quotaExceeded, +big quotaExceeded")
+    try world.machine.setQuota(10, of: world.alice, in: world.storage)
+    #expect(try world.modify([note("a", 994)], policy: .allKeys) == "+a ok")
+    #expect(try world.modify([note("a", 500)], policy: .allKeys) == "+a ok")
+    #expect(try world.modify([note("a", 501)], policy: .allKeys) == "+a quotaExceeded")
+    #expect(try world.modify(delete: [id("a"), id("b")]) == "-a ok, -b ok")
+    #expect(try world.storage.database(world.database)?.byteCount == 0)
+    try world.machine.setQuota(nil, of: world.alice, in: world.storage)
+    #expect(try world.modify([note("e", 5000)]) == "+e ok")
+    #expect(throws: CloudError.self) {
+      try world.machine.setQuota(1, of: UserID("_nobody"), in: world.storage)
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import Testing
+
+/// The save rules of cloudkit-surface 2.1, as a table and as stories.
+struct SaveRuleTests {
+  enum Existing: CaseIterable { case never, live, deleted }
+  enum Tag: CaseIterable { case none, current, stale, foreign }
+
+  @Test(
+    "save policy x stored record x tag",
+    arguments: SavePolicy.allCases, Existing.allCases)
+  func table(policy: SavePolicy, existing: Existing) throws {
+    for tag in Tag.allCases {
+      let world = try World()
+      var tags: [String] = []
+      if existing != .never {
+        _ = try world.modify([fresh("a", ["n": .int64(1)])])
+        tags.append(try #require(world.stored("a")?.changeTag?.rawValue))
+        _ = try world.modify([world.edit("a", ["m": .int64(2)])])
+        tags.append(try #require(world.stored("a")?.changeTag?.rawValue))
+      }
+      if existing == .deleted { _ = try world.modify(delete: [id("a")]) }
+      let text: String? =
+        switch tag {
+        case .none: nil
+        case .current: tags.last ?? "zz"
+        case .stale: tags.first ?? "zz"
+        case .foreign: "never-issued"
+        }
+      let expected =
+        switch (policy, existing, tag) {
+        case (.changedKeys, _, _), (.allKeys, _, _): "ok"
+        case (.ifServerRecordUnchanged, .live, .current): "ok"
+        case (.ifServerRecordUnchanged, .live, _): "serverRecordChanged"
+        case (.ifServerRecordUnchanged, .never, .none): "ok"
+        case (.ifServerRecordUnchanged, .deleted, .none): "ok"
+        case (.ifServerRecordUnchanged, _, _): "unknownItem"
+        }
+      let before = try world.stored("a")
+      let words = try world.modify([fresh("a", ["x": .int64(9)], tag: text)], policy: policy)
+      #expect(words == "+a \(expected)", "\(policy) \(existing) \(tag)")
+      let after = try world.stored("a")
+      if expected == "ok" {
+        // What the save does not name stays; a new life starts with nothing.
+        let kept = existing == .live ? ["m", "n", "x"] : ["x"]
+        #expect(after?.fields.keys == kept, "\(policy) \(existing) \(tag)")
+        #expect(after?.changeTag.map { !tags.contains($0.rawValue) } == true)
+      } else {
+        #expect(after == before)
+      }
+    }
+  }
+
+  @Test(
+    "createTagLocallyThenCreateSameTagRemotely: serverRecordChanged carries the server record"
+  )
+  func conflictCarriesServerRecord() throws {
+    let world = try World()
+    _ = try world.modify([fresh("a", ["n": .int64(1)])])
+    let answer = try world.ask(
+      .modifyRecords(ModifyRecords(save: [fresh("a", ["n": .int64(2)])], fields: .none)),
+      as: world.laptop)
+    guard case .recordsModified(let saved, _) = try answer.reply() else { throw Unexpected() }
+    #expect(saved.first?.error?.code == .serverRecordChanged)
+    #expect(try saved.first?.error?.serverRecord == world.stored("a"))
+    #expect(try world.stored("a")?.fields["n"]?.value == .int64(1))
+  }
+
+  @Test(
+    """
+    insertUpdateDelete, remoteServerRecordUpdateWithOldRecord, saveRecordThatWasPreviouslyDeleted
+    """)
+  func life() throws {
+    let world = try World()
+    #expect(try world.modify([fresh("a", ["n": .int64(1)])]) == "+a ok")
+    let first = try #require(try world.stored("a"))
+    #expect(first.created == first.modified)
+    #expect(first.created?.device == "phone" && first.created?.user == world.alice)
+    let edit = try world.edit("a", ["n": .int64(2)])
+    #expect(try world.modify([edit], as: world.laptop) == "+a ok")
+    let second = try #require(try world.stored("a"))
+    #expect(second.created == first.created && second.modified?.device == "laptop")
+    #expect(try #require(second.modified).time > #require(first.modified).time)
+    #expect(second.changeTag != first.changeTag)
+    #expect(try world.modify([edit]) == "+a serverRecordChanged")
+    #expect(try world.modify([fresh("a", tag: "bogus")]) == "+a serverRecordChanged")
+    #expect(try world.modify(delete: [id("a")]) == "-a ok")
+    #expect(try world.modify([edit]) == "+a unknownItem")
+    #expect(try world.modify([fresh("a")]) == "+a ok")
+    #expect(try world.page().words == "a", "it is back, once")
+  }
+
+  @Test(
+    "fields: set, clear, replace, none; an empty save is a new version"
+  )
+  func merging() throws {
+    let world = try World()
+    _ = try world.modify([fresh("a", ["m": .int64(1), "n": .list([]), "o": .double(.nan)])])
+    var save = try world.edit("a", ["o": .string("e\u{301}")])
+    save.changes.append(RecordSave.Change(key: "m", field: nil))
+    save.changes.append(RecordSave.Change(key: "absent", field: nil))
+    #expect(try world.modify([save]) == "+a ok")
+    let after = try #require(try world.stored("a"))
+    #expect(after.fields == ["n": .list([]), "o": .string("e\u{301}")])
+    #expect(try world.modify([try world.edit("a")]) == "+a ok")
+    #expect(try world.stored("a")?.fields == after.fields)
+    #expect(try world.stored("a")?.changeTag != after.changeTag)
+    let other = try fresh("a", type: "Other", tag: world.stored("a")?.changeTag?.rawValue)
+    #expect(try world.modify([other]) == "+a invalidArguments")
+  }
+
+  @Test("times rise by a millisecond at least, whatever the clock does; tags are never used twice")
+  func timesAndTags() throws {
+    let world = try World()
+    var tags: [String] = []
+    var last = Timestamp(secondsSinceReferenceDate: -1)
+    for clock in [800_000_000.0004, 800_000_000, 5, -3e20, .nan, 800_000_000.0009, 900_000_000] {
+      world.now = Timestamp(secondsSinceReferenceDate: clock)
+      _ = try world.modify([fresh("a", ["n": .int64(1)])], policy: .allKeys)
+      let record = try #require(try world.stored("a"))
+      let time = try #require(record.modified).time
+      #expect(time > last, "clock \(clock)")
+      let milliseconds = time.secondsSinceReferenceDate * 1000
+      #expect(abs(milliseconds - milliseconds.rounded()) < 0.01)
+      last = time
+      tags.append(try #require(record.changeTag).rawValue)
+      _ = try world.modify(delete: [id("a")])
+    }
+    #expect(Set(tags).count == tags.count)
+    #expect(last.secondsSinceReferenceDate == 900_000_000)
+  }
+
+  @Test(
+    "mutating record returned from modifyRecords does not mutate database"
+  )
+  func answeredRecords() throws {
+    let world = try World()
+    for (selection, keys) in [
+      (FieldSelection.all, ["m", "n"]), (.none, []), (.keys(["n", "absent"]), ["n"]),
+    ] {
+      let request = ModifyRecords(
+        save: [fresh("a", ["m": .int64(1), "n": .int64(2)])], policy: .allKeys, fields: selection)
+      guard case .recordsModified(let saved, _) = try world.ask(.modifyRecords(request)).reply()
+      else { throw Unexpected() }
+      var record = try #require(saved.first?.value)
+      #expect(record.fields.keys == keys)
+      let stored = try #require(try world.stored("a"))
+      #expect(record.changeTag == stored.changeTag)
+      record.fields["n"] = Field(.int64(99))
+      #expect(try world.stored("a") == stored)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import Testing
+
+/// How the machine uses its storage: sparingly, and ready for it to fail at any call.
+struct StorageUseTests {
+  private let requests: [CloudRequest] = [
+    .modifyRecords(
+      ModifyRecords(
+        save: [fresh("n", parent: "r1", owners: ["r2"]), fresh("m", owners: ["n"])],
+        delete: [id("r3"), id("r4")])),
+    .modifyRecords(ModifyRecords(save: [fresh("r1")], delete: [id("r2")])),
+    .modifyZones(ModifyZones(save: [ZoneID(name: "X")], delete: [ZoneID(name: "Y")])),
+    .modifySubscriptions(
+      ModifySubscriptions(
+        save: [Subscription(id: SubscriptionID("t"), kind: .zone(World.zone, recordType: nil))],
+        delete: [SubscriptionID("s")])),
+    .fetchRecords(FetchRecords(ids: [id("r1"), id("r2")])),
+    .fetchZoneChanges(FetchZoneChanges(zone: World.zone, since: nil, limit: 5)),
+    .fetchDatabaseChanges(FetchDatabaseChanges(since: nil)), .fetchZones([World.zone]),
+    .fetchSubscriptions(nil), .fetchCurrentUser,
+  ]
+
+  private func world(records: Int) throws -> World {
+    let world = try World(zones: [World.zone, ZoneID(name: "Y")])
+    let subscription = Subscription(id: SubscriptionID("s"), kind: .database(recordType: nil))
+    _ = try world.say(.modifySubscriptions(ModifySubscriptions(save: [subscription])))
+    for start in stride(from: 0, to: records, by: 200) {
+      _ = try world.modify((start..<min(records, start + 200)).map { fresh("r\($0)") })
+    }
+    return world
+  }
+
+  private func answer(
+    _ request: CloudRequest, _ world: World, _ storage: WatchedStorage
+  ) throws -> CloudAnswer {
+    let call = CloudCall(
+      container: World.container, database: .private, requestID: "watched", request: request)
+    return try world.machine.answer(call, from: world.phone, now: world.now, in: storage)
+  }
+
+  @Test("a request reads as much of 2,000 records as of 20, and nothing after its commit")
+  func reads() throws {
+    for request in requests {
+      let counts = try [20, 2000].map { records in
+        let world = try world(records: records)
+        let storage = WatchedStorage(world.storage)
+        _ = try answer(request, world, storage)
+        #expect(storage.lateReads == 0)
+        return [storage.calls, storage.rows]
+      }
+      #expect(counts[0] == counts[1], "\(request)")
+      #expect(counts[1][1] <= 20)
+    }
+  }
+
+  @Test("whichever call to the storage fails, nothing is changed and the same request works later")
+  func failures() throws {
+    for request in requests {
+      let world = try world(records: 20)
+      let storage = WatchedStorage(world.storage)
+      let expected = try answer(request, world, WatchedStorage(world.storage.snapshot()))
+      storage.reset()
+      var failing = 1
+      while true {
+        let before = try contents(world)
+        storage.reset(failingCall: failing)
+        do {
+          let found = try answer(request, world, storage)
+          #expect(found == expected, "\(request)")
+          break
+        } catch is WatchedStorage.Failure {
+          #expect(try contents(world) == before, "call \(failing) of \(request)")
+          failing += 1
+        }
+      }
+      #expect(failing > 1)
+    }
+  }
+
+  private func contents(_ world: World) throws -> [String] {
+    let storage = world.storage
+    let key = ReceiptKey(user: world.alice, device: "phone", requestID: "watched")
+    return [
+      "\(String(describing: try storage.database(world.database)))",
+      "\(try storage.zones(in: world.database))",
+      "\(try storage.subscriptions(in: world.database))",
+      "\(try storage.recordChanges(of: World.zone, in: world.database, after: 0, limit: .max))",
+      "\(String(describing: try storage.receipt(key)))",
+    ]
+  }
+}

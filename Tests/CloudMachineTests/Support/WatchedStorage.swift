@@ -1,0 +1,92 @@
+import CloudMachine
+import CloudProtocol
+import Records
+
+/// A storage that counts what it is asked, and fails when told to.
+final class WatchedStorage: CloudStorage {
+  struct Failure: Error {}
+
+  let base: MemoryStorage
+  /// How many calls came since the last reset, commits too.
+  private(set) var calls = 0
+  /// How many rows were handed out.
+  private(set) var rows = 0
+  /// How many reads came after a commit in the same transaction.
+  private(set) var lateReads = 0
+  /// The call that fails, counted from 1; 0 for none.
+  var failingCall = 0
+  private var hasCommitted = false
+
+  init(_ base: MemoryStorage) { self.base = base }
+
+  func reset(failingCall: Int = 0) {
+    calls = 0
+    rows = 0
+    lateReads = 0
+    self.failingCall = failingCall
+  }
+
+  func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+    hasCommitted = false
+    return try base.transaction(body)
+  }
+
+  private func count() throws {
+    calls += 1
+    if calls == failingCall { throw Failure() }
+  }
+
+  private func read<Value>(_ value: Value?) throws -> Value? {
+    try count()
+    if hasCommitted { lateReads += 1 }
+    if value != nil { rows += 1 }
+    return value
+  }
+
+  private func read<Value>(_ values: [Value]) throws -> [Value] {
+    try count()
+    if hasCommitted { lateReads += 1 }
+    rows += values.count
+    return values
+  }
+
+  func identity() throws -> UInt64 { try base.identity() }
+  func account(named name: String) throws -> AccountRow? { try read(base.account(named: name)) }
+  func account(_ user: UserID) throws -> AccountRow? { try read(base.account(user)) }
+  func accounts() throws -> [AccountRow] { try read(base.accounts()) }
+  func database(_ id: DatabaseID) throws -> DatabaseRow? { try read(base.database(id)) }
+  func zone(_ zone: ZoneID, in database: DatabaseID) throws -> ZoneRow? {
+    try read(base.zone(zone, in: database))
+  }
+  func zones(in database: DatabaseID) throws -> [ZoneRow] { try read(base.zones(in: database)) }
+  func zoneChanges(
+    in database: DatabaseID, after sequence: UInt64, limit: Int
+  ) throws -> [ZoneRow] {
+    try read(base.zoneChanges(in: database, after: sequence, limit: limit))
+  }
+  func record(_ id: RecordID, in database: DatabaseID) throws -> RecordRow? {
+    try read(base.record(id, in: database))
+  }
+  func recordChanges(
+    of zone: ZoneID, in database: DatabaseID, after sequence: UInt64, limit: Int
+  ) throws -> [RecordRow] {
+    try read(base.recordChanges(of: zone, in: database, after: sequence, limit: limit))
+  }
+  func links(to target: RecordID, in database: DatabaseID) throws -> [RecordLink] {
+    try read(base.links(to: target, in: database))
+  }
+  func subscription(_ id: SubscriptionID, in database: DatabaseID) throws -> Subscription? {
+    try read(base.subscription(id, in: database))
+  }
+  func subscriptions(in database: DatabaseID) throws -> [Subscription] {
+    try read(base.subscriptions(in: database))
+  }
+  func receipt(_ key: ReceiptKey) throws -> Receipt? { try read(base.receipt(key)) }
+  func commit(_ changes: [StorageChange]) throws {
+    try count()
+    try base.commit(changes)
+    hasCommitted = true
+    // A storage may also fail once it has taken the changes in.
+    try count()
+  }
+}

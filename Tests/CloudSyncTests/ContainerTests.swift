@@ -1,0 +1,95 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import Records
+import Synchronization
+import Testing
+
+@Suite("Containers")
+struct ContainerTests {
+  @Test("the databases are always the same objects")
+  func databases() {
+    let container = CKContainer(identifier: "iCloud.test")
+    #expect(container.containerIdentifier == "iCloud.test")
+    #expect(container.database(with: .private) === container.privateCloudDatabase)
+    #expect(container.database(with: .public) === container.publicCloudDatabase)
+    #expect(container.database(with: .shared) === container.sharedCloudDatabase)
+    #expect(container.sharedCloudDatabase.databaseScope == .shared)
+    #expect(CKContainer.default() === CKContainer.default())
+  }
+
+  @Test("the account status follows the server's answer")
+  func accountStatus() async throws {
+    let table: [(CloudError.Code?, CKAccountStatus)] = [
+      (nil, .available), (.notAuthenticated, .noAccount),
+      (.managedAccountRestricted, .restricted),
+      (.accountTemporarilyUnavailable, .temporarilyUnavailable),
+      (.networkUnavailable, .couldNotDetermine), (.internalError, .couldNotDetermine),
+    ]
+    for (code, expected) in table {
+      let transport = ScriptedTransport { (_) throws(CloudError) in
+        if let code { throw CloudError(code, "m") }
+        return .currentUser(UserID("_me"))
+      }
+      let container = CKContainer(identifier: "iCloud.test", transport: transport)
+      #expect(try await container.accountStatus() == expected, "\(String(describing: code))")
+      let twin = await withCheckedContinuation { continuation in
+        container.accountStatus { status, error in
+          continuation.resume(returning: error == nil ? status : nil)
+        }
+      }
+      #expect(twin == expected)
+      let user = try? await container.userRecordID()
+      #expect(user?.recordName == (code == nil ? "_me" : nil))
+    }
+  }
+
+  @Test(
+    "without a transport requests fail and say what to do; with the hook they work"
+  )
+  func defaultTransport() async throws {
+    let identifier = "iCloud.hooked"
+    let container = CKContainer(identifier: identifier)
+    do {
+      _ = try await container.userRecordID()
+      Issue.record("there was no transport")
+    } catch {
+      #expect((error as? CKError)?.code == .badContainer)
+      #expect(error.localizedDescription.contains("defaultTransport"))
+    }
+    await #expect(throws: CKError.self) { _ = try await container.accountStatus() }
+    let transport = ScriptedTransport { (_) throws(CloudError) in .currentUser(UserID("_me")) }
+    let other = ScriptedTransport { (_) throws(CloudError) in .currentUser(UserID("_other")) }
+    CKContainer.defaultTransport = { $0 == identifier ? transport : other }
+    defer { CKContainer.defaultTransport = nil }
+    #expect(try await container.userRecordID().recordName == "_me")
+    CKContainer.defaultTransport = nil
+    #expect(try await container.userRecordID().recordName == "_me", "the first answer is kept")
+    let call = try #require(transport.calls.last)
+    #expect(call.container == identifier && call.environment == .development)
+    #expect(call.database == .private && call.request == .fetchCurrentUser)
+    #expect(Set(transport.calls.map(\.requestID)).count == 2, "request IDs differ")
+  }
+
+  @Test("an account change is posted, and listening ends with the container")
+  func accountChanged() async {
+    let transport = ScriptedTransport { (_) throws(CloudError) in .currentUser(UserID("_me")) }
+    var container: CKContainer? = CKContainer(identifier: "iCloud.test", transport: transport)
+    let isFirst = Mutex(true)
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      _ = NotificationCenter.default.addObserver(
+        forName: .CKAccountChanged, object: nil, queue: nil
+      ) { _ in
+        let resumes = isFirst.withLock { first in
+          defer { first = false }
+          return first
+        }
+        if resumes { continuation.resume() }
+      }
+      transport.signal(.accountChanged)
+    }
+    #expect(container != nil && transport.stopped == 0)
+    container = nil
+    #expect(transport.stopped == 1)
+  }
+}

@@ -1,0 +1,306 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import Records
+import Testing
+
+@Suite("Databases")
+struct DatabaseTests {
+  private let zone = CKRecordZone.ID(zoneName: "Z")
+
+  private func database(
+    _ transport: ScriptedTransport, _ scope: CKDatabase.Scope = .private
+  ) -> CKDatabase {
+    CKContainer(identifier: "iCloud.test", transport: transport).database(with: scope)
+  }
+
+  private func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zone) }
+
+  private func code(_ body: () async throws -> Void) async -> CKError.Code? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return (error as? CKError)?.code
+    }
+  }
+
+  /// A server that knows the record "here", refuses to save "busy" and saves all others.
+  private func records() -> ScriptedTransport {
+    ScriptedTransport { (request) throws(CloudError) in
+      switch request {
+      case .fetchRecords(let fetch):
+        .records(
+          fetch.ids.map { id in
+            guard id.name == "here" else {
+              return ItemResult(id: id, .failure(CloudError(.unknownItem, "not there")))
+            }
+            return ItemResult(
+              id: id,
+              .success(
+                Record(id: id, type: "T", changeTag: ChangeTag("1"), fields: ["a": .int64(1)])))
+          })
+      case .modifyRecords(let modify):
+        .recordsModified(
+          saved: modify.save.map { save in
+            let server = Record(id: save.id, type: save.type, changeTag: ChangeTag("s"))
+            guard save.id.name != "busy" else {
+              let error = CloudError(.serverRecordChanged, "changed", serverRecord: server)
+              return ItemResult(id: save.id, .failure(error))
+            }
+            var saved = server
+            for change in save.changes { saved.fields[change.key] = change.field }
+            return ItemResult(id: save.id, .success(saved))
+          },
+          deleted: modify.delete.map { ItemResult(id: $0, .success(Done())) })
+      default: throw CloudError(.serverRejectedRequest, "unexpected")
+      }
+    }
+  }
+
+  @Test("fetches: one record, several, and single errors")
+  func fetchRecords() async throws {
+    let transport = records()
+    let database = database(transport, .public)
+    #expect(try await database.record(for: id("here"))["a"] as? Int == 1)
+    #expect(await code { _ = try await database.record(for: self.id("gone")) } == .unknownItem)
+    let results = try await database.records(
+      for: [id("here"), id("gone"), id("here")], desiredKeys: ["a"])
+    #expect(results.count == 2)
+    #expect(try results[id("here")]?.get().recordChangeTag == "1")
+    let call = try #require(transport.calls.last)
+    #expect(call.database == .public)
+    #expect(
+      call.request
+        == .fetchRecords(
+          FetchRecords(ids: [id("here").value, id("gone").value], fields: .keys(["a"]))))
+    _ = try await database.records(for: [id("here")], desiredKeys: [])
+    guard case .fetchRecords(let fetch) = transport.calls.last?.request else {
+      Issue.record("no fetch")
+      return
+    }
+    #expect(fetch.fields == .none)
+  }
+
+  @Test("saves: what is sent, what becomes of the object, and conflicts")
+  func saveRecords() async throws {
+    let transport = records()
+    let database = database(transport)
+    let record = CKRecord(recordType: "T", recordID: id("new"))
+    record["a"] = 5
+    let saved = try await database.save(record)
+    #expect(saved === record && record.recordChangeTag == "s" && record.changedKeys() == [])
+    let busy = CKRecord(recordType: "T", recordID: id("busy"))
+    busy["a"] = 6
+    let results = try await database.modifyRecords(
+      saving: [record, busy], deleting: [id("old")], savePolicy: .changedKeys, atomically: false)
+    guard case .modifyRecords(let sent) = transport.calls.last?.request else {
+      Issue.record("no request")
+      return
+    }
+    #expect(sent.policy == .changedKeys && !sent.isAtomic && sent.delete == [id("old").value])
+    #expect(sent.save.map(\.changes.count) == [0, 1])
+    guard case .failure(let error as CKError) = results.saveResults[id("busy")] else {
+      Issue.record("the conflict was not reported")
+      return
+    }
+    #expect(error.code == .serverRecordChanged && error.clientRecord === busy)
+    #expect(error.serverRecord?.recordChangeTag == "s" && busy.changedKeys() == ["a"])
+    #expect((try? results.deleteResults[id("old")]?.get()) != nil)
+    #expect(await code { try await database.save(busy) } == .serverRecordChanged)
+  }
+
+  @Test("what is wrong by itself is refused before anything is sent")
+  func clientChecks() async throws {
+    let transport = records()
+    let database = database(transport)
+    let many = (0..<401).map { self.id("r\($0)") }
+    let record = CKRecord(recordType: "T", recordID: id("twice"))
+    #expect(
+      await code { try await database.modifyRecords(saving: [], deleting: many) } == .limitExceeded)
+    #expect(await code { _ = try await database.records(for: many) } == .limitExceeded)
+    #expect(
+      await code { try await database.modifyRecords(saving: [record, record], deleting: []) }
+        == .invalidArguments)
+    #expect(
+      await code {
+        try await database.modifyRecords(saving: [record], deleting: [record.recordID])
+      } == .invalidArguments)
+    let nothing = try await database.modifyRecords(saving: [], deleting: [])
+    #expect(nothing.saveResults.isEmpty && transport.calls.isEmpty)
+    #expect(
+      await code {
+        try await database.modifyRecords(saving: [], deleting: Array(many.prefix(400)))
+      } == nil)
+  }
+
+  @Test("a reply to another question, and one that leaves an item out, are errors")
+  func strangeReplies() async throws {
+    let wrong = database(ScriptedTransport { (_) throws(CloudError) in .zones([]) })
+    #expect(await code { _ = try await wrong.record(for: self.id("a")) } == .internalError)
+    let short = database(ScriptedTransport { (_) throws(CloudError) in .records([]) })
+    #expect(await code { _ = try await short.record(for: self.id("a")) } == .internalError)
+    let down = database(
+      ScriptedTransport { (_) throws(CloudError) in
+        throw CloudError(.serviceUnavailable, "down", retryAfter: 3)
+      })
+    do {
+      _ = try await down.allRecordZones()
+    } catch {
+      #expect((error as? CKError)?.retryAfterSeconds == 3)
+    }
+    #expect(await code { _ = try await down.allRecordZones() } == .serviceUnavailable)
+  }
+
+  @Test("zones: save, fetch, delete, single errors")
+  func zones() async throws {
+    let transport = ScriptedTransport { (request) throws(CloudError) in
+      switch request {
+      case .modifyZones(let modify):
+        .zonesModified(
+          saved: modify.save.map { .init(id: $0, .success(Zone(id: $0, capabilities: .custom))) },
+          deleted: modify.delete.map {
+            .init(id: $0, .failure(CloudError(.zoneNotFound, "no zone")))
+          })
+      case .fetchZones(let ids):
+        .zones(
+          (ids ?? [.default]).map { .init(id: $0, .success(Zone(id: $0))) })
+      default: throw CloudError(.serverRejectedRequest, "unexpected")
+      }
+    }
+    let database = database(transport)
+    let saved = try await database.save(CKRecordZone(zoneName: "Z"))
+    #expect(saved.zoneID == zone && saved.capabilities.contains(.atomic))
+    #expect(try await database.recordZone(for: zone).zoneID == zone)
+    #expect(try await database.allRecordZones().map(\.zoneID) == [.default])
+    #expect(
+      await code { try await database.deleteRecordZone(withID: self.zone) } == .zoneNotFound)
+    let results = try await database.modifyRecordZones(
+      saving: [CKRecordZone(zoneName: "Y")], deleting: [zone])
+    #expect(results.saveResults.count == 1 && results.deleteResults.count == 1)
+  }
+
+  @Test("changes: pages, tokens, deletions and their reasons")
+  func changes() async throws {
+    let record = Record(id: id("r").value, type: "T", changeTag: ChangeTag("1"))
+    let transport = ScriptedTransport { (request) throws(CloudError) in
+      switch request {
+      case .fetchDatabaseChanges(let fetch):
+        .databaseChanges(
+          DatabaseChangesPage(
+            modified: [ZoneID(name: "Z")],
+            deleted: ZoneDeletionReason.allCases.map {
+              ZoneDeletion(zone: ZoneID(name: "\($0)"), reason: $0)
+            }, token: fetch.since ?? ChangeToken(bytes: [1]), moreComing: true))
+      case .fetchZoneChanges(let fetch):
+        .zoneChanges(
+          ZoneChangesPage(
+            zone: fetch.zone, modified: [record],
+            deleted: [RecordDeletion(id: RecordID(name: "d", zone: fetch.zone), type: "T")],
+            token: ChangeToken(bytes: [9]), moreComing: false))
+      default: throw CloudError(.serverRejectedRequest, "unexpected")
+      }
+    }
+    let database = database(transport)
+    let zones = try await database.databaseChanges(since: nil, resultsLimit: 7)
+    #expect(zones.modifications == [.init(zoneID: zone)] && zones.moreComing)
+    #expect(zones.deletions.map(\.reason) == [.deleted, .purged, .encryptedDataReset])
+    let again = try await database.databaseChanges(since: zones.changeToken)
+    #expect(again.changeToken == zones.changeToken)
+    let records = try await database.recordZoneChanges(
+      inZoneWith: zone, since: zones.changeToken, desiredKeys: ["a"], resultsLimit: 3)
+    #expect(try records.modificationResultsByID[id("r")]?.get().record.recordChangeTag == "1")
+    #expect(records.deletions == [.init(recordID: id("d"), recordType: "T")])
+    #expect(
+      transport.calls.map(\.request) == [
+        .fetchDatabaseChanges(FetchDatabaseChanges(since: nil, limit: 7)),
+        .fetchDatabaseChanges(FetchDatabaseChanges(since: ChangeToken(bytes: [1]))),
+        .fetchZoneChanges(
+          FetchZoneChanges(
+            zone: zone.value, since: ChangeToken(bytes: [1]), limit: 3, fields: .keys(["a"]))),
+      ])
+  }
+
+  @Test("subscriptions: save, fetch, delete; the classes fit the kinds")
+  func subscriptions() async throws {
+    let zoneSubscription = Subscription(
+      id: SubscriptionID("z"), kind: .zone(zone.value, recordType: nil))
+    let transport = ScriptedTransport { (request) throws(CloudError) in
+      switch request {
+      case .fetchSubscriptions(let ids):
+        .subscriptions(
+          ids?.map { .init(id: $0, .failure(CloudError(.unknownItem, "none"))) }
+            ?? [.init(id: zoneSubscription.id, .success(zoneSubscription))])
+      case .modifySubscriptions(let modify):
+        .subscriptionsModified(
+          saved: modify.save.map { .init(id: $0.id, .success($0)) },
+          deleted: modify.delete.map { .init(id: $0, .success(Done())) })
+      default: throw CloudError(.serverRejectedRequest, "unexpected")
+      }
+    }
+    let database = database(transport)
+    let subscription = CKDatabaseSubscription(subscriptionID: "d")
+    subscription.notificationInfo = .init(shouldSendContentAvailable: true)
+    let saved = try await database.save(subscription)
+    #expect(saved is CKDatabaseSubscription && saved.value == subscription.value)
+    #expect(try await database.allSubscriptions().first is CKRecordZoneSubscription)
+    #expect(await code { _ = try await database.subscription(for: "x") } == .unknownItem)
+    #expect(try await database.deleteSubscription(withID: "d") == "d")
+  }
+
+  @Test("completion handlers say the same as the async calls")
+  func completionHandlers() async throws {
+    let database = database(records())
+    let fetched = await withCheckedContinuation { continuation in
+      database.fetch(withRecordID: id("here")) { record, error in
+        continuation.resume(returning: (record?.recordChangeTag, error == nil))
+      }
+    }
+    #expect(fetched.0 == "1" && fetched.1)
+    let failed = await withCheckedContinuation { continuation in
+      database.fetch(withRecordID: id("gone")) { record, error in
+        continuation.resume(returning: (record == nil, (error as? CKError)?.code))
+      }
+    }
+    #expect(failed.0 && failed.1 == .unknownItem)
+    let record = CKRecord(recordType: "T", recordID: id("new"))
+    let modified = await withCheckedContinuation { continuation in
+      database.modifyRecords(saving: [record], deleting: [id("old")]) { result in
+        continuation.resume(returning: result)
+      }
+    }
+    let results = try modified.get()
+    #expect(results.saveResults.count == 1 && results.deleteResults.count == 1)
+    let refused = await withCheckedContinuation { continuation in
+      database.modifyRecords(saving: [record, record], deleting: []) { result in
+        continuation.resume(returning: result)
+      }
+    }
+    #expect(throws: CKError.self) { _ = try refused.get() }
+  }
+
+  @Test("pushes become the notification class that fits")
+  func notifications() throws {
+    let push = CloudPush(
+      container: "iCloud.test", database: .shared, subscription: SubscriptionID("s"))
+    let dictionary = CKNotification.remoteNotificationDictionary(for: push, notificationID: "n")
+    let notification = CKNotification(fromRemoteNotificationDictionary: dictionary)
+    let database = try #require(notification as? CKDatabaseNotification)
+    #expect(database.databaseScope == .shared && database.notificationType == .database)
+    #expect(database.subscriptionID == "s" && database.containerIdentifier == "iCloud.test")
+    #expect(CKRecordZoneNotification(fromRemoteNotificationDictionary: dictionary) == nil)
+    var zonePush = push
+    zonePush.zone = zone.value
+    let zoneDictionary = CKNotification.remoteNotificationDictionary(
+      for: zonePush, notificationID: "n")
+    let zoneNotification = CKNotification(fromRemoteNotificationDictionary: zoneDictionary)
+    #expect((zoneNotification as? CKRecordZoneNotification)?.recordZoneID == zone)
+    let strangers: [[AnyHashable: Any]] = [
+      [:], ["aps": ["alert": "hi"]], ["ck": "text"], ["ck": [:] as [String: Any]],
+      ["ck": ["met": 5]],
+    ]
+    for stranger in strangers {
+      #expect(CKNotification(fromRemoteNotificationDictionary: stranger) == nil, "\(stranger)")
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import Records
+import Testing
+
+@Suite("Errors")
+struct ErrorTests {
+  private func thrown(_ body: () throws -> Void) -> String {
+    do {
+      try body()
+      return "nothing"
+    } catch CKError.zoneNotFound {
+      return "zone"
+    } catch let error as CKError where error.code == .unknownItem {
+      return "item"
+    } catch CKError.networkFailure, CKError.networkUnavailable {
+      return "network"
+    } catch let error as CKError {
+      return "other \(error.code.rawValue)"
+    } catch {
+      return "foreign"
+    }
+  }
+
+  @Test("errors are caught by code, by type and by cast")
+  func catching() {
+    let table: [(any Error, String)] = [
+      (CKError(.zoneNotFound), "zone"), (CKError(.unknownItem), "item"),
+      (CKError(.networkUnavailable), "network"), (CKError(.networkFailure), "network"),
+      (CKError(.quotaExceeded), "other 25"), (CocoaError(.fileNoSuchFile), "foreign"),
+    ]
+    for (error, expected) in table { #expect(thrown { throw error } == expected) }
+    let error: any Error = CKError(.zoneBusy)
+    #expect((error as? CKError)?.code == .zoneBusy)
+  }
+
+  @Test("every code has CloudKit's number and goes there and back")
+  func codes() {
+    #expect(CKError.Code.allCases.map(\.rawValue) == Array(1...37))
+    for code in CloudError.Code.allCases {
+      #expect(CKError(CloudError(code, "m")).code.rawValue == code.rawValue)
+      #expect(CKError.Code(code).value == code)
+    }
+  }
+
+  @Test("as NSError: domain, code, text and userInfo")
+  func bridging() {
+    let error = CKError(CloudError(.zoneBusy, "The zone Z is busy.", retryAfter: 1.5))
+    let bridged = error as NSError
+    #expect(bridged.domain == CKErrorDomain && bridged.code == 23)
+    #expect(bridged.localizedDescription == "The zone Z is busy.")
+    #expect((error as any Error).localizedDescription == "The zone Z is busy.")
+    #expect(bridged.userInfo[CKErrorRetryAfterKey] as? Double == 1.5)
+    #expect(bridged.userInfo[CKErrorRetryAfterKey] as? NSNumber == 1.5)
+    #expect(error.retryAfterSeconds == 1.5)
+    #expect(CKError(_nsError: bridged).code == .zoneBusy)
+    #expect(CKError(.zoneBusy, userInfo: [CKErrorRetryAfterKey: 2]).retryAfterSeconds == 2)
+    #expect(CKError(.internalError).localizedDescription.contains("CKErrorDomain"))
+  }
+
+  @Test("a conflict carries the server's record, the client's and their ancestor")
+  func conflict() {
+    let id = RecordID(name: "n", zone: .default)
+    let base = Record(id: id, type: "T", changeTag: ChangeTag("1"), fields: ["a": .int64(1)])
+    let client = CKRecord(base)
+    client["a"] = 2
+    var server = base
+    server.changeTag = ChangeTag("2")
+    server.fields = ["a": .int64(3)]
+    let error = CKError(
+      CloudError(.serverRecordChanged, "changed", serverRecord: server), clientRecord: client)
+    #expect(error.serverRecord?.value == server && error.serverRecord?.changedKeys() == [])
+    #expect(error.clientRecord === client)
+    #expect(error.ancestorRecord?["a"] as? Int == 1)
+    let bridged = error as NSError
+    #expect(bridged.userInfo[CKRecordChangedErrorServerRecordKey] is CKRecord)
+    let new = CKRecord(recordType: "T", recordID: CKRecordID(id))
+    let insert = CKError(
+      CloudError(.serverRecordChanged, "exists", serverRecord: server), clientRecord: new)
+    #expect(insert.ancestorRecord == nil && insert.clientRecord === new)
+  }
+
+  @Test("a partial failure tells by ID; the reset flag is kept")
+  func details() {
+    let id = CKRecord.ID(recordName: "n")
+    let partial = CKError(partialFailure: [id: CKError(.unknownItem)])
+    #expect((partial.partialErrorsByItemID?[id] as? CKError)?.code == .unknownItem)
+    let own = CKError(
+      .partialFailure, userInfo: [CKPartialErrorsByItemIDKey: [id: CKError(.quotaExceeded)]])
+    #expect((own.partialErrorsByItemID?[id] as? CKError)?.code == .quotaExceeded)
+    let reset = CKError(CloudError(.zoneNotFound, "reset", userDidResetEncryptedData: true))
+    #expect(reset.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true)
+    #expect(CKError(.zoneNotFound).userInfo[CKErrorUserDidResetEncryptedDataKey] == nil)
+  }
+
+  @Test("errors can be compared and kept in sets")
+  func hashing() {
+    let busy = CKError(CloudError(.zoneBusy, "m", retryAfter: 1))
+    let same = CKError(CloudError(.zoneBusy, "m", retryAfter: 1))
+    let later = CKError(CloudError(.zoneBusy, "m", retryAfter: 2))
+    #expect(busy == same && busy != later && busy != CKError(.unknownItem))
+    #expect(Set([busy, same, later]).count == 2)
+    let underlying = NSError(domain: "CKInternalErrorDomain", code: 2036)
+    let wrapped = CKError(.zoneNotFound, userInfo: [NSUnderlyingErrorKey: underlying])
+    #expect(Set([wrapped]).contains(CKError(.zoneNotFound)))
+  }
+}

@@ -1,0 +1,264 @@
+import Foundation
+import Testing
+
+@Suite("The stores tool: what it refuses, and what it survives")
+struct StoresRefusalTests {
+  @Test("A command line that makes no sense: exit code 2, a sentence, a hint, nothing made")
+  func usage() async throws {
+    let tool = try StoresTool()
+    let cases: [([String], String)] = [
+      ([], "say what to do"),
+      (["tabz"], "unknown store or command \"tabz\""),
+      (["tabs"], "a verb for tabs is missing"),
+      (["tabs", "fly"], "tabs can't \"fly\""),
+      (["clipboard", "fly"], "clipboard can't \"fly\""),
+      (["results", "fly"], "results can't \"fly\""),
+      (["account", "fly"], "account can't \"fly\""),
+      (["tabs", "add"], "name is missing"),
+      (["tabs", "add", "A"], "say what is in the tab"),
+      (["tabs", "add", "A", "--text", "a", "-"], "give the text once"),
+      (["tabs", "add", "A", "--text"], "--text needs a value"),
+      (["tabs", "add", "A", "--text", "a", "--text", "b"], "--text is given twice"),
+      (["tabs", "edit", "1"], "say what to change"),
+      (["tabs", "list", "all"], "unexpected argument \"all\""),
+      (["tabs", "list", "--limit", "3"], "--limit means nothing here"),
+      (["tabs", "sync", "maybe"], "sync is turned on or off"),
+      (["--colour", "tabs", "list"], "unknown option --colour"),
+      (["-x", "tabs", "list"], "unknown option -x"),
+      (["--json=1", "tabs", "list"], "--json takes no value"),
+      (["clipboard", "list", "--limit", "0"], "--limit needs a whole number"),
+      (["clipboard", "prune", "--older-than", "soon"], "no length of time"),
+      (["clipboard", "prune", "--older-than", "-3d"], "no length of time"),
+      (["help", "nothing"], "there is no help about"),
+      (["tabz\u{1B}[31m"], "unknown store or command \"tabz [31m\""),
+    ]
+    for (arguments, words) in cases {
+      let run = try await tool.run(arguments)
+      #expect(run.code == 2, "\(arguments)")
+      #expect(run.output.isEmpty, "\(arguments)")
+      #expect(run.errors.hasPrefix("stores: ") && run.errors.contains(words), "\(run.errors)")
+      #expect(run.errors.contains("\nTry: stores "), "\(run.errors)")
+    }
+    #expect(try tool.snapshot().isEmpty)
+  }
+
+  @Test("--help is everywhere and costs nothing")
+  func help() async throws {
+    let tool = try StoresTool()
+    let topics = ["tabs", "clipboard", "results", "account", "demo", "reset"]
+    let lines =
+      [["--help"], ["-h"], ["help"], ["tabs", "add", "--help"], ["results", "--help"]]
+      + topics.map { ["help", $0] } + topics.map { [$0, "--help"] }
+    for arguments in lines {
+      let help = try await tool.run(arguments)
+      #expect(help.code == 0 && help.errors.isEmpty, "\(arguments)")
+      #expect(help.output.hasPrefix("Usage: stores"), "\(arguments)")
+    }
+    #expect(try tool.snapshot().isEmpty)
+  }
+
+  @Test("What can't be done: exit code 1, a clear sentence on standard error, nothing changed")
+  func failures() async throws {
+    let tool = try StoresTool()
+    for number in 1...40 {
+      _ = try await tool.run(["tabs", "add", "A\(number)", "--text", "a"])
+    }
+    try await tool.good("results", "add", input: "Wordle 1,111 X/6\n\n⬛⬛⬛⬛⬛\n")
+    try await tool.good("tabs", "sync")
+    let list = try await tool.run(["--json", "tabs", "list"]).json()
+    let ids = try #require(list["tabs"] as? [[String: Any]]).compactMap { $0["id"] as? String }
+    let firsts = Dictionary(grouping: ids) { $0.prefix(1) }
+    let ambiguous = try #require(firsts.values.first { $0.count > 1 }?.first).prefix(1)
+    let binary = try tool.file("binary", Data([0xFF, 0xFE, 0x00]))
+    let folder = (binary as NSString).deletingLastPathComponent
+    let missing = "\(folder)/missing"
+    let cases: [([String], String, String)] = [
+      (["tabs", "show", "no-such-id"], "", "there is no tab with the ID \"no-such-id\""),
+      (["tabs", "show", ""], "", "there is no tab with the ID"),
+      (["tabs", "close", String(ambiguous)], "", "tab IDs; give more of it"),
+      (["tabs", "edit", "zz", "--text", "b"], "", "there is no tab"),
+      (["tabs", "language", "zz", "swift"], "", "there is no tab"),
+      (["clipboard", "delete", "zz"], "", "there is no clipboard entry"),
+      (["clipboard", "add"], "", "there is no text to add"),
+      (["results", "delete", "zz"], "", "there is no result"),
+      (["tabs", "add", "A", "--file", missing], "", "there is no file"),
+      (["tabs", "add", "A", "--file", folder], "", "is a folder, not a file"),
+      (["tabs", "add", "A", "--file", binary], "", "is no text in UTF-8"),
+      (["tabs", "import", missing], "", "there is no folder or file"),
+      (["tabs", "import", binary], "", "is no export of the key-value store"),
+      (["results", "import", missing], "", "there is no file"),
+      (["results", "add"], "", "There is no text"),
+      (["results", "add"], "hello there", "No result was found"),
+      (["results", "add"], "Wordle 1,956 9/6\n\n🟩🟩🟩🟩🟩", "Wordle"),
+      (["results", "list", "--game", "chess"], "", "there is no game \"chess\""),
+      (["results", "streaks", "chess"], "", "there is no game"),
+      (["--device", "../up", "tabs", "list"], "", "is no name for a device"),
+      (["--device", ".", "tabs", "list"], "", "is no name for a device"),
+      (["--account", "zoe", "tabs", "list"], "", "is signed in as \"default\""),
+      (["account", "switch", "default"], "", "already"),
+      (["account", "switch", ""], "", "is no name for an account"),
+      (["account", "switch", "a\nb"], "", "is no name for an account"),
+      (["reset"], "", "add --force"),
+    ]
+    let before = try tool.snapshot()
+    for (arguments, input, words) in cases {
+      let run = try await tool.run(arguments, input: Data(input.utf8))
+      #expect(run.code == 1, "\(arguments)")
+      #expect(run.output.isEmpty, "\(arguments): \(run.output)")
+      #expect(run.errors.hasPrefix("stores: ") && run.errors.contains(words), "\(run.errors)")
+      #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+      let after = try tool.snapshot()
+      let changed = Set(before.keys).union(after.keys).filter { before[$0] != after[$0] }
+      #expect(changed.isEmpty, "\(arguments) changed \(changed.sorted())")
+    }
+  }
+
+  @Test("Damaged files of the server and of a device are refused and left as they are")
+  func damage() async throws {
+    let tool = try StoresTool()
+    try await tool.good("tabs", "add", "A", "--text", "a")
+    try await tool.good("clipboard", "add", "a")
+    try await tool.good("results", "add", input: "Wordle 1,111 X/6\n\n⬛⬛⬛⬛⬛\n")
+    for store in ["tabs", "results"] { try await tool.good(store, "sync") }
+    let cases = [
+      ("server.sqlite", ["tabs", "sync"]),
+      ("devices/default/device.json", ["tabs", "list"]),
+      ("devices/default/data/itsypad/tabs.json", ["tabs", "list"]),
+      ("devices/default/data/itsypad/clipboard.json", ["clipboard", "list"]),
+      ("devices/default/data/itsypad/cloud-sync-state.data", ["tabs", "sync"]),
+      ("devices/default/data/itsypad/cloud-record-metadata.json", ["tabs", "sync"]),
+      ("devices/default/data/itsypad/cloud-sync-settings.json", ["tabs", "sync"]),
+      ("devices/default/data/results/results.json", ["results", "list"]),
+      ("devices/default/data/results/sync-state.data", ["results", "sync"]),
+    ]
+    for (name, command) in cases {
+      let url = tool.home.appendingPathComponent(name)
+      let good = try Data(contentsOf: url)
+      var bad = good
+      for position in stride(from: 0, to: min(200, bad.count), by: 3) {
+        bad[bad.startIndex + position] ^= 0x15
+      }
+      try bad.write(to: url)
+      let run = try await tool.run(command)
+      #expect(run.code == 1 && run.output.isEmpty, "\(name): \(run.code) \(run.output)")
+      #expect(run.errors.hasPrefix("stores: "), "\(name): \(run.errors)")
+      #expect(try Data(contentsOf: url) == bad, "\(name) was changed")
+      try good.write(to: url)
+      try await tool.good("tabs", "sync")
+    }
+  }
+
+  @Test("Many runs at once, of one device and of several, lose nothing")
+  func atOnce() async throws {
+    let tool = try StoresTool()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<12 {
+        group.addTask {
+          let device = "device\(number % 3)"
+          let added = try await tool.run([
+            "--device", device, "tabs", "add", "T\(number)", "--text", "\(number)",
+          ])
+          #expect(added.code == 0, "\(added.errors)")
+          let synced = try await tool.run(["--device", device, "tabs", "sync"])
+          #expect(synced.code == 0, "\(synced.errors)")
+        }
+      }
+      try await group.waitForAll()
+    }
+    for device in 0..<3 {
+      try await tool.good("--device", "device\(device)", "tabs", "sync")
+      let list = try await tool.run(["--device", "device\(device)", "--json", "tabs", "list"])
+        .json()
+      let names = try #require(list["tabs"] as? [[String: Any]]).compactMap {
+        $0["name"] as? String
+      }
+      #expect(names.sorted() == (0..<12).map { "T\($0)" }.sorted(), "device\(device)")
+      #expect(list["unsent"] as? Int == 0)
+    }
+  }
+
+  @Test("A process killed after any request of a sync loses nothing and doubles nothing")
+  func killed() async throws {
+    let tool = try StoresTool()
+    var names: [String] = []
+    var step = 1
+    var endedWell = false
+    while !endedWell {
+      names.append("T\(step)")
+      let died = try await tool.run(
+        ["tabs", "add", "T\(step)", "--text", "\(step)"],
+        environment: ["CLOUDSYNC_STORES_DIE_AFTER_COMMAND": "1"])
+      #expect(died.code == -SIGKILL)
+      let run = try await tool.run(
+        ["tabs", "sync"], environment: ["CLOUDSYNC_STORES_DIE_AFTER_REQUEST": "\(step)"])
+      endedWell = run.code == 0
+      #expect(endedWell || run.code == -SIGKILL, "step \(step): \(run.errors)")
+      step += 1
+      try #require(step < 40, "a sync needs ever more requests")
+    }
+    #expect(step > 4, "no request of a sync was interrupted")
+    for device in ["default", "desk"] {
+      try await tool.good("--device", device, "tabs", "sync")
+      let list = try await tool.run(["--device", device, "--json", "tabs", "list"]).json()
+      let found = try #require(list["tabs"] as? [[String: Any]]).compactMap {
+        $0["name"] as? String
+      }
+      #expect(found.sorted() == names.sorted(), "\(device)")
+      #expect(list["unsent"] as? Int == 0)
+    }
+  }
+
+  @Test("watch shows what another device did, lets others act meanwhile, and ends when interrupted")
+  func watch() async throws {
+    let tool = try StoresTool()
+    try await tool.good("--device", "desk", "tabs", "sync")
+    let watch = try tool.process(["--device", "desk", "--json", "tabs", "watch"])
+    let (output, errors) = (Pipe(), Pipe())
+    watch.standardOutput = output
+    watch.standardError = errors
+    let ended = AsyncStream<Void>.makeStream()
+    watch.terminationHandler = { _ in ended.continuation.finish() }
+    try watch.run()
+    // Its greeting comes after its first look, so what is opened now is news to it.
+    var greeting = ""
+    while !greeting.contains("watching 0 tabs of desk") {
+      let data = errors.fileHandleForReading.availableData
+      try #require(!data.isEmpty, "watch ended early: \(greeting)")
+      greeting += String(decoding: data, as: UTF8.self)
+    }
+    let own = try await tool.run(["--device", "desk", "tabs", "add", "own", "--text", "a"])
+    #expect(own.code == 0, "\(own.errors)")
+    try await tool.good("--device", "phone", "tabs", "add", "others", "--text", "b")
+    try await tool.good("--device", "phone", "tabs", "sync")
+    var text = ""
+    while !text.contains("others") {
+      let data = output.fileHandleForReading.availableData
+      try #require(!data.isEmpty, "watch ended early: \(text)")
+      text += String(decoding: data, as: UTF8.self)
+    }
+    #expect(text.contains(#""change":"opened""#))
+    kill(watch.processIdentifier, SIGINT)
+    for await _ in ended.stream {}
+    #expect(watch.terminationReason == .exit && watch.terminationStatus == 0)
+  }
+
+  @Test("demo ends well inside the repository's folder and outside of any; reset removes all")
+  func demo() async throws {
+    let tool = try StoresTool()
+    let here = URL(fileURLWithPath: #filePath)
+    let places = [here.deletingLastPathComponent(), FileManager.default.temporaryDirectory]
+    for place in places {
+      let run = try await tool.run(["demo"], currentDirectory: place)
+      #expect(run.code == 0, "\(run.output)\n\(run.errors)")
+      #expect(run.errors.isEmpty, "\(run.errors)")
+      let last = try #require(run.output.split(separator: "\n").last)
+      let pattern =
+        #/converged: 2 devices, (\d+) tabs, (\d+) clipboard entries, (\d+) results, 0 differences/#
+      let figures = try #require(try pattern.wholeMatch(in: last), "\(last)")
+      for figure in [figures.1, figures.2, figures.3] { #expect((Int(figure) ?? 0) > 5) }
+    }
+    #expect(try await tool.good("reset", "--force") == "removed the server and all devices\n")
+    #expect(try tool.snapshot().keys.allSatisfy { $0 == "lock" })
+    #expect(try await tool.good("reset", "--force").hasPrefix("there is nothing to remove"))
+  }
+}

@@ -1,0 +1,269 @@
+import CloudProtocol
+import Records
+import Synchronization
+import Testing
+
+@testable import LoopbackServer
+
+@Suite("Faults on demand")
+struct FaultTests {
+  @Test("The next requests in a scope fail with a code, and nothing is changed")
+  func failing() async throws {
+    let world = World()
+    try await world.prepare()
+    world.controls.fail(
+      next: 2, with: .zoneBusy, retryAfter: 30, in: RequestScope(kind: .modifyRecords))
+    world.controls.fail(next: 1, with: .networkFailure, in: RequestScope(device: "tablet"))
+    #expect(await outcome(of: who, on: world.phone) == "ok")
+    do {
+      _ = try await world.phone.send(saving("a"))
+      Issue.record("it was answered")
+    } catch {
+      #expect(error.code == .zoneBusy && error.retryAfter == 30)
+    }
+    #expect(await outcome(of: who, on: world.tablet) == "networkFailure")
+    #expect(await outcome(of: saving("a"), on: world.tablet) == "zoneBusy")
+    #expect(try world.names() == [])
+    #expect(await outcome(of: saving("a"), on: world.tablet) == "ok")
+    #expect(try world.names() == ["a"])
+    #expect(world.takeHeard() == ["phone all"])
+    world.controls.fail(next: 5, with: .internalError)
+    world.controls.fail(next: 0, with: .internalError)
+    #expect(world.controls.remainingFaultCount == 1)
+    world.controls.clear()
+    #expect(await outcome(of: who, on: world.phone) == "ok")
+    world.close()
+  }
+
+  @Test("A lost answer: the server changed, the client sees a failure, a repeat is answered")
+  func lostAnswers() async throws {
+    for code in [CloudError.Code.networkFailure, .serverResponseLost] {
+      let world = World()
+      try await world.prepare()
+      world.controls.dropAnswers(as: code, in: RequestScope(kind: .modifyRecords))
+      #expect(await outcome(of: saving("a"), on: world.phone) == "\(code)")
+      #expect(try world.names() == ["a"])
+      #expect(world.takeHeard() == ["tablet all"])
+      let log = try world.server.changeLog(of: zoneA, container: "c", account: "alice")
+      #expect(await outcome(of: saving("a"), on: world.phone) == "ok")
+      #expect(try world.server.changeLog(of: zoneA, container: "c", account: "alice") == log)
+      #expect(world.takeHeard() == [])
+      world.close()
+    }
+  }
+
+  @Test("A delay takes the time of the injected clock, and no longer")
+  func delays() async throws {
+    let world = World()
+    try await world.prepare()
+    world.controls.delay(by: 5, in: RequestScope(kind: .modifyRecords))
+    async let late = outcome(of: saving("late"), on: world.phone)
+    await world.clock.waitForSleepers(1)
+    #expect(await outcome(of: saving("soon"), on: world.phone) == "ok")
+    world.clock.advance(by: .seconds(4))
+    #expect(try world.names() == ["soon"])
+    #expect(world.controls.openRequestCount == 1)
+    world.clock.advance(by: .seconds(1))
+    #expect(await late == "ok")
+    #expect(try world.names() == ["late", "soon"])
+    _ = world.takeHeard()
+
+    world.controls.delay(by: 5)
+    let task = Task { await outcome(of: saving("never"), on: world.phone) }
+    await world.clock.waitForSleepers(1)
+    task.cancel()
+    #expect(await task.value == "operationCancelled")
+    #expect(try world.names() == ["late", "soon"])
+    world.close()
+  }
+
+  @Test("Requests are held before and after the commit, and go on in order")
+  func holding() async throws {
+    let world = World()
+    try await world.prepare()
+    world.controls.hold(next: 2, in: RequestScope(kind: .modifyRecords))
+    async let first = outcome(of: saving("a"), on: world.phone)
+    await world.controls.waitForHeldRequests(1)
+    async let second = outcome(of: saving("b"), on: world.tablet)
+    await world.controls.waitForHeldRequests(2)
+    #expect(world.controls.heldRequests.map(\.device) == ["phone", "tablet"])
+    #expect(try world.names() == [])
+    world.controls.release(1)
+    #expect(await first == "ok")
+    #expect(try world.names() == ["a"])
+    #expect(world.controls.heldRequests.map(\.device) == ["tablet"])
+    world.controls.release()
+    #expect(await second == "ok")
+    #expect(world.takeHeard() == ["tablet all", "phone all"])
+
+    world.controls.hold(at: .afterCommit, in: RequestScope(device: "phone"))
+    async let third = outcome(of: saving("c"), on: world.phone)
+    await world.controls.waitForHeldRequests(1, in: RequestScope(device: "phone"))
+    #expect(try world.names() == ["a", "b", "c"], "it is there before the answer")
+    #expect(world.takeHeard() == ["tablet all"])
+    #expect(world.controls.remainingFaultCount == 1, "all later ones are to be held")
+    world.controls.release(in: RequestScope(device: "phone"))
+    #expect(await third == "ok")
+    #expect(await outcome(of: who, on: world.phone) == "ok")
+    world.close()
+  }
+
+  @Test("A cancelled task leaves a hold at once; so does one cancelled before it was held")
+  func cancelling() async throws {
+    let world = World()
+    try await world.prepare()
+    for point in HoldPoint.allCases {
+      world.controls.hold(at: point)
+      let task = Task { await outcome(of: saving("a"), on: world.phone) }
+      await world.controls.waitForHeldRequests(1)
+      task.cancel()
+      #expect(await task.value == "operationCancelled")
+      #expect(try world.names() == (point == .beforeCommit ? [] : ["a"]))
+      world.controls.release()
+    }
+    world.controls.hold()
+    let waiting = Task { await world.controls.waitForHeldRequests(5) }
+    waiting.cancel()
+    await waiting.value
+    let early = Task {
+      await Task.yield()
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await outcome(of: who, on: world.phone)
+    }
+    #expect(await early.value == "operationCancelled")
+    world.controls.clear()
+
+    // The code in between cancels the very task that is to be held next.
+    world.controls.runAfterCommit { _ in withUnsafeCurrentTask { $0?.cancel() } }
+    world.controls.hold(next: 1, at: .afterCommit)
+    let between = Task { await outcome(of: saving("b"), on: world.phone) }
+    #expect(await between.value == "operationCancelled")
+    #expect(try world.names() == ["a", "b"])
+    _ = world.takeHeard()
+    world.close()
+  }
+
+  @Test("Code runs between the commit and the answer, and may use the server itself")
+  func between() async throws {
+    let world = World()
+    try await world.prepare()
+    let seen = Mutex<[String]>([])
+    world.controls.runAfterCommit(in: RequestScope(kind: .modifyRecords, device: "phone")) {
+      entry in
+      let names = (try? world.names()) ?? []
+      seen.withLock { $0 = names + ["\(entry.kind)", "\(entry.itemCount)"] }
+      #expect(await outcome(of: saving("b"), on: world.tablet) == "ok")
+    }
+    #expect(await outcome(of: saving("a"), on: world.phone) == "ok")
+    #expect(seen.withLock { $0 } == ["a", "modifyRecords", "1"])
+    #expect(try world.names() == ["a", "b"])
+    #expect(world.takeHeard() == ["tablet all", "phone all"])
+    world.close()
+  }
+
+  @Test("Pushes are dropped, held, released and forged")
+  func pushes() async throws {
+    let world = World()
+    try await world.prepare()
+    world.controls.dropPushes(to: "tablet")
+    #expect(await outcome(of: saving("a"), on: world.phone) == "ok")
+    #expect(await outcome(of: saving("b"), on: world.phone) == "ok")
+    #expect(world.takeHeard() == ["tablet all"], "the first was dropped")
+    world.controls.holdPushes()
+    #expect(await outcome(of: saving("c"), on: world.phone) == "ok")
+    #expect(await outcome(of: saving("d"), on: world.tablet) == "ok")
+    #expect(world.takeHeard() == [] && world.controls.heldPushCount == 2)
+    world.controls.releasePushes()
+    #expect(world.takeHeard() == ["tablet all", "phone all"])
+    let stale = CloudPush(container: "c", database: .private, subscription: SubscriptionID("old"))
+    world.controls.deliver(stale, to: "other")
+    world.controls.deliver(stale, to: "nobody")
+    #expect(world.takeHeard() == ["other old"])
+    #expect(
+      world.controls.pushes.map(\.fate)
+        == [.dropped, .delivered, .held, .held] + Array(repeating: .delivered, count: 4))
+    world.close()
+  }
+
+  @Test("Requests are logged and counted by kind and device, with their ends")
+  func requestLog() async throws {
+    let world = World()
+    try await world.prepare()
+    world.controls.fail(with: .zoneBusy, in: RequestScope(kind: .fetchCurrentUser))
+    _ = await outcome(of: who, on: world.tablet)
+    let records = ["a", "b"].map { Record(id: RecordID(name: $0, zone: zoneA), type: "T") }
+    let request = CloudRequest.modifyRecords(
+      ModifyRecords(
+        save: records.map { RecordSave($0) }, delete: [RecordID(name: "c", zone: zoneA)]
+      ))
+    _ = await outcome(of: call("m", request), on: world.phone)
+    world.phone.isOnline = false
+    #expect(await outcome(of: who, on: world.phone) == "networkUnavailable")
+    let log = world.controls.requests
+    #expect(log.map(\.kind) == [.fetchCurrentUser, .modifyRecords])
+    #expect(log.map(\.itemCount) == [1, 3])
+    #expect(log.map(\.outcome) == [.failed(.zoneBusy), .answered])
+    #expect(log.map(\.account) == ["alice", "alice"])
+    #expect(log.map(\.number) == [3, 4])
+    #expect(log.map(\.time.secondsSinceReferenceDate) == [1_000, 1_000])
+    #expect(world.controls.requestCount() == 2)
+    #expect(world.controls.requestCount(in: RequestScope(kind: .modifyRecords)) == 1)
+    #expect(world.controls.requestCount(in: RequestScope(device: "tablet")) == 1)
+    #expect(
+      world.controls.requestCount(in: RequestScope(kind: .modifyRecords, device: "tablet")) == 0)
+    world.controls.forgetRequests()
+    #expect(world.controls.requests == [] && world.controls.requestCount() == 0)
+    _ = world.takeHeard()
+    world.close()
+  }
+
+  @Test("A request held while the log is emptied ends without trouble")
+  func emptiedLog() async throws {
+    let world = World()
+    try await world.prepare()
+    world.controls.hold(next: 1)
+    async let held = outcome(of: who, on: world.phone)
+    await world.controls.waitForHeldRequests(1)
+    world.controls.forgetRequests()
+    #expect(await outcome(of: who, on: world.tablet) == "ok")
+    world.controls.release()
+    #expect(await held == "ok")
+    #expect(world.controls.requests.map(\.outcome) == [.answered])
+    world.close()
+  }
+
+  @Test("The administrator's acts: zones, tokens, quota, limits; unknown accounts are an error")
+  func administration() async throws {
+    let world = World()
+    try await world.prepare()
+    let controls = world.controls
+    try controls.purgeZone(zoneA, container: "c", account: "alice")
+    #expect(world.takeHeard() == ["phone all", "tablet all"])
+    #expect(try world.server.zones(container: "c", account: "alice") == [])
+    #expect(
+      try world.server.deletedZones(container: "c", account: "alice")
+        == [ZoneDeletion(zone: zoneA, reason: .purged)])
+    try controls.setQuota(0, of: "carol")
+    #expect(try world.server.accounts().map(\.name) == ["alice", "carol"])
+    var limits = ServerLimits()
+    limits.throttle = .init(requests: 1, seconds: 60)
+    controls.setLimits(limits)
+    #expect(await outcome(of: who, on: world.phone) == "ok")
+    #expect(await outcome(of: who, on: world.phone) == "serviceUnavailable")
+    for act in [
+      { try controls.deleteZone(zoneA, container: "c", account: "nobody") },
+      { try controls.expireTokens(container: "c", account: "nobody") },
+      { _ = try world.server.records(in: zoneA, container: "c", account: "nobody") },
+    ] as [() throws -> Void] {
+      do {
+        try act()
+        Issue.record("an unknown account was found")
+      } catch { #expect((error as? CloudError)?.code == .unknownItem) }
+    }
+    do {
+      try controls.deleteZone(zoneA, container: "c", account: "alice")
+      Issue.record("a purged zone was deleted")
+    } catch { #expect(error.code == .userDeletedZone) }
+    world.close()
+  }
+}

@@ -1,0 +1,210 @@
+import CloudMachine
+import CloudProtocol
+import Foundation
+import Records
+import SQLite
+import Testing
+
+@testable import LoopbackServer
+
+/// A file that no server can be opened on.
+struct BadFile: CustomTestStringConvertible, Sendable {
+  let code: ServerFileError.Code
+  let testDescription: String
+  let make: @Sendable (TemporaryFile) throws -> Void
+
+  init(
+    _ code: ServerFileError.Code, _ description: String,
+    _ make: @escaping @Sendable (TemporaryFile) throws -> Void
+  ) {
+    self.code = code
+    testDescription = description
+    self.make = make
+  }
+
+  /// Makes a good file and then does `body` to its bytes.
+  static func damaging(
+    _ code: ServerFileError.Code, _ description: String,
+    _ body: @escaping @Sendable (inout Data) -> Void
+  ) -> BadFile {
+    BadFile(code, description) { file in
+      try makeGoodFile(file)
+      var data = try Data(contentsOf: file.url)
+      body(&data)
+      try data.write(to: file.url)
+    }
+  }
+
+  static let all: [BadFile] = [
+    BadFile(.notADatabase, "some text") { file in
+      try Data(String(repeating: "no database ", count: 1_000).utf8).write(to: file.url)
+    },
+    BadFile(.notADatabase, "one byte") { try Data([83]).write(to: $0.url) },
+    BadFile(.cannotOpen, "a folder") { file in
+      try FileManager.default.createDirectory(at: file.url, withIntermediateDirectories: false)
+    },
+    BadFile(.foreign, "another program's database") { file in
+      let connection = try Connection(path: file.path)
+      try connection.execute("CREATE TABLE mine (a); INSERT INTO mine VALUES (1)")
+      try connection.close()
+    },
+    BadFile(.foreign, "another program's database in use") { file in
+      let connection = try Connection(path: file.path)
+      try connection.useWriteAheadLog()
+      try connection.setCheckpointsOnClose(false)
+      try connection.execute("CREATE TABLE mine (a); INSERT INTO mine VALUES (1)")
+      try connection.close()
+    },
+    BadFile(.damaged, "a damaged file with a log that was not folded in yet") { file in
+      try makeGoodFile(file)
+      let connection = try Connection(path: file.path)
+      try connection.setCheckpointsOnClose(false)
+      try connection.execute("DELETE FROM accounts")
+      try connection.close()
+      var data = try Data(contentsOf: file.url)
+      data.replaceSubrange((data.count - 8192)..., with: Data(count: 8192))
+      try data.write(to: file.url)
+    },
+    damaging(.newer, "a newer layout") { $0[63] = 2 },
+    damaging(.notADatabase, "a header cut off") { $0 = $0.prefix(50) },
+    damaging(.damaged, "half a file") { $0 = $0.prefix($0.count / 2) },
+    damaging(.damaged, "a page of zeros") { data in
+      data.replaceSubrange(4096..<8192, with: Data(count: 4096))
+    },
+    damaging(.damaged, "zeros behind the header") { data in
+      data.replaceSubrange(100..<4096, with: Data(count: 3996))
+    },
+  ]
+}
+
+/// A closed server's file with a little of everything in it.
+func makeGoodFile(_ file: TemporaryFile) throws {
+  let storage = try SQLiteStorage(path: file.path, identity: 5)
+  try storage.commit([
+    .putAccount(.init(name: "alice", user: UserID("_alice"), quota: 1_000)),
+    .putDatabase(.init(id: alice, incarnation: 1, sequence: 9)),
+    .putZone(.init(id: zoneA, incarnation: 1, changedAt: 8), in: alice),
+    .putZone(.init(id: zoneB, deletion: .purged, incarnation: 1, changedAt: 9), in: alice),
+    .putSubscription(.init(id: .init("n1"), kind: .zone(zoneA, recordType: "T")), in: alice),
+    .putReceipt(
+      .init(
+        key: .init(user: UserID("_alice"), device: "phone", requestID: "n1"),
+        reply: .currentUser(UserID("_alice"))), keeping: 3),
+  ])
+  for number in 1...6 {
+    let text = String(repeating: "text \(number) ", count: 20)
+    try storage.commit([
+      .putRecord(row("n\(number)", UInt64(number), parent: "n1", text: text), in: alice)
+    ])
+  }
+  try storage.commit([.putRecord(tombstone("n7", 7), in: alice)])
+  try storage.close()
+}
+
+@Suite("The server's file")
+struct ServerFileTests {
+  @Test(
+    "A file that cannot be used is refused with a clear error and left as it is",
+    arguments: BadFile.all)
+  func refused(_ bad: BadFile) throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    try bad.make(file)
+    // The index of a log is made anew by whoever opens the file; it holds nothing of its own.
+    let before = file.contents.filter { !$0.key.hasSuffix("-shm") }
+    do {
+      let server = try LoopbackServer(path: file.path)
+      server.close()
+      Issue.record("it was opened")
+    } catch {
+      #expect(error.code == bad.code, "\(error)")
+      #expect(error.path == file.path)
+      #expect(error.message.contains(file.path))
+    }
+    #expect(
+      file.contents.filter { !$0.key.hasSuffix("-shm") } == before, "the folder is as it was")
+  }
+
+  @Test("A missing folder, and a busy file, are refused")
+  func missing() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    do {
+      _ = try LoopbackServer(path: file.path + "/no/cloud.db")
+      Issue.record("it was opened")
+    } catch { #expect(error.code == .cannotOpen) }
+    try makeGoodFile(file)
+    let holder = try Connection(path: file.path)
+    try holder.transaction {
+      let storage = try SQLiteStorage(path: file.path, identity: 1, busyMilliseconds: 0)
+      do {
+        try storage.commit([.putDatabase(.init(id: bob, incarnation: 1))])
+        Issue.record("it was written")
+      } catch { #expect((error as? ServerFileError)?.code == .busy) }
+      #expect(storage.connection.busyStatementCount == 0)
+      try storage.close()
+    }
+    try holder.close()
+  }
+
+  @Test("No changed byte is ever read as something else", arguments: 0..<8)
+  func damage(_ part: Int) throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    try makeGoodFile(file)
+    let names = (1...7).map { "n\($0)" }
+    let good = try Data(contentsOf: file.url)
+    let whole = try SQLiteStorage(path: file.path, identity: 1)
+    let expected = try dump(whole, names: names)
+    try whole.close()
+    var opened = 0
+    var refused = 0
+    // Most of the file is empty space; walk over every byte that is not, in eight shares.
+    let places = good.indices.filter { good[$0] != 0 }
+    for index in places where index % 8 == part && (index < 200 || index % 3 == 0) {
+      var damaged = good
+      damaged[index] ^= 0x11
+      try damaged.write(to: file.url)
+      do {
+        let storage = try SQLiteStorage(path: file.path, identity: 1)
+        defer { try? storage.close() }
+        if try dump(storage, names: names) != expected {
+          Issue.record("byte \(index) was changed and nobody saw it")
+        }
+        opened += 1
+      } catch let error as ServerFileError {
+        #expect(error.code != .failed, "\(index): \(error)")
+        refused += 1
+      }
+    }
+    #expect(refused > 0, "\(opened) opened, \(refused) refused")
+  }
+
+  @Test("Damage found while the server runs ends the request, not the process")
+  func damageWhileRunning() async throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    try makeGoodFile(file)
+    // A row whose seal is broken, in a file that SQLite itself finds whole.
+    let connection = try Connection(path: file.path)
+    try connection.execute("UPDATE records SET body = x'00112233445566'")
+    try connection.close()
+    let server = try LoopbackServer(path: file.path)
+    let phone = server.device("phone", signedInAs: "alice")
+    for request in [
+      CloudRequest.fetchZoneChanges(FetchZoneChanges(zone: zoneA, since: nil)),
+      .fetchRecords(FetchRecords(ids: [RecordID(name: "n1", zone: zoneA)])),
+    ] {
+      do {
+        _ = try await phone.send(
+          CloudCall(container: "c", database: .private, requestID: "1", request: request))
+        Issue.record("it was answered")
+      } catch {
+        #expect(error.code == .internalError)
+        #expect(error.message.contains("damaged"))
+      }
+    }
+    #expect(server.controls.openRequestCount == 0)
+    server.close()
+  }
+}

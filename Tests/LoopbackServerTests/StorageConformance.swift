@@ -1,0 +1,226 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import Testing
+
+/// One thing that every storage must do.
+struct StorageCheck: CustomTestStringConvertible, Sendable {
+  let name: String
+  /// What was found, and what must be.
+  let body: @Sendable (any CloudStorage) throws -> (found: String, expected: String)
+
+  var testDescription: String { name }
+
+  init(
+    _ name: String, _ expected: String, _ body: @escaping @Sendable (any CloudStorage) throws -> Any
+  ) {
+    self.name = name
+    self.body = { ("\(try body($0))", expected) }
+  }
+}
+
+private struct Stop: Error {}
+
+/// The names of the rows, a tombstone's in brackets.
+private func names(_ rows: [RecordRow]) -> String {
+  rows.map { $0.record == nil ? "[\($0.id.name)]" : $0.id.name }.joined(separator: " ")
+}
+
+private func changes(
+  _ storage: any CloudStorage, after sequence: UInt64 = 0, limit: Int = 100,
+  _ zone: ZoneID = zoneA, in database: DatabaseID = alice
+) throws -> String {
+  names(try storage.recordChanges(of: zone, in: database, after: sequence, limit: limit))
+}
+
+private func links(_ storage: any CloudStorage, to name: String) throws -> String {
+  try storage.links(to: RecordID(name: name, zone: zoneA), in: alice)
+    .map { "\($0.holder.name):\($0.kind)" }.joined(separator: " ")
+}
+
+extension StorageCheck {
+  static let all: [StorageCheck] = [
+    StorageCheck("an empty storage knows nothing", "[] nil nil [] nil []") { storage in
+      let id = RecordID(name: "a", zone: zoneA)
+      return "\(try storage.accounts()) \(try storage.database(alice).map { "\($0)" } ?? "nil") "
+        + "\(try storage.zone(zoneA, in: alice).map { "\($0)" } ?? "nil") "
+        + "\(try storage.zones(in: alice)) "
+        + "\(try storage.record(id, in: alice).map { "\($0)" } ?? "nil") "
+        + "\(try storage.links(to: id, in: alice))"
+    },
+    StorageCheck("its identity is the one it was made with", "9223372036854775817") {
+      try $0.identity()
+    },
+    StorageCheck("accounts are found by name and user, and replaced", "ann bob|7|nil") { storage in
+      try storage.commit([
+        .putAccount(AccountRow(name: "bob", user: UserID("_b"))),
+        .putAccount(AccountRow(name: "ann", user: UserID("_a"))),
+        .putAccount(AccountRow(name: "ann", user: UserID("_a"), quota: 7)),
+      ])
+      let names = try storage.accounts().map(\.name).joined(separator: " ")
+      let quota = try storage.account(UserID("_a"))?.quota ?? 0
+      return "\(names)|\(quota)|\(try storage.account(named: "_a").map { "\($0)" } ?? "nil")"
+    },
+    StorageCheck("databases of one name in two worlds share nothing", "1 2 nil") { storage in
+      try storage.commit([
+        .putDatabase(DatabaseRow(id: alice, incarnation: 1, sequence: 1)),
+        .putDatabase(DatabaseRow(id: bob, incarnation: .max, sequence: 2)),
+      ])
+      return "\(try storage.database(alice)?.sequence ?? 0) "
+        + "\(try storage.database(bob)?.sequence ?? 0) "
+        + "\(try storage.database(everyone).map { "\($0)" } ?? "nil")"
+    },
+    StorageCheck("a database's row comes back whole", "true") { storage in
+      let row = DatabaseRow(
+        id: everyone, incarnation: .max, sequence: 5,
+        latest: Timestamp(secondsSinceReferenceDate: -0.1), trimmedThrough: 3, byteCount: 9)
+      try storage.commit([.putDatabase(row)])
+      return try storage.database(everyone) == row
+    },
+    StorageCheck("zone changes come oldest first, after a number, up to a limit", "B A|A|B") {
+      storage in
+      try storage.commit([
+        .putZone(ZoneRow(id: zoneA, incarnation: 1, changedAt: 5), in: alice),
+        .putZone(ZoneRow(id: zoneB, deletion: .purged, incarnation: 2, changedAt: 4), in: alice),
+        .putZone(ZoneRow(id: zoneA, incarnation: 1, changedAt: 9), in: bob),
+      ])
+      return try [(0, 10), (4, 10), (0, 1)].map { after, limit in
+        try storage.zoneChanges(in: alice, after: UInt64(after), limit: limit)
+          .map(\.id.name).joined(separator: " ")
+      }.joined(separator: "|")
+    },
+    StorageCheck("a zone's row comes back whole, and goes", "true true nil") { storage in
+      let row = ZoneRow(
+        id: zoneA, deletion: .encryptedDataReset, incarnation: .max, changedAt: 4,
+        trimmedThrough: 3, byteCount: 7)
+      try storage.commit([.putZone(row, in: alice)])
+      let isBack = try storage.zone(zoneA, in: alice) == row
+      let isListed = try storage.zones(in: alice) == [row]
+      try storage.commit([.removeZone(zoneA, in: alice), .removeZone(zoneB, in: alice)])
+      return "\(isBack) \(isListed) \(try storage.zone(zoneA, in: alice).map { "\($0)" } ?? "nil")"
+    },
+    StorageCheck("a changed record stands once, where it last changed", "b a|a|b [a]") { storage in
+      try storage.commit([.putRecord(row("a", 1), in: alice), .putRecord(row("b", 2), in: alice)])
+      try storage.commit([.putRecord(row("a", 3), in: alice)])
+      let first = try "\(changes(storage))|\(changes(storage, after: 2))"
+      try storage.commit([.putRecord(tombstone("a", 4), in: alice)])
+      return try "\(first)|\(changes(storage))"
+    },
+    StorageCheck("pages end at the limit and go on after the last number", "a b|c d|e") {
+      storage in
+      try storage.commit(
+        ["a", "b", "c", "d", "e"].enumerated().map {
+          .putRecord(row($0.element, UInt64($0.offset + 1)), in: alice)
+        })
+      return try [0, 2, 4].map { try changes(storage, after: $0, limit: 2) }
+        .joined(separator: "|")
+    },
+    StorageCheck("tombstones go up to a number, records stay", "b [c]") { storage in
+      try storage.commit([
+        .putRecord(tombstone("a", 1), in: alice), .putRecord(row("b", 2), in: alice),
+        .putRecord(tombstone("c", 3), in: alice),
+        .removeTombstones(of: zoneA, in: alice, through: 2),
+      ])
+      return try changes(storage)
+    },
+    StorageCheck("links follow the record: set, moved, deleted", "x:parent x:deleteSelf|x:parent||")
+    {
+      storage in
+      try storage.commit([.putRecord(row("x", 1, parent: "p", owner: "p"), in: alice)])
+      let first = try links(storage, to: "p")
+      try storage.commit([.putRecord(row("x", 2, parent: "q"), in: alice)])
+      let second = try links(storage, to: "q")
+      let third = try links(storage, to: "p")
+      try storage.commit([.putRecord(tombstone("x", 3), in: alice)])
+      return try "\(first)|\(second)|\(third)|\(links(storage, to: "q"))"
+    },
+    StorageCheck("a zone's records go with their links, others stay", "||b|") { storage in
+      try storage.commit([
+        .putRecord(row("x", 1, parent: "p"), in: alice),
+        .putRecord(row("b", 2, in: zoneB), in: alice),
+        .removeRecords(of: zoneA, in: alice), .removeRecords(of: zoneA, in: bob),
+      ])
+      return try "\(changes(storage))|\(links(storage, to: "p"))|"
+        + "\(changes(storage, zoneB))|\(changes(storage, zoneA, in: bob))"
+    },
+    StorageCheck("subscriptions come by name, are replaced and go", "true a b|b") { storage in
+      let query = QuerySubscription(
+        query: Query(
+          recordType: "T",
+          filters: [.init(key: "k", comparator: .near, value: .int64(1), distance: 2)],
+          sorts: [.init(key: "k", ascending: true, relativeTo: Location(latitude: 1, longitude: 2))]
+        ), zone: zoneA, options: [.firesOnce, .firesOnRecordUpdate])
+      let a = Subscription(
+        id: SubscriptionID("a"), kind: .query(query),
+        notificationInfo: .init(
+          alertBody: "x", shouldBadge: true, desiredKeys: ["k"], others: ["s": .string("v")]))
+      let b = Subscription(id: SubscriptionID("b"), kind: .zone(zoneA, recordType: "T"))
+      try storage.commit([
+        .putSubscription(b, in: alice),
+        .putSubscription(
+          Subscription(id: a.id, kind: .database(recordType: nil), notificationInfo: nil),
+          in: alice), .putSubscription(a, in: alice), .putSubscription(b, in: bob),
+      ])
+      let isBack = try storage.subscription(a.id, in: alice) == a
+      let names = try storage.subscriptions(in: alice).map(\.id.rawValue).joined(separator: " ")
+      try storage.commit([.removeSubscription(a.id, in: alice)])
+      return try "\(isBack) \(names)|"
+        + storage.subscriptions(in: alice).map(\.id.rawValue).joined(separator: " ")
+    },
+    StorageCheck("receipts are kept by device, the latest few", "nil 2 3 1") { storage in
+      func receipt(_ number: Int, _ device: String) -> StorageChange {
+        .putReceipt(
+          Receipt(
+            key: ReceiptKey(user: UserID("_a"), device: device, requestID: "r\(number)"),
+            reply: .currentUser(UserID("\(number)"))), keeping: 2)
+      }
+      for number in 1...3 { try storage.commit([receipt(number, "phone")]) }
+      try storage.commit([receipt(1, "tablet")])
+      return try [(1, "phone"), (2, "phone"), (3, "phone"), (1, "tablet")].map { number, device in
+        let key = ReceiptKey(user: UserID("_a"), device: device, requestID: "r\(number)")
+        guard case .currentUser(let user)? = try storage.receipt(key)?.reply else { return "nil" }
+        return user.rawValue
+      }.joined(separator: " ")
+    },
+    StorageCheck("a transaction sees its own commits, and undoes them when it throws", "b|a|1") {
+      storage in
+      try storage.commit([
+        .putDatabase(DatabaseRow(id: alice, incarnation: 1, sequence: 1)),
+        .putRecord(row("a", 1), in: alice),
+      ])
+      var inside = ""
+      do {
+        try storage.transaction {
+          try storage.commit([
+            .putDatabase(DatabaseRow(id: alice, incarnation: 1, sequence: 2)),
+            .removeRecords(of: zoneA, in: alice), .putRecord(row("b", 2), in: alice),
+            .putZone(ZoneRow(id: zoneB, incarnation: 1, changedAt: 2), in: bob),
+          ])
+          inside = try changes(storage)
+          throw Stop()
+        }
+      } catch is Stop {}
+      guard try storage.zones(in: bob).isEmpty else { return "the new database stayed" }
+      return try "\(inside)|\(changes(storage))|\(storage.database(alice)?.sequence ?? 0)"
+    },
+    StorageCheck("what is new after a rollback gets a place of its own", "n|m") { storage in
+      do {
+        try storage.transaction {
+          try storage.commit([.putRecord(row("x", 1, in: zoneB), in: bob)])
+          throw Stop()
+        }
+      } catch is Stop {}
+      try storage.commit([.putRecord(row("m", 1), in: alice)])
+      try storage.commit([.putRecord(row("n", 1, in: zoneB), in: bob)])
+      return try "\(changes(storage, zoneB, in: bob))|\(changes(storage))"
+    },
+    StorageCheck("a transaction hands on its value, and one within it is part of it", "5 a") {
+      storage in
+      let value = try storage.transaction {
+        try storage.transaction { try storage.commit([.putRecord(row("a", 1), in: alice)]) }
+        return 5
+      }
+      return try "\(value) \(changes(storage))"
+    },
+  ]
+}

@@ -1,0 +1,189 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import SQLite
+import Testing
+
+@testable import LoopbackServer
+
+@Suite("Storages")
+struct StorageTests {
+  @Test("Memory and file keep the same promises", arguments: StorageCheck.all)
+  func check(_ check: StorageCheck) throws {
+    let identity: UInt64 = 1 << 63 + 9
+    let memory = try check.body(MemoryStorage(identity: identity))
+    #expect(memory.found == memory.expected, "in memory")
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let storage = try SQLiteStorage(path: file.path, identity: identity)
+    let found = try check.body(storage)
+    #expect(found.found == found.expected, "in a file")
+    #expect(storage.connection.busyStatementCount == 0)
+    #expect(!storage.connection.isInTransaction)
+    try storage.close()
+    #expect(file.contents.count == 1)
+  }
+
+  @Test("Any changes leave the same rows in memory and in a file", arguments: 1...20)
+  func sameRows(_ seed: UInt64) throws {
+    var random = Lehmer(seed: seed)
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let memory = MemoryStorage(identity: 1)
+    var storage = try SQLiteStorage(path: file.path, identity: 1)
+    let names = (1...6).map { "n\($0)" }
+    var sequence: UInt64 = 0
+    for step in 1...30 {
+      let changes = (0..<random.below(6)).map { _ in
+        randomChange(&random, names: names, &sequence)
+      }
+      let fails = random.below(5) == 0
+      for each in [memory, storage] as [any CloudStorage] {
+        try? each.transaction {
+          try each.commit(changes)
+          if fails { throw ByteFormatError(offset: 0, reason: "stop") }
+        }
+      }
+      if step % 10 == 0 {
+        try storage.close()
+        storage = try SQLiteStorage(path: file.path, identity: 2)
+      }
+      let (expected, found) = (try dump(memory, names: names), try dump(storage, names: names))
+      guard expected == found else {
+        let at = zip(expected, found).first { $0 != $1 }
+        Issue.record("seed \(seed), step \(step): \(String(describing: at))")
+        break
+      }
+    }
+    #expect(try storage.identity() == 1)
+    try storage.close()
+  }
+
+  @Test("What an undone inner transaction had numbered is numbered anew")
+  func innerRollback() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let storage = try SQLiteStorage(path: file.path, identity: 1)
+    try storage.transaction {
+      try? storage.transaction {
+        try storage.commit([.putRecord(row("undone", 1, in: zoneA), in: bob)])
+        throw ByteFormatError(offset: 0, reason: "stop")
+      }
+      try storage.commit([
+        .putRecord(row("first", 1, in: zoneB), in: alice),
+        .putRecord(row("kept", 2, in: zoneA), in: bob),
+      ])
+    }
+    for (zone, database, names) in [(zoneA, bob, ["kept"]), (zoneB, alice, ["first"])] {
+      let rows = try storage.recordChanges(of: zone, in: database, after: 0, limit: 9)
+      #expect(rows.map(\.id.name) == names)
+    }
+    try storage.close()
+  }
+
+  @Test("Every answer survives its binary form")
+  func replies() throws {
+    let error = CloudError(
+      .serverRecordChanged, "m", retryAfter: 0.5, serverRecord: row("a", 1).record,
+      userDidResetEncryptedData: true)
+    let id = RecordID(name: "a", zone: zoneA)
+    let record = try #require(row("a", 1).record)
+    let zone = Zone(id: zoneA, capabilities: .custom, share: id)
+    let subscription = Subscription(id: SubscriptionID("s"), kind: .database(recordType: "T"))
+    let replies: [CloudReply] = [
+      .currentUser(UserID("u")),
+      .databaseChanges(
+        DatabaseChangesPage(
+          modified: [zoneA], deleted: [ZoneDeletion(zone: zoneB, reason: .purged)],
+          token: ChangeToken(bytes: [1]), moreComing: true)),
+      .zoneChanges(
+        ZoneChangesPage(
+          zone: zoneA, modified: [record], deleted: [RecordDeletion(id: id, type: "T")],
+          token: ChangeToken(bytes: []), moreComing: false)),
+      .zones([.init(id: zoneA, .success(zone)), .init(id: zoneB, .failure(error))]),
+      .zonesModified(
+        saved: [.init(id: zoneA, .success(zone))], deleted: [.init(id: zoneB, .success(Done()))]),
+      .records([.init(id: id, .success(record)), .init(id: id, .failure(error))]),
+      .recordsModified(
+        saved: [.init(id: id, .failure(error))],
+        deleted: [.init(id: id, .success(Done())), .init(id: id, .failure(error))]),
+      .subscriptions([.init(id: subscription.id, .success(subscription))]),
+      .subscriptionsModified(
+        saved: [.init(id: subscription.id, .success(subscription))],
+        deleted: [.init(id: subscription.id, .failure(error))]),
+    ]
+    for reply in replies {
+      let bytes = Sealed.close { $0.write(reply) }
+      func open(_ bytes: [UInt8]) throws(ByteFormatError) -> CloudReply {
+        try Sealed.open(bytes) { (reader) throws(ByteFormatError) in try reader.reply() }
+      }
+      #expect(try open(bytes) == reply)
+      // Every damage is seen, and none traps - also by the reader alone, without the seal.
+      for index in bytes.indices {
+        var damaged = bytes
+        damaged[index] ^= 0x55
+        #expect(throws: ByteFormatError.self) { try open(damaged) }
+        var reader = ByteReader(damaged)
+        _ = try? reader.reply()
+        #expect(throws: ByteFormatError.self) { try open(Array(bytes[..<index])) }
+      }
+    }
+  }
+}
+
+/// A small generator, so that a seed means the same everywhere.
+struct Lehmer {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed &* 0x9e37_79b9_7f4a_7c15 | 1 }
+
+  /// A number from 0 up to `bound`, that one excluded.
+  mutating func below(_ bound: UInt64) -> UInt64 {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return (state >> 33) % bound
+  }
+
+  mutating func pick<Element>(_ elements: [Element]) -> Element {
+    elements[Int(below(UInt64(elements.count)))]
+  }
+}
+
+private func randomChange(
+  _ random: inout Lehmer, names: [String], _ sequence: inout UInt64
+) -> StorageChange {
+  let database = random.pick([alice, bob, everyone])
+  let zone = random.pick([zoneA, zoneB])
+  let name = random.pick(names)
+  sequence += 1
+  switch random.below(12) {
+  case 0:
+    let user = random.pick(["_alice", "_bob"])
+    return .putAccount(AccountRow(name: user, user: UserID(user), quota: Int(sequence)))
+  case 1: return .putDatabase(DatabaseRow(id: database, incarnation: 1, sequence: sequence))
+  case 2, 3:
+    return .putZone(
+      ZoneRow(
+        id: zone, deletion: random.pick([nil, .deleted]), incarnation: sequence,
+        changedAt: sequence), in: database)
+  case 4: return .removeZone(zone, in: database)
+  case 5: return .removeRecords(of: zone, in: database)
+  case 6: return .removeTombstones(of: zone, in: database, through: random.below(sequence + 1))
+  case 7: return .putRecord(tombstone(name, sequence, in: zone), in: database)
+  case 8:
+    let subscription = Subscription(
+      id: SubscriptionID(name), kind: .zone(zone, recordType: random.pick([nil, "T"])))
+    return random.below(3) == 0
+      ? .removeSubscription(subscription.id, in: database)
+      : .putSubscription(subscription, in: database)
+  case 9:
+    let key = ReceiptKey(
+      user: UserID(random.pick(["_alice", "_bob"])), device: random.pick(["phone", "tablet"]),
+      requestID: name)
+    return .putReceipt(Receipt(key: key, reply: .currentUser(key.user)), keeping: 3)
+  default:
+    return .putRecord(
+      row(
+        name, sequence, in: zone, parent: random.pick([nil] + names.map { $0 }),
+        owner: random.pick([nil] + names.map { $0 })), in: database)
+  }
+}

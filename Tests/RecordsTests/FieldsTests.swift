@@ -1,0 +1,69 @@
+import CloudProtocol
+import Foundation
+import Records
+import Testing
+
+/// Fields in the order of their names, and what is picked from them.
+struct FieldsTests {
+  @Test("fields hold what a dictionary would, in the order of the names")
+  func dictionary() {
+    var fields = Fields()
+    var model: [String: Field] = [:]
+    var state: UInt64 = 7
+    for step in 0..<2000 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      let key = "k\((state >> 40) % 50)"
+      let field = (state >> 35) % 3 == 0 ? nil : Field(.int64(Int64(step)))
+      fields[key] = field
+      model[key] = field
+      #expect(fields[key] == model[key] && fields.count == model.count)
+    }
+    #expect(fields.keys == model.keys.sorted())
+    #expect(fields.map(\.field) == fields.keys.map { model[$0] })
+    #expect(Fields(fields.reversed()) == fields)
+    #expect(fields.isEmpty == model.isEmpty)
+  }
+
+  @Test("fields read from JSON in any order are in order, and of two the later counts")
+  func decoding() throws {
+    let element = { (key: String, value: Int) in
+      #"{"key":"\#(key)","field":{"value":{"int64":{"_0":\#(value)}},"isEncrypted":false}}"#
+    }
+    let json = #"{"elements":[\#(element("b", 1)),\#(element("a", 2)),\#(element("b", 3))]}"#
+    let fields = try JSONDecoder().decode(Fields.self, from: Data(json.utf8))
+    #expect(fields == ["a": .int64(2), "b": .int64(3)])
+    #expect(try JSONDecoder().decode(Fields.self, from: JSONEncoder().encode(fields)) == fields)
+  }
+
+  @Test("selections: all, none, some, and names that are not there")
+  func selection() {
+    let fields: Fields = ["a": .int64(1), "b": .int64(2), "c": .int64(3)]
+    #expect(FieldSelection.all.applied(to: fields) == fields)
+    #expect(FieldSelection.none.applied(to: fields) == [:])
+    #expect(
+      FieldSelection.keys(["c", "x", "a", "a"]).applied(to: fields)
+        == ["a": .int64(1), "c": .int64(3)])
+  }
+
+  @Test("sizes count names and values, and no files")
+  func sizes() {
+    let record = Record(
+      id: RecordID(name: "name", zone: .default), type: "Type",
+      fields: [
+        "s": .string("é"), "n": .list([.int64(1), .int64(2)]),
+        "f": .asset(Asset(checksum: "abc", size: 1_000_000)),
+      ])
+    #expect(record.byteCount == 4 + 4 + (1 + 2) + (1 + 16) + 1)
+    #expect(RecordSave(record).byteCount == record.byteCount)
+  }
+
+  @Test("IDs have one order: by owner, zone, then name")
+  func order() {
+    let ids = ["b", "a"].flatMap { owner in
+      ["y", "x"].flatMap { zone in
+        ["2", "1"].map { RecordID(name: $0, zone: ZoneID(name: zone, owner: owner)) }
+      }
+    }
+    #expect(ids.sorted() == ids.reversed())
+  }
+}

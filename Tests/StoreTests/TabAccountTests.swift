@@ -1,0 +1,141 @@
+import CloudSync
+import Foundation
+import Testing
+
+@testable import ClipboardStore
+@testable import SyncSupport
+@testable import TabStore
+
+@Suite("Rows T and C: accounts and zones")
+struct TabAccountTests {
+  /// A bench with secrets of Anna's in every file.
+  private func annas() async throws -> TabBench {
+    let bench = try TabBench.signedIn()
+    bench.fetched([TabBench.record(testTab(1, "annas-secret-tab"))])
+    try bench.tabs.add(testTab(2, "annas-secret-unsent"))
+    try bench.clipboard.add(
+      ClipboardEntry(id: testID(11), text: "annas-secret-copy", timestamp: testDate(0)))
+    bench.hand(try await TabBench.stateUpdate())
+    #expect(try bench.folder.filesContaining("annas-secret").count == 2)
+    #expect(try bench.folder.filesContaining(testID(1).uuidString).count >= 2)
+    bench.clear()
+    return bench
+  }
+
+  private func expectNothingLeft(_ bench: TabBench, _ what: String) async throws {
+    #expect(bench.tabs.tabs.isEmpty && bench.clipboard.entries.isEmpty, "\(what)")
+    #expect(bench.tabs.unsentCount == 0 && bench.clipboard.unsentCount == 0, "\(what)")
+    for text in ["annas-secret", testID(1).uuidString, testID(2).uuidString, "_anna"] {
+      #expect(try bench.folder.filesContaining(text) == [], "\(what): \(text)")
+    }
+    bench.list.add(
+      pendingRecordZoneChanges: [
+        .saveRecord(TabBench.recordID(testID(1))), .saveRecord(TabBench.recordID(testID(2))),
+      ])
+    #expect(await bench.batch().isEmpty, "\(what): the old account's data was offered")
+  }
+
+  @Test("signOutClearsUserDatabaseAndMetadatabase, switching too: nothing of the account is left")
+  func wipe() async throws {
+    let changes: [CKSyncEngine.Event.AccountChange.ChangeType] = [
+      .signOut(previousUser: TabBench.user),
+      .switchAccounts(previousUser: TabBench.user, currentUser: TabBench.other),
+      // Sync was off while Ben signed in: the engine has no state and believes it is all new.
+      .signIn(currentUser: TabBench.other),
+    ]
+    for change in changes {
+      let bench = try await annas()
+      bench.account(change)
+      try await expectNothingLeft(bench, "\(change)")
+      #expect(bench.sync.activity.wipes == 1)
+    }
+  }
+
+  @Test("What stays on the device stays: tabs of files and images")
+  func localOnly() async throws {
+    let bench = try await annas()
+    var fileTab = testTab(3)
+    fileTab.fileURL = URL(fileURLWithPath: "/a/b.txt")
+    try bench.tabs.add(fileTab)
+    let image = ClipboardEntry(
+      id: testID(12), content: .image(fileName: "a.png"), timestamp: testDate(0))
+    try bench.clipboard.add(image)
+    bench.account(.signOut(previousUser: TabBench.user))
+    #expect(bench.tabs.tabs == [fileTab])
+    #expect(bench.clipboard.entries == [image])
+  }
+
+  @Test("A crash at any step of a wipe leaves nothing that another account would get")
+  func crashDuringWipe() async throws {
+    // The steps write the tabs, the clipboard, and remove metadata, state and owner, in this
+    // order. Undoing the last ones gives the files as a crash would leave them.
+    let names = [
+      "clipboard.json", "cloud-record-metadata.json", "cloud-sync-state.data",
+      "cloud-sync-settings.json",
+    ]
+    for kept in names.indices {
+      let bench = try await annas()
+      let before = names.map { FileManager.default.contents(atPath: path(bench, $0)) }
+      bench.account(.signOut(previousUser: TabBench.user))
+      for position in names.indices[kept...] {
+        try before[position]?.write(to: URL(fileURLWithPath: path(bench, names[position])))
+      }
+      let again = try TabBench(bench.folder)
+      again.run()
+      again.account(
+        FileManager.default.fileExists(atPath: path(bench, "cloud-sync-state.data"))
+          ? .switchAccounts(previousUser: TabBench.user, currentUser: TabBench.other)
+          : .signIn(currentUser: TabBench.other))
+      try await expectNothingLeft(again, "crash before \(names[kept])")
+    }
+  }
+
+  private func path(_ bench: TabBench, _ name: String) -> String {
+    bench.folder.url.appendingPathComponent(name).path
+  }
+
+  @Test("signInUploadsLocalRecordsToCloudKit: what was made signed out goes up, zone first")
+  func signIn() throws {
+    let bench = try TabBench()
+    bench.run()
+    try bench.tabs.add(testTab(1))
+    try bench.clipboard.add(
+      ClipboardEntry(id: testID(11), text: "copy", timestamp: testDate(0)))
+    bench.clear()
+    bench.account(.signIn(currentUser: TabBench.user))
+    #expect(
+      bench.pending == ["saveZone ItsypadData", "save \(testID(1))", "save \(testID(11))"])
+    // Everything is in the cloud already: fetching it settles it, and nothing is sent twice.
+    bench.fetched([TabBench.record(testTab(1))])
+    #expect(bench.tabs.unsentCount == 0)
+    #expect(bench.sync.activity.conflicts.map(\.resolution) == [.equal])
+  }
+
+  @Test("doNotUploadExistingDataToCloudKitWhenSignedOut: without an account nothing is queued")
+  func signedOut() throws {
+    let bench = try TabBench()
+    try bench.tabs.add(testTab(1))
+    bench.run()
+    #expect(bench.pending == [])
+    #expect(!bench.knows(1))
+  }
+
+  @Test("deleteSyncEngineZone: deleted and purged empty the stores; encrypted reset sends it all")
+  func zoneDeletions() async throws {
+    for reason in [CKDatabase.DatabaseChange.Deletion.Reason.deleted, .purged] {
+      let bench = try await annas()
+      bench.zoneGone(reason)
+      #expect(bench.tabs.tabs.isEmpty && bench.clipboard.entries.isEmpty, "\(reason)")
+      #expect(bench.pending == [], "\(reason)")
+      #expect(try bench.folder.filesContaining("annas-secret") == [], "\(reason)")
+      #expect(!bench.knows(1), "\(reason)")
+    }
+    let bench = try await annas()
+    bench.zoneGone(.encryptedDataReset)
+    #expect(
+      bench.pending == [
+        "saveZone ItsypadData", "save \(testID(1))", "save \(testID(2))", "save \(testID(11))",
+      ])
+    #expect(!bench.knows(1))
+  }
+}

@@ -1,0 +1,176 @@
+import CloudSync
+import Foundation
+import Testing
+
+@testable import SyncSupport
+@testable import TabStore
+
+@Suite("Rows T and C: every failure is handled")
+struct TabFailureTests {
+  private static let zone = "saveZone ItsypadData"
+  private static let save = "save \(testID(1))"
+  private static let delete = "delete \(testID(1))"
+
+  /// What the delegate queues when a save fails, by code; a code not named queues nothing.
+  private static let queuedAfterSave: [CKError.Code: [String]] = [
+    .unknownItem: [save], .zoneNotFound: [zone, save], .userDeletedZone: [zone, save],
+    .batchRequestFailed: [save], .limitExceeded: [save], .serverRecordChanged: [save],
+  ]
+
+  /// Failures that are the engine's to repeat: nothing is queued and nobody is told.
+  private static let repeated: Set<CKError.Code> = [
+    .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
+    .notAuthenticated, .zoneBusy, .operationCancelled, .serverResponseLost,
+    .accountTemporarilyUnavailable,
+  ]
+
+  private static let codes = (1...37).compactMap(CKError.Code.init(rawValue:))
+
+  @Test("A failed save, by each of the 37 codes")
+  func saves() async throws {
+    #expect(Self.codes.count == 37)
+    for code in Self.codes {
+      let bench = try TabBench.signedIn()
+      try bench.tabs.add(testTab(1))
+      let record = try #require(await bench.batch().first)
+      bench.clear()
+      bench.sent(failed: [(record, CKError(code))])
+      let queued = Self.queuedAfterSave[code] ?? []
+      #expect(bench.pending == queued, "\(code)")
+      #expect(bench.tabs.tab(testID(1)) != nil, "\(code) lost the tab")
+      #expect(bench.tabs.isUnsent(testID(1)), "\(code) forgot that the tab is unsent")
+      let isTold = !Self.repeated.contains(code) && queued.isEmpty
+      #expect(
+        bench.sync.activity.problems.map(\.code) == (isTold ? [code.rawValue] : []), "\(code)")
+    }
+  }
+
+  @Test("A failed deletion, by each of the 37 codes")
+  func deletions() throws {
+    let done: Set<CKError.Code> = [.unknownItem, .zoneNotFound, .userDeletedZone]
+    let again: Set<CKError.Code> = [.batchRequestFailed, .limitExceeded, .serverRecordChanged]
+    for code in Self.codes {
+      let bench = try TabBench.signedIn()
+      bench.fetched([TabBench.record(testTab(1))])
+      try bench.tabs.close(testID(1))
+      bench.clear()
+      bench.sent(failedDeletions: [TabBench.recordID(testID(1)): CKError(code)])
+      #expect(bench.pending == (again.contains(code) ? [Self.delete] : []), "\(code)")
+      #expect(bench.tabs.unsentCount == (done.contains(code) ? 0 : 1), "\(code)")
+      #expect(bench.knows(1) == !done.contains(code), "\(code)")
+      let isQuiet = done.contains(code) || again.contains(code) || Self.repeated.contains(code)
+      #expect(
+        bench.sync.activity.problems.map(\.code) == (isQuiet ? [] : [code.rawValue]), "\(code)")
+    }
+  }
+
+  @Test("A change too large for any request is told after a few tries; an edit tries again")
+  func tooLarge() async throws {
+    let bench = try TabBench.signedIn()
+    try bench.tabs.add(testTab(1, "large"))
+    let record = try #require(await bench.batch().first)
+    for _ in 0..<3 {
+      bench.clear()
+      bench.sent(failed: [(record, CKError(.limitExceeded))])
+      #expect(bench.pending == [Self.save])
+    }
+    bench.clear()
+    bench.sent(failed: [(record, CKError(.limitExceeded))])
+    #expect(bench.pending == [])
+    #expect(bench.sync.activity.problems.map(\.code) == [CKError.Code.limitExceeded.rawValue])
+    try bench.tabs.updateContent(testID(1), "small", now: testDate(1))
+    #expect(bench.pending == [Self.save])
+    #expect(bench.sync.activity.problems.isEmpty)
+  }
+
+  @Test("Without space a change is kept, and sent when a deletion made room or at the next start")
+  func quota() async throws {
+    let bench = try TabBench.signedIn()
+    bench.fetched([TabBench.record(testTab(2))])
+    try bench.tabs.add(testTab(1))
+    let record = try #require(await bench.batch().first)
+    bench.clear()
+    bench.sent(failed: [(record, CKError(.quotaExceeded))])
+    #expect(bench.pending == [])
+    #expect(try TabBench(bench.folder).tabs.changesToSend().saves == [testID(1)])
+    try bench.tabs.close(testID(2))
+    bench.clear()
+    bench.sent(deleted: [TabBench.recordID(testID(2))])
+    #expect(bench.pending == [Self.save])
+    bench.sent(saved: [record])
+    #expect(bench.sync.activity.problems.isEmpty)
+  }
+
+  @Test("editConflictAndNewRecord, editConflictAndDeleteRecord: innocent siblings go again")
+  func atomicBatch() async throws {
+    let bench = try TabBench.signedIn()
+    bench.fetched([TabBench.record(testTab(1)), TabBench.record(testTab(3))])
+    try bench.tabs.updateContent(testID(1), "edited", now: testDate(10))
+    try bench.tabs.add(testTab(2, "new"))
+    try bench.tabs.close(testID(3))
+    let batch = await bench.batch()
+    bench.clear()
+    let server = TabBench.record(testTab(1, "theirs", at: 5))
+    bench.sent(
+      failed: [
+        (
+          batch[0],
+          CKError(.serverRecordChanged, userInfo: [CKRecordChangedErrorServerRecordKey: server])
+        ),
+        (batch[1], CKError(.batchRequestFailed)),
+      ],
+      failedDeletions: [TabBench.recordID(testID(3)): CKError(.batchRequestFailed)])
+    #expect(
+      bench.pending == ["save \(testID(1))", "save \(testID(2))", "delete \(testID(3))"])
+    #expect(bench.sync.activity.sentAgain == 2)
+  }
+
+  @Test("A missing zone makes everything go again, because all of it was in there")
+  func zoneMissing() async throws {
+    let bench = try TabBench.signedIn()
+    bench.fetched([TabBench.record(testTab(1)), TabBench.record(testTab(2))])
+    try bench.tabs.updateContent(testID(1), "edited", now: testDate(10))
+    let batch = await bench.batch()
+    bench.clear()
+    bench.sent(failed: [(batch[0], CKError(.zoneNotFound))])
+    #expect(bench.pending == [Self.zone, "save \(testID(1))", "save \(testID(2))"])
+    #expect(!bench.knows(1) && !bench.knows(2), "a tag of the lost zone was kept")
+    // The zone was deleted on purpose, as the next fetch tells: nothing is made again.
+    bench.zoneGone(.deleted)
+    #expect(bench.list.pendingDatabaseChanges.isEmpty)
+    #expect(bench.tabs.tabs.isEmpty)
+    #expect(await bench.batch().isEmpty)
+  }
+
+  @Test("A purge found by a save is obeyed; a tab made after it makes the zone anew")
+  func purgeFoundBySave() async throws {
+    let bench = try TabBench.signedIn()
+    bench.fetched([TabBench.record(testTab(1)), TabBench.record(testTab(2))])
+    try bench.tabs.updateContent(testID(1), "edited", now: testDate(10))
+    let batch = await bench.batch()
+    bench.clear()
+    bench.sent(failed: [(batch[0], CKError(.userDeletedZone))])
+    #expect(bench.pending == [])
+    #expect(bench.tabs.tabs.isEmpty)
+    try bench.tabs.add(testTab(3))
+    let next = await bench.batch()
+    bench.clear()
+    bench.sent(failed: [(next[0], CKError(.userDeletedZone))])
+    #expect(bench.pending == [Self.zone, "save \(testID(3))"])
+  }
+
+  @Test("testRecoverFromZoneCreationFailure: a zone that can't be made is told and then forgotten")
+  func zoneSaves() throws {
+    for code in Self.codes {
+      let bench = try TabBench.signedIn()
+      let zone = CKRecordZone(zoneID: TabBench.zone)
+      bench.hand(
+        .sentDatabaseChanges(
+          .init(failedZoneSaves: [.init(zone: zone, error: CKError(code))])))
+      let isTold = !Self.repeated.contains(code)
+      #expect(bench.sync.activity.problems.count == (isTold ? 1 : 0), "\(code)")
+      bench.hand(.sentDatabaseChanges(.init(savedZones: [zone])))
+      #expect(bench.sync.activity.problems.isEmpty, "\(code)")
+    }
+  }
+}

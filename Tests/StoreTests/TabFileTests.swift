@@ -1,0 +1,96 @@
+import CloudSync
+import Foundation
+import Testing
+
+@testable import SyncSupport
+@testable import TabStore
+
+@Suite("Row T: the files of the stores")
+struct TabFileTests {
+  @Test("Every damaged byte and every missing end of a file is noticed, and the file is kept")
+  func damage() throws {
+    let folder = try TemporaryFolder()
+    try TabStore(directory: folder.url).add(testTab(1, "content"))
+    let url = folder.url.appendingPathComponent("tabs.json")
+    let good = try Data(contentsOf: url)
+    var damaged = (0..<good.count).map { good.prefix($0) }
+    for position in good.indices {
+      var copy = good
+      copy[position] ^= 0x04
+      damaged.append(copy)
+    }
+    for data in damaged {
+      try data.write(to: url)
+      #expect(throws: FileError.self, "\(String(decoding: data, as: UTF8.self))") {
+        try TabStore(directory: folder.url)
+      }
+      #expect(try Data(contentsOf: url) == data)
+    }
+    let newer = String(decoding: good, as: UTF8.self)
+      .replacingOccurrences(of: "\"version\":1", with: "\"version\":2")
+    try Data(newer.utf8).write(to: url)
+    #expect(throws: FileError.self) { try TabStore(directory: folder.url) }
+  }
+
+  @Test("The same tabs give the same bytes, and a file is the user's alone")
+  func sameBytes() throws {
+    let folders = try [TemporaryFolder(), TemporaryFolder()]
+    let files = try folders.map { folder in
+      let store = try TabStore(directory: folder.url)
+      try store.add((1...40).map { testTab($0) })
+      return try Data(contentsOf: folder.url.appendingPathComponent("tabs.json"))
+    }
+    #expect(files[0] == files[1])
+    let path = folders[0].url.appendingPathComponent("tabs.json").path
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+    #expect(mode as? Int == 0o600)
+  }
+
+  @Test("When the disk refuses, a local change is undone and says so")
+  func diskRefuses() throws {
+    let folder = try TemporaryFolder()
+    let store = try TabStore(directory: folder.url)
+    try store.add(testTab(1, "kept"))
+    // A folder in the draft's place: not even the superuser can write it as a file.
+    let draft = folder.url.appendingPathComponent("tabs.json.new")
+    try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: true)
+    #expect(throws: FileError.self) {
+      try store.updateContent(testID(1), "lost", now: testDate(1))
+    }
+    #expect(throws: FileError.self) { try store.add(testTab(2)) }
+    #expect(throws: FileError.self) { try store.close(testID(1)) }
+    #expect(store.tabs == [testTab(1, "kept")])
+    try FileManager.default.removeItem(at: draft)
+    try store.updateContent(testID(1), "written", now: testDate(1))
+    #expect(try TabStore(directory: folder.url).tab(testID(1))?.content == "written")
+  }
+
+  @Test("The engine's state is never ahead of the tabs on the disk")
+  func stateFollowsTabs() async throws {
+    let bench = try TabBench.signedIn()
+    let draft = bench.folder.url.appendingPathComponent("tabs.json.new")
+    let stateFile = bench.folder.url.appendingPathComponent("cloud-sync-state.data")
+    try FileManager.default.createDirectory(at: draft, withIntermediateDirectories: true)
+    bench.fetched([TabBench.record(testTab(1, "remote"))])
+    bench.hand(try await TabBench.stateUpdate())
+    #expect(!FileManager.default.fileExists(atPath: stateFile.path))
+    #expect(bench.sync.activity.problems.count == 1)
+    try FileManager.default.removeItem(at: draft)
+    bench.hand(try await TabBench.stateUpdate())
+    #expect(FileManager.default.fileExists(atPath: stateFile.path))
+    #expect(bench.sync.activity.problems.isEmpty)
+    #expect(try TabStore(directory: bench.folder.url).tab(testID(1))?.content == "remote")
+  }
+
+  @Test("A damaged engine state is refused with a clear error and left as it is")
+  func damagedState() throws {
+    let bench = try TabBench()
+    let file = bench.folder.url.appendingPathComponent("cloud-sync-state.data")
+    for text in ["", "{}", "{\"data\":\"AAAA\"}", "garbage"] {
+      try Data(text.utf8).write(to: file)
+      #expect(throws: FileError.self, "\(text)") { try bench.sync.start() }
+      #expect(try Data(contentsOf: file) == Data(text.utf8))
+      #expect(!bench.sync.isRunning)
+    }
+  }
+}

@@ -1,0 +1,248 @@
+import CloudSync
+import Foundation
+import Testing
+
+@testable import ClipboardStore
+@testable import SyncSupport
+@testable import TabStore
+
+@Suite("Row T: the tab store")
+struct TabStoreTests {
+  @Test("A record has the seed's type, name, fields and field types")
+  func record() throws {
+    var tab = testTab(1, "let a = 1", at: 1.5)
+    tab.language = "swift"
+    tab.languageLocked = true
+    let record = TabBench.record(tab)
+    #expect(record.recordType == "ScratchTab")
+    #expect(record.recordID.recordName == testID(1).uuidString)
+    #expect(record.recordID.zoneID.zoneName == "ItsypadData")
+    #expect(
+      record.allKeys() == ["content", "language", "languageLocked", "lastModified", "name"])
+    #expect(record["languageLocked"] as? Int64 == 1)
+    #expect(record["lastModified"] as? Date == testDate(1.5))
+    #expect(CloudTabRecord(record) == CloudTabRecord(tab))
+  }
+
+  @Test("Local changes are queued; tabs of files stay at home; a saved tab leaves the cloud")
+  func localChanges() async throws {
+    let bench = try TabBench.signedIn()
+    var fileTab = testTab(2)
+    fileTab.fileURL = URL(fileURLWithPath: "/a/file.txt")
+    try bench.tabs.add([testTab(1), fileTab])
+    #expect(bench.pending == ["save \(testID(1))"])
+    bench.clear()
+
+    try bench.tabs.updateContent(testID(2), "more", now: testDate(5))
+    #expect(bench.pending == [], "a tab of a file was queued")
+    try bench.tabs.updateContent(testID(1), "text", now: testDate(5))
+    #expect(bench.pending == [], "an edit that changes nothing was queued")
+    try bench.tabs.updateLanguage(testID(1), "swift", now: testDate(5))
+    #expect(bench.pending == ["save \(testID(1))"])
+    #expect(bench.tabs.tab(testID(1))?.languageLocked == true)
+
+    try bench.tabs.edit(testID(1), now: testDate(6)) { $0.fileURL = URL(fileURLWithPath: "/a/b") }
+    #expect(bench.pending == ["delete \(testID(1))"])
+    bench.clear()
+    try bench.tabs.add(testTab(3))
+    try bench.tabs.close(testID(3))
+    #expect(bench.pending == ["delete \(testID(3))"])
+    #expect(try bench.tabs.close(testID(9)) == false)
+    #expect(bench.tabs.tabs.map(\.id) == [testID(1), testID(2)])
+  }
+
+  @Test("An edit is newer than what it edits, also when the clock is behind")
+  func clockBehind() throws {
+    let bench = try TabBench()
+    try bench.tabs.add(testTab(1, "a", at: 100))
+    let edited = try bench.tabs.updateContent(testID(1), "b", now: testDate(-5_000))
+    #expect(edited?.lastModified == testDate(100.001))
+  }
+
+  @Test("Tabs and what is unsent survive a restart; the engine gets it again")
+  func restart() async throws {
+    let bench = try TabBench.signedIn()
+    try bench.tabs.add([testTab(1), testTab(2), testTab(3)])
+    bench.sent(saved: [TabBench.record(testTab(2)), TabBench.record(testTab(3))])
+    try bench.tabs.close(testID(3))
+    bench.hand(try await TabBench.stateUpdate())
+
+    let again = try TabBench(bench.folder)
+    #expect(again.tabs.tabs == bench.tabs.tabs)
+    #expect(again.tabs.unsentCount == 2)
+    again.run()
+    try again.sync.handOver(to: again.list)
+    #expect(again.pending.sorted() == ["delete \(testID(3))", "save \(testID(1))"])
+  }
+
+  @Test("A start queues no zone; signing in and a missing zone do")
+  func zone() async throws {
+    let bench = try TabBench()
+    try bench.tabs.add(testTab(1))
+    bench.run()
+    #expect(bench.pending == [])
+    bench.account(.signIn(currentUser: TabBench.user))
+    #expect(bench.pending == ["saveZone ItsypadData", "save \(testID(1))"])
+    bench.clear()
+    bench.sent(failed: [(TabBench.record(testTab(1)), CKError(.zoneNotFound))])
+    #expect(bench.pending == ["saveZone ItsypadData", "save \(testID(1))"])
+  }
+
+  @Test("editBetweenBatchAndSentRecordZoneChanges: an edit during a send survives its success")
+  func editDuringSend() async throws {
+    let bench = try TabBench.signedIn()
+    try bench.tabs.add(testTab(1, "first"))
+    let sent = await bench.batch()
+    #expect(sent.map { $0["content"] as? String } == ["first"])
+    try bench.tabs.updateContent(testID(1), "second", now: testDate(1))
+    bench.clear()
+    bench.sent(saved: sent)
+    #expect(bench.pending == ["save \(testID(1))"])
+    let next = await bench.batch()
+    #expect(next.map { $0["content"] as? String } == ["second"])
+    bench.clear()
+    bench.sent(saved: next)
+    #expect(bench.pending == [])
+    #expect(bench.tabs.unsentCount == 0)
+  }
+
+  @Test(
+    "metadataRowWithNoCorrespondingRecordRow, noMetadataForRecord, nonExistentTable: dropped"
+  )
+  func nothingToSend() async throws {
+    let bench = try TabBench.signedIn()
+    bench.list.add(
+      pendingRecordZoneChanges: [
+        .saveRecord(TabBench.recordID(testID(7))),
+        .saveRecord(CKRecord.ID(recordName: "no-uuid", zoneID: TabBench.zone)),
+      ])
+    #expect(await bench.batch().isEmpty)
+    #expect(bench.pending == [])
+  }
+
+  @Test("Remote versions and deletions arrive; unreadable and foreign records are left alone")
+  func remote() async throws {
+    let bench = try TabBench.signedIn()
+    let corrupted = CKRecord(recordType: "ScratchTab", recordID: TabBench.recordID(testID(4)))
+    corrupted["name"] = "no content"
+    let nameless = CKRecord(
+      recordType: "ScratchTab",
+      recordID: CKRecord.ID(recordName: "invalid", zoneID: TabBench.zone))
+    let foreign = CKRecord(recordType: "Foreign", recordID: TabBench.recordID(testID(5)))
+    bench.fetched([
+      TabBench.record(testTab(1, "remote")), corrupted, nameless, foreign,
+    ])
+    #expect(bench.tabs.tabs == [testTab(1, "remote")])
+    #expect(
+      bench.sync.activity.problems.map(\.name) == [testID(4).uuidString, "invalid"])
+    // editRecordReceivedFromCloudKit: the first edit goes out with the received tag.
+    try bench.tabs.updateContent(testID(1), "edited", now: testDate(1))
+    #expect(bench.knows(1))
+    await bench.sent(saved: bench.batch())
+    bench.fetched(
+      deleted: [(testID(1), "ScratchTab"), (testID(5), "Foreign"), (testID(6), "ScratchTab")])
+    #expect(bench.tabs.tabs.isEmpty)
+    #expect(!bench.knows(1))
+  }
+
+  @Test("A deletion from elsewhere does not take an unsent edit; one here is not undone by a fetch")
+  func deletionsAndEdits() async throws {
+    let bench = try TabBench.signedIn()
+    bench.fetched([TabBench.record(testTab(1, "a")), TabBench.record(testTab(2, "b"))])
+    try bench.tabs.updateContent(testID(1), "edited", now: testDate(1))
+    bench.clear()
+    bench.fetched(deleted: [(testID(1), "ScratchTab")])
+    #expect(bench.tabs.tab(testID(1))?.content == "edited")
+    #expect(bench.pending == ["save \(testID(1))"])
+
+    try bench.tabs.close(testID(2))
+    bench.clear()
+    bench.fetched([TabBench.record(testTab(2, "newer", at: 50))])
+    #expect(bench.tabs.tab(testID(2)) == nil)
+    #expect(bench.pending == ["delete \(testID(2))"])
+  }
+
+  @Test("testDeleteItemDuringAddUpload, testDeleteItemAndReaddAtSameUUID")
+  func deletionDuringUpload() async throws {
+    let bench = try TabBench.signedIn()
+    try bench.tabs.add(testTab(1, "a"))
+    let sent = await bench.batch()
+    try bench.tabs.close(testID(1))
+    bench.sent(saved: sent)
+    #expect(bench.pending == ["delete \(testID(1))"])
+    try bench.tabs.add(testTab(1, "again"))
+    bench.clear()
+    bench.sent(deleted: [TabBench.recordID(testID(1))])
+    #expect(bench.pending == ["save \(testID(1))"])
+    #expect(bench.tabs.tab(testID(1))?.content == "again")
+  }
+
+  @Test("The switch: off forgets the cloud and keeps the tabs, on sends everything")
+  func onOff() async throws {
+    let bench = try TabBench()
+    try bench.tabs.add([testTab(1), testTab(2)])
+    try bench.tabs.close(testID(2))
+    #expect(bench.tabs.unsentCount == 1, "a deletion is owed for a tab the cloud never saw")
+    try bench.sync.startIfEnabled()
+    #expect(!bench.sync.isRunning)
+    try bench.sync.setEnabled(true)
+    bench.run()
+    bench.account(.signIn(currentUser: TabBench.user))
+    await bench.sent(saved: bench.batch())
+    bench.hand(try await TabBench.stateUpdate())
+    let files = ["cloud-sync-state.data", "cloud-record-metadata.json"]
+    let paths = files.map { bench.folder.url.appendingPathComponent($0).path }
+    #expect(paths.allSatisfy(FileManager.default.fileExists(atPath:)))
+
+    #expect(try TabBench(bench.folder).sync.isEnabled, "the switch was not kept")
+    try bench.sync.setEnabled(false)
+    #expect(!paths.contains(where: FileManager.default.fileExists(atPath:)))
+    #expect(bench.tabs.tabs.map(\.id) == [testID(1)])
+    // writeStopDeleteStart: closed while sync is off, deleted in the cloud when it is on again.
+    try bench.tabs.close(testID(1))
+    let again = try TabBench(bench.folder)
+    #expect(!again.sync.isEnabled)
+    again.run()
+    again.account(.signIn(currentUser: TabBench.user))
+    #expect(again.pending == ["saveZone ItsypadData", "delete \(testID(1))"])
+  }
+
+  @Test("Moving in from the key-value store honours tombstones, later dates, and happens once")
+  func migration() throws {
+    let bench = try TabBench()
+    try bench.tabs.add([
+      testTab(1, "newer here", at: 100), testTab(2, "older here", at: 0), testTab(3, "closed"),
+    ])
+    let json = """
+      {"tabs": [
+        {"id": "\(testID(1))", "name": "1", "content": "older there", "lastModified": 800000050},
+        {"id": "\(testID(2))", "name": "2", "content": "newer there", "lastModified": 800000050,
+         "language": "swift", "languageLocked": 1},
+        {"id": "\(testID(4))", "name": "4", "content": "resurrected", "lastModified": 800000050},
+        {"id": "\(testID(5))", "name": "5", "content": "new", "lastModified": "2026-05-01T12:00:00Z"},
+        {"id": "no-uuid", "name": "6", "content": "bad", "lastModified": 0}],
+       "deletedTabIDs": ["\(testID(3))", "\(testID(4))"],
+       "clipboard": [{"id": "\(testID(11))", "text": "copied", "timestamp": 800000000},
+                     {"id": "\(testID(12))", "text": "deleted", "timestamp": 800000000}],
+       "deletedClipboardIDs": ["\(testID(12))"]}
+      """
+    let export = try KeyValueExport(Data(json.utf8))
+    #expect(export.unreadable == 1)
+    var expected = MigrationReport()
+    (expected.added, expected.updated, expected.removed) = (1, 1, 1)
+    #expect(try bench.tabs.migrate(export) == expected)
+    #expect(
+      bench.tabs.tabs.map(\.content).sorted() == ["new", "newer here", "newer there"])
+    #expect(bench.tabs.tab(testID(2))?.languageLocked == true)
+    #expect(try bench.tabs.changesToSend().deletes == [testID(3), testID(4)])
+    #expect(try bench.clipboard.migrate(export).added == 1)
+    #expect(bench.clipboard.entries.map(\.text) == ["copied"])
+
+    try bench.tabs.close(testID(5))
+    #expect(try bench.tabs.migrate(export).wasDoneBefore)
+    #expect(bench.tabs.tab(testID(5)) == nil)
+    for bad in ["", "[]", "{}", "{\"tabs\": 3}", "not json"] {
+      #expect(throws: KeyValueExportError.self, "\(bad)") { try KeyValueExport(Data(bad.utf8)) }
+    }
+  }
+}

@@ -1,0 +1,223 @@
+import CloudProtocol
+import Records
+import SyncMachine
+import Testing
+
+@Suite("Stories of the fetch and of accounts")
+struct FetchStoryTests {
+  static func database(_ zones: [ZoneID], _ token: UInt8 = 1) -> Result<CloudReply, CloudError> {
+    .success(
+      .databaseChanges(
+        DatabaseChangesPage(modified: zones, deleted: [], token: .at(token), moreComing: false)))
+  }
+
+  static func page(
+    _ names: [String], _ token: UInt8, more: Bool = false, zone: ZoneID = Story.zone
+  ) -> Result<CloudReply, CloudError> {
+    .success(
+      .zoneChanges(
+        ZoneChangesPage(
+          zone: zone,
+          modified: names.map { Record(id: RecordID(name: $0, zone: zone), type: "Note") },
+          deleted: [], token: .at(token), moreComing: more)))
+  }
+
+  @Test("fetchChanges: zones, then each zone's pages between will and did")
+  func order() {
+    var story = Story.signedIn()
+    story.fetch()
+    #expect(story.told() == ["willFetchChanges", "> fetchDatabaseChanges"])
+    story.answer(FetchStoryTests.database([Story.zone]))
+    #expect(
+      story.told() == ["zones [\"Notes\"] []", "willFetchZone Notes over", "> fetchZoneChanges"])
+    story.answer(FetchStoryTests.page(["a"], 1, more: true))
+    story.answer(FetchStoryTests.page(["b"], 2))
+    #expect(
+      story.told() == [
+        "fetched [\"a\"] []", "> fetchZoneChanges", "fetched [\"b\"] []", "didFetchZone Notes",
+        "didFetchChanges", "done",
+      ])
+    #expect(story.machine.state.zoneTokens[Story.zone] == .at(2))
+    #expect(story.machine.state.changedZones.isEmpty)
+  }
+
+  @Test("A token moves only after the app returned from the page")
+  func tokenAfterDelivery() {
+    var story = Story.signedIn()
+    story.onEvent = { machine, event, _ in
+      if case .fetchedDatabaseChanges = event {
+        #expect(machine.state.databaseToken == nil)
+      }
+      if case .fetchedZoneChanges = event {
+        #expect(machine.state.zoneTokens[Story.zone] == nil)
+      }
+    }
+    story.fetch()
+    story.answer(FetchStoryTests.database([Story.zone]))
+    story.answer(FetchStoryTests.page(["a"], 1))
+    #expect(story.machine.state.zoneTokens[Story.zone] == .at(1))
+  }
+
+  @Test("testRecoverFromCloudKitOldChangeToken: the zone is read again from its beginning")
+  func zoneTokenExpired() {
+    var state = SyncState()
+    state.user = Story.user
+    state.databaseToken = .at(1)
+    state.zoneTokens[Story.zone] = .at(9)
+    var story = Story(state: state)
+    story.machine.start(now: story.now)
+    story.run()
+    story.answer(.success(.currentUser(Story.user)))
+    story.fetch()
+    story.answer(FetchStoryTests.database([Story.zone]))
+    story.answer(.failure(CloudError(.changeTokenExpired, "")))
+    #expect(story.told().contains("willFetchZone Notes over"))
+    story.answer(FetchStoryTests.page(["a"], 3, more: true))
+    // Cut off here it must begin again, so the token is not remembered yet.
+    #expect(story.machine.state.zoneTokens[Story.zone] == nil)
+    #expect(story.machine.state.expiredZones == [Story.zone])
+    story.answer(FetchStoryTests.page([], 4))
+    #expect(story.told().last == "done")
+    #expect(story.machine.state.zoneTokens[Story.zone] == .at(4))
+    #expect(story.machine.state.expiredZones.isEmpty)
+  }
+
+  @Test("An expired database token lists all zones again; one no longer listed is reported gone")
+  func databaseTokenExpired() {
+    var state = SyncState()
+    state.user = Story.user
+    state.databaseToken = .at(1)
+    state.zoneTokens[ZoneID(name: "Gone")] = .at(5)
+    var story = Story(state: state)
+    story.machine.start(now: story.now)
+    story.run()
+    story.answer(.success(.currentUser(Story.user)))
+    story.fetch()
+    story.answer(.failure(CloudError(.changeTokenExpired, "")))
+    story.answer(FetchStoryTests.database([Story.zone], 2))
+    #expect(story.told().contains("zones [\"Notes\"] [\"Gone deleted\"]"))
+  }
+
+  @Test("Prioritised zones go first; zones out of scope stay listed as unfetched")
+  func scopes() {
+    let zones = ["A", "B", "C"].map { ZoneID(name: $0) }
+    var story = Story.signedIn()
+    story.fetch(1, FetchOptions(scope: .allExcluding([zones[0]]), prioritizedZones: [zones[2]]))
+    story.answer(FetchStoryTests.database(zones))
+    story.answer(FetchStoryTests.page([], 1, zone: zones[2]))
+    story.answer(FetchStoryTests.page([], 1, zone: zones[1]))
+    let opened = story.told().filter { $0.hasPrefix("willFetchZone") }
+    #expect(opened == ["willFetchZone C over", "willFetchZone B over"])
+    #expect(story.machine.state.changedZones == [zones[0]])
+  }
+
+  @Test("A nil state tells of the sign-in before the first send; added changes stay")
+  func signIn() {
+    var story = Story(automatically: false)
+    story.save("a")
+    story.machine.start(now: story.now)
+    story.send()
+    story.answer(.success(.currentUser(Story.user)))
+    #expect(
+      story.told().starts(with: ["> fetchCurrentUser", "accountChange signIn", "willSendChanges"]))
+    story.answerRecords()
+    #expect(story.pending.isEmpty)
+  }
+
+  @Test(
+    "A switch with a request in flight: did-events come, late answers are ignored, all is clear")
+  func switchInFlight() {
+    var story = Story.signedIn()
+    story.save("a", "b")
+    story.send()
+    let late = story.request
+    story.log = []
+    story.machine.accountSignalled(now: story.now)
+    story.run()
+    #expect(
+      story.told() == [
+        "abandon", "didSendChanges", "failed operationCancelled", "> fetchCurrentUser",
+      ])
+    story.answer(.success(.currentUser(UserID("_b"))))
+    #expect(story.told() == ["accountChange switchAccounts"])
+    #expect(story.pending.isEmpty && story.machine.state.user == UserID("_b"))
+    if let late {
+      story.machine.received(
+        .success(.recordsModified(saved: [], deleted: [])), for: late.token, now: story.now,
+        jitter: 0)
+    }
+    story.run()
+    #expect(story.told().isEmpty && story.machine.stage == .idle)
+  }
+
+  @Test("noAccount: a sign-out clears what was pending; a manual call throws notAuthenticated")
+  func signOut() {
+    var story = Story.signedIn()
+    story.save("a")
+    story.machine.accountSignalled(now: story.now)
+    story.run()
+    story.answer(.failure(CloudError(.notAuthenticated, "")))
+    #expect(story.told().contains("accountChange signOut") && story.pending.isEmpty)
+    story.fetch()
+    story.answer(.failure(CloudError(.notAuthenticated, "")))
+    #expect(story.told().last == "failed notAuthenticated")
+  }
+
+  @Test("Cancelled, signalled or stopped at each step: events stay paired, nobody waits for ever")
+  func interruptions() {
+    for step in 0..<14 {
+      for interruption in ["cancel", "account", "stop"] {
+        var story = Story.signedIn()
+        story.machine.add([PendingChange(.save, Story.zone)], now: story.now)
+        story.save("a")
+        var waiting = script(&story, steps: step)
+        switch interruption {
+        case "cancel":
+          story.machine.cancelOperations(waiter: Waiter(number: 9), now: story.now)
+        case "account": story.machine.accountSignalled(now: story.now)
+        default: waiting -= story.machine.stop().count
+        }
+        story.run()
+        if interruption == "account" {
+          story.answer(.success(.currentUser(Story.user)))
+          // What waited for its turn begins now, and fails.
+          if story.request != nil { story.answer(.failure(CloudError(.networkFailure, ""))) }
+        }
+        let told = story.told()
+        let ends = told.filter { $0 == "done" || $0.hasPrefix("failed") }.count
+        for (will, did) in [
+          ("willSendChanges", "didSendChanges"), ("willFetchChanges", "didFetchChanges"),
+          ("willFetchZone Notes", "didFetchZone Notes"),
+        ] where interruption != "stop" {
+          let opened = told.filter { $0.hasPrefix(will) }.count
+          let closed = told.filter { $0.hasPrefix(did) }.count
+          #expect(opened == closed, "\(interruption) at \(step): \(told)")
+        }
+        let expected = waiting + (interruption == "cancel" ? 1 : 0)
+        #expect(ends == expected, "\(interruption) at \(step): \(told)")
+        let illegal = story.machine.transitions.filter { !$0.isLegal }
+        #expect(illegal.isEmpty, "\(illegal)")
+      }
+    }
+  }
+
+  /// Begins a send and a fetch and answers the first `steps` requests; answers how many wait.
+  private func script(_ story: inout Story, steps: Int) -> Int {
+    story.send(1)
+    story.fetch(2)
+    for _ in 0..<steps {
+      switch story.request?.request {
+      case .modifyZones:
+        let zone = ItemResult<ZoneID, Zone>(id: Story.zone, .success(Zone(id: Story.zone)))
+        story.answer(.success(.zonesModified(saved: [zone], deleted: [])))
+      case .modifyRecords: story.answerRecords()
+      case .fetchDatabaseChanges: story.answer(FetchStoryTests.database([Story.zone]))
+      case .fetchZoneChanges: story.answer(FetchStoryTests.page(["x"], 7))
+      case .fetchCurrentUser, .fetchZones, .fetchRecords, .fetchSubscriptions,
+        .modifySubscriptions, nil:
+        break
+      }
+    }
+    return 2
+  }
+}

@@ -1,0 +1,202 @@
+import CloudProtocol
+import Records
+import SyncMachine
+import Testing
+
+@Suite("Stories of the send")
+struct SendStoryTests {
+  @Test("sendChanges: zones first, then batches, then didSend; then the call returns")
+  func order() {
+    var story = Story.signedIn()
+    story.machine.add([PendingChange(.save, Story.zone)], now: story.now)
+    story.save("a", "b", "a")
+    #expect(story.pending == ["save a", "save b"])
+    story.send()
+    #expect(story.told() == ["willSendChanges", "> modifyZones"])
+    let zone = ItemResult<ZoneID, Zone>(id: Story.zone, .success(Zone(id: Story.zone)))
+    story.answer(.success(.zonesModified(saved: [zone], deleted: [])))
+    #expect(story.told() == ["sentDatabaseChanges", "batch?", "> modifyRecords"])
+    story.answerRecords()
+    #expect(story.told() == ["sent [\"a\", \"b\"][]", "didSendChanges", "done"])
+    #expect(story.pending.isEmpty && story.machine.stage == .idle)
+  }
+
+  @Test("editBetweenBatchAndSentRecordZoneChanges: an edit in flight survives the success")
+  func editInFlight() {
+    var story = Story.signedIn()
+    story.save("a")
+    story.send()
+    #expect(story.pending.isEmpty)
+    story.save("a")
+    story.answerRecords()
+    // The newer edit goes out with the next batch of the same operation.
+    #expect(story.told().suffix(2) == ["batch?", "> modifyRecords"])
+    story.answerRecords()
+    #expect(story.pending.isEmpty && story.told().last == "done")
+  }
+
+  @Test("The later change replaces the opposite one in place; a removal in flight stays removed")
+  func deduplication() {
+    var story = Story.signedIn()
+    story.save("a", "b")
+    story.machine.add([PendingChange(.delete, Story.id("a"))], now: story.now)
+    #expect(story.pending == ["delete a", "save b"])
+    story.save("a")
+    #expect(story.pending == ["save a", "save b"])
+    story.send()
+    story.machine.remove([PendingChange(.save, Story.id("a"))], now: story.now)
+    story.answerRecords(["a": .networkFailure, "b": .networkFailure])
+    #expect(story.pending == ["save b"])
+  }
+
+  /// The documented list, and the two codes of Docs/Decisions/0004.
+  static let kept: Set<CloudError.Code> = [
+    .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
+    .notAuthenticated, .zoneBusy, .accountTemporarilyUnavailable, .operationCancelled,
+    .serverResponseLost,
+  ]
+
+  @Test("Every code, for a save and a deletion, of an item and of the whole request")
+  func errorTable() {
+    #expect(CloudError.Code.allCases.count == 37)
+    for code in CloudError.Code.allCases {
+      for isWhole in [false, true] {
+        for kind in [ChangeKind.save, .delete] {
+          var story = Story.signedIn()
+          story.machine.add([PendingChange(kind, Story.id("a"))], now: story.now)
+          story.send()
+          if isWhole {
+            story.answer(.failure(CloudError(code, "")))
+          } else {
+            story.answerRecords(["a": code])
+          }
+          let isKept = SendStoryTests.kept.contains(code)
+          #expect(story.pending.count == (isKept ? 1 : 0), "\(code) \(kind) whole: \(isWhole)")
+          let told = story.told()
+          #expect(told.contains { $0.hasPrefix("sent [") && $0.contains("a \(code)") }, "\(code)")
+          #expect(told.filter { $0 == "didSendChanges" }.count == 1, "\(code)")
+          #expect(told.contains("failed \(isWhole ? code : .partialFailure)"), "\(code) \(told)")
+        }
+      }
+    }
+  }
+
+  @Test("testSaveFailure: the call throws, what was added again is pending, the second call works")
+  func conflict() {
+    var story = Story.signedIn()
+    story.save("a")
+    story.onEvent = { machine, event, now in
+      guard case .sentRecordChanges(let sent) = event else { return }
+      for result in sent.saved where result.error != nil {
+        machine.add([PendingChange(.save, result.id)], now: now)
+      }
+    }
+    story.send()
+    story.answerRecords(["a": .serverRecordChanged])
+    #expect(story.told().suffix(2) == ["didSendChanges", "failed partialFailure"])
+    #expect(story.pending == ["save a"])
+    story.send(2)
+    story.answerRecords()
+    #expect(story.told().last == "done" && story.pending.isEmpty)
+  }
+
+  @Test("In automatic mode a change added again after a conflict goes out by itself, after a fetch")
+  func automaticResend() {
+    var story = Story.signedIn(automatically: true)
+    finishFetch(&story)
+    story.save("a")
+    story.onEvent = { machine, event, now in
+      guard case .sentRecordChanges(let sent) = event, sent.saved.first?.error != nil else {
+        return
+      }
+      machine.add([PendingChange(.save, Story.id("a"))], now: now)
+    }
+    story.now = story.now + .milliseconds(100)
+    story.run()
+    story.answerRecords(["a": .serverRecordChanged])
+    story.log = []
+    story.now = story.now + .milliseconds(200)
+    story.run()
+    #expect(story.told().contains("> fetchDatabaseChanges"))
+    finishFetch(&story)
+    story.answerRecords()
+    #expect(story.pending.isEmpty)
+  }
+
+  private func finishFetch(_ story: inout Story) {
+    story.answer(
+      .success(
+        .databaseChanges(
+          DatabaseChangesPage(modified: [], deleted: [], token: .at(1), moreComing: false))))
+  }
+
+  @Test("After retry-after no request leaves early, and a manual call is told how long to wait")
+  func retryAfter() {
+    var story = Story.signedIn()
+    story.save("a")
+    story.send()
+    story.answer(.failure(CloudError(.serviceUnavailable, "", retryAfter: 30)))
+    story.log = []
+    story.now = story.now + .seconds(29)
+    story.send(2)
+    #expect(story.told() == ["failed requestRateLimited"])
+    story.now = story.now + .seconds(1)
+    story.send(3)
+    #expect(story.told().last == "> modifyRecords")
+  }
+
+  @Test("limitExceeded halves a batch until it passes, unless it is atomic")
+  func split() {
+    for isAtomic in [false, true] {
+      var story = Story.signedIn()
+      story.batch = { machine, context in
+        var batch = Story.everythingPending(machine, context)
+        batch?.isAtomic = isAtomic
+        return batch
+      }
+      story.save("a", "b", "c")
+      story.send()
+      story.answer(.failure(CloudError(.limitExceeded, "")))
+      guard !isAtomic else {
+        #expect(story.told().last == "failed limitExceeded")
+        continue
+      }
+      story.answer(.failure(CloudError(.limitExceeded, "")))
+      for _ in 0..<3 { story.answerRecords() }
+      #expect(story.told().last == "done" && story.pending.isEmpty)
+    }
+  }
+
+  @Test("hasPendingUntrackedChanges asks for a batch, and clears when the app has nothing")
+  func untracked() {
+    var story = Story.signedIn()
+    story.machine.setHasUntrackedChanges(true, now: story.now)
+    story.batch = { _, _ in nil }
+    story.send()
+    #expect(story.told() == ["willSendChanges", "batch?", "didSendChanges", "done"])
+    #expect(!story.machine.state.hasUntrackedChanges)
+  }
+
+  @Test("Batches that touch nothing pending do not go on for ever")
+  func fruitless() {
+    var story = Story.signedIn()
+    story.save("a")
+    story.batch = { _, _ in
+      RecordBatch(saves: [RecordSave(id: Story.id("other"), type: "Note", changes: [])])
+    }
+    story.send()
+    story.answerRecords()
+    #expect(story.told().last == "done" && story.pending == ["save a"])
+  }
+
+  @Test("A send asked for during a send runs after it; equal calls that wait are one")
+  func sendDuringSend() {
+    var story = Story.signedIn()
+    story.save("a")
+    story.send(1)
+    story.send(2)
+    story.send(3)
+    story.answerRecords()
+    #expect(story.told().filter { $0 == "willSendChanges" }.count == 2)
+  }
+}

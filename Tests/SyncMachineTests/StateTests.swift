@@ -1,0 +1,116 @@
+import CloudProtocol
+import Foundation
+import Records
+import SyncMachine
+import Testing
+
+@Suite("State, its bytes and its page")
+struct StateTests {
+  static var sample: SyncState {
+    var state = SyncState()
+    state.user = UserID("_a")
+    state.databaseToken = .at(4)
+    state.zoneTokens = [Story.zone: .at(5), ZoneID(name: "B", owner: "_x"): .at(6)]
+    state.changedZones = [ZoneID(name: "C")]
+    state.expiredZones = [ZoneID(name: "C")]
+    state.hasUntrackedChanges = true
+    state.subscription = SyncMachine.ownSubscription
+    state.zones.add(PendingChange(.delete, ZoneID(name: "D")))
+    state.records.add(PendingChange(.save, Story.id("é")))
+    state.records.add(PendingChange(.delete, RecordID(name: "b", zone: ZoneID(name: "E"))))
+    return state
+  }
+
+  @Test("The same state gives the same bytes, and comes back from them")
+  func roundTrip() throws {
+    let bytes = StateTests.sample.encoded()
+    let back = try SyncState(decoding: bytes)
+    #expect(back == StateTests.sample)
+    #expect(back.encoded() == bytes)
+    #expect(StateTests.sample.encoded() == bytes)
+  }
+
+  @Test("Every flipped bit and every truncation is refused")
+  func damage() {
+    let bytes = StateTests.sample.encoded()
+    for index in bytes.indices {
+      for bit in 0..<8 {
+        var damaged = bytes
+        damaged[index] ^= 1 << UInt8(bit)
+        #expect(throws: StateFormatError.self) { try SyncState(decoding: damaged) }
+      }
+      #expect(throws: StateFormatError.self) { try SyncState(decoding: Array(bytes[..<index])) }
+    }
+  }
+
+  @Test("A newer format is refused as such")
+  func future() {
+    var bytes = StateTests.sample.encoded()
+    bytes[5] = SyncState.formatVersion + 1
+    #expect(throws: StateFormatError.future(version: SyncState.formatVersion + 1)) {
+      try SyncState(decoding: bytes)
+    }
+  }
+
+  @Test("The journal of a machine leads to its state")
+  func journal() throws {
+    var configuration = SyncMachine.Configuration(session: "s", automaticallySync: false)
+    configuration.keepsJournal = true
+    var story = Story()
+    story.machine = SyncMachine(configuration: configuration)
+    story.machine.start(now: story.now)
+    story.save("a", "b", "c")
+    story.machine.remove([PendingChange(.save, Story.id("b"))], now: story.now)
+    story.send()
+    story.answer(.success(.currentUser(Story.user)))
+    story.answerRecords(["c": .networkFailure])
+    story.fetch(2)
+    story.answer(FetchStoryTests.database([Story.zone]))
+    story.answer(FetchStoryTests.page(["x"], 3))
+    var state = SyncState()
+    let entry = StateChange.encoded(story.machine.takeJournal())
+    for change in try StateChange.decoded(entry) { state.apply(change) }
+    #expect(state == story.machine.state)
+    #expect(story.pending == ["save c"])
+  }
+
+  @Test("Pending changes keep their order and their places through many steps")
+  func pendingChanges() {
+    var changes = PendingChanges<Int>()
+    for number in 0..<1_000 { changes.add(PendingChange(.save, number)) }
+    for number in 0..<900 { changes.remove(PendingChange(.save, number)) }
+    #expect(changes.waiting.map(\.id) == Array(900..<1_000))
+    let wasTaken = changes.take(PendingChange(.save, 950))
+    let remainder = changes.settle(950, returns: true)
+    #expect(wasTaken && remainder == .waiting(.save))
+    #expect(changes.waiting.map(\.id) == Array(900..<1_000))
+  }
+
+  @Test("StateMachinePage: Docs/StateMachine.md is the table the machine asserts")
+  func page() throws {
+    let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("Docs/StateMachine.md")
+    if ProcessInfo.processInfo.environment["RECORD_DOCS"] == "1" {
+      try Data(Stage.markdown.utf8).write(to: page)
+    }
+    let printed = try String(contentsOf: page, encoding: .utf8)
+    #expect(printed == Stage.markdown, "stale: RECORD_DOCS=1 swift test --filter StateMachinePage")
+  }
+
+  @Test("A state of format 1, written by the first version, opens for ever")
+  func golden() throws {
+    let bytes = [UInt8](Data(base64Encoded: StateTests.formatOne) ?? Data())
+    #expect(
+      StateTests.sample.encoded() == bytes,
+      "the format changed: \(Data(StateTests.sample.encoded()).base64EncodedString())")
+    #expect(try SyncState(decoding: bytes) == StateTests.sample)
+  }
+
+  /// Never write this again; when the format changes, add the new one beside it.
+  static let formatOne =
+    "Q1NZTkMBtwEBAl9hAAEBBAIFTm90ZXMQX19kZWZhdWx0T3duZXJfXwEFAUICX3gBBgEBQxBfX2RlZmF1"
+    + "bHRPd25lcl9fAQFDEF9fZGVmYXVsdE93bmVyX18AAQEaY2xvdWRzeW5jLWRhdGFiYXNlLWNoYW5nZXMB"
+    + "AQFEEF9fZGVmYXVsdE93bmVyX18CBU5vdGVzEF9fZGVmYXVsdE93bmVyX18BRRBfX2RlZmF1bHRPd25l"
+    + "cl9fAgACw6kDAWL5JWAe"
+}

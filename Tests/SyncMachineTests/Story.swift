@@ -1,0 +1,165 @@
+import CloudProtocol
+import Records
+import SyncMachine
+
+/// A driver without threads: carries out instructions one by one and writes down what it saw.
+struct Story {
+  var machine: SyncMachine
+  var now = Moment.start
+  var log: [String] = []
+  /// The request that waits for an answer.
+  var request: OutgoingRequest?
+  /// What the app does when it is given an event.
+  var onEvent: (inout SyncMachine, SyncEvent, Moment) -> Void = { _, _, _ in }
+  /// What the app answers when it is asked for a batch.
+  var batch: (SyncMachine, SendContext) -> RecordBatch? = Story.everythingPending
+
+  static let zone = ZoneID(name: "Notes")
+  static let user = UserID("_a")
+
+  init(automatically: Bool = false, state: SyncState = SyncState()) {
+    machine = SyncMachine(
+      configuration: .init(session: "s", automaticallySync: automatically), state: state)
+    machine.keepsTransitions = true
+  }
+
+  /// A story that has begun, with `user` signed in and told.
+  static func signedIn(automatically: Bool = false) -> Story {
+    var state = SyncState()
+    state.user = user
+    state.subscription = SyncMachine.ownSubscription
+    var story = Story(automatically: automatically, state: state)
+    story.machine.start(now: story.now)
+    story.run()
+    story.answer(.success(.currentUser(user)))
+    story.log = []
+    return story
+  }
+
+  static func id(_ name: String) -> RecordID { RecordID(name: name, zone: zone) }
+
+  static func everythingPending(_ machine: SyncMachine, _ context: SendContext) -> RecordBatch? {
+    var batch = RecordBatch()
+    let changes = machine.state.records.prefix(250) { context.scope.contains($0.id) }
+    for change in changes {
+      switch change.kind {
+      case .save: batch.saves.append(RecordSave(id: change.id, type: "Note", changes: []))
+      case .delete: batch.deletions.append(change.id)
+      }
+    }
+    return batch.count > 0 ? batch : nil
+  }
+
+  /// Goes on until a request is out or nothing is left to do now.
+  mutating func run() {
+    for _ in 0..<10_000 {
+      switch machine.next(now: now) {
+      case .deliver(let event):
+        log.append(Story.name(event))
+        onEvent(&machine, event, now)
+        machine.delivered()
+      case .askForBatch(let context):
+        log.append("batch?")
+        machine.provided(batch: batch(machine, context), now: now)
+      case .askForFetchOptions(let context): machine.provided(options: context.options)
+      case .send(let outgoing):
+        log.append("> \(Story.name(outgoing.request))")
+        request = outgoing
+      case .abandon:
+        log.append("abandon")
+        request = nil
+      case .finish(_, let outcome): log.append(Story.name(outcome))
+      case .wait: return
+      }
+    }
+    log.append("endless")
+  }
+
+  /// Answers the request that is out, and goes on.
+  mutating func answer(_ answer: Result<CloudReply, CloudError>) {
+    guard let outgoing = request else { return log.append("no request") }
+    request = nil
+    machine.received(answer, for: outgoing.token, now: now, jitter: 1)
+    run()
+  }
+
+  /// Answers the record request that is out: with the errors given, the rest well.
+  mutating func answerRecords(_ errors: [String: CloudError.Code] = [:]) {
+    guard case .modifyRecords(let asked) = request?.request else { return log.append("no records") }
+    let saved = asked.save.map { save in
+      ItemResult<RecordID, Record>(
+        id: save.id,
+        errors[save.id.name].map { .failure(CloudError($0, "")) }
+          ?? .success(Record(id: save.id, type: "Note", changeTag: ChangeTag("1"))))
+    }
+    let deleted = asked.delete.map { id in
+      ItemResult<RecordID, Done>(
+        id: id, errors[id.name].map { .failure(CloudError($0, "")) } ?? .success(Done()))
+    }
+    answer(.success(.recordsModified(saved: saved, deleted: deleted)))
+  }
+
+  mutating func save(_ names: String...) {
+    machine.add(names.map { PendingChange(.save, Story.id($0)) }, now: now)
+  }
+
+  mutating func send(_ number: UInt64 = 1, scope: SendScope = .all) {
+    machine.send(SendContext(reason: .manual, scope: scope), waiter: Waiter(number: number))
+    run()
+  }
+
+  mutating func fetch(_ number: UInt64 = 1, _ options: FetchOptions = FetchOptions()) {
+    machine.fetch(
+      FetchContext(reason: .manual, options: options), waiter: Waiter(number: number))
+    run()
+  }
+
+  /// What waits, as short words.
+  var pending: [String] { machine.state.records.waiting.map { "\($0.kind) \($0.id.name)" } }
+
+  /// What was seen since the last call.
+  mutating func told() -> [String] {
+    defer { log = [] }
+    return log.filter { $0 != "stateUpdate" }
+  }
+
+  static func name(_ outcome: OperationOutcome) -> String {
+    switch outcome {
+    case .success: "done"
+    case .failure(let failure): "failed \(failure.error.code)"
+    }
+  }
+
+  static func name(_ request: CloudRequest) -> String {
+    String(describing: request).prefix { $0 != "(" }.description
+  }
+
+  static func name(_ event: SyncEvent) -> String {
+    switch event {
+    case .accountChange(let change):
+      "accountChange " + String(describing: change).prefix { $0 != "(" }
+    case .fetchedZoneChanges(let modified, let deleted):
+      "fetched \(modified.map(\.id.name)) \(deleted.map(\.id.name))"
+    case .fetchedDatabaseChanges(let modified, let deleted):
+      "zones \(modified.map(\.name)) \(deleted.map { "\($0.zone.name) \($0.reason)" })"
+    case .willFetchZoneChanges(let zone, let startsOver):
+      "willFetchZone \(zone.name)\(startsOver ? " over" : "")"
+    case .didFetchZoneChanges(let zone, let error):
+      "didFetchZone \(zone.name)\(error.map { " \($0.code)" } ?? "")"
+    case .sentRecordChanges(let sent):
+      "sent \(sent.saved.map { Story.word($0.id.name, $0.error) })"
+        + "\(sent.deleted.map { Story.word($0.id.name, $0.error) })"
+    case .stateUpdate, .willFetchChanges, .didFetchChanges, .willSendChanges,
+      .sentDatabaseChanges, .didSendChanges:
+      String(describing: event).prefix { $0 != "(" }.description
+    }
+  }
+
+  private static func word(_ name: String, _ error: CloudError?) -> String {
+    error.map { "\(name) \($0.code)" } ?? name
+  }
+}
+
+extension ChangeToken {
+  static func at(_ position: UInt8) -> ChangeToken { ChangeToken(bytes: [position]) }
+}

@@ -1,0 +1,54 @@
+import CloudProtocol
+import Records
+import Testing
+
+/// One story that any place must tell the same way: what was asked, and what came.
+struct Scenario: CustomTestStringConvertible, Sendable {
+  let name: String
+  let run: @Sendable (any Place) async throws -> [Step]
+
+  var testDescription: String { name }
+
+  /// What came, and what must come.
+  struct Step: Sendable {
+    let what: String
+    let came: String
+    let expected: String
+  }
+}
+
+/// Collects the steps of a scenario.
+final class Story {
+  private(set) var steps: [Scenario.Step] = []
+
+  /// Notes that `what` came out as `came` and must be `expected`.
+  func step(_ what: String, _ came: String, is expected: String) {
+    steps.append(Scenario.Step(what: what, came: came, expected: expected))
+  }
+}
+
+extension Scenario {
+  init(_ name: String, _ body: @escaping @Sendable (any Place, Story) async throws -> Void) {
+    self.name = name
+    run = { place in
+      let story = Story()
+      try await body(place, story)
+      return story.steps
+    }
+  }
+}
+
+@Suite("Every way to the cloud answers alike")
+struct TransportTests {
+  @Test("A scenario", arguments: PlaceKind.allCases, Scenario.all)
+  func scenario(_ kind: PlaceKind, _ scenario: Scenario) async throws {
+    let place = try kind.open()
+    let steps = try await scenario.run(place)
+    let left = place.close()
+    for step in steps where step.came != step.expected {
+      Issue.record("\(step.what): `\(step.came)` came, `\(step.expected)` is right")
+    }
+    #expect(!steps.isEmpty, "the scenario looked at nothing")
+    #expect(left == [], "something was left over")
+  }
+}
