@@ -26,7 +26,7 @@ extension GameResultStore: CKSyncEngineDelegate {
         core.recordsSent(sent, uploads, syncEngine, &state)
         core.persist(&state)
       case .willFetchRecordZoneChanges(let fetch):
-        if fetch.zoneID == ResultRecord.zoneID { state.beginSweep(startsOver: fetch.startsOver) }
+        if fetch.zoneID == ResultRecord.zoneID { state.sweep = fetch.startsOver ? [] : nil }
       case .didFetchRecordZoneChanges(let fetch):
         if fetch.zoneID == ResultRecord.zoneID { core.finishSweep(fetch.error, &state) }
       case .willFetchChanges, .willSendChanges:
@@ -181,25 +181,14 @@ extension StoreCore {
   /// After a zone was read from its beginning: what the cloud knew and did not show any more was
   /// deleted while nobody could say so.
   func finishSweep(_ error: CKError?, _ state: inout State) {
-    guard let seen = state.sweep, error == nil else { return }
+    guard let seen = state.sweep else { return }
     state.sweep = nil
-    state.readsFromStart = false
+    guard error == nil else { return }
     for id in state.library.ids where !seen.contains(id) && state.queue[id] == nil {
       let recordID = ResultRecord.recordID(id)
       guard state.metadata.knows(recordID) else { continue }
       state.metadata.forget(recordID.recordName)
       state.library[id] = nil
-    }
-  }
-}
-
-extension StoreCore.State {
-  /// Notes that a reading of the zone begins; one that goes on after a break keeps what it saw.
-  mutating func beginSweep(startsOver: Bool) {
-    if startsOver || (readsFromStart && sweep == nil) {
-      sweep = []
-    } else if !readsFromStart {
-      sweep = nil
     }
   }
 }

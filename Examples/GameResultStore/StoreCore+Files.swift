@@ -15,9 +15,7 @@ extension StoreCore {
       try state.metadata.write()
       try state.queue.write()
       state.unwrittenRecords = 0
-      // Until the zone was read once, a restart begins without a state: only a reading that shows
-      // everything can tell what was deleted.
-      guard let serialization = state.unsavedState, !state.readsFromStart else { return }
+      guard let serialization = state.unsavedState else { return }
       try stateFile.write(try JSONEncoder().encode(serialization))
       state.unsavedState = nil
     } catch {
