@@ -26,7 +26,7 @@ extension GameResultStore: CKSyncEngineDelegate {
         core.recordsSent(sent, uploads, syncEngine, &state)
         core.persist(&state)
       case .willFetchRecordZoneChanges(let fetch):
-        if fetch.zoneID == ResultRecord.zoneID { state.beginSweep(startsOver: fetch.startsOver) }
+        if fetch.zoneID == ResultRecord.zoneID { state.sweep = fetch.startsOver ? [] : nil }
       case .didFetchRecordZoneChanges(let fetch):
         if fetch.zoneID == ResultRecord.zoneID { core.finishSweep(fetch.error, &state) }
       case .willFetchChanges, .willSendChanges:
@@ -99,10 +99,12 @@ extension StoreCore {
     of changes: [CKSyncEngine.PendingRecordZoneChange], _ state: inout State
   ) {
     let taken = Set(batch.recordsToSave.map(\.recordID) + batch.recordIDsToDelete)
-    for recordID in taken {
-      guard let id = UUID(uuidString: recordID.recordName) else { continue }
-      state.offered[id] = state.queue[id]?.number
-    }
+    let ids = taken.compactMap { UUID(uuidString: $0.recordName) }
+    for id in ids { state.offered[id] = state.queue[id]?.number }
+    // On the disk before it is sent: after a crash the answer may be lost, and what another
+    // device then deletes must not come back.
+    state.queue.noteOffered(ids)
+    persist(&state)
     let left = changes.compactMap { change -> UUID? in
       switch change {
       case .saveRecord(let recordID), .deleteRecord(let recordID):
@@ -159,10 +161,13 @@ extension StoreCore {
     engine.state.remove(pendingRecordZoneChanges: [.saveRecord(ResultRecord.recordID(id))])
   }
 
-  /// A result that was deleted elsewhere goes here too, unless it was made anew meanwhile.
+  /// A result that was deleted elsewhere goes here too, unless it was made anew and the cloud
+  /// can't have seen that one.
   private func removed(_ id: UUID, _ engine: CKSyncEngine, _ state: inout State) {
     let recordID = ResultRecord.recordID(id)
-    let isNew = state.queue[id]?.change == .save && !state.metadata.knows(recordID)
+    let waiting = state.queue[id]
+    let isNew =
+      waiting?.change == .save && waiting?.wasOffered == false && !state.metadata.knows(recordID)
     state.metadata.forget(recordID.recordName)
     guard !isNew else { return }
     state.library[id] = nil
@@ -176,25 +181,14 @@ extension StoreCore {
   /// After a zone was read from its beginning: what the cloud knew and did not show any more was
   /// deleted while nobody could say so.
   func finishSweep(_ error: CKError?, _ state: inout State) {
-    guard let seen = state.sweep, error == nil else { return }
+    guard let seen = state.sweep else { return }
     state.sweep = nil
-    state.readsFromStart = false
+    guard error == nil else { return }
     for id in state.library.ids where !seen.contains(id) && state.queue[id] == nil {
       let recordID = ResultRecord.recordID(id)
       guard state.metadata.knows(recordID) else { continue }
       state.metadata.forget(recordID.recordName)
       state.library[id] = nil
-    }
-  }
-}
-
-extension StoreCore.State {
-  /// Notes that a reading of the zone begins; one that goes on after a break keeps what it saw.
-  mutating func beginSweep(startsOver: Bool) {
-    if startsOver || (readsFromStart && sweep == nil) {
-      sweep = []
-    } else if !readsFromStart {
-      sweep = nil
     }
   }
 }

@@ -52,7 +52,8 @@ extension GameResultStore {
     core.state.withLock { state in
       guard let engine = state.engine, state.bell != nil, state.wants.isAsked else { return nil }
       var wants = state.wants
-      wants.fetch = wants.fetch || !state.hasFetched
+      // What was sent without an answer may have arrived, and may be deleted again by now.
+      wants.fetch = wants.fetch || !state.hasFetched || state.queue.hasOffered
       let waiters = state.waiters
       state.wants = StoreCore.Wants()
       state.waiters = []

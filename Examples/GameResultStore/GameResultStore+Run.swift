@@ -19,7 +19,7 @@ extension GameResultStore {
     core.state.withLock { state in
       guard state.engine == nil else { return }
       // Under the lock: the engine's first event must find that the engine is ours.
-      attach(engine(serialization), readsFromStart: serialization == nil, &state)
+      attach(engine(serialization), &state)
       state.bell = bell
       core.ask(StoreCore.Wants(fetch: true, isFresh: true), &state)
       state.loop = Task { [weak self] in
@@ -34,11 +34,8 @@ extension GameResultStore {
   /// Makes `engine` the one whose events count.
   ///
   /// Everything waiting begins anew with it.
-  func attach(
-    _ engine: CKSyncEngine, readsFromStart: Bool, _ state: inout StoreCore.State
-  ) {
+  func attach(_ engine: CKSyncEngine, _ state: inout StoreCore.State) {
     state.engine = engine
-    state.readsFromStart = readsFromStart
     state.sweep = nil
     state.groups = []
     state.refused = []

@@ -42,7 +42,6 @@ extension StoreCore {
     forgetEngineState(&state)
     state.hasFetched = false
     state.hasSubscribed = false
-    state.readsFromStart = true
     state.conflicts = 0
     state.log = []
     changeSettings(&state) { $0 = ResultSettings() }
@@ -91,7 +90,7 @@ extension StoreCore {
   ) {
     state.hasSubscribed = false
     state.isZoneLost = false
-    state.readsFromStart = true
+    forgetEngineState(&state)
     state.sweep = nil
     switch reason {
     case .deleted, .purged:

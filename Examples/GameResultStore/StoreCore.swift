@@ -77,8 +77,6 @@ final class StoreCore: Sendable {
     var operations = 0
     var unwrittenRecords = 0
     var unsavedState: CKSyncEngine.State.Serialization?
-    /// Whether the engine has never read the zone, so that its next reading shows all there is.
-    var readsFromStart = false
     /// What a zone that is read from its beginning has shown so far.
     var sweep: Set<UUID>?
 

@@ -22,6 +22,8 @@ public struct OfflineQueue: Sendable {
     public var change: Change
     /// Tells this change from earlier and later ones of the same item; ascending.
     public var number: UInt64
+    /// Whether it was handed out to be sent, so that the cloud may have it already.
+    public var wasOffered = false
   }
 
   private let document: DocumentFile<[Entry]>
@@ -59,6 +61,17 @@ public struct OfflineQueue: Sendable {
     byID[id] = Entry(id: id, change: change, number: lastNumber)
     isWritten = false
   }
+
+  /// Notes that the changes of these items are about to be sent; write the queue before they are.
+  public mutating func noteOffered(_ ids: some Sequence<UUID>) {
+    for id in ids where byID[id]?.wasOffered == false {
+      byID[id]?.wasOffered = true
+      isWritten = false
+    }
+  }
+
+  /// Whether the fate of a change is unknown: it was sent before and never answered for.
+  public var hasOffered: Bool { byID.values.contains { $0.wasOffered } }
 
   /// Takes a change out that the cloud confirmed, unless a later one of the same item took its
   /// place meanwhile.

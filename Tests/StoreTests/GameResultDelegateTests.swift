@@ -23,7 +23,7 @@ struct GameResultDelegateTests {
       engine = store.engine(nil)
       let engine = engine
       let store = store
-      store.core.state.withLock { store.attach(engine, readsFromStart: true, &$0) }
+      store.core.state.withLock { store.attach(engine, &$0) }
       results = try store.importResults(from: wordles(numbers)).added
       _ = store.uploads.takeAll()
       store.core.state.withLock { state in
@@ -261,6 +261,35 @@ struct GameResultDelegateTests {
       .fetchedRecordZoneChanges(
         .init(deletions: [.init(recordID: Self.id(news), recordType: "GameResult")])))
     #expect(scene.store.results == scene.results)
+  }
+
+  @Test("What was sent and is deleted elsewhere goes; what is new under an old ID stays")
+  func deletedElsewhere() async throws {
+    for isSent in [true, false] {
+      let scene = try Scene(1_963...1_963)
+      if isSent { #expect(await scene.batch() != nil) }
+      let id = Self.id(scene.results[0])
+      await scene.send(
+        .fetchedRecordZoneChanges(
+          .init(deletions: [.init(recordID: id, recordType: "GameResult")])))
+      #expect(scene.store.results.isEmpty == isSent && scene.waiting == (isSent ? 0 : 1))
+    }
+  }
+
+  @Test("A reading from the start drops what the cloud had and shows no more")
+  func sweep() async throws {
+    let scene = try Scene(1_961...1_963)
+    let records = try #require(await scene.batch()?.recordsToSave)
+    await scene.send(.sentRecordZoneChanges(.init(savedRecords: Array(records.prefix(2)))))
+    for startsOver in [false, true] {
+      await scene.send(
+        .willFetchRecordZoneChanges(.init(zoneID: ResultRecord.zoneID, startsOver: startsOver)))
+      await scene.send(.fetchedRecordZoneChanges(.init(modifications: [.init(record: records[0])])))
+      await scene.send(.didFetchRecordZoneChanges(.init(zoneID: ResultRecord.zoneID)))
+      // The third one waits to be sent: the cloud can't show it.
+      #expect(scene.store.results.count == (startsOver ? 2 : 3))
+    }
+    #expect(scene.waiting == 1)
   }
 
   @Test("Only pushes of the store's own subscription count")
