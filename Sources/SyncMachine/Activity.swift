@@ -148,7 +148,7 @@ enum QueuedOperation: Sendable {
 }
 
 /// What the machine knows of the account.
-enum AccountKnowledge: Sendable {
+enum AccountKnowledge: Equatable, Sendable {
   /// Not asked yet, or asked in vain.
   case unknown(CloudError?)
   /// Signed in.

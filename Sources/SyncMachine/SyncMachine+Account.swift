@@ -38,9 +38,10 @@ extension SyncMachine {
     switch answer {
     case .success(.currentUser(let user)):
       schedule.accountFailures = 0
+      let wasKnown = account == .signedIn(user)
       account = .signedIn(user)
       enter(.resting)
-      adopt(user, now: now)
+      adopt(user, wasKnown: wasKnown, now: now)
     case .success:
       missAccount(Self.mismatch, now: now)
     case .failure(let error):
@@ -54,8 +55,10 @@ extension SyncMachine {
       .internalError, "The server's answer does not fit the request; report this to its makers.")
   }
 
-  private mutating func adopt(_ user: UserID, now: Moment) {
-    if configuration.automaticallySync {
+  private mutating func adopt(_ user: UserID, wasKnown: Bool, now: Moment) {
+    // The same account again is no reason to hurry: a server that refuses everything but this
+    // question would be asked without a pause.
+    if configuration.automaticallySync, !wasKnown {
       schedule.fetchDue = now
       scheduleSend(at: now)
     }

@@ -10,17 +10,24 @@ struct PatienceChecker {
   private var failures = 0
   /// What may cause a request: edits, pushes, calls, signals, and answers that brought something.
   private var causes = 0
+  /// Failures in a row without any cause or success in between, and when the first was.
+  private var streak = 0
+  private var streakStart = 0
 
   mutating func restart(at now: Int) {
     self = PatienceChecker()
     start = now
   }
 
-  mutating func noteCause() { causes += 1 }
+  mutating func noteCause() {
+    causes += 1
+    streak = 0
+  }
 
   /// The account may be another one, which the server asked nothing of.
   mutating func noteAccountSignal() {
     causes += 2
+    streak = 0
     notBefore = 0
   }
 
@@ -37,8 +44,13 @@ struct PatienceChecker {
       for error in reply.itemErrors { wait(for: error, now) }
       if case .currentUser = reply { return }
       causes += 1
+      streak = 0
     case .failure(let error):
       failures += 1
+      // A batch that is too large is halved at once.
+      if error.code == .limitExceeded { return }
+      if streak == 0 { streakStart = now }
+      streak += 1
       wait(for: error, now)
     }
   }
@@ -51,6 +63,11 @@ struct PatienceChecker {
   /// What is wrong with how often requests failed: with a back-off that ends at five minutes and
   /// is at least half of that, an hour has room for a few dozen.
   func faultOfRate(at now: Int) -> String? {
+    // An attempt has at most three requests, and after one that failed comes a pause of at least
+    // half a second, then one, then two.
+    if streak >= 12, now - streakStart < 2_000 {
+      return "\(streak) requests in a row failed within \(now - streakStart) ms"
+    }
     let hours = Double(now - start) / 3_600_000
     let allowed = 60 + Int(hours * 80) + 4 * causes
     guard failures > allowed else { return nil }

@@ -82,7 +82,7 @@ struct WorldOptions: Sendable {
       itemLimit: random.pick([1, 2, 5, 100, 400]), zonePage: random.pick([1, 2, 5, 200]),
       databasePage: random.pick([1, 2, 200]),
       clockJump: random.chance(0.1) ? 1_000_000_000 : 0)
-    actionRate = random.pick([0.03, 0.1, 0.3])
+    actionRate = random.pick([0.01, 0.03, 0.1, 0.3])
     actions = ActionWeights()
     actions.edit = 30
     actions.delete = random.pick([0, 2, 10, 20])
@@ -99,7 +99,7 @@ struct WorldOptions: Sendable {
     actions.administration = Self.weight(&random, 4)
     actions.expiry = Self.weight(&random, 8)
     actions.serverRestart = Self.weight(&random, 3)
-    actions.outage = Self.weight(&random, 2)
+    actions.outage = Self.weight(&random, 6)
     actions.quota = Self.weight(&random, 2)
   }
 
