@@ -7,7 +7,7 @@ extension CloudSyncEngine.RecordType {
   public static let clipboardEntry = CloudSyncEngine.RecordType(rawValue: "ClipboardEntry")
 }
 
-/// One thing that was copied. It never changes.
+/// One thing that was copied, which never changes.
 public struct ClipboardEntry: Identifiable, Hashable, Sendable, Codable {
   /// What was copied.
   public enum Content: Hashable, Sendable, Codable {
@@ -93,6 +93,6 @@ public struct CloudClipboardRecord: Identifiable, Hashable, Sendable, Codable {
   /// Whether both hold the same bytes.
   public static func == (first: CloudClipboardRecord, second: CloudClipboardRecord) -> Bool {
     first.id == second.id && first.timestamp == second.timestamp
-      && first.text.utf8.elementsEqual(second.text.utf8)
+      && first.text.hasSameBytes(as: second.text)
   }
 }

@@ -3,7 +3,9 @@ import Foundation
 import Synchronization
 
 extension CloudSyncEngine {
-  /// Follows a change of the account. The engine has emptied its own list before.
+  /// Follows a change of the account.
+  ///
+  /// The engine has emptied its own list before.
   func accountChanged(
     _ change: CKSyncEngine.Event.AccountChange.ChangeType, _ list: any PendingChangeList
   ) {

@@ -44,7 +44,7 @@ public final class SyncedDocument<Items: Codable & Sendable>: Sendable {
     state.withLock { body($0.body.items, $0.body.outbox) }
   }
 
-  /// Makes a local change: writes it down, then tells the recorder. All or nothing.
+  /// Makes a local change, all or nothing: writes it down, then tells the recorder.
   ///
   /// - Parameter body: changes the items and notes in the log what is to be written or told; when
   ///   it notes nothing, nothing is written.

@@ -80,12 +80,14 @@ public struct CloudTabRecord: Identifiable, Hashable, Sendable, Codable {
     return bytes
   }
 
-  /// Whether both hold the same bytes. Text is compared by bytes, as the cloud keeps it.
+  /// Whether both hold the same bytes.
+  ///
+  /// Texts that only read the same are different, as they are in the cloud.
   public static func == (first: CloudTabRecord, second: CloudTabRecord) -> Bool {
     first.id == second.id && first.lastModified == second.lastModified
       && first.languageLocked == second.languageLocked
-      && first.name.utf8.elementsEqual(second.name.utf8)
-      && first.content.utf8.elementsEqual(second.content.utf8)
-      && first.language.utf8.elementsEqual(second.language.utf8)
+      && first.name.hasSameBytes(as: second.name)
+      && first.content.hasSameBytes(as: second.content)
+      && first.language.hasSameBytes(as: second.language)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import SyncSupport
 import TabStore
 
 /// The text files of a folder, by their path in it.
@@ -84,7 +85,7 @@ extension TabStore {
             language: Language.of(file.name), lastModified: now))
         continue
       }
-      if tab.content.utf8.elementsEqual(file.content.utf8) {
+      if tab.content.hasSameBytes(as: file.content) {
         report.unchanged += 1
       } else {
         report.changed += 1

@@ -6,7 +6,12 @@ import TabStore
 /// Looks for traces of somebody's data: in what the stores hold, and in every file of a device.
 struct TraceSearch {
   /// Names of records, and texts without characters that files could spell otherwise.
-  private let traces: [String]
+  private let traces: Set<String>
+
+  /// The traces by their first eight bytes.
+  private let byHead: [UInt64: [String]]
+
+  private static let headLength = 8
 
   /// Everything on `device` that says whose it is.
   init(of device: DemoDevice) {
@@ -23,7 +28,10 @@ struct TraceSearch {
       traces.append(result.id.uuidString)
       if let line = Self.line(in: result.sharedText) { traces.append(line) }
     }
-    self.traces = Set(traces).sorted()
+    self.traces = Set(traces)
+    byHead = Dictionary(grouping: self.traces) { trace in
+      Array(trace.utf8).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+    }
   }
 
   /// How many traces are looked for.
@@ -46,8 +54,8 @@ struct TraceSearch {
     let texts =
       device.tabs.tabs.map(\.content) + device.clipboard.entries.compactMap(\.text)
       + device.results.results.map(\.sharedText)
-    let allText = texts.joined(separator: "\n")
-    findings.inMemory = traces.filter { memory.contains($0) || allText.contains($0) }.count
+    memory.formUnion(self.traces(in: Data(texts.joined(separator: "\n").utf8)))
+    findings.inMemory = memory.intersection(traces).count
 
     let folder = device.session.folder
     var found: Set<String> = []
@@ -57,12 +65,25 @@ struct TraceSearch {
       }
       findings.files += 1
       findings.bytes += data.count
-      for trace in traces where !found.contains(trace) {
-        if data.range(of: Data(trace.utf8)) != nil { found.insert(trace) }
-      }
+      found.formUnion(self.traces(in: data))
     }
     findings.inFiles = found.count
     return findings
+  }
+
+  /// The traces that are somewhere in `data`: one walk over it, whatever their number.
+  private func traces(in data: Data) -> Set<String> {
+    var found: Set<String> = []
+    data.withUnsafeBytes { bytes in
+      for start in 0..<max(0, bytes.count - Self.headLength + 1) {
+        let head = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+        guard let candidates = byHead[head] else { continue }
+        for trace in candidates where !found.contains(trace) {
+          if bytes[start...].starts(with: trace.utf8) { found.insert(trace) }
+        }
+      }
+    }
+    return found
   }
 
   /// A line long enough to be nobody else's, which JSON writes as it is.

@@ -5,8 +5,10 @@ struct Home: Sendable {
   /// The folder.
   let url: URL
 
-  /// The server's file and those SQLite puts beside it, the devices and the demo: all that
-  /// `reset` removes. The lock stays, because somebody may be waiting for it.
+  /// All that `reset` removes: the server's file and those SQLite puts beside it, the devices and
+  /// the demo.
+  ///
+  /// The lock stays, because somebody may be waiting for it.
   private static let content = [
     "server.sqlite", "server.sqlite-wal", "server.sqlite-shm", "server.sqlite-journal", "devices",
     "demo", demoLock,
