@@ -51,7 +51,9 @@ extension AppModel {
     for result in sent.deleted {
       guard let zone = layout.number(of: result.id) else { continue }
       switch result.error?.code {
-      case nil, .zoneNotFound, .userDeletedZone: zonesToDelete[zone] = false
+      case nil, .zoneNotFound, .userDeletedZone:
+        // Also what was fetched while the deletion waited.
+        if zonesToDelete[zone] { drop(zone) }
       case _?: break  // The engine tries again, or people do.
       }
     }
