@@ -80,7 +80,11 @@ extension CloudMachine {
     case .fetchZones(let zones): return try fetchZones(zones, context)
     case .fetchRecords(let request): return try fetchRecords(request, context)
     case .fetchSubscriptions(let ids): return try fetchSubscriptions(ids, context)
-    case .modifyZones, .modifyRecords, .modifySubscriptions:
+    case .queryRecords(let request): return try queryRecords(request, context)
+    case .resolveShares(let request): return try resolveShares(request, context)
+    case .findUsers(let lookups): return try findUsers(lookups, context)
+    case .downloadAsset(let request): return try downloadAsset(request, context)
+    case .modifyZones, .modifyRecords, .modifySubscriptions, .acceptShares, .uploadAsset:
       throw Refusal(.notAuthenticated, "no account is signed in")
     }
   }
@@ -92,8 +96,10 @@ extension CloudMachine {
     case .modifyZones(let request): return try modifyZones(request, context)
     case .modifyRecords(let request): return try modifyRecords(request, context)
     case .modifySubscriptions(let request): return try modifySubscriptions(request, context)
+    case .acceptShares(let urls): return try acceptShares(urls, context)
+    case .uploadAsset(let request): return try uploadAsset(request, context)
     case .fetchCurrentUser, .fetchDatabaseChanges, .fetchZoneChanges, .fetchZones, .fetchRecords,
-      .fetchSubscriptions:
+      .fetchSubscriptions, .queryRecords, .resolveShares, .findUsers, .downloadAsset:
       throw Refusal(.internalError, "a read came where a change was meant")
     }
   }
@@ -103,9 +109,11 @@ extension CloudRequest {
   /// Whether the public database answers it to anyone.
   fileprivate var isPublicRead: Bool {
     switch self {
-    case .fetchRecords, .fetchZones, .fetchZoneChanges, .fetchDatabaseChanges: true
+    case .fetchRecords, .fetchZones, .fetchZoneChanges, .fetchDatabaseChanges, .queryRecords,
+      .downloadAsset:
+      true
     case .fetchCurrentUser, .fetchSubscriptions, .modifyZones, .modifyRecords,
-      .modifySubscriptions:
+      .modifySubscriptions, .resolveShares, .acceptShares, .findUsers, .uploadAsset:
       false
     }
   }
@@ -116,11 +124,13 @@ extension CloudReply {
   fileprivate func answers(_ request: CloudRequest) -> Bool {
     switch (self, request) {
     case (.zonesModified, .modifyZones), (.recordsModified, .modifyRecords),
-      (.subscriptionsModified, .modifySubscriptions):
+      (.subscriptionsModified, .modifySubscriptions), (.sharesAccepted, .acceptShares),
+      (.assetUploaded, .uploadAsset):
       true
     case (.zonesModified, _), (.recordsModified, _), (.subscriptionsModified, _),
       (.currentUser, _), (.databaseChanges, _), (.zoneChanges, _), (.zones, _), (.records, _),
-      (.subscriptions, _):
+      (.subscriptions, _), (.queried, _), (.sharesResolved, _), (.sharesAccepted, _),
+      (.usersFound, _), (.assetUploaded, _), (.assetContent, _):
       false
     }
   }

@@ -24,6 +24,18 @@ public enum CloudReply: Hashable, Sendable, Codable {
   case subscriptionsModified(
     saved: [ItemResult<SubscriptionID, Subscription>],
     deleted: [ItemResult<SubscriptionID, Done>])
+  /// To `queryRecords`.
+  case queried(QueryPage)
+  /// To `resolveShares`: one result for each URL asked for, in that order.
+  case sharesResolved([ItemResult<String, ShareMetadata>])
+  /// To `acceptShares`: the share records as the shared database shows them, in the order asked.
+  case sharesAccepted([ItemResult<String, Record>])
+  /// To `findUsers`: one result for each person asked for, in that order.
+  case usersFound([ItemResult<UserLookup, UserIdentity>])
+  /// To `uploadAsset`: the asset to save, with its receipt.
+  case assetUploaded(Asset)
+  /// To `downloadAsset`.
+  case assetContent([UInt8])
 }
 
 /// The value of a success that has nothing to tell.

@@ -47,8 +47,6 @@ public enum CloudEnvironment: String, Hashable, Sendable, Codable, CaseIterable 
 }
 
 /// One thing asked of the cloud.
-///
-/// Queries, shares and asset transfers get cases of their own beside these.
 public enum CloudRequest: Hashable, Sendable, Codable {
   /// Who is signed in?
   case fetchCurrentUser
@@ -68,13 +66,25 @@ public enum CloudRequest: Hashable, Sendable, Codable {
   case fetchSubscriptions([SubscriptionID]?)
   /// Create and delete subscriptions.
   case modifySubscriptions(ModifySubscriptions)
+  /// The records that match a query.
+  case queryRecords(QueryRecords)
+  /// What is behind the URLs of shares.
+  case resolveShares(ResolveShares)
+  /// Join the shares behind these URLs.
+  case acceptShares([String])
+  /// Who these people are.
+  case findUsers([UserLookup])
+  /// Keep a file's content until a record is saved that holds it.
+  case uploadAsset(UploadAsset)
+  /// A file's content.
+  case downloadAsset(DownloadAsset)
 
   /// Whether doing it can change something on the server.
   public var isMutation: Bool {
     switch self {
-    case .modifyZones, .modifyRecords, .modifySubscriptions: true
+    case .modifyZones, .modifyRecords, .modifySubscriptions, .acceptShares, .uploadAsset: true
     case .fetchCurrentUser, .fetchDatabaseChanges, .fetchZoneChanges, .fetchZones, .fetchRecords,
-      .fetchSubscriptions:
+      .fetchSubscriptions, .queryRecords, .resolveShares, .findUsers, .downloadAsset:
       false
     }
   }
@@ -207,17 +217,21 @@ public struct RecordSave: Hashable, Sendable, Codable {
   public var changes: [Change]
   /// What is to happen to the parent reference.
   public var parent: ParentChange
+  /// For a record that is a share: what it is to be. Its URL and the acceptance of participants
+  /// are the server's to decide.
+  public var sharing: ShareDetails?
 
   /// Asks for `changes` to the record `id`.
   public init(
     id: RecordID, type: String, changeTag: ChangeTag? = nil, changes: [Change],
-    parent: ParentChange = .keep
+    parent: ParentChange = .keep, sharing: ShareDetails? = nil
   ) {
     self.id = id
     self.type = type
     self.changeTag = changeTag
     self.changes = changes
     self.parent = parent
+    self.sharing = sharing
   }
 
   /// A save that sets every field of `record`.
@@ -225,7 +239,7 @@ public struct RecordSave: Hashable, Sendable, Codable {
     self.init(
       id: record.id, type: record.type, changeTag: record.changeTag,
       changes: record.fields.map { Change(key: $0.key, field: $0.field) },
-      parent: record.parent.map { .set($0) } ?? .keep)
+      parent: record.parent.map { .set($0) } ?? .keep, sharing: record.sharing)
   }
 
   /// What the save counts toward the size limits, in bytes.

@@ -40,16 +40,47 @@ public struct CloudPush: Hashable, Sendable, Codable {
   public var database: DatabaseScope
   /// The subscription that fired.
   public var subscription: SubscriptionID
-  /// The zone that changed, for a zone subscription.
+  /// The zone that changed, for a zone or query subscription.
   public var zone: ZoneID?
+  /// What happened to which record, for a query subscription.
+  public var query: QueryPush?
 
   /// Describes a push.
   public init(
-    container: String, database: DatabaseScope, subscription: SubscriptionID, zone: ZoneID? = nil
+    container: String, database: DatabaseScope, subscription: SubscriptionID, zone: ZoneID? = nil,
+    query: QueryPush? = nil
   ) {
     self.container = container
     self.database = database
     self.subscription = subscription
     self.zone = zone
+    self.query = query
+  }
+}
+
+/// What a query subscription tells: which record began to match, changed, or went.
+public struct QueryPush: Hashable, Sendable, Codable {
+  /// Why it fired; the numbers are CloudKit's.
+  public enum Reason: UInt8, Hashable, Sendable, Codable, CaseIterable {
+    /// A matching record appeared.
+    case created = 1
+    /// A matching record changed.
+    case updated = 2
+    /// A matching record went.
+    case deleted = 3
+  }
+
+  /// The record.
+  public var record: RecordID
+  /// Why.
+  public var reason: Reason
+  /// The fields the subscription wants sent along.
+  public var fields: Fields
+
+  /// Tells what happened to `record`.
+  public init(record: RecordID, reason: Reason, fields: Fields = Fields()) {
+    self.record = record
+    self.reason = reason
+    self.fields = fields
   }
 }

@@ -37,6 +37,9 @@ public struct Record: Hashable, Sendable, Codable {
   /// The share this record is in.
   public var share: RecordID?
 
+  /// What makes this record itself a share; `nil` for every other record.
+  public var sharing: ShareDetails?
+
   /// The first save, absent before it.
   public var created: RecordStamp?
 
@@ -46,8 +49,8 @@ public struct Record: Hashable, Sendable, Codable {
   /// Puts a record together; only the ID and type are needed for a new one.
   public init(
     id: RecordID, type: String, changeTag: ChangeTag? = nil, fields: Fields = Fields(),
-    parent: RecordID? = nil, share: RecordID? = nil, created: RecordStamp? = nil,
-    modified: RecordStamp? = nil
+    parent: RecordID? = nil, share: RecordID? = nil, sharing: ShareDetails? = nil,
+    created: RecordStamp? = nil, modified: RecordStamp? = nil
   ) {
     self.id = id
     self.type = type
@@ -55,6 +58,7 @@ public struct Record: Hashable, Sendable, Codable {
     self.fields = fields
     self.parent = parent
     self.share = share
+    self.sharing = sharing
     self.created = created
     self.modified = modified
   }

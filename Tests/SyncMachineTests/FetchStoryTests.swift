@@ -214,7 +214,8 @@ struct FetchStoryTests {
       case .fetchDatabaseChanges: story.answer(FetchStoryTests.database([Story.zone]))
       case .fetchZoneChanges: story.answer(FetchStoryTests.page(["x"], 7))
       case .fetchCurrentUser, .fetchZones, .fetchRecords, .fetchSubscriptions,
-        .modifySubscriptions, nil:
+        .modifySubscriptions, .queryRecords, .resolveShares, .acceptShares, .findUsers,
+        .uploadAsset, .downloadAsset, nil:
         break
       }
     }

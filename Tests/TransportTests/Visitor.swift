@@ -132,6 +132,16 @@ func short(_ result: Result<CloudReply, CloudError>) -> String {
     return line(
       saved.map { ("+", $0.id.rawValue, $0.error) }
         + deleted.map { ("-", $0.id.rawValue, $0.error) })
+  case .success(.queried(let page)):
+    return "found \(page.records.count)" + (page.cursor == nil ? "" : " more")
+  case .success(.sharesResolved(let results)):
+    return line(results.map { ("=", $0.id, $0.error) })
+  case .success(.sharesAccepted(let results)):
+    return line(results.map { ("+", $0.id, $0.error) })
+  case .success(.usersFound(let results)):
+    return line(results.map { ("=", "\($0.id)", $0.error) })
+  case .success(.assetUploaded(let asset)): return "asset \(asset.size)"
+  case .success(.assetContent(let content)): return "content \(content.count)"
   }
 }
 

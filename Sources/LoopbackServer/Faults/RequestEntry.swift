@@ -21,6 +21,18 @@ public enum RequestKind: String, Hashable, Sendable, CaseIterable {
   case fetchSubscriptions
   /// Create and delete subscriptions.
   case modifySubscriptions
+  /// Records by query.
+  case queryRecords
+  /// What is behind the URLs of shares.
+  case resolveShares
+  /// Join shares.
+  case acceptShares
+  /// Who people are.
+  case findUsers
+  /// A file's content on its way to the server.
+  case uploadAsset
+  /// A file's content on its way from the server.
+  case downloadAsset
 
   /// The kind of `request`.
   public init(_ request: CloudRequest) {
@@ -35,6 +47,12 @@ public enum RequestKind: String, Hashable, Sendable, CaseIterable {
       case .modifyRecords: .modifyRecords
       case .fetchSubscriptions: .fetchSubscriptions
       case .modifySubscriptions: .modifySubscriptions
+      case .queryRecords: .queryRecords
+      case .resolveShares: .resolveShares
+      case .acceptShares: .acceptShares
+      case .findUsers: .findUsers
+      case .uploadAsset: .uploadAsset
+      case .downloadAsset: .downloadAsset
       }
   }
 }
@@ -99,7 +117,12 @@ extension CloudRequest {
   /// How many items it names.
   var itemCount: Int {
     switch self {
-    case .fetchCurrentUser, .fetchDatabaseChanges, .fetchZoneChanges: 1
+    case .fetchCurrentUser, .fetchDatabaseChanges, .fetchZoneChanges, .queryRecords, .uploadAsset,
+      .downloadAsset:
+      1
+    case .resolveShares(let request): request.urls.count
+    case .acceptShares(let urls): urls.count
+    case .findUsers(let lookups): lookups.count
     case .fetchZones(let zones): zones?.count ?? 1
     case .modifyZones(let request): request.save.count + request.delete.count
     case .fetchRecords(let request): request.ids.count

@@ -16,6 +16,29 @@ extension ByteReader {
     case 8:
       return .subscriptionsModified(
         saved: try subscriptionResults(), deleted: try subscriptionDeletions())
+    case 9:
+      let records = try list { (reader) throws(ByteFormatError) in try reader.record() }
+      let cursor = try optional { (reader) throws(ByteFormatError) in try reader.byteArray() }
+      return .queried(QueryPage(records: records, cursor: cursor.map { QueryCursor(bytes: $0) }))
+    case 10:
+      return .sharesResolved(
+        try results(
+          id: { (reader) throws(ByteFormatError) in try reader.string() },
+          value: { (reader) throws(ByteFormatError) in try reader.shareMetadata() }))
+    case 11:
+      return .sharesAccepted(
+        try results(
+          id: { (reader) throws(ByteFormatError) in try reader.string() },
+          value: { (reader) throws(ByteFormatError) in try reader.record() }))
+    case 12:
+      return .usersFound(
+        try results(
+          id: { (reader) throws(ByteFormatError) in try reader.userLookup() },
+          value: { (reader) throws(ByteFormatError) in try reader.userIdentity() }))
+    case 13:
+      guard case .asset(let asset) = try fieldValue() else { throw fault("an asset is missing") }
+      return .assetUploaded(asset)
+    case 14: return .assetContent(try byteArray())
     default: throw fault("an answer is of no known kind")
     }
   }
@@ -55,6 +78,21 @@ extension ByteReader {
     let token = ChangeToken(bytes: try byteArray())
     return ZoneChangesPage(
       zone: zone, modified: modified, deleted: deleted, token: token, moreComing: try bool())
+  }
+
+  private mutating func shareMetadata() throws(ByteFormatError) -> ShareMetadata {
+    let container = try string()
+    let share = try record()
+    let rootID = try optional { (reader) throws(ByteFormatError) in try reader.recordID() }
+    let root = try optional { (reader) throws(ByteFormatError) in try reader.record() }
+    let owner = try userIdentity()
+    guard let role = ShareRole(rawValue: try byte()),
+      let acceptance = ShareAcceptance(rawValue: try byte()),
+      let permission = SharePermission(rawValue: try byte())
+    else { throw fault("a share is described in no known way") }
+    return ShareMetadata(
+      container: container, share: share, rootID: rootID, root: root, owner: owner, role: role,
+      acceptance: acceptance, permission: permission)
   }
 
   private mutating func zone() throws(ByteFormatError) -> Zone {

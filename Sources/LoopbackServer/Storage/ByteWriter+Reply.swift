@@ -48,6 +48,25 @@ extension ByteWriter {
       write(UInt8(8))
       write(saved, id: { $0.write($1.rawValue) }, value: { $0.write($1) })
       write(deleted, id: { $0.write($1.rawValue) }, value: { _, _ in })
+    case .queried(let page):
+      write(UInt8(9))
+      write(list: page.records) { $0.write($1) }
+      write(optional: page.cursor) { $0.write($1.bytes) }
+    case .sharesResolved(let results):
+      write(UInt8(10))
+      write(results, id: { $0.write($1) }, value: { $0.write($1) })
+    case .sharesAccepted(let results):
+      write(UInt8(11))
+      write(results, id: { $0.write($1) }, value: { $0.write($1) })
+    case .usersFound(let results):
+      write(UInt8(12))
+      write(results, id: { $0.write($1) }, value: { $0.write($1) })
+    case .assetUploaded(let asset):
+      write(UInt8(13))
+      write(FieldValue.asset(asset))
+    case .assetContent(let content):
+      write(UInt8(14))
+      write(content)
     }
   }
 
@@ -57,6 +76,17 @@ extension ByteWriter {
     write(optional: error.retryAfter) { $0.write($1) }
     write(optional: error.serverRecord) { $0.write($1) }
     write(error.userDidResetEncryptedData)
+  }
+
+  private mutating func write(_ metadata: ShareMetadata) {
+    write(metadata.container)
+    write(metadata.share)
+    write(optional: metadata.rootID) { $0.write($1) }
+    write(optional: metadata.root) { $0.write($1) }
+    write(metadata.owner)
+    write(metadata.role.rawValue)
+    write(metadata.acceptance.rawValue)
+    write(metadata.permission.rawValue)
   }
 
   private mutating func write(_ zone: Zone) {

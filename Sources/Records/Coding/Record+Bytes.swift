@@ -30,6 +30,7 @@ extension ByteWriter {
     write(optional: record.created) { $0.write($1) }
     write(optional: record.modified) { $0.write($1) }
     write(record.fields)
+    write(optional: record.sharing) { $0.write($1) }
   }
 
   /// Appends all fields in the order of their names.
@@ -106,6 +107,7 @@ extension ByteReader {
     record.created = try optional { (reader) throws(ByteFormatError) in try reader.recordStamp() }
     record.modified = try optional { (reader) throws(ByteFormatError) in try reader.recordStamp() }
     record.fields = try fields()
+    record.sharing = try optional { (reader) throws(ByteFormatError) in try reader.shareDetails() }
     return record
   }
 

@@ -39,6 +39,14 @@ extension CloudReply {
     case .subscriptions(let results): return line("", results, \.rawValue)
     case .subscriptionsModified(let saved, let deleted):
       return join(line("+", saved, \.rawValue), line("-", deleted, \.rawValue))
+    case .queried(let page):
+      return (page.records.map(\.id.name) + (page.cursor == nil ? [] : ["more"]))
+        .joined(separator: ", ")
+    case .sharesResolved(let results): return line("", results, \.self)
+    case .sharesAccepted(let results): return line("+", results, \.self)
+    case .usersFound(let results): return line("", results) { "\($0)" }
+    case .assetUploaded(let asset): return "asset \(asset.size)"
+    case .assetContent(let content): return "content \(content.count)"
     }
   }
 

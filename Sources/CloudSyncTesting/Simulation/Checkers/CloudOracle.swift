@@ -106,7 +106,8 @@ struct CloudOracle {
       break
     case (.fetchCurrentUser, _), (.modifyRecords, _), (.modifyZones, _), (.fetchZoneChanges, _),
       (.fetchDatabaseChanges, _), (.fetchSubscriptions, _), (.modifySubscriptions, _),
-      (.fetchZones, _), (.fetchRecords, _):
+      (.fetchZones, _), (.fetchRecords, _), (.queryRecords, _), (.resolveShares, _),
+      (.acceptShares, _), (.findUsers, _), (.uploadAsset, _), (.downloadAsset, _):
       findings.report("I15", "\(call.requestID) is answered as another kind of request")
     }
     return true
@@ -128,7 +129,8 @@ struct CloudOracle {
       case .fetchZoneChanges(let request): hasToken = request.since != nil
       case .fetchDatabaseChanges(let request): hasToken = request.since != nil
       case .fetchCurrentUser, .fetchZones, .modifyZones, .fetchRecords, .modifyRecords,
-        .fetchSubscriptions, .modifySubscriptions:
+        .fetchSubscriptions, .modifySubscriptions, .queryRecords, .resolveShares, .acceptShares,
+        .findUsers, .uploadAsset, .downloadAsset:
         hasToken = false
       }
       if !hasToken { findings.report("I9", "a fetch without a token is told that it expired") }

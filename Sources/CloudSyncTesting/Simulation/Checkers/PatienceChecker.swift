@@ -88,7 +88,10 @@ extension CloudReply {
     case .zones(let results): results.compactMap(\.error)
     case .records(let results): results.compactMap(\.error)
     case .subscriptions(let results): results.compactMap(\.error)
-    case .currentUser, .databaseChanges, .zoneChanges: []
+    case .sharesResolved(let results): results.compactMap(\.error)
+    case .sharesAccepted(let results): results.compactMap(\.error)
+    case .usersFound(let results): results.compactMap(\.error)
+    case .currentUser, .databaseChanges, .zoneChanges, .queried, .assetUploaded, .assetContent: []
     }
   }
 }

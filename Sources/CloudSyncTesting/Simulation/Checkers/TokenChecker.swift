@@ -34,7 +34,8 @@ struct TokenChecker {
       let isEmpty = page.modified.isEmpty && page.deleted.isEmpty
       zonePage = Page(token: page.token, zone: page, isTaken: isEmpty)
     case .currentUser, .zones, .zonesModified, .records, .recordsModified, .subscriptions,
-      .subscriptionsModified:
+      .subscriptionsModified, .queried, .sharesResolved, .sharesAccepted, .usersFound,
+      .assetUploaded, .assetContent:
       break
     }
   }

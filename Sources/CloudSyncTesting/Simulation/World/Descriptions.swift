@@ -26,6 +26,12 @@ extension CloudRequest {
         + " and delete \(request.delete.map(\.path))" + (request.isAtomic ? " at once" : "")
     case .fetchSubscriptions: "for subscriptions"
     case .modifySubscriptions: "for a subscription"
+    case .queryRecords(let request): "for records of type \(request.query.recordType)"
+    case .resolveShares: "what shares there are"
+    case .acceptShares: "to join shares"
+    case .findUsers: "for people"
+    case .uploadAsset: "to keep a file"
+    case .downloadAsset: "for a file"
     }
   }
 }
@@ -58,7 +64,9 @@ extension Result where Success == CloudReply, Failure == CloudError {
       for result in deleted { hash.mix(result.error?.code.rawValue ?? 0) }
     case .success(.currentUser(let user)): hash.mix(user.rawValue)
     case .success(.zones), .success(.records), .success(.subscriptions),
-      .success(.subscriptionsModified):
+      .success(.subscriptionsModified), .success(.queried), .success(.sharesResolved),
+      .success(.sharesAccepted), .success(.usersFound), .success(.assetUploaded),
+      .success(.assetContent):
       hash.mix(1)
     }
     return hash.value
@@ -82,7 +90,9 @@ extension CloudReply {
     case .recordsModified(let saved, let deleted):
       "saved \(saved.map { $0.summary { "@" + ($0.changeTag?.rawValue ?? "") } }), "
         + "deleted \(deleted.map { $0.summary { _ in "" } })"
-    case .zones, .records, .subscriptions, .subscriptionsModified: "done"
+    case .zones, .records, .subscriptions, .subscriptionsModified, .queried, .sharesResolved,
+      .sharesAccepted, .usersFound, .assetUploaded, .assetContent:
+      "done"
     }
   }
 }
