@@ -49,6 +49,8 @@ struct Fetch: Sendable {
   var isRelisting: Bool
   /// The zones a relisting has named so far.
   var listedZones: Set<ZoneID> = []
+  /// Whether the subscription could not be had for a reason that passes.
+  var lacksSubscription = false
   var hasReadDatabase = false
   var zone: OpenZone?
   /// Zones this fetch is done with, well or not.

@@ -12,6 +12,8 @@ struct Schedule: Sendable {
   var notBefore: Moment?
   /// Fetches that failed in a row.
   var fetchFailures = 0
+  /// Fetches in a row that went well but found no subscription.
+  var subscriptionFailures = 0
   /// Sends that failed in a row.
   var sendFailures = 0
   /// Account checks that failed in a row.

@@ -303,15 +303,20 @@ extension SyncMachine {
         // A narrow fetch took the place of the one that was due, and left zones for it to read.
         serverChanged(now: now)
       }
+      schedule.subscriptionFailures =
+        fetch.lacksSubscription ? schedule.subscriptionFailures + 1 : 0
+      if fetch.lacksSubscription { tryAgain(schedule.subscriptionFailures, now: now) }
       return
     }
     guard !state.changedZones.isEmpty || fetch.failure?.error.code != .partialFailure else {
       return
     }
     schedule.fetchFailures += 1
-    let delay = configuration.backoff.delay(
-      afterFailures: schedule.fetchFailures, jitter: lastJitter)
-    let due = now + delay
+    tryAgain(schedule.fetchFailures, now: now)
+  }
+
+  private mutating func tryAgain(_ failures: Int, now: Moment) {
+    let due = now + configuration.backoff.delay(afterFailures: failures, jitter: lastJitter)
     schedule.fetchDue = min(schedule.fetchDue ?? due, due)
   }
 }

@@ -4,7 +4,8 @@ package import Records
 /// The subscription behind automatic sync: found, or made, before the first fetch.
 ///
 /// A failure here does not stop the fetch, unless the server asked for no request for a while; the
-/// next one tries again. In manual mode none is made.
+/// next one tries again, and it comes by itself: without a subscription nothing else might call for
+/// it. In manual mode none is made.
 /// Source: cksyncengine 2.10, Docs/Decisions/0004.
 extension SyncMachine {
   /// The name of the subscription the machine makes when the database has none.
@@ -56,7 +57,10 @@ extension SyncMachine {
   private mutating func goOn(
     _ fetch: inout Fetch, after answer: Result<CloudReply, CloudError>, now: Moment
   ) {
-    if case .failure(let error) = answer, isHeldBack(now) { return fail(&fetch, error) }
+    if case .failure(let error) = answer {
+      if isHeldBack(now) { return fail(&fetch, error) }
+      fetch.lacksSubscription = error.code.disposition != .surface
+    }
     fetch.step = .ready
     enter(.fetching(fetch))
   }

@@ -201,6 +201,24 @@ struct FetchStoryTests {
     }
   }
 
+  @Test("Without a subscription for a passing reason the fetch comes again by itself")
+  func subscriptionLater() {
+    var state = SyncState()
+    state.user = Story.user
+    var story = Story(automatically: true, state: state)
+    story.machine.start(now: story.now)
+    story.run()
+    story.answer(.success(.currentUser(Story.user)))
+    story.answer(.failure(CloudError(.networkFailure, "")))
+    story.answer(FetchStoryTests.database([]))
+    #expect(story.told().contains { $0.hasPrefix("didFetch") })
+    #expect(story.request == nil)
+    // Long after, nothing has happened: it asks for the subscription again.
+    story.now = story.now + .seconds(3600)
+    story.run()
+    #expect(story.told().contains { $0.hasPrefix("> fetchSubscriptions") })
+  }
+
   /// Begins a send and a fetch and answers the first `steps` requests; answers how many wait.
   private func script(_ story: inout Story, steps: Int) -> Int {
     story.send(1)

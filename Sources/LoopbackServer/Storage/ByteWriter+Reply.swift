@@ -48,6 +48,14 @@ extension ByteWriter {
       write(UInt8(8))
       write(saved, id: { $0.write($1.rawValue) }, value: { $0.write($1) })
       write(deleted, id: { $0.write($1.rawValue) }, value: { _, _ in })
+    case .queried, .sharesResolved, .sharesAccepted, .usersFound, .assetUploaded, .assetContent:
+      write(found: reply)
+    }
+  }
+
+  /// The kinds of answer that came with queries, shares and files.
+  private mutating func write(found reply: CloudReply) {
+    switch reply {
     case .queried(let page):
       write(UInt8(9))
       write(list: page.records) { $0.write($1) }
@@ -67,6 +75,9 @@ extension ByteWriter {
     case .assetContent(let content):
       write(UInt8(14))
       write(content)
+    case .currentUser, .databaseChanges, .zoneChanges, .zones, .zonesModified, .records,
+      .recordsModified, .subscriptions, .subscriptionsModified:
+      write(reply)
     }
   }
 
