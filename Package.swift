@@ -11,7 +11,9 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// One room of the house. Dependencies only ever point to a lower rank; see Docs/Architecture.md.
+/// One room of the house.
+///
+/// Dependencies only ever point to a lower rank; see Docs/Architecture.md.
 func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }

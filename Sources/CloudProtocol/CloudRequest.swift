@@ -17,8 +17,10 @@ public struct CloudCall: Hashable, Sendable, Codable {
   /// account can end in another's database during a switch. `nil` while the client does not know.
   public var expectedUser: UserID?
 
-  /// Names this request: a second arrival with the same ID changes nothing and is answered as
-  /// the first one was. Unique per device.
+  /// Names this request: a second arrival with the same ID changes nothing and is answered as the
+  /// first one was.
+  ///
+  /// Unique per device.
   public var requestID: String
 
   /// What is asked.
@@ -217,8 +219,9 @@ public struct RecordSave: Hashable, Sendable, Codable {
   public var changes: [Change]
   /// What is to happen to the parent reference.
   public var parent: ParentChange
-  /// For a record that is a share: what it is to be. Its URL and the acceptance of participants
-  /// are the server's to decide.
+  /// For a record that is a share: what it is to be.
+  ///
+  /// Its URL and the acceptance of participants are the server's to decide.
   public var sharing: ShareDetails?
 
   /// Asks for `changes` to the record `id`.

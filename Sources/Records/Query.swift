@@ -2,7 +2,9 @@
 public struct Query: Hashable, Sendable, Codable {
   /// One comparison; all of a query's filters must hold.
   public struct Filter: Hashable, Sendable, Codable {
-    /// How a field is compared. The names are those of CloudKit Web Services.
+    /// How a field is compared.
+    ///
+    /// The names are those of CloudKit Web Services.
     public enum Comparator: String, Hashable, Sendable, Codable, CaseIterable {
       /// The same.
       case equals = "EQUALS"

@@ -1,7 +1,9 @@
 package import CloudProtocol
 package import Records
 
-/// A moment on the driver's own clock: how long since it started. Never wall time.
+/// A moment on the driver's own clock: how long since it started.
+///
+/// Never wall time.
 package struct Moment: Hashable, Sendable, Comparable {
   /// How long since the driver started.
   package var sinceStart: Duration
@@ -95,7 +97,9 @@ package struct OperationFailure: Hashable, Sendable {
   }
 }
 
-/// What the driver has to do next. One at a time: the driver asks again after each.
+/// What the driver has to do next.
+///
+/// One at a time: the driver asks again after each.
 package enum Instruction: Hashable, Sendable {
   /// Give the app this event; say `delivered` when it returned.
   case deliver(SyncEvent)

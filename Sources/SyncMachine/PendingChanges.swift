@@ -117,8 +117,9 @@ package struct PendingChanges<ID: Hashable & Sendable>: Sendable {
     return true
   }
 
-  /// Removes a change; one that is under way will not return. Answers whether anything is
-  /// different now.
+  /// Removes a change; one that is under way will not return.
+  ///
+  /// Answers whether anything is different now.
   @discardableResult
   package mutating func remove(_ change: PendingChange<ID>) -> Bool {
     var isDifferent = false

@@ -124,7 +124,9 @@ extension SyncMachine {
   }
 
   /// Takes back a page that the app has not been given, and closes the zone if the app was told
-  /// that it is open. The token has not moved, so the page comes again.
+  /// that it is open.
+  ///
+  /// The token has not moved, so the page comes again.
   private mutating func withdraw(_ fetch: inout Fetch, because error: CloudError) {
     var hasUndeliveredOpening = false
     outbox.removeAll { event in

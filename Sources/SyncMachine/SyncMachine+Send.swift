@@ -60,9 +60,10 @@ extension SyncMachine {
     enter(.sending(send))
   }
 
-  /// Moves what the batch holds under way. It is taken now and not when it is carried, so that
-  /// whatever is added from here on is a newer wish; what was added while the app built the batch
-  /// may be one, and so waits again.
+  /// Moves what the batch holds under way.
+  ///
+  /// It is taken now and not when it is carried, so that whatever is added from here on is a newer
+  /// wish; what was added while the app built the batch may be one, and so waits again.
   private mutating func take(_ batch: RecordBatch, _ send: inout Send) {
     var touchesPending = false
     func take(_ change: PendingChange<RecordID>) {
@@ -164,8 +165,10 @@ extension SyncMachine {
     send.toldZones.append((zone, returns, isForgotten: isDeletion && error == nil))
   }
 
-  /// Settles what the app was told of. Not before: a crash in between would leave a change
-  /// neither pending nor known to the app as failed.
+  /// Settles what the app was told of.
+  ///
+  /// Not before: a crash in between would leave a change neither pending nor known to the app as
+  /// failed.
   private mutating func settleTold(_ send: inout Send, now: Moment) {
     for told in send.toldZones {
       if state.zones.settle(told.id, returns: told.returns) == .nothing {
@@ -184,8 +187,9 @@ extension SyncMachine {
     send.toldRecords = []
   }
 
-  /// The app holds a record of a zone whose feed was never read. Its first reading must say what
-  /// is gone, for the server tells of no deletion before it.
+  /// The app holds a record of a zone whose feed was never read.
+  ///
+  /// Its first reading must say what is gone, for the server tells of no deletion before it.
   private mutating func noteUnreadZone(_ zone: ZoneID, now: Moment) {
     guard state.zoneTokens[zone] == nil, !state.expiredZones.contains(zone) else { return }
     record(.setZoneExpired(zone, true), now: now)

@@ -113,7 +113,9 @@ package struct SyncMachine: Sendable {
   }
 
   /// Lets the machine begin: it finds out who is signed in, and in automatic mode fetches and
-  /// sends. Does nothing a second time.
+  /// sends.
+  ///
+  /// Does nothing a second time.
   package mutating func start(now: Moment) {
     guard case .created = activity else { return }
     enter(.resting)
@@ -147,7 +149,9 @@ package struct SyncMachine: Sendable {
     return waiters
   }
 
-  /// What to do now. Ask again after carrying it out, and whenever something was said.
+  /// What to do now.
+  ///
+  /// Ask again after carrying it out, and whenever something was said.
   package mutating func next(now: Moment) -> Instruction {
     while true {
       if case .stopped = activity { return .wait(until: nil) }

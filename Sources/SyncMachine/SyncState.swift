@@ -21,8 +21,10 @@ package struct SyncState: Hashable, Sendable {
   package var zoneTokens: [ZoneID: ChangeToken] = [:]
   /// Zones that hold changes the app has not been given, in the order the server told of them.
   package var changedZones: [ZoneID] = []
-  /// Zones to read from the start, where what is not given is gone: their token expired, or the
-  /// app holds records of them although they were never read. Until such a reading has ended.
+  /// Zones to read from the start, where what is not given is gone: their token expired, or the app
+  /// holds records of them although they were never read.
+  ///
+  /// Until such a reading has ended.
   package var expiredZones: Set<ZoneID> = []
   /// Whether a failed send asks for a fetch before the next one.
   package var needsFetch = false

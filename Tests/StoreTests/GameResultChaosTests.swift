@@ -61,28 +61,14 @@ struct GameResultChaosTests {
         deleted.insert(result.id)
       case 4: devices[index].device.isOnline.toggle()
       case 5:
-        let codes: [CloudError.Code] = [
-          .zoneBusy, .serviceUnavailable, .networkFailure, .serverRejectedRequest,
-        ]
-        let scope = RequestScope(kind: RequestKind.allCases[random.next(9)])
-        server.controls.fail(next: 1, with: codes[random.next(4)], in: scope)
+        let kind = random.next(9)
+        server.controls.fail(
+          next: 1, with: codes[random.next(4)],
+          in: RequestScope(kind: RequestKind.allCases[kind]))
       case 6: server.controls.dropAnswers(next: 1, in: RequestScope(kind: .modifyRecords))
       case 7:
-        // Sometimes an orderly end; sometimes the power goes, and only what is on the disk stays.
-        if random.next(2) == 0 {
-          await store.stop()
-        } else {
-          // A program that is gone sends nothing more.
-          devices[index].device.isOnline = false
-          let copy = ResultFolder()
-          let folder = folders[index]
-          // Under the lock nobody writes, so this is what a disk may hold.
-          try store.core.state.withLock { _ in
-            guard FileManager.default.fileExists(atPath: folder.url.path) else { return }
-            try FileManager.default.copyItem(at: folder.url, to: copy.url)
-          }
-          folders[index] = copy
-        }
+        folders[index] = try await end(
+          devices[index], in: folders[index], inOrder: random.next(2) == 0)
         devices[index] = try ResultDevice(
           server, "device \(index), run \(step)", account: "ada", folder: folders[index])
         try devices[index].store.start()
@@ -109,6 +95,30 @@ struct GameResultChaosTests {
       #expect(device.store.streaks() == devices[0].store.streaks())
       await device.store.stop()
     }
+  }
+
+  private let codes: [CloudError.Code] = [
+    .zoneBusy, .serviceUnavailable, .networkFailure, .serverRejectedRequest,
+  ]
+
+  /// Ends a device: in order, or because the power goes, and only what is on the disk stays.
+  /// Answers the folder that the next run finds.
+  private func end(
+    _ device: ResultDevice, in folder: ResultFolder, inOrder: Bool
+  ) async throws -> ResultFolder {
+    if inOrder {
+      await device.store.stop()
+      return folder
+    }
+    // A program that is gone sends nothing more.
+    device.device.isOnline = false
+    let copy = ResultFolder()
+    // Under the lock nobody writes, so this is what a disk may hold.
+    try device.store.core.state.withLock { _ in
+      guard FileManager.default.fileExists(atPath: folder.url.path) else { return }
+      try FileManager.default.copyItem(at: folder.url, to: copy.url)
+    }
+    return copy
   }
 
   @Test("A result the cloud refuses is tried four times, kept, and holds up no other")

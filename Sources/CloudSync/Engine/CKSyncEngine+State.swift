@@ -35,8 +35,10 @@ extension CKSyncEngine {
       }
     }
 
-    /// Whether the app has changes that it does not list; setting it to `true` schedules a send
-    /// in which the delegate is asked for a batch. Back to `false` when the delegate has nothing.
+    /// Whether the app has changes that it does not list; setting it to `true` schedules a send in
+    /// which the delegate is asked for a batch.
+    ///
+    /// Back to `false` when the delegate has nothing.
     public var hasPendingUntrackedChanges: Bool {
       get { driver.core.withLock { $0.machine.state.hasUntrackedChanges } }
       set {

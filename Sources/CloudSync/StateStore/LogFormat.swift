@@ -1,7 +1,9 @@
 import Records
 
-/// The bytes of a state file: a header, then records. A record is its length, its kind, a checksum
-/// of these, a checksum of the content, and the content.
+/// The bytes of a state file: a header, then records.
+///
+/// A record is its length, its kind, a checksum of these, a checksum of the content, and the
+/// content.
 enum LogFormat {
   enum Kind: UInt8 {
     case snapshot = 0

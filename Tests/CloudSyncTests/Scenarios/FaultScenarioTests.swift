@@ -34,8 +34,10 @@ struct FaultScenarioTests {
   }
 
   @Test(
-    "testMoreComing, testMoreComingRepeated, testMoreComingDespitePartialTimeout, testFetchOnRestartWithMoreComing"
-  )
+    """
+    testMoreComing, testMoreComingRepeated, testMoreComingDespitePartialTimeout, \
+    testFetchOnRestartWithMoreComing
+    """)
   func pagesAndFailures() async throws {
     let (phone, texts) = try await filled(95)
     pages(of: 10)
@@ -73,8 +75,10 @@ struct FaultScenarioTests {
   }
 
   @Test(
-    "testRepeatedRetries, testRecoverFromCloudKitFetchFail, testWaitAfterCloudKitNetworkFailDuringOutgoingQueueOperation"
-  )
+    """
+    testRepeatedRetries, testRecoverFromCloudKitFetchFail, \
+    testWaitAfterCloudKitNetworkFailDuringOutgoingQueueOperation
+    """)
   func retries() async throws {
     for code in [
       CloudError.Code.networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy,
@@ -91,8 +95,11 @@ struct FaultScenarioTests {
   }
 
   @Test(
-    "testRecoverFromCloudKitUserDeletedZone, testRecoverFromCloudKitZoneNotFoundWithoutZoneDeletion, testRecoverFromCloudKitZoneNotFoundFetchBeforeSigninOccurs"
-  )
+    """
+    testRecoverFromCloudKitUserDeletedZone, \
+    testRecoverFromCloudKitZoneNotFoundWithoutZoneDeletion, \
+    testRecoverFromCloudKitZoneNotFoundFetchBeforeSigninOccurs
+    """)
   func zonesThatGo() async throws {
     let (phone, _) = try await filled(2)
     // The server says once that there is no zone, although there is one.
@@ -123,7 +130,10 @@ struct FaultScenarioTests {
   }
 
   @Test(
-    "testMultipleZoneAdd, testMultipleZoneDelete, testResetAllCloudKitZonesWithPartialZonesMissing")
+    """
+    testMultipleZoneAdd, testMultipleZoneDelete, \
+    testResetAllCloudKitZonesWithPartialZonesMissing
+    """)
   func manyZones() async throws {
     let (phone, desk) = (NotesApp(server, "phone"), NotesApp(server, "desk"))
     let zones = (0..<5).map { CKRecordZone(zoneName: "Z\($0)") }
@@ -143,7 +153,10 @@ struct FaultScenarioTests {
   }
 
   @Test(
-    "testRecoverFromZoneDuplicateSubscriptionFailure: pushes come although a subscription failed")
+    """
+    \
+    testRecoverFromZoneDuplicateSubscriptionFailure: pushes come although a subscription failed
+    """)
   func subscriptionFails() async throws {
     server.controls.fail(
       next: 2, with: .serviceUnavailable, in: RequestScope(kind: .modifySubscriptions))
@@ -157,7 +170,11 @@ struct FaultScenarioTests {
     #expect(names.count == 1)
   }
 
-  @Test("testOutgoingQueueRecoverFromStaleInflightEntry: what was on its way at the end goes again")
+  @Test(
+    """
+    \
+    testOutgoingQueueRecoverFromStaleInflightEntry: what was on its way at the end goes again
+    """)
   func staleInFlight() async throws {
     let (phone, _) = try await filled(1)
     phone.write(["n0": "new", "b": "2"])
@@ -178,8 +195,10 @@ struct FaultScenarioTests {
   }
 
   @Test(
-    "testModifyItemDuringNetworkFailure, testReceiveConflictOnJustAddedItem, testReceiveCloudKitConflictOnJustAddedItems"
-  )
+    """
+    testModifyItemDuringNetworkFailure, testReceiveConflictOnJustAddedItem, \
+    testReceiveCloudKitConflictOnJustAddedItems
+    """)
   func races() async throws {
     let (phone, _) = try await filled(1)
     phone.device.isOnline = false
@@ -201,8 +220,10 @@ struct FaultScenarioTests {
   }
 
   @Test(
-    "testReceiveItemDeleteAndReaddAtDifferentUUIDInSameFetch, testRecoverFromCloudKitUnknownItemRecord"
-  )
+    """
+    testReceiveItemDeleteAndReaddAtDifferentUUIDInSameFetch, \
+    testRecoverFromCloudKitUnknownItemRecord
+    """)
   func deletions() async throws {
     let (phone, _) = try await filled(2)
     let desk = NotesApp(server, "desk")
@@ -224,8 +245,10 @@ struct FaultScenarioTests {
   }
 
   @Test(
-    "testReceiveCorruptedItem, testReceiveUnknownField, testReceiveItemForFuturePolicy, outsideRecord"
-  )
+    """
+    testReceiveCorruptedItem, testReceiveUnknownField, testReceiveItemForFuturePolicy, \
+    outsideRecord
+    """)
   func strangeRecords() async throws {
     let (phone, _) = try await filled(1)
     let database = CKContainer(identifier: NotesApp.container, transport: phone.device)

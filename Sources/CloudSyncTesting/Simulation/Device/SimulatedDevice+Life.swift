@@ -110,8 +110,10 @@ extension SimulatedDevice {
 }
 
 extension SyncState {
-  /// Whether both remember the same. The order of pending changes may differ: an ID that is added
-  /// again while it is under way stands last in the machine and where it was in a log.
+  /// Whether both remember the same.
+  ///
+  /// The order of pending changes may differ: an ID that is added again while it is under way
+  /// stands last in the machine and where it was in a log.
   fileprivate func agrees(with other: SyncState) -> Bool {
     var first = self
     var second = other
