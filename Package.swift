@@ -119,3 +119,15 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+#if !canImport(Darwin)
+  // Where the system has no CloudKit, this package brings a module of that name.
+  package.products.append(.library(name: "CloudKit", targets: ["CloudKit"]))
+  package.targets += [
+    room("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),
+    // Built as apps are, without the upcoming features that change what their files may say.
+    .testTarget(
+      name: "CloudKitTests", dependencies: ["CloudKit"],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+  ]
+#endif

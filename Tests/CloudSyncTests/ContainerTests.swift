@@ -45,26 +45,31 @@ struct ContainerTests {
   }
 
   @Test(
-    "without a transport requests fail and say what to do; with the hook they work"
+    "without a transport requests fail and say what to do; with an environment they work"
   )
   func defaultTransport() async throws {
     let identifier = "iCloud.hooked"
-    let container = CKContainer(identifier: identifier)
+    let nowhere = CloudSyncEnvironment(variables: [:], provider: { nil })
+    let container = CloudSyncEnvironment.$current.withValue(nowhere) {
+      CKContainer(identifier: identifier)
+    }
     do {
       _ = try await container.userRecordID()
       Issue.record("there was no transport")
     } catch {
       #expect((error as? CKError)?.code == .badContainer)
-      #expect(error.localizedDescription.contains("defaultTransport"))
+      #expect(error.localizedDescription.contains("CloudSyncEnvironment"))
     }
     await #expect(throws: CKError.self) { _ = try await container.accountStatus() }
     let transport = ScriptedTransport { (_) throws(CloudError) in .currentUser(UserID("_me")) }
     let other = ScriptedTransport { (_) throws(CloudError) in .currentUser(UserID("_other")) }
-    CKContainer.defaultTransport = { $0 == identifier ? transport : other }
-    defer { CKContainer.defaultTransport = nil }
-    #expect(try await container.userRecordID().recordName == "_me")
-    CKContainer.defaultTransport = nil
-    #expect(try await container.userRecordID().recordName == "_me", "the first answer is kept")
+    let environment = CloudSyncEnvironment { $0 == identifier ? transport : other }
+    let (found, main, twin) = CloudSyncEnvironment.$current.withValue(environment) {
+      (CKContainer(identifier: identifier), CKContainer.default(), CKContainer.default())
+    }
+    #expect(main === twin && main !== CKContainer.default(), "one for each environment")
+    for _ in 1...2 { #expect(try await found.userRecordID().recordName == "_me") }
+    #expect(try await main.userRecordID().recordName == "_other")
     let call = try #require(transport.calls.last)
     #expect(call.container == identifier && call.environment == .development)
     #expect(call.database == .private && call.request == .fetchCurrentUser)

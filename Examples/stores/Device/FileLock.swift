@@ -55,5 +55,9 @@ final class FileLock: Sendable {
     self.descriptor = descriptor
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A child forked at this moment holds the descriptor too; only this frees the lock at once.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }

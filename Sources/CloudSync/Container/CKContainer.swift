@@ -1,6 +1,5 @@
 public import CloudProtocol
 public import Foundation
-import Synchronization
 
 /// Whether and how an account can be used.
 public enum CKAccountStatus: Int, Sendable {
@@ -21,29 +20,9 @@ public enum CKAccountStatus: Int, Sendable {
 /// Source: cloudkit-surface 1.6. Beside CloudKit's initialisers there is one that takes the
 /// transport, the way to a server.
 public final class CKContainer: NSObject, Sendable {
-  private static let defaultTransportHook = Mutex<(@Sendable (String) -> any CloudTransport)?>(nil)
-  private static let defaultContainer = Mutex<CKContainer?>(nil)
-
-  /// Makes the transport for containers that are created without one, given their identifier.
-  ///
-  /// Set it once at the start of the program; a container asks it at its first request and
-  /// keeps the answer. Without it, requests of such containers fail with `badContainer`.
-  public static var defaultTransport: (@Sendable (String) -> any CloudTransport)? {
-    get { defaultTransportHook.withLock { $0 } }
-    set { defaultTransportHook.withLock { $0 = newValue } }
-  }
-
   /// The container of the running program, always the same object: `iCloud.` and its bundle
   /// identifier, or the program's name where there is no bundle.
-  public class func `default`() -> CKContainer {
-    defaultContainer.withLock { container in
-      if let container { return container }
-      let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
-      let created = CKContainer(identifier: "iCloud.\(program)")
-      container = created
-      return created
-    }
-  }
+  public class func `default`() -> CKContainer { CloudSyncEnvironment.inForce.defaultContainer }
 
   /// What the container and its databases share.
   package let connection: CloudConnection
@@ -66,9 +45,19 @@ public final class CKContainer: NSObject, Sendable {
     sharedCloudDatabase = CKDatabase(scope: .shared, connection: connection)
   }
 
-  /// The container `containerIdentifier`, reached by `CKContainer.defaultTransport`.
+  /// The container `containerIdentifier`, reached as the environment in force says; see
+  /// `CloudSyncEnvironment`.
   public convenience init(identifier containerIdentifier: String) {
     self.init(connection: CloudConnection(container: containerIdentifier, transport: nil))
+  }
+
+  /// The container `containerIdentifier` in the given environment.
+  convenience init(
+    identifier containerIdentifier: String, in environment: CloudSyncEnvironment
+  ) {
+    self.init(
+      connection: CloudConnection(
+        container: containerIdentifier, transport: nil, surroundings: environment))
   }
 
   /// The container `identifier`, reached by `transport`.

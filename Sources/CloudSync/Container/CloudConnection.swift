@@ -10,6 +10,9 @@ package final class CloudConnection: Sendable {
     var observation: (any SignalObservation)?
   }
 
+  /// Where a transport is asked for when none was given.
+  private let surroundings: CloudSyncEnvironment
+
   /// The container's name.
   package let container: String
 
@@ -21,8 +24,9 @@ package final class CloudConnection: Sendable {
   /// Makes a connection; without a transport one is asked for at the first request.
   package init(
     container: String, environment: CloudEnvironment = .development,
-    transport: (any CloudTransport)?
+    transport: (any CloudTransport)?, surroundings: CloudSyncEnvironment = .inForce
   ) {
+    self.surroundings = surroundings
     self.container = container
     self.environment = environment
     if let transport { adopt(transport) }
@@ -34,16 +38,7 @@ package final class CloudConnection: Sendable {
   /// - Throws: `badContainer` when there is none.
   package func transport() throws(CKError) -> any CloudTransport {
     if let transport = state.withLock({ $0.transport }) { return transport }
-    guard let make = CKContainer.defaultTransport else {
-      throw CKError(
-        .badContainer,
-        """
-        The container "\(container)" has no server to talk to. Create it with \
-        CKContainer(identifier:transport:), or set CKContainer.defaultTransport before its \
-        first request.
-        """)
-    }
-    return adopt(make(container))
+    return adopt(try surroundings.transport(for: container))
   }
 
   /// Keeps the first transport offered and listens to it; answers the one that is kept.
