@@ -42,7 +42,7 @@ extension CloudMachine {
   /// A page of a zone's feed: each changed record once, as it is now.
   ///
   /// Own writes are in it too. A fetch from nothing hears of deletions only when the asking
-  /// device made them or they happened since its first page. Source: cloudkit-surface 2.5.
+  /// device made the record or they happened since its first page. Source: cloudkit-surface 2.5.
   func zoneChanges(_ request: FetchZoneChanges, _ context: RequestContext) throws -> CloudReply {
     if context.database.scope == .public {
       throw Refusal(.invalidArguments, "the public database has no change feed")

@@ -197,8 +197,8 @@ package struct RecordRow: Hashable, Sendable, Codable {
   package var record: Record?
   /// The sequence number of its latest change.
   package var changedAt: UInt64
-  /// The device that made the latest change, which decides who hears of a deletion at a first
-  /// fetch.
+  /// The device that made the latest change; for a tombstone the one that made the record, which
+  /// decides who hears of the deletion at a first fetch.
   package var device: String?
 
   /// Describes a record or a tombstone.

@@ -36,7 +36,7 @@ extension RecordBatch {
       ledger.put(
         RecordRow(
           id: removal.id, type: stored.type, record: nil, changedAt: sequence,
-          device: context.device))
+          device: stored.created?.device ?? context.device))
       ledger.count(bytes: -stored.byteCount)
       touch(stored.type, sequence, -stored.byteCount)
     }

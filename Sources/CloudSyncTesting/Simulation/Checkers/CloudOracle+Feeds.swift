@@ -55,10 +55,10 @@ extension CloudOracle {
       account: account, zone: zone, life: model.life, through: end, floor: floor)
   }
 
-  /// A fetch from nothing hears of a deletion only when the device made it, or when it is newer
+  /// A fetch from nothing hears of a deletion only when the device made the record, or when it is newer
   /// than the fetch.
   private func isNoNews(_ entry: Entry, to device: String, _ start: Position) -> Bool {
-    entry.changedAt <= start.floor && (entry.deleter != device || entry.isTrimmed)
+    entry.changedAt <= start.floor && (entry.maker != device || entry.isTrimmed)
   }
 
   mutating func judge(_ request: FetchDatabaseChanges, _ page: DatabaseChangesPage, account: Int) {

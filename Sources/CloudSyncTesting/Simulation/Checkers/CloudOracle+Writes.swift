@@ -30,7 +30,8 @@ extension CloudOracle {
     for (save, result) in zip(request.save, saved) where save.id.zone == zone {
       guard let place = layout.place(of: save.id) else { continue }
       switch result.outcome {
-      case .success(let record): commit(save, record, at: place, account: account)
+      case .success(let record):
+        commit(save, record, at: place, account: account, device: device)
       case .failure(let error): judge(error, of: save, at: place, account: account)
       }
     }
@@ -40,7 +41,7 @@ extension CloudOracle {
       let isLive = databases[account - 1].zones[zone].isLive
       guard let error = result.error else {
         if !isLive { findings.report("I6", "a record is deleted in a zone that is not there") }
-        delete(place, account: account, device: device)
+        delete(place, account: account)
         continue
       }
       judgeZoneError(error, zone, account)
@@ -59,7 +60,9 @@ extension CloudOracle {
     if isTorn { findings.report("I12", "an atomic batch was carried out in part") }
   }
 
-  private mutating func commit(_ save: RecordSave, _ record: Record, at place: Int, account: Int) {
+  private mutating func commit(
+    _ save: RecordSave, _ record: Record, at place: Int, account: Int, device: String
+  ) {
     let zone = layout.zone(of: place)
     let current = databases[account - 1].entries[place].record
     if !databases[account - 1].zones[zone].isLive {
@@ -87,14 +90,16 @@ extension CloudOracle {
       )
     }
     let now = tick()
-    databases[account - 1].entries[place] = Entry(record: record, changedAt: now)
+    let maker = current == nil ? device : databases[account - 1].entries[place].maker
+    databases[account - 1].entries[place] = Entry(record: record, changedAt: now, maker: maker)
     databases[account - 1].zones[zone].changedAt = now
   }
 
-  private mutating func delete(_ place: Int, account: Int, device: String) {
-    guard databases[account - 1].entries[place].record != nil else { return }
+  private mutating func delete(_ place: Int, account: Int) {
+    let current = databases[account - 1].entries[place]
+    guard current.record != nil else { return }
     let now = tick()
-    databases[account - 1].entries[place] = Entry(changedAt: now, deleter: device)
+    databases[account - 1].entries[place] = Entry(changedAt: now, maker: current.maker)
     databases[account - 1].zones[layout.zone(of: place)].changedAt = now
   }
 

@@ -12,8 +12,8 @@ struct CloudOracle {
     var record: Record?
     /// When it last changed, counted over the whole world; 0 for never.
     var changedAt = 0
-    /// Who deleted it, for a record that is gone.
-    var deleter: String?
+    /// The device that made it, also when it is gone.
+    var maker: String?
     var isTrimmed = false
   }
 
