@@ -73,7 +73,7 @@ extension SourceFile {
   }
 
   /// The keywords of the declarations directly inside a body.
-  private func members(of body: ClosedRange<Int>) -> [Int] {
+  func members(of body: ClosedRange<Int>) -> [Int] {
     var members: [Int] = []
     var index = body.lowerBound + 1
     while index < body.upperBound {
