@@ -52,12 +52,6 @@ public struct CKError: Error, CustomNSError {
     userInfo.merging([NSLocalizedDescriptionKey: localizedDescription]) { own, _ in own }
   }
 
-  /// The sentence for people: what happened, to what, and what to do.
-  public var localizedDescription: String {
-    userInfo[NSLocalizedDescriptionKey] as? String
-      ?? "The operation couldn’t be completed. (CKErrorDomain error \(code.rawValue).)"
-  }
-
   /// The error of each item of a `partialFailure`, by the item's ID.
   public var partialErrorsByItemID: [AnyHashable: any Error]? {
     userInfo[CKPartialErrorsByItemIDKey] as? [AnyHashable: any Error]
@@ -98,6 +92,7 @@ extension CKError: Hashable {
       && first.retryAfterSeconds == second.retryAfterSeconds
       && first.serverRecord?.value == second.serverRecord?.value
       && first.clientRecord?.value == second.clientRecord?.value
+      && first.ancestorRecord?.value == second.ancestorRecord?.value
       && first.partialErrorCodes == second.partialErrorCodes
   }
 
@@ -106,12 +101,5 @@ extension CKError: Hashable {
 
   private var partialErrorCodes: [AnyHashable: CKError]? {
     partialErrorsByItemID?.compactMapValues { $0 as? CKError }
-  }
-}
-
-extension CKError: CustomStringConvertible {
-  /// The code's name and number and the sentence.
-  public var description: String {
-    "<CKError: \(code) (\(code.rawValue)); \(localizedDescription)>"
   }
 }

@@ -53,8 +53,13 @@ public final class CKAsset: NSObject, NSSecureCoding, Sendable, CKRecordValuePro
     let value = ArchivedBytes.decode("CloudSyncAsset", with: coder) {
       (reader) throws(ByteFormatError) in try reader.fieldValue()
     }
-    guard case .asset(let value) = value else { return nil }
-    self.init(value)
+    if case .asset(let value) = value {
+      self.init(value)
+    } else if let value = Asset(appleArchive: coder) {
+      self.init(value)
+    } else {
+      return nil
+    }
   }
 }
 

@@ -58,7 +58,7 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, Sendable {
     let value = ArchivedBytes.decode("CloudSyncRecordID", with: coder) {
       (reader) throws(ByteFormatError) in try reader.recordID()
     }
-    guard let value else { return nil }
+    guard let value = value ?? RecordID(appleArchive: coder) else { return nil }
     self.init(value)
   }
 }

@@ -91,7 +91,7 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
       }
       return Zone(id: id, capabilities: Zone.Capabilities(rawValue: bits), share: share)
     }
-    guard let value else { return nil }
+    guard let value = value ?? Zone(appleArchive: coder) else { return nil }
     self.init(value)
   }
 }

@@ -65,7 +65,7 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
     let value = ArchivedBytes.decode("CloudSyncZoneID", with: coder) {
       (reader) throws(ByteFormatError) in try reader.zoneID()
     }
-    guard let value else { return nil }
+    guard let value = value ?? ZoneID(appleArchive: coder) else { return nil }
     self.init(value)
   }
 }

@@ -65,8 +65,13 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, Sendable,
     let value = ArchivedBytes.decode("CloudSyncReference", with: coder) {
       (reader) throws(ByteFormatError) in try reader.fieldValue()
     }
-    guard case .reference(let value) = value else { return nil }
-    self.init(value)
+    if case .reference(let value) = value {
+      self.init(value)
+    } else if let value = Reference(appleArchive: coder) {
+      self.init(value)
+    } else {
+      return nil
+    }
   }
 }
 

@@ -45,7 +45,8 @@ public final class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, Sen
     let bytes = ArchivedBytes.decode("CloudSyncChangeToken", with: coder) {
       (reader) throws(ByteFormatError) in try reader.byteArray()
     }
-    guard let bytes else { return nil }
-    self.init(ChangeToken(bytes: bytes))
+    let value = bytes.map { ChangeToken(bytes: $0) } ?? ChangeToken(appleArchive: coder)
+    guard let value else { return nil }
+    self.init(value)
   }
 }

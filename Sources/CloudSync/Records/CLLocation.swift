@@ -1,34 +1,6 @@
 public import Foundation
 package import Records
 
-/// Degrees of latitude or longitude.
-public typealias CLLocationDegrees = Double
-/// Metres.
-public typealias CLLocationDistance = Double
-/// Metres of uncertainty; negative when unknown.
-public typealias CLLocationAccuracy = Double
-/// Metres per second; negative when unknown.
-public typealias CLLocationSpeed = Double
-/// Degrees clockwise from north; negative when unknown.
-public typealias CLLocationDirection = Double
-
-/// A latitude and a longitude.
-public struct CLLocationCoordinate2D: Sendable {
-  /// Degrees north, -90 to 90.
-  public var latitude: CLLocationDegrees
-  /// Degrees east, -180 to 180.
-  public var longitude: CLLocationDegrees
-
-  /// The point 0, 0.
-  public init() { self.init(latitude: 0, longitude: 0) }
-
-  /// The point at `latitude` and `longitude`.
-  public init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
-    self.latitude = latitude
-    self.longitude = longitude
-  }
-}
-
 /// A place on earth; where there is no CoreLocation, fields of that kind are read and written
 /// as this class, which has CoreLocation's names.
 public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable,
@@ -131,8 +103,13 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable,
     let value = ArchivedBytes.decode("CloudSyncLocation", with: coder) {
       (reader) throws(ByteFormatError) in try reader.fieldValue()
     }
-    guard case .location(let value) = value else { return nil }
-    self.init(value)
+    if case .location(let value) = value {
+      self.init(value)
+    } else if let value = Location(appleArchive: coder) {
+      self.init(value)
+    } else {
+      return nil
+    }
   }
 }
 

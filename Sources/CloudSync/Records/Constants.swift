@@ -35,3 +35,26 @@ extension CKRecord {
     public static let share: CKRecord.FieldKey = "___share"
   }
 }
+
+/// The older name of `CKRecordZone.ID.defaultZoneName`.
+@available(*, deprecated, renamed: "CKRecordZone.ID.defaultZoneName")
+public let CKRecordZoneDefaultName = CKRecordZoneID.defaultZoneName
+
+/// The older name of `CKRecord.SystemType.userRecord`.
+@available(*, deprecated, renamed: "CKRecord.SystemType.userRecord")
+public let CKRecordTypeUserRecord = CKRecord.SystemType.userRecord
+
+/// The older name of `CKRecord.SystemType.share`.
+@available(*, deprecated, renamed: "CKRecord.SystemType.share")
+public let CKRecordTypeShare = CKRecord.SystemType.share
+
+/// The older name of `CKRecord.SystemFieldKey.parent`.
+@available(*, deprecated, renamed: "CKRecord.SystemFieldKey.parent")
+public let CKRecordParentKey = CKRecord.SystemFieldKey.parent
+
+/// The older name of `CKRecord.SystemFieldKey.share`.
+@available(*, deprecated, renamed: "CKRecord.SystemFieldKey.share")
+public let CKRecordShareKey = CKRecord.SystemFieldKey.share
+
+/// The older name of `CKRecord.ReferenceAction`.
+public typealias CKRecord_Reference_Action = CKRecord.ReferenceAction

@@ -95,10 +95,14 @@ extension NSArray: FieldValueConvertible {
 extension FieldValue {
   /// Whatever an app handed over, when it can be stored.
   package init?(_ value: Any) {
-    guard let convertible = value as? any FieldValueConvertible,
-      let converted = convertible.fieldValue
-    else { return nil }
-    self = converted
+    if let convertible = value as? any FieldValueConvertible {
+      guard let converted = convertible.fieldValue else { return nil }
+      self = converted
+    } else if let list = value as? [Any] {
+      self.init(list: list)
+    } else {
+      return nil
+    }
   }
 
   /// A list, when all of its elements can be stored; there are no lists of lists.

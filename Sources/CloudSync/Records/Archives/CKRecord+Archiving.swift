@@ -31,6 +31,11 @@ extension CKRecord {
   }
 
   static func decodeState(with coder: NSCoder) -> State? {
+    AppleArchive.tolerateDamage(coder)
+    return decodeOwnState(with: coder) ?? State(appleArchive: coder)
+  }
+
+  private static func decodeOwnState(with coder: NSCoder) -> State? {
     // A coder without keys has one place only, so the bytes themselves say which form they are.
     let isWhole = !coder.allowsKeyedCoding || ArchivedBytes.holds(recordKey, in: coder)
     let key = isWhole ? recordKey : systemFieldsKey

@@ -1,0 +1,73 @@
+import Foundation
+
+/// What is known of the archives that CloudKit's own classes write on Apple platforms.
+///
+/// Their classes are named without a module (`CKRecordID`), and their keys are not documented;
+/// the names used here are those seen in archives in the wild. Archives of ours are another
+/// form, so reading Apple's is a way in, not the way back.
+enum AppleArchive {
+  /// Tells Foundation which classes of ours stand for Apple's; the first use does it.
+  static let knowsClassNames: Bool = {
+    let classes: [(String, AnyClass)] = [
+      ("CKRecord", CKRecord.self), ("CKRecordID", CKRecordID.self),
+      ("CKRecordZone", CKRecordZone.self), ("CKRecordZoneID", CKRecordZoneID.self),
+      ("CKReference", CKReference.self), ("CKAsset", CKAsset.self),
+      ("CKServerChangeToken", CKServerChangeToken.self), ("CLLocation", CLLocation.self),
+      ("CKRecordValueStore", AppleRecordValues.self),
+    ]
+    #if !canImport(ObjectiveC)
+      for (name, type): (String, AnyClass) in classes {
+        NSKeyedUnarchiver.setClass(type, forClassName: name)
+      }
+    #endif
+    return !classes.isEmpty
+  }()
+
+  /// Makes a coder answer `nil` for what it cannot read, where it would end the process.
+  ///
+  /// That is what an unarchiver does by itself on Apple platforms. Foundation on Linux refuses
+  /// the change once anything was read, and says so only in a field of its own; where that
+  /// field cannot be seen, nothing is changed.
+  static func tolerateDamage(_ coder: NSCoder) {
+    #if !canImport(ObjectiveC)
+      guard let unarchiver = coder as? NSKeyedUnarchiver,
+        unarchiver.decodingFailurePolicy == .raiseException,
+        let flags = Mirror(reflecting: unarchiver).descendant("_flags", "rawValue") as? UInt,
+        flags & 4 == 0
+      else { return }
+      unarchiver.decodingFailurePolicy = .setErrorAndReturn
+    #endif
+  }
+}
+
+#if os(Linux)
+  /// Runs before `main`, so that `unarchivedObject(ofClass:from:)` can read Apple's archives
+  /// although none of our code runs before Foundation looks for the class.
+  @used
+  @section(".init_array")
+  private let registerAtLaunch: @convention(c) @Sendable () -> Void = {
+    _ = AppleArchive.knowsClassNames
+  }
+#endif
+
+extension NSCoder {
+  /// The object of the class `type` under one of Apple's keys; `nil` when there is none.
+  func appleObject<Object: NSObject & NSCoding>(
+    _ type: Object.Type, forKey key: String
+  ) -> Object? {
+    guard AppleArchive.knowsClassNames, allowsKeyedCoding, containsValue(forKey: key) else {
+      return nil
+    }
+    return decodeObject(of: type, forKey: key)
+  }
+
+  /// The text under one of Apple's keys.
+  func appleText(forKey key: String) -> String? {
+    appleObject(NSString.self, forKey: key).map { String(describing: $0) }
+  }
+
+  /// The number under one of Apple's keys, 0 when there is none.
+  func appleNumber(forKey key: String) -> Int64 {
+    allowsKeyedCoding && containsValue(forKey: key) ? decodeInt64(forKey: key) : 0
+  }
+}
