@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Archives: damage in the keyed archive around our bytes")
 struct ArchiveDamageTests {
-  @Test("one wrong bit anywhere in a record's archive gives nil, an error or the record itself")
+  @Test("a wrong bit in a record's bytes, or a cut anywhere in its archive, gives nil or an error")
   func bits() throws {
     let record = CKRecord(
       recordType: "Note", recordID: .init(recordName: "n", zoneID: .init(zoneName: "Z")))
@@ -15,15 +15,20 @@ struct ArchiveDamageTests {
     record.encode(with: archiver)
     archiver.finishEncoding()
     let data = archiver.encodedData
-    for index in data.indices {
+    // Only our own bytes: damage around them can crash Foundation's reader on Linux before any
+    // code of ours runs.
+    let coder = BytesCoder()
+    record.encode(with: coder)
+    let ours = try #require(data.range(of: coder.data))
+    for index in ours {
       for bit in 0..<8 {
         var damaged = data
         damaged[index] ^= 1 << UInt8(bit)
-        guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: damaged),
-          let decoded = CKRecord(coder: unarchiver)
-        else { continue }
-        if decoded.value != record.value { Issue.record("bit \(bit) of byte \(index) went unseen") }
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: damaged)
+        if CKRecord(coder: unarchiver) != nil { Issue.record("bit \(bit) of byte \(index)") }
       }
+    }
+    for index in data.indices {
       guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data.prefix(index)) else {
         continue
       }
@@ -47,4 +52,12 @@ struct ArchiveDamageTests {
       try NSKeyedUnarchiver.unarchivedObject(ofClass: CKServerChangeToken.self, from: damaged)
     }
   }
+}
+
+/// Takes the bytes that a record writes when there are no keys.
+private final class BytesCoder: NSCoder {
+  var data = Data()
+
+  override var allowsKeyedCoding: Bool { false }
+  override func encode(_ data: Data) { self.data = data }
 }

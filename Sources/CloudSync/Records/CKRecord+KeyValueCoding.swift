@@ -4,7 +4,7 @@ import Foundation
 extension CKRecord {
   /// Sets the plain field `key`, or removes it with `nil`.
   public func setValue(_ value: Any?, forKey key: String) {
-    guard let value else { return setObject(nil, forKey: key) }
+    guard let value, !isAbsent(value) else { return setObject(nil, forKey: key) }
     guard let storable = value as? any CKRecordValueProtocol else {
       preconditionFailure(
         "CKRecord: a value of type \(type(of: value)) cannot be stored in the field \"\(key)\".")
@@ -12,12 +12,32 @@ extension CKRecord {
     setObject(storable, forKey: key)
   }
 
-  /// The value of the plain field `key`.
-  public func value(forKey key: String) -> Any? { object(forKey: key) }
+  /// The value of the plain field `key`, or of the property of that name when there is no field.
+  public func value(forKey key: String) -> Any? {
+    if let value = object(forKey: key) { return value }
+    switch key {
+    case "recordID": return recordID
+    case "recordType": return recordType
+    case "recordChangeTag": return recordChangeTag
+    case "creationDate": return creationDate
+    case "creatorUserRecordID": return creatorUserRecordID
+    case "modificationDate": return modificationDate
+    case "lastModifiedUserRecordID": return lastModifiedUserRecordID
+    case "parent": return parent
+    case "share": return share
+    default: return nil
+    }
+  }
 
   /// Sets several plain fields; `NSNull` removes one.
   public func setValuesForKeys(_ keyedValues: [String: Any]) {
     for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
+  }
+
+  /// Whether `value` is an optional without a value that was wrapped as `Any`.
+  private func isAbsent(_ value: Any) -> Bool {
+    let mirror = Mirror(reflecting: value)
+    return mirror.displayStyle == .optional && mirror.children.isEmpty
   }
 
   /// The values of the plain fields `keys`; `NSNull` where there is none.

@@ -8,6 +8,9 @@ public protocol CKRecordValueProtocol {}
 /// The name under which apps cast a value before they store it, as in `text as CKRecordValue`.
 public typealias CKRecordValue = CKRecordValueProtocol
 
+/// The name that the interface of CloudKit gives the same protocol.
+public typealias __CKRecordObjCValue = CKRecordValueProtocol
+
 extension String: CKRecordValueProtocol {}
 extension Date: CKRecordValueProtocol {}
 extension Data: CKRecordValueProtocol {}

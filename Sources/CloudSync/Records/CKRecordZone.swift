@@ -1,5 +1,6 @@
 public import Foundation
 package import Records
+import Synchronization
 
 /// A zone: a part of a database whose records are fetched, changed and shared together.
 ///
@@ -27,6 +28,14 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     public static let zoneWideSharing = Capabilities(rawValue: 8)
   }
 
+  /// How the encrypted values of a zone's records are locked.
+  public enum EncryptionScope: Int, Sendable {
+    /// Each record has a key of its own.
+    case perRecord = 0
+    /// All records of the zone have one key.
+    case perZone = 1
+  }
+
   private static let defaultZone = CKRecordZone(zoneID: .default)
 
   /// The zone every database has from the start; always the same object.
@@ -34,6 +43,8 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
 
   /// The zone as the vocabulary spells it.
   package let value: Zone
+
+  private let scope = Mutex(EncryptionScope.perRecord)
 
   /// Wraps a zone as the server described it.
   package init(_ value: Zone) { self.value = value }
@@ -57,6 +68,14 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     value.share.map { CKReference(Reference(target: $0, action: .none)) }
   }
 
+  /// How encrypted values are locked, to be set before the zone is saved first.
+  ///
+  /// Kept on this object and in its archive; this library's servers do not tell the two apart.
+  public var encryptionScope: CKRecordZone.EncryptionScope {
+    get { scope.withLock { $0 } }
+    set { scope.withLock { $0 = newValue } }
+  }
+
   /// The ID and the capabilities.
   public override var description: String {
     "<CKRecordZone: zoneID=\(zoneID), capabilities=\(value.capabilities.rawValue)>"
@@ -66,10 +85,16 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
   public override var debugDescription: String { description }
 
   /// Another object for the same zone.
-  public func copy(with zone: NSZone? = nil) -> Any { CKRecordZone(value) }
+  public func copy(with zone: NSZone? = nil) -> Any {
+    let copy = CKRecordZone(value)
+    copy.encryptionScope = encryptionScope
+    return copy
+  }
 
   /// Always true.
   public static var supportsSecureCoding: Bool { true }
+
+  private static let perZoneKey = "CloudSyncZoneIsEncryptedPerZone"
 
   /// Archives the zone.
   public func encode(with coder: NSCoder) {
@@ -78,6 +103,8 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
       writer.write(variable: UInt64(value.capabilities.rawValue))
       writer.write(optional: value.share) { $0.write($1) }
     }
+    guard coder.allowsKeyedCoding, encryptionScope == .perZone else { return }
+    coder.encode(true, forKey: CKRecordZone.perZoneKey)
   }
 
   /// Reads the zone back; `nil` when the archive is damaged.
@@ -93,5 +120,9 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     }
     guard let value = value ?? Zone(appleArchive: coder) else { return nil }
     self.init(value)
+    guard coder.allowsKeyedCoding, coder.containsValue(forKey: CKRecordZone.perZoneKey) else {
+      return
+    }
+    encryptionScope = coder.decodeBool(forKey: CKRecordZone.perZoneKey) ? .perZone : .perRecord
   }
 }

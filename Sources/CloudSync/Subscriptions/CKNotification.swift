@@ -29,12 +29,19 @@ public class CKNotification: NSObject, CKNotificationMaking, @unchecked Sendable
     var subscription: String?
     var scope: CKDatabase.Scope
     var zone: ZoneID?
+    var subscriptionOwner: String?
+    var isPruned = false
+    var record: RecordID?
+    var reason: CKQueryNotification.Reason = .recordUpdated
+    var recordFields: Fields?
+    var alert = AlertContent()
   }
 
-  private let content: Content
+  /// The parts of the push.
+  let content: Content
 
   /// Wraps the parts of a push.
-  fileprivate init(content: Content) { self.content = content }
+  init(content: Content) { self.content = content }
 
   /// What kind of change the push is about.
   public var notificationType: CKNotification.NotificationType { content.type }
@@ -51,13 +58,12 @@ public class CKNotification: NSObject, CKNotificationMaking, @unchecked Sendable
   public var subscriptionID: CKSubscription.ID? { content.subscription }
 
   /// The user whose subscription fired, when it is somebody else's.
-  public var subscriptionOwnerUserRecordID: CKRecord.ID? { nil }
+  public var subscriptionOwnerUserRecordID: CKRecord.ID? {
+    content.subscriptionOwner.map { CKRecordID(recordName: $0) }
+  }
 
-  /// Whether parts were left out to make the push small enough; never here.
-  public var isPruned: Bool { false }
-
-  fileprivate var scope: CKDatabase.Scope { content.scope }
-  fileprivate var zone: ZoneID? { content.zone }
+  /// Whether parts were left out to make the push small enough; then fetch the changes.
+  public var isPruned: Bool { content.isPruned }
 
   /// The kind, container and subscription.
   public override var description: String {
@@ -74,7 +80,8 @@ public class CKNotification: NSObject, CKNotificationMaking, @unchecked Sendable
     switch content.type {
     case .database: return CKDatabaseNotification(content: content)
     case .recordZone: return CKRecordZoneNotification(content: content)
-    case .query, .readNotification: return CKNotification(content: content)
+    case .query: return CKQueryNotification(content: content)
+    case .readNotification: return CKNotification(content: content)
     }
   }
 }
@@ -90,25 +97,6 @@ extension CKNotificationMaking {
     }
     self = notification
   }
-}
-
-/// A push of a subscription to a database.
-///
-/// `@unchecked` as its parent is: immutable.
-public final class CKDatabaseNotification: CKNotification, @unchecked Sendable {
-  /// The database that changed.
-  public var databaseScope: CKDatabase.Scope { scope }
-}
-
-/// A push of a subscription to a zone.
-///
-/// `@unchecked` as its parent is: immutable.
-public final class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
-  /// The zone that changed.
-  public var recordZoneID: CKRecordZone.ID? { zone.map { CKRecordZoneID($0) } }
-
-  /// The database that holds the zone.
-  public var databaseScope: CKDatabase.Scope { scope }
 }
 
 extension CKNotification {

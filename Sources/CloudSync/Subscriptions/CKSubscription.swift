@@ -28,16 +28,29 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
   private struct State {
     var value: Subscription
     var notificationInfo: NotificationInfo?
+    var predicate: KeptPredicate?
   }
+
+  /// A predicate as the app made it.
+  ///
+  /// `@unchecked` because a predicate is not marked; it is guarded by being immutable.
+  private struct KeptPredicate: @unchecked Sendable { let predicate: NSPredicate }
 
   private let state: Mutex<State>
 
   /// Wraps a subscription of the vocabulary.
-  package init(_ value: Subscription) {
+  package convenience init(_ value: Subscription) { self.init(value, predicate: nil) }
+
+  /// Wraps a subscription and the predicate the app gave for it.
+  init(_ value: Subscription, predicate: NSPredicate?) {
     state = Mutex(
       State(
-        value: value, notificationInfo: value.notificationInfo.map { CKNotificationInfo($0) }))
+        value: value, notificationInfo: value.notificationInfo.map { CKNotificationInfo($0) },
+        predicate: predicate.map { KeptPredicate(predicate: $0) }))
   }
+
+  /// The predicate the app gave; absent when the subscription came from the server or an archive.
+  var ownPredicate: NSPredicate? { state.withLock { $0.predicate }?.predicate }
 
   /// The subscription as the vocabulary spells it.
   package var value: Subscription {
@@ -74,7 +87,7 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     switch value.kind {
     case .database: CKDatabaseSubscription(value)
     case .zone: CKRecordZoneSubscription(value)
-    case .query: CKSubscription(value)
+    case .query: CKQuerySubscription(value)
     }
   }
 
@@ -87,14 +100,17 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
   public override var debugDescription: String { description }
 
   /// Another subscription object with the same contents.
-  public func copy(with zone: NSZone? = nil) -> Any { CKSubscription.face(value) }
+  public func copy(with zone: NSZone? = nil) -> Any {
+    guard let predicate = ownPredicate else { return CKSubscription.face(value) }
+    return CKQuerySubscription(value, predicate: predicate)
+  }
 
   /// Always true.
   public class var supportsSecureCoding: Bool { true }
 
   /// Archives the subscription.
   public func encode(with coder: NSCoder) {
-    let value = value
+    let value = (try? checkedValue()) ?? value
     ArchivedBytes.encode("CloudSyncSubscription", with: coder) { $0.write(archive: value) }
   }
 

@@ -1,7 +1,6 @@
 import Records
 
-/// The binary form of subscriptions in archives; of query subscriptions only what a device needs
-/// to name them, as their queries live on the server.
+/// The binary form of subscriptions in archives.
 extension ByteWriter {
   mutating func write(archive info: Subscription.NotificationInfo) {
     write(optional: info.alertBody) { $0.write($1) }
@@ -26,6 +25,12 @@ extension ByteWriter {
     case .query(let query):
       write(UInt8(1))
       write(query.query.recordType)
+      write(list: query.query.filters) { writer, filter in
+        writer.write(filter.key)
+        writer.write(filter.comparator.rawValue)
+        writer.write(filter.value)
+        writer.write(optional: filter.distance) { $0.write($1) }
+      }
       write(optional: query.zone) { $0.write($1) }
       write(variable: UInt64(query.options.rawValue))
     }
@@ -61,14 +66,25 @@ extension ByteReader {
       return .zone(zone, recordType: try optionalString())
     case 1:
       let recordType = try string()
+      let filters = try list { (reader) throws(ByteFormatError) in try reader.archivedFilter() }
       let zone = try optional { (reader) throws(ByteFormatError) in try reader.zoneID() }
       let bits = UInt(truncatingIfNeeded: try variable())
       return .query(
         QuerySubscription(
-          query: Query(recordType: recordType), zone: zone,
+          query: Query(recordType: recordType, filters: filters), zone: zone,
           options: QuerySubscription.Options(rawValue: bits)))
     default: throw fault("a subscription is of no known kind")
     }
+  }
+
+  private mutating func archivedFilter() throws(ByteFormatError) -> Query.Filter {
+    let key = try string()
+    guard let comparator = Query.Filter.Comparator(rawValue: try string()) else {
+      throw fault("a filter compares in no known way")
+    }
+    let value = try fieldValue()
+    let distance = try optional { (reader) throws(ByteFormatError) in try reader.double() }
+    return Query.Filter(key: key, comparator: comparator, value: value, distance: distance)
   }
 
   private mutating func optionalString() throws(ByteFormatError) -> String? {

@@ -1,0 +1,80 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import Records
+import Testing
+
+@Suite("Notifications")
+struct NotificationTests {
+  private func push(_ kind: String, _ details: [String: Any]) -> [AnyHashable: Any] {
+    [
+      "aps": ["content-available": 1],
+      "ck": ["ce": 2, "cid": "iCloud.app", "nid": "n1", "ckuserid": "_u", kind: details],
+    ]
+  }
+
+  @Test("a push gives an object of the subclass that fits")
+  func subclasses() throws {
+    let details: [String: Any] = [
+      "dbs": 3, "sid": "s", "zid": "Z", "zoid": "_o", "fo": 1, "rid": "r",
+      "af": ["title": "x", "count": 3, "odd": ["a": 1]],
+    ]
+    let types: [(String, CKNotification.NotificationType, CKNotification.Type)] = [
+      ("met", .database, CKDatabaseNotification.self),
+      ("fet", .recordZone, CKRecordZoneNotification.self),
+      ("qry", .query, CKQueryNotification.self),
+    ]
+    for (key, kind, type) in types {
+      let found = CKNotification(fromRemoteNotificationDictionary: push(key, details))
+      let notification = try #require(found, "\(key)")
+      #expect(Swift.type(of: notification) == type && notification.notificationType == kind)
+      #expect(notification.subscriptionID == "s" && !notification.isPruned)
+      #expect(notification.containerIdentifier == "iCloud.app")
+      #expect(notification.subscriptionOwnerUserRecordID == CKRecord.ID(recordName: "_u"))
+      let isQuery =
+        CKQueryNotification(
+          fromRemoteNotificationDictionary: push(key, details)) != nil
+      #expect(isQuery == (key == "qry"), "the subclass's initialiser takes its own kind only")
+    }
+    let found = CKNotification(fromRemoteNotificationDictionary: push("qry", details))
+    let query = try #require(found as? CKQueryNotification)
+    let zoneID = CKRecordZone.ID(zoneName: "Z", ownerName: "_o")
+    #expect(query.recordID == CKRecord.ID(recordName: "r", zoneID: zoneID))
+    #expect(query.queryNotificationReason == .recordCreated && query.databaseScope == .shared)
+    let fields = try #require(query.recordFields)
+    #expect(fields["title"] as? String == "x" && fields["count"] as? Int64 == 3)
+    #expect(fields["odd"] == nil && fields.count == 2)
+    let zone = CKNotification(fromRemoteNotificationDictionary: push("fet", details))
+    #expect((zone as? CKRecordZoneNotification)?.recordZoneID == zoneID)
+  }
+
+  @Test("what is no push of CloudKit gives nil; odd parts are left out")
+  func foreign() {
+    let table: [[AnyHashable: Any]] = [
+      [:], ["aps": ["alert": "hello"]], ["ck": "text"], ["ck": [:] as [String: Any]],
+      ["ck": ["met": 3]], push("xyz", [:]),
+    ]
+    for dictionary in table {
+      if CKNotification(fromRemoteNotificationDictionary: dictionary) != nil {
+        Issue.record("\(dictionary) is no push of CloudKit")
+      }
+    }
+    let odd = CKNotification(
+      fromRemoteNotificationDictionary: push("qry", ["dbs": 99, "fo": 99, "sid": 5, "rid": 1]))
+    #expect(odd?.subscriptionID == nil && (odd as? CKQueryNotification)?.recordID == nil)
+    #expect((odd as? CKQueryNotification)?.databaseScope == .private)
+  }
+
+  @Test("the push this library makes is read back")
+  func ownForm() throws {
+    let zone = ZoneID(name: "Z", owner: "_o")
+    let push = CloudPush(
+      container: "c", database: .shared, subscription: SubscriptionID("s"), zone: zone)
+    let dictionary = CKNotification.remoteNotificationDictionary(for: push, notificationID: "n")
+    let found = CKNotification(fromRemoteNotificationDictionary: dictionary)
+    let notification = try #require(found as? CKRecordZoneNotification)
+    #expect(notification.recordZoneID == CKRecordZoneID(zone))
+    #expect(notification.databaseScope == .shared && notification.notificationID != nil)
+    #expect(notification.notificationID == found?.notificationID)
+  }
+}
