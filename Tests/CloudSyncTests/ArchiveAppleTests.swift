@@ -216,6 +216,7 @@ struct ArchiveAppleTests {
         var damaged = top
         damaged[key] = replacement
         let unarchiver = try NSKeyedUnarchiver(forReadingFrom: builder.archive(damaged))
+        unarchiver.requiresSecureCoding = true
         let record = CKRecord(coder: unarchiver)
         let isFine = needed.contains(key) ? record == nil : record?.recordType == "Note"
         if !isFine { Issue.record("\(key): \(name) gave \(String(describing: record))") }

@@ -36,21 +36,66 @@ struct ArchiveDamageTests {
     }
   }
 
-  @Test("a damaged root object is an error, not a trap")
+  private func data(_ object: any NSObject & NSSecureCoding) throws -> Data {
+    try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
+  }
+
+  @Test("a root object that is damaged or of another class is an error, not a trap")
   func roots() throws {
-    func data(_ object: any NSObject & NSSecureCoding) throws -> Data {
-      try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
-    }
     let token = CKServerChangeToken(ChangeToken(bytes: [1, 2, 3]))
-    #expect(throws: (any Error).self) {
-      try NSKeyedUnarchiver.unarchivedObject(ofClass: CKRecord.self, from: Data([1, 2, 3]))
-    }
     var damaged = try data(token)
     let range = try #require(damaged.range(of: Data([3, 1, 2, 3])), "the token's bytes are there")
     damaged[range.upperBound - 1] ^= 1
-    #expect(throws: (any Error).self) {
-      try NSKeyedUnarchiver.unarchivedObject(ofClass: CKServerChangeToken.self, from: damaged)
+    let table: [(String, Data)] = [
+      ("another class", try data(CKRecordZone.ID.default)), ("damage", damaged),
+      ("no archive", Data([1, 2, 3])), ("nothing", Data()),
+      ("a list", try data([token] as NSArray)),
+      ("a text", try data("text" as NSString)),
+    ]
+    for (name, data) in table {
+      let token = try? NSKeyedUnarchiver.unarchivedObject(
+        ofClass: CKServerChangeToken.self, from: data)
+      if token != nil { Issue.record("\(name) was read") }
+      let list = try? NSKeyedUnarchiver.unarchivedArrayOfObjects(
+        ofClass: CKServerChangeToken.self, from: data)
+      if (list != nil) != (name == "a list") { Issue.record("\(name) as a list") }
     }
+    let data = try data(token)
+    let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: CKServerChangeToken.self, from: data)
+    #expect(read == token)
+  }
+
+  @Test("an object under a key: nil when it is missing, damaged or of another class")
+  func keys() throws {
+    let id = CKRecord.ID(recordName: "n")
+    let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+    archiver.encode(id, forKey: "id")
+    archiver.encode(CKRecord(recordType: "T", recordID: id), forKey: "record")
+    archiver.encode("text" as NSString, forKey: "text")
+    archiver.finishEncoding()
+    let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+    #expect(unarchiver.decodeObject(of: CKRecord.ID.self, forKey: "absent") == nil)
+    #expect(unarchiver.decodeObject(of: CKRecord.ID.self, forKey: "id") == id)
+    #expect(unarchiver.decodeObject(of: CKRecord.self, forKey: "record")?.recordID == id)
+    for key in ["text", "record"] {
+      let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+      #expect(unarchiver.decodeObject(of: CKServerChangeToken.self, forKey: key) == nil)
+    }
+  }
+
+  @Test("lists and dictionaries of our objects are read")
+  func collections() throws {
+    let ids = ["a", "b"].map { CKRecord.ID(recordName: $0) }
+    let list = try NSKeyedUnarchiver.unarchivedArrayOfObjects(
+      ofClass: CKRecord.ID.self, from: data(ids as NSArray))
+    #expect(list == ids)
+    let tokens = [
+      CKRecordZone.ID(zoneName: "Z"): CKServerChangeToken(ChangeToken(bytes: [1]))
+    ]
+    let dictionary = try NSKeyedUnarchiver.unarchivedDictionary(
+      ofKeyClass: CKRecordZone.ID.self, objectClass: CKServerChangeToken.self,
+      from: data(tokens as NSDictionary))
+    #expect(dictionary == tokens)
   }
 }
 

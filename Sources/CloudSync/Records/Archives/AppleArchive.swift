@@ -23,6 +23,20 @@ enum AppleArchive {
     return !classes.isEmpty
   }()
 
+  /// All classes that can stand in such an archive.
+  ///
+  /// Every object is read as one of these and then checked: on Linux an object of a class that
+  /// was not named beforehand ends the process.
+  static var readableClasses: [AnyClass] {
+    [
+      NSString.self, NSNumber.self, NSDate.self, NSData.self, NSURL.self, NSNull.self,
+      NSArray.self, NSDictionary.self, NSSet.self, CKRecord.self, CKRecordID.self,
+      CKRecordZone.self, CKRecordZoneID.self, CKReference.self, CKAsset.self, CLLocation.self,
+      CKServerChangeToken.self, CKSubscription.self, CKNotificationInfo.self,
+      AppleRecordValues.self,
+    ]
+  }
+
   /// Makes a coder answer `nil` for what it cannot read, where it would end the process.
   ///
   /// That is what an unarchiver does by itself on Apple platforms. Foundation on Linux refuses
@@ -58,7 +72,7 @@ extension NSCoder {
     guard AppleArchive.knowsClassNames, allowsKeyedCoding, containsValue(forKey: key) else {
       return nil
     }
-    return decodeObject(of: type, forKey: key)
+    return decodeObject(of: AppleArchive.readableClasses + [type], forKey: key) as? Object
   }
 
   /// The text under one of Apple's keys.

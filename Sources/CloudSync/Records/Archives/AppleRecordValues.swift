@@ -15,15 +15,10 @@ final class AppleRecordValues: NSObject, NSSecureCoding {
   /// The names that were touched since.
   let changedKeys: Set<String>
 
-  private static let valueClasses: [AnyClass] = [
-    NSDictionary.self, NSArray.self, NSString.self, NSNumber.self, NSDate.self, NSData.self,
-    NSNull.self, CKReference.self, CKAsset.self, CLLocation.self,
-  ]
-
   init?(coder: NSCoder) {
     func fields(_ key: String) -> Fields {
       guard coder.containsValue(forKey: key),
-        let values = coder.decodeObject(of: AppleRecordValues.valueClasses, forKey: key)
+        let values = coder.decodeObject(of: AppleArchive.readableClasses, forKey: key)
           as? [String: Any]
       else { return Fields() }
       return Fields(
@@ -35,7 +30,7 @@ final class AppleRecordValues: NSObject, NSSecureCoding {
     originals = fields("OriginalValues")
     var names: [String] = []
     if coder.containsValue(forKey: "ChangedKeys") {
-      let set = coder.decodeObject(of: [NSSet.self, NSString.self], forKey: "ChangedKeys")
+      let set = coder.decodeObject(of: AppleArchive.readableClasses, forKey: "ChangedKeys")
       names = (set as? NSSet)?.allObjects.compactMap { $0 as? String } ?? []
     }
     changedKeys = Set(names)

@@ -1,0 +1,75 @@
+#if !canImport(ObjectiveC)
+  public import Foundation
+
+  /// Marks the classes for which the calls below take the place of Foundation's.
+  public protocol _CKArchivedObject: NSObject, NSSecureCoding {}
+
+  extension CKRecord: _CKArchivedObject {}
+  extension CKRecordID: _CKArchivedObject {}
+  extension CKRecordZone: _CKArchivedObject {}
+  extension CKRecordZoneID: _CKArchivedObject {}
+  extension CKReference: _CKArchivedObject {}
+  extension CKAsset: _CKArchivedObject {}
+  extension CLLocation: _CKArchivedObject {}
+  extension CKServerChangeToken: _CKArchivedObject {}
+  extension CKSubscription: _CKArchivedObject {}
+  extension CKNotificationInfo: _CKArchivedObject {}
+
+  /// What Foundation on Apple platforms does with archives of these classes: nil or an error
+  /// where Foundation on Linux ends the process, and the calls for collections it lacks.
+  extension NSKeyedUnarchiver {
+    /// The object that is the root of the archive `data`.
+    ///
+    /// Throws when the archive is damaged or its root is of another class.
+    public static func unarchivedObject<Object: NSObject & NSCoding & _CKArchivedObject>(
+      ofClass type: Object.Type, from data: Data
+    ) throws -> Object? {
+      try root(of: data, as: Object.self)
+    }
+
+    /// The list that is the root of the archive `data`, all of one class.
+    ///
+    /// Throws when the archive is damaged or holds something else.
+    public static func unarchivedArrayOfObjects<Object: NSObject & NSCoding>(
+      ofClass type: Object.Type, from data: Data
+    ) throws -> [Object]? {
+      try root(of: data, as: [Object].self, holding: type)
+    }
+
+    /// The dictionary that is the root of the archive `data`, its keys and values of one class
+    /// each.
+    ///
+    /// Throws when the archive is damaged or holds something else.
+    public static func unarchivedDictionary<
+      Key: NSObject & NSCoding & NSCopying, Object: NSObject & NSCoding
+    >(ofKeyClass keyType: Key.Type, objectClass type: Object.Type, from data: Data)
+      throws -> [Key: Object]?
+    {
+      try root(of: data, as: [Key: Object].self, holding: keyType, type)
+    }
+
+    /// The object under `key`; `nil` when there is none, or it is damaged or of another class.
+    public func decodeObject<Object: NSObject & NSCoding & _CKArchivedObject>(
+      of type: Object.Type, forKey key: String
+    ) -> Object? {
+      AppleArchive.tolerateDamage(self)
+      return appleObject(type, forKey: key)
+    }
+
+    private static func root<Root>(
+      of data: Data, as type: Root.Type, holding classes: AnyClass...
+    ) throws -> Root {
+      let unarchiver = try NSKeyedUnarchiver(forReadingFrom: data)
+      unarchiver.requiresSecureCoding = true
+      unarchiver.decodingFailurePolicy = .setErrorAndReturn
+      defer { unarchiver.finishDecoding() }
+      let key = NSKeyedArchiveRootObjectKey
+      let classes = AppleArchive.readableClasses + classes
+      let root =
+        AppleArchive.knowsClassNames ? unarchiver.decodeObject(of: classes, forKey: key) : nil
+      if let error = unarchiver.error { throw error }
+      guard let root = root as? Root else { throw CocoaError(.coderReadCorrupt) }
+      return root
+    }
+  }
+#endif
