@@ -75,6 +75,9 @@ struct NotificationTests {
     let notification = try #require(found as? CKRecordZoneNotification)
     #expect(notification.recordZoneID == CKRecordZoneID(zone))
     #expect(notification.databaseScope == .shared && notification.notificationID != nil)
-    #expect(notification.notificationID == found?.notificationID)
+    let name = try #require(notification.notificationID)
+    let data = try NSKeyedArchiver.archivedData(withRootObject: name, requiringSecureCoding: true)
+    let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: CKNotification.ID.self, from: data)
+    #expect(name == found?.notificationID && name == read)
   }
 }

@@ -63,6 +63,8 @@ struct RecordCastTests {
     record["a"] = 1
     record.setValuesForKeys(["a": Optional<String>.none as Any, "b": Optional("x") as Any])
     #expect(record["a"] == nil && record["b"] as? String == "x")
+    record.setValue([1, 2] as [Any], forKey: "list")
+    #expect(record["list"] as? [Int] == [1, 2])
     #expect(record.value(forKey: "recordType") as? String == "T")
     #expect(record.value(forKey: "recordID") as? CKRecord.ID == record.recordID)
     #expect(record.value(forKey: "creationDate") == nil && record.value(forKey: "c") == nil)

@@ -5,7 +5,8 @@ extension CKRecord {
   /// Sets the plain field `key`, or removes it with `nil`.
   public func setValue(_ value: Any?, forKey key: String) {
     guard let value, !isAbsent(value) else { return setObject(nil, forKey: key) }
-    guard let storable = value as? any CKRecordValueProtocol else {
+    let list = (value as? [Any]).map { NSArray(array: $0) }
+    guard let storable = list ?? (value as? any CKRecordValueProtocol) else {
       preconditionFailure(
         "CKRecord: a value of type \(type(of: value)) cannot be stored in the field \"\(key)\".")
     }

@@ -102,6 +102,12 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSett
   /// Archives the whole record, unsaved changes included.
   public func encode(with coder: NSCoder) { encodeState(with: coder) }
 
+  /// Archives what the system knows of the record, without any of its fields.
+  ///
+  /// That is the ID, type, tag, dates, users, parent and share: all it takes to save the record
+  /// again later. `init(coder:)` reads it.
+  public func encodeSystemFields(with coder: NSCoder) { encodeSystemState(with: coder) }
+
   /// The type, ID and tag, and the names of the fields; no values.
   public override var description: String {
     state.withLock { state in

@@ -105,7 +105,7 @@ extension CKNotification {
 }
 
 /// Names a push: known to apps as `CKNotification.ID`.
-public final class CKNotificationID: NSObject, NSCopying, Sendable {
+public final class CKNotificationID: NSObject, NSSecureCoding, NSCopying, Sendable {
   private let value: String
 
   /// Wraps the name that came with the push.
@@ -124,4 +124,21 @@ public final class CKNotificationID: NSObject, NSCopying, Sendable {
 
   /// Itself: a name never changes.
   public func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// Always true.
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Archives the name.
+  public func encode(with coder: NSCoder) {
+    ArchivedBytes.encode("CloudSyncNotificationID", with: coder) { $0.write(value) }
+  }
+
+  /// Reads the name back; `nil` when the archive is damaged.
+  public convenience init?(coder: NSCoder) {
+    let value = ArchivedBytes.decode("CloudSyncNotificationID", with: coder) {
+      (reader) throws(ByteFormatError) in try reader.string()
+    }
+    guard let value else { return nil }
+    self.init(value)
+  }
 }

@@ -33,6 +33,7 @@ enum AppleArchive {
       NSArray.self, NSDictionary.self, NSSet.self, CKRecord.self, CKRecordID.self,
       CKRecordZone.self, CKRecordZoneID.self, CKReference.self, CKAsset.self, CLLocation.self,
       CKServerChangeToken.self, CKSubscription.self, CKNotificationInfo.self,
+      CKNotificationID.self,
       AppleRecordValues.self,
     ]
   }

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import Records
 import Synchronization
 
@@ -6,11 +6,7 @@ extension CKRecord {
   private static let recordKey = "CloudSyncRecord"
   private static let systemFieldsKey = "CloudSyncSystemFields"
 
-  /// Archives what the system knows of the record, without any of its fields.
-  ///
-  /// That is the ID, type, tag, dates, users, parent and share: all it takes to save the record
-  /// again later. `init(coder:)` reads it.
-  public func encodeSystemFields(with coder: NSCoder) {
+  func encodeSystemState(with coder: NSCoder) {
     var record = value
     record.fields = Fields()
     ArchivedBytes.encode(CKRecord.systemFieldsKey, with: coder) { writer in

@@ -14,6 +14,7 @@
   extension CKServerChangeToken: _CKArchivedObject {}
   extension CKSubscription: _CKArchivedObject {}
   extension CKNotificationInfo: _CKArchivedObject {}
+  extension CKNotificationID: _CKArchivedObject {}
 
   /// What Foundation on Apple platforms does with archives of these classes: nil or an error
   /// where Foundation on Linux ends the process, and the calls for collections it lacks.
