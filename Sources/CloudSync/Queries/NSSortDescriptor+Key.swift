@@ -53,27 +53,26 @@
       self = made
     }
 
+    /// Sorts records by one of their dates; Foundation's own initialiser takes no optional values.
+    public init(keyPath: KeyPath<CKRecord, Date?>, ascending: Bool) {
+      let field: SystemField? =
+        switch keyPath {
+        case \CKRecord.creationDate: .created
+        case \CKRecord.modificationDate: .modified
+        default: nil
+        }
+      guard let field else {
+        preconditionFailure("A key path is no field of a record; use init(key:ascending:).")
+      }
+      self.init(key: field.fieldName, ascending: ascending)
+    }
+
     /// The name of the field it sorts by; `nil` when it sorts by something else.
     public var key: String? {
       switch self {
       case let descriptor as KeySortDescriptor: descriptor.fieldName
       case let descriptor as CKLocationSortDescriptor: descriptor.fieldName
-      default: SystemField.allCases.first { $0.keyPath == keyPath }?.fieldName
-      }
-    }
-  }
-
-  extension SystemField {
-    /// The record's property for it, by which apps sort, too.
-    fileprivate var keyPath: AnyKeyPath {
-      switch self {
-      case .recordID: \CKRecord.recordID
-      case .created: \CKRecord.creationDate
-      case .modified: \CKRecord.modificationDate
-      case .createdBy: \CKRecord.creatorUserRecordID
-      case .modifiedBy: \CKRecord.lastModifiedUserRecordID
-      case .parent: \CKRecord.parent
-      case .share: \CKRecord.share
+      default: nil
       }
     }
   }

@@ -52,6 +52,7 @@ struct PredicateEvaluation {
     case .beginsWith: return texts(left, right, options) { $0.hasPrefix($1) }
     case .endsWith: return texts(left, right, options) { $0.hasSuffix($1) }
     case .like: return texts(left, right, options) { PredicateText.matches($0, like: $1) }
+    case .tokenMatches: return left.hasTokens(of: right)
     case .matches:
       guard let text = left.text, let pattern = right.text else { return false }
       return PredicateText.matches(text, expression: pattern, options)
@@ -138,11 +139,20 @@ extension PredicateValue {
     case .value(.string(let text)):
       guard let part = other.text else { return false }
       return PredicateText.contains(options.folded(text), options.folded(part))
-    case .object(let record as CKRecord):
-      guard let words = other.text else { return false }
-      let tokens = Set(record.allTokens())
-      return PredicateText.tokens(words).allSatisfy(tokens.contains)
+    case .object(is CKRecord): return hasTokens(of: other)
     case .null, .value, .object: return false
     }
+  }
+
+  /// Whether a record, a text or a list of texts has all the words of a text.
+  func hasTokens(of other: PredicateValue) -> Bool {
+    guard let words = other.text else { return false }
+    let tokens: [String]
+    if case .object(let record as CKRecord) = self {
+      tokens = record.allTokens()
+    } else {
+      tokens = asList.compactMap(\.text).flatMap(PredicateText.tokens)
+    }
+    return Set(tokens).isSuperset(of: PredicateText.tokens(words))
   }
 }

@@ -9,21 +9,21 @@ extension PredicateParser {
     }
   }
 
-  /// `sum := product { (+|-) product }`
+  /// Reads the rule `sum := product { (+|-) product }`.
   mutating func sum() throws(PredicateSyntaxError) -> Node {
     try chain(["+": .add, "-": .subtract]) { (parser) throws(PredicateSyntaxError) in
       try parser.product()
     }
   }
 
-  /// `product := power { (*|/) power }`
+  /// Reads the rule `product := power { (*|/) power }`.
   private mutating func product() throws(PredicateSyntaxError) -> Node {
     try chain(["*": .multiply, "/": .divide]) { (parser) throws(PredicateSyntaxError) in
       try parser.power()
     }
   }
 
-  /// `power := signed { ** signed }`
+  /// Reads the rule `power := signed { ** signed }`.
   private mutating func power() throws(PredicateSyntaxError) -> Node {
     try chain(["**": .power]) { (parser) throws(PredicateSyntaxError) in try parser.signed() }
   }
@@ -45,7 +45,7 @@ extension PredicateParser {
     return left
   }
 
-  /// `signed := (-|+) signed | member`
+  /// Reads the rule `signed := (-|+) signed | member`.
   private mutating func signed() throws(PredicateSyntaxError) -> Node {
     let isNegative = token == .symbol("-")
     guard isNegative || token == .symbol("+") else { return try member() }
@@ -61,7 +61,7 @@ extension PredicateParser {
     return .expression(.arithmetic(.subtract, .value(.int64(0)), value))
   }
 
-  /// `member := primary { [ index ] | . name }`
+  /// Reads the rule `member := primary { [ index ] | . name }`.
   private mutating func member() throws(PredicateSyntaxError) -> Node {
     var node = try primary()
     var length = 0
@@ -148,7 +148,7 @@ extension PredicateParser {
     case .null, .nil: value = .null
     case .itself: value = .itself
     case .and, .or, .not, .any, .some, .all, .none, .isIn, .between, .contains, .beginsWith,
-      .endsWith, .like, .matches, .truePredicate, .falsePredicate:
+      .endsWith, .like, .matches, .tokenMatches, .truePredicate, .falsePredicate:
       throw fault(
         "a value is missing before \(word.rawValue); write #\(word.rawValue) for a field so named")
     }

@@ -83,7 +83,7 @@ struct PredicateParser {
 
   // MARK: Compounds
 
-  /// `or := and { OR and }`
+  /// Reads the rule `or := and { OR and }`.
   mutating func or() throws(PredicateSyntaxError) -> Node {
     try nested { (parser) throws(PredicateSyntaxError) in
       let first = try parser.and()
@@ -100,7 +100,7 @@ struct PredicateParser {
   private var isOr: Bool { token == .keyword(.or) || token == .symbol("||") }
   private var isAnd: Bool { token == .keyword(.and) || token == .symbol("&&") }
 
-  /// `and := not { AND not }`
+  /// Reads the rule `and := not { AND not }`.
   private mutating func and() throws(PredicateSyntaxError) -> Node {
     let first = try not()
     guard isAnd else { return first }
@@ -112,7 +112,7 @@ struct PredicateParser {
     return .predicate(.and(parts))
   }
 
-  /// `not := NOT not | comparison`
+  /// Reads the rule `not := NOT not | comparison`.
   private mutating func not() throws(PredicateSyntaxError) -> Node {
     guard token == .keyword(.not) || token == .symbol("!") else { return try comparison() }
     try advance()
@@ -131,7 +131,7 @@ struct PredicateParser {
 
   // MARK: Comparisons
 
-  /// `comparison := [ANY|SOME|ALL|NONE] expression operator [options] expression`
+  /// Reads the rule `comparison := [ANY|SOME|ALL|NONE] expression operator [options] expression`.
   private mutating func comparison() throws(PredicateSyntaxError) -> Node {
     if try take(.keyword(.truePredicate)) { return .predicate(.constant(true)) }
     if try take(.keyword(.falsePredicate)) { return .predicate(.constant(false)) }

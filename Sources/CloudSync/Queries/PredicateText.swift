@@ -2,7 +2,9 @@ import Foundation
 
 /// Tests of texts that the standard library does not have.
 enum PredicateText {
-  /// Words too frequent to be searched for. Source: cloudkit-surface 1.8.
+  /// Words too frequent to be searched for.
+  ///
+  /// Source: cloudkit-surface 1.8.
   static let stopWords: Set<String> = [
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
     "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",

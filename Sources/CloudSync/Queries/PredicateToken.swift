@@ -48,6 +48,7 @@ enum PredicateKeyword: String, Hashable, CaseIterable {
   case endsWith = "ENDSWITH"
   case like = "LIKE"
   case matches = "MATCHES"
+  case tokenMatches = "TOKENMATCHES"
   case truePredicate = "TRUEPREDICATE"
   case falsePredicate = "FALSEPREDICATE"
   case yes = "YES"

@@ -51,7 +51,9 @@ extension PredicateTree {
           .function(PredicateFunction.distance, [key, value]), .lessThan,
           .value(.double(filter.distance ?? 0))))
     case .containsAllTokens:
-      self = .comparison(PredicateComparison(.itself, .contains, value))
+      self =
+        filter.key.isEmpty
+        ? .comparison(PredicateComparison(.itself, .contains, value)) : made(.tokenMatches)
     case .containsAnyTokens: self = tokens(.any)
     case .listContainsAny: self = made(.isIn, .any)
     case .notListContainsAny: self = .not(made(.isIn, .any))

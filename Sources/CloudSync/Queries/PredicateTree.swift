@@ -70,6 +70,8 @@ package struct PredicateComparison: Hashable, Sendable, Codable {
     case like = "LIKE"
     /// Text that a regular expression matches as a whole.
     case matches = "MATCHES"
+    /// Text, or a record, that has all the words of another one.
+    case tokenMatches = "TOKENMATCHES"
   }
 
   /// Whether the left side is compared as a whole, or member by member.

@@ -41,7 +41,8 @@ extension QueryConversion {
       return [try filter(try key(left, part), .listContains, right, part)]
     case .beginsWith:
       return [try prefix(left, .beginsWith, right, part)]
-    case .endsWith, .like, .matches: throw unsupported(comparison.operation, part)
+    case .endsWith, .like, .matches, .tokenMatches:
+      throw unsupported(comparison.operation, part)
     }
   }
 
@@ -74,7 +75,7 @@ extension QueryConversion {
       return try filter(try key(left, part), .listContainsAny, right, part)
     case .beginsWith: return try prefix(left, .listMemberBeginsWith, right, part)
     case .notEquals, .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals, .between,
-      .endsWith, .like, .matches:
+      .endsWith, .like, .matches, .tokenMatches:
       throw refusal(
         "ANY works with =, IN, CONTAINS and BEGINSWITH only, not with "
           + "\(comparison.operation.rawValue) as in \(part).")
@@ -131,7 +132,7 @@ extension PredicateComparison.Operator {
   /// The comparator of the same meaning; of use for the six that order values.
   fileprivate var comparator: Query.Filter.Comparator {
     switch self {
-    case .equals, .between, .contains, .endsWith, .like, .matches: .equals
+    case .equals, .between, .contains, .endsWith, .like, .matches, .tokenMatches: .equals
     case .notEquals: .notEquals
     case .lessThan: .lessThan
     case .lessThanOrEquals: .lessThanOrEquals
@@ -149,7 +150,8 @@ extension PredicateComparison.Operator {
     case .lessThanOrEquals: .greaterThanOrEquals
     case .greaterThan: .lessThan
     case .greaterThanOrEquals: .lessThanOrEquals
-    case .equals, .notEquals, .between, .isIn, .contains, .beginsWith, .endsWith, .like, .matches:
+    case .equals, .notEquals, .between, .isIn, .contains, .beginsWith, .endsWith, .like, .matches,
+      .tokenMatches:
       self
     }
   }

@@ -63,12 +63,21 @@ extension QueryConversion {
     _ comparison: PredicateComparison, _ part: String
   ) throws(CKError) -> Query.Filter? {
     let words: PredicateExpression
+    var key = ""
     var comparator = Query.Filter.Comparator.containsAllTokens
     switch (comparison.operation, comparison.left, comparison.right) {
     case (.contains, .itself, let text), (.contains, .key("allTokens"), let text):
       guard comparison.modifier == .direct else { return nil }
       words = text
+    case (.tokenMatches, .itself, let text), (.tokenMatches, .key("allTokens"), let text):
+      guard comparison.modifier == .direct else { return nil }
+      words = text
+    case (.tokenMatches, .key(let name), let text):
+      guard comparison.modifier == .direct else { return nil }
+      key = try queryKey(name, in: part)
+      words = text
     case (.isIn, .function(PredicateFunction.tokenize, let arguments), .key("allTokens")):
+      guard comparison.modifier != .direct else { return nil }
       if comparison.modifier == .any { comparator = .containsAnyTokens }
       guard let text = arguments.first else { return nil }
       words = text
@@ -77,7 +86,7 @@ extension QueryConversion {
     guard case .value(.string(let text)) = words else {
       throw refusal("Only a text can be searched for its words, in \(part).")
     }
-    return Query.Filter(key: "", comparator: comparator, value: .string(text))
+    return Query.Filter(key: key, comparator: comparator, value: .string(text))
   }
 
   /// The filter of a test of distance; `nil` when the comparison is none.

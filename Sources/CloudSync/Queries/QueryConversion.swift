@@ -33,6 +33,7 @@ struct QueryConversion {
       var filters: [Query.Filter] = []
       for part in parts { filters += try self.filters(part) }
       return filters
+    case .or(let parts) where parts.count == 1: return try filters(parts[0])
     case .or:
       throw refusal(
         "OR is not supported in queries, in \"\(tree.summary)\"; run one query for each side.")
@@ -51,6 +52,7 @@ struct QueryConversion {
     case .not(let part): return try filters(part)
     case .invalid, .block: return try filters(tree)
     case .and(let parts) where parts.count == 1: return try negated(parts[0])
+    case .or(let parts) where parts.count == 1: return try negated(parts[0])
     case .and:
       throw refusal("NOT cannot negate an AND, in \"NOT (\(tree.summary))\"; negate its parts.")
     case .or:
