@@ -68,7 +68,7 @@ struct PredicateEvaluation {
   }
 
   /// What an expression comes to.
-  func value(of expression: PredicateExpression) -> PredicateValue {
+  func value(of expression: PredicateOperand) -> PredicateValue {
     switch expression {
     case .null: return .null
     case .value(let value): return PredicateValue(value)
@@ -87,7 +87,7 @@ struct PredicateEvaluation {
   }
 
   private func member(
-    _ member: PredicateExpression.Member, of list: PredicateValue
+    _ member: PredicateOperand.Member, of list: PredicateValue
   ) -> PredicateValue {
     let members = list.asList
     switch member {

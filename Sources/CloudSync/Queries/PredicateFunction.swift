@@ -102,7 +102,7 @@ enum PredicateFunction {
 
   /// What a calculation comes to; whole numbers stay whole where they can.
   static func value(
-    _ operation: PredicateExpression.Arithmetic, _ left: PredicateValue, _ right: PredicateValue
+    _ operation: PredicateOperand.Arithmetic, _ left: PredicateValue, _ right: PredicateValue
   ) -> PredicateValue {
     if case .value(.date(let time)) = left, let seconds = right.number,
       operation == .add || operation == .subtract
@@ -127,7 +127,7 @@ enum PredicateFunction {
   }
 
   private static func whole(
-    _ operation: PredicateExpression.Arithmetic, _ left: Int64, _ right: Int64
+    _ operation: PredicateOperand.Arithmetic, _ left: Int64, _ right: Int64
   ) -> Int64? {
     let (value, overflow) =
       switch operation {

@@ -2,7 +2,7 @@ import Records
 
 extension PredicateParser {
   /// The part as an expression.
-  func expression(_ node: Node) throws(PredicateSyntaxError) -> PredicateExpression {
+  func expression(_ node: Node) throws(PredicateSyntaxError) -> PredicateOperand {
     switch node {
     case .expression(let expression): return expression
     case .predicate: throw fault("a value is expected where a comparison ends")
@@ -29,7 +29,7 @@ extension PredicateParser {
   }
 
   private mutating func chain(
-    _ signs: [String: PredicateExpression.Arithmetic],
+    _ signs: [String: PredicateOperand.Arithmetic],
     _ operand: (inout PredicateParser) throws(PredicateSyntaxError) -> Node
   ) throws(PredicateSyntaxError) -> Node {
     var left = try operand(&self)
@@ -84,9 +84,9 @@ extension PredicateParser {
     }
   }
 
-  private mutating func index() throws(PredicateSyntaxError) -> PredicateExpression.Member {
+  private mutating func index() throws(PredicateSyntaxError) -> PredicateOperand.Member {
     if case .name(let name) = token {
-      let members: [String: PredicateExpression.Member] = [
+      let members: [String: PredicateOperand.Member] = [
         "FIRST": .first, "LAST": .last, "SIZE": .size,
       ]
       if let member = members[name.uppercased()] {
@@ -140,8 +140,8 @@ extension PredicateParser {
 
   private mutating func constant(
     _ word: PredicateKeyword
-  ) throws(PredicateSyntaxError) -> PredicateExpression {
-    let value: PredicateExpression
+  ) throws(PredicateSyntaxError) -> PredicateOperand {
+    let value: PredicateOperand
     switch word {
     case .yes, .true: value = .value(.int64(1))
     case .no, .false: value = .value(.int64(0))
@@ -159,9 +159,9 @@ extension PredicateParser {
   /// Expressions with commas between; the opening sign was taken.
   private mutating func expressions(
     until end: String
-  ) throws(PredicateSyntaxError) -> [PredicateExpression] {
+  ) throws(PredicateSyntaxError) -> [PredicateOperand] {
     if try take(.symbol(end)) { return [] }
-    var expressions: [PredicateExpression] = []
+    var expressions: [PredicateOperand] = []
     repeat {
       expressions.append(
         try nested { (parser) throws(PredicateSyntaxError) in
@@ -174,7 +174,7 @@ extension PredicateParser {
 
   private mutating func function(
     _ name: String, at start: Int
-  ) throws(PredicateSyntaxError) -> PredicateExpression {
+  ) throws(PredicateSyntaxError) -> PredicateOperand {
     try advance()
     var name = name
     var arguments = try expressions(until: ")")
@@ -205,8 +205,8 @@ extension PredicateParser {
   /// What stands for a placeholder.
   private mutating func substituted(
     _ letters: String
-  ) throws(PredicateSyntaxError) -> PredicateExpression {
-    let argument = PredicateExpression(argument: try argument(for: letters))
+  ) throws(PredicateSyntaxError) -> PredicateOperand {
+    let argument = PredicateOperand(argument: try argument(for: letters))
     switch letters.last {
     case "@", "s", "S": return argument
     case "K":
@@ -224,7 +224,7 @@ extension PredicateParser {
   }
 
   /// The number that is written so; one too large for 64 bits becomes a floating-point number.
-  private func number(_ digits: String) throws(PredicateSyntaxError) -> PredicateExpression {
+  private func number(_ digits: String) throws(PredicateSyntaxError) -> PredicateOperand {
     let isNegative = digits.hasPrefix("-")
     let plain = isNegative ? String(digits.dropFirst()) : digits
     let radix = ["0x": 16, "0b": 2, "0o": 8][plain.prefix(2).lowercased()]

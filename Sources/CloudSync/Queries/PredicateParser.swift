@@ -5,7 +5,7 @@ struct PredicateParser {
   /// A part of a format: parentheses may hold either, and only what follows tells.
   enum Node {
     case predicate(PredicateTree)
-    case expression(PredicateExpression)
+    case expression(PredicateOperand)
   }
 
   /// How deep parts can be nested, so that no format can exhaust the stack.

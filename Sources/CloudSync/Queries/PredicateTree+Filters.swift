@@ -15,8 +15,8 @@ extension PredicateTree {
 
   /// The predicate that means what one filter says.
   private init(_ filter: Query.Filter) {
-    let key = PredicateExpression.key(SystemField(rawValue: filter.key)?.fieldName ?? filter.key)
-    let value = PredicateExpression(filter.value)
+    let key = PredicateOperand.key(SystemField(rawValue: filter.key)?.fieldName ?? filter.key)
+    let value = PredicateOperand(filter.value)
     func made(
       _ operation: PredicateComparison.Operator, _ modifier: PredicateComparison.Modifier = .direct
     ) -> PredicateTree {
@@ -27,7 +27,7 @@ extension PredicateTree {
       return .and(members.map { .comparison(PredicateComparison(key, .contains, $0)) })
     }
     func tokens(_ modifier: PredicateComparison.Modifier) -> PredicateTree {
-      let words = PredicateExpression.function(
+      let words = PredicateOperand.function(
         PredicateFunction.tokenize, [value, .value(.string("Cdl"))])
       return .comparison(
         PredicateComparison(words, .isIn, .key("allTokens"), modifier: modifier))
@@ -78,11 +78,11 @@ extension PredicateTree {
   }
 }
 
-extension PredicateExpression {
+extension PredicateOperand {
   /// A value of the vocabulary as an operand.
   package init(_ value: FieldValue) {
     if case .list(let members) = value {
-      self = .list(members.map(PredicateExpression.init))
+      self = .list(members.map(PredicateOperand.init))
     } else {
       self = .value(value)
     }

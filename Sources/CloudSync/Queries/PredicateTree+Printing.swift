@@ -55,7 +55,7 @@ struct PredicatePrinter {
   }
 
   /// The expression's text.
-  func text(_ expression: PredicateExpression) -> String {
+  func text(_ expression: PredicateOperand) -> String {
     switch expression {
     case .null: "nil"
     case .value(let value): showsValues ? literal(value) : "<\(value.kind)>"
@@ -75,7 +75,7 @@ struct PredicatePrinter {
     }
   }
 
-  private func operand(_ expression: PredicateExpression) -> String {
+  private func operand(_ expression: PredicateOperand) -> String {
     switch expression {
     case .arithmetic: "(" + text(expression) + ")"
     case .null, .value, .list, .foreign, .key, .itself, .variable, .function, .member:
@@ -83,7 +83,7 @@ struct PredicatePrinter {
     }
   }
 
-  private func text(_ member: PredicateExpression.Member) -> String {
+  private func text(_ member: PredicateOperand.Member) -> String {
     switch member {
     case .first: "FIRST"
     case .last: "LAST"

@@ -101,11 +101,11 @@ package struct PredicateComparison: Hashable, Sendable, Codable {
   }
 
   /// The left side.
-  package var left: PredicateExpression
+  package var left: PredicateOperand
   /// How the sides are compared.
   package var operation: Operator
   /// The right side.
-  package var right: PredicateExpression
+  package var right: PredicateOperand
   /// Whether the left side's members are compared.
   package var modifier: Modifier
   /// What texts may differ in.
@@ -113,7 +113,7 @@ package struct PredicateComparison: Hashable, Sendable, Codable {
 
   /// Compares `left` with `right`.
   package init(
-    _ left: PredicateExpression, _ operation: Operator, _ right: PredicateExpression,
+    _ left: PredicateOperand, _ operation: Operator, _ right: PredicateOperand,
     modifier: Modifier = .direct, options: Options = []
   ) {
     self.left = left
@@ -125,7 +125,7 @@ package struct PredicateComparison: Hashable, Sendable, Codable {
 }
 
 /// One side of a comparison.
-package indirect enum PredicateExpression: Hashable, Sendable, Codable {
+package indirect enum PredicateOperand: Hashable, Sendable, Codable {
   /// The four operations of arithmetic, and powers.
   package enum Arithmetic: String, Hashable, Sendable, Codable, CaseIterable {
     /// The sum.
@@ -149,7 +149,7 @@ package indirect enum PredicateExpression: Hashable, Sendable, Codable {
     /// `[SIZE]`, the number of members.
     case size
     /// The member at a computed position, or a dictionary's value under a computed name.
-    case at(PredicateExpression)
+    case at(PredicateOperand)
   }
 
   /// No value.
@@ -157,9 +157,9 @@ package indirect enum PredicateExpression: Hashable, Sendable, Codable {
   /// A value that a field can hold; never a list.
   case value(FieldValue)
   /// A list.
-  case list([PredicateExpression])
+  case list([PredicateOperand])
   /// An argument of a type that queries do not take; its members, when it is a collection.
-  case foreign(type: String, text: String, members: [PredicateExpression]?)
+  case foreign(type: String, text: String, members: [PredicateOperand]?)
   /// The value of a field, or of a path of names with dots.
   case key(String)
   /// The object that is tested.
@@ -167,9 +167,9 @@ package indirect enum PredicateExpression: Hashable, Sendable, Codable {
   /// A variable, `$name`.
   case variable(String)
   /// The result of a function of this name, with colons as in `lowercase:`.
-  case function(String, [PredicateExpression])
+  case function(String, [PredicateOperand])
   /// The result of a calculation.
-  case arithmetic(Arithmetic, PredicateExpression, PredicateExpression)
+  case arithmetic(Arithmetic, PredicateOperand, PredicateOperand)
   /// A member of a list.
-  case member(PredicateExpression, Member)
+  case member(PredicateOperand, Member)
 }

@@ -65,7 +65,7 @@ extension PredicateValue {
   ) -> ComparisonResult {
     func value(_ object: Any) -> PredicateValue {
       let evaluation = PredicateEvaluation(object: object, variables: [:])
-      return evaluation.value(of: key.map(PredicateExpression.key) ?? .itself)
+      return evaluation.value(of: key.map(PredicateOperand.key) ?? .itself)
     }
     let (first, second) = (value(first), value(second))
     let order: ComparisonResult =

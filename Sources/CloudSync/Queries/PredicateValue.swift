@@ -63,7 +63,7 @@ package enum PredicateValue {
   }
 }
 
-extension PredicateExpression {
+extension PredicateOperand {
   /// An argument of a format string.
   package init(argument: Any?) {
     if let any = argument.flatMap(PredicateValue.unwrapped), !(any is [Any]),
@@ -71,7 +71,7 @@ extension PredicateExpression {
     {
       self = .foreign(
         type: "\(type(of: any))", text: "\(members.count) members",
-        members: members.map { PredicateExpression(argument: $0) })
+        members: members.map { PredicateOperand(argument: $0) })
     } else {
       self.init(PredicateValue(argument))
     }
@@ -81,7 +81,7 @@ extension PredicateExpression {
     switch value {
     case .null: self = .null
     case .value(let value): self = .value(value)
-    case .list(let members): self = .list(members.map(PredicateExpression.init))
+    case .list(let members): self = .list(members.map(PredicateOperand.init))
     case .object(let record as CKRecord):
       self = .value(.reference(Reference(target: record.recordID.value, action: .none)))
     case .object(let any):

@@ -83,8 +83,8 @@ extension QueryConversion {
   }
 
   private func prefix(
-    _ left: PredicateExpression, _ comparator: Query.Filter.Comparator,
-    _ right: PredicateExpression, _ part: String
+    _ left: PredicateOperand, _ comparator: Query.Filter.Comparator,
+    _ right: PredicateOperand, _ part: String
   ) throws(CKError) -> Query.Filter {
     guard case .value(.string) = right else {
       throw refusal("BEGINSWITH compares a field with a text, unlike \(part).")
@@ -93,7 +93,7 @@ extension QueryConversion {
   }
 
   private func filter(
-    _ key: String, _ comparator: Query.Filter.Comparator, _ value: PredicateExpression,
+    _ key: String, _ comparator: Query.Filter.Comparator, _ value: PredicateOperand,
     _ part: String
   ) throws(CKError) -> Query.Filter {
     let takesList = comparator == .isIn || comparator == .listContainsAny

@@ -2,13 +2,13 @@ import Records
 
 extension QueryConversion {
   /// The field that an operand names.
-  func key(_ expression: PredicateExpression, _ part: String) throws(CKError) -> String {
+  func key(_ expression: PredicateOperand, _ part: String) throws(CKError) -> String {
     guard case .key(let name) = expression else { throw try keyless(expression, part) }
     return try queryKey(name, in: part)
   }
 
   /// The error for an operand that should have been a field's name.
-  func keyless(_ expression: PredicateExpression, _ part: String) throws(CKError) -> CKError {
+  func keyless(_ expression: PredicateOperand, _ part: String) throws(CKError) -> CKError {
     switch expression {
     case .function, .arithmetic, .member, .variable: _ = try constant(expression, part)
     case .itself:
@@ -19,7 +19,7 @@ extension QueryConversion {
   }
 
   /// The value that an operand stands for.
-  func constant(_ expression: PredicateExpression, _ part: String) throws(CKError) -> FieldValue {
+  func constant(_ expression: PredicateOperand, _ part: String) throws(CKError) -> FieldValue {
     switch expression {
     case .value(.asset):
       throw refusal("Files cannot be compared, in \(part); keep what you search for in a field.")
@@ -62,7 +62,7 @@ extension QueryConversion {
   func tokenSearch(
     _ comparison: PredicateComparison, _ part: String
   ) throws(CKError) -> Query.Filter? {
-    let words: PredicateExpression
+    let words: PredicateOperand
     var key = ""
     var comparator = Query.Filter.Comparator.containsAllTokens
     switch (comparison.operation, comparison.left, comparison.right) {
@@ -93,8 +93,8 @@ extension QueryConversion {
   func distanceTest(
     _ comparison: PredicateComparison, _ part: String
   ) throws(CKError) -> Query.Filter? {
-    let places: [PredicateExpression]
-    let radius: PredicateExpression
+    let places: [PredicateOperand]
+    let radius: PredicateOperand
     let isInside: Bool
     if case .function(PredicateFunction.distance, let arguments) = comparison.left {
       (places, radius) = (arguments, comparison.right)
@@ -124,7 +124,7 @@ extension QueryConversion {
   }
 }
 
-extension PredicateExpression {
+extension PredicateOperand {
   /// The number, when it is one.
   var number: Double? {
     switch self {
