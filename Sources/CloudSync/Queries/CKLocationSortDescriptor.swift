@@ -1,0 +1,42 @@
+public import Foundation
+import Records
+
+/// Sorts records by the distance of a place from another one, nearest first.
+///
+/// Source: cloudkit-surface 1.8.
+public final class CKLocationSortDescriptor: NSSortDescriptor {
+  /// The place distances are measured from.
+  public let relativeLocation: CLLocation
+
+  /// The name of the field with the place.
+  package let fieldName: String
+
+  /// Sorts by the distance of the place in the field `key` from `relativeLocation`.
+  public init(key: String, relativeLocation: CLLocation) {
+    self.relativeLocation = relativeLocation
+    self.fieldName = key
+    super.init(keyPath: \String.count, ascending: true)
+  }
+
+  #if !canImport(Darwin)
+    /// Orders two records by distance; those without a place come last.
+    public override func compare(_ first: Any, to second: Any) -> ComparisonResult {
+      let origin = relativeLocation.value
+      func distance(_ object: Any) -> Double {
+        let evaluation = PredicateEvaluation(object: object, variables: [:])
+        guard case .value(.location(let place)) = evaluation.value(of: .key(fieldName)) else {
+          return .infinity
+        }
+        return CLLocation(place).distance(from: CLLocation(origin))
+      }
+      let (near, far) = (distance(first), distance(second))
+      return near < far ? .orderedAscending : near > far ? .orderedDescending : .orderedSame
+    }
+
+    /// Itself: the service sorts by distance in one direction only.
+    public override var reversedSortDescriptor: Any { self }
+
+    /// Itself: a descriptor never changes.
+    public override func copy(with zone: NSZone? = nil) -> Any { self }
+  #endif
+}

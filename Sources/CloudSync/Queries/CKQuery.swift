@@ -1,0 +1,107 @@
+public import Foundation
+package import Records
+import Synchronization
+
+/// What a search looks for: records of one type, a predicate, and the order of the answer.
+///
+/// What CloudKit refuses in a predicate is found when the query runs: it then fails with
+/// `CKError.invalidArguments` and a sentence that names the part. Source: cloudkit-surface 1.8.
+///
+/// `@unchecked` because predicates and sort descriptors are not checked: neither changes after
+/// it was made, and the list of descriptors is behind a lock.
+public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+  /// The type of the records looked for.
+  public let recordType: CKRecord.RecordType
+
+  /// What must hold for a record to be in the answer.
+  public let predicate: NSPredicate
+
+  private let order: Mutex<Order>
+
+  /// Sort descriptors in a box, `@unchecked` because Foundation does not say that they never
+  /// change; they do not.
+  private struct Order: @unchecked Sendable {
+    var descriptors: [NSSortDescriptor]?
+  }
+
+  /// Looks for the records of the type `recordType` for which `predicate` holds.
+  public init(recordType: CKRecord.RecordType, predicate: NSPredicate) {
+    self.recordType = recordType
+    self.predicate = predicate
+    self.order = Mutex(Order())
+  }
+
+  /// The order of the answer, most significant first; `nil` leaves it to the server.
+  public var sortDescriptors: [NSSortDescriptor]? {
+    get { order.withLock { $0.descriptors } }
+    set { order.withLock { [newValue = Order(descriptors: newValue)] in $0 = newValue } }
+  }
+
+  /// Another query that looks for the same.
+  public func copy(with zone: NSZone? = nil) -> Any {
+    let copy = CKQuery(recordType: recordType, predicate: predicate)
+    copy.sortDescriptors = sortDescriptors
+    return copy
+  }
+
+  /// Always true.
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Archives type, predicate and order; a closure as a predicate cannot be archived, and the
+  /// query read back is refused wherever it is used.
+  public func encode(with coder: NSCoder) {
+    let sorts = (sortDescriptors ?? []).map { PredicateSort($0) }
+    let isOrdered = sortDescriptors != nil
+    ArchivedBytes.encode("CloudSyncQuery", with: coder) { writer in
+      writer.write(recordType)
+      writer.write(PredicateTree(predicate))
+      writer.write(isOrdered)
+      writer.write(list: sorts) { $0.write($1) }
+    }
+  }
+
+  /// Reads the query back; `nil` when the archive is damaged.
+  public convenience init?(coder: NSCoder) {
+    let parts = ArchivedBytes.decode("CloudSyncQuery", with: coder) {
+      (reader) throws(ByteFormatError) in
+      let type = try reader.string()
+      let tree = try reader.predicateTree()
+      let isOrdered = try reader.bool()
+      let sorts = try reader.list { (reader) throws(ByteFormatError) in try reader.predicateSort() }
+      return (type, tree, isOrdered ? sorts : nil)
+    }
+    guard let (type, tree, sorts) = parts else { return nil }
+    self.init(recordType: type, predicate: tree.predicate)
+    sortDescriptors = sorts?.map(\.descriptor)
+  }
+
+  /// The type and the predicate's shape; no values.
+  public override var description: String {
+    "<CKQuery: recordType=\(recordType), predicate=\(PredicateTree(predicate).summary)>"
+  }
+
+  /// The same as `description`.
+  public override var debugDescription: String { description }
+}
+
+extension CKQuery {
+  /// The query in the form a server takes.
+  ///
+  /// - Parameter now: What `now()` in the predicate stands for.
+  /// - Throws: `invalidArguments` with a sentence that names what CloudKit does not search for.
+  package func converted(now: Date = Date()) throws(CKError) -> Query {
+    let conversion = QueryConversion(
+      now: Timestamp(secondsSinceReferenceDate: now.timeIntervalSinceReferenceDate))
+    return try conversion.query(
+      recordType: recordType, predicate: PredicateTree(predicate),
+      sorts: (sortDescriptors ?? []).map { PredicateSort($0) })
+  }
+
+  /// A query of the vocabulary in the form apps read, such as that of a fetched subscription.
+  package convenience init(_ query: Query) {
+    self.init(recordType: query.recordType, predicate: PredicateTree(query.filters).predicate)
+    if !query.sorts.isEmpty {
+      sortDescriptors = query.sorts.map { PredicateSort($0).descriptor }
+    }
+  }
+}

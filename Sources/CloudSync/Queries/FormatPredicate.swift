@@ -1,0 +1,86 @@
+package import Foundation
+
+#if !canImport(Darwin)
+
+  /// The class of predicates made from a format string: it holds what was parsed.
+  ///
+  /// Foundation's own predicate can only hold a closure on Linux. An error in the format is kept,
+  /// and reported by the query that uses the predicate, instead of ending the process as Apple's
+  /// exception would; such a predicate is never true.
+  package final class FormatPredicate: NSPredicate {
+    /// What the format says.
+    package let tree: PredicateTree
+
+    /// A predicate that means `tree`.
+    package init(_ tree: PredicateTree) {
+      self.tree = tree
+      super.init(block: { _, _ in false })
+    }
+
+    /// Whether `object`, a record, a dictionary or a plain value, has what the format asks for.
+    package override func evaluate(with object: Any?) -> Bool {
+      evaluate(with: object, substitutionVariables: nil)
+    }
+
+    /// The same, with values for the `$variables` of the format.
+    package override func evaluate(
+      with object: Any?, substitutionVariables bindings: [String: Any]?
+    ) -> Bool {
+      PredicateEvaluation(object: object, variables: bindings ?? [:]).isTrue(tree)
+    }
+
+    /// Itself: a predicate never changes.
+    package override func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Whether `object` is a predicate that says the same.
+    package override func isEqual(_ object: Any?) -> Bool {
+      (object as? FormatPredicate)?.tree == tree
+    }
+
+    /// Agrees with `isEqual`.
+    package override var hash: Int { tree.hashValue }
+
+    /// The predicate as a format string without placeholders.
+    ///
+    /// Marked like the property it replaces, which Foundation deprecated on Linux.
+    @available(*, deprecated, message: "Foundation marks predicate strings so on Linux.")
+    package override var predicateFormat: String { tree.format }
+
+    /// The predicate as a format string without placeholders.
+    package override var description: String { tree.format }
+
+    /// The same as `description`.
+    package override var debugDescription: String { description }
+  }
+#endif
+
+extension PredicateTree {
+  /// What `predicate` means, as far as it can be known.
+  package init(_ predicate: NSPredicate) {
+    if let compound = predicate as? NSCompoundPredicate {
+      let parts = (compound.subpredicates as [Any]).compactMap { $0 as? NSPredicate }.map(
+        PredicateTree.init)
+      switch compound.compoundPredicateType {
+      case .and: self = .and(parts)
+      case .or: self = .or(parts)
+      case .not: self = parts.first.map(PredicateTree.not) ?? .constant(true)
+      @unknown default: self = .block
+      }
+    } else if predicate.isEqual(NSPredicate(value: true)) {
+      self = .constant(true)
+    } else if predicate.isEqual(NSPredicate(value: false)) {
+      self = .constant(false)
+    } else {
+      self = PredicateTree.simple(predicate)
+    }
+  }
+
+  private static func simple(_ predicate: NSPredicate) -> PredicateTree {
+    #if canImport(Darwin)
+      return predicate.predicateFormat.hasPrefix("BLOCKPREDICATE")
+        ? .block : PredicateTree(format: predicate.predicateFormat, arguments: [])
+    #else
+      return (predicate as? FormatPredicate)?.tree ?? .block
+    #endif
+  }
+}

@@ -1,0 +1,242 @@
+import Records
+
+extension PredicateParser {
+  /// The part as an expression.
+  func expression(_ node: Node) throws(PredicateSyntaxError) -> PredicateOperand {
+    switch node {
+    case .expression(let expression): return expression
+    case .predicate: throw fault("a value is expected where a comparison ends")
+    }
+  }
+
+  /// Reads the rule `sum := product { (+|-) product }`.
+  mutating func sum() throws(PredicateSyntaxError) -> Node {
+    try chain(["+": .add, "-": .subtract]) { (parser) throws(PredicateSyntaxError) in
+      try parser.product()
+    }
+  }
+
+  /// Reads the rule `product := power { (*|/) power }`.
+  private mutating func product() throws(PredicateSyntaxError) -> Node {
+    try chain(["*": .multiply, "/": .divide]) { (parser) throws(PredicateSyntaxError) in
+      try parser.power()
+    }
+  }
+
+  /// Reads the rule `power := signed { ** signed }`.
+  private mutating func power() throws(PredicateSyntaxError) -> Node {
+    try chain(["**": .power]) { (parser) throws(PredicateSyntaxError) in try parser.signed() }
+  }
+
+  private mutating func chain(
+    _ signs: [String: PredicateOperand.Arithmetic],
+    _ operand: (inout PredicateParser) throws(PredicateSyntaxError) -> Node
+  ) throws(PredicateSyntaxError) -> Node {
+    var left = try operand(&self)
+    var length = 0
+    while case .symbol(let sign) = token, let operation = signs[sign] {
+      length += 1
+      guard length <= PredicateParser.chainLimit else { throw fault("a calculation is too long") }
+      let first = try expression(left)
+      try advance()
+      let second = try expression(try operand(&self))
+      left = .expression(.arithmetic(operation, first, second))
+    }
+    return left
+  }
+
+  /// Reads the rule `signed := (-|+) signed | member`.
+  private mutating func signed() throws(PredicateSyntaxError) -> Node {
+    let isNegative = token == .symbol("-")
+    guard isNegative || token == .symbol("+") else { return try member() }
+    try advance()
+    if isNegative, case .number(let digits) = token {
+      try advance()
+      return .expression(try number("-" + digits))
+    }
+    let value = try nested { (parser) throws(PredicateSyntaxError) in
+      try parser.expression(try parser.signed())
+    }
+    guard isNegative else { return .expression(value) }
+    return .expression(.arithmetic(.subtract, .value(.int64(0)), value))
+  }
+
+  /// Reads the rule `member := primary { [ index ] | . name }`.
+  private mutating func member() throws(PredicateSyntaxError) -> Node {
+    var node = try primary()
+    var length = 0
+    while true {
+      guard token == .symbol("[") || token == .symbol(".") else { return node }
+      length += 1
+      guard length <= PredicateParser.chainLimit else { throw fault("a path is too long") }
+      let base = try expression(node)
+      if try take(.symbol(".")) {
+        guard case .name(let name) = token, case .key(let path) = base else {
+          throw fault("a dot only joins the names of a path")
+        }
+        try advance()
+        node = .expression(.key(path + "." + name))
+      } else {
+        try advance()
+        node = .expression(.member(base, try index()))
+        try require("]")
+      }
+    }
+  }
+
+  private mutating func index() throws(PredicateSyntaxError) -> PredicateOperand.Member {
+    if case .name(let name) = token {
+      let members: [String: PredicateOperand.Member] = [
+        "FIRST": .first, "LAST": .last, "SIZE": .size,
+      ]
+      if let member = members[name.uppercased()] {
+        try advance()
+        return member
+      }
+    }
+    return .at(
+      try nested { (parser) throws(PredicateSyntaxError) in
+        try parser.expression(try parser.sum())
+      })
+  }
+
+  private mutating func primary() throws(PredicateSyntaxError) -> Node {
+    let start = token
+    switch start {
+    case .symbol("("):
+      try advance()
+      let node = try or()
+      try require(")")
+      return node
+    case .symbol("{"):
+      try advance()
+      return .expression(.list(try expressions(until: "}")))
+    case .keyword(let word): return .expression(try constant(word))
+    case .text(let text):
+      try advance()
+      return .expression(.value(.string(text)))
+    case .number(let digits):
+      let value = try number(digits)
+      try advance()
+      return .expression(value)
+    case .variable(let name):
+      try advance()
+      return .expression(.variable(name))
+    case .placeholder(let letters):
+      let value = try substituted(letters)
+      try advance()
+      return .expression(value)
+    case .name(let name):
+      let start = position
+      try advance()
+      if token == .symbol("(") { return .expression(try function(name, at: start)) }
+      guard !name.contains(":") else {
+        throw PredicateSyntaxError("\"(\" is missing behind the function \(name)", at: start)
+      }
+      return .expression(.key(name))
+    case .end, .symbol: throw fault("a value is missing before \(start.summary)")
+    }
+  }
+
+  private mutating func constant(
+    _ word: PredicateKeyword
+  ) throws(PredicateSyntaxError) -> PredicateOperand {
+    let value: PredicateOperand
+    switch word {
+    case .yes, .true: value = .value(.int64(1))
+    case .no, .false: value = .value(.int64(0))
+    case .null, .nil: value = .null
+    case .itself: value = .itself
+    case .and, .or, .not, .any, .some, .all, .none, .isIn, .between, .contains, .beginsWith,
+      .endsWith, .like, .matches, .tokenMatches, .truePredicate, .falsePredicate:
+      throw fault(
+        "a value is missing before \(word.rawValue); write #\(word.rawValue) for a field so named")
+    }
+    try advance()
+    return value
+  }
+
+  /// Expressions with commas between; the opening sign was taken.
+  private mutating func expressions(
+    until end: String
+  ) throws(PredicateSyntaxError) -> [PredicateOperand] {
+    if try take(.symbol(end)) { return [] }
+    var expressions: [PredicateOperand] = []
+    repeat {
+      expressions.append(
+        try nested { (parser) throws(PredicateSyntaxError) in
+          try parser.expression(try parser.sum())
+        })
+    } while try take(.symbol(","))
+    try require(end)
+    return expressions
+  }
+
+  private mutating func function(
+    _ name: String, at start: Int
+  ) throws(PredicateSyntaxError) -> PredicateOperand {
+    try advance()
+    var name = name
+    var arguments = try expressions(until: ")")
+    switch name.uppercased() {
+    case "CAST":
+      guard arguments.count == 2, let seconds = arguments[0].number,
+        [.value(.string("NSDate")), .value(.string("Date"))].contains(arguments[1])
+      else { throw PredicateSyntaxError("CAST only makes dates from seconds", at: start) }
+      return .value(.date(Timestamp(secondsSinceReferenceDate: seconds)))
+    case "FUNCTION":
+      guard arguments.count >= 2, case .value(.string(let selector)) = arguments[1] else {
+        throw PredicateSyntaxError("FUNCTION needs a value and a function's name", at: start)
+      }
+      name = selector
+      arguments.remove(at: 1)
+    default: break
+    }
+    guard PredicateFunction.isKnown(name) else {
+      throw PredicateSyntaxError("there is no function \(name)", at: start)
+    }
+    guard let canonical = PredicateFunction.canonical(name, count: arguments.count) else {
+      throw PredicateSyntaxError(
+        "the function \(name) does not take \(arguments.count) arguments", at: start)
+    }
+    return .function(canonical, arguments)
+  }
+
+  /// What stands for a placeholder.
+  private mutating func substituted(
+    _ letters: String
+  ) throws(PredicateSyntaxError) -> PredicateOperand {
+    let argument = PredicateOperand(argument: try argument(for: letters))
+    switch letters.last {
+    case "@", "s", "S": return argument
+    case "K":
+      guard case .value(.string(let name)) = argument, !name.isEmpty else {
+        throw fault("the argument for %K is not a name")
+      }
+      return .key(name)
+    default:
+      guard let number = argument.number else {
+        throw fault("the argument for %\(letters) is not a number")
+      }
+      let isFloating = letters.last.map { "fFeEgGaA".contains($0) } ?? false
+      return isFloating ? .value(.double(number)) : argument
+    }
+  }
+
+  /// The number that is written so; one too large for 64 bits becomes a floating-point number.
+  private func number(_ digits: String) throws(PredicateSyntaxError) -> PredicateOperand {
+    let isNegative = digits.hasPrefix("-")
+    let plain = isNegative ? String(digits.dropFirst()) : digits
+    let radix = ["0x": 16, "0b": 2, "0o": 8][plain.prefix(2).lowercased()]
+    if let radix {
+      let text = (isNegative ? "-" : "") + plain.dropFirst(2)
+      guard let value = Int64(text, radix: radix) else { throw fault("a number cannot be read") }
+      return .value(.int64(value))
+    }
+    if let value = Int64(digits) { return .value(.int64(value)) }
+    guard let value = Double(digits.hasSuffix(".") ? digits + "0" : digits) else {
+      throw fault("a number cannot be read")
+    }
+    return .value(.double(value))
+  }
+}

@@ -1,0 +1,196 @@
+import Records
+
+/// Reads a format string by the grammar of predicates; one pass, no going back.
+struct PredicateParser {
+  /// A part of a format: parentheses may hold either, and only what follows tells.
+  enum Node {
+    case predicate(PredicateTree)
+    case expression(PredicateOperand)
+  }
+
+  /// How deep parts can be nested, so that no format can exhaust the stack.
+  static let depthLimit = 64
+  /// How many operations can follow each other without parentheses.
+  static let chainLimit = 128
+
+  private var lexer: PredicateLexer
+  private var arguments: ArraySlice<Any?>
+  private var depth = 0
+
+  /// The token that is looked at.
+  private(set) var token = PredicateToken.end
+  /// Where it starts.
+  private(set) var position = 0
+
+  /// Reads `format`, with `arguments` for its placeholders.
+  init(_ format: String, arguments: [Any?]) throws(PredicateSyntaxError) {
+    lexer = PredicateLexer(format)
+    self.arguments = arguments[...]
+    try advance()
+  }
+
+  /// The whole format.
+  mutating func predicate() throws(PredicateSyntaxError) -> PredicateTree {
+    let tree = try tree(try or())
+    guard token == .end else { throw fault("\(token.summary) does not belong here") }
+    return tree
+  }
+
+  // MARK: Tokens
+
+  /// Goes on to the next token.
+  mutating func advance() throws(PredicateSyntaxError) {
+    token = try lexer.next()
+    position = lexer.position
+  }
+
+  /// Goes on when the token is `expected`.
+  mutating func take(_ expected: PredicateToken) throws(PredicateSyntaxError) -> Bool {
+    guard token == expected else { return false }
+    try advance()
+    return true
+  }
+
+  /// Goes on behind the sign `symbol`, which must come now.
+  mutating func require(_ symbol: String) throws(PredicateSyntaxError) {
+    guard try take(.symbol(symbol)) else {
+      throw fault("\"\(symbol)\" is missing before \(token.summary)")
+    }
+  }
+
+  /// The error at the token looked at.
+  func fault(_ reason: String) -> PredicateSyntaxError {
+    PredicateSyntaxError(reason, at: position)
+  }
+
+  /// The next argument.
+  mutating func argument(for letters: String) throws(PredicateSyntaxError) -> Any? {
+    guard let argument = arguments.popFirst() else {
+      throw fault("%\(letters) has no argument")
+    }
+    return argument
+  }
+
+  /// Parses something one level deeper.
+  mutating func nested<Result>(
+    _ body: (inout PredicateParser) throws(PredicateSyntaxError) -> Result
+  ) throws(PredicateSyntaxError) -> Result {
+    depth += 1
+    defer { depth -= 1 }
+    guard depth <= PredicateParser.depthLimit else { throw fault("parts are nested too deeply") }
+    return try body(&self)
+  }
+
+  // MARK: Compounds
+
+  /// Reads the rule `or := and { OR and }`.
+  mutating func or() throws(PredicateSyntaxError) -> Node {
+    try nested { (parser) throws(PredicateSyntaxError) in
+      let first = try parser.and()
+      guard parser.isOr else { return first }
+      var parts = [try parser.tree(first)]
+      while parser.isOr {
+        try parser.advance()
+        parts.append(try parser.tree(try parser.and()))
+      }
+      return .predicate(.or(parts))
+    }
+  }
+
+  private var isOr: Bool { token == .keyword(.or) || token == .symbol("||") }
+  private var isAnd: Bool { token == .keyword(.and) || token == .symbol("&&") }
+
+  /// Reads the rule `and := not { AND not }`.
+  private mutating func and() throws(PredicateSyntaxError) -> Node {
+    let first = try not()
+    guard isAnd else { return first }
+    var parts = [try tree(first)]
+    while isAnd {
+      try advance()
+      parts.append(try tree(try not()))
+    }
+    return .predicate(.and(parts))
+  }
+
+  /// Reads the rule `not := NOT not | comparison`.
+  private mutating func not() throws(PredicateSyntaxError) -> Node {
+    guard token == .keyword(.not) || token == .symbol("!") else { return try comparison() }
+    try advance()
+    return try nested { (parser) throws(PredicateSyntaxError) in
+      .predicate(.not(try parser.tree(try parser.not())))
+    }
+  }
+
+  /// The part as a predicate.
+  func tree(_ node: Node) throws(PredicateSyntaxError) -> PredicateTree {
+    switch node {
+    case .predicate(let tree): return tree
+    case .expression: throw fault("a comparison such as == is missing before \(token.summary)")
+    }
+  }
+
+  // MARK: Comparisons
+
+  /// Reads the rule `comparison := [ANY|SOME|ALL|NONE] expression operator [options] expression`.
+  private mutating func comparison() throws(PredicateSyntaxError) -> Node {
+    if try take(.keyword(.truePredicate)) { return .predicate(.constant(true)) }
+    if try take(.keyword(.falsePredicate)) { return .predicate(.constant(false)) }
+    var modifier: PredicateComparison.Modifier?
+    let isNone = token == .keyword(.none)
+    if token == .keyword(.any) || token == .keyword(.some) || isNone { modifier = .any }
+    if token == .keyword(.all) { modifier = .all }
+    if modifier != nil { try advance() }
+    let left = try sum()
+    guard let operation = comparisonOperator else {
+      if modifier == nil { return left }
+      throw fault("a comparison such as == is missing before \(token.summary)")
+    }
+    let leftExpression = try expression(left)
+    try advance()
+    let options = try options()
+    let right = try expression(try sum())
+    let tree = PredicateTree.comparison(
+      PredicateComparison(
+        leftExpression, operation, right, modifier: modifier ?? .direct, options: options))
+    return .predicate(isNone ? .not(tree) : tree)
+  }
+
+  private var comparisonOperator: PredicateComparison.Operator? {
+    switch token {
+    case .symbol("=="), .symbol("="): .equals
+    case .symbol("!="), .symbol("<>"): .notEquals
+    case .symbol("<"): .lessThan
+    case .symbol("<="), .symbol("=<"): .lessThanOrEquals
+    case .symbol(">"): .greaterThan
+    case .symbol(">="), .symbol("=>"): .greaterThanOrEquals
+    case .keyword(let word): PredicateComparison.Operator(rawValue: word.rawValue)
+    case .name, .variable, .text, .number, .placeholder, .symbol, .end: nil
+    }
+  }
+
+  private mutating func options() throws(PredicateSyntaxError) -> PredicateComparison.Options {
+    guard try take(.symbol("[")) else { return [] }
+    guard case .name(let letters) = token else { throw fault("the options in [] are missing") }
+    var options: PredicateComparison.Options = []
+    for letter in letters.lowercased() {
+      guard let option = PredicateComparison.Options.letters.first(where: { $0.1 == letter })
+      else { throw fault("[\(letter)] is no option; use c, d, n or l") }
+      options.insert(option.0)
+    }
+    try advance()
+    try require("]")
+    return options
+  }
+}
+
+extension PredicateTree {
+  /// What `format` says with `arguments` in its placeholders; `invalid` when it cannot be read.
+  package init(format: String, arguments: [Any?]) {
+    do throws(PredicateSyntaxError) {
+      var parser = try PredicateParser(format, arguments: arguments)
+      self = try parser.predicate()
+    } catch {
+      self = .invalid(error)
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package import Foundation
+package import Records
+
+/// One level of order as a sort descriptor says it.
+package struct PredicateSort: Hashable, Sendable, Codable {
+  /// The field; absent when the descriptor does not sort by a field.
+  package var key: String?
+  /// Whether small values come first.
+  package var ascending: Bool
+  /// The place distances are measured from.
+  package var relativeTo: Location?
+
+  /// Reads a descriptor.
+  package init(_ descriptor: NSSortDescriptor) {
+    key = descriptor.key
+    ascending = descriptor.ascending
+    relativeTo = (descriptor as? CKLocationSortDescriptor)?.relativeLocation.value
+  }
+
+  /// Reads a level of order of the vocabulary.
+  package init(_ sort: Query.Sort) {
+    key = SystemField(rawValue: sort.key)?.fieldName ?? sort.key
+    ascending = sort.ascending
+    relativeTo = sort.relativeTo
+  }
+
+  init(key: String?, ascending: Bool, relativeTo: Location?) {
+    self.key = key
+    self.ascending = ascending
+    self.relativeTo = relativeTo
+  }
+
+  /// The order as a descriptor.
+  package var descriptor: NSSortDescriptor {
+    guard let relativeTo, let key else { return NSSortDescriptor(key: key, ascending: ascending) }
+    return CKLocationSortDescriptor(key: key, relativeLocation: CLLocation(relativeTo))
+  }
+}
+
+extension SystemField {
+  /// The field that a name in a predicate or a sort descriptor stands for, in either spelling.
+  package init?(fieldName: String) {
+    switch fieldName {
+    case "recordID": self = .recordID
+    case "creationDate": self = .created
+    case "modificationDate": self = .modified
+    case "creatorUserRecordID": self = .createdBy
+    case "lastModifiedUserRecordID": self = .modifiedBy
+    case "parent": self = .parent
+    case "share": self = .share
+    default: self.init(rawValue: fieldName)
+    }
+  }
+
+  /// The name of the record's property for it.
+  package var fieldName: String {
+    switch self {
+    case .recordID: "recordID"
+    case .created: "creationDate"
+    case .modified: "modificationDate"
+    case .createdBy: "creatorUserRecordID"
+    case .modifiedBy: "lastModifiedUserRecordID"
+    case .parent: "parent"
+    case .share: "share"
+    }
+  }
+
+  /// The kind of its values.
+  package var kind: FieldValue.Kind {
+    switch self {
+    case .created, .modified: .date
+    case .recordID, .createdBy, .modifiedBy, .parent, .share: .reference
+    }
+  }
+}

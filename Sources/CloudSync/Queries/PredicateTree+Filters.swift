@@ -1,0 +1,90 @@
+package import Foundation
+package import Records
+
+extension PredicateTree {
+  /// The predicate that means what a query's filters say together.
+  package init(_ filters: [Query.Filter]) {
+    let parts = filters.map(PredicateTree.init)
+    self =
+      switch parts.count {
+      case 0: .constant(true)
+      case 1: parts[0]
+      default: .and(parts)
+      }
+  }
+
+  /// The predicate that means what one filter says.
+  private init(_ filter: Query.Filter) {
+    let key = PredicateOperand.key(SystemField(rawValue: filter.key)?.fieldName ?? filter.key)
+    let value = PredicateOperand(filter.value)
+    func made(
+      _ operation: PredicateComparison.Operator, _ modifier: PredicateComparison.Modifier = .direct
+    ) -> PredicateTree {
+      .comparison(PredicateComparison(key, operation, value, modifier: modifier))
+    }
+    func all() -> PredicateTree {
+      guard case .list(let members) = value else { return made(.contains) }
+      return .and(members.map { .comparison(PredicateComparison(key, .contains, $0)) })
+    }
+    func tokens(_ modifier: PredicateComparison.Modifier) -> PredicateTree {
+      let words = PredicateOperand.function(
+        PredicateFunction.tokenize, [value, .value(.string("Cdl"))])
+      return .comparison(
+        PredicateComparison(words, .isIn, .key("allTokens"), modifier: modifier))
+    }
+    switch filter.comparator {
+    case .equals: self = made(.equals)
+    case .notEquals: self = made(.notEquals)
+    case .lessThan: self = made(.lessThan)
+    case .lessThanOrEquals: self = made(.lessThanOrEquals)
+    case .greaterThan: self = made(.greaterThan)
+    case .greaterThanOrEquals: self = made(.greaterThanOrEquals)
+    case .isIn: self = filter == QueryConversion.never ? .constant(false) : made(.isIn)
+    case .isNotIn: self = .not(made(.isIn))
+    case .beginsWith: self = made(.beginsWith)
+    case .notBeginsWith: self = .not(made(.beginsWith))
+    case .listContains: self = made(.contains)
+    case .notListContains: self = .not(made(.contains))
+    case .near:
+      self = .comparison(
+        PredicateComparison(
+          .function(PredicateFunction.distance, [key, value]), .lessThan,
+          .value(.double(filter.distance ?? 0))))
+    case .containsAllTokens:
+      self =
+        filter.key.isEmpty
+        ? .comparison(PredicateComparison(.itself, .contains, value)) : made(.tokenMatches)
+    case .containsAnyTokens: self = tokens(.any)
+    case .listContainsAny: self = made(.isIn, .any)
+    case .notListContainsAny: self = .not(made(.isIn, .any))
+    case .listContainsAll: self = all()
+    case .notListContainsAll: self = .not(all())
+    case .listMemberBeginsWith: self = made(.beginsWith, .any)
+    case .notListMemberBeginsWith: self = .not(made(.beginsWith, .any))
+    }
+  }
+
+  /// The predicate as Foundation's class.
+  package var predicate: NSPredicate {
+    switch self {
+    case .constant(let value): return NSPredicate(value: value)
+    default:
+      #if canImport(Darwin)
+        return NSPredicate(format: format, argumentArray: nil)
+      #else
+        return FormatPredicate(self)
+      #endif
+    }
+  }
+}
+
+extension PredicateOperand {
+  /// A value of the vocabulary as an operand.
+  package init(_ value: FieldValue) {
+    if case .list(let members) = value {
+      self = .list(members.map(PredicateOperand.init))
+    } else {
+      self = .value(value)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import CloudSync
+import Foundation
+import Records
+import Testing
+
+@Suite("Queries: CKQuery and its order")
+struct QueryTests {
+  private func query() -> CKQuery {
+    let query = CKQuery(
+      recordType: "Item",
+      predicate: NSCompoundPredicate(andPredicateWithSubpredicates: [
+        NSPredicate(format: "owner == %@ AND when > %@", PredicateFixture.owner(1), Date()),
+        NSPredicate(format: "score < %f AND raw == %@", Double.infinity, Data([1])),
+        NSPredicate(
+          format: "distanceToLocation:fromLocation:(place, %@) < 5", PredicateFixture.place(1)),
+      ]))
+    query.sortDescriptors = [
+      NSSortDescriptor(key: "creationDate", ascending: false),
+      CKLocationSortDescriptor(key: "place", relativeLocation: PredicateFixture.place(3)),
+      NSSortDescriptor(key: "n", ascending: true),
+    ]
+    return query
+  }
+
+  @Test("a copy and an archive ask the same, and a change to one leaves the other alone")
+  func copies() throws {
+    let query = query()
+    let wanted = try query.converted()
+    let copy = try #require(query.copy() as? CKQuery)
+    #expect(try copy.converted() == wanted)
+    copy.sortDescriptors = nil
+    #expect(query.sortDescriptors?.count == 3)
+    for one in [query, copy] {
+      let data = try NSKeyedArchiver.archivedData(withRootObject: one, requiringSecureCoding: true)
+      let read = try #require(
+        try NSKeyedUnarchiver.unarchivedObject(ofClass: CKQuery.self, from: data))
+      #expect(try read.converted() == one.converted())
+      #expect(read.sortDescriptors?.count == one.sortDescriptors?.count)
+      #expect(read.description == one.description)
+    }
+  }
+
+  @Test("sort descriptors become sorts, and those without a field's name are refused")
+  func sorts() throws {
+    let query = query()
+    let sorts = try query.converted().sorts
+    #expect(sorts.map(\.key) == ["___createTime", "place", "n"])
+    #expect(sorts.map(\.ascending) == [false, true, true])
+    #expect(
+      sorts[1].relativeTo == PredicateFixture.place(3).value
+        || sorts[1].relativeTo?.latitude == 48.03)
+    #expect(
+      CKQuery(try query.converted()).sortDescriptors?.map(\.key) == ["creationDate", "place", "n"])
+    query.sortDescriptors = [NSSortDescriptor(keyPath: \CKRecord.modificationDate, ascending: true)]
+    #expect(try query.converted().sorts.map(\.key) == ["___modTime"])
+    let table: [(NSSortDescriptor, String)] = [
+      (NSSortDescriptor(key: nil, ascending: true), "without a key"),
+      (NSSortDescriptor(keyPath: \String.count, ascending: true), "without a key"),
+      (NSSortDescriptor(key: "a.b", ascending: true), "is a path"),
+      (NSSortDescriptor(key: "9", ascending: true), "not a field's name"),
+    ]
+    for (descriptor, sentence) in table {
+      query.sortDescriptors = [descriptor]
+      let error = #expect(throws: CKError.self) { try query.converted() }
+      #expect(
+        error?.code == .invalidArguments && error?.localizedDescription.contains(sentence) == true)
+    }
+  }
+
+  @Test("descriptors sort records on the device, by number, date, text, place and missing last")
+  func sorting() {
+    let records = PredicateFixture.records
+    func names(_ descriptors: [NSSortDescriptor]) -> [String] {
+      let sorted = NSArray(array: records).sortedArray(using: descriptors)
+      return sorted.compactMap { ($0 as? CKRecord)?.recordID.recordName }
+    }
+    func expected(_ areInOrder: (CKRecord, CKRecord) -> Bool) -> [String] {
+      records.sorted(by: areInOrder).map(\.recordID.recordName)
+    }
+    #expect(names([.init(key: "n", ascending: false)]) == expected { $0.number > $1.number })
+    #expect(
+      names([.init(key: "when", ascending: true)]) == expected { $0.date("when") < $1.date("when") }
+    )
+    #expect(
+      names([.init(key: "in", ascending: true), .init(key: "creationDate", ascending: false)])
+        == expected { ($0.int("in"), -$0.number) < ($1.int("in"), -$1.number) })
+    #expect(
+      names([.init(key: "note", ascending: true)]).prefix(2).allSatisfy {
+        ["r0", "r5", "r10"].contains($0)
+      })
+    let near = CKLocationSortDescriptor(key: "place", relativeLocation: PredicateFixture.place(40))
+    #expect(names([near]).first == "r40")
+    #expect(
+      NSSortDescriptor(key: "n", ascending: true) == NSSortDescriptor(key: "n", ascending: true))
+    let reversed =
+      NSSortDescriptor(key: "n", ascending: true).reversedSortDescriptor as? NSSortDescriptor
+    #expect(reversed?.key == "n" && reversed?.ascending == false)
+  }
+
+  @Test("now() is the time of the conversion, and a refused query archives as a refused one")
+  func conversionTime() throws {
+    let now = PredicateFixture.date(3)
+    let query = CKQuery(recordType: "Item", predicate: NSPredicate(format: "when < now()"))
+    #expect(
+      try query.converted(now: now).filters.first?.value
+        == .date(Timestamp(secondsSinceReferenceDate: now.timeIntervalSinceReferenceDate)))
+    for predicate in [NSPredicate { _, _ in true }, NSPredicate(format: "a ==")] {
+      let refused = CKQuery(recordType: "Item", predicate: predicate)
+      let data = try NSKeyedArchiver.archivedData(
+        withRootObject: refused, requiringSecureCoding: true)
+      let read = try #require(
+        try NSKeyedUnarchiver.unarchivedObject(ofClass: CKQuery.self, from: data))
+      let error = #expect(throws: CKError.self) { try read.converted() }
+      #expect(error?.code == .invalidArguments)
+    }
+  }
+}
