@@ -11,6 +11,8 @@ import Testing
 struct OperationsRunningTests {
   private typealias World = OperationsWorld
 
+  private static let operationQueueOfTheApp = OperationQueue()
+
   private static func save(_ name: String, _ world: OperationsWorld) -> CKModifyRecordsOperation {
     let operation = CKModifyRecordsOperation(recordsToSave: [World.record(name)])
     operation.perRecordSaveBlock = { world.note("save \($0.recordName)", $1) }
@@ -19,6 +21,27 @@ struct OperationsRunningTests {
   }
 
   static let stories = [
+    OperationStory(
+      "without a database: the default container of the environment it was made in",
+      expect: ["save a", "result a", "in a block true", "in a handler true"]
+    ) { world in
+      let environment = CloudSyncEnvironment { _ in world.server.device("phone") }
+      await CloudSyncEnvironment.$current.withValue(environment) {
+        let container = CKContainer.default()
+        _ = try? await container.privateCloudDatabase.save(CKRecordZone(zoneID: World.zoneID))
+        let operation = save("a", world)
+        operation.modifyRecordsCompletionBlock = { _, _, _ in
+          world.note("in a block \(CKContainer.default() === container)")
+        }
+        await world.finish(operation) { operationQueueOfTheApp.addOperation(operation) }
+        await withCheckedContinuation { continuation in
+          container.fetchUserRecordID { _, _ in
+            world.note("in a handler \(CKContainer.default() === container)")
+            continuation.resume()
+          }
+        }
+      }
+    },
     OperationStory(
       "cancelled before it was added",
       expect: ["result a: operationCancelled", "0 requests"]

@@ -6,13 +6,20 @@ import Foundation
 // handlers of apps may wait.
 
 /// Calls an app's handlers one at a time, away from the main thread.
+///
+/// The handlers find the environment in force where the queue was made, so that containers that
+/// they make are reached as the ones of the code around them.
 final class CallbackQueue: Sendable {
   private let queue = DispatchQueue(label: "swift-cloud-sync.callbacks", qos: .userInitiated)
+  private let environment = CloudSyncEnvironment.current
 
   /// Calls `body` after what was asked before, and returns when it did.
   func call<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
-      queue.async { continuation.resume(returning: body()) }
+      queue.async {
+        continuation.resume(
+          returning: CloudSyncEnvironment.$current.withValue(self.environment, operation: body))
+      }
     }
   }
 }
@@ -45,6 +52,7 @@ func answer<Value: Sendable>(
   urgency: QualityOfService = .userInitiated,
   _ body: @escaping @Sendable () async throws -> Value
 ) {
+  let callbacks = CallbackQueue()
   Task.detached(priority: TaskPriority(urgency)) {
     let result: Result<Value, any Error>
     do {
@@ -52,7 +60,7 @@ func answer<Value: Sendable>(
     } catch {
       result = .failure(error)
     }
-    await CallbackQueue().call { completionHandler(result) }
+    await callbacks.call { completionHandler(result) }
   }
 }
 

@@ -19,8 +19,7 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
   /// The way to the database; refuses once the operation is cancelled.
   final func requests() throws(CKError) -> DatabaseRequests {
     try checkCancellation()
-    let container = resolvedConfiguration.container
-    return (database ?? (container ?? .default()).privateCloudDatabase).requests
+    return (database ?? effectiveContainer.privateCloudDatabase).requests
   }
 
   override var containerName: String { database?.connection.container ?? super.containerName }

@@ -29,6 +29,7 @@ open class CKOperation: Operation, @unchecked Sendable {
   }
 
   private let state = Mutex(State())
+  private let environment = CloudSyncEnvironment.inForce
 
   /// Names the operation; made anew for each.
   public final let operationID: CKOperation.ID = UUID().uuidString
@@ -86,11 +87,14 @@ open class CKOperation: Operation, @unchecked Sendable {
   /// Does the work and calls the blocks; subclasses override it.
   func run() async {}
 
-  /// The name of the container the operation runs in.
-  var containerName: String {
-    let container = resolvedConfiguration.container ?? CKContainer.default()
-    return container.connection.container
+  /// The container the operation runs in: by default that of the environment it was made in,
+  /// since an operation queue starts it elsewhere.
+  final var effectiveContainer: CKContainer {
+    resolvedConfiguration.container ?? environment.defaultContainer
   }
+
+  /// The name of the container the operation runs in.
+  var containerName: String { effectiveContainer.connection.container }
 
   /// Always true: the operation goes on after `start()` returned.
   open override var isAsynchronous: Bool { true }
