@@ -37,12 +37,18 @@ public final class CKContainer: NSObject, Sendable {
   /// What other users shared with the signed-in user.
   public let sharedCloudDatabase: CKDatabase
 
-  private init(connection: CloudConnection) {
+  /// What a `configuredWith` set for the calls made here.
+  let defaults: OperationDefaults
+
+  /// A container and its databases, with settings for their calls.
+  init(connection: CloudConnection, defaults: OperationDefaults = OperationDefaults()) {
     self.connection = connection
+    self.defaults = defaults
     containerIdentifier = connection.container
-    privateCloudDatabase = CKDatabase(scope: .private, connection: connection)
-    publicCloudDatabase = CKDatabase(scope: .public, connection: connection)
-    sharedCloudDatabase = CKDatabase(scope: .shared, connection: connection)
+    privateCloudDatabase = CKDatabase(
+      scope: .private, connection: connection, defaults: defaults)
+    publicCloudDatabase = CKDatabase(scope: .public, connection: connection, defaults: defaults)
+    sharedCloudDatabase = CKDatabase(scope: .shared, connection: connection, defaults: defaults)
   }
 
   /// The container `containerIdentifier`, reached as the environment in force says; see

@@ -1,6 +1,3 @@
-import CloudProtocol
-import Records
-
 extension CKDatabase {
   /// Fetches one page of the zones that changed.
   ///
@@ -15,15 +12,8 @@ extension CKDatabase {
     deletions: [CKDatabase.DatabaseChange.Deletion], changeToken: CKServerChangeToken,
     moreComing: Bool
   ) {
-    let reply = try await send(
-      .fetchDatabaseChanges(
-        FetchDatabaseChanges(since: changeToken?.value, limit: resultsLimit)))
-    guard case .databaseChanges(let page) = reply else { throw CKError.misplaced(reply) }
-    return (
-      page.modified.map { DatabaseChange.Modification(zoneID: CKRecordZoneID($0)) },
-      page.deleted.map(DatabaseChange.Deletion.init), CKServerChangeToken(page.token),
-      page.moreComing
-    )
+    let page = try await requests.databaseChanges(since: changeToken, limit: resultsLimit)
+    return (page.modifications, page.deletions, page.token, page.moreComing)
   }
 
   /// Fetches one page of the records of a zone that changed, each once, as it is now.
@@ -44,20 +34,11 @@ extension CKDatabase {
     deletions: [CKDatabase.RecordZoneChange.Deletion], changeToken: CKServerChangeToken,
     moreComing: Bool
   ) {
-    let reply = try await send(
-      .fetchZoneChanges(
-        FetchZoneChanges(
-          zone: zoneID.value, since: changeToken?.value, limit: resultsLimit,
-          fields: FieldSelection(desiredKeys))))
-    guard case .zoneChanges(let page) = reply else { throw CKError.misplaced(reply) }
-    var modifications: [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, any Error>] =
-      [:]
-    for record in page.modified {
-      modifications[CKRecordID(record.id)] = .success(.init(record: CKRecord(record)))
+    let page = try await requests.zoneChanges(
+      in: zoneID, since: changeToken, desiredKeys: desiredKeys, limit: resultsLimit)
+    let modifications = page.modifications.byID.mapValues { result in
+      result.map { CKDatabase.RecordZoneChange.Modification(record: $0) }
     }
-    return (
-      modifications, page.deleted.map(RecordZoneChange.Deletion.init),
-      CKServerChangeToken(page.token), page.moreComing
-    )
+    return (modifications, page.deletions, page.token, page.moreComing)
   }
 }

@@ -1,12 +1,13 @@
 /// The calls about single items, with completion handlers; each does what the `async` call of
-/// the same purpose does and calls the handler from any thread.
+/// the same purpose does,
+/// and calls the handler on a queue that is not the main one.
 extension CKDatabase {
   /// Fetches one record.
   @preconcurrency public func fetch(
     withRecordID recordID: CKRecord.ID,
     completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.record(for: recordID) }
+    answer(completionHandler, urgency: urgency) { try await self.record(for: recordID) }
   }
 
   /// Saves one record.
@@ -14,7 +15,7 @@ extension CKDatabase {
     _ record: CKRecord,
     completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.save(record) }
+    answer(completionHandler, urgency: urgency) { try await self.save(record) }
   }
 
   /// Deletes one record.
@@ -22,14 +23,14 @@ extension CKDatabase {
     withRecordID recordID: CKRecord.ID,
     completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.deleteRecord(withID: recordID) }
+    answer(completionHandler, urgency: urgency) { try await self.deleteRecord(withID: recordID) }
   }
 
   /// Fetches all zones.
   @preconcurrency public func fetchAllRecordZones(
     completionHandler: @escaping @Sendable ([CKRecordZone]?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.allRecordZones() }
+    answer(completionHandler, urgency: urgency) { try await self.allRecordZones() }
   }
 
   /// Fetches one zone.
@@ -37,7 +38,7 @@ extension CKDatabase {
     withRecordZoneID zoneID: CKRecordZone.ID,
     completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.recordZone(for: zoneID) }
+    answer(completionHandler, urgency: urgency) { try await self.recordZone(for: zoneID) }
   }
 
   /// Creates one zone.
@@ -45,7 +46,7 @@ extension CKDatabase {
     _ zone: CKRecordZone,
     completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.save(zone) }
+    answer(completionHandler, urgency: urgency) { try await self.save(zone) }
   }
 
   /// Deletes one zone with all it holds.
@@ -53,7 +54,7 @@ extension CKDatabase {
     withRecordZoneID zoneID: CKRecordZone.ID,
     completionHandler: @escaping @Sendable (CKRecordZone.ID?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.deleteRecordZone(withID: zoneID) }
+    answer(completionHandler, urgency: urgency) { try await self.deleteRecordZone(withID: zoneID) }
   }
 
   /// Fetches one subscription.
@@ -61,14 +62,14 @@ extension CKDatabase {
     withSubscriptionID subscriptionID: CKSubscription.ID,
     completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.subscription(for: subscriptionID) }
+    answer(completionHandler, urgency: urgency) { try await self.subscription(for: subscriptionID) }
   }
 
   /// Fetches all subscriptions.
   @preconcurrency public func fetchAllSubscriptions(
     completionHandler: @escaping @Sendable ([CKSubscription]?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.allSubscriptions() }
+    answer(completionHandler, urgency: urgency) { try await self.allSubscriptions() }
   }
 
   /// Creates one subscription.
@@ -76,7 +77,7 @@ extension CKDatabase {
     _ subscription: CKSubscription,
     completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.save(subscription) }
+    answer(completionHandler, urgency: urgency) { try await self.save(subscription) }
   }
 
   /// Deletes one subscription.
@@ -84,6 +85,8 @@ extension CKDatabase {
     withSubscriptionID subscriptionID: CKSubscription.ID,
     completionHandler: @escaping @Sendable (String?, (any Error)?) -> Void
   ) {
-    answer(completionHandler) { try await self.deleteSubscription(withID: subscriptionID) }
+    answer(completionHandler, urgency: urgency) {
+      try await self.deleteSubscription(withID: subscriptionID)
+    }
   }
 }

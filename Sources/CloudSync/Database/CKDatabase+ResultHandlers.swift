@@ -1,5 +1,6 @@
 /// The calls about several items, with completion handlers that take a `Result`; each does what
-/// the `async` call of the same purpose does and calls the handler from any thread.
+/// the `async` call of the same purpose does,
+/// and calls the handler on a queue that is not the main one.
 extension CKDatabase {
   /// Fetches records.
   @preconcurrency public func fetch(
@@ -9,7 +10,7 @@ extension CKDatabase {
         Result<[CKRecord.ID: Result<CKRecord, any Error>], any Error>
       ) -> Void
   ) {
-    answer(completionHandler) {
+    answer(completionHandler, urgency: urgency) {
       try await self.records(for: recordIDs, desiredKeys: desiredKeys)
     }
   }
@@ -29,7 +30,7 @@ extension CKDatabase {
         >
       ) -> Void
   ) {
-    answer(completionHandler) {
+    answer(completionHandler, urgency: urgency) {
       try await self.modifyRecords(
         saving: recordsToSave, deleting: recordIDsToDelete, savePolicy: savePolicy,
         atomically: atomically)
@@ -44,7 +45,7 @@ extension CKDatabase {
         Result<[CKRecordZone.ID: Result<CKRecordZone, any Error>], any Error>
       ) -> Void
   ) {
-    answer(completionHandler) { try await self.recordZones(for: recordZoneIDs) }
+    answer(completionHandler, urgency: urgency) { try await self.recordZones(for: recordZoneIDs) }
   }
 
   /// Creates and deletes zones in one request.
@@ -60,7 +61,7 @@ extension CKDatabase {
         >
       ) -> Void
   ) {
-    answer(completionHandler) {
+    answer(completionHandler, urgency: urgency) {
       try await self.modifyRecordZones(
         saving: recordZonesToSave, deleting: recordZoneIDsToDelete)
     }
@@ -74,7 +75,9 @@ extension CKDatabase {
         Result<[CKSubscription.ID: Result<CKSubscription, any Error>], any Error>
       ) -> Void
   ) {
-    answer(completionHandler) { try await self.subscriptions(for: subscriptionIDs) }
+    answer(completionHandler, urgency: urgency) {
+      try await self.subscriptions(for: subscriptionIDs)
+    }
   }
 
   /// Creates and deletes subscriptions in one request.
@@ -91,7 +94,7 @@ extension CKDatabase {
         >
       ) -> Void
   ) {
-    answer(completionHandler) {
+    answer(completionHandler, urgency: urgency) {
       try await self.modifySubscriptions(
         saving: subscriptionsToSave, deleting: subscriptionIDsToDelete)
     }
@@ -111,7 +114,7 @@ extension CKDatabase {
         >
       ) -> Void
   ) {
-    answer(completionHandler) {
+    answer(completionHandler, urgency: urgency) {
       try await self.databaseChanges(since: changeToken, resultsLimit: resultsLimit)
     }
   }
@@ -133,7 +136,7 @@ extension CKDatabase {
         >
       ) -> Void
   ) {
-    answer(completionHandler) {
+    answer(completionHandler, urgency: urgency) {
       try await self.recordZoneChanges(
         inZoneWith: zoneID, since: changeToken, desiredKeys: desiredKeys,
         resultsLimit: resultsLimit)

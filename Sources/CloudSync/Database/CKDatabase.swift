@@ -1,4 +1,3 @@
-package import CloudProtocol
 public import Foundation
 package import Records
 
@@ -35,24 +34,30 @@ public final class CKDatabase: NSObject, Sendable {
     }
   }
 
-  /// How many items one request may hold (cloudkit-surface 2.4).
-  package static let maximumItemCount = 400
-
   /// Which of the container's databases this is.
   public let databaseScope: CKDatabase.Scope
 
   /// The way to the server, shared by the container's databases.
   package let connection: CloudConnection
 
+  /// What a `configuredWith` set for the calls made here.
+  let defaults: OperationDefaults
+
   /// A database of a container.
-  package init(scope: CKDatabase.Scope, connection: CloudConnection) {
-    databaseScope = scope
-    self.connection = connection
+  package convenience init(scope: CKDatabase.Scope, connection: CloudConnection) {
+    self.init(scope: scope, connection: connection, defaults: OperationDefaults())
   }
 
-  /// Carries one request about this database to the server.
-  package func send(_ request: CloudRequest) async throws(CKError) -> CloudReply {
-    try await connection.send(request, to: databaseScope)
+  /// A database of a container, with settings for its calls.
+  init(scope: CKDatabase.Scope, connection: CloudConnection, defaults: OperationDefaults) {
+    databaseScope = scope
+    self.connection = connection
+    self.defaults = defaults
+  }
+
+  /// The place where everything asked of the database is done.
+  var requests: DatabaseRequests {
+    DatabaseRequests(connection: connection, scope: databaseScope)
   }
 
   /// The container and the scope.
@@ -62,27 +67,4 @@ public final class CKDatabase: NSObject, Sendable {
 
   /// The same as `description`.
   public override var debugDescription: String { description }
-}
-
-extension CKDatabase {
-  /// Refuses requests with more items than one may hold.
-  func checkCount(_ count: Int) throws(CKError) {
-    guard count > CKDatabase.maximumItemCount else { return }
-    throw CKError(
-      .limitExceeded,
-      """
-      The request contains \(count) items which is more than the maximum number of items in a \
-      single request (\(CKDatabase.maximumItemCount)). Split it in half and send both.
-      """)
-  }
-
-  /// Refuses requests that name an item twice.
-  func checkUnique<ID: Hashable>(_ ids: [ID], _ kind: String) throws(CKError) {
-    var seen: Set<ID> = []
-    for id in ids where !seen.insert(id).inserted {
-      throw CKError(
-        .invalidArguments,
-        "You can't save or delete the same \(kind) twice in one request: \(id).")
-    }
-  }
 }

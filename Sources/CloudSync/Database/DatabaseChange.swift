@@ -36,7 +36,6 @@ extension CKDatabase {
       }
 
       /// Whether the user removed the app's data.
-      @available(*, deprecated, message: "Use reason.")
       public var purged: Bool { reason == .purged }
 
       /// The deletion of the vocabulary.

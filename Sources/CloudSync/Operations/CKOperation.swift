@@ -1,73 +1,148 @@
 public import Foundation
 import Synchronization
 
-/// The parent of all operations; today the home of their settings.
-public enum CKOperation {
+/// The parent of all operations: work on the cloud that runs on its own once it was started.
+///
+/// Give it to `CKDatabase.add(_:)` or `CKContainer.add(_:)`, or to an operation queue of the app
+/// after setting the database, or the container of the configuration. Set everything before
+/// that; dependencies, `cancel()`, `completionBlock` and priorities work as with every
+/// `Operation`. Its blocks are called one at a time on a queue of its own, never the main one.
+/// Source: cloudkit-surface 1.7.
+///
+/// Unchecked, because the blocks of apps can't be checked: they are set before the start, which
+/// an operation queue's lock puts before everything that reads them, and are called on one
+/// serial queue. All else lies behind a lock.
+open class CKOperation: Operation, @unchecked Sendable {
   /// Names an operation.
   public typealias ID = String
   /// How an operation runs.
   public typealias Configuration = CKOperationConfiguration
-}
 
-/// How an operation runs: known to apps as `CKOperation.Configuration`.
-///
-/// It can be used from any thread: the values lie behind a lock.
-/// Source: cloudkit-surface 1.7.
-public final class CKOperationConfiguration: NSObject, NSCopying, Sendable {
-  private struct Values {
-    var container: CKContainer?
-    var qualityOfService = QualityOfService.default
-    var allowsCellularAccess = true
-    var isLongLived = false
-    var timeoutIntervalForRequest: TimeInterval = 60
-    var timeoutIntervalForResource: TimeInterval = 604_800
+  private enum Phase { case waiting, executing, finished }
+
+  private struct State {
+    var configuration = CKOperationConfiguration()
+    var group: CKOperationGroup?
+    var defaults = OperationDefaults()
+    var phase = Phase.waiting
+    var task: Task<Void, Never>?
   }
 
-  private let values: Mutex<Values>
+  private let state = Mutex(State())
+  private let environment = CloudSyncEnvironment.inForce
 
-  /// The settings every operation has unless told otherwise.
-  public override init() { values = Mutex(Values()) }
+  /// Names the operation; made anew for each.
+  public final let operationID: CKOperation.ID = UUID().uuidString
 
-  private init(values: Values) { self.values = Mutex(values) }
+  /// Called before a long-lived operation sends its first request.
+  public final var longLivedOperationWasPersistedBlock: (() -> Void)?
 
-  /// The container the operation runs in; `nil` for the default one.
-  public var container: CKContainer? {
-    get { values.withLock { $0.container } }
-    set { values.withLock { $0.container = newValue } }
+  /// The queue all blocks of this operation are called on.
+  final let callbacks = CallbackQueue()
+
+  /// An operation with the usual settings; only its subclasses do anything.
+  public override init() { super.init() }
+
+  /// The operation's own settings, which beat those of its group; assigning copies them.
+  public final var configuration: CKOperation.Configuration! {
+    get { state.withLock { $0.configuration } }
+    set {
+      let copy = newValue?.duplicate() ?? CKOperationConfiguration()
+      state.withLock { $0.configuration = copy }
+    }
   }
 
-  /// How urgent the operation is.
-  public var qualityOfService: QualityOfService {
-    get { values.withLock { $0.qualityOfService } }
-    set { values.withLock { $0.qualityOfService = newValue } }
+  /// The group the operation belongs to.
+  public final var group: CKOperationGroup? {
+    get { state.withLock { $0.group } }
+    set { state.withLock { $0.group = newValue } }
   }
 
-  /// Whether it may use a cellular network.
-  public var allowsCellularAccess: Bool {
-    get { values.withLock { $0.allowsCellularAccess } }
-    set { values.withLock { $0.allowsCellularAccess = newValue } }
+  /// The settings the operation runs with: its own, then its group's, then those of the
+  /// `configuredWith` it was added in, then the usual ones.
+  package final var resolvedConfiguration: CKOperation.Configuration {
+    let (own, group, defaults) = state.withLock { ($0.configuration, $0.group, $0.defaults) }
+    return own.filled(from: group?.defaultConfiguration).filled(from: defaults.resolved)
   }
 
-  /// Whether it goes on after the app ended.
-  public var isLongLived: Bool {
-    get { values.withLock { $0.isLongLived } }
-    set { values.withLock { $0.isLongLived = newValue } }
+  /// How urgent the operation is; the same as in the configuration.
+  open override var qualityOfService: QualityOfService {
+    get { resolvedConfiguration.qualityOfService }
+    set {
+      super.qualityOfService = newValue
+      configuration.qualityOfService = newValue
+    }
   }
 
-  /// The seconds to wait for the next bytes of one request.
-  public var timeoutIntervalForRequest: TimeInterval {
-    get { values.withLock { $0.timeoutIntervalForRequest } }
-    set { values.withLock { $0.timeoutIntervalForRequest = newValue } }
+  /// Takes what a `configuredWith` says, for what the operation does not say itself.
+  final func adopt(_ defaults: OperationDefaults) {
+    state.withLock { state in
+      state.defaults = defaults
+      state.group = state.group ?? defaults.group
+    }
   }
 
-  /// The seconds the whole operation may take.
-  public var timeoutIntervalForResource: TimeInterval {
-    get { values.withLock { $0.timeoutIntervalForResource } }
-    set { values.withLock { $0.timeoutIntervalForResource = newValue } }
+  // MARK: Running
+
+  /// Does the work and calls the blocks; subclasses override it.
+  func run() async {}
+
+  /// The container the operation runs in: by default that of the environment it was made in,
+  /// since an operation queue starts it elsewhere.
+  final var effectiveContainer: CKContainer {
+    resolvedConfiguration.container ?? environment.defaultContainer
   }
 
-  /// Other settings with the same values.
-  public func copy(with zone: NSZone? = nil) -> Any {
-    CKOperationConfiguration(values: values.withLock { $0 })
+  /// The name of the container the operation runs in.
+  var containerName: String { effectiveContainer.connection.container }
+
+  /// Always true: the operation goes on after `start()` returned.
+  open override var isAsynchronous: Bool { true }
+
+  /// Whether the work has begun and not ended.
+  open override var isExecuting: Bool { state.withLock { $0.phase == .executing } }
+
+  /// Whether the last block was called.
+  open override var isFinished: Bool { state.withLock { $0.phase == .finished } }
+
+  /// Begins the work; operation queues call it, once.
+  open override func start() {
+    willChangeValue(for: \.isExecuting)
+    let begins = state.withLock { state in
+      guard state.phase == .waiting else { return false }
+      state.phase = .executing
+      return true
+    }
+    didChangeValue(for: \.isExecuting)
+    guard begins else { return }
+    let isLongLived = resolvedConfiguration.isLongLived
+    let container = isLongLived ? containerName : ""
+    if isLongLived { LongLivedOperations.add(self, of: container) }
+    let task = beginWork(urgency: qualityOfService) {
+      if isLongLived { await self.callbacks.call { self.longLivedOperationWasPersistedBlock?() } }
+      await self.run()
+      if isLongLived { LongLivedOperations.remove(self, of: container) }
+      self.finish()
+    }
+    state.withLock { if $0.phase == .executing { $0.task = task } }
+    // A cancellation that came before the task was kept could not reach it.
+    if isCancelled { task.cancel() }
+  }
+
+  /// Stops the work as soon as may be; its last blocks are told `operationCancelled`.
+  open override func cancel() {
+    super.cancel()
+    state.withLock { $0.task }?.cancel()
+  }
+
+  private func finish() {
+    willChangeValue(for: \.isExecuting)
+    willChangeValue(for: \.isFinished)
+    state.withLock { state in
+      state.phase = .finished
+      state.task = nil
+    }
+    didChangeValue(for: \.isFinished)
+    didChangeValue(for: \.isExecuting)
   }
 }

@@ -1,0 +1,73 @@
+import Foundation
+
+extension CKContainer {
+  /// Runs an operation in this container; it starts as soon as its dependencies are done.
+  ///
+  /// An operation on a database that names none works on the private one.
+  public func add(_ operation: CKOperation) {
+    operation.configuration.container = self
+    operation.adopt(defaults)
+    operationQueue.addOperation(operation)
+  }
+
+  /// Calls `body` with this container under other settings: what is asked of that one runs with
+  /// them, unless it says otherwise itself.
+  ///
+  /// - Parameters:
+  ///   - configuration: How calls and operations run.
+  ///   - group: What they belong to; its own settings come after `configuration`.
+  @discardableResult
+  public func configuredWith<R>(
+    configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
+    body: (CKContainer) throws -> R
+  ) rethrows -> R {
+    try body(configured(OperationDefaults(configuration: configuration, group: group)))
+  }
+
+  /// Calls `body` with this container under other settings, as the form that does not wait.
+  @discardableResult
+  public func configuredWith<R>(
+    configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
+    body: (CKContainer) async throws -> R
+  ) async rethrows -> R {
+    try await body(configured(OperationDefaults(configuration: configuration, group: group)))
+  }
+
+  private func configured(_ defaults: OperationDefaults) -> CKContainer {
+    CKContainer(connection: connection, defaults: defaults)
+  }
+
+  /// The long-lived operations of this container that run now, oldest first.
+  public func allLongLivedOperationIDs() async throws -> [CKOperation.ID] {
+    LongLivedOperations.operations(of: connection.container).map(\.operationID)
+  }
+
+  /// The long-lived operation `operationID`; `nil` when it is not running.
+  public func longLivedOperation(
+    for operationID: CKOperation.ID
+  ) async throws -> CKOperation? {
+    LongLivedOperations.operations(of: connection.container)
+      .first { $0.operationID == operationID }
+  }
+
+  /// Calls `completionHandler` with the result of `allLongLivedOperationIDs()`.
+  @preconcurrency public func fetchAllLongLivedOperationIDs(
+    completionHandler: @escaping @Sendable ([CKOperation.ID]?, (any Error)?) -> Void
+  ) {
+    answer(completionHandler) { try await self.allLongLivedOperationIDs() }
+  }
+
+  /// Calls `completionHandler` with the result of `longLivedOperation(for:)`.
+  @preconcurrency public func fetchLongLivedOperation(
+    withID operationID: CKOperation.ID,
+    completionHandler: @escaping @Sendable (CKOperation?, (any Error)?) -> Void
+  ) {
+    answer(
+      { (result: Result<CKOperation?, any Error>) in
+        switch result {
+        case .success(let operation): completionHandler(operation, nil)
+        case .failure(let error): completionHandler(nil, error)
+        }
+      }, { try await self.longLivedOperation(for: operationID) })
+  }
+}

@@ -1,0 +1,103 @@
+public import Foundation
+import Records
+import Synchronization
+
+/// What is wanted of one zone: known to apps as
+/// `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
+///
+/// It can be used from any thread: the values lie behind a lock. Source: cloudkit-surface 1.7.
+public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying,
+  Sendable
+{
+  private struct Values {
+    var token: CKServerChangeToken?
+    var resultsLimit = 0
+    var desiredKeys: [CKRecord.FieldKey]?
+  }
+
+  private let values: Mutex<Values>
+
+  /// Everything from the start.
+  public override init() { values = Mutex(Values()) }
+
+  private init(values: Values) { self.values = Mutex(values) }
+
+  /// What changed after a token.
+  ///
+  /// - Parameters:
+  ///   - previousServerChangeToken: Where the last fetch ended; `nil` asks for every record.
+  ///   - resultsLimit: The most changes wanted in one page; the server may give fewer.
+  ///   - desiredKeys: The fields wanted; `nil` is all, an empty list is none.
+  public convenience init(
+    previousServerChangeToken: CKServerChangeToken? = nil, resultsLimit: Int? = nil,
+    desiredKeys: [CKRecord.FieldKey]? = nil
+  ) {
+    self.init(
+      values: Values(
+        token: previousServerChangeToken, resultsLimit: resultsLimit ?? 0,
+        desiredKeys: desiredKeys))
+  }
+
+  /// Where the last fetch ended; `nil` asks for every record there is.
+  public var previousServerChangeToken: CKServerChangeToken? {
+    get { values.withLock { $0.token } }
+    set { values.withLock { $0.token = newValue } }
+  }
+
+  /// The most changes wanted in one page, 0 for as many as the server likes.
+  public var resultsLimit: Int {
+    get { values.withLock { $0.resultsLimit } }
+    set { values.withLock { $0.resultsLimit = newValue } }
+  }
+
+  /// The fields wanted; `nil` is all, an empty list is none.
+  public var desiredKeys: [CKRecord.FieldKey]? {
+    get { values.withLock { $0.desiredKeys } }
+    set { values.withLock { $0.desiredKeys = newValue } }
+  }
+
+  /// Another one with the same values.
+  public func copy(with zone: NSZone? = nil) -> Any {
+    CKFetchRecordZoneChangesConfiguration(values: values.withLock { $0 })
+  }
+
+  /// Always true.
+  public static var supportsSecureCoding: Bool { true }
+
+  /// Archives the values.
+  public func encode(with coder: NSCoder) {
+    let values = values.withLock { $0 }
+    ArchivedBytes.encode("CloudSyncZoneConfiguration", with: coder) { writer in
+      writer.write(optional: values.token) { $0.write($1.value.bytes) }
+      writer.write(fixed: UInt64(bitPattern: Int64(values.resultsLimit)))
+      writer.write(optional: values.desiredKeys) { writer, keys in
+        writer.write(variable: UInt64(keys.count))
+        for key in keys { writer.write(key) }
+      }
+    }
+  }
+
+  /// Reads the values back; `nil` when the archive is damaged.
+  public convenience init?(coder: NSCoder) {
+    let values = ArchivedBytes.decode("CloudSyncZoneConfiguration", with: coder) {
+      (reader) throws(ByteFormatError) in
+      var values = Values()
+      values.token = try reader.optional { (reader) throws(ByteFormatError) in
+        CKServerChangeToken(ChangeToken(bytes: try reader.byteArray()))
+      }
+      values.resultsLimit = Int(truncatingIfNeeded: try reader.fixed64())
+      values.desiredKeys = try reader.optional { (reader) throws(ByteFormatError) in
+        var keys: [String] = []
+        var left = try reader.variable()
+        while left > 0 {
+          keys.append(try reader.string())
+          left -= 1
+        }
+        return keys
+      }
+      return values
+    }
+    guard let values else { return nil }
+    self.init(values: values)
+  }
+}

@@ -1,0 +1,169 @@
+public import Foundation
+
+/// Fetches which records of zones changed, one zone after the other.
+///
+/// The tokens it tells, and the records told before them, stay valid when the operation fails
+/// later. Source: cloudkit-surface 1.7.
+///
+/// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
+open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
+  /// What is wanted of one zone.
+  public typealias ZoneConfiguration = CKFetchRecordZoneChangesConfiguration
+  /// What is wanted of one zone, by its older name.
+  public typealias ZoneOptions = CKFetchRecordZoneChangesConfiguration
+
+  /// The zones, in the order they are fetched.
+  public final var recordZoneIDs: [CKRecordZone.ID]?
+  /// What is wanted of each zone; of those that are not in it, everything from the start.
+  public final var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
+  /// Whether to go on with each zone until there is no further page.
+  public final var fetchAllChanges = true
+
+  /// Called for each record that is new or changed.
+  public final var recordWasChangedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+  /// Called for each record that is gone.
+  public final var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
+  /// Called after each page of a zone but the last, with the token that ends it.
+  public final var recordZoneChangeTokensUpdatedBlock:
+    ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
+  /// Called once for each zone after its records.
+  public final var recordZoneFetchResultBlock:
+    (
+      (
+        CKRecordZone.ID,
+        Result<
+          (
+            serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool
+          ), any Error
+        >
+      ) -> Void
+    )?
+  /// Called once at the end; a success when only single zones failed.
+  public final var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
+  /// Called for each record that is new or changed where there is no `recordWasChangedBlock`.
+  public final var recordChangedBlock: ((CKRecord) -> Void)?
+  /// Called once for each zone after its records, where there is no
+  /// `recordZoneFetchResultBlock`.
+  public final var recordZoneFetchCompletionBlock:
+    ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
+  /// Called once at the end; with `partialFailure` when single zones failed.
+  public final var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)?
+
+  /// An operation with nothing to do as long as it is told nothing.
+  public override init() { super.init() }
+
+  /// Fetches what changed in `recordZoneIDs`.
+  public convenience init(
+    recordZoneIDs: [CKRecordZone.ID]? = nil,
+    configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? = nil
+  ) {
+    self.init()
+    self.recordZoneIDs = recordZoneIDs
+    self.configurationsByRecordZoneID = configurationsByRecordZoneID
+  }
+
+  /// Fetches what changed in `recordZoneIDs`, under the older label.
+  public convenience init(
+    recordZoneIDs: [CKRecordZone.ID], optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]?
+  ) {
+    self.init(
+      recordZoneIDs: recordZoneIDs, configurationsByRecordZoneID: optionsByRecordZoneID)
+  }
+
+  /// The configurations under their older name.
+  public final var optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? {
+    get { configurationsByRecordZoneID }
+    set { configurationsByRecordZoneID = newValue }
+  }
+
+  override func run() async {
+    var zoneFailures: [AnyHashable: CKError] = [:]
+    var failure: CKError?
+    do throws(CKError) {
+      let requests = try requests()
+      for zoneID in requests.unique(recordZoneIDs ?? []) {
+        do throws(CKError) {
+          try await fetch(zoneID, requests)
+        } catch {
+          guard error.isAboutOneZone, !isCancelled else { throw error }
+          zoneFailures[zoneID] = error
+          await tell(.failure(error), of: zoneID)
+        }
+      }
+    } catch {
+      failure = error
+    }
+    await conclude(failure, items: zoneFailures) { result, error in
+      self.fetchRecordZoneChangesResultBlock?(result)
+      self.fetchRecordZoneChangesCompletionBlock?(error)
+    }
+  }
+}
+
+extension CKFetchRecordZoneChangesOperation {
+  private typealias ZoneEnd = (
+    serverChangeToken: CKServerChangeToken, clientChangeTokenData: Data?, moreComing: Bool
+  )
+
+  /// Fetches the pages of one zone.
+  private func fetch(
+    _ zoneID: CKRecordZone.ID, _ requests: DatabaseRequests
+  ) async throws(CKError) {
+    let configuration = configurationsByRecordZoneID?[zoneID]
+    var token = configuration?.previousServerChangeToken
+    let limit = configuration?.resultsLimit ?? 0
+    while true {
+      let page = try await requests.zoneChanges(
+        in: zoneID, since: token, desiredKeys: configuration?.desiredKeys,
+        limit: limit > 0 ? limit : nil)
+      try await tell(page)
+      guard page.moreComing && fetchAllChanges else {
+        await tell(.success((page.token, nil, page.moreComing)), of: zoneID)
+        return try checkCancellation()
+      }
+      token = page.token
+      await callbacks.call { self.recordZoneChangeTokensUpdatedBlock?(zoneID, page.token, nil) }
+    }
+  }
+
+  /// Tells of the records of one page.
+  private func tell(_ page: DatabaseRequests.ZonePage) async throws(CKError) {
+    try await tell(page.modifications) { id, result in
+      if let block = self.recordWasChangedBlock {
+        block(id, result.widened)
+      } else if let record = result.success {
+        self.recordChangedBlock?(record)
+      }
+    }
+    await callbacks.call {
+      for deletion in page.deletions where !self.isCancelled {
+        self.recordWithIDWasDeletedBlock?(deletion.recordID, deletion.recordType)
+      }
+    }
+    try checkCancellation()
+  }
+
+  /// Tells how one zone ended.
+  private func tell(_ end: Result<ZoneEnd, CKError>, of zoneID: CKRecordZone.ID) async {
+    await callbacks.call {
+      if let block = self.recordZoneFetchResultBlock { return block(zoneID, end.widened) }
+      let success = end.success
+      self.recordZoneFetchCompletionBlock?(
+        zoneID, success?.serverChangeToken, success?.clientChangeTokenData,
+        success?.moreComing ?? false, end.failure)
+    }
+  }
+}
+
+extension CKError {
+  /// Whether the error of a request about one zone is that zone's own, so that others may do
+  /// better, and not one of the account, the way or the server.
+  fileprivate var isAboutOneZone: Bool {
+    switch code {
+    case .zoneNotFound, .userDeletedZone, .changeTokenExpired, .zoneBusy, .unknownItem,
+      .permissionFailure, .invalidArguments, .serverRejectedRequest, .badDatabase:
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,22 @@
+package import CloudProtocol
+
+extension CKModifyRecordsOperation {
+  /// How a save treats a record that somebody else changed (cloudkit-surface 2.1).
+  public enum RecordSavePolicy: Int, Sendable {
+    /// Fails with `serverRecordChanged`.
+    case ifServerRecordUnchanged = 0
+    /// Overwrites the fields that were touched here; others stay.
+    case changedKeys = 1
+    /// Overwrites all fields there are here; fields that are only on the server stay.
+    case allKeys = 2
+
+    /// The policy as the vocabulary spells it.
+    package var value: SavePolicy {
+      switch self {
+      case .ifServerRecordUnchanged: .ifServerRecordUnchanged
+      case .changedKeys: .changedKeys
+      case .allKeys: .allKeys
+      }
+    }
+  }
+}

@@ -1,0 +1,278 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import LoopbackServer
+import Records
+import Synchronization
+import Testing
+
+/// How operations run: queues, dependencies, cancellation, settings (cloudkit-surface 1.7).
+@Suite("Operations: how they run")
+struct OperationsRunningTests {
+  private typealias World = OperationsWorld
+
+  private static let operationQueueOfTheApp = OperationQueue()
+
+  private static func save(_ name: String, _ world: OperationsWorld) -> CKModifyRecordsOperation {
+    let operation = CKModifyRecordsOperation(recordsToSave: [World.record(name)])
+    operation.perRecordSaveBlock = { world.note("save \($0.recordName)", $1) }
+    operation.modifyRecordsResultBlock = { world.note("result \(name)", $0) }
+    return operation
+  }
+
+  static let stories = [
+    OperationStory(
+      "without a database: the default container of the environment it was made in",
+      expect: ["save a", "result a", "in a block true", "in a handler true"]
+    ) { world in
+      let environment = CloudSyncEnvironment { _ in world.server.device("phone") }
+      await CloudSyncEnvironment.$current.withValue(environment) {
+        let container = CKContainer.default()
+        _ = try? await container.privateCloudDatabase.save(CKRecordZone(zoneID: World.zoneID))
+        let operation = save("a", world)
+        operation.modifyRecordsCompletionBlock = { _, _, _ in
+          world.note("in a block \(CKContainer.default() === container)")
+        }
+        await world.finish(operation) { operationQueueOfTheApp.addOperation(operation) }
+        await withCheckedContinuation { continuation in
+          container.fetchUserRecordID { _, _ in
+            world.note("in a handler \(CKContainer.default() === container)")
+            continuation.resume()
+          }
+        }
+      }
+    },
+    OperationStory(
+      "cancelled before it was added",
+      expect: ["result a: operationCancelled", "0 requests"]
+    ) { world in
+      let operation = save("a", world)
+      operation.cancel()
+      await world.run(operation)
+      world.note("\(world.server.controls.requestCount()) requests")
+    },
+    OperationStory(
+      "cancelled while the server works", expect: ["result a: operationCancelled"]
+    ) { world in
+      world.server.controls.hold(next: 1)
+      let operation = save("a", world)
+      await world.finish(operation) {
+        world.database.add(operation)
+        Task {
+          await world.server.controls.waitForHeldRequests()
+          #expect(operation.isExecuting && !operation.isFinished && operation.isAsynchronous)
+          operation.cancel()
+        }
+      }
+    },
+    OperationStory(
+      "cancelled from a block: nothing more but the end",
+      expect: ["changed a", "result: operationCancelled", "completion: operationCancelled"]
+    ) { world in
+      try await world.save("a", "b", "c")
+      let operation = CKFetchRecordZoneChangesOperation(recordZoneIDs: [World.zoneID])
+      operation.recordWasChangedBlock = { [weak operation] id, _ in
+        world.note("changed \(id.recordName)")
+        operation?.cancel()
+      }
+      operation.recordZoneFetchResultBlock = { _, _ in world.note("too much") }
+      operation.fetchRecordZoneChangesResultBlock = { world.note("result", $0) }
+      operation.fetchRecordZoneChangesCompletionBlock = { world.note("completion", $0) }
+      await world.run(operation)
+    },
+    OperationStory(
+      "dependencies, through the app's own queue and the database",
+      expect: ["save a", "result a", "save b", "result b", "save c", "result c", "last"]
+    ) { world in
+      let operations = ["a", "b", "c"].map { save($0, world) }
+      for (first, second) in zip(operations, operations.dropFirst()) {
+        second.addDependency(first)
+      }
+      let last = BlockOperation { world.note("last") }
+      last.addDependency(operations[2])
+      let queue = OperationQueue()
+      operations[1].database = world.database
+      await withCheckedContinuation { continuation in
+        last.completionBlock = { continuation.resume() }
+        queue.addOperation(last)
+        world.database.add(operations[2])
+        queue.addOperation(operations[1])
+        world.database.add(operations[0])
+      }
+    },
+    OperationStory(
+      "an app's queue that waits, with the container in the configuration",
+      expect: ["save a", "result a"]
+    ) { world in
+      let operation = save("a", world)
+      operation.configuration.container = world.container
+      let queue = OperationQueue()
+      await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+          queue.addOperations([operation], waitUntilFinished: true)
+          continuation.resume()
+        }
+      }
+      #expect(operation.isFinished && queue.operationCount == 0)
+      #expect(world.server.controls.requests.map(\.database) == [.private])
+    },
+    OperationStory(
+      "added to the container: the private database, unless the operation names one",
+      expect: ["save a", "result a", "result b"]
+    ) { world in
+      let first = save("a", world)
+      await world.finish(first) { world.container.add(first) }
+      let second = CKModifyRecordsOperation(
+        recordsToSave: [CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "p"))])
+      second.database = world.container.publicCloudDatabase
+      second.modifyRecordsResultBlock = { world.note("result b", $0) }
+      await world.finish(second) { world.container.add(second) }
+      #expect(world.server.controls.requests.map(\.database) == [.private, .public])
+    },
+    OperationStory(
+      "many at once: none keeps another waiting", expect: ["100 held"]
+    ) { world in
+      world.server.controls.hold()
+      let operations = (0..<100).map { World.id("r\($0)") }.map {
+        CKFetchRecordsOperation(recordIDs: [$0])
+      }
+      await withTaskGroup(of: Void.self) { group in
+        for operation in operations { group.addTask { await world.run(operation) } }
+        await world.server.controls.waitForHeldRequests(100)
+        world.note("\(world.server.controls.heldRequests.count) held")
+        world.server.controls.release()
+      }
+    },
+    OperationStory(
+      "blocks are called one at a time, not on the main thread", expect: ["400 calls, most 1"]
+    ) { world in
+      let names = (0..<200).map { "r\($0)" }
+      let operation = CKModifyRecordsOperation(recordsToSave: names.map { World.record($0) })
+      let calls = Mutex((all: 0, now: 0, most: 0))
+      let enter: @Sendable () -> Void = {
+        #expect(!Thread.isMainThread)
+        calls.withLock { calls in
+          calls.all += 1
+          calls.now += 1
+          calls.most = max(calls.most, calls.now)
+        }
+        calls.withLock { $0.now -= 1 }
+      }
+      operation.perRecordProgressBlock = { _, _ in enter() }
+      operation.perRecordSaveBlock = { _, _ in enter() }
+      await world.run(operation)
+      calls.withLock { world.note("\($0.all) calls, most \($0.most)") }
+    },
+    OperationStory(
+      "a block may wait for another operation", expect: ["save b", "result b", "save a"]
+    ) { world in
+      let operation = CKModifyRecordsOperation(recordsToSave: [World.record("a")])
+      operation.perRecordSaveBlock = { id, result in
+        let group = DispatchGroup()
+        group.enter()
+        let inner = save("b", world)
+        inner.completionBlock = { group.leave() }
+        world.database.add(inner)
+        group.wait()
+        world.note("save \(id.recordName)", result)
+      }
+      await world.run(operation)
+    },
+    OperationStory(
+      "a long-lived operation is listed while it runs",
+      expect: ["persisted", "listed true, found true", "save a", "result a", "listed false"]
+    ) { world in
+      world.server.controls.hold(next: 1)
+      let operation = save("a", world)
+      operation.configuration.isLongLived = true
+      operation.longLivedOperationWasPersistedBlock = { world.note("persisted") }
+      await world.finish(operation) {
+        world.database.add(operation)
+        Task {
+          await world.server.controls.waitForHeldRequests()
+          let ids = try await world.container.allLongLivedOperationIDs()
+          let found = try await world.container.longLivedOperation(for: operation.operationID)
+          let isListed = ids == [operation.operationID]
+          world.note("listed \(isListed), found \(found === operation)")
+          world.server.controls.release()
+        }
+      }
+      world.note("listed \(try await !world.container.allLongLivedOperationIDs().isEmpty)")
+    },
+  ]
+
+  @Test("stories", arguments: stories)
+  func runs(_ story: OperationStory) async throws { try await story.check() }
+
+  @Test("settings: the operation's own beat the group's, those beat the usual ones")
+  func precedence() async throws {
+    let group = CKOperationGroup()
+    group.defaultConfiguration.qualityOfService = .background
+    group.defaultConfiguration.timeoutIntervalForRequest = 5
+    let operation = CKFetchRecordsOperation()
+    #expect(operation.qualityOfService == .default && operation.timeoutIntervalForRequest == 60)
+    operation.group = group
+    #expect(operation.qualityOfService == .background && operation.timeoutIntervalForRequest == 5)
+    operation.configuration.qualityOfService = .default
+    #expect(operation.qualityOfService == .default && operation.timeoutIntervalForRequest == 5)
+    operation.qualityOfService = .utility
+    #expect(operation.configuration.qualityOfService == .utility)
+    let settings = CKOperation.Configuration()
+    settings.allowsCellularAccess = false
+    operation.configuration = settings
+    settings.allowsCellularAccess = true
+    #expect(!operation.allowsCellularAccess && operation.qualityOfService == .background)
+    operation.configuration = nil
+    #expect(operation.allowsCellularAccess && operation.configuration != nil)
+  }
+
+  @Test("configuredWith: what is added there takes its settings, unless it has its own")
+  func configuredWith() async throws {
+    let world = try await OperationsWorld()
+    let settings = CKOperation.Configuration()
+    settings.qualityOfService = .utility
+    let group = CKOperationGroup()
+    group.defaultConfiguration.timeoutIntervalForRequest = 5
+    let (plain, own) = (CKFetchRecordsOperation(), CKFetchRecordsOperation())
+    own.qualityOfService = .userInitiated
+    own.group = CKOperationGroup()
+    let answered = await world.database.configuredWith(configuration: settings, group: group) {
+      database in
+      await world.finish(plain) { database.add(plain) }
+      await world.finish(own) { database.add(own) }
+      return (try? await database.allRecordZones().count) ?? 0
+    }
+    #expect(answered == 2)
+    #expect(plain.group === group && own.group !== group)
+    #expect(plain.qualityOfService == .utility && plain.timeoutIntervalForRequest == 5)
+    #expect(own.qualityOfService == .userInitiated && own.timeoutIntervalForRequest == 5)
+    let scope = world.container.configuredWith(group: group) { $0.sharedCloudDatabase }
+    #expect(scope.databaseScope == .shared)
+    let inContainer = CKFetchRecordsOperation()
+    await world.finish(inContainer) {
+      world.container.configuredWith(group: group) { $0.add(inContainer) }
+    }
+    #expect(inContainer.group === group)
+    world.close()
+  }
+
+  @Test("an operation and what its blocks hold go when it is done")
+  func nothingStays() async throws {
+    let world = try await OperationsWorld()
+    final class Token: Sendable {}
+    weak var left: Token?
+    weak var operation: CKModifyRecordsOperation?
+    do {
+      let token = Token()
+      let saving = CKModifyRecordsOperation(recordsToSave: [World.record("a")])
+      saving.modifyRecordsResultBlock = { _ in withExtendedLifetime(token) {} }
+      left = token
+      operation = saving
+      await world.run(saving)
+    }
+    // The queue lets go of an operation a moment after its completion block.
+    for _ in 0..<10_000 where left != nil || operation != nil { await Task.yield() }
+    #expect(left == nil && operation == nil)
+    world.close()
+  }
+}
