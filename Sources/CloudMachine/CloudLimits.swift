@@ -15,6 +15,18 @@ package struct CloudLimits: Hashable, Sendable {
   package var databaseChangesPage = 200
   /// A page of a zone's feed ends after the record that reaches this many bytes.
   package var pageBytes = 4 * 1024 * 1024
+  /// How many records a page of a query's answer holds when nothing is asked.
+  package var queryPage = 100
+  /// The most records in a page of a query's answer.
+  package var queryPageMaximum = 200
+  /// The most bytes of one file; above it an upload fails with `limitExceeded`.
+  package var assetBytes = 50 * 1024 * 1024
+  /// For how many seconds an upload's receipt can be put into records.
+  package var uploadSeconds: Double = 24 * 60 * 60
+  /// Whether a field keeps the kind of its first save for ever.
+  package var fixesFieldKinds = true
+  /// The most bytes of fields that a query subscription's push carries.
+  package var pushFieldBytes = 1024
   /// The longest name of a record, zone, record type or subscription, in characters.
   package var nameLength = 255
   /// The longest name of a field, in characters.

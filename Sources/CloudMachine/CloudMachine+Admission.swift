@@ -24,9 +24,10 @@ extension CloudMachine {
       }
       return CloudAnswer(result: .success(receipt.reply))
     }
-    let (reply, ledger) = try modify(call.request, context)
+    var (reply, ledger) = try modify(call, context)
     // Everything is read before the commit, so that no storage has to show it to this request.
-    let pushes = try pushes(for: ledger.events, context)
+    var pushes = try pushes(for: ledger.events, context)
+    pushes.merge(try queryPushes(for: &ledger, context))
     try ledger.commit(
       to: storage,
       receipt: .putReceipt(Receipt(key: key, reply: reply), keeping: limits.receiptsKept))
@@ -90,14 +91,15 @@ extension CloudMachine {
   }
 
   private func modify(
-    _ request: CloudRequest, _ context: RequestContext
+    _ call: CloudCall, _ context: RequestContext
   ) throws -> (CloudReply, Ledger) {
-    switch request {
+    switch call.request {
     case .modifyZones(let request): return try modifyZones(request, context)
     case .modifyRecords(let request): return try modifyRecords(request, context)
     case .modifySubscriptions(let request): return try modifySubscriptions(request, context)
     case .acceptShares(let urls): return try acceptShares(urls, context)
-    case .uploadAsset(let request): return try uploadAsset(request, context)
+    case .uploadAsset(let request):
+      return try uploadAsset(request, context, requestID: call.requestID)
     case .fetchCurrentUser, .fetchDatabaseChanges, .fetchZoneChanges, .fetchZones, .fetchRecords,
       .fetchSubscriptions, .queryRecords, .resolveShares, .findUsers, .downloadAsset:
       throw Refusal(.internalError, "a read came where a change was meant")

@@ -2,7 +2,118 @@ import CloudProtocol
 import Records
 
 extension CloudMachine {
+  /// A page of the records that match a query, in the order asked and then by ID.
+  ///
+  /// Source: cloudkit-surface 1.8, web-services 1.5.
   func queryRecords(_ request: QueryRecords, _ context: RequestContext) throws -> CloudReply {
-    throw Refusal(.serverRejectedRequest, "this server does not do that yet")
+    let zone = request.zone.map { context.spelled($0) }
+    let zones = try zones(queried: zone, context)
+    let query = context.spelled(request.query)
+    let prepared: PreparedQuery
+    switch try context.prepared(query) {
+    case .success(let query): prepared = query
+    case .failure(let error): throw Refusal(error)
+    }
+    let binding = QueryPosition.binding(
+      storage: try context.storage.identity(), database: context.database,
+      user: context.account?.user, zone: zone, query: query)
+    let start = try request.cursor.map { cursor in
+      guard let position = QueryPosition(cursor, of: binding) else {
+        throw Refusal(
+          .invalidArguments,
+          "the cursor is damaged, or belongs to another query, zone, database or account")
+      }
+      return position
+    }
+    var builder = QueryPageBuilder(
+      prepared, after: start, limit: try queryLimit(request.limit), fields: request.fields)
+    for zone in zones {
+      try offer(recordsOf: zone, to: &builder, context)
+      if prepared.isUnsorted, builder.isFull(pageBytes: limits.pageBytes) { break }
+    }
+    return .queried(builder.page(pageBytes: limits.pageBytes, binding: binding))
+  }
+
+  /// The zones a query looks in, in order.
+  private func zones(queried zone: ZoneID?, _ context: RequestContext) throws -> [ZoneID] {
+    if let zone {
+      switch try context.zone(zone) {
+      case .success(let row): return [row.id]
+      case .failure(let error): throw Refusal(error)
+      }
+    }
+    switch context.database.scope {
+    case .shared:
+      throw Refusal(
+        .invalidArguments, "SharedDB does not support Zone Wide queries; name the zone to look in")
+    case .public: return [.default]
+    case .private:
+      let custom = try context.storage.zones(in: context.database)
+        .filter { $0.deletion == nil && $0.id != .default }.map(\.id)
+      return ([.default] + custom).sorted()
+    }
+  }
+
+  /// Shows the records of one zone to `builder`, a few at a time.
+  private func offer(
+    recordsOf zone: ZoneID, to builder: inout QueryPageBuilder, _ context: RequestContext
+  ) throws {
+    var name: String?
+    if builder.query.isUnsorted, let start = builder.start {
+      if zone < start.id.zone { return }
+      if zone == start.id.zone { name = start.id.name }
+    }
+    // Most of a page's records are often among the first; whole scans go on in larger steps.
+    var step = builder.query.isUnsorted ? min(builder.limit + 1, 64) : 256
+    while true {
+      let rows = try context.storage.records(
+        ofType: builder.query.recordType, in: zone, of: context.database, after: name, limit: step)
+      for record in rows.lazy.compactMap(\.record) {
+        builder.offer(record)
+        if builder.query.isUnsorted, builder.isFull(pageBytes: limits.pageBytes) { return }
+      }
+      guard let last = rows.last, rows.count == step else { return }
+      name = last.id.name
+      step = 256
+    }
+  }
+
+  private func queryLimit(_ asked: Int?) throws -> Int {
+    let asked = asked ?? 0
+    guard asked >= 0 else { throw Refusal(.invalidArguments, "a limit of results is negative") }
+    let limit = asked == 0 ? limits.queryPage : asked
+    return max(1, min(limit, limits.queryPageMaximum))
+  }
+}
+
+extension RequestContext {
+  /// `query` ready to be put to records, or why it makes no sense.
+  func prepared(_ query: Query) throws -> Result<PreparedQuery, CloudError> {
+    if query.recordType == "Users" {
+      return .failure(
+        CloudError(.invalidArguments, "records of the system's type Users can't be queried"))
+    }
+    if query.recordType != "cloudkit.share",
+      let error = names.faultOfRecordType(query.recordType)
+    {
+      return .failure(error)
+    }
+    let type = try storage.recordType(
+      RecordTypeID(
+        container: database.container, environment: database.environment, name: query.recordType))
+    do {
+      return .success(try PreparedQuery(query, type: type, user: account?.user))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// `query` with the zones in its values as rows spell them.
+  func spelled(_ query: Query) -> Query {
+    var query = query
+    for index in query.filters.indices where query.filters[index].value.mayRefer {
+      query.filters[index].value = spelled(query.filters[index].value)
+    }
+    return query
   }
 }

@@ -69,10 +69,9 @@ extension CloudMachine {
         .invalidArguments, "a push carries at most \(limits.subscriptionKeys) desired keys")
     }
     switch (subscription.kind, context.database.scope) {
-    case (.database, .private), (.database, .shared), (.query, .public): return nil
-    case (.query(let watched), .private):
-      guard let zone = watched.zone else { return nil }
-      return try missing(zone, context)
+    case (.database, .private), (.database, .shared): return nil
+    case (.query(let watched), .private), (.query(let watched), .public):
+      return try fault(of: watched, context)
     case (.zone(.default, _), .private):
       return CloudError(
         .invalidArguments, "the default zone can be watched by a query subscription only")
@@ -90,8 +89,8 @@ extension CloudMachine {
   /// The pushes that a request's changes call for: one for each subscription that matches, to
   /// all of the user's devices but the one that asked.
   ///
-  /// Changes in the default zone fire no database subscription. Query subscriptions wait for
-  /// queries.
+  /// Changes in the default zone fire no database subscription. Query subscriptions are told of
+  /// single records, by `queryPushes(for:_:)`.
   func pushes(
     for events: [Ledger.ZoneEvent], _ context: RequestContext
   ) throws -> [PushOrder] {
@@ -125,6 +124,7 @@ extension RequestContext {
       subscription.kind = .zone(spelled(zone), recordType: recordType)
     case .query(var watched):
       watched.zone = watched.zone.map { spelled($0) }
+      watched.query = spelled(watched.query)
       subscription.kind = .query(watched)
     }
     return subscription

@@ -7,7 +7,7 @@ package import Records
 /// asked for everything at once, so none has to hold all data in memory. One request is one
 /// `transaction`; inside it the machine reads what it needs and hands over all changes in one
 /// `commit`. Implementations need not be thread-safe: the server that drives them holds a lock.
-package protocol CloudStorage: AnyObject {
+package protocol CloudStorage: SchemaStorage, AssetStorage {
   /// Runs `body` so that no other process can change anything between its first read and its
   /// commit; when it throws, nothing it committed is kept.
   func transaction<Value>(_ body: () throws -> Value) throws -> Value
@@ -55,6 +55,10 @@ package protocol CloudStorage: AnyObject {
   /// All subscriptions, by name.
   func subscriptions(in database: DatabaseID) throws -> [Subscription]
 
+  /// The databases of the same container, world and scope as `database` that hold subscriptions,
+  /// by owner.
+  func subscriptionHomes(of database: DatabaseID) throws -> [DatabaseID]
+
   /// What was answered to a request, if it is remembered.
   func receipt(_ key: ReceiptKey) throws -> Receipt?
 
@@ -84,6 +88,14 @@ package enum StorageChange: Hashable, Sendable {
   case removeSubscription(SubscriptionID, in: DatabaseID)
   /// Remembers an answer and forgets all but the latest `keeping` of the same user and device.
   case putReceipt(Receipt, keeping: Int)
+  /// Adds or replaces what is known of a record type.
+  case putRecordType(RecordTypeRow)
+  /// Adds or replaces what holds for all record types of a container's world.
+  case putSchema(SchemaRow)
+  /// Keeps the content of a file together with the receipt of its upload.
+  case putUpload(UploadRow, content: [UInt8])
+  /// Forgets the receipt of an upload.
+  case removeUpload(String)
 }
 
 /// Names one database: a public one has no owner.

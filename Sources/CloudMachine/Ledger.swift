@@ -14,6 +14,9 @@ struct Ledger {
   /// What changed, by zone, in the order the zones were first touched: what pushes are about.
   private(set) var events: [ZoneEvent] = []
 
+  /// Which records changed, in order: what query subscriptions are about.
+  private(set) var recordEvents: [RecordEvent] = []
+
   private var hasNewRow = false
   private var zones: [StorageChange] = []
   private var others: [StorageChange] = []
@@ -24,6 +27,14 @@ struct Ledger {
     /// The types of the records changed or deleted, each once; empty when only the zone itself
     /// came or went.
     var types: [String]
+  }
+
+  /// A record that came, changed or went.
+  struct RecordEvent {
+    /// As it was; `nil` for a new one.
+    var before: Record?
+    /// As it is; `nil` for one that is gone.
+    var after: Record?
   }
 
   init(_ database: DatabaseRow, now: Timestamp) {
@@ -74,6 +85,9 @@ struct Ledger {
 
   /// Notes something that pushes may be about.
   mutating func note(_ event: ZoneEvent) { events.append(event) }
+
+  /// Notes what query subscriptions may be about.
+  mutating func note(_ event: RecordEvent) { recordEvents.append(event) }
 
   /// Hands everything to `storage`, the database's row first.
   func commit(to storage: any CloudStorage, receipt: StorageChange? = nil) throws {

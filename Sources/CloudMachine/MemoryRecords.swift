@@ -14,6 +14,8 @@ struct MemoryRecords {
 
   private var slots: [Slot] = []
   private var positions: [String: Int] = [:]
+  /// The names of the live records of each type.
+  private var namesByType: [String: SortedNames] = [:]
 
   /// Whether there are neither records nor tombstones.
   var isEmpty: Bool { positions.isEmpty }
@@ -33,6 +35,7 @@ struct MemoryRecords {
       old = slots[position].row
       slots[position].row = nil
     }
+    index(row, insteadOf: old)
     let slot = Slot(sequence: row.changedAt, row: row)
     if let last = slots.last, last.sequence > row.changedAt {
       // Only imports come out of order; the machine numbers upwards.
@@ -56,6 +59,19 @@ struct MemoryRecords {
       if found.count == limit { break }
     }
     return found
+  }
+
+  /// The live rows of one type by name, those after `name`, at most `limit`.
+  func rows(ofType type: String, after name: String?, limit: Int) -> [RecordRow] {
+    (namesByType[type]?.names(after: name, limit: limit) ?? []).compactMap { self[$0] }
+  }
+
+  private mutating func index(_ row: RecordRow, insteadOf old: RecordRow?) {
+    let before = old.flatMap { $0.record == nil ? nil : $0.type }
+    let after = row.record == nil ? nil : row.type
+    guard before != after else { return }
+    if let before { namesByType[before]?.remove(row.id.name) }
+    if let after { namesByType[after, default: SortedNames()].insert(row.id.name) }
   }
 
   /// Forgets the tombstones up to `sequence`.

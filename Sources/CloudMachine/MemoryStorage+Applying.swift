@@ -28,8 +28,14 @@ extension MemoryStorage.State {
     case .removeZone(let zone, let database):
       databases[database]?.remove(zone)
     case .putRecord(let row, let database):
+      replaceFiles(
+        of: databases[database]?.zones[row.id.zone]?.records[row.id.name]?.record,
+        with: row.record)
       databases[database, default: MemoryDatabase()].put(row)
     case .removeRecords(let zone, let database):
+      for record in databases[database]?.zones[zone]?.records.live ?? [] {
+        replaceFiles(of: record, with: nil)
+      }
       databases[database]?.removeRecords(of: zone)
     case .removeTombstones(let zone, let database, let sequence):
       databases[database]?.zones[zone]?.records.removeTombstones(through: sequence)
@@ -40,6 +46,10 @@ extension MemoryStorage.State {
     case .putReceipt(let receipt, let keeping):
       let owner = MemoryStorage.ReceiptOwner(user: receipt.key.user, device: receipt.key.device)
       receipts[owner, default: MemoryReceipts()].put(receipt, keeping: keeping)
+    case .putRecordType(let row): schemas.types[row.id] = row
+    case .putSchema(let row): schemas.put(row)
+    case .putUpload(let row, let content): files.put(row, content)
+    case .removeUpload(let receipt): files.removeUpload(receipt)
     }
   }
 }

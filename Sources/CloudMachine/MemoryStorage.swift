@@ -14,6 +14,8 @@ package final class MemoryStorage: CloudStorage {
     var usersByName: [String: UserID] = [:]
     var databases: [DatabaseID: MemoryDatabase] = [:]
     var receipts: [ReceiptOwner: MemoryReceipts] = [:]
+    var schemas = MemorySchemas()
+    var files = MemoryFiles()
   }
 
   /// Whose receipts are counted together.
@@ -76,7 +78,7 @@ package final class MemoryStorage: CloudStorage {
   ///
   /// Keeping the old one for a rollback makes the next write copy, so it is done only when a
   /// transaction reads after it committed.
-  private var current: State {
+  var current: State {
     if unapplied.isEmpty { return state }
     if before == nil { before = state }
     for change in unapplied { state.apply(change) }
@@ -153,6 +155,14 @@ extension MemoryStorage {
   package func subscriptions(in database: DatabaseID) throws -> [Subscription] {
     (current.databases[database].map { Array($0.subscriptions.values) } ?? [])
       .sorted { $0.id < $1.id }
+  }
+
+  /// The databases like `database` that hold subscriptions, by owner.
+  package func subscriptionHomes(of database: DatabaseID) throws -> [DatabaseID] {
+    current.databases.filter { id, rows in
+      id.container == database.container && id.environment == database.environment
+        && id.scope == database.scope && !rows.subscriptions.isEmpty
+    }.map(\.key).sorted { ($0.owner?.rawValue ?? "") < ($1.owner?.rawValue ?? "") }
   }
 
   /// What was answered to a request.

@@ -4,12 +4,15 @@ import Records
 /// What is judged of each save on its own.
 extension RecordBatch {
   /// Judges every save by names, policy, size and quota, in the order of the request.
-  mutating func judgeEachSave(spent: Int) {
+  mutating func judgeEachSave(spent: Int) throws {
     var spent = spent
+    var schema = Schema(context)
     for index in saves.indices {
-      let item = saves[index]
+      var item = saves[index]
       let error =
-        faultOfForm(item.save) ?? faultOfVersion(item) ?? permissionFault(item.stored)
+        try faultOfForm(item.save) ?? faultOfVersion(item) ?? permissionFault(item.stored)
+        ?? redeemAssets(of: &item.save, stored: item.stored) ?? schema.fault(of: item.save)
+      saves[index].save = item.save
       if let error {
         saves[index].error = error
         continue
@@ -20,7 +23,7 @@ extension RecordBatch {
       for link in merged.links {
         holders[link.target, default: []].append((index, link.kind))
       }
-      let growth = merged.byteCount - (item.stored?.byteCount ?? 0)
+      let growth = merged.storedByteCount - (item.stored?.storedByteCount ?? 0)
       saves[index].error = faultOfSize(merged) ?? faultOfQuota(growth: growth, spent: spent)
       if saves[index].error == nil { spent += growth }
     }

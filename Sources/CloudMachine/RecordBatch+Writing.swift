@@ -21,13 +21,14 @@ extension RecordBatch {
       }
       let sequence = ledger.nextSequence()
       let record = stamped(merged, sequence, ledger.time)
-      let growth = record.byteCount - (item.stored?.byteCount ?? 0)
+      let growth = record.storedByteCount - (item.stored?.storedByteCount ?? 0)
       ledger.put(
         RecordRow(
           id: record.id, type: record.type, record: record, changedAt: sequence,
           device: context.device))
       ledger.count(bytes: growth)
       touch(record.type, sequence, growth)
+      ledger.note(Ledger.RecordEvent(before: item.stored, after: record))
       saved.append(.success(record))
     }
     for removal in removals {
@@ -37,8 +38,12 @@ extension RecordBatch {
         RecordRow(
           id: removal.id, type: stored.type, record: nil, changedAt: sequence,
           device: stored.created?.device ?? context.device))
-      ledger.count(bytes: -stored.byteCount)
-      touch(stored.type, sequence, -stored.byteCount)
+      ledger.count(bytes: -stored.storedByteCount)
+      touch(stored.type, sequence, -stored.storedByteCount)
+      ledger.note(Ledger.RecordEvent(before: stored, after: nil))
+    }
+    for type in try Schema(context).additions(from: ledger.recordEvents.compactMap(\.after)) {
+      ledger.append(.putRecordType(type))
     }
     if !types.isEmpty {
       ledger.put(row)

@@ -65,7 +65,7 @@ struct RecordBatch {
     var positions: [RecordID: Int] = [:]
     for (position, save) in saves.enumerated() { positions[save.id] = position }
     savePositions = positions
-    judgeEachSave(spent: spent)
+    try judgeEachSave(spent: spent)
     judgeEachDelete()
   }
 

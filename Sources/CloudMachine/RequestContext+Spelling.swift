@@ -30,7 +30,8 @@ extension RequestContext {
     }
   }
 
-  private func spelled(_ value: FieldValue) -> FieldValue {
+  /// `value` with the zones of its references as rows spell them.
+  func spelled(_ value: FieldValue) -> FieldValue {
     switch value {
     case .reference(var reference):
       reference.target = spelled(reference.target)

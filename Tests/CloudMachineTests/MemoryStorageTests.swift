@@ -113,7 +113,9 @@ struct MemoryStorageTests {
       fresh("t"), fresh("b", parent: "t", owners: ["t", "t"]), fresh("a", parent: "t"),
     ])
     #expect(try holders() == ["a parent", "b parent", "b deleteSelf"])
-    _ = try world.modify([try world.edit("b", ["owner0": .int64(0), "owner1": .int64(0)])])
+    var save = try world.edit("b")
+    save.changes = ["owner0", "owner1"].map { .init(key: $0, field: nil) }
+    _ = try world.modify([save])
     #expect(try holders() == ["a parent", "b parent"])
     _ = try world.modify(delete: [id("a")])
     #expect(try holders() == ["b parent"])

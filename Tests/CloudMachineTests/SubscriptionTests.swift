@@ -78,7 +78,7 @@ struct SubscriptionTests {
     let kinds: [(String, Subscription.Kind)] = [
       ("all", .database(recordType: nil)), ("notes", .database(recordType: "Note")),
       ("zone", .zone(World.zone, recordType: nil)),
-      ("zone-pics", .zone(World.zone, recordType: "Pic")), ("query", SubscriptionTests.query()),
+      ("zone-pics", .zone(World.zone, recordType: "Pic")),
     ]
     let saves = kinds.map { Subscription(id: SubscriptionID($0.0), kind: $0.1) }
     _ = try world.say(.modifySubscriptions(ModifySubscriptions(save: saves)))

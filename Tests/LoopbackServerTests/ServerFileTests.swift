@@ -65,7 +65,7 @@ struct BadFile: CustomTestStringConvertible, Sendable {
       data.replaceSubrange((data.count - 8192)..., with: Data(count: 8192))
       try data.write(to: file.url)
     },
-    damaging(.newer, "a newer layout") { $0[63] = 2 },
+    damaging(.newer, "a newer layout") { $0[63] = 3 },
     damaging(.notADatabase, "a header cut off") { $0 = $0.prefix(50) },
     damaging(.damaged, "half a file") { $0 = $0.prefix($0.count / 2) },
     damaging(.damaged, "a page of zeros") { data in

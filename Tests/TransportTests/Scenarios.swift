@@ -36,19 +36,29 @@ extension Scenario {
       let phone = Visitor(place, "phone", "alice")
       story.step("make zone", await phone.make(notes), is: "+Notes")
       var record = note("all")
+      // An empty list says nothing of its members, so the field must be known from before.
+      var first = note("first")
+      first.fields["emptyList"] = Field(.list([.string("x")]))
+      story.step("save a list", await phone.save([first]), is: "+first")
+      let upload = UploadAsset(recordType: record.type, key: "asset", content: [1, 2, 3])
+      guard case .success(.assetUploaded(let asset)) = await phone.ask(.uploadAsset(upload)) else {
+        return story.step("the answer", "another one", is: "an asset")
+      }
       let target = Reference(target: noteID("all"), action: .none)
       let values: [(String, FieldValue)] = [
         ("string", .string("e\u{301} \u{0} 🧭")), ("empty", .string("")), ("int", .int64(.min)),
         ("double", .double(-0.0)), ("nan", .double(.nan)),
         ("date", .date(Timestamp(secondsSinceReferenceDate: 0.1))),
         ("bytes", .bytes([0, 255])), ("none", .bytes([])), ("reference", .reference(target)),
-        ("asset", .asset(Asset(checksum: "ab", size: 3))),
+        ("asset", .asset(asset)),
         ("location", .location(Location(latitude: 1.5, longitude: -2))),
         ("list", .list([.int64(1), .int64(2)])), ("emptyList", .list([])),
       ]
       for (key, value) in values { record.fields[key] = Field(value) }
       record.fields["secret"] = Field(.string("s"), isEncrypted: true)
       story.step("save", await phone.save([record]), is: "+all")
+      // Once redeemed, the receipt of an upload is not kept.
+      record.fields["asset"] = Field(.asset(Asset(checksum: asset.checksum, size: 3)))
       let back = await Visitor(place, "tablet", "alice").read(noteID("all"))
       for element in record.fields where back?.fields[element.key] != element.field {
         story.step(element.key, "\(String(describing: back?.fields[element.key]))", is: "the same")

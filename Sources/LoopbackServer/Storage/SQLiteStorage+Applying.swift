@@ -19,6 +19,7 @@ extension SQLiteStorage {
       guard let number = try number(of: zone, in: database) else { return }
       try connection.run("DELETE FROM records WHERE zone = ?", [.integer(number)])
       try connection.run("DELETE FROM links WHERE holder_zone = ?", [.integer(number)])
+      try connection.run("DELETE FROM file_uses WHERE zone = ?", [.integer(number)])
     case .removeTombstones(let zone, let database, let sequence):
       guard let number = try number(of: zone, in: database) else { return }
       try connection.run(
@@ -40,6 +41,11 @@ extension SQLiteStorage {
         "DELETE FROM subscriptions WHERE database = ? AND name = ?",
         [.integer(number), .text(id.rawValue)])
     case .putReceipt(let receipt, let keeping): try put(receipt, keeping: keeping)
+    case .putRecordType(let row): try put(row)
+    case .putSchema(let row): try put(row)
+    case .putUpload(let row, let content): try put(row, content)
+    case .removeUpload(let receipt):
+      try connection.run("DELETE FROM uploads WHERE receipt = ?", [.text(receipt)])
     }
   }
 
@@ -69,14 +75,15 @@ extension SQLiteStorage {
     let zone = try makeNumber(of: row.id.zone, in: database)
     try connection.run(
       """
-      INSERT INTO records (zone, name, changed_at, is_live, body) VALUES (?, ?, ?, ?, ?)
+      INSERT INTO records (zone, name, changed_at, is_live, body, type) VALUES (?, ?, ?, ?, ?, ?)
       ON CONFLICT (zone, name) DO UPDATE SET changed_at = excluded.changed_at,
-        is_live = excluded.is_live, body = excluded.body
+        is_live = excluded.is_live, body = excluded.body, type = excluded.type
       """,
       [
         .integer(zone), .text(row.id.name), .integer(stored(row.changedAt)),
-        .integer(row.record == nil ? 0 : 1), .blob(RecordBody.close(row)),
+        .integer(row.record == nil ? 0 : 1), .blob(RecordBody.close(row)), .text(row.type),
       ])
+    try putFileUses(of: row, zone: zone)
     try connection.run(
       "DELETE FROM links WHERE holder_zone = ? AND holder = ?",
       [.integer(zone), .text(row.id.name)])

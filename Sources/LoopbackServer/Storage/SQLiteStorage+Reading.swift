@@ -127,7 +127,7 @@ extension SQLiteStorage {
     }
   }
 
-  private func recordRow(_ row: Row, in zone: ZoneID) throws -> RecordRow {
+  func recordRow(_ row: Row, in zone: ZoneID) throws -> RecordRow {
     let name = try row.text(0)
     return try RecordBody.open(
       try row.blob(2), id: RecordID(name: name, zone: zone),
@@ -174,6 +174,27 @@ extension SQLiteStorage {
         return try Sealed.open(try row.blob(0), context: context) {
           (reader) throws(ByteFormatError) in try reader.subscription()
         }
+      }
+    }
+  }
+
+  func subscriptionHomes(of database: DatabaseID) throws -> [DatabaseID] {
+    try translating {
+      try connection.rows(
+        """
+        SELECT owner FROM databases WHERE container = ? AND environment = ? AND scope = ?
+          AND EXISTS (SELECT 1 FROM subscriptions WHERE database = databases.id)
+        ORDER BY owner
+        """,
+        [
+          .text(database.container), .text(database.environment.rawValue),
+          .integer(Int64(database.scope.rawValue)),
+        ]
+      ) { row in
+        let owner = try row.text(0)
+        var home = database
+        home.owner = owner.isEmpty ? nil : UserID(owner)
+        return home
       }
     }
   }

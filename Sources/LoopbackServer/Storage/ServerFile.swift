@@ -5,14 +5,15 @@ import SQLite
 /// Opens and makes the server's file, and refuses every file that is not one.
 ///
 /// Its tables: `settings`, `accounts`, `databases`, `zones`,
-/// `records`, `links`, `subscriptions`, `receipts`. `application_id` tells the file from other
+/// `records`, `links`, `subscriptions`, `receipts`, and of layout 2 `record_types`, `uploads`,
+/// `file_uses`, `file_chunks`. `application_id` tells the file from other
 /// programs' databases, `user_version` the layout's version.
 enum ServerFile {
   /// What `application_id` says: "CkLs".
   static let applicationID: Int64 = 0x436b_4c73
 
   /// The layout this code writes.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   /// Files up to this many bytes are checked as a whole when they are opened; of larger ones
   /// each page and row is checked when it is read.
@@ -108,14 +109,14 @@ enum ServerFile {
     try check(
       application: try setting("application_id", connection),
       version: try setting("user_version", connection), path: connection.path)
-    if try setting("user_version", connection) == version {
-      let model = try Connection(path: ":memory:")
-      try model.execute(layout)
-      guard try tables(model) == tables(connection) else {
-        throw SQLiteError(.corrupt, "it is not laid out as it was made")
-      }
-      try model.close()
+    let found = try setting("user_version", connection)
+    let model = try Connection(path: ":memory:")
+    try model.execute(layout)
+    for step in migrations where step.from < found { try model.execute(step.sql) }
+    guard try tables(model) == tables(connection) else {
+      throw SQLiteError(.corrupt, "it is not laid out as it was made")
     }
+    try model.close()
     let size =
       try setting("page_count", connection).multipliedReportingOverflow(
         by: try setting("page_size", connection)
@@ -144,17 +145,30 @@ enum ServerFile {
     let found = try setting("user_version", connection)
     for step in migrations where step.from >= found {
       try connection.execute(step.sql)
+      try step.fill(connection)
       try connection.execute("PRAGMA user_version = \(step.from + 1)")
     }
   }
 
-  /// What leads from one version to the next; empty as long as there is only one.
-  private static let migrations: [(from: Int64, sql: String)] = []
+  /// What leads from one version to the next; a new file takes the same way, so that both are
+  /// laid out alike.
+  private static let migrations: [Migration] = [
+    Migration(from: 1, sql: layoutOfQueriesAndFiles, fill: fillRecordTypes)
+  ]
+
+  /// One step from a version to the next.
+  struct Migration: Sendable {
+    var from: Int64
+    var sql: String
+    /// Fills what is new from what was there.
+    var fill: @Sendable (Connection) throws -> Void
+  }
 
   private static func layOut(_ connection: Connection, identity: UInt64) throws {
     // Another process may have done it while this one waited for the lock.
     guard try setting("application_id", connection) == 0 else { return }
     try connection.execute(layout)
+    for migration in migrations { try connection.execute(migration.sql) }
     try connection.run(
       "INSERT INTO settings (name, body) VALUES ('identity', ?)",
       [.blob(Sealed.close { $0.write(fixed: identity) })])
@@ -162,7 +176,7 @@ enum ServerFile {
     try connection.execute("PRAGMA user_version = \(version)")
   }
 
-  /// The tables of version 1.
+  /// The tables of version 1, which never change; what came later is in `migrations`.
   ///
   /// A database or zone without a body is only a name that other rows mention. What has no
   /// column of its own is in the bodies, each sealed with a checksum over it and its row's names.

@@ -29,21 +29,6 @@ extension ByteWriter {
     write(list: info.desiredKeys) { $0.write($1) }
     write(info.others)
   }
-
-  private mutating func write(_ query: Query) {
-    write(query.recordType)
-    write(list: query.filters) {
-      $0.write($1.key)
-      $0.write($1.comparator.rawValue)
-      $0.write($1.value)
-      $0.write(optional: $1.distance) { $0.write($1) }
-    }
-    write(list: query.sorts) {
-      $0.write($1.key)
-      $0.write($1.ascending)
-      $0.write(optional: $1.relativeTo.map(FieldValue.location)) { $0.write($1) }
-    }
-  }
 }
 
 /// Reads what was written above; anything else is an error, never a trap.
@@ -85,30 +70,5 @@ extension ByteReader {
     info.desiredKeys = try list { (reader) throws(ByteFormatError) in try reader.string() }
     info.others = try fields()
     return info
-  }
-
-  private mutating func query() throws(ByteFormatError) -> Query {
-    let type = try string()
-    let filters = try list { (reader) throws(ByteFormatError) in
-      let key = try reader.string()
-      guard let comparator = Query.Filter.Comparator(rawValue: try reader.string()) else {
-        throw reader.fault("a filter compares in no known way")
-      }
-      let value = try reader.fieldValue()
-      return Query.Filter(
-        key: key, comparator: comparator, value: value,
-        distance: try reader.optional { (reader) throws(ByteFormatError) in try reader.double() })
-    }
-    let sorts = try list { (reader) throws(ByteFormatError) in
-      let key = try reader.string()
-      let ascending = try reader.bool()
-      let place = try reader.optional { (reader) throws(ByteFormatError) in
-        try reader.fieldValue()
-      }
-      guard let place else { return Query.Sort(key: key, ascending: ascending) }
-      guard case .location(let location) = place else { throw reader.fault("a place is none") }
-      return Query.Sort(key: key, ascending: ascending, relativeTo: location)
-    }
-    return Query(recordType: type, filters: filters, sorts: sorts)
   }
 }

@@ -81,6 +81,28 @@ final class WatchedStorage: CloudStorage {
   func subscriptions(in database: DatabaseID) throws -> [Subscription] {
     try read(base.subscriptions(in: database))
   }
+  func subscriptionHomes(of database: DatabaseID) throws -> [DatabaseID] {
+    try read(base.subscriptionHomes(of: database))
+  }
+  func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? { try read(base.recordType(id)) }
+  func recordTypes(
+    of container: String, in environment: CloudEnvironment
+  ) throws -> [RecordTypeRow] { try read(base.recordTypes(of: container, in: environment)) }
+  func schema(of container: String, in environment: CloudEnvironment) throws -> SchemaRow? {
+    try read(base.schema(of: container, in: environment))
+  }
+  func records(
+    ofType type: String, in zone: ZoneID, of database: DatabaseID, after name: String?, limit: Int
+  ) throws -> [RecordRow] {
+    try read(base.records(ofType: type, in: zone, of: database, after: name, limit: limit))
+  }
+  func assetContent(_ checksum: String) throws -> [UInt8]? {
+    try read(try base.assetContent(checksum).map { [$0] } ?? []).first
+  }
+  func upload(_ receipt: String) throws -> UploadRow? { try read(base.upload(receipt)) }
+  func uploads(through time: Timestamp, limit: Int) throws -> [String] {
+    try read(base.uploads(through: time, limit: limit))
+  }
   func receipt(_ key: ReceiptKey) throws -> Receipt? { try read(base.receipt(key)) }
   func commit(_ changes: [StorageChange]) throws {
     try count()

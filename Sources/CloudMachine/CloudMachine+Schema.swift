@@ -1,0 +1,50 @@
+import CloudProtocol
+import Records
+
+/// What an administrator does with record types; no caller can.
+extension CloudMachine {
+  /// Brings the types and fields of the development world to production, which then takes no
+  /// other ones.
+  ///
+  /// Until this was done for a container, its production schema grows by use as the other does.
+  /// Throws `invalidArguments` when a field differs in kind between the two, and what the storage
+  /// throws.
+  /// Source: cloudkit-surface 2.4.
+  package func deploySchema(of container: String, in storage: any CloudStorage) throws {
+    try storage.transaction {
+      var changes: [StorageChange] = []
+      for type in try storage.recordTypes(of: container, in: .development) {
+        let id = RecordTypeID(
+          container: container, environment: .production, name: type.id.name)
+        var row = try storage.recordType(id) ?? RecordTypeRow(id: id)
+        for field in type.fields {
+          if let known = row[field.key]?.shape, let shape = field.shape, known != shape {
+            throw CloudError(
+              .invalidArguments,
+              "the field '\(field.key)' of \(id.name) is of another kind in production")
+          }
+          row[field.key] = FieldRow(
+            key: field.key, shape: field.shape ?? row[field.key]?.shape, indexes: field.indexes)
+        }
+        changes.append(.putRecordType(row))
+      }
+      changes.append(
+        .putSchema(SchemaRow(container: container, environment: .production, isClosed: true)))
+      try storage.commit(changes)
+    }
+  }
+
+  /// Says what the field `key` of a record type can be looked up by.
+  ///
+  /// - Parameter key: an app's field, or a system field by the name `SystemField` has for it.
+  package func setIndexes(
+    _ indexes: FieldIndexes, of key: String, recordType id: RecordTypeID,
+    in storage: any CloudStorage
+  ) throws {
+    try storage.transaction {
+      var row = try storage.recordType(id) ?? RecordTypeRow(id: id)
+      row[key] = FieldRow(key: key, shape: row[key]?.shape, indexes: indexes)
+      try storage.commit([.putRecordType(row)])
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package import Records
+
+/// The content of files, each once, with the number of records and receipts that name it.
+struct MemoryFiles {
+  private(set) var uploads: [String: UploadRow] = [:]
+  private(set) var contents: [String: [UInt8]] = [:]
+  private var uses: [String: Int] = [:]
+
+  mutating func put(_ row: UploadRow, _ content: [UInt8]) {
+    contents[row.checksum] = content
+    hold(row.checksum)
+    if let old = uploads.updateValue(row, forKey: row.receipt) { release(old.checksum) }
+  }
+
+  mutating func removeUpload(_ receipt: String) {
+    if let old = uploads.removeValue(forKey: receipt) { release(old.checksum) }
+  }
+
+  mutating func hold(_ checksum: String) { uses[checksum, default: 0] += 1 }
+
+  mutating func release(_ checksum: String) {
+    let left = (uses[checksum] ?? 0) - 1
+    if left > 0 {
+      uses[checksum] = left
+    } else {
+      uses[checksum] = nil
+      contents[checksum] = nil
+    }
+  }
+}
+
+extension MemoryStorage.State {
+  /// Counts the files of a record that takes the place of another.
+  ///
+  /// The new ones are counted first, so that a file in both never seems unused.
+  mutating func replaceFiles(of old: Record?, with new: Record?) {
+    for checksum in new?.assetChecksums ?? [] { files.hold(checksum) }
+    for checksum in old?.assetChecksums ?? [] { files.release(checksum) }
+  }
+}
+
+extension MemoryStorage {
+  /// The content with this checksum.
+  package func assetContent(_ checksum: String) throws -> [UInt8]? {
+    current.files.contents[checksum]
+  }
+
+  /// What is known of an upload.
+  package func upload(_ receipt: String) throws -> UploadRow? { current.files.uploads[receipt] }
+
+  /// The receipts of uploads made at `time` or before, oldest first.
+  package func uploads(through time: Timestamp, limit: Int) throws -> [String] {
+    current.files.uploads.values.filter { $0.time <= time }
+      .sorted {
+        ($0.time.secondsSinceReferenceDate, $0.receipt)
+          < ($1.time.secondsSinceReferenceDate, $1.receipt)
+      }
+      .prefix(max(0, limit)).map(\.receipt)
+  }
+}

@@ -1,0 +1,50 @@
+package import CloudProtocol
+package import Records
+
+/// What record types look like.
+struct MemorySchemas {
+  var types: [RecordTypeID: RecordTypeRow] = [:]
+  private var schemas: [SchemaKey: SchemaRow] = [:]
+
+  private struct SchemaKey: Hashable {
+    var container: String
+    var environment: CloudEnvironment
+  }
+
+  mutating func put(_ row: SchemaRow) {
+    schemas[SchemaKey(container: row.container, environment: row.environment)] = row
+  }
+
+  func schema(of container: String, in environment: CloudEnvironment) -> SchemaRow? {
+    schemas[SchemaKey(container: container, environment: environment)]
+  }
+}
+
+extension MemoryStorage {
+  /// What is known of a record type.
+  package func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? {
+    current.schemas.types[id]
+  }
+
+  /// All record types of a container's world, by name.
+  package func recordTypes(
+    of container: String, in environment: CloudEnvironment
+  ) throws -> [RecordTypeRow] {
+    current.schemas.types.values
+      .filter { $0.id.container == container && $0.id.environment == environment }
+      .sorted { $0.id.name < $1.id.name }
+  }
+
+  /// What holds for all record types of a container's world.
+  package func schema(
+    of container: String, in environment: CloudEnvironment
+  ) throws -> SchemaRow? { current.schemas.schema(of: container, in: environment) }
+
+  /// The live records of one type, by name.
+  package func records(
+    ofType type: String, in zone: ZoneID, of database: DatabaseID, after name: String?, limit: Int
+  ) throws -> [RecordRow] {
+    current.databases[database]?.zones[zone]?.records
+      .rows(ofType: type, after: name, limit: limit) ?? []
+  }
+}

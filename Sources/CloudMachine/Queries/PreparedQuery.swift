@@ -1,0 +1,91 @@
+import CloudProtocol
+import Records
+
+/// A query that makes sense, ready to be put to many records.
+struct PreparedQuery {
+  /// One level of order.
+  private struct Level {
+    var field: QueryField
+    var isAscending: Bool
+    var place: Location?
+
+    /// What `record` is ordered by here.
+    func key(_ record: Record) -> QueryValue? {
+      guard let value = field.value(in: record) else { return nil }
+      guard let place else { return QueryValue(value) }
+      guard case .location(let location) = value else { return nil }
+      return .number(location.distance(to: place))
+    }
+  }
+
+  let recordType: String
+  private let filters: [PreparedFilter]
+  private let levels: [Level]
+
+  /// Prepares `query`, or says what is wrong with it.
+  ///
+  /// - Parameters:
+  ///   - type: what is known of the record type.
+  ///   - user: who asks, for filters that name the asking user.
+  init(_ query: Query, type: RecordTypeRow?, user: UserID?) throws(CloudError) {
+    recordType = query.recordType
+    if query.filters.isEmpty {
+      try QueryField.system(.recordID).require(.queryable, in: type)
+    }
+    var filters: [PreparedFilter] = []
+    for filter in query.filters {
+      filters.append(try PreparedFilter(filter, type: type, user: user))
+    }
+    self.filters = filters
+    var levels: [Level] = []
+    for sort in query.sorts {
+      let field = try QueryField(sort.key)
+      try field.require(.sortable, in: type)
+      try PreparedQuery.check(sort, field, field.shape(in: type))
+      levels.append(Level(field: field, isAscending: sort.ascending, place: sort.relativeTo))
+    }
+    self.levels = levels
+  }
+
+  /// Whether the answer is in the order of the records' IDs.
+  var isUnsorted: Bool { levels.isEmpty }
+
+  /// Whether `record` is an answer.
+  func matches(_ record: Record) -> Bool {
+    record.type == recordType && filters.allSatisfy { $0.holds(for: record) }
+  }
+
+  /// Where `record` stands in the answer.
+  func position(of record: Record) -> QueryPosition {
+    QueryPosition(keys: levels.map { $0.key(record) }, id: record.id)
+  }
+
+  /// Whether one place in the answer is before another.
+  func isBefore(_ first: QueryPosition, _ second: QueryPosition) -> Bool {
+    for (index, level) in levels.enumerated() {
+      guard index < first.keys.count, index < second.keys.count else { break }
+      switch QueryValue.sortOrder(of: first.keys[index], to: second.keys[index]) {
+      case .less: return level.isAscending
+      case .greater: return !level.isAscending
+      case .equal: continue
+      }
+    }
+    return first.id < second.id
+  }
+
+  private static func check(
+    _ sort: Query.Sort, _ field: QueryField, _ shape: FieldShape?
+  ) throws(CloudError) {
+    guard let shape else { return }
+    if shape.isEncrypted { throw .unqueryable(field, "is encrypted") }
+    switch shape.kind {
+    case .asset, .list: throw .unqueryable(field, "holds \(shape.words)")
+    case .location:
+      if sort.relativeTo == nil {
+        throw .unqueryable(field, "holds places, which have an order only relative to a place,")
+      }
+    case .string, .int64, .double, .date, .bytes, .reference:
+      if sort.relativeTo != nil { throw .unqueryable(field, "holds no place to measure from") }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import CloudProtocol
+import Records
+
+/// Picks one page of a query's answer out of records that come by in any order, or in order.
+///
+/// Holds no more than a page and one record, whatever the number of records.
+struct QueryPageBuilder {
+  private struct Candidate {
+    var position: QueryPosition
+    var record: Record
+  }
+
+  let query: PreparedQuery
+  let start: QueryPosition?
+  let limit: Int
+  let fields: FieldSelection
+  /// The first records behind `start`, in order; one more than fit tells that there are more.
+  private var best: [Candidate] = []
+  private var bytes = 0
+
+  init(_ query: PreparedQuery, after start: QueryPosition?, limit: Int, fields: FieldSelection) {
+    self.query = query
+    self.start = start
+    self.limit = limit
+    self.fields = fields
+  }
+
+  /// Whether a record that comes later in the order of the answer can change nothing.
+  func isFull(pageBytes: Int) -> Bool {
+    guard best.count <= limit else { return true }
+    return best.count > 1 && bytes - (best.last?.record.byteCount ?? 0) >= pageBytes
+  }
+
+  /// Looks at a record.
+  mutating func offer(_ record: Record) {
+    guard query.matches(record) else { return }
+    let position = query.position(of: record)
+    if let start, !query.isBefore(start, position) { return }
+    if best.count > limit, let last = best.last, !query.isBefore(position, last.position) {
+      return
+    }
+    var low = 0
+    var high = best.count
+    // Records often come in order already.
+    if let last = best.last, query.isBefore(last.position, position) { low = high }
+    while low < high {
+      let middle = low + (high - low) / 2
+      if query.isBefore(best[middle].position, position) { low = middle + 1 } else { high = middle }
+    }
+    var record = record
+    record.fields = fields.applied(to: record.fields)
+    bytes += record.byteCount
+    best.insert(Candidate(position: position, record: record), at: low)
+    if best.count > limit + 1 { bytes -= best.removeLast().record.byteCount }
+  }
+
+  /// The page, which ends after `limit` records or the record that reaches `pageBytes`.
+  func page(pageBytes: Int, binding: [UInt8]) -> QueryPage {
+    var records: [Record] = []
+    var bytes = 0
+    for (index, candidate) in best.enumerated() {
+      guard index == 0 || (index < limit && bytes < pageBytes) else {
+        return QueryPage(
+          records: records, cursor: best[index - 1].position.cursor(of: binding))
+      }
+      records.append(candidate.record)
+      bytes += candidate.record.byteCount
+    }
+    return QueryPage(records: records, cursor: nil)
+  }
+}

@@ -1,0 +1,71 @@
+import CloudProtocol
+import Records
+
+/// A place in a query's answer, as it stands in a cursor.
+///
+/// A cursor names the query it belongs to by a hash over all that decides the answer, so it can
+/// be refused but never misread. It holds where the last record stood, not how many came before,
+/// so what changes meanwhile moves nothing else.
+struct QueryPosition: Hashable {
+  /// What the record had to be ordered by.
+  var keys: [QueryValue?]
+  /// The record.
+  var id: RecordID
+
+  private static let version: UInt8 = 1
+
+  init(keys: [QueryValue?], id: RecordID) {
+    self.keys = keys
+    self.id = id
+  }
+
+  /// The place that `cursor` names, if it is whole and belongs to `binding`.
+  init?(_ cursor: QueryCursor, of binding: [UInt8]) {
+    guard cursor.bytes.count >= 4 else { return nil }
+    let end = cursor.bytes.count - 4
+    var reader = ByteReader(cursor.bytes)
+    do {
+      guard try reader.byte() == QueryPosition.version,
+        try reader.raw(binding.count).elementsEqual(binding)
+      else { return nil }
+      keys = try reader.list { (reader) throws(ByteFormatError) in
+        try reader.optional { (reader) throws(ByteFormatError) in try reader.queryValue() }
+      }
+      id = try reader.recordID()
+      let checksum = try reader.fixed32()
+      try reader.finish()
+      guard checksum == Checksum.of(cursor.bytes[..<end]) else { return nil }
+    } catch {
+      return nil
+    }
+  }
+
+  /// The cursor for this place.
+  func cursor(of binding: [UInt8]) -> QueryCursor {
+    var writer = ByteWriter(capacity: 128)
+    writer.write(QueryPosition.version)
+    writer.write(raw: binding)
+    writer.write(list: keys) { $0.write(optional: $1) { $0.write($1) } }
+    writer.write(id)
+    writer.write(fixed: Checksum.of(writer.bytes))
+    return QueryCursor(bytes: writer.bytes)
+  }
+
+  /// What a cursor is bound to: storage, database, account, zone and query.
+  static func binding(
+    storage: UInt64, database: DatabaseID, user: UserID?, zone: ZoneID?, query: Query
+  ) -> [UInt8] {
+    var writer = ByteWriter(capacity: 256)
+    writer.write(fixed: storage)
+    writer.write(database.container)
+    writer.write(database.environment.rawValue)
+    writer.write(database.scope.rawValue)
+    writer.write(optional: database.owner) { $0.write($1.rawValue) }
+    writer.write(optional: user) { $0.write($1.rawValue) }
+    writer.write(optional: zone) { $0.write($1) }
+    writer.write(query)
+    var hash = SHA256()
+    hash.update(writer.bytes)
+    return hash.digest()
+  }
+}

@@ -1,0 +1,80 @@
+import CloudProtocol
+import Records
+
+/// What is judged of the files in a save.
+///
+/// Source: cloudkit-surface 1.4, web-services 1.10.
+extension RecordBatch {
+  /// Checks that every file in `save` was brought for it or is in the record already, and takes
+  /// away what means nothing on the server: receipts and places on the client.
+  func redeemAssets(
+    of save: inout RecordSave, stored: Record?
+  ) throws -> CloudError? {
+    for index in save.changes.indices {
+      guard let field = save.changes[index].field, !field.value.assets.isEmpty else { continue }
+      if field.isEncrypted {
+        return CloudError(
+          .invalidArguments, "an asset is always encrypted and can't be an encrypted value")
+      }
+      let key = save.changes[index].key
+      switch try redeemed(field.value, key, save.type, stored) {
+      case .failure(let error): return error
+      case .success(let value): save.changes[index].field?.value = value
+      }
+    }
+    return nil
+  }
+
+  private func redeemed(
+    _ value: FieldValue, _ key: String, _ type: String, _ stored: Record?
+  ) throws -> Result<FieldValue, CloudError> {
+    switch value {
+    case .asset(let asset):
+      return try redeemed(asset, key, type, stored).map { .asset($0) }
+    case .list(let values):
+      var found: [FieldValue] = []
+      for value in values {
+        switch try redeemed(value, key, type, stored) {
+        case .failure(let error): return .failure(error)
+        case .success(let value): found.append(value)
+        }
+      }
+      return .success(.list(found))
+    case .string, .int64, .double, .date, .bytes, .reference, .location: return .success(value)
+    }
+  }
+
+  private func redeemed(
+    _ asset: Asset, _ key: String, _ type: String, _ stored: Record?
+  ) throws -> Result<Asset, CloudError> {
+    // The record may hold it under any field: moving it needs no second upload.
+    let held = stored?.fields.lazy.flatMap(\.field.value.assets)
+      .first { $0.checksum == asset.checksum }
+    if let held { return .success(held) }
+    guard let receipt = asset.receipt else {
+      return .failure(
+        CloudError(
+          .invalidArguments,
+          "the asset in the field '\(key)' needs the receipt of an upload"))
+    }
+    guard let upload = try context.storage.upload(receipt), upload.time > context.uploadHorizon
+    else {
+      return .failure(
+        CloudError(
+          .assetNotAvailable,
+          "the upload for the field '\(key)' is unknown or too old; upload the file again"))
+    }
+    guard upload.user == context.account?.user, upload.key == key,
+      upload.recordType.name == type,
+      upload.recordType.container == context.database.container,
+      upload.recordType.environment == context.database.environment,
+      upload.checksum == asset.checksum
+    else {
+      return .failure(
+        CloudError(
+          .invalidArguments,
+          "the receipt in the field '\(key)' is for another account, type, field or file"))
+    }
+    return .success(Asset(checksum: upload.checksum, size: upload.size))
+  }
+}

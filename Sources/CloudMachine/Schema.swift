@@ -1,0 +1,127 @@
+import CloudProtocol
+import Records
+
+/// The record types one request meets, and what its saves bring to them.
+///
+/// Source: cloudkit-surface 1.2 and 2.4.
+struct Schema {
+  private let context: RequestContext
+  private var types: [String: RecordTypeRow] = [:]
+  private var isClosed: Bool?
+
+  init(_ context: RequestContext) { self.context = context }
+
+  /// Why the values of `save` don't suit its type; what they add to it is kept for the saves that
+  /// follow.
+  mutating func fault(of save: RecordSave) throws -> CloudError? {
+    guard context.limits.fixesFieldKinds, !save.type.hasPrefix("cloudkit.") else { return nil }
+    var row: RecordTypeRow
+    var isNew = false
+    if let known = try known(save.type) {
+      row = known
+    } else {
+      if try mustStayAsItIs() {
+        return CloudError(
+          .serverRejectedRequest,
+          "Cannot create new type \(save.type) in production schema; deploy the schema first")
+      }
+      row = RecordTypeRow(id: id(of: save.type))
+      isNew = true
+    }
+    for change in save.changes {
+      guard let field = change.field else { continue }
+      if let shape = row[change.key]?.shape {
+        if let error = field.fault(as: shape, change.key, save.type) { return error }
+        guard shape.kind == .list, shape.element == nil, let found = field.shape else { continue }
+        row[change.key]?.shape = found
+      } else {
+        if !isNew, try mustStayAsItIs() {
+          return CloudError(
+            .invalidArguments,
+            "Cannot create or modify field '\(change.key)' in record '\(save.type)' in production "
+              + "schema; deploy the schema first")
+        }
+        guard let shape = field.shape else {
+          return CloudError(
+            .invalidArguments,
+            "cannot use an empty list to initialize the new field '\(change.key)'")
+        }
+        row[change.key] = FieldRow(
+          key: change.key, shape: shape, indexes: row[change.key]?.indexes ?? .all)
+      }
+    }
+    types[save.type] = row
+    return nil
+  }
+
+  /// The rows that `records`, now saved, make of what is stored.
+  func additions(from records: [Record]) throws -> [RecordTypeRow] {
+    guard context.limits.fixesFieldKinds else { return [] }
+    var rows: [String: RecordTypeRow] = [:]
+    var changed: [String] = []
+    for record in records where !record.type.hasPrefix("cloudkit.") {
+      let stored = try rows[record.type] ?? context.storage.recordType(id(of: record.type))
+      var row = stored ?? RecordTypeRow(id: id(of: record.type))
+      for element in record.fields where row[element.key]?.shape == nil {
+        row[element.key] = FieldRow(
+          key: element.key, shape: element.field.shape,
+          indexes: row[element.key]?.indexes ?? .all)
+      }
+      if row != stored, !changed.contains(record.type) { changed.append(record.type) }
+      rows[record.type] = row
+    }
+    return changed.compactMap { rows[$0] }
+  }
+
+  private mutating func known(_ type: String) throws -> RecordTypeRow? {
+    if let row = types[type] { return row }
+    let row = try context.storage.recordType(id(of: type))
+    types[type] = row
+    return row
+  }
+
+  private mutating func mustStayAsItIs() throws -> Bool {
+    if let isClosed { return isClosed }
+    let found =
+      try context.storage.schema(
+        of: context.database.container, in: context.database.environment)?.isClosed ?? false
+    isClosed = found
+    return found
+  }
+
+  private func id(of type: String) -> RecordTypeID {
+    RecordTypeID(
+      container: context.database.container, environment: context.database.environment, name: type)
+  }
+}
+
+extension Field {
+  /// What a field that holds this must hold for ever; `nil` for an empty list, which tells nothing.
+  fileprivate var shape: FieldShape? {
+    guard case .list(let values) = value else {
+      return FieldShape(kind: value.kind, isEncrypted: isEncrypted)
+    }
+    guard let first = values.first else { return nil }
+    return FieldShape(kind: .list, element: first.kind, isEncrypted: isEncrypted)
+  }
+
+  /// Why this can't be put into the field `key`, which holds `shape`.
+  fileprivate func fault(as shape: FieldShape, _ key: String, _ type: String) -> CloudError? {
+    if isEncrypted != shape.isEncrypted {
+      return CloudError(
+        .invalidArguments,
+        "the field '\(key)' of \(type) is \(shape.isEncrypted ? "" : "not ")encrypted, and stays so"
+      )
+    }
+    let isFitting =
+      if case .list(let values) = value {
+        shape.kind == .list && (values.isEmpty || values.first?.kind == shape.element)
+      } else {
+        value.kind == shape.kind
+      }
+    if isFitting { return nil }
+    return CloudError(
+      .invalidArguments,
+      "the field '\(key)' of \(type) holds \(shape.words), and can't take the kind \(value.kind)")
+  }
+}

@@ -1,0 +1,146 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import SQLite
+
+/// The content of files; see `ServerFile.layoutOfQueriesAndFiles` for how it goes.
+extension SQLiteStorage {
+  /// How many bytes of a file a row holds.
+  private static let chunkBytes = 1024 * 1024
+
+  func assetContent(_ checksum: String) throws -> [UInt8]? {
+    try translating {
+      var content: [UInt8] = []
+      var number: Int64 = 0
+      while let chunk = try chunk(number, of: checksum) {
+        content += chunk
+        number += 1
+      }
+      return number == 0 ? nil : content
+    }
+  }
+
+  private func chunk(_ number: Int64, of checksum: String) throws -> [UInt8]? {
+    try connection.first(
+      "SELECT body FROM file_chunks WHERE checksum = ? AND number = ?",
+      [.text(checksum), .integer(number)]
+    ) { row in
+      try Sealed.open(
+        try row.blob(0), context: SQLiteStorage.chunkContext(checksum, number)
+      ) { (reader) throws(ByteFormatError) in Array(try reader.raw(reader.remaining)) }
+    }
+  }
+
+  private static func chunkContext(_ checksum: String, _ number: Int64) -> [UInt8] {
+    Sealed.context(checksum, numbers: UInt64(bitPattern: number))
+  }
+
+  func upload(_ receipt: String) throws -> UploadRow? {
+    try translating {
+      try connection.first("SELECT body FROM uploads WHERE receipt = ?", [.text(receipt)]) {
+        try UploadBody.open(try $0.blob(0), receipt: receipt)
+      }
+    }
+  }
+
+  func uploads(through time: Timestamp, limit: Int) throws -> [String] {
+    try translating {
+      try connection.rows(
+        "SELECT receipt FROM uploads WHERE time <= ? ORDER BY time, receipt LIMIT ?",
+        [.integer(sortable(time)), .integer(Int64(max(0, limit)))]
+      ) { try $0.text(0) }
+    }
+  }
+
+  func put(_ row: UploadRow, _ content: [UInt8]) throws {
+    // The new row comes first: what an earlier one of the same name kept may be what this keeps.
+    let old = try upload(row.receipt)
+    if let old, old.checksum != row.checksum {
+      try connection.run("DELETE FROM uploads WHERE receipt = ?", [.text(row.receipt)])
+    }
+    try connection.run(
+      "INSERT OR REPLACE INTO uploads (receipt, checksum, time, body) VALUES (?, ?, ?, ?)",
+      [
+        .text(row.receipt), .text(row.checksum), .integer(sortable(row.time)),
+        .blob(UploadBody.close(row)),
+      ])
+    guard try chunk(0, of: row.checksum) == nil else { return }
+    var number: Int64 = 0
+    var start = 0
+    repeat {
+      let end = min(content.count, start + SQLiteStorage.chunkBytes)
+      let body = Sealed.close(
+        context: SQLiteStorage.chunkContext(row.checksum, number), capacity: end - start + 4
+      ) { $0.write(raw: content[start..<end]) }
+      try connection.run(
+        "INSERT INTO file_chunks (checksum, number, body) VALUES (?, ?, ?)",
+        [.text(row.checksum), .integer(number), .blob(body)])
+      number += 1
+      start = end
+    } while start < content.count
+  }
+
+  /// Notes which files a record holds now.
+  ///
+  /// The new ones are noted before the old ones go, so that a file in both never seems unused.
+  func putFileUses(of row: RecordRow, zone: Int64) throws {
+    let owner: [SQLValue] = [.integer(zone), .text(row.id.name)]
+    let before = try connection.rows(
+      "SELECT checksum FROM file_uses WHERE zone = ? AND holder = ?", owner
+    ) { try $0.text(0) }
+    let after = row.record?.assetChecksums ?? []
+    for checksum in after where !before.contains(checksum) {
+      try connection.run(
+        "INSERT INTO file_uses (zone, holder, checksum) VALUES (?, ?, ?)",
+        owner + [.text(checksum)])
+    }
+    for checksum in before where !after.contains(checksum) {
+      try connection.run(
+        "DELETE FROM file_uses WHERE zone = ? AND holder = ? AND checksum = ?",
+        owner + [.text(checksum)])
+    }
+  }
+}
+
+/// A whole number that stands to those of other times as the times do.
+private func sortable(_ time: Timestamp) -> Int64 {
+  let bits = Int64(bitPattern: time.secondsSinceReferenceDate.bitPattern)
+  return bits < 0 ? bits ^ .max : bits
+}
+
+/// The form of an upload in the file.
+enum UploadBody {
+  static func close(_ row: UploadRow) -> [UInt8] {
+    Sealed.close(context: Sealed.context(row.receipt)) { writer in
+      writer.write(row.user.rawValue)
+      writer.write(row.recordType.container)
+      writer.write(row.recordType.environment.rawValue)
+      writer.write(row.recordType.name)
+      writer.write(row.key)
+      writer.write(row.checksum)
+      writer.write(count: row.size)
+      writer.write(row.time.secondsSinceReferenceDate)
+    }
+  }
+
+  static func open(_ bytes: [UInt8], receipt: String) throws(ByteFormatError) -> UploadRow {
+    try Sealed.open(bytes, context: Sealed.context(receipt)) {
+      (reader) throws(ByteFormatError) in
+      let user = UserID(try reader.string())
+      let container = try reader.string()
+      guard let environment = CloudEnvironment(rawValue: try reader.string()) else {
+        throw reader.fault("an upload is of no known world")
+      }
+      let type = RecordTypeID(
+        container: container, environment: environment, name: try reader.string())
+      let key = try reader.string()
+      let checksum = try reader.string()
+      guard let size = Int(exactly: try reader.variable()) else {
+        throw reader.fault("a size is too large")
+      }
+      return UploadRow(
+        receipt: receipt, user: user, recordType: type, key: key, checksum: checksum, size: size,
+        time: Timestamp(secondsSinceReferenceDate: try reader.double()))
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import SQLite
+
+extension SQLiteStorage {
+  func records(
+    ofType type: String, in zone: ZoneID, of database: DatabaseID, after name: String?, limit: Int
+  ) throws -> [RecordRow] {
+    try translating {
+      guard let number = try number(of: zone, in: database) else { return [] }
+      // No name is empty, so the empty one is before all of them.
+      return try connection.rows(
+        """
+        SELECT name, changed_at, body FROM records
+        WHERE zone = ? AND type = ? AND is_live = 1 AND name > ? ORDER BY name LIMIT ?
+        """,
+        [
+          .integer(number), .text(type), .text(name ?? ""), .integer(Int64(max(0, limit))),
+        ]
+      ) { row in
+        let found = try recordRow(row, in: zone)
+        guard found.type == type, found.record != nil else {
+          throw ByteFormatError(offset: 0, reason: "a record is not what its columns say")
+        }
+        return found
+      }
+    }
+  }
+
+  func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? {
+    try recordTypes(id.container, id.environment, "AND name = ?", [.text(id.name)]).first
+  }
+
+  func recordTypes(
+    of container: String, in environment: CloudEnvironment
+  ) throws -> [RecordTypeRow] {
+    try recordTypes(container, environment, "AND name <> '' ORDER BY name", [])
+  }
+
+  private func recordTypes(
+    _ container: String, _ environment: CloudEnvironment, _ rest: String, _ values: [SQLValue]
+  ) throws -> [RecordTypeRow] {
+    try translating {
+      try connection.rows(
+        "SELECT name, body FROM record_types WHERE container = ? AND environment = ? " + rest,
+        [.text(container), .text(environment.rawValue)] + values
+      ) { row in
+        try RecordTypeBody.open(
+          try row.blob(1),
+          id: RecordTypeID(
+            container: container, environment: environment, name: try row.text(0)))
+      }
+    }
+  }
+
+  /// What holds for all types stands under the name that no type has.
+  func schema(of container: String, in environment: CloudEnvironment) throws -> SchemaRow? {
+    try translating {
+      try connection.first(
+        "SELECT body FROM record_types WHERE container = ? AND environment = ? AND name = ''",
+        [.text(container), .text(environment.rawValue)]
+      ) { row in
+        let context = Sealed.context(container, environment.rawValue, "")
+        return SchemaRow(
+          container: container, environment: environment,
+          isClosed: try Sealed.open(try row.blob(0), context: context) {
+            (reader) throws(ByteFormatError) in try reader.bool()
+          })
+      }
+    }
+  }
+
+  func put(_ row: RecordTypeRow) throws {
+    try putType(row.id, RecordTypeBody.close(row))
+  }
+
+  func put(_ row: SchemaRow) throws {
+    let context = Sealed.context(row.container, row.environment.rawValue, "")
+    try putType(
+      RecordTypeID(container: row.container, environment: row.environment, name: ""),
+      Sealed.close(context: context) { $0.write(row.isClosed) })
+  }
+
+  private func putType(_ id: RecordTypeID, _ body: [UInt8]) throws {
+    try connection.run(
+      """
+      INSERT OR REPLACE INTO record_types (container, environment, name, body)
+      VALUES (?, ?, ?, ?)
+      """,
+      [.text(id.container), .text(id.environment.rawValue), .text(id.name), .blob(body)])
+  }
+}
+
+/// The form of a record type in the file; its name is in columns of their own.
+enum RecordTypeBody {
+  static func close(_ row: RecordTypeRow) -> [UInt8] {
+    Sealed.close(context: context(row.id)) { writer in
+      writer.write(list: row.fields) { writer, field in
+        writer.write(field.key)
+        writer.write(field.indexes.rawValue)
+        writer.write(optional: field.shape) { writer, shape in
+          writer.write(shape.kind.rawValue)
+          writer.write(optional: shape.element) { $0.write($1.rawValue) }
+          writer.write(shape.isEncrypted)
+        }
+      }
+    }
+  }
+
+  static func open(_ bytes: [UInt8], id: RecordTypeID) throws(ByteFormatError) -> RecordTypeRow {
+    try Sealed.open(bytes, context: context(id)) { (reader) throws(ByteFormatError) in
+      RecordTypeRow(
+        id: id,
+        fields: try reader.list { (reader) throws(ByteFormatError) in
+          let key = try reader.string()
+          let indexes = FieldIndexes(rawValue: try reader.byte())
+          return FieldRow(
+            key: key,
+            shape: try reader.optional { (reader) throws(ByteFormatError) in
+              try reader.fieldShape()
+            },
+            indexes: indexes)
+        })
+    }
+  }
+
+  private static func context(_ id: RecordTypeID) -> [UInt8] {
+    Sealed.context(id.container, id.environment.rawValue, id.name)
+  }
+}
+
+extension ByteReader {
+  fileprivate mutating func fieldShape() throws(ByteFormatError) -> FieldShape {
+    let kind = try kind()
+    let element = try optional { (reader) throws(ByteFormatError) in try reader.kind() }
+    return FieldShape(kind: kind, element: element, isEncrypted: try bool())
+  }
+
+  private mutating func kind() throws(ByteFormatError) -> FieldValue.Kind {
+    guard let kind = FieldValue.Kind(rawValue: try byte()) else {
+      throw fault("a field is of no known kind")
+    }
+    return kind
+  }
+}

@@ -1,0 +1,59 @@
+import CloudMachine
+import Records
+import SQLite
+
+/// What layout 2 adds: finding records by type, what types look like, and the content of files.
+extension ServerFile {
+  /// Content is named by its checksum and kept in sealed chunks. It goes with the last row that
+  /// names it, in `uploads` or `file_uses`: the triggers see to it, whatever took that row away.
+  static let layoutOfQueriesAndFiles = """
+    ALTER TABLE records ADD COLUMN type TEXT NOT NULL DEFAULT '';
+    CREATE INDEX records_by_type ON records (zone, type, name) WHERE is_live = 1;
+    CREATE TABLE record_types (
+      container TEXT NOT NULL, environment TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL,
+      PRIMARY KEY (container, environment, name)) STRICT, WITHOUT ROWID;
+    CREATE TABLE uploads (
+      receipt TEXT PRIMARY KEY, checksum TEXT NOT NULL, time INTEGER NOT NULL, body BLOB NOT NULL)
+      STRICT, WITHOUT ROWID;
+    CREATE INDEX uploads_by_time ON uploads (time);
+    CREATE INDEX uploads_by_checksum ON uploads (checksum);
+    CREATE TABLE file_uses (
+      zone INTEGER NOT NULL, holder TEXT NOT NULL, checksum TEXT NOT NULL,
+      PRIMARY KEY (zone, holder, checksum)) STRICT, WITHOUT ROWID;
+    CREATE INDEX file_uses_by_checksum ON file_uses (checksum);
+    CREATE TABLE file_chunks (
+      checksum TEXT NOT NULL, number INTEGER NOT NULL, body BLOB NOT NULL,
+      PRIMARY KEY (checksum, number)) STRICT;
+    CREATE TRIGGER upload_removed AFTER DELETE ON uploads
+      WHEN NOT EXISTS (SELECT 1 FROM uploads WHERE checksum = OLD.checksum)
+        AND NOT EXISTS (SELECT 1 FROM file_uses WHERE checksum = OLD.checksum)
+      BEGIN DELETE FROM file_chunks WHERE checksum = OLD.checksum; END;
+    CREATE TRIGGER file_use_removed AFTER DELETE ON file_uses
+      WHEN NOT EXISTS (SELECT 1 FROM uploads WHERE checksum = OLD.checksum)
+        AND NOT EXISTS (SELECT 1 FROM file_uses WHERE checksum = OLD.checksum)
+      BEGIN DELETE FROM file_chunks WHERE checksum = OLD.checksum; END;
+    """
+
+  /// Writes the type of every record of layout 1 into its column.
+  static let fillRecordTypes: @Sendable (Connection) throws -> Void = { connection in
+    let keys = try connection.rows("SELECT zone, name FROM records") { row in
+      (zone: try row.integer(0), name: try row.text(1))
+    }
+    for key in keys {
+      let type = try connection.first(
+        "SELECT changed_at, body FROM records WHERE zone = ? AND name = ?",
+        [.integer(key.zone), .text(key.name)]
+      ) { row in
+        // The seal covers the record's name but not its zone, so any will do here.
+        try RecordBody.open(
+          try row.blob(1), id: RecordID(name: key.name, zone: .default),
+          changedAt: try counted(try row.integer(0))
+        ).type
+      }
+      guard let type else { continue }
+      try connection.run(
+        "UPDATE records SET type = ? WHERE zone = ? AND name = ?",
+        [.text(type), .integer(key.zone), .text(key.name)])
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import Testing
+
+/// What query subscriptions fire, for whom and with what.
+///
+/// Source: cloudkit-surface 1.9 and 2.6.
+struct QuerySubscriptionTests {
+  private static func subscription(
+    _ name: String, _ filters: [Query.Filter] = [],
+    _ options: QuerySubscription.Options = [
+      .firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion,
+    ], type: String = "Note", zone: ZoneID? = nil, keys: [String] = []
+  ) -> Subscription {
+    Subscription(
+      id: SubscriptionID(name),
+      kind: .query(
+        QuerySubscription(
+          query: Query(recordType: type, filters: filters), zone: zone, options: options)),
+      notificationInfo: .init(desiredKeys: keys))
+  }
+
+  private static func subscribe(
+    _ world: World, _ subscriptions: [Subscription], as caller: Caller? = nil,
+    in scope: DatabaseScope = .private
+  ) throws -> String {
+    try world.say(
+      .modifySubscriptions(ModifySubscriptions(save: subscriptions)), as: caller, in: scope)
+  }
+
+  /// The pushes a request calls for: `name reason record`.
+  private static func fired(
+    _ world: World, _ request: ModifyRecords, as caller: Caller? = nil,
+    in scope: DatabaseScope = .private
+  ) throws -> String {
+    let answer = try world.ask(.modifyRecords(request), as: caller, in: scope)
+    for order in answer.pushes {
+      let caller = caller ?? world.phone
+      #expect(order.exceptDevice == caller.device)
+      #expect(order.push.zone == order.push.query?.record.zone && order.push.database == scope)
+    }
+    return answer.pushes.map { order in
+      let query = order.push.query
+      return "\(order.push.subscription.rawValue) \(query.map { "\($0.reason)" } ?? "-") "
+        + "\(query?.record.name ?? "-")"
+    }.joined(separator: ", ")
+  }
+
+  @Test("one push for each subscription and record that matches, by what happened to it")
+  func firing() throws {
+    let second = ZoneID(name: "Y")
+    let world = try World(zones: [World.zone, second])
+    typealias Tests = QuerySubscriptionTests
+    let large = filter("n", .greaterThan, .int64(5))
+    #expect(
+      try Tests.subscribe(
+        world,
+        [
+          Tests.subscription("all"), Tests.subscription("created", [], .firesOnRecordCreation),
+          Tests.subscription("deleted", [large], .firesOnRecordDeletion),
+          Tests.subscription("updated", [large], .firesOnRecordUpdate),
+          Tests.subscription("pics", type: "Pic"), Tests.subscription("y", zone: second),
+        ]) == "+all ok, +created ok, +deleted ok, +updated ok, +pics ok, +y ok")
+    let rows: [(ModifyRecords, String)] = [
+      (
+        ModifyRecords(save: [fresh("a", ["n": .int64(1)]), fresh("b", ["n": .int64(9)])]),
+        "all created a, all created b, created created a, created created b"
+      ),
+      (
+        ModifyRecords(save: [fresh("a", ["n": .int64(7)])], policy: .changedKeys),
+        "all updated a, updated updated a"
+      ),
+      (
+        ModifyRecords(save: [fresh("a", ["n": .int64(2)])], policy: .changedKeys), "all updated a"
+      ),
+      (
+        ModifyRecords(delete: [id("a"), id("b")]), "all deleted a, all deleted b, deleted deleted b"
+      ),
+      (ModifyRecords(delete: [id("a")]), ""), (ModifyRecords(save: [fresh("c", tag: "x")]), ""),
+      (ModifyRecords(save: [fresh("p", type: "Pic")]), "pics created p"),
+      (
+        ModifyRecords(save: [fresh("d", zone: second)]),
+        "all created d, created created d, y created d"
+      ),
+      (
+        ModifyRecords(save: [fresh("e", zone: .default)]), "all created e, created created e"
+      ),
+      (
+        ModifyRecords(save: [fresh("t"), fresh("o", ["n": .int64(8)], owners: ["t"])]),
+        "all created t, all created o, created created t, created created o"
+      ),
+      (
+        ModifyRecords(delete: [id("t")]), "all deleted t, all deleted o, deleted deleted o"
+      ),
+    ]
+    for (request, words) in rows { #expect(try Tests.fired(world, request) == words) }
+    #expect(
+      try Tests.fired(world, ModifyRecords(save: [fresh("s")]), as: world.stranger) == "",
+      "another user's database")
+  }
+
+  @Test("a subscription that fires once is gone after its first push")
+  func once() throws {
+    typealias Tests = QuerySubscriptionTests
+    let world = try World()
+    _ = try Tests.subscribe(
+      world,
+      [
+        Tests.subscription("once", [], [.firesOnRecordCreation, .firesOnce]),
+        Tests.subscription("zeta"),
+      ])
+    #expect(
+      try Tests.fired(world, ModifyRecords(save: [fresh("a"), fresh("b")]))
+        == "once created a, zeta created a, zeta created b")
+    #expect(try world.say(.fetchSubscriptions(nil)) == "zeta ok")
+    #expect(try Tests.fired(world, ModifyRecords(save: [fresh("c")])) == "zeta created c")
+  }
+
+  @Test("in the public database everybody's subscriptions fire")
+  func everybody() throws {
+    typealias Tests = QuerySubscriptionTests
+    let world = try World()
+    let mine = FieldValue.string(ZoneID.currentOwner)
+    _ = try Tests.subscribe(world, [Tests.subscription("a")], as: world.phone, in: .public)
+    _ = try Tests.subscribe(
+      world, [Tests.subscription("b", [filter("___createdBy", .equals, mine)])],
+      as: world.stranger, in: .public)
+    func save(_ name: String, _ caller: Caller) throws -> [String] {
+      let request = ModifyRecords(save: [fresh(name, zone: .default)])
+      return try world.ask(.modifyRecords(request), as: caller, in: .public).pushes.map {
+        "\($0.user == world.alice ? "alice" : "bob") \($0.push.subscription.rawValue)"
+      }
+    }
+    #expect(try save("x", world.laptop) == ["alice a"])
+    #expect(try save("y", world.stranger) == ["alice a", "bob b"])
+    #expect(try Tests.fired(world, ModifyRecords(save: [fresh("z")])) == "", "private is another")
+  }
+
+  @Test("a push carries up to three plain fields, long texts cut short, the rest left out")
+  func fields() throws {
+    typealias Tests = QuerySubscriptionTests
+    let world = try World()
+    let names = [["s", "n", "l"], ["b", "secret", "missing"], ["w", "s", "n"]]
+    _ = try Tests.subscribe(
+      world, names.enumerated().map { Tests.subscription("\($0.offset)", keys: $0.element) })
+    var save = fresh(
+      "a",
+      [
+        "s": .string(String(repeating: "é", count: 300)), "n": .int64(4), "l": pointer("x"),
+        "b": .bytes([1]), "w": .string(String(repeating: "👨‍👩‍👧‍👦", count: 300)),
+      ])
+    save.changes.append(.init(key: "secret", field: Field(.string("s"), isEncrypted: true)))
+    let short = FieldValue.string(String(repeating: "é", count: 100))
+    let pushes = try world.ask(.modifyRecords(ModifyRecords(save: [save]))).pushes
+    #expect(
+      pushes.map(\.push.query?.fields) == [
+        ["s": short, "n": .int64(4), "l": pointer("x")], [:], ["s": short, "n": .int64(4)],
+      ], "100 families take 2,500 bytes")
+    let gone = try world.ask(.modifyRecords(ModifyRecords(delete: [id("a")]))).pushes
+    #expect(gone.first?.push.query?.fields["n"]?.value == .int64(4), "as it was")
+  }
+
+  @Test("a query subscription needs a reason to fire, a query that makes sense, and its zone")
+  func refusals() throws {
+    typealias Tests = QuerySubscriptionTests
+    let world = try World()
+    _ = try world.modify([fresh("a", ["n": .int64(1)])])
+    var silent = Tests.subscription("silent")
+    silent.notificationInfo = nil
+    let rows: [(Subscription, String)] = [
+      (Tests.subscription("none", [], []), "invalidArguments"),
+      (Tests.subscription("onlyOnce", [], .firesOnce), "invalidArguments"),
+      (silent, "invalidArguments"),
+      (Tests.subscription("keys", keys: ["a", "b", "c", "d"]), "invalidArguments"),
+      (Tests.subscription("users", type: "Users"), "invalidArguments"),
+      (Tests.subscription("type", type: "my type"), "invalidArguments"),
+      (Tests.subscription("kind", [filter("n", .equals, .string("1"))]), "invalidArguments"),
+      (Tests.subscription("zone", zone: ZoneID(name: "N")), "zoneNotFound"),
+      (Tests.subscription("fine", [filter("n", .equals, .double(1))]), "ok"),
+    ]
+    for (subscription, words) in rows {
+      let name = subscription.id.rawValue
+      #expect(try Tests.subscribe(world, [subscription]) == "+\(name) \(words)")
+    }
+    #expect(
+      try Tests.subscribe(world, [Tests.subscription("fine")], in: .shared)
+        == "+fine invalidArguments")
+    #expect(
+      try Tests.subscribe(world, [Tests.subscription("public", [], .firesOnce)], in: .public)
+        == "+public invalidArguments")
+    let own = ZoneID(name: "Z", owner: world.alice.rawValue)
+    _ = try Tests.subscribe(
+      world, [Tests.subscription("fine", [filter("l", .equals, pointer("a", own))], zone: own)])
+    #expect(
+      try Tests.fired(world, ModifyRecords(save: [fresh("b", ["l": pointer("a")])]))
+        == "fine created b", "the owner's own name means the same zone")
+  }
+}

@@ -1,0 +1,126 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import Testing
+
+/// What record types look like, once and for ever.
+///
+/// Source: cloudkit-surface 1.2 and 2.4.
+struct SchemaTests {
+  private static func save(
+    _ name: String, _ value: FieldValue, encrypted: Bool = false, type: String = "Item"
+  ) -> RecordSave {
+    var save = fresh(name, type: type)
+    save.changes = [.init(key: "v", field: Field(value, isEncrypted: encrypted))]
+    return save
+  }
+
+  @Test("a field keeps the kind of its first save, in all zones and for all users")
+  func kinds() throws {
+    let world = try World()
+    let rows: [(FieldValue, Bool, FieldValue, Bool, String)] = [
+      (.string("x"), false, .string("y"), false, "ok"),
+      (.string("x"), false, .int64(1), false, "invalidArguments"),
+      (.int64(1), false, .double(1), false, "invalidArguments"),
+      (.string("x"), false, .string("x"), true, "invalidArguments"),
+      (.string("x"), true, .string("x"), false, "invalidArguments"),
+      (.string("x"), false, .list([.string("x")]), false, "invalidArguments"),
+      (.list([.string("x")]), false, .list([]), false, "ok"),
+      (.list([.string("x")]), false, .list([.int64(1)]), false, "invalidArguments"),
+      (.list([.int64(1)]), false, .int64(1), false, "invalidArguments"),
+    ]
+    for (index, row) in rows.enumerated() {
+      let type = "T\(index)"
+      func save(_ name: String, _ value: FieldValue, _ encrypted: Bool) -> RecordSave {
+        SchemaTests.save(name, value, encrypted: encrypted, type: type)
+      }
+      #expect(try world.modify([save("a\(index)", row.0, row.1)]) == "+a\(index) ok")
+      #expect(
+        try world.modify([save("b\(index)", row.2, row.3)]) == "+b\(index) \(row.4)", "\(row)")
+      #expect(
+        try world.modify([save("a\(index)", row.2, row.3)], as: world.stranger)
+          == "+a\(index) \(row.4)", "\(row)")
+      #expect(try world.modify(delete: [id("a\(index)")]) == "-a\(index) ok")
+      #expect(
+        try world.modify([save("c\(index)", row.2, row.3)]) == "+c\(index) \(row.4)",
+        "also when no record is left")
+    }
+    let elsewhere = ModifyRecords(save: [SchemaTests.save("p", .int64(1), type: "T0")])
+    _ = try world.ask(
+      .modifyZones(ModifyZones(save: [World.zone])), environment: .production)
+    #expect(
+      try world.ask(.modifyRecords(elsewhere), environment: .production).result.words == "+p ok",
+      "the other world has a schema of its own")
+  }
+
+  @Test("an empty list can't make a field; what fails brings nothing")
+  func failures() throws {
+    let world = try World()
+    #expect(try world.modify([SchemaTests.save("a", .list([]))]) == "+a invalidArguments")
+    var first = SchemaTests.save("a", .int64(1))
+    first.changeTag = ChangeTag("stale")
+    #expect(try world.modify([first]) == "+a unknownItem")
+    #expect(
+      try world.modify([SchemaTests.save("a", .int64(1)), fresh("b", tag: "stale")])
+        == "+a batchRequestFailed, +b unknownItem")
+    #expect(
+      try world.modify(
+        [SchemaTests.save("a", .string("x")), SchemaTests.save("b", .int64(1))], isAtomic: false)
+        == "+a ok, +b invalidArguments", "the first of the request decides")
+    #expect(try world.modify([SchemaTests.save("b", .int64(1))]) == "+b invalidArguments")
+    #expect(try world.modify([SchemaTests.save("b", .string(""))]) == "+b ok")
+  }
+
+  @Test("oldSchemaUpdatesNewSchemaRecord: fields that only newer clients know stay")
+  func unknownFields() throws {
+    let world = try World()
+    _ = try world.modify([fresh("a", ["old": .int64(1), "new": .string("x")], type: "Item")])
+    var save = fresh("a", ["old": .int64(2)], type: "Item")
+    save.changeTag = try world.stored("a")?.changeTag
+    #expect(try world.modify([save]) == "+a ok")
+    #expect(try world.stored("a")?.fields == ["old": .int64(2), "new": .string("x")])
+  }
+
+  @Test("once deployed, production takes no new types and fields until deployed again")
+  func production() throws {
+    let world = try World()
+    _ = try world.ask(.modifyZones(ModifyZones(save: [World.zone])), environment: .production)
+    func production(_ save: RecordSave) throws -> String {
+      try world.ask(
+        .modifyRecords(ModifyRecords(save: [save], policy: .allKeys)), environment: .production
+      ).result.words
+    }
+    _ = try world.modify([SchemaTests.save("a", .int64(1))])
+    #expect(try production(SchemaTests.save("p", .int64(1), type: "Early")) == "+p ok")
+    try world.machine.deploySchema(of: World.container, in: world.storage)
+    #expect(try production(SchemaTests.save("a", .int64(1))) == "+a ok")
+    #expect(try production(SchemaTests.save("a", .string("x"))) == "+a invalidArguments")
+    #expect(try production(fresh("b", ["w": .int64(1)], type: "Item")) == "+b invalidArguments")
+    #expect(try production(fresh("c", type: "Other")) == "+c serverRejectedRequest")
+    #expect(try production(fresh("d", type: "Early")) == "+d ok")
+    #expect(
+      try world.modify([fresh("b", ["w": .int64(1)], type: "Item"), fresh("c", type: "Other")])
+        == "+b ok, +c ok")
+    try world.machine.deploySchema(of: World.container, in: world.storage)
+    #expect(try production(fresh("b", ["w": .int64(1)], type: "Item")) == "+b ok")
+    #expect(try production(fresh("c", type: "Other")) == "+c ok")
+    _ = try world.modify([SchemaTests.save("e", .string("x"), type: "Early")])
+    #expect(throws: CloudError.self) {
+      try world.machine.deploySchema(of: World.container, in: world.storage)
+    }
+  }
+
+  @Test("a server may be told to leave kinds alone")
+  func lenient() throws {
+    var limits = CloudLimits()
+    limits.fixesFieldKinds = false
+    let world = try World(limits: limits)
+    #expect(
+      try world.modify([
+        SchemaTests.save("a", .int64(1)), SchemaTests.save("b", .string("x")),
+        SchemaTests.save("c", .list([])),
+      ]) == "+a ok, +b ok, +c ok")
+    #expect(try world.find([filter("v", .equals, .string("X"))]) == "b")
+    #expect(try world.find([], [by("v")]) == "c a b", "numbers come before texts")
+  }
+}
