@@ -32,4 +32,11 @@ struct CompatibilityTests {
     ]
     #expect(PublicFace(of: tree.swift()).symbols == expected)
   }
+
+  @Test("dump")
+  func dump() throws {
+    let face = PublicFace(of: SourceTree.repository.swift(under: "Sources/CloudSync"))
+    try face.symbols.sorted().joined(separator: "\n").write(
+      toFile: "/tmp/face.txt", atomically: true, encoding: .utf8)
+  }
 }

@@ -55,8 +55,8 @@ extension CloudOracle {
       account: account, zone: zone, life: model.life, through: end, floor: floor)
   }
 
-  /// A fetch from nothing hears of a deletion only when the device made the record, or when it is newer
-  /// than the fetch.
+  /// A fetch from nothing hears of a deletion only when the device made the record, or when it is
+  /// newer than the fetch.
   private func isNoNews(_ entry: Entry, to device: String, _ start: Position) -> Bool {
     entry.changedAt <= start.floor && (entry.maker != device || entry.isTrimmed)
   }
