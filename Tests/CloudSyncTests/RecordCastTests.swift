@@ -52,6 +52,11 @@ struct RecordCastTests {
       let isRead = (read as? NSArray)?.count == 1 && (read as? [Any])?.count == 1
       if !isRead { Issue.record("\(value)") }
     }
+    let mixed = CKRecord(recordType: "T")
+    mixed["k"] = [1, 2.5] as [NSNumber]
+    mixed["large"] = [NSNumber(value: Int64.max), 0.5] as [NSNumber]
+    #expect(mixed.value.fields["k"] == Field(.list([.double(1), .double(2.5)])))
+    #expect(mixed.value.fields["large"] == Field(.list([.int64(.max), .double(0.5)])))
     let empty = stored([String]())
     #expect((empty as? [String]) == [] && (empty as? [Date]) == [] && (empty as? NSArray) == [])
     #expect(stored(["a", "b"] as NSArray) as? [String] == ["a", "b"])

@@ -112,7 +112,26 @@ extension FieldValue {
       guard let value = FieldValue(element), value.kind != .list else { return nil }
       values.append(value)
     }
-    self = .list(values)
+    self = .list(FieldValue.alike(values))
+  }
+
+  /// A list of numbers, some of them floating-point, as floating-point numbers throughout: lists
+  /// hold one kind, but `[1, 2.5]` of `NSNumber` is one list to an app.
+  ///
+  /// Left as it is when a whole number is too large for that.
+  private static func alike(_ values: [FieldValue]) -> [FieldValue] {
+    let kinds = Set(values.map(\.kind))
+    guard kinds == [.int64, .double] else { return values }
+    var numbers: [FieldValue] = []
+    for value in values {
+      guard case .int64(let whole) = value else {
+        numbers.append(value)
+        continue
+      }
+      guard let number = Double(exactly: whole) else { return values }
+      numbers.append(.double(number))
+    }
+    return numbers
   }
 
   /// The value in the form apps read: numbers boxed, so that they can be cast to any number type.
