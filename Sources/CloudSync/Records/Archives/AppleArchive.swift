@@ -7,6 +7,9 @@ import Foundation
 /// form, so reading Apple's is a way in, not the way back.
 enum AppleArchive {
   /// Tells Foundation which classes of ours stand for Apple's; the first use does it.
+  ///
+  /// Not before `main`: in a program that is linked statically, the standard library has not
+  /// set itself up by then, and what is registered is not found again.
   static let knowsClassNames: Bool = {
     let classes: [(String, AnyClass)] = [
       ("CKRecord", CKRecord.self), ("CKRecordID", CKRecordID.self),
@@ -54,16 +57,6 @@ enum AppleArchive {
     #endif
   }
 }
-
-#if os(Linux)
-  /// Runs before `main`, so that `unarchivedObject(ofClass:from:)` can read Apple's archives
-  /// although none of our code runs before Foundation looks for the class.
-  @used
-  @section(".init_array")
-  private let registerAtLaunch: @convention(c) @Sendable () -> Void = {
-    _ = AppleArchive.knowsClassNames
-  }
-#endif
 
 extension NSCoder {
   /// The object of the class `type` under one of Apple's keys; `nil` when there is none.
