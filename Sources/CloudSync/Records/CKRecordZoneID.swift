@@ -16,7 +16,12 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
   package let value: ZoneID
 
   /// Wraps an ID of the vocabulary.
-  package init(_ value: ZoneID) { self.value = value }
+  package init(_ value: ZoneID) {
+    self.value = value
+    // Every app makes a zone ID early; from then on Foundation knows Apple's class names, also
+    // where an archive is read by a call that never reaches our code first.
+    _ = AppleArchive.knowsClassNames
+  }
 
   /// Names the zone `zoneName` of `ownerName`, by default of the user who asks.
   public convenience init(
