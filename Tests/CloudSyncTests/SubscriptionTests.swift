@@ -1,5 +1,7 @@
+import CloudProtocol
 import CloudSync
 import Foundation
+import LoopbackServer
 import Records
 import Testing
 
@@ -36,18 +38,57 @@ struct SubscriptionTests {
 
   @Test("the predicate becomes a query when the subscription is sent; a block is refused")
   func predicates() throws {
-    let sent = try subscription(NSPredicate(value: true)).checkedValue()
     let zone = ZoneID(name: "Z")
-    #expect(
-      sent.kind
-        == .query(
-          QuerySubscription(
-            query: Query(recordType: "Note"), zone: zone,
-            options: [.firesOnRecordCreation, .firesOnce])))
+    let table: [(NSPredicate, [Query.Filter])] = [
+      (NSPredicate(value: true), []),
+      (
+        NSPredicate(format: "title BEGINSWITH %@ AND count > %d", "a", 3),
+        [
+          Query.Filter(key: "title", comparator: .beginsWith, value: .string("a")),
+          Query.Filter(key: "count", comparator: .greaterThan, value: .int64(3)),
+        ]
+      ),
+    ]
+    for (predicate, filters) in table {
+      let own = subscription(predicate)
+      let sent = try own.checkedValue()
+      let expected = QuerySubscription(
+        query: Query(recordType: "Note", filters: filters), zone: zone,
+        options: [.firesOnRecordCreation, .firesOnce])
+      #expect(sent.kind == .query(expected))
+      let face = try #require(CKSubscription.face(sent) as? CKQuerySubscription)
+      #expect(face.recordType == "Note" && face.predicate != NSPredicate(value: false))
+      let data = try NSKeyedArchiver.archivedData(
+        withRootObject: own, requiringSecureCoding: true)
+      let archived = try #require(
+        try NSKeyedUnarchiver.unarchivedObject(ofClass: CKQuerySubscription.self, from: data))
+      for found in [face, archived] {
+        let again = CKQuerySubscription(
+          recordType: "Note", predicate: found.predicate)
+        guard case .query(let watched) = try again.checkedValue().kind else {
+          Issue.record("a query subscription became something else")
+          continue
+        }
+        #expect(watched.query.filters == filters, "the rebuilt predicate means the same")
+      }
+    }
     let block = subscription(NSPredicate(block: { _, _ in true }))
     #expect(throws: CKError.self) { try block.checkedValue() }
     #expect((block.copy() as? CKQuerySubscription)?.predicate === block.predicate)
-    let face = CKSubscription.face(sent) as? CKQuerySubscription
-    #expect(face?.recordType == "Note" && face?.predicate == NSPredicate(value: true))
+  }
+
+  @Test("a subscription with a predicate that CloudKit refuses cannot be saved")
+  func refusal() async throws {
+    let server = LoopbackServer()
+    let transport = server.device("phone", signedInAs: "alice")
+    let database = CKContainer(identifier: "iCloud.t", transport: transport).privateCloudDatabase
+    let refused = subscription(NSPredicate(format: "a == 1 OR b == 2"))
+    let error = await #expect(throws: CKError.self) { try await database.save(refused) }
+    #expect(error?.code == .invalidArguments)
+    _ = try await database.save(CKRecordZone(zoneName: "Z"))
+    let saved = try await database.save(subscription(NSPredicate(format: "title == %@", "x")))
+    let fetched = try await database.subscription(for: "q") as? CKQuerySubscription
+    #expect(saved is CKQuerySubscription && fetched?.recordType == "Note")
+    #expect(fetched?.zoneID?.zoneName == "Z" && fetched?.notificationInfo?.alertBody == "new")
   }
 }

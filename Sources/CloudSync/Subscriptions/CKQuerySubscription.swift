@@ -72,7 +72,7 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
   /// What records must match; of a subscription from the server or an archive, rebuilt.
   public var predicate: NSPredicate {
-    ownPredicate ?? watched.map { NSPredicate(matching: $0.query) } ?? NSPredicate(value: false)
+    ownPredicate ?? watched.map { .matching($0.query) } ?? NSPredicate(value: false)
   }
 
   /// The one zone watched; `nil` for the whole database.

@@ -22,10 +22,12 @@ extension DatabaseRequests {
     let savedIDs = subscriptions.map(\.subscriptionID)
     guard !(savedIDs.isEmpty && deletedIDs.isEmpty) else { return .empty }
     try checkModification(saving: savedIDs, deleting: deletedIDs, "subscription")
+    var saved: [Subscription] = []
+    for subscription in subscriptions { saved.append(try subscription.checkedValue()) }
     let reply = try await send(
       .modifySubscriptions(
         ModifySubscriptions(
-          save: subscriptions.map(\.value), delete: deletedIDs.map { SubscriptionID($0) })))
+          save: saved, delete: deletedIDs.map { SubscriptionID($0) })))
     guard case .subscriptionsModified(let saved, let deleted) = reply else {
       throw .misplaced(reply)
     }
