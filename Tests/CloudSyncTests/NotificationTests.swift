@@ -65,6 +65,29 @@ struct NotificationTests {
     #expect((odd as? CKQueryNotification)?.databaseScope == .private)
   }
 
+  @Test("the push this library makes for a query is read back, with its fields to the bit")
+  func queryForm() throws {
+    let record = RecordID(name: "r", zone: ZoneID(name: "Z", owner: "_o"))
+    let fields: Fields = [
+      "text": .string("e\u{301}"), "number": .int64(.max), "ratio": .double(-0.0),
+      "date": .date(Timestamp(secondsSinceReferenceDate: 0.1)),
+      "to": .reference(Reference(target: record, action: .none)),
+    ]
+    for reason in QueryPush.Reason.allCases {
+      let push = CloudPush(
+        container: "c", database: .public, subscription: SubscriptionID("s"), zone: record.zone,
+        query: QueryPush(record: record, reason: reason, fields: fields))
+      let dictionary = CKNotification.remoteNotificationDictionary(for: push, notificationID: "n")
+      let found = CKNotification(fromRemoteNotificationDictionary: dictionary)
+      let query = try #require(found as? CKQueryNotification)
+      #expect(query.recordID == CKRecordID(record) && query.databaseScope == .public)
+      #expect(query.queryNotificationReason.rawValue == Int(reason.rawValue))
+      let read = CKRecord(recordType: "T")
+      for (key, value) in query.recordFields ?? [:] { read.setValue(value, forKey: key) }
+      #expect(read.value.fields == fields)
+    }
+  }
+
   @Test("the push this library makes is read back")
   func ownForm() throws {
     let zone = ZoneID(name: "Z", owner: "_o")

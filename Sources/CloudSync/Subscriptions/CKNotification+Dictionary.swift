@@ -61,9 +61,16 @@ extension CKNotification {
       details["zid"] = zone.name
       details["zoid"] = zone.owner
     }
+    if let query = push.query {
+      details["rid"] = query.record.name
+      details["fo"] = Int(query.reason.rawValue)
+      let fields = query.fields.map { ($0.key, $0.field.value.boxed as Any) }
+      if !fields.isEmpty { details["af"] = Dictionary(fields) { $1 } }
+    }
+    let kind = push.query != nil ? "qry" : push.zone == nil ? "met" : "fet"
     let content: [AnyHashable: Any] = [
       "cid": push.container, "nid": notificationID,
-      push.zone == nil ? "met" : "fet": details,
+      kind: details,
     ]
     return ["aps": ["content-available": 1], "ck": content]
   }
