@@ -7,7 +7,8 @@ struct MemoryFiles {
   private var uses: [String: Int] = [:]
 
   mutating func put(_ row: UploadRow, _ content: [UInt8]) {
-    contents[row.checksum] = content
+    // Content is named by what it is, so what is there is the same.
+    if contents[row.checksum] == nil { contents[row.checksum] = content }
     hold(row.checksum)
     if let old = uploads.updateValue(row, forKey: row.receipt) { release(old.checksum) }
   }

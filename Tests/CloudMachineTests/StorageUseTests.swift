@@ -20,12 +20,19 @@ struct StorageUseTests {
     .fetchZoneChanges(FetchZoneChanges(zone: World.zone, since: nil, limit: 5)),
     .fetchDatabaseChanges(FetchDatabaseChanges(since: nil)), .fetchZones([World.zone]),
     .fetchSubscriptions(nil), .fetchCurrentUser,
+    .queryRecords(QueryRecords(query: Query(recordType: "Note"), zone: World.zone, limit: 5)),
+    .uploadAsset(UploadAsset(recordType: "Note", key: "file", content: [1])),
+    .downloadAsset(DownloadAsset(record: id("r1"), key: "file", checksum: "00")),
   ]
 
   private func world(records: Int) throws -> World {
     let world = try World(zones: [World.zone, ZoneID(name: "Y")])
     let subscription = Subscription(id: SubscriptionID("s"), kind: .database(recordType: nil))
+    let watched = QuerySubscription(
+      query: Query(recordType: "Note"), zone: nil, options: [.firesOnRecordCreation, .firesOnce])
+    let once = Subscription(id: SubscriptionID("once"), kind: .query(watched))
     _ = try world.say(.modifySubscriptions(ModifySubscriptions(save: [subscription])))
+    defer { _ = try? world.say(.modifySubscriptions(ModifySubscriptions(save: [once]))) }
     for start in stride(from: 0, to: records, by: 200) {
       _ = try world.modify((start..<min(records, start + 200)).map { fresh("r\($0)") })
     }

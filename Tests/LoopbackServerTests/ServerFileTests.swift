@@ -90,6 +90,13 @@ func makeGoodFile(_ file: TemporaryFile) throws {
       .init(
         key: .init(user: UserID("_alice"), device: "phone", requestID: "n1"),
         reply: .currentUser(UserID("_alice"))), keeping: 3),
+    .putUpload(upload("n1", "n2", at: 5), content: [1, 2, 3]),
+    .putRecord(holder("n8", 10, ["n3"]), in: alice),
+    .putSchema(SchemaRow(container: "c", environment: .production, isClosed: true)),
+    .putRecordType(
+      RecordTypeRow(
+        id: RecordTypeID(container: "c", environment: .production, name: "T"),
+        fields: [FieldRow(key: "text", shape: FieldShape(kind: .string))])),
   ])
   for number in 1...6 {
     let text = String(repeating: "text \(number) ", count: 20)
@@ -123,6 +130,48 @@ struct ServerFileTests {
     }
     #expect(
       file.contents.filter { !$0.key.hasSuffix("-shm") } == before, "the folder is as it was")
+  }
+
+  @Test("A file of layout 1 is opened, its records are found by type, and it is of layout 2 then")
+  func migration() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let connection = try Connection(path: file.path)
+    try connection.execute(ServerFile.layout)
+    try connection.run(
+      "INSERT INTO settings (name, body) VALUES ('identity', ?)",
+      [.blob(Sealed.close { $0.write(fixed: UInt64(42)) })])
+    try connection.execute(
+      """
+      PRAGMA application_id = \(ServerFile.applicationID); PRAGMA user_version = 1;
+      INSERT INTO databases (id, container, environment, scope, owner)
+        VALUES (1, 'c', 'development', 2, '_alice');
+      INSERT INTO zones (id, database, owner, name) VALUES (1, 1, '__defaultOwner__', 'A');
+      """)
+    for old in [row("b", 1), row("a", 2), tombstone("c", 3)] {
+      try connection.run(
+        "INSERT INTO records (zone, name, changed_at, is_live, body) VALUES (1, ?, ?, ?, ?)",
+        [
+          .text(old.id.name), .integer(Int64(old.changedAt)),
+          .integer(old.record == nil ? 0 : 1), .blob(RecordBody.close(old)),
+        ])
+    }
+    try connection.close()
+    for _ in 1...2 {
+      let storage = try SQLiteStorage(path: file.path, identity: 1)
+      #expect(try storage.identity() == 42)
+      let found = try storage.records(ofType: "T", in: zoneA, of: alice, after: nil, limit: 9)
+      #expect(found == [row("a", 2), row("b", 1)])
+      #expect(try storage.recordChanges(of: zoneA, in: alice, after: 0, limit: 9).count == 3)
+      let version = try storage.connection.first("PRAGMA user_version") { try $0.integer(0) }
+      #expect(version == ServerFile.version)
+      try storage.close()
+    }
+    // A file that says it is of layout 1 and isn't.
+    let liar = try Connection(path: file.path)
+    try liar.execute("PRAGMA user_version = 1")
+    try liar.close()
+    #expect(throws: ServerFileError.self) { try SQLiteStorage(path: file.path, identity: 1) }
   }
 
   @Test("A missing folder, and a busy file, are refused")

@@ -182,6 +182,156 @@ extension StorageCheck {
         return user.rawValue
       }.joined(separator: " ")
     },
+    StorageCheck("live records of a type come by name, page by page", "a b d|b d|a b|e||b d") {
+      storage in
+      try storage.commit([
+        .putRecord(row("d", 1), in: alice), .putRecord(row("b", 2), in: alice),
+        .putRecord(row("a", 3), in: alice), .putRecord(row("c", 4), in: alice),
+        .putRecord(tombstone("c", 5), in: alice), .putRecord(row("e", 6, in: zoneB), in: alice),
+      ])
+      func found(
+        after name: String? = nil, limit: Int = 9, _ zone: ZoneID = zoneA, type: String = "T"
+      ) throws -> String {
+        names(
+          try storage.records(
+            ofType: type, in: zone, of: alice, after: name, limit: limit))
+      }
+      let pages = try [
+        found(), found(after: "a"), found(limit: 2), found(zoneB), found(type: "t"),
+      ]
+      try storage.commit([.putRecord(tombstone("a", 7), in: alice)])
+      return try (pages + [found()]).joined(separator: "|")
+    },
+    StorageCheck("a record of another type is found by that one only", "|a|a|") { storage in
+      var other = row("a", 2)
+      other.type = "U"
+      other.record?.type = "U"
+      func found(_ type: String) throws -> String {
+        names(try storage.records(ofType: type, in: zoneA, of: alice, after: nil, limit: 9))
+      }
+      try storage.commit([.putRecord(row("a", 1), in: alice), .putRecord(other, in: alice)])
+      let first = try "\(found("T"))|\(found("U"))"
+      try storage.commit([
+        .putRecord(tombstone("a", 3), in: alice), .putRecord(row("a", 4), in: alice),
+      ])
+      return try "\(first)|\(found("T"))|\(found("U"))"
+    },
+    StorageCheck("record types and schemas come back whole, by name", "true true A B| nil true") {
+      storage in
+      func type(_ name: String, _ environment: CloudEnvironment = .development) -> RecordTypeRow {
+        RecordTypeRow(
+          id: RecordTypeID(container: "c", environment: environment, name: name),
+          fields: [
+            FieldRow(
+              key: "list", shape: FieldShape(kind: .list, element: .string, isEncrypted: true),
+              indexes: [.sortable]),
+            FieldRow(key: "___recordID", shape: nil, indexes: []),
+          ])
+      }
+      let (a, b) = (type("A"), type("B"))
+      let schema = SchemaRow(container: "c", environment: .development, isClosed: true)
+      try storage.commit([
+        .putRecordType(b), .putRecordType(RecordTypeRow(id: a.id)), .putRecordType(a),
+        .putRecordType(type("A", .production)), .putSchema(schema),
+      ])
+      let isBack = try storage.recordType(a.id) == a
+      let isWhole = try storage.schema(of: "c", in: .development) == schema
+      let names = try storage.recordTypes(of: "c", in: .development).map(\.id.name)
+      let others = try storage.recordTypes(of: "d", in: .development).map(\.id.name)
+      let none = try storage.schema(of: "c", in: .production)
+      let isIn = try storage.recordTypes(of: "c", in: .production) == [type("A", .production)]
+      return "\(isBack) \(isWhole) \(names.joined(separator: " "))|"
+        + "\(others.joined()) \(none.map { "\($0)" } ?? "nil") \(isIn)"
+    },
+    StorageCheck("homes of subscriptions: like this one, with any, by owner", "_a _b") { storage in
+      func home(
+        _ owner: String, _ scope: DatabaseScope = .public, _ container: String = "c"
+      ) -> DatabaseID {
+        DatabaseID(
+          container: container, environment: .development, scope: scope, owner: UserID(owner))
+      }
+      let subscription = Subscription(id: SubscriptionID("s"), kind: .database(recordType: nil))
+      let homes = [
+        home("_b"), home("_a"), home("_c"), home("_d", .private), home("_e", .public, "other"),
+      ]
+      try storage.commit(homes.map { .putSubscription(subscription, in: $0) })
+      try storage.commit([.removeSubscription(subscription.id, in: home("_c"))])
+      return try storage.subscriptionHomes(of: everyone).map { $0.owner?.rawValue ?? "" }
+        .joined(separator: " ")
+    },
+    StorageCheck("uploads come back, the old ones oldest first, and are replaced", "true 2 1|2|1 3")
+    {
+      storage in
+      let rows = [upload("1", "x", at: 5), upload("2", "y", at: -5), upload("3", "x", at: 9)]
+      try storage.commit(rows.map { .putUpload($0, content: [1]) })
+      let isBack = try storage.upload("1") == rows[0]
+      func old(_ time: Double, _ limit: Int = 9) throws -> String {
+        try storage.uploads(
+          through: Timestamp(secondsSinceReferenceDate: time), limit: limit
+        ).joined(separator: " ")
+      }
+      let first = try "\(isBack) \(old(5))|\(old(5, 1))"
+      try storage.commit([.putUpload(upload("2", "z", at: 10), content: [2])])
+      guard try storage.assetContent("y") == nil else { return "the old content stayed" }
+      return try "\(first)|\(old(9))"
+    },
+    StorageCheck("content of any size comes back whole, kept once", "0 1 1048576 1048577 2500000") {
+      storage in
+      let sizes = [0, 1, 1 << 20, 1 << 20 + 1, 2_500_000]
+      let found = try sizes.map { size -> String in
+        let content = (0..<size).map { UInt8(truncatingIfNeeded: $0 >> 3) }
+        try storage.commit([
+          .putUpload(upload("a\(size)", "c\(size)", at: 0), content: content),
+          .putUpload(upload("b\(size)", "c\(size)", at: 0), content: content),
+          .removeUpload("a\(size)"),
+        ])
+        return try storage.assetContent("c\(size)") == content ? "\(size)" : "another"
+      }
+      return found.joined(separator: " ")
+    },
+    StorageCheck(
+      "content goes with the last that names it, whatever takes that away", "kkg kg kg kkg"
+    ) {
+      storage in
+      func state(_ checksum: String) throws -> String {
+        try storage.assetContent(checksum) == nil ? "g" : "k"
+      }
+      func put(_ checksum: String) throws {
+        try storage.commit([
+          .putUpload(upload("r", checksum, at: 0), content: [7]),
+          .putRecord(holder("h1", 1, [checksum]), in: alice),
+          .putRecord(holder("h2", 2, [checksum, "other"]), in: alice), .removeUpload("r"),
+        ])
+      }
+      try put("deleted")
+      var found = try state("deleted")
+      try storage.commit([.putRecord(tombstone("h1", 3), in: alice)])
+      found += try state("deleted")
+      try storage.commit([.putRecord(tombstone("h2", 4), in: alice)])
+      found += try state("deleted") + " "
+      try put("replaced")
+      try storage.commit([.putRecord(holder("h1", 5, ["x"]), in: alice)])
+      found += try state("replaced")
+      try storage.commit([.putRecord(holder("h2", 6, ["x"]), in: alice)])
+      found += try state("replaced") + " "
+      try put("zone")
+      found += try state("zone")
+      try storage.commit([.removeRecords(of: zoneA, in: alice)])
+      found += try state("zone") + " "
+      try put("again")
+      try storage.commit([.putRecord(holder("h1", 7, ["again"]), in: alice)])
+      try storage.commit([.putRecord(tombstone("h2", 8), in: alice)])
+      found += try state("again")
+      do {
+        try storage.transaction {
+          try storage.commit([.removeRecords(of: zoneA, in: alice)])
+          throw Stop()
+        }
+      } catch is Stop {}
+      found += try state("again")
+      try storage.commit([.removeRecords(of: zoneA, in: alice)])
+      return try found + state("again")
+    },
     StorageCheck("a transaction sees its own commits, and undoes them when it throws", "b|a|1") {
       storage in
       try storage.commit([

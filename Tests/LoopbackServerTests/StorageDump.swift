@@ -33,6 +33,21 @@ func tombstone(_ name: String, _ sequence: UInt64, in zone: ZoneID = zoneA) -> R
     id: RecordID(name: name, zone: zone), type: "T", record: nil, changedAt: sequence, device: nil)
 }
 
+/// A record that holds files.
+func holder(_ name: String, _ sequence: UInt64, _ checksums: [String]) -> RecordRow {
+  var row = row(name, sequence)
+  let assets = checksums.map { FieldValue.asset(Asset(checksum: $0, size: 1)) }
+  row.record?.fields["files"] = Field(.list(assets))
+  return row
+}
+
+func upload(_ receipt: String, _ checksum: String, at time: Double) -> UploadRow {
+  UploadRow(
+    receipt: receipt, user: UserID("_alice"),
+    recordType: RecordTypeID(container: "c", environment: .production, name: "T"), key: "k",
+    checksum: checksum, size: 1, time: Timestamp(secondsSinceReferenceDate: time))
+}
+
 /// Everything that can be read from a storage about a few databases, in a comparable form.
 func dump(_ storage: any CloudStorage, names: [String]) throws -> [String] {
   var lines: [String] = try storage.accounts().map { "\($0)" }
@@ -46,7 +61,24 @@ func dump(_ storage: any CloudStorage, names: [String]) throws -> [String] {
       }
     }
   }
+  for environment in CloudEnvironment.allCases {
+    lines += try storage.recordTypes(of: "c", in: environment).map { "\($0)" }
+    lines.append("\(String(describing: try storage.schema(of: "c", in: environment)))")
+  }
+  for name in names {
+    lines.append("\(String(describing: try storage.upload(name)))")
+    lines.append("\(name): \(String(describing: try storage.assetContent(name)))")
+  }
+  for time in [-1, 100, 1e9] {
+    let time = Timestamp(secondsSinceReferenceDate: time)
+    lines.append("\(try storage.uploads(through: time, limit: 5))")
+  }
   for database in [alice, bob, everyone] {
+    lines.append("\(try storage.subscriptionHomes(of: database))")
+    for (zone, after) in [(zoneA, nil), (zoneA, "n3"), (zoneB, nil)] {
+      lines += try storage.records(ofType: "T", in: zone, of: database, after: after, limit: 4)
+        .map { "\($0)" }
+    }
     lines.append("\(String(describing: try storage.database(database)))")
     lines += try storage.zones(in: database).map { "\($0)" }
     lines += try storage.subscriptions(in: database).map { "\($0)" }

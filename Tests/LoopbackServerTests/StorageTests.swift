@@ -111,6 +111,9 @@ struct StorageTests {
       .subscriptionsModified(
         saved: [.init(id: subscription.id, .success(subscription))],
         deleted: [.init(id: subscription.id, .failure(error))]),
+      .queried(QueryPage(records: [record], cursor: QueryCursor(bytes: [1, 2]))),
+      .queried(QueryPage(records: [], cursor: nil)),
+      .assetUploaded(Asset(checksum: "c", size: 3, receipt: "r")), .assetContent([1, 2, 3]),
     ]
     for reply in replies {
       let bytes = Sealed.close { $0.write(reply) }
@@ -155,7 +158,7 @@ private func randomChange(
   let zone = random.pick([zoneA, zoneB])
   let name = random.pick(names)
   sequence += 1
-  switch random.below(12) {
+  switch random.below(16) {
   case 0:
     let user = random.pick(["_alice", "_bob"])
     return .putAccount(AccountRow(name: user, user: UserID(user), quota: Int(sequence)))
@@ -180,6 +183,24 @@ private func randomChange(
       user: UserID(random.pick(["_alice", "_bob"])), device: random.pick(["phone", "tablet"]),
       requestID: name)
     return .putReceipt(Receipt(key: key, reply: .currentUser(key.user)), keeping: 3)
+  case 10:
+    return random.below(2) == 0
+      ? .putUpload(
+        upload(name, random.pick(names), at: Double(sequence)), content: [UInt8(random.below(9))])
+      : .removeUpload(name)
+  case 11:
+    return .putRecord(
+      holder(name, sequence, (0..<random.below(3)).map { _ in random.pick(names) }), in: database)
+  case 12:
+    let environment = random.pick([CloudEnvironment.development, .production])
+    if random.below(3) == 0 {
+      return .putSchema(
+        SchemaRow(container: "c", environment: environment, isClosed: random.below(2) == 0))
+    }
+    return .putRecordType(
+      RecordTypeRow(
+        id: RecordTypeID(container: "c", environment: environment, name: name),
+        fields: [FieldRow(key: random.pick(names), shape: FieldShape(kind: .int64))]))
   default:
     return .putRecord(
       row(

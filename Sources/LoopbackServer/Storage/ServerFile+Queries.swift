@@ -11,7 +11,7 @@ extension ServerFile {
     CREATE INDEX records_by_type ON records (zone, type, name) WHERE is_live = 1;
     CREATE TABLE record_types (
       container TEXT NOT NULL, environment TEXT NOT NULL, name TEXT NOT NULL, body BLOB NOT NULL,
-      PRIMARY KEY (container, environment, name)) STRICT, WITHOUT ROWID;
+      UNIQUE (container, environment, name)) STRICT;
     CREATE TABLE uploads (
       receipt TEXT PRIMARY KEY, checksum TEXT NOT NULL, time INTEGER NOT NULL, body BLOB NOT NULL)
       STRICT, WITHOUT ROWID;

@@ -180,7 +180,7 @@ enum ServerFile {
   ///
   /// A database or zone without a body is only a name that other rows mention. What has no
   /// column of its own is in the bodies, each sealed with a checksum over it and its row's names.
-  private static let layout = """
+  static let layout = """
     CREATE TABLE settings (name TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE accounts (
       name TEXT PRIMARY KEY, user TEXT NOT NULL UNIQUE, body BLOB NOT NULL) STRICT, WITHOUT ROWID;

@@ -1,0 +1,129 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import SQLite
+import Testing
+
+@testable import LoopbackServer
+
+/// The same questions to rows in memory and in a file.
+@Suite("Queries on both storages")
+struct QueryStorageTests {
+  /// Two clouds that are asked the same things.
+  private final class Twins {
+    let machine = CloudMachine()
+    let memory = MemoryStorage(identity: 1)
+    let file: SQLiteStorage
+    let caller: Caller
+    private var number = 0
+
+    init(path: String) throws {
+      file = try SQLiteStorage(path: path, identity: 1)
+      caller = Caller(user: try machine.createAccount("alice", in: memory).user, device: "phone")
+      try machine.createAccount("alice", in: file)
+    }
+
+    /// The answer, which must be the same of both.
+    func ask(_ request: CloudRequest) throws -> Result<CloudReply, CloudError> {
+      number += 1
+      let call = CloudCall(
+        container: "c", database: .private, requestID: "\(number)", request: request)
+      let now = Timestamp(secondsSinceReferenceDate: Double(1_000 + number))
+      let first = try machine.answer(call, from: caller, now: now, in: memory)
+      let second = try machine.answer(call, from: caller, now: now, in: file)
+      if first != second { Issue.record("request \(number): \(request)") }
+      return first.result
+    }
+  }
+
+  @Test("Random saves, deletions, queries and their pages are answered alike", arguments: 1...6)
+  func alike(_ seed: UInt64) throws {
+    var random = Lehmer(seed: seed)
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let twins = try Twins(path: place.path)
+    _ = try twins.ask(.modifyZones(ModifyZones(save: [zoneA, zoneB])))
+    let watched = QuerySubscription(
+      query: Query(recordType: "T1"), zone: nil, options: [.firesOnRecordCreation, .firesOnce])
+    _ = try twins.ask(
+      .modifySubscriptions(
+        ModifySubscriptions(save: [Subscription(id: .init("s"), kind: .query(watched))])))
+    var found = 0
+    for _ in 0..<60 {
+      let zone = random.pick([zoneA, zoneB, .default])
+      let type = random.pick(["T1", "T2"])
+      var saves: [RecordSave] = []
+      for _ in 0..<random.below(12) {
+        let id = RecordID(name: "\(type)-\(random.below(80))", zone: zone)
+        guard !saves.contains(where: { $0.id == id }) else { continue }
+        var record = Record(id: id, type: type)
+        record.fields["n"] = Field(.int64(Int64(random.below(5))))
+        if random.below(3) == 0 { record.fields["t"] = Field(.string("t\(random.below(5))")) }
+        if random.below(4) == 0 {
+          let upload = UploadAsset(
+            recordType: type, key: "file", content: [UInt8(random.below(4))])
+          guard case .success(.assetUploaded(let asset)) = try twins.ask(.uploadAsset(upload))
+          else { throw CloudError(.internalError, "the upload failed") }
+          record.fields["file"] = Field(.asset(asset))
+        }
+        saves.append(RecordSave(record))
+      }
+      let gone = RecordID(name: "T1-\(random.below(80))", zone: zoneA)
+      _ = try twins.ask(
+        .modifyRecords(
+          ModifyRecords(
+            save: saves, delete: saves.contains { $0.id == gone } ? [] : [gone],
+            policy: .allKeys, isAtomic: false)))
+      let query = Query(
+        recordType: type,
+        filters: random.below(2) == 0
+          ? [] : [.init(key: "n", comparator: .lessThan, value: .int64(3))],
+        sorts: random.below(2) == 0 ? [] : [.init(key: "t", ascending: random.below(2) == 0)])
+      var cursor: QueryCursor?
+      repeat {
+        let request = QueryRecords(
+          query: query, zone: random.pick([nil, zone]), cursor: nil, limit: nil)
+        _ = try twins.ask(.queryRecords(request))
+        let paged = QueryRecords(
+          query: query, zone: zone, cursor: cursor, limit: 1 + Int(random.below(9)))
+        guard case .success(.queried(let page)) = try twins.ask(.queryRecords(paged)) else {
+          throw CloudError(.internalError, "the query failed")
+        }
+        found += page.records.count
+        for record in page.records.prefix(1) {
+          guard case .asset(let asset)? = record.fields["file"]?.value else { continue }
+          _ = try twins.ask(
+            .downloadAsset(
+              DownloadAsset(record: record.id, key: "file", checksum: asset.checksum)))
+        }
+        cursor = page.cursor
+      } while cursor != nil
+      if random.below(20) == 0 {
+        _ = try twins.ask(.modifyZones(ModifyZones(delete: [zoneB])))
+        _ = try twins.ask(.modifyZones(ModifyZones(save: [zoneB])))
+      }
+    }
+    #expect(found > 100)
+    let checksums = (0..<4 as Range<UInt8>).map { SHA256.hexadecimal(of: [$0]) }
+    #expect(try dump(twins.memory, names: checksums) == dump(twins.file, names: checksums))
+    try twins.file.close()
+  }
+
+  @Test("A query of one type reads the index, not the whole zone")
+  func plan() throws {
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let storage = try SQLiteStorage(path: place.path, identity: 1)
+    let plan = try storage.connection.rows(
+      """
+      EXPLAIN QUERY PLAN SELECT name, changed_at, body FROM records
+      WHERE zone = 1 AND type = 'T' AND is_live = 1 AND name > 'a' ORDER BY name LIMIT 5
+      """
+    ) { try $0.text(3) }
+    #expect(
+      plan.count == 1
+        && plan.first?.contains("records_by_type (zone=? AND type=? AND name>?)") == true, "\(plan)"
+    )
+    try storage.close()
+  }
+}
