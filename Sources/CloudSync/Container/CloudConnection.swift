@@ -43,7 +43,8 @@ package final class CloudConnection: Sendable {
 
   /// Keeps the first transport offered and listens to it; answers the one that is kept.
   @discardableResult
-  private func adopt(_ transport: any CloudTransport) -> any CloudTransport {
+  private func adopt(_ bare: any CloudTransport) -> any CloudTransport {
+    let transport = AssetCourier(bare)
     let kept = state.withLock { state in
       if let earlier = state.transport { return (transport: earlier, isNew: false) }
       state.transport = transport

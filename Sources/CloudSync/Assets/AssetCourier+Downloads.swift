@@ -1,0 +1,133 @@
+import CloudProtocol
+import Foundation
+import Records
+import Synchronization
+
+extension AssetCourier {
+  /// One file on its way from the server.
+  private struct Download: Hashable, Sendable {
+    var record: RecordID
+    var key: String
+    var checksum: String
+    var size: Int
+  }
+
+  /// What became of the downloads of a reply.
+  private struct Files: Sendable {
+    var places: [Download: URL] = [:]
+    var failures: [RecordID: CloudError] = [:]
+
+    /// The record with the places of its files; files that failed have none.
+    func located(_ record: Record) -> Record {
+      record.mappingAssets { key, asset in
+        var asset = asset
+        asset.location =
+          places[
+            Download(
+              record: record.id, key: key, checksum: asset.checksum, size: asset.size)]?
+          .absoluteString
+        return asset
+      }
+    }
+
+    func located<ID>(_ results: [ItemResult<ID, Record>]) -> [ItemResult<ID, Record>] {
+      results.map { result in
+        guard let record = result.value else { return result }
+        if let failure = failures[record.id] { return ItemResult(id: result.id, .failure(failure)) }
+        return ItemResult(id: result.id, .success(located(record)))
+      }
+    }
+  }
+
+  /// A reply with the files of its records on this device.
+  ///
+  /// A file that the server does not give fails its record, where the reply can say so; in a page
+  /// of changes the asset comes without a place. Any other failure fails the request.
+  func withFiles(_ reply: CloudReply, of call: CloudCall) async throws(CloudError) -> CloudReply {
+    switch reply {
+    case .records(let results):
+      return .records(try await fetch(results.compactMap(\.value), call).located(results))
+    case .zoneChanges(var page):
+      let files = try await fetch(page.modified, call)
+      page.modified = page.modified.map(files.located)
+      return .zoneChanges(page)
+    case .queried(var page):
+      let files = try await fetch(page.records, call)
+      page.records = page.records.map(files.located)
+      return .queried(page)
+    case .sharesAccepted(let results):
+      return .sharesAccepted(try await fetch(results.compactMap(\.value), call).located(results))
+    case .sharesResolved, .currentUser, .databaseChanges, .zones, .zonesModified,
+      .recordsModified, .subscriptions, .subscriptionsModified, .usersFound, .assetUploaded,
+      .assetContent:
+      return reply
+    }
+  }
+
+  /// Saved records with the places of the files they were saved from; the server's versions in
+  /// conflicts with files of their own, to merge with.
+  func located(
+    _ results: [ItemResult<RecordID, Record>], _ call: CloudCall
+  ) async throws(CloudError) -> [ItemResult<RecordID, Record>] {
+    let conflicts = results.compactMap { $0.error?.serverRecord }.filter(\.hasAssets)
+    let files = conflicts.isEmpty ? Files() : try await fetch(conflicts, call)
+    return results.map { result in
+      switch result.outcome {
+      case .success(let record) where record.hasAssets:
+        let known = record.mappingAssets { _, asset in
+          var asset = asset
+          asset.location = staging.place(of: asset)?.absoluteString
+          return asset
+        }
+        return ItemResult(id: result.id, .success(known))
+      case .failure(var error):
+        error.serverRecord = error.serverRecord.map(files.located)
+        return ItemResult(id: result.id, .failure(error))
+      case .success: return result
+      }
+    }
+  }
+
+  private func fetch(_ records: [Record], _ call: CloudCall) async throws(CloudError) -> Files {
+    var downloads: [Download] = []
+    for record in records where record.hasAssets {
+      for element in record.fields {
+        for asset in element.field.value.assets {
+          let download = Download(
+            record: record.id, key: element.key, checksum: asset.checksum, size: asset.size)
+          if !downloads.contains(download) { downloads.append(download) }
+        }
+      }
+    }
+    guard !downloads.isEmpty else { return Files() }
+    let files = Mutex(Files())
+    try await forEach(downloads) { download in
+      do throws(CloudError) {
+        let place = try await self.bring(download, call)
+        files.withLock { $0.places[download] = place }
+        return nil
+      } catch {
+        guard error.code == .assetNotAvailable || error.code == .unknownItem else { return error }
+        files.withLock { $0.failures[download.record] = error }
+        return nil
+      }
+    }
+    return files.withLock { $0 }
+  }
+
+  private func bring(_ download: Download, _ call: CloudCall) async throws(CloudError) -> URL {
+    var call = call
+    call.requestID += "/file"
+    call.request = .downloadAsset(
+      DownloadAsset(record: download.record, key: download.key, checksum: download.checksum))
+    guard case .assetContent(let content) = try await transport.send(call) else {
+      throw CloudError(.internalError, "the server did not answer a download with content")
+    }
+    guard content.count == download.size, SHA256.hexadecimal(of: content) == download.checksum
+    else {
+      throw CloudError(.assetNotAvailable, "a downloaded file is not what the record names")
+    }
+    return try staging.stage(
+      content, of: Asset(checksum: download.checksum, size: download.size))
+  }
+}

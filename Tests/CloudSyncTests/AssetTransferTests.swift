@@ -1,0 +1,167 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import LoopbackServer
+import Records
+import Testing
+
+@Suite("Files of records, from one device to another")
+struct AssetTransferTests {
+  private let server = LoopbackServer()
+  private let folder = FileManager.default.temporaryDirectory
+    .appendingPathComponent("assets-\(UUID().uuidString)")
+
+  private func database(_ device: String) -> CKDatabase {
+    CKContainer(
+      identifier: "iCloud.assets", transport: server.device(device, signedInAs: "alice")
+    ).privateCloudDatabase
+  }
+
+  private func file(_ name: String, _ content: String) throws -> URL {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let file = folder.appendingPathComponent(name)
+    try Data(content.utf8).write(to: file)
+    return file
+  }
+
+  private func text(_ value: Any?) throws -> String? {
+    guard let file = (value as? CKAsset)?.fileURL else { return nil }
+    return String(data: try Data(contentsOf: file), encoding: .utf8)
+  }
+
+  private func remove() { try? FileManager.default.removeItem(at: folder) }
+
+  @Test("basics, receiveUpdatedAsset: content arrives in fresh files; unchanged files stay at home")
+  func basics() async throws {
+    defer { remove() }
+    let (phone, desk) = (database("phone"), database("desk"))
+    let record = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: "p"))
+    let original = try file("a", "first")
+    record["image"] = CKAsset(fileURL: original)
+    record["pages"] = [
+      CKAsset(fileURL: try file("b", "one")), CKAsset(fileURL: try file("c", "two")),
+    ]
+    let saved = try await phone.save(record)
+    #expect((saved["image"] as? CKAsset)?.fileURL == original, "the saved record keeps its file")
+    let first = try await desk.record(for: record.recordID)
+    let second = try await desk.record(for: record.recordID)
+    #expect(try text(first["image"]) == "first")
+    #expect(try (first["pages"] as? [CKAsset])?.map { try text($0) } == ["one", "two"])
+    let places = [first, second].map { ($0["image"] as? CKAsset)?.fileURL }
+    #expect(places[0] != places[1] && places[0] != original, "every reading gives a fresh file")
+    // Another field changes: no file travels.
+    server.controls.forgetRequests()
+    saved["title"] = "t"
+    try await phone.save(saved)
+    #expect(server.controls.requestCount(in: RequestScope(kind: .uploadAsset)) == 0)
+    // The content changes: the new one travels, and the old one is gone.
+    first["image"] = CKAsset(fileURL: try file("d", "second"))
+    first["title"] = "t"
+    let merged = try await desk.modifyRecords(
+      saving: [first], deleting: [], savePolicy: .changedKeys)
+    _ = try merged.saveResults[first.recordID]?.get()
+    let third = try await phone.record(for: record.recordID)
+    #expect(try text(third["image"]) == "second" && third["title"] as? String == "t")
+    let bare = try await phone.records(for: [record.recordID], desiredKeys: ["title"])
+    #expect(try bare[record.recordID]?.get().allKeys() == ["title"])
+  }
+
+  @Test("A file that was read can go into another record, and a query and a feed bring files")
+  func copies() async throws {
+    defer { remove() }
+    let (phone, desk) = (database("phone"), database("desk"))
+    let zone = try await phone.save(CKRecordZone(zoneName: "Photos"))
+    let source = CKRecord(
+      recordType: "Photo", recordID: CKRecord.ID(recordName: "a", zoneID: zone.zoneID))
+    source["image"] = CKAsset(fileURL: try file("a", "shared"))
+    source["n"] = 1
+    try await phone.save(source)
+    let read = try await desk.record(for: source.recordID)
+    let copy = CKRecord(
+      recordType: "Photo", recordID: CKRecord.ID(recordName: "b", zoneID: zone.zoneID))
+    copy["image"] = read["image"] as? CKAsset
+    try await desk.save(copy)
+    let changes = try await phone.recordZoneChanges(inZoneWith: zone.zoneID, since: nil)
+    let images = try changes.modificationResultsByID.values.map {
+      try text(try $0.get().record["image"])
+    }
+    #expect(images == ["shared", "shared"])
+  }
+
+  @Test("A file that is missing or unreadable fails its record; atomically, its zone")
+  func missing() async throws {
+    defer { remove() }
+    let phone = database("phone")
+    let zone = try await phone.save(CKRecordZone(zoneName: "Photos"))
+    func record(_ name: String, _ file: URL?) -> CKRecord {
+      let id = CKRecord.ID(recordName: name, zoneID: zone.zoneID)
+      let record = CKRecord(recordType: "Photo", recordID: id)
+      record["image"] = file.map { CKAsset(fileURL: $0) }
+      return record
+    }
+    let good = try file("good", "x")
+    for atomically in [true, false] {
+      let suffix = atomically ? "1" : "2"
+      let records = [
+        record("good\(suffix)", good), record("bad\(suffix)", folder.appendingPathComponent("no")),
+        record("plain\(suffix)", nil),
+      ]
+      let result = try await phone.modifyRecords(
+        saving: records, deleting: [], atomically: atomically)
+      let codes = records.map { record -> CKError.Code? in
+        guard case .failure(let error as CKError)? = result.saveResults[record.recordID] else {
+          return nil
+        }
+        return error.code
+      }
+      #expect(
+        codes
+          == (atomically
+            ? [.batchRequestFailed, .assetFileNotFound, .batchRequestFailed]
+            : [nil, .assetFileNotFound, nil]))
+    }
+    let stored = try server.records(
+      in: ZoneID(name: "Photos"), container: "iCloud.assets", account: "alice")
+    #expect(stored.map(\.id.name) == ["good2", "plain2"])
+    await #expect(throws: CKError.self) {
+      try await phone.save(record("folder", folder))
+    }
+  }
+
+  @Test("Large content, empty content, and a network that fails on the way")
+  func faults() async throws {
+    defer { remove() }
+    let (phone, desk) = (database("phone"), database("desk"))
+    let large = String(repeating: "0123456789abcdef", count: 200_000)
+    let record = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: "p"))
+    record["large"] = CKAsset(fileURL: try file("large", large))
+    record["empty"] = CKAsset(fileURL: try file("empty", ""))
+    server.controls.fail(with: .networkFailure, in: RequestScope(kind: .uploadAsset))
+    do {
+      try await phone.save(record)
+      Issue.record("the upload should have failed")
+    } catch { #expect((error as? CKError)?.code == .networkFailure) }
+    try await phone.save(record)
+    server.controls.fail(with: .networkFailure, in: RequestScope(kind: .downloadAsset))
+    do {
+      _ = try await desk.record(for: record.recordID)
+      Issue.record("the download should have failed")
+    } catch { #expect((error as? CKError)?.code == .networkFailure) }
+    let read = try await desk.record(for: record.recordID)
+    #expect(try text(read["large"]) == large && text(read["empty"]) == "")
+    // The answer to the save is lost: the file is there once, and the repetition is a conflict.
+    read["empty"] = CKAsset(fileURL: try file("new", "new"))
+    server.controls.dropAnswers(in: RequestScope(kind: .modifyRecords))
+    do {
+      try await desk.save(read)
+      Issue.record("the answer should have been lost")
+    } catch { #expect((error as? CKError)?.code == .networkFailure) }
+    do {
+      try await desk.save(read)
+      Issue.record("the server has a newer version")
+    } catch {
+      let server = (error as? CKError)?.serverRecord
+      #expect(try text(server?["empty"]) == "new", "the server's version brings its file")
+    }
+  }
+}
