@@ -14,15 +14,19 @@ public struct ShareDetails: Hashable, Sendable, Codable {
   /// Everyone in it, the owner first.
   public var participants: [ShareParticipant]
 
+  /// Which of them is the user the server answers; `nil` in what is stored or sent to it.
+  public var currentParticipant: String?
+
   /// Describes a share.
   public init(
     root: RecordID?, publicPermission: SharePermission = .none, url: String? = nil,
-    participants: [ShareParticipant] = []
+    participants: [ShareParticipant] = [], currentParticipant: String? = nil
   ) {
     self.root = root
     self.publicPermission = publicPermission
     self.url = url
     self.participants = participants
+    self.currentParticipant = currentParticipant
   }
 
   /// The record type of every share.

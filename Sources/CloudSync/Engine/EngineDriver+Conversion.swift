@@ -42,7 +42,7 @@ extension EngineDriver.Core {
     case .fetchedZoneChanges(let modified, let deleted):
       .fetchedRecordZoneChanges(
         .init(
-          modifications: modified.map { .init(record: CKRecord($0)) },
+          modifications: modified.map { .init(record: CKRecord.face(of: $0)) },
           deletions: deleted.map {
             .init(recordID: CKRecord.ID($0.id), recordType: $0.type)
           }))
@@ -88,7 +88,7 @@ extension EngineDriver.Core {
     var failedSaves: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
     for result in sent.saved {
       switch result.outcome {
-      case .success(let record): saved.append(CKRecord(record))
+      case .success(let record): saved.append(CKRecord.face(of: record))
       case .failure(let error):
         // The app's own object, so that a delegate finds in it what it put there.
         guard let record = batch[result.id] else { continue }

@@ -14,7 +14,7 @@ extension CKError {
       userInfo[CKErrorRetryAfterKey] = NSNumber(value: seconds)
     }
     if let record = error.serverRecord {
-      userInfo[CKRecordChangedErrorServerRecordKey] = CKRecord(record)
+      userInfo[CKRecordChangedErrorServerRecordKey] = CKRecord.face(of: record)
       if let clientRecord {
         userInfo[CKRecordChangedErrorClientRecordKey] = clientRecord
         userInfo[CKRecordChangedErrorAncestorRecordKey] = clientRecord.ancestor

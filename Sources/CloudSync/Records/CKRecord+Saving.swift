@@ -10,7 +10,8 @@ extension CKRecord {
   package func pendingSave(
     policy: SavePolicy = .ifServerRecordUnchanged
   ) -> RecordSave {
-    state.withLock { state in
+    let sharing = sharingToSave
+    return state.withLock { state in
       let record = state.record
       var keys = state.changedKeys
       var sendsParent = state.isParentChanged
@@ -23,7 +24,7 @@ extension CKRecord {
       return RecordSave(
         id: record.id, type: record.type, changeTag: record.changeTag,
         changes: keys.sorted().map { RecordSave.Change(key: $0, field: record.fields[$0]) },
-        parent: sendsParent ? .set(record.parent) : .keep)
+        parent: sendsParent ? .set(record.parent) : .keep, sharing: sharing)
     }
   }
 
@@ -53,7 +54,7 @@ extension CKRecord {
       guard let base = state.base else { return nil }
       var record = state.record
       record.fields = base
-      return CKRecord(record)
+      return CKRecord.face(of: record)
     }
   }
 }

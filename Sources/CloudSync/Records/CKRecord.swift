@@ -37,6 +37,15 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSett
   /// The state, behind the lock that makes the object usable from any thread.
   let state: Mutex<State>
 
+  /// The object for a record from the server: a `CKShare` for a share.
+  package static func face(of record: Record) -> CKRecord {
+    let state = State(record: record, base: record.fields)
+    return record.sharing == nil ? CKRecord(state: state) : CKShare(state: state)
+  }
+
+  /// What a save sends of a record that is a share; `nil` for every other one.
+  var sharingToSave: ShareDetails? { nil }
+
   /// Makes a record object with a given state.
   package init(state: State) { self.state = Mutex(state) }
 

@@ -6,6 +6,7 @@ extension ByteWriter {
     write(share.publicPermission.rawValue)
     write(optional: share.url) { $0.write($1) }
     write(list: share.participants) { $0.write($1) }
+    write(optional: share.currentParticipant) { $0.write($1) }
   }
 
   /// Appends one person in a share.
@@ -48,11 +49,12 @@ extension ByteReader {
     let root = try optional { (reader) throws(ByteFormatError) in try reader.recordID() }
     let permission: SharePermission = try known("permission")
     let url = try optional { (reader) throws(ByteFormatError) in try reader.string() }
+    let participants = try list { (reader) throws(ByteFormatError) in
+      try reader.shareParticipant()
+    }
     return ShareDetails(
-      root: root, publicPermission: permission, url: url,
-      participants: try list { (reader) throws(ByteFormatError) in
-        try reader.shareParticipant()
-      })
+      root: root, publicPermission: permission, url: url, participants: participants,
+      currentParticipant: try optional { (reader) throws(ByteFormatError) in try reader.string() })
   }
 
   /// One person in a share.

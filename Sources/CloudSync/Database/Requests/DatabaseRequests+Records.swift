@@ -12,7 +12,7 @@ extension DatabaseRequests {
     let reply = try await send(
       .fetchRecords(FetchRecords(ids: ids.map(\.value), fields: FieldSelection(desiredKeys))))
     guard case .records(let items) = reply else { throw .misplaced(reply) }
-    return ItemResults(items, for: ids, CKRecordID.init) { CKRecord($1) }
+    return ItemResults(items, for: ids, CKRecordID.init) { CKRecord.face(of: $1) }
   }
 
   /// Saves and deletes records; those that were saved hold the server's version afterwards.
@@ -35,7 +35,7 @@ extension DatabaseRequests {
       saved: ItemResults(
         saved, for: savedIDs, CKRecordID.init, clientRecord: { sent[$0]?.0 }
       ) { id, record in
-        guard let (object, save) = sent[id] else { return CKRecord(record) }
+        guard let (object, save) = sent[id] else { return CKRecord.face(of: record) }
         object.didSave(record, of: save)
         return object
       },

@@ -1,0 +1,192 @@
+public import Foundation
+import Records
+import Synchronization
+
+/// The record that shares others: a root record with all that hangs under it, or a whole zone.
+///
+/// A hierarchical share is saved together with its root the first time. Its URL comes with the
+/// first save. Source: cloudkit-surface 1.11 and 2.7.
+///
+/// `@unchecked` for the reason `CKRecord` gives; the property it adds is a `Mutex`.
+public final class CKShare: CKRecord, @unchecked Sendable {
+  /// The people as objects, kept so that an app which changes one changes the share.
+  private struct Roster {
+    var source: [ShareParticipant] = []
+    var people: [CKShareParticipant] = []
+  }
+
+  private let roster = Mutex(Roster())
+
+  /// Makes a share object with a given state.
+  package override init(state: CKRecord.State) { super.init(state: state) }
+
+  /// Shares `rootRecord` and all that hangs under it, under a name of its own in the same zone.
+  public convenience init(rootRecord: CKRecord) {
+    self.init(
+      rootRecord: rootRecord,
+      shareID: CKRecord.ID(
+        recordName: "Share-\(UUID().uuidString)", zoneID: rootRecord.recordID.zoneID))
+  }
+
+  /// Shares `rootRecord` and all that hangs under it, under the name `shareID`.
+  public convenience init(rootRecord: CKRecord, shareID: CKRecord.ID) {
+    self.init(id: shareID, root: rootRecord.recordID.value)
+  }
+
+  /// The older spelling of `init(rootRecord:shareID:)`.
+  public convenience init(rootRecord: CKRecord, share shareID: CKRecord.ID) {
+    self.init(rootRecord: rootRecord, shareID: shareID)
+  }
+
+  /// Shares all of the zone `recordZoneID`.
+  public convenience init(recordZoneID: CKRecordZone.ID) {
+    self.init(
+      id: CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: recordZoneID), root: nil)
+  }
+
+  private convenience init(id: CKRecord.ID, root: RecordID?) {
+    let owner = ShareParticipant(
+      id: UUID().uuidString,
+      identity: UserIdentity(user: UserID(id.zoneID.ownerName), hasAccount: true),
+      role: .owner, permission: .readWrite, acceptance: .accepted)
+    var record = Record(id: id.value, type: ShareDetails.recordType)
+    record.sharing = ShareDetails(root: root, participants: [owner])
+    self.init(state: CKRecord.State(record: record))
+  }
+
+  /// Reads an archive of a share; `nil` when it is damaged or of another record.
+  public required init?(coder: NSCoder) {
+    super.init(coder: coder)
+    guard state.withLock({ $0.record.sharing != nil }) else { return nil }
+  }
+
+  /// What everyone who knows the URL may do; nothing unless set.
+  ///
+  /// Letting everyone in removes those who were invited and did not come yet; closing the share
+  /// again removes all but the owner.
+  public var publicPermission: CKShare.ParticipantPermission {
+    get { CKShareParticipantPermission(details.publicPermission) }
+    set {
+      guard newValue.value != details.publicPermission else { return }
+      change { details in
+        details.publicPermission = newValue.value
+        details.participants.removeAll { person in
+          guard person.role != .owner else { return false }
+          return newValue == .none || person.acceptance != .accepted
+        }
+      }
+    }
+  }
+
+  /// Where the share can be accepted; `nil` before the first save.
+  public var url: URL? { details.url.flatMap { URL(string: $0) } }
+
+  /// Everyone in the share, the owner first.
+  public var participants: [CKShare.Participant] { people() }
+
+  /// Whose records they are.
+  public var owner: CKShare.Participant {
+    people().first { $0.role == .owner }
+      ?? CKShareParticipant(
+        ShareParticipant(
+          id: "", identity: UserIdentity(user: UserID(recordID.zoneID.ownerName)), role: .owner,
+          permission: .readWrite, acceptance: .accepted))
+  }
+
+  /// The participant that is the signed-in user; `nil` where the server does not say.
+  public var currentUserParticipant: CKShare.Participant? {
+    let details = details
+    guard let id = details.currentParticipant else {
+      return details.url == nil ? owner : nil
+    }
+    return people().first { $0.participantID == id }
+  }
+
+  /// Invites a person, or changes what one who is in the share already may do.
+  ///
+  /// A share that everyone may join takes no invitations: nothing changes then.
+  public func addParticipant(_ participant: CKShare.Participant) {
+    guard details.publicPermission == .none else { return }
+    let people = people().filter { !$0.isEqual(participant) || $0.role == .owner }
+    if people.contains(where: { $0.isEqual(participant) }) { return }
+    settle(people + [participant])
+  }
+
+  /// Takes a person out of the share.
+  public func removeParticipant(_ participant: CKShare.Participant) {
+    settle(people().filter { $0.role == .owner || !$0.isEqual(participant) })
+  }
+
+  /// Always `nil`: this server gives no URLs for one person alone.
+  public func oneTimeURL(for participantID: CKShare.Participant.ID) -> URL? { nil }
+
+  /// Another share object with the same contents and the same unsaved changes.
+  public override func copy(with zone: NSZone? = nil) -> Any {
+    flush()
+    return CKShare(state: state.withLock { $0 })
+  }
+
+  /// Archives the whole share, unsaved changes included.
+  public override func encode(with coder: NSCoder) {
+    flush()
+    super.encode(with: coder)
+  }
+
+  /// Archives what the system knows of the share, its people and its URL too.
+  public override func encodeSystemFields(with coder: NSCoder) {
+    flush()
+    super.encodeSystemFields(with: coder)
+  }
+
+  override var sharingToSave: ShareDetails? {
+    flush()
+    return details
+  }
+
+  private var details: ShareDetails {
+    state.withLock { $0.record.sharing ?? ShareDetails(root: nil) }
+  }
+
+  private func change(_ body: (inout ShareDetails) -> Void) {
+    flush()
+    state.withLock { state in
+      var details = state.record.sharing ?? ShareDetails(root: nil)
+      body(&details)
+      state.record.sharing = details
+    }
+  }
+
+  /// The people as objects: the same ones as long as the server says nothing new.
+  private func people() -> [CKShareParticipant] {
+    let current = details.participants
+    return roster.withLock { roster in
+      if roster.source != current {
+        let known = Dictionary(
+          zip(roster.source.map(\.id), roster.people).filter { !$0.0.isEmpty }
+        ) { first, _ in first }
+        roster.people = current.map { value in
+          guard let person = known[value.id], person.value == value else {
+            return CKShareParticipant(value)
+          }
+          return person
+        }
+        roster.source = current
+      }
+      return roster.people
+    }
+  }
+
+  private func settle(_ people: [CKShareParticipant]) {
+    let values = people.map(\.value)
+    roster.withLock { $0 = Roster(source: values, people: people) }
+    state.withLock { $0.record.sharing?.participants = values }
+  }
+
+  /// Takes over what the app changed in the people's objects.
+  private func flush() {
+    let people = people()
+    let values = people.map(\.value)
+    roster.withLock { $0.source = values }
+    state.withLock { $0.record.sharing?.participants = values }
+  }
+}
