@@ -5,7 +5,7 @@ import Records
 /// The records that the predicate tests filter, and short ways to read them.
 enum PredicateFixture {
   static let names = ["Ada", "Bert", "Çelik", "dora", "Émile", "O'Neil", "a \"b\" \\c", "Adam"]
-  static let tags = [["red"], ["red", "blue"], ["green", "bluish", "Red"], []]
+  static let tags = [["red"], ["red", "blue"], ["green", "bluish", "rot"], []]
   static let notes = [
     "The quick brown fox", "a lazy Dog sleeps", "Crème brûlée for the fox", "FOX and dog",
   ]
@@ -36,7 +36,7 @@ enum PredicateFixture {
     record["tags"] = tags[index % 4]
     record["numbers"] = [index, index + 1]
     record["place"] = place(index)
-    record["owner"] = CKRecord.Reference(recordID: owner(index), action: .deleteSelf)
+    record["owner"] = CKRecord.Reference(recordID: owner(index), action: .none)
     record["raw"] = Data([UInt8(index)])
     record["in"] = index % 2
     record["first_Name2"] = "n\(index % 6)"

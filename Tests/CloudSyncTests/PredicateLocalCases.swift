@@ -5,7 +5,9 @@ import Foundation
 enum PredicateLocalCases {
   private typealias F = PredicateFixture
 
-  static var all: [(PredicateCase, refusal: String)] {
+  static var all: [(PredicateCase, refusal: String)] { compounds + texts + calculations + mistakes }
+
+  static var compounds: [(PredicateCase, refusal: String)] {
     [
       (
         PredicateCase("name == 'Ada' OR n > 30") { $0.text("name") == "Ada" || $0.int("n") > 30 },
@@ -69,6 +71,11 @@ enum PredicateLocalCases {
           $0.text("name").map { $0.hasPrefix("A") || $0 == "dora" } ?? false
         }, "MATCHES is not supported"
       ),
+    ]
+  }
+
+  static var texts: [(PredicateCase, refusal: String)] {
+    [
       (
         PredicateCase("name ==[c] 'ADA'") { $0.text("name") == "Ada" }, "[] are not supported"
       ),
@@ -122,6 +129,11 @@ enum PredicateLocalCases {
           Double($0.int("n")) + 1 > 2 * ($0.double("score") - 3) * ($0.double("score") - 3)
         }, "Calculations are not supported"
       ),
+    ]
+  }
+
+  static var calculations: [(PredicateCase, refusal: String)] {
+    [
       (
         PredicateCase("n == 3 + 4") { $0.int("n") == 7 }, "Calculations are not supported"
       ),
@@ -165,6 +177,11 @@ enum PredicateLocalCases {
         PredicateCase("tags CONTAINS {'red', 'blue'}") { _ in false },
         "A list cannot be compared so"
       ),
+    ]
+  }
+
+  static var mistakes: [(PredicateCase, refusal: String)] {
+    [
       (
         PredicateCase("self == 'x'") { _ in false }, "self can only be searched for words"
       ),

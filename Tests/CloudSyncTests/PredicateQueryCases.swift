@@ -3,7 +3,7 @@ import Foundation
 
 /// Predicates that queries take.
 enum PredicateQueryCases {
-  static var all: [PredicateCase] { comparisons + lists + others }
+  static var all: [PredicateCase] { comparisons + lists + others + searches }
 
   private typealias F = PredicateFixture
 
@@ -158,6 +158,11 @@ enum PredicateQueryCases {
       PredicateCase("lastModifiedUserRecordID != %@", CKRecord.ID(recordName: "_user1")) {
         $0.lastModifiedUserRecordID?.recordName != "_user1"
       },
+    ]
+  }
+
+  static var searches: [PredicateCase] {
+    [
       PredicateCase("distanceToLocation:fromLocation:(place, %@) < %f", F.place(20), 5000.0) {
         abs($0.number - 20) <= 4
       },

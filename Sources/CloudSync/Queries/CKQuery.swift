@@ -18,8 +18,8 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Send
 
   private let order: Mutex<Order>
 
-  /// Sort descriptors in a box, `@unchecked` because Foundation does not say that they never
-  /// change; they do not.
+  /// Sort descriptors in a box, `@unchecked` because Foundation does not say so; each one never
+  /// changes after it was made, and the list is behind the lock.
   private struct Order: @unchecked Sendable {
     var descriptors: [NSSortDescriptor]?
   }

@@ -1,8 +1,8 @@
 import Records
 
 extension PredicateParser {
-  /// The part as an expression.
-  func expression(_ node: Node) throws(PredicateSyntaxError) -> PredicateOperand {
+  /// The part as an expression; mutating as `tree` is.
+  mutating func expression(_ node: Node) throws(PredicateSyntaxError) -> PredicateOperand {
     switch node {
     case .expression(let expression): return expression
     case .predicate: throw fault("a value is expected where a comparison ends")

@@ -122,7 +122,9 @@ struct PredicateParser {
   }
 
   /// The part as a predicate.
-  func tree(_ node: Node) throws(PredicateSyntaxError) -> PredicateTree {
+  ///
+  /// Mutating only so that the part is parsed before the position of an error is looked at.
+  mutating func tree(_ node: Node) throws(PredicateSyntaxError) -> PredicateTree {
     switch node {
     case .predicate(let tree): return tree
     case .expression: throw fault("a comparison such as == is missing before \(token.summary)")

@@ -71,8 +71,14 @@ struct PredicatePrinter {
       name + "(" + arguments.map(text).joined(separator: ", ") + ")"
     case .arithmetic(let operation, let left, let right):
       "\(operand(left)) \(operation.rawValue) \(operand(right))"
-    case .member(let list, let member): operand(list) + "[" + text(member) + "]"
+    case .member(let list, let member): base(list) + "[" + text(member) + "]"
     }
+  }
+
+  /// What a subscript is applied to: a sign in front binds less than it.
+  private func base(_ expression: PredicateOperand) -> String {
+    let text = operand(expression)
+    return text.hasPrefix("-") ? "(" + text + ")" : text
   }
 
   private func operand(_ expression: PredicateOperand) -> String {
@@ -88,8 +94,15 @@ struct PredicatePrinter {
     case .first: "FIRST"
     case .last: "LAST"
     case .size: "SIZE"
-    case .at(let position): text(position)
+    case .at(let position): index(text(position))
     }
+  }
+
+  /// A computed position; in parentheses when it starts like one of the words for positions.
+  private func index(_ text: String) -> String {
+    let start = text.uppercased()
+    let isLikeWord = ["FIRST", "LAST", "SIZE"].contains { start.hasPrefix($0) }
+    return isLikeWord ? "(" + text + ")" : text
   }
 
   private func literal(_ value: FieldValue) -> String {

@@ -9,6 +9,9 @@ extension QueryConversion {
     if !comparison.options.isEmpty {
       throw refusal("The options in [] are not supported in queries, in \(part); leave them out.")
     }
+    for side in [comparison.left, comparison.right] {
+      if case .foreign = side { _ = try constant(side, part) }
+    }
     switch comparison.modifier {
     case .direct: return try direct(comparison, part)
     case .any: return [try any(comparison, part)]
