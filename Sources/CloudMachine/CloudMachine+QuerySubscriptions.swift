@@ -5,9 +5,10 @@ import Records
 ///
 /// Source: cloudkit-surface 1.9.
 extension CloudMachine {
-  /// The pushes that the record changes in `ledger` call for: one for each subscription and
-  /// record that matches. A subscription that fires only once is taken away in `ledger`.
+  /// The pushes that the record changes in `ledger` call for.
   ///
+  /// One for each subscription and record that matches. A subscription that fires only once is
+  /// taken away in `ledger`.
   /// A record that matches as it is now was created or updated; one that is gone must have
   /// matched as it was. One that just stopped matching tells nothing.
   func queryPushes(

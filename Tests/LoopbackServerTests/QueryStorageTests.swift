@@ -148,6 +148,36 @@ struct QueryStorageTests {
     for server in servers { server.close() }
   }
 
+  @Test("An administrator deploys the schema and takes indexes away")
+  func schema() async throws {
+    let server = LoopbackServer()
+    let phone = server.device("phone", signedInAs: "alice")
+    _ = try await phone.send(call("z", .modifyZones(ModifyZones(save: [zoneA]))))
+    _ = try await phone.send(saving("a"))
+    try server.controls.deploySchema(container: "c")
+    let query = call("q", .queryRecords(QueryRecords(query: Query(recordType: "T"))))
+    #expect(await outcome(of: query, on: phone) == "ok")
+    try server.controls.setIndexes(
+      of: "___recordID", recordType: "T", container: "c", queryable: false, sortable: true,
+      searchable: true)
+    #expect(await outcome(of: query, on: phone) == "invalidArguments")
+    func production(_ type: String) async throws -> CloudError.Code? {
+      let record = Record(id: RecordID(name: type, zone: .default), type: type)
+      let request = CloudRequest.modifyRecords(
+        ModifyRecords(save: [RecordSave(record)], policy: .allKeys))
+      let reply = try await phone.send(
+        CloudCall(
+          container: "c", environment: .production, database: .private, requestID: type,
+          request: request))
+      guard case .recordsModified(let saved, _) = reply else { return nil }
+      return saved.first?.error?.code
+    }
+    #expect(try await production("T") == nil)
+    #expect(try await production("U") == .serverRejectedRequest)
+    server.close()
+    #expect(throws: CloudError.self) { try server.controls.deploySchema(container: "c") }
+  }
+
   @Test("A query of one type reads the index, not the whole zone")
   func plan() throws {
     let place = try TemporaryFile()

@@ -82,7 +82,7 @@ public struct SHA256: Sendable {
   /// Mixes blocks of 64 bytes into the state.
   private mutating func mix(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, blocks: Int) {
     guard blocks > 0 else { return }
-    // Plain memory and no calls within the loops: without optimisation all else is ten times slower.
+    // Plain memory and no calls within the loops: unoptimised, all else is ten times slower.
     SHA256.constants.withUnsafeBufferPointer { constants in
       withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
         for block in 0..<blocks {
