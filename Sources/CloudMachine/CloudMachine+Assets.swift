@@ -44,6 +44,13 @@ extension CloudMachine {
           + "one may hold")
     }
     var ledger = Ledger(try context.databaseRow(), now: context.now)
+    // The save that redeems it is judged exactly; this only keeps out what can never be saved.
+    if context.database.scope == .private, let quota = context.account?.quota,
+      request.content.count > max(0, quota - ledger.database.byteCount)
+    {
+      throw Refusal(
+        .quotaExceeded, "the account's storage is full; delete something or raise the quota")
+    }
     for receipt in try context.storage.uploads(through: context.uploadHorizon, limit: 100) {
       ledger.append(.removeUpload(receipt))
     }

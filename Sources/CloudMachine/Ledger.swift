@@ -35,6 +35,8 @@ struct Ledger {
     var before: Record?
     /// As it is; `nil` for one that is gone.
     var after: Record?
+    /// Whether another process changed it, so that `before` is only known to have been there.
+    var isForeign = false
   }
 
   init(_ database: DatabaseRow, now: Timestamp) {

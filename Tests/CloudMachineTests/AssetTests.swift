@@ -149,6 +149,9 @@ struct AssetTests {
     #expect(
       try world.modify([fresh("b", ["file": .asset(asset)])]) == "+b quotaExceeded",
       "each record counts its own")
+    try world.machine.setQuota(20, of: world.alice, in: world.storage)
+    #expect(try say(5) == "! quotaExceeded", "it could never be saved")
+    #expect(try say(4) == "asset 4")
     #expect(try world.modify(delete: [id("a")]) == "-a ok")
     #expect(try world.storage.database(world.database)?.byteCount == 0)
     #expect(try world.modify([fresh("b", ["file": .asset(asset)])]) == "+b ok")

@@ -157,9 +157,9 @@ struct QueryRandomTests {
       let found = try world.find(conditions.map(\.0), sorts, zone: zone, limit: limit)
       matches += found.isEmpty ? 0 : 1
       if found != expected {
-        Issue.record(
-          "seed \(seed), query \(number): \(conditions.map(\.0)) \(sorts) \(String(describing: zone))"
-        )
+        let filters = conditions.map(\.0)
+        let place = zone?.name ?? "everywhere"
+        Issue.record("seed \(seed), query \(number): \(filters) \(sorts) \(place)")
         return
       }
     }

@@ -117,6 +117,42 @@ struct QuerySubscriptionTests {
     #expect(try Tests.fired(world, ModifyRecords(save: [fresh("c")])) == "zeta created c")
   }
 
+  @Test("what another process changed is told too, as far as it is still known")
+  func foreign() throws {
+    typealias Tests = QuerySubscriptionTests
+    let world = try World()
+    _ = try world.modify([fresh("old", ["n": .int64(9)]), fresh("gone"), fresh("pic", type: "Pic")])
+    let known = try #require(try world.storage.database(world.database)?.sequence)
+    _ = try Tests.subscribe(
+      world,
+      [
+        Tests.subscription("all", keys: ["n"]), Tests.subscription("pics", type: "Pic"),
+        Tests.subscription("large", [filter("n", .greaterThan, .int64(5))]),
+        Tests.subscription("once", [], [.firesOnRecordCreation, .firesOnce]),
+      ])
+    func told(after sequence: UInt64) throws -> [String] {
+      try world.machine.queryPushes(
+        forChangesAfter: sequence, in: world.database, storage: world.storage
+      ).map { order in
+        #expect(order.exceptDevice == nil && order.user == world.alice)
+        let query = order.push.query
+        return "\(order.push.subscription.rawValue) \(query.map { "\($0.reason)" } ?? "") "
+          + "\(query?.record.name ?? "")"
+      }
+    }
+    #expect(try told(after: known) == [])
+    _ = try world.modify([fresh("old", ["n": .int64(8)])], policy: .changedKeys)
+    _ = try world.modify([fresh("home", zone: .default)])
+    _ = try world.modify([fresh("new", ["n": .int64(1)])], delete: [id("gone"), id("pic")])
+    #expect(
+      try told(after: known) == [
+        "all created home", "all updated old", "all created new", "all deleted gone",
+        "large updated old", "pics deleted pic",
+      ])
+    let latest = try #require(try world.storage.database(world.database)?.sequence)
+    #expect(try told(after: latest) == [])
+  }
+
   @Test("in the public database everybody's subscriptions fire")
   func everybody() throws {
     typealias Tests = QuerySubscriptionTests

@@ -2,6 +2,7 @@ import CloudMachine
 import CloudProtocol
 import Records
 import SQLite
+import Synchronization
 import Testing
 
 @testable import LoopbackServer
@@ -52,22 +53,7 @@ struct QueryStorageTests {
     for _ in 0..<60 {
       let zone = random.pick([zoneA, zoneB, .default])
       let type = random.pick(["T1", "T2"])
-      var saves: [RecordSave] = []
-      for _ in 0..<random.below(12) {
-        let id = RecordID(name: "\(type)-\(random.below(80))", zone: zone)
-        guard !saves.contains(where: { $0.id == id }) else { continue }
-        var record = Record(id: id, type: type)
-        record.fields["n"] = Field(.int64(Int64(random.below(5))))
-        if random.below(3) == 0 { record.fields["t"] = Field(.string("t\(random.below(5))")) }
-        if random.below(4) == 0 {
-          let upload = UploadAsset(
-            recordType: type, key: "file", content: [UInt8(random.below(4))])
-          guard case .success(.assetUploaded(let asset)) = try twins.ask(.uploadAsset(upload))
-          else { throw CloudError(.internalError, "the upload failed") }
-          record.fields["file"] = Field(.asset(asset))
-        }
-        saves.append(RecordSave(record))
-      }
+      let saves = try randomSaves(&random, twins, type: type, zone: zone)
       let gone = RecordID(name: "T1-\(random.below(80))", zone: zoneA)
       _ = try twins.ask(
         .modifyRecords(
@@ -107,6 +93,89 @@ struct QueryStorageTests {
     let checksums = (0..<4 as Range<UInt8>).map { SHA256.hexadecimal(of: [$0]) }
     #expect(try dump(twins.memory, names: checksums) == dump(twins.file, names: checksums))
     try twins.file.close()
+  }
+
+  private func randomSaves(
+    _ random: inout Lehmer, _ twins: Twins, type: String, zone: ZoneID
+  ) throws -> [RecordSave] {
+    var saves: [RecordSave] = []
+    for _ in 0..<random.below(12) {
+      let id = RecordID(name: "\(type)-\(random.below(80))", zone: zone)
+      guard !saves.contains(where: { $0.id == id }) else { continue }
+      var record = Record(id: id, type: type)
+      record.fields["n"] = Field(.int64(Int64(random.below(5))))
+      if random.below(3) == 0 { record.fields["t"] = Field(.string("t\(random.below(5))")) }
+      if random.below(4) == 0 {
+        let upload = UploadAsset(
+          recordType: type, key: "file", content: [UInt8(random.below(4))])
+        guard case .success(.assetUploaded(let asset)) = try twins.ask(.uploadAsset(upload))
+        else { throw CloudError(.internalError, "the upload failed") }
+        record.fields["file"] = Field(.asset(asset))
+      }
+      saves.append(RecordSave(record))
+    }
+    return saves
+  }
+
+  @Test("A query subscription hears of what another server on the same file did, once")
+  func twoServers() async throws {
+    let place = try TemporaryFile()
+    defer { place.remove() }
+    let servers = try [LoopbackServer(path: place.path), LoopbackServer(path: place.path)]
+    let phone = servers[0].device("phone", signedInAs: "alice")
+    let tablet = servers[1].device("tablet", signedInAs: "alice")
+    let heard = Mutex<[QueryPush]>([])
+    let observation = tablet.observeSignals { signal in
+      guard case .push(let push) = signal, let query = push.query else { return }
+      heard.withLock { $0.append(query) }
+    }
+    defer { observation.stop() }
+    let watched = QuerySubscription(
+      query: Query(recordType: "T"), zone: nil, options: [.firesOnRecordCreation])
+    _ = try await tablet.send(
+      call(
+        "s",
+        .modifySubscriptions(
+          ModifySubscriptions(save: [Subscription(id: .init("s"), kind: .query(watched))]))))
+    _ = try await phone.send(call("z", .modifyZones(ModifyZones(save: [zoneA]))))
+    _ = try await phone.send(saving("a"))
+    try servers[1].checkForForeignChanges()
+    try servers[1].checkForForeignChanges()
+    #expect(
+      heard.withLock { $0 } == [
+        QueryPush(record: RecordID(name: "a", zone: zoneA), reason: .created)
+      ])
+    for server in servers { server.close() }
+  }
+
+  @Test("An administrator deploys the schema and takes indexes away")
+  func schema() async throws {
+    let server = LoopbackServer()
+    let phone = server.device("phone", signedInAs: "alice")
+    _ = try await phone.send(call("z", .modifyZones(ModifyZones(save: [zoneA]))))
+    _ = try await phone.send(saving("a"))
+    try server.controls.deploySchema(container: "c")
+    let query = call("q", .queryRecords(QueryRecords(query: Query(recordType: "T"))))
+    #expect(await outcome(of: query, on: phone) == "ok")
+    try server.controls.setIndexes(
+      of: "___recordID", recordType: "T", container: "c", queryable: false, sortable: true,
+      searchable: true)
+    #expect(await outcome(of: query, on: phone) == "invalidArguments")
+    func production(_ type: String) async throws -> CloudError.Code? {
+      let record = Record(id: RecordID(name: type, zone: .default), type: type)
+      let request = CloudRequest.modifyRecords(
+        ModifyRecords(save: [RecordSave(record)], policy: .allKeys))
+      let reply = try await phone.send(
+        CloudCall(
+          container: "c", environment: .production, database: .private, requestID: type,
+          request: request))
+      guard case .recordsModified(let saved, _) = reply else { return nil }
+      return saved.first?.error?.code
+    }
+    #expect(try await production("T") == nil)
+    #expect(try await production("U") == .serverRejectedRequest)
+    server.close()
+    #expect(throws: CloudError.self) { try server.controls.deploySchema(container: "c") }
   }
 
   @Test("A query of one type reads the index, not the whole zone")

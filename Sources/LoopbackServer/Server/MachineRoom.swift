@@ -162,6 +162,8 @@ final class MachineRoom: Sendable {
       guard !isFirst, row.sequence > known else { continue }
       pushes += try contents.machine.pushes(
         forChangesAfter: known, in: row.id, storage: storage)
+      pushes += try contents.machine.queryPushes(
+        forChangesAfter: known, in: row.id, storage: storage)
     }
     contents.knownVersion = version
     return pushes

@@ -28,6 +28,10 @@ public struct ServerLimits: Hashable, Sendable {
   public var zoneChangesPage: Int
   /// The most zones in a page of a database's changes.
   public var databaseChangesPage: Int
+  /// The most bytes of one file.
+  public var assetBytes: Int
+  /// Whether a field keeps the kind of its first save for ever, as CloudKit's schemas have it.
+  public var fixesFieldKinds: Bool
   /// How often one account may ask; `nil` sets no bound.
   public var throttle: Throttle?
 
@@ -39,6 +43,8 @@ public struct ServerLimits: Hashable, Sendable {
     recordBytes = limits.recordBytes
     zoneChangesPage = limits.zoneChangesPage
     databaseChangesPage = limits.databaseChangesPage
+    assetBytes = limits.assetBytes
+    fixesFieldKinds = limits.fixesFieldKinds
     throttle = nil
   }
 
@@ -49,6 +55,8 @@ public struct ServerLimits: Hashable, Sendable {
     limits.recordBytes = recordBytes
     limits.zoneChangesPage = zoneChangesPage
     limits.databaseChangesPage = databaseChangesPage
+    limits.assetBytes = assetBytes
+    limits.fixesFieldKinds = fixesFieldKinds
     limits.throttle = throttle.map { .init(requests: $0.requests, window: $0.seconds) }
     return limits
   }

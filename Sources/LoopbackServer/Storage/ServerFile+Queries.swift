@@ -4,7 +4,9 @@ import SQLite
 
 /// What layout 2 adds: finding records by type, what types look like, and the content of files.
 extension ServerFile {
-  /// Content is named by its checksum and kept in sealed chunks. It goes with the last row that
+  /// Content is named by its checksum and kept in sealed chunks.
+  ///
+  /// It goes with the last row that
   /// names it, in `uploads` or `file_uses`: the triggers see to it, whatever took that row away.
   static let layoutOfQueriesAndFiles = """
     ALTER TABLE records ADD COLUMN type TEXT NOT NULL DEFAULT '';

@@ -20,7 +20,6 @@ public struct SHA256: Sendable {
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
     0x5be0_cd19,
   ]
-  private var schedule = [UInt32](repeating: 0, count: 64)
   /// What came after the last whole block of 64 bytes.
   private var rest: [UInt8] = []
   private var byteCount: UInt64 = 0
@@ -46,7 +45,7 @@ public struct SHA256: Sendable {
     }
     let padded = last.rest
     padded.withUnsafeBufferPointer { bytes in
-      for start in stride(from: 0, to: bytes.count, by: 64) { last.mix(bytes, at: start) }
+      last.mix(bytes, from: 0, blocks: bytes.count / 64)
     }
     return last.state.flatMap { word in
       [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
@@ -71,46 +70,74 @@ public struct SHA256: Sendable {
       rest.append(contentsOf: bytes[..<start])
       guard rest.count == 64 else { return }
       let block = rest
-      block.withUnsafeBufferPointer { mix($0, at: 0) }
+      block.withUnsafeBufferPointer { mix($0, from: 0, blocks: 1) }
       rest.removeAll(keepingCapacity: true)
     }
-    while bytes.count - start >= 64 {
-      mix(bytes, at: start)
-      start += 64
-    }
+    let blocks = (bytes.count - start) / 64
+    mix(bytes, from: start, blocks: blocks)
+    start += blocks * 64
     rest.append(contentsOf: bytes[start...])
   }
 
-  /// Mixes the 64 bytes from `start` into the state.
-  private mutating func mix(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) {
-    for index in 0..<16 {
+  /// Mixes blocks of 64 bytes into the state.
+  private mutating func mix(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int, blocks: Int) {
+    guard blocks > 0 else { return }
+    // Plain memory and no calls within the loops: unoptimised, all else is ten times slower.
+    SHA256.constants.withUnsafeBufferPointer { constants in
+      withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
+        for block in 0..<blocks {
+          SHA256.expand(bytes, at: start + block * 64, into: schedule)
+          SHA256.compress(schedule, constants, into: &state)
+        }
+      }
+    }
+  }
+
+  private static func expand(
+    _ bytes: UnsafeBufferPointer<UInt8>, at start: Int,
+    into schedule: UnsafeMutableBufferPointer<UInt32>
+  ) {
+    var index = 0
+    while index < 16 {
       let at = start + index * 4
-      schedule[index] =
-        UInt32(bytes[at]) << 24 | UInt32(bytes[at + 1]) << 16 | UInt32(bytes[at + 2]) << 8
-        | UInt32(bytes[at + 3])
+      let high = UInt32(bytes[at]) << 24 | UInt32(bytes[at + 1]) << 16
+      schedule[index] = high | UInt32(bytes[at + 2]) << 8 | UInt32(bytes[at + 3])
+      index += 1
     }
-    for index in 16..<64 {
-      let (far, near) = (schedule[index - 15], schedule[index - 2])
-      let first = rotated(far, 7) ^ rotated(far, 18) ^ (far >> 3)
-      let second = rotated(near, 17) ^ rotated(near, 19) ^ (near >> 10)
+    while index < 64 {
+      let far = schedule[index - 15]
+      let near = schedule[index - 2]
+      let first = (far &>> 7 | far &<< 25) ^ (far &>> 18 | far &<< 14) ^ (far &>> 3)
+      let second = (near &>> 17 | near &<< 15) ^ (near &>> 19 | near &<< 13) ^ (near &>> 10)
       schedule[index] = schedule[index - 16] &+ first &+ schedule[index - 7] &+ second
+      index += 1
     }
+  }
+
+  private static func compress(
+    _ schedule: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>,
+    into state: inout [UInt32]
+  ) {
     var (a, b, c, d) = (state[0], state[1], state[2], state[3])
     var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-    for index in 0..<64 {
-      let sum = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
+    var index = 0
+    while index < 64 {
+      let sum = (e &>> 6 | e &<< 26) ^ (e &>> 11 | e &<< 21) ^ (e &>> 25 | e &<< 7)
       let choice = (e & f) ^ (~e & g)
-      let first = h &+ sum &+ choice &+ SHA256.constants[index] &+ schedule[index]
-      let other = rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)
-      let second = other &+ ((a & b) ^ (a & c) ^ (b & c))
-      (h, g, f, e) = (g, f, e, d &+ first)
-      (d, c, b, a) = (c, b, a, first &+ second)
+      let first = h &+ sum &+ choice &+ constants[index] &+ schedule[index]
+      let other = (a &>> 2 | a &<< 30) ^ (a &>> 13 | a &<< 19) ^ (a &>> 22 | a &<< 10)
+      let majority = (a & b) ^ (a & c) ^ (b & c)
+      h = g
+      g = f
+      f = e
+      e = d &+ first
+      d = c
+      c = b
+      b = a
+      a = first &+ other &+ majority
+      index += 1
     }
     let mixed = [a, b, c, d, e, f, g, h]
     for index in 0..<8 { state[index] &+= mixed[index] }
-  }
-
-  private func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 {
-    word >> count | word << (32 - count)
   }
 }
