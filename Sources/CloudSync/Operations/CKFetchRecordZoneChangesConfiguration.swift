@@ -71,8 +71,7 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCodi
       writer.write(optional: values.token) { $0.write($1.value.bytes) }
       writer.write(fixed: UInt64(bitPattern: Int64(values.resultsLimit)))
       writer.write(optional: values.desiredKeys) { writer, keys in
-        writer.write(variable: UInt64(keys.count))
-        for key in keys { writer.write(key) }
+        writer.write(list: keys) { $0.write($1) }
       }
     }
   }
@@ -87,13 +86,7 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCodi
       }
       values.resultsLimit = Int(truncatingIfNeeded: try reader.fixed64())
       values.desiredKeys = try reader.optional { (reader) throws(ByteFormatError) in
-        var keys: [String] = []
-        var left = try reader.variable()
-        while left > 0 {
-          keys.append(try reader.string())
-          left -= 1
-        }
-        return keys
+        try reader.list { (reader) throws(ByteFormatError) in try reader.string() }
       }
       return values
     }
