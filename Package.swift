@@ -129,5 +129,8 @@ let package = Package(
     .testTarget(
       name: "CloudKitTests", dependencies: ["CloudKit"],
       swiftSettings: [.treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "CloudKitSwift5Tests", dependencies: ["CloudKit"],
+      swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
   ]
 #endif
