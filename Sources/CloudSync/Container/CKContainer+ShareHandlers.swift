@@ -1,0 +1,145 @@
+public import Foundation
+
+/// The calls about shares and people with completion handlers; each does what the `async` call of
+/// the same purpose does, and calls the handler on a queue that is not the main one.
+extension CKContainer {
+  /// Describes the share behind `url`.
+  @preconcurrency public func fetchShareMetadata(
+    with url: URL, completionHandler: @escaping @Sendable (CKShare.Metadata?, (any Error)?) -> Void
+  ) {
+    answer(completionHandler) { try await self.shareMetadata(for: url) }
+  }
+
+  /// Describes the shares behind `urls`.
+  @preconcurrency public func fetchShareMetadatas(
+    for urls: [URL],
+    completionHandler:
+      @escaping @Sendable (Result<[URL: Result<CKShare.Metadata, any Error>], any Error>) -> Void
+  ) {
+    answer(completionHandler) { try await self.shareMetadatas(for: urls) }
+  }
+
+  /// Joins a share.
+  @preconcurrency public func accept(
+    _ metadata: CKShare.Metadata,
+    completionHandler: @escaping @Sendable (CKShare?, (any Error)?) -> Void
+  ) {
+    answer(completionHandler) { try await self.accept(metadata) }
+  }
+
+  /// Joins several shares.
+  @preconcurrency public func accept(
+    _ metadatas: [CKShare.Metadata],
+    completionHandler:
+      @escaping @Sendable (
+        Result<[CKShare.Metadata: Result<CKShare, any Error>], any Error>
+      ) -> Void
+  ) {
+    answer(completionHandler) { try await self.accept(metadatas) }
+  }
+
+  /// Finds the person with a mail address, to be invited to a share.
+  @preconcurrency public func fetchShareParticipant(
+    withEmailAddress emailAddress: String,
+    completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
+  ) {
+    answer(completionHandler) { try await self.shareParticipant(forEmailAddress: emailAddress) }
+  }
+
+  /// Finds the person with a telephone number, to be invited to a share.
+  @preconcurrency public func fetchShareParticipant(
+    withPhoneNumber phoneNumber: String,
+    completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
+  ) {
+    answer(completionHandler) { try await self.shareParticipant(forPhoneNumber: phoneNumber) }
+  }
+
+  /// Finds the person with a user record, to be invited to a share.
+  @preconcurrency public func fetchShareParticipant(
+    withUserRecordID userRecordID: CKRecord.ID,
+    completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
+  ) {
+    answer(completionHandler) { try await self.shareParticipant(forUserRecordID: userRecordID) }
+  }
+
+  /// Finds the people with these mail addresses.
+  @preconcurrency public func fetchShareParticipants(
+    forEmailAddresses emailAddresses: [String],
+    completionHandler:
+      @escaping @Sendable (
+        Result<[String: Result<CKShare.Participant, any Error>], any Error>
+      ) -> Void
+  ) {
+    answer(completionHandler) {
+      try await self.shareParticipants(forEmailAddresses: emailAddresses)
+    }
+  }
+
+  /// Finds the people with these telephone numbers.
+  @preconcurrency public func fetchShareParticipants(
+    forPhoneNumbers phoneNumbers: [String],
+    completionHandler:
+      @escaping @Sendable (
+        Result<[String: Result<CKShare.Participant, any Error>], any Error>
+      ) -> Void
+  ) {
+    answer(completionHandler) { try await self.shareParticipants(forPhoneNumbers: phoneNumbers) }
+  }
+
+  /// Finds the people with these user records.
+  @preconcurrency public func fetchShareParticipants(
+    forUserRecordIDs userRecordIDs: [CKRecord.ID],
+    completionHandler:
+      @escaping @Sendable (
+        Result<[CKRecord.ID: Result<CKShare.Participant, any Error>], any Error>
+      ) -> Void
+  ) {
+    answer(completionHandler) { try await self.shareParticipants(forUserRecordIDs: userRecordIDs) }
+  }
+
+  // MARK: Discovery, the older calls
+
+  /// Finds the person with a mail address.
+  @preconcurrency public func discoverUserIdentity(
+    withEmailAddress email: String,
+    completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
+  ) {
+    discover(completionHandler) { try await self.userIdentity(forEmailAddress: email) }
+  }
+
+  /// Finds the person with a telephone number.
+  @preconcurrency public func discoverUserIdentity(
+    withPhoneNumber phoneNumber: String,
+    completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
+  ) {
+    discover(completionHandler) { try await self.userIdentity(forPhoneNumber: phoneNumber) }
+  }
+
+  /// Finds the person with a user record.
+  @preconcurrency public func discoverUserIdentity(
+    withUserRecordID userRecordID: CKRecord.ID,
+    completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
+  ) {
+    discover(completionHandler) { try await self.userIdentity(forUserRecordID: userRecordID) }
+  }
+
+  /// Everyone in the address book: nobody, since there is none.
+  @preconcurrency public func discoverAllIdentities(
+    completionHandler: @escaping @Sendable ([CKUserIdentity]?, (any Error)?) -> Void
+  ) {
+    answer(completionHandler) { try await self.allUserIdentitiesFromContacts() }
+  }
+
+  private func discover(
+    _ completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void,
+    _ body: @escaping @Sendable () async throws -> CKUserIdentity?
+  ) {
+    answer(
+      { (result: Result<CKUserIdentity?, any Error>) in
+        switch result {
+        case .success(let identity): completionHandler(identity, nil)
+        case .failure(let error): completionHandler(nil, error)
+        }
+      }, body)
+  }
+}

@@ -1,0 +1,124 @@
+public import Foundation
+import Records
+
+/// Shares and people. The calls about one thing throw its error; those about several give a result
+/// for each. Source: cloudkit-surface 1.6.
+extension CKContainer {
+  /// What shares are asked with.
+  var shareRequests: ShareRequests { ShareRequests(connection: connection) }
+
+  /// Describes the share behind `url`, without its root record.
+  /// - Throws: `unknownItem` when there is none; `permissionFailure` or
+  ///   `participantMayNeedVerification` when it is for others.
+  public func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
+    try await shareRequests.metadatas(for: [url]).only(url)
+  }
+
+  /// Describes the shares behind `urls`, without their root records.
+  public func shareMetadatas(
+    for urls: [URL]
+  ) async throws -> [URL: Result<CKShare.Metadata, any Error>] {
+    try await shareRequests.metadatas(for: urls).byID
+  }
+
+  /// Joins a share; what it holds appears in the shared database.
+  @discardableResult
+  public func accept(_ metadata: CKShare.Metadata) async throws -> CKShare {
+    try await shareRequests.accept([metadata]).only(metadata)
+  }
+
+  /// Joins several shares.
+  @discardableResult
+  public func accept(
+    _ metadatas: [CKShare.Metadata]
+  ) async throws -> [CKShare.Metadata: Result<CKShare, any Error>] {
+    try await shareRequests.accept(metadatas).byID
+  }
+
+  /// Finds the person with a mail address, to be invited to a share.
+  public func shareParticipant(
+    forEmailAddress emailAddress: String
+  ) async throws -> CKShare.Participant {
+    try await participant(.init(emailAddress: emailAddress))
+  }
+
+  /// Finds the person with a telephone number, to be invited to a share.
+  public func shareParticipant(
+    forPhoneNumber phoneNumber: String
+  ) async throws -> CKShare.Participant {
+    try await participant(.init(phoneNumber: phoneNumber))
+  }
+
+  /// Finds the person with a user record, to be invited to a share.
+  public func shareParticipant(
+    forUserRecordID userRecordID: CKRecord.ID
+  ) async throws -> CKShare.Participant {
+    try await participant(.init(userRecordID: userRecordID))
+  }
+
+  /// Finds the people with these mail addresses.
+  public func shareParticipants(
+    forEmailAddresses emailAddresses: [String]
+  ) async throws -> [String: Result<CKShare.Participant, any Error>] {
+    try await participants(emailAddresses) { .init(emailAddress: $0) }
+  }
+
+  /// Finds the people with these telephone numbers.
+  public func shareParticipants(
+    forPhoneNumbers phoneNumbers: [String]
+  ) async throws -> [String: Result<CKShare.Participant, any Error>] {
+    try await participants(phoneNumbers) { .init(phoneNumber: $0) }
+  }
+
+  /// Finds the people with these user records.
+  public func shareParticipants(
+    forUserRecordIDs userRecordIDs: [CKRecord.ID]
+  ) async throws -> [CKRecord.ID: Result<CKShare.Participant, any Error>] {
+    try await participants(userRecordIDs) { .init(userRecordID: $0) }
+  }
+
+  private func participant(
+    _ lookup: CKUserIdentity.LookupInfo
+  ) async throws -> CKShare.Participant {
+    try await shareRequests.participants(for: [lookup]).only(lookup)
+  }
+
+  private func participants<Key: Hashable>(
+    _ keys: [Key], _ lookup: (Key) -> CKUserIdentity.LookupInfo
+  ) async throws -> [Key: Result<CKShare.Participant, any Error>] {
+    let found = try await shareRequests.participants(for: keys.map(lookup)).byID
+    return Dictionary(
+      keys.compactMap { key in found[lookup(key)].map { (key, $0) } }
+    ) { first, _ in first }
+  }
+
+  // MARK: Discovery, the older calls
+
+  /// Finds the person with a mail address; `nil` when there is none.
+  public func userIdentity(forEmailAddress email: String) async throws -> CKUserIdentity? {
+    try await identity(.init(emailAddress: email))
+  }
+
+  /// Finds the person with a telephone number; `nil` when there is none.
+  public func userIdentity(forPhoneNumber phoneNumber: String) async throws -> CKUserIdentity? {
+    try await identity(.init(phoneNumber: phoneNumber))
+  }
+
+  /// Finds the person with a user record; `nil` when there is none.
+  public func userIdentity(
+    forUserRecordID userRecordID: CKRecord.ID
+  ) async throws -> CKUserIdentity? {
+    try await identity(.init(userRecordID: userRecordID))
+  }
+
+  /// Everyone in the address book: nobody, since there is none.
+  public func allUserIdentitiesFromContacts() async throws -> [CKUserIdentity] { [] }
+
+  private func identity(_ lookup: CKUserIdentity.LookupInfo) async throws -> CKUserIdentity? {
+    do {
+      return try await shareRequests.identities(for: [lookup]).only(lookup)
+    } catch CKError.unknownItem {
+      return nil
+    }
+  }
+}
