@@ -486,4 +486,22 @@ struct SharedDatabaseTests {
     #expect(try inShared(world, delete: [id("item", world.visited)]) == "-item ok")
     #expect(try world.stored("item") == nil)
   }
+
+  @Test("queries in the shared database find what is seen, name the zone, and page")
+  func queries() throws {
+    let world = try shared()
+    func ask(_ zone: ZoneID?, _ filters: [Query.Filter] = [], limit: Int? = nil) throws -> String {
+      try world.say(
+        .queryRecords(
+          QueryRecords(
+            query: Query(recordType: "Note", filters: filters), zone: zone, limit: limit)),
+        as: world.stranger, in: .shared)
+    }
+    #expect(try ask(world.visited) == "kid, root")
+    #expect(try ask(world.visited, limit: 1) == "kid, more")
+    #expect(
+      try ask(world.visited, [.init(key: "n", comparator: .equals, value: .int64(1))]) == "root")
+    #expect(try ask(nil) == "! invalidArguments")
+    #expect(try ask(World.zone) == "! zoneNotFound")
+  }
 }
