@@ -95,7 +95,8 @@ struct PublicDatabaseTests {
       (\World.guest, one.nobody), (\World.phone, one.creator), (\World.stranger, one.other),
     ] {
       let world = try World()
-      _ = try world.modify([fresh("a", ["n": .int64(1)], zone: PublicDatabaseTests.home)], in: .public)
+      _ = try world.modify(
+        [fresh("a", ["n": .int64(1)], zone: PublicDatabaseTests.home)], in: .public)
       let words = try world.say(one.request, as: world[keyPath: caller], in: .public)
       #expect(words.hasPrefix("user") ? expected == "user" : words == expected)
     }
@@ -105,7 +106,8 @@ struct PublicDatabaseTests {
   func quota() throws {
     let world = try World()
     try world.machine.setQuota(1, of: world.alice, in: world.storage)
-    let save = fresh("a", ["text": .string("much more than a byte")], zone: PublicDatabaseTests.home)
+    let save = fresh(
+      "a", ["text": .string("much more than a byte")], zone: PublicDatabaseTests.home)
     #expect(try world.modify([save], in: .public) == "+a ok")
     #expect(try world.modify([save]) == "+a quotaExceeded")
   }
