@@ -88,9 +88,9 @@ extension Books {
   ) throws {
     let position = try open(home.shared(with: user), context)
     var found = try mount(of: zone.id, in: home, for: user, context)
+    if found?.deletion != nil { found = nil }
     if found == nil && news.joined.isEmpty { return }
     let sequence = self[position].nextSequence()
-    if found?.deletion != nil { found = nil }
     var mount =
       found
       ?? ZoneRow(
