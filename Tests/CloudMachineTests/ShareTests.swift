@@ -254,7 +254,10 @@ struct ShareTests {
   }
 
   @Test(
-    "resolving: what can be known before joining; mutating record returned from shareMetadata does not mutate database"
+    """
+    resolving: what can be known before joining; \
+    mutating record returned from shareMetadata does not mutate database
+    """
   )
   func resolving() throws {
     let world = try World()
