@@ -15,6 +15,8 @@ struct SharePlan {
   var moves: [Move] = []
   /// The shares that the batch makes, by their roots.
   var roots: [RecordID: String] = [:]
+  /// What was found on the way up, so that a long chain is climbed once.
+  var above: [RecordID: String?] = [:]
 
   func share(of id: RecordID) -> String? { shares[id] }
 
@@ -45,6 +47,7 @@ extension RecordBatch {
         continue
       }
       plan.roots[root] = id.name
+      plan.above = [:]
       makers[id.name] = index
     }
     faults += try followParents(gone, makers)
@@ -90,17 +93,26 @@ extension RecordBatch {
 
   /// The share `id` will be in: the nearest root's on the way up.
   private mutating func shareAfter(_ id: RecordID, _ gone: Set<RecordID>) throws -> String? {
-    var seen = Set<RecordID>()
+    var path = Set<RecordID>()
     var current: RecordID? = id
-    while let here = current, !gone.contains(here), seen.insert(here).inserted {
-      if let share = try share(rootedAt: here, gone) { return share }
+    var found: String?
+    while let here = current, !gone.contains(here), path.insert(here).inserted {
+      if let known = plan.above[here] {
+        found = known
+        break
+      }
+      if let share = try share(rootedAt: here, gone) {
+        found = share
+        break
+      }
       if isSaved(here), let position = savePositions[here] {
         current = saves[position].merged?.parent
       } else {
         current = try row(here)?.record?.parent
       }
     }
-    return nil
+    for here in path { plan.above[here] = .some(found) }
+    return found
   }
 
   /// The share whose root `id` will be.

@@ -286,7 +286,10 @@ struct ShareTests {
     let stored = try world.stored("r")
     full.root?.fields["n"] = nil
     #expect(try world.stored("r") == stored)
-    _ = try world.accept(as: world.stranger)
+    for scope in DatabaseScope.allCases {
+      let request = CloudRequest.acceptShares([url])
+      #expect(try world.say(request, as: world.stranger, in: scope) == "+\(url) ok", "\(scope)")
+    }
     #expect(try metadata(nil, as: world.stranger).acceptance == .accepted)
     let own = try metadata(.all, as: world.laptop)
     #expect(own.role == .owner && own.rootID == id("r") && own.root?.parent == id("top"))
@@ -324,5 +327,24 @@ struct ShareTests {
     let carol = try world.machine.createAccount("carol", in: world.storage).user
     #expect(try world.accept(as: Caller(user: carol, device: "c")) == "ok")
     #expect(try world.details()?.participants.last?.identity.user == carol)
+  }
+
+  @Test("a chain of 2,000 records comes into a share and leaves it in one request")
+  func longChain() throws {
+    let world = try World()
+    for start in stride(from: 0, to: 2000, by: 400) {
+      _ = try world.modify(
+        (start..<start + 400).map { fresh("c\($0)", parent: $0 == 0 ? nil : "c\($0 - 1)") })
+    }
+    let save = [world.share(of: "c0"), try world.edit("c0")]
+    let storage = WatchedStorage(world.storage)
+    let call = CloudCall(
+      container: World.container, database: .private, requestID: "share",
+      request: .modifyRecords(ModifyRecords(save: save)))
+    _ = try world.machine.answer(call, from: world.phone, now: world.now, in: storage)
+    #expect(storage.calls < 5 * 2000, "the chain is climbed once, not from each record")
+    #expect(try world.stored("c1999")?.share == id("S"))
+    _ = try world.modify(delete: [id("S")])
+    #expect(try world.stored("c1999")?.share == nil)
   }
 }
