@@ -34,6 +34,50 @@ struct ShareStorageTests {
     #expect(life.seen > 10, "visitors must see something")
     try file.close()
   }
+
+  @Test("Two servers on one file: what one shares is seen and pushed by the other, once")
+  func twoServers() async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let servers = try (0..<2).map { _ in
+      try LoopbackServer(path: folder.path("cloud.db"), clock: tickingClock())
+    }
+    let places = servers.map { ServerPlace($0) }
+    let phone = Visitor(places[0], "phone", "alice")
+    let other = Visitor(places[1], "other", "bob")
+    try servers[0].controls.setPerson(of: "bob", email: "bob@mail.example", givenName: "Bob")
+    _ = await phone.make(notes)
+    var share = Record(id: noteID("S"), type: ShareDetails.recordType)
+    share.sharing = ShareDetails(
+      root: noteID("root"),
+      participants: [
+        ShareParticipant(id: "b", identity: UserIdentity(lookup: .email("bob@mail.example")))
+      ])
+    #expect(await phone.save([share, note("root")]) == "+S +root")
+    let stored = try #require(await phone.read(noteID("S"))?.sharing)
+    #expect(stored.participants.last?.identity.givenName == "Bob")
+    let url = try #require(stored.url)
+    let watch = Subscription(id: SubscriptionID("all"), kind: .database(recordType: nil))
+    _ = await other.tell(
+      .modifySubscriptions(ModifySubscriptions(save: [watch])), database: .shared)
+    #expect(await other.tell(.acceptShares([url]), database: .shared) == "+\(url)")
+    _ = (places[0].takePushes(), places[1].takePushes())
+    #expect(try !servers[1].checkForForeignChanges(), "its own changes are no news")
+    var root = try #require(await phone.read(noteID("root")))
+    root.fields["text"] = Field(.string("changed"))
+    #expect(await phone.save([root]) == "+root")
+    #expect(places[1].takePushes() == [])
+    #expect(try servers[1].checkForForeignChanges())
+    #expect(places[1].takePushes() == ["other all -"])
+    _ = places[0].takePushes()
+    try servers[1].controls.eraseData(of: "alice", container: containerID)
+    #expect(places[1].takePushes() == ["other all -"])
+    _ = await Visitor(places[0], "phone", "alice").make(notes)
+    _ = try servers[1].checkForForeignChanges()
+    #expect(places[1].takePushes() == [], "told once")
+    #expect(await other.tell(.fetchZones(nil), database: .shared) == "")
+    for server in servers { server.close() }
+  }
 }
 
 /// Random requests of three people about one zone.

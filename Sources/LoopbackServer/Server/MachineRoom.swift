@@ -100,6 +100,13 @@ final class MachineRoom: Sendable {
         let foreign = try MachineRoom.foreignPushes(&next, storage)
         let orders = try work(next.machine, database, storage)
         try MachineRoom.learn(database, &next, storage)
+        // What was told to others about what they see of it is no news to them either.
+        for order in orders where order.push.database == .shared {
+          try MachineRoom.learn(
+            DatabaseID(
+              container: container, environment: environment, scope: .shared, owner: order.user),
+            &next, storage)
+        }
         return foreign + orders
       }
       contents = next
