@@ -146,7 +146,9 @@ extension CloudMachine {
 extension CloudMachine.FoundShare {
   /// A record of the owner's rows as the asker spells it.
   fileprivate func spelled(_ record: Record) -> Record {
-    if isOwner { return record }
-    return record.outward(owner: owner.user, asker: asker.user)
+    var spelled = isOwner ? record : record.outward(owner: owner.user, asker: asker.user)
+    let isIn = spelled.sharing?.participants.contains { $0.id == standing.id } ?? false
+    if isIn { spelled.sharing?.currentParticipant = standing.id }
+    return spelled
   }
 }

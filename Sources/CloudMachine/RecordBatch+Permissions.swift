@@ -91,9 +91,10 @@ extension RecordBatch {
   /// it only as it is.
   mutating func settledSharing(_ item: PendingSave) throws -> Result<ShareDetails, CloudError> {
     let stored = item.stored?.sharing
-    guard let owner = access.owner, let asked = item.save.sharing ?? stored else {
+    guard let owner = access.owner, var asked = item.save.sharing ?? stored else {
       return .failure(CloudError(.invalidArguments, "a new share must say what it shares"))
     }
+    asked.currentParticipant = nil
     if let root = asked.root, stored == nil, savePositions[root] == nil {
       return .failure(
         CloudError(.invalidArguments, "a new share must be saved together with its root record"))

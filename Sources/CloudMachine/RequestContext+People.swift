@@ -9,7 +9,8 @@ extension RequestContext {
   /// The account that `lookup` finds.
   func account(for lookup: UserLookup) throws -> AccountRow? {
     switch lookup {
-    case .user(let user): return try storage.account(user)
+    case .user(let user):
+      return user.rawValue == ZoneID.currentOwner ? account : try storage.account(user)
     case .phone(let number):
       return try storage.accounts().first { $0.person.phone == number }
     case .email(let address):

@@ -44,9 +44,12 @@ extension ZoneAccess {
   ///
   /// What stands above a root is not shared, so a visitor does not learn its name.
   func outward(_ record: Record) -> Record {
-    guard let owner, isShared else { return record }
-    var outward = record.outward(owner: owner.user, asker: asker?.user)
-    if roots.contains(record.id) { outward.parent = nil }
+    var outward = record
+    if let owner, isShared {
+      outward = record.outward(owner: owner.user, asker: asker?.user)
+      if roots.contains(record.id) { outward.parent = nil }
+    }
+    outward.sharing?.point(at: asker?.user)
     return outward
   }
 
@@ -59,8 +62,7 @@ extension ZoneAccess {
 
   /// The outcome of a batch as the asker spells it.
   func outward(_ outcome: RecordBatch.Outcome) -> RecordBatch.Outcome {
-    guard isShared else { return outcome }
-    return RecordBatch.Outcome(
+    RecordBatch.Outcome(
       saved: outcome.saved.map { result in
         switch result {
         case .success(let record): .success(outward(record))
@@ -68,6 +70,13 @@ extension ZoneAccess {
         }
       },
       deleted: outcome.deleted)
+  }
+}
+
+extension ShareDetails {
+  /// Says which of the participants `user` is.
+  mutating func point(at user: UserID?) {
+    currentParticipant = participants.first { user != nil && $0.identity.user == user }?.id
   }
 }
 

@@ -279,6 +279,7 @@ struct ShareTests {
     #expect(plain.root == nil && plain.rootID == id("r", world.visited))
     #expect(plain.share.id == id("S", world.visited) && plain.container == World.container)
     #expect(plain.owner.user == world.alice)
+    #expect(plain.share.sharing?.currentParticipant == "p-bob")
     #expect(
       plain.role == .privateUser && plain.acceptance == .pending && plain.permission == .readOnly)
     var full = try metadata(.keys(["n"]), as: world.stranger)
@@ -310,7 +311,8 @@ struct ShareTests {
       (.email("bob@mail.EXAMPLE"), world.bob), (.email("bob@example.com"), world.bob),
       (.email("bob"), world.bob), (.phone("+49 1"), world.bob), (.user(world.bob), world.bob),
       (.email("alice@example.com"), world.alice), (.email("alice@example.org"), nil),
-      (.phone("+49 2"), nil), (.user(UserID("_x")), nil),
+      (.user(UserID(ZoneID.currentOwner)), world.alice), (.phone("+49 2"), nil),
+      (.user(UserID("_x")), nil),
     ]
     guard
       case .usersFound(let results) = try world.ask(.findUsers(lookups.map(\.0))).reply()

@@ -47,6 +47,10 @@ struct SharedDatabaseTests {
     let share = try #require(records.first { $0.id.name == "S" })
     #expect(share.sharing?.root == root.id)
     #expect(share.sharing?.participants.last?.acceptance == .accepted)
+    #expect(share.sharing?.currentParticipant == "p-bob")
+    let own = try world.page().modified.first { $0.sharing != nil }
+    #expect(own?.sharing?.currentParticipant == own?.sharing?.participants.first?.id)
+    #expect(try world.details()?.currentParticipant == nil, "it is not stored")
     #expect(try world.read("kid", as: world.stranger).get().parent == root.id)
     for name in ["top", "secret", "nothing"] {
       #expect(throws: CloudError.self) {
