@@ -39,11 +39,17 @@ package struct CloudAnswer: Sendable, Equatable {
   package var result: Result<CloudReply, CloudError>
   /// Pushes to send after the answer was committed, in the order of their subscriptions' names.
   package var pushes: [PushOrder]
+  /// The databases whose rows changed, in the order they were first touched: a change in a shared
+  /// zone touches those of everyone who sees it.
+  package var changed: [DatabaseID]
 
   /// Puts an answer together.
-  package init(result: Result<CloudReply, CloudError>, pushes: [PushOrder] = []) {
+  package init(
+    result: Result<CloudReply, CloudError>, pushes: [PushOrder] = [], changed: [DatabaseID] = []
+  ) {
     self.result = result
     self.pushes = pushes
+    self.changed = changed
   }
 }
 

@@ -33,6 +33,8 @@ package struct CloudLimits: Hashable, Sendable {
   package var keyLength = 255
   /// The most records that may be deleted with one target.
   package var owningReferences = 750
+  /// The most participants of a share, the owner not counted.
+  package var shareParticipants = 100
   /// The most fields a push may carry.
   package var subscriptionKeys = 3
   /// How many answers are remembered for each user and device, to tell a repeated request.

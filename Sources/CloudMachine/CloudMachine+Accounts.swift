@@ -1,4 +1,4 @@
-import CloudProtocol
+package import CloudProtocol
 package import Records
 
 /// What an administrator does with accounts; no caller can.
@@ -39,6 +39,68 @@ extension CloudMachine {
       }
       row.quota = quota
       try storage.commit([.putAccount(row)])
+    }
+  }
+
+  /// Says how others find and see the person behind an account.
+  ///
+  /// Invitations by address that nobody took up so far reach whoever has the address then. Throws
+  /// `unknownItem` when there is no such account.
+  package func setPerson(
+    _ person: AccountRow.Person, of user: UserID, in storage: any CloudStorage
+  ) throws {
+    try storage.transaction {
+      guard var row = try storage.account(user) else {
+        throw CloudError(.unknownItem, "there is no such account")
+      }
+      row.person = person
+      try storage.commit([.putAccount(row)])
+    }
+  }
+
+  /// Erases what `user` has in one world of one container, as closing the account does: leaves
+  /// what others share, deletes the zones with what is shared of them, and the subscriptions.
+  ///
+  /// The account itself stays, empty; whoever saw something of it is told. Public records stay.
+  /// Throws `unknownItem` when there is no such account.
+  package func eraseData(
+    of user: UserID, container: String, environment: CloudEnvironment, now: Timestamp,
+    storage: any CloudStorage
+  ) throws -> [PushOrder] {
+    try storage.transaction {
+      guard let account = try storage.account(user) else {
+        throw CloudError(.unknownItem, "there is no such account")
+      }
+      let home = DatabaseID(
+        container: container, environment: environment, scope: .private, owner: user)
+      let visits = home.shared(with: user)
+      let context = RequestContext(
+        storage: storage, limits: limits, plantedBugs: plantedBugs, database: visits,
+        account: account, device: nil, now: now)
+      var books = Books()
+      for mount in try storage.zones(in: visits) where mount.deletion == nil {
+        if case .success(let access) = try context.access(to: mount.id) {
+          _ = try leave(mount, access, &books)
+        }
+      }
+      let position = try books.open(home, context)
+      for zone in try storage.zones(in: home) where zone.deletion == nil {
+        if zone.id == .default {
+          books[position].count(bytes: -zone.byteCount)
+          books[position].put(ZoneRow(id: .default, incarnation: 0, changedAt: 0))
+          books[position].append(.removeRecords(of: .default, in: home))
+        } else {
+          try books.remove(zone, in: home, reason: .deleted, context)
+        }
+      }
+      let pushes = try pushes(for: &books, context)
+      for database in [home, visits] {
+        for subscription in try storage.subscriptions(in: database) {
+          books[position].append(.removeSubscription(subscription.id, in: database))
+        }
+      }
+      try books.commit(to: storage)
+      return pushes
     }
   }
 }

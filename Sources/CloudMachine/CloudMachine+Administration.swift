@@ -38,13 +38,13 @@ extension CloudMachine {
   package func expireTokens(
     of zone: ZoneID?, in database: DatabaseID, now: Timestamp, storage: any CloudStorage
   ) throws -> [PushOrder] {
-    try change(zone, in: database, now: now, storage: storage) { row, ledger in
-      let sequence = ledger.nextSequence()
+    try change(zone, in: database, now: now, storage: storage) { row, books, _ in
+      let sequence = books[0].nextSequence()
       if var row {
         row.trimmedThrough = sequence
-        ledger.put(row)
+        books[0].put(row)
       } else {
-        ledger.trimmed(through: sequence)
+        books[0].trimmed(through: sequence)
       }
     }
   }
@@ -55,17 +55,17 @@ extension CloudMachine {
   package func trimTombstones(
     of zone: ZoneID?, in database: DatabaseID, now: Timestamp, storage: any CloudStorage
   ) throws -> [PushOrder] {
-    try change(zone, in: database, now: now, storage: storage) { row, ledger in
+    try change(zone, in: database, now: now, storage: storage) { row, books, _ in
       if var row {
         row.trimmedThrough = max(row.trimmedThrough, row.changedAt)
-        ledger.put(row)
-        ledger.append(
-          .removeTombstones(of: row.id, in: database, through: ledger.database.sequence))
+        books[0].put(row)
+        books[0].append(
+          .removeTombstones(of: row.id, in: database, through: books[0].database.sequence))
         return
       }
       for gone in try storage.zones(in: database) where gone.deletion != nil {
-        ledger.append(.removeZone(gone.id, in: database))
-        ledger.trimmed(through: gone.changedAt)
+        books[0].append(.removeZone(gone.id, in: database))
+        books[0].trimmed(through: gone.changedAt)
       }
     }
   }
@@ -77,25 +77,27 @@ extension CloudMachine {
     guard zone.name != ZoneID.defaultName else {
       throw CloudError(.invalidArguments, "the default zone can't be deleted")
     }
-    return try change(zone, in: database, now: now, storage: storage) { row, ledger in
-      if let row { ledger.remove(row, reason: reason) }
+    return try change(zone, in: database, now: now, storage: storage) { row, books, context in
+      if let row { try books.remove(row, in: database, reason: reason, context) }
     }
   }
 
-  /// One transaction on `database`, with the live row of `zone` when one is named.
+  /// One transaction on `database`, whose ledger is the first, with the live row of `zone` when
+  /// one is named.
   private func change(
     _ zone: ZoneID?, in database: DatabaseID, now: Timestamp, storage: any CloudStorage,
-    _ body: (ZoneRow?, inout Ledger) throws -> Void
+    _ body: (ZoneRow?, inout Books, RequestContext) throws -> Void
   ) throws -> [PushOrder] {
     try storage.transaction {
       let context = RequestContext(
         storage: storage, limits: limits, plantedBugs: plantedBugs, database: database,
         account: try database.owner.flatMap { try storage.account($0) }, device: nil, now: now)
-      var ledger = Ledger(try context.databaseRow(), now: now)
+      var books = Books()
+      _ = try books.open(database, context)
       let row = try zone.map { try context.zone(context.spelled($0)).get() }
-      try body(row, &ledger)
-      let pushes = try pushes(for: ledger.events, context)
-      try ledger.commit(to: storage)
+      try body(row, &books, context)
+      let pushes = try pushes(for: &books, context)
+      try books.commit(to: storage)
       return pushes
     }
   }

@@ -24,14 +24,14 @@ extension CloudMachine {
       }
       return CloudAnswer(result: .success(receipt.reply))
     }
-    var (reply, ledger) = try modify(call, context)
+    var (reply, books) = try modify(call, context)
     // Everything is read before the commit, so that no storage has to show it to this request.
-    var pushes = try pushes(for: ledger.events, context)
-    pushes.merge(try queryPushes(for: &ledger, context))
-    try ledger.commit(
+    let pushes = try pushes(for: &books, context)
+    try books.commit(
       to: storage,
       receipt: .putReceipt(Receipt(key: key, reply: reply), keeping: limits.receiptsKept))
-    return CloudAnswer(result: .success(reply), pushes: pushes)
+    return CloudAnswer(
+      result: .success(reply), pushes: pushes, changed: books.ledgers.map(\.database.id))
   }
 
   /// The account a call is for, `nil` for a public read without one.
@@ -92,14 +92,17 @@ extension CloudMachine {
 
   private func modify(
     _ call: CloudCall, _ context: RequestContext
-  ) throws -> (CloudReply, Ledger) {
+  ) throws -> (CloudReply, Books) {
     switch call.request {
     case .modifyZones(let request): return try modifyZones(request, context)
     case .modifyRecords(let request): return try modifyRecords(request, context)
-    case .modifySubscriptions(let request): return try modifySubscriptions(request, context)
+    case .modifySubscriptions(let request):
+      let (reply, ledger) = try modifySubscriptions(request, context)
+      return (reply, Books(ledger))
     case .acceptShares(let urls): return try acceptShares(urls, context)
     case .uploadAsset(let request):
-      return try uploadAsset(request, context, requestID: call.requestID)
+      let (reply, ledger) = try uploadAsset(request, context, requestID: call.requestID)
+      return (reply, Books(ledger))
     case .fetchCurrentUser, .fetchDatabaseChanges, .fetchZoneChanges, .fetchZones, .fetchRecords,
       .fetchSubscriptions, .queryRecords, .resolveShares, .findUsers, .downloadAsset:
       throw Refusal(.internalError, "a read came where a change was meant")

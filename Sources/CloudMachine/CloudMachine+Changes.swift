@@ -48,23 +48,27 @@ extension CloudMachine {
       throw Refusal(.invalidArguments, "the public database has no change feed")
     }
     let limit = try pageLimit(request.limit, limits.zoneChangesPage)
-    let zone: ZoneRow
-    switch try context.zone(context.spelled(request.zone)) {
-    case .success(let row): zone = row
+    let access: ZoneAccess
+    switch try context.access(to: context.spelled(request.zone)) {
+    case .success(let found): access = found
     case .failure(let error): throw Refusal(error)
     }
-    if zone.id == .default {
+    if access.zone.id == .default {
       throw Refusal(.invalidArguments, "the default zone has no change feed")
     }
     let database = try context.databaseRow()
     let feed = FeedPosition.Feed(
       storage: try context.storage.identity(), database: database.id,
-      incarnation: database.incarnation, zone: zone)
-    let start = try position(
-      request.since, in: feed, trimmedThrough: zone.trimmedThrough, database: database)
+      incarnation: database.incarnation, zone: access.mount ?? access.zone)
+    // A visitor's places are counted as the owner's changes are.
+    let home = access.isShared ? try access.context.databaseRow() : database
+    let trimmed = max(access.zone.trimmedThrough, access.mount?.trimmedThrough ?? 0)
+    var start = try position(request.since, in: feed, trimmedThrough: trimmed, database: home)
+    if access.isShared { start = access.walk(from: start, latest: home.sequence) }
     var page = ZoneChangesPage(
-      zone: zone.id, modified: [], deleted: [], token: ChangeToken(bytes: []), moreComing: false)
-    let end = try fill(&page, from: start, limit: limit, request.fields, zone, context)
+      zone: access.id, modified: [], deleted: [], token: ChangeToken(bytes: []),
+      moreComing: false)
+    let end = try fill(&page, from: start, limit: limit, request.fields, access)
     page.token = end.token(of: feed)
     return .zoneChanges(page)
   }
@@ -72,42 +76,49 @@ extension CloudMachine {
   /// Puts what changed after `start` into `page`, and says where the page ends.
   private func fill(
     _ page: inout ZoneChangesPage, from start: FeedPosition, limit: Int,
-    _ fields: FieldSelection, _ zone: ZoneRow, _ context: RequestContext
+    _ fields: FieldSelection, _ access: ZoneAccess
   ) throws -> FeedPosition {
-    var sequence = start.sequence
+    var place = start
     var room = limit
     var bytes = 0
-    // Tombstones that are no news fill no page; this bounds how many of them one call walks over.
+    // Rows that are no news fill no page; this bounds how many of them one call walks over.
     var patience = limit * 20
     while true {
       let wanted = room + 1
-      let rows = try context.storage.recordChanges(
-        of: zone.id, in: context.database, after: sequence, limit: wanted)
+      let rows = try access.context.storage.recordChanges(
+        of: access.zone.id, in: access.home, after: place.sequence, limit: wanted)
       for row in rows {
         guard room > 0, bytes < limits.pageBytes, patience > 0 else {
           page.moreComing = true
-          return FeedPosition(sequence: sequence, floor: start.floor)
+          return place
         }
-        sequence = row.changedAt
+        place.sequence = row.changedAt
         patience -= 1
-        if var record = row.record {
+        switch news(of: row, after: start, access) {
+        case .nothing: continue
+        case .changed(var record):
           record.fields = fields.applied(to: record.fields)
           bytes += record.byteCount
-          page.modified.append(record)
-          room -= 1
-        } else if isNews(row, to: context.device, after: start.floor) {
-          page.deleted.append(RecordDeletion(id: row.id, type: row.type))
-          room -= 1
+          page.modified.append(access.outward(record))
+        case .gone:
+          page.deleted.append(RecordDeletion(id: access.outward(row.id), type: row.type))
         }
+        room -= 1
       }
       if rows.count < wanted { break }
     }
-    return FeedPosition(sequence: max(zone.changedAt, zone.trimmedThrough))
+    let end = max(access.zone.changedAt, access.zone.trimmedThrough)
+    return access.isShared
+      ? FeedPosition(visitedThrough: max(end, access.mount?.trimmedThrough ?? 0))
+      : FeedPosition(sequence: end)
   }
 
-  private func isNews(_ tombstone: RecordRow, to device: String?, after floor: UInt64) -> Bool {
-    if plantedBugs.contains(.forgetTombstone) { return false }
-    return tombstone.changedAt > floor || tombstone.device == device
+  private func news(
+    of row: RecordRow, after start: FeedPosition, _ access: ZoneAccess
+  ) -> ZoneAccess.News {
+    let news = access.news(of: row, after: start)
+    if news == .gone && plantedBugs.contains(.forgetTombstone) { return .nothing }
+    return news
   }
 
   /// Where a fetch with `token` goes on; `changeTokenExpired` for anything that is not a whole
@@ -116,9 +127,14 @@ extension CloudMachine {
     _ token: ChangeToken?, in feed: FeedPosition.Feed, trimmedThrough: UInt64,
     database: DatabaseRow
   ) throws -> FeedPosition {
-    guard let token else { return FeedPosition(sequence: 0, floor: database.sequence) }
+    guard let token else {
+      return feed.isVisit
+        ? FeedPosition(visitingSince: database.sequence)
+        : FeedPosition(sequence: 0, floor: database.sequence)
+    }
     guard let position = FeedPosition(token, of: feed),
-      position.isCovered(trimmedThrough: trimmedThrough, latest: database.sequence)
+      position.isCovered(
+        trimmedThrough: trimmedThrough, latest: database.sequence, isVisit: feed.isVisit)
     else {
       throw Refusal(
         .changeTokenExpired,

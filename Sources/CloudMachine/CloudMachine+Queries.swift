@@ -28,48 +28,47 @@ extension CloudMachine {
     var builder = QueryPageBuilder(
       prepared, after: start, limit: try queryLimit(request.limit), fields: request.fields)
     for zone in zones {
-      try offer(recordsOf: zone, to: &builder, context)
+      try offer(recordsOf: zone, to: &builder)
       if prepared.isUnsorted, builder.isFull(pageBytes: limits.pageBytes) { break }
     }
     return .queried(builder.page(pageBytes: limits.pageBytes, binding: binding))
   }
 
   /// The zones a query looks in, in order.
-  private func zones(queried zone: ZoneID?, _ context: RequestContext) throws -> [ZoneID] {
-    if let zone {
-      switch try context.zone(zone) {
-      case .success(let row): return [row.id]
-      case .failure(let error): throw Refusal(error)
-      }
-    }
+  private func zones(
+    queried zone: ZoneID?, _ context: RequestContext
+  ) throws -> [ZoneAccess] {
+    if let zone { return [try context.opened(zone)] }
     switch context.database.scope {
     case .shared:
       throw Refusal(
         .invalidArguments, "SharedDB does not support Zone Wide queries; name the zone to look in")
-    case .public: return [.default]
+    case .public: return [try context.opened(.default)]
     case .private:
       let custom = try context.storage.zones(in: context.database)
         .filter { $0.deletion == nil && $0.id != .default }.map(\.id)
-      return ([.default] + custom).sorted()
+      return try ([.default] + custom).sorted().map { try context.opened($0) }
     }
   }
 
   /// Shows the records of one zone to `builder`, a few at a time.
   private func offer(
-    recordsOf zone: ZoneID, to builder: inout QueryPageBuilder, _ context: RequestContext
+    recordsOf access: ZoneAccess, to builder: inout QueryPageBuilder
   ) throws {
     var name: String?
     if builder.query.isUnsorted, let start = builder.start {
-      if zone < start.id.zone { return }
-      if zone == start.id.zone { name = start.id.name }
+      if access.id < start.id.zone { return }
+      if access.id == start.id.zone { name = start.id.name }
     }
     // Most of a page's records are often among the first; whole scans go on in larger steps.
     var step = builder.query.isUnsorted ? min(builder.limit + 1, 64) : 256
     while true {
-      let rows = try context.storage.records(
-        ofType: builder.query.recordType, in: zone, of: context.database, after: name, limit: step)
-      for record in rows.lazy.compactMap(\.record) {
-        builder.offer(record)
+      let rows = try access.context.storage.records(
+        ofType: builder.query.recordType, in: access.zone.id, of: access.home, after: name,
+        limit: step)
+      for row in rows where access.shows(row) {
+        guard let record = row.record else { continue }
+        builder.offer(access.outward(record))
         if builder.query.isUnsorted, builder.isFull(pageBytes: limits.pageBytes) { return }
       }
       guard let last = rows.last, rows.count == step else { return }
@@ -87,6 +86,14 @@ extension CloudMachine {
 }
 
 extension RequestContext {
+  /// The zone as the asker may use it; ends the call when there is none.
+  fileprivate func opened(_ zone: ZoneID) throws -> ZoneAccess {
+    switch try access(to: zone) {
+    case .success(let access): return access
+    case .failure(let error): throw Refusal(error)
+    }
+  }
+
   /// `query` ready to be put to records, or why it makes no sense.
   func prepared(_ query: Query) throws -> Result<PreparedQuery, CloudError> {
     if query.recordType == "Users" {

@@ -8,42 +8,47 @@ extension CloudMachine {
   /// `fetchUnknownRecord`.
   func fetchRecords(_ request: FetchRecords, _ context: RequestContext) throws -> CloudReply {
     try refuse(itemCount: request.ids.count)
-    var zones: [ZoneID: Result<ZoneRow, CloudError>] = [:]
+    var zones: [ZoneID: Result<ZoneAccess, CloudError>] = [:]
     return .records(
       try request.ids.map { asked in
         let id = context.spelled(asked)
-        let zone = try zones[id.zone] ?? context.zone(id.zone)
+        let zone = try zones[id.zone] ?? context.access(to: id.zone)
         zones[id.zone] = zone
-        if case .failure(let error) = zone { return ItemResult(id: id, .failure(error)) }
-        guard var record = try context.storage.record(id, in: context.database)?.record else {
+        let access: ZoneAccess
+        switch zone {
+        case .failure(let error): return ItemResult(id: id, .failure(error))
+        case .success(let found): access = found
+        }
+        guard var record = try access.record(access.inward(id)) else {
           return ItemResult(id: id, .failure(CloudError(.unknownItem, "there is no such record")))
         }
         record.fields = request.fields.applied(to: record.fields)
-        return ItemResult(id: id, .success(record))
+        return ItemResult(id: id, .success(access.outward(record)))
       })
   }
 
   /// Saves and deletes records: each zone's part of the request is a batch of its own.
   func modifyRecords(
     _ request: ModifyRecords, _ context: RequestContext
-  ) throws -> (CloudReply, Ledger) {
+  ) throws -> (CloudReply, Books) {
     let request = context.spelled(request)
     try refuseAsAWhole(request)
-    var ledger = Ledger(try context.databaseRow(), now: context.now)
+    var books = Books()
     var saved: [ItemResult<RecordID, Record>?] = Array(repeating: nil, count: request.save.count)
     var deleted: [ItemResult<RecordID, Done>?] = Array(repeating: nil, count: request.delete.count)
     for part in ZonePart.parts(of: request) {
       var outcome: RecordBatch.Outcome
-      switch try context.zone(part.zone) {
+      switch try context.access(to: part.zone) {
       case .failure(let error):
         outcome = RecordBatch.Outcome(part, failingWith: error)
-      case .success(let zone):
+      case .success(let access):
+        let home = try books.open(access.home, context)
         var batch = try RecordBatch(
-          saves: part.saves.map { request.save[$0] },
-          deletes: part.deletes.map { request.delete[$0] },
-          policy: request.policy, isAtomic: request.isAtomic && zone.id != .default, zone: zone,
-          spent: ledger.database.byteCount, context: context)
-        outcome = try batch.apply(to: &ledger)
+          saves: part.saves.map { access.inward(request.save[$0]) },
+          deletes: part.deletes.map { access.inward(request.delete[$0]) },
+          policy: request.policy, isAtomic: request.isAtomic && access.zone.id != .default,
+          access: access, spent: books[home].database.byteCount)
+        outcome = access.outward(try batch.apply(to: &books))
       }
       for (index, result) in zip(part.saves, outcome.saved) {
         saved[index] = ItemResult(
@@ -56,7 +61,7 @@ extension CloudMachine {
     }
     let reply = CloudReply.recordsModified(
       saved: saved.compactMap { $0 }, deleted: deleted.compactMap { $0 })
-    return (reply, ledger)
+    return (reply, books)
   }
 
   /// What fails the call before any item is looked at.

@@ -1,14 +1,154 @@
 import CloudProtocol
 import Records
 
+/// Shares as others come to them: found by URL, looked at, joined; and the people in them.
+///
+/// The database a request names does not matter here; a share's own is found by its URL.
 extension CloudMachine {
+  /// A share found by its URL, with what the asker is in it.
+  fileprivate struct FoundShare {
+    var address: ShareAddress
+    var row: RecordRow
+    var record: Record
+    var details: ShareDetails
+    var owner: AccountRow
+    var asker: AccountRow
+    var standing: ShareParticipant
+
+    var isOwner: Bool { asker.user == owner.user }
+  }
+
+  /// What is behind URLs, for those who may join.
   func resolveShares(_ request: ResolveShares, _ context: RequestContext) throws -> CloudReply {
-    throw Refusal(.serverRejectedRequest, "this server does not do that yet")
+    try refuse(itemCount: request.urls.count)
+    let books = Books()
+    return .sharesResolved(
+      try request.urls.map { url in
+        switch try find(url, books, context) {
+        case .failure(let error): return ItemResult(id: url, .failure(error))
+        case .success(let found):
+          return ItemResult(id: url, .success(try metadata(found, request.rootFields, context)))
+        }
+      })
   }
-  func findUsers(_ request: [UserLookup], _ context: RequestContext) throws -> CloudReply {
-    throw Refusal(.serverRejectedRequest, "this server does not do that yet")
+
+  /// Joins shares: marks the asker as accepted and puts the zone into the asker's shared database.
+  ///
+  /// Joining again, or one's own, changes nothing and is a success.
+  func acceptShares(_ urls: [String], _ context: RequestContext) throws -> (CloudReply, Books) {
+    try refuse(itemCount: urls.count)
+    var books = Books()
+    let results = try urls.map { url in
+      switch try find(url, books, context) {
+      case .failure(let error): return ItemResult<String, Record>(id: url, .failure(error))
+      case .success(let found):
+        switch try accept(found, &books, context) {
+        case .failure(let error): return ItemResult(id: url, .failure(error))
+        case .success(let record):
+          return ItemResult(id: url, .success(found.spelled(record)))
+        }
+      }
+    }
+    return (.sharesAccepted(results), books)
   }
-  func acceptShares(_ request: [String], _ context: RequestContext) throws -> (CloudReply, Ledger) {
-    throw Refusal(.serverRejectedRequest, "this server does not do that yet")
+
+  /// The people with these addresses, numbers or user names.
+  func findUsers(_ lookups: [UserLookup], _ context: RequestContext) throws -> CloudReply {
+    try refuse(itemCount: lookups.count)
+    return .usersFound(
+      try lookups.map { lookup in
+        guard let account = try context.account(for: lookup) else {
+          return ItemResult(
+            id: lookup, .failure(CloudError(.unknownItem, "there is no account of that person")))
+        }
+        return ItemResult(id: lookup, .success(context.identity(of: account, lookup: lookup)))
+      })
+  }
+
+  private func find(
+    _ url: String, _ books: Books, _ context: RequestContext
+  ) throws -> Result<FoundShare, CloudError> {
+    let unknown = CloudError(.unknownItem, "there is no share with this URL, or not any more")
+    guard let asker = context.account, let address = try ShareAddress.find(url, context),
+      let user = address.home.owner, let owner = try context.storage.account(user),
+      let zone = try books.zone(address.share.zone, in: address.home, context),
+      zone.deletion == nil,
+      let row = try books.share(address.share, in: address.home, context),
+      let record = row.record, let details = record.sharing, details.url == url
+    else { return .failure(unknown) }
+    return try ShareRules(context: context, owner: owner).standing(of: asker, in: details).map {
+      FoundShare(
+        address: address, row: row, record: record, details: details, owner: owner, asker: asker,
+        standing: $0)
+    }
+  }
+
+  private func metadata(
+    _ found: FoundShare, _ fields: FieldSelection?, _ context: RequestContext
+  ) throws -> ShareMetadata {
+    var root: Record?
+    if let id = found.details.root, let fields {
+      root = try context.storage.record(id, in: found.address.home)?.record
+      if let all = root?.fields { root?.fields = fields.applied(to: all) }
+    }
+    if !found.isOwner { root?.parent = nil }
+    let share = found.spelled(found.record)
+    return ShareMetadata(
+      container: context.database.container, share: share, rootID: share.sharing?.root,
+      root: root.map { found.spelled($0) }, owner: context.identity(of: found.owner),
+      role: found.standing.role, acceptance: found.standing.acceptance,
+      permission: found.standing.permission)
+  }
+
+  private func accept(
+    _ found: FoundShare, _ books: inout Books, _ context: RequestContext
+  ) throws -> Result<Record, CloudError> {
+    if found.isOwner || found.standing.acceptance == .accepted { return .success(found.record) }
+    var details = found.details
+    var joining = found.standing
+    joining.acceptance = .accepted
+    joining.identity = context.identity(of: found.asker, lookup: joining.identity.lookup)
+    if let index = details.participants.firstIndex(where: { $0.id == joining.id }) {
+      details.participants[index] = joining
+    } else {
+      guard details.participants.count - 1 < limits.shareParticipants else {
+        return .failure(
+          CloudError(
+            .tooManyParticipants, "a share takes at most \(limits.shareParticipants) participants"))
+      }
+      details.participants.append(joining)
+    }
+    let home = found.address.home
+    guard var zone = try books.zone(found.address.share.zone, in: home, context) else {
+      return .failure(.missingZone)
+    }
+    let position = try books.open(home, context)
+    let sequence = books[position].nextSequence()
+    var row = found.row
+    var record = found.record
+    record.sharing = details
+    record.stamp(sequence, books[position].time, context)
+    row.record = record
+    row.changedAt = sequence
+    row.device = context.device
+    books.put(share: row, at: position)
+    zone.changedAt = sequence
+    let change = ShareChange(
+      name: row.id.name, old: found.details, new: details, sequence: sequence)
+    try books.tellVisitors(
+      of: &zone, in: home, written: [row], since: sequence, changes: [change], context)
+    books.put(zone, at: position)
+    books[position].note(Ledger.ZoneEvent(zone: zone.id, types: [row.type]))
+    return .success(record)
+  }
+}
+
+extension CloudMachine.FoundShare {
+  /// A record of the owner's rows as the asker spells it.
+  fileprivate func spelled(_ record: Record) -> Record {
+    var spelled = isOwner ? record : record.outward(owner: owner.user, asker: asker.user)
+    let isIn = spelled.sharing?.participants.contains { $0.id == standing.id } ?? false
+    if isIn { spelled.sharing?.currentParticipant = standing.id }
+    return spelled
   }
 }

@@ -86,15 +86,30 @@ extension CloudMachine {
     if case .failure(let error) = try context.zone(zone) { error } else { nil }
   }
 
-  /// The pushes that a request's changes call for: one for each subscription that matches, to
-  /// all of the user's devices but the one that asked.
+  /// The pushes that the changes in all of a request's databases call for.
+  func pushes(for books: inout Books, _ context: RequestContext) throws -> [PushOrder] {
+    var orders: [PushOrder] = []
+    for position in books.ledgers.indices {
+      var context = context.at(books[position].database.id)
+      if let owner = context.database.owner, owner != context.account?.user {
+        context.account = try context.storage.account(owner)
+      }
+      var found = try pushes(for: books[position].events, context)
+      found.merge(try queryPushes(for: &books[position], context))
+      orders += found
+    }
+    return orders
+  }
+
+  /// The pushes that a request's changes in one database call for: one for each subscription that
+  /// matches, to all of the user's devices but the one that asked.
   ///
   /// Changes in the default zone fire no database subscription. Query subscriptions are told of
   /// single records, by `queryPushes(for:_:)`.
   func pushes(
     for events: [Ledger.ZoneEvent], _ context: RequestContext
   ) throws -> [PushOrder] {
-    guard context.database.scope == .private, let account = context.account, !events.isEmpty
+    guard context.database.scope != .public, let account = context.account, !events.isEmpty
     else { return [] }
     return try context.storage.subscriptions(in: context.database).compactMap { subscription in
       guard let zone = subscription.match(events) else { return nil }

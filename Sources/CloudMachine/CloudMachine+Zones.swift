@@ -9,43 +9,50 @@ extension CloudMachine {
       return .zones(
         try zones.map { asked in
           let id = context.spelled(asked)
-          switch try context.zone(id) {
-          case .success(let row): return ItemResult(id: id, .success(context.described(row.id)))
+          switch try context.access(to: id) {
+          case .success(let access): return ItemResult(id: id, .success(access.described))
           case .failure(let error): return ItemResult(id: id, .failure(error))
           }
         })
     }
-    if context.database.scope == .shared { return .zones([]) }
     let custom = try context.storage.zones(in: context.database)
       .filter { $0.deletion == nil && $0.id != .default }.map(\.id)
+    let all = context.database.scope == .shared ? custom : [.default] + custom
     return .zones(
-      ([.default] + custom).map { ItemResult(id: $0, .success(context.described($0))) })
+      try all.map { id in
+        switch try context.access(to: id) {
+        case .success(let access): ItemResult(id: id, .success(access.described))
+        case .failure(let error): ItemResult(id: id, .failure(error))
+        }
+      })
   }
 
   /// Creates and deletes zones, each on its own.
   func modifyZones(
     _ request: ModifyZones, _ context: RequestContext
-  ) throws -> (CloudReply, Ledger) {
+  ) throws -> (CloudReply, Books) {
     try refuse(itemCount: request.save.count + request.delete.count)
     let save = request.save.map(context.spelled)
     let delete = request.delete.map(context.spelled)
     guard Set(save + delete).count == save.count + delete.count else {
       throw Refusal(.invalidArguments, "a zone can't be named twice in one request")
     }
-    var ledger = Ledger(try context.databaseRow(), now: context.now)
+    var books = Books()
+    let position = try books.open(context.database, context)
     let saved = try save.map { zone in
-      if let error = try create(zone, context, &ledger) {
+      if let error = try create(zone, context, &books[position]) {
         return ItemResult<ZoneID, Zone>(id: zone, .failure(error))
       }
-      return ItemResult(id: zone, .success(context.described(zone)))
+      return ItemResult(
+        id: zone, .success(Zone(id: zone, capabilities: zone == .default ? [] : .custom)))
     }
     let deleted = try delete.map { zone in
-      if let error = try remove(zone, context, &ledger) {
+      if let error = try remove(zone, context, &books) {
         return ItemResult<ZoneID, Done>(id: zone, .failure(error))
       }
       return ItemResult(id: zone, .success(Done()))
     }
-    return (.zonesModified(saved: saved, deleted: deleted), ledger)
+    return (.zonesModified(saved: saved, deleted: deleted), books)
   }
 
   /// Makes sure that `zone` is there.
@@ -75,22 +82,39 @@ extension CloudMachine {
     return nil
   }
 
-  /// Deletes `zone`.
+  /// Deletes `zone`, or leaves what is shared of it when it is somebody else's.
   ///
   /// Deleting one that went with a reset of encrypted data succeeds and changes nothing: the reset
   /// asks apps to do so, and other devices must still learn of it.
   private func remove(
-    _ zone: ZoneID, _ context: RequestContext, _ ledger: inout Ledger
+    _ zone: ZoneID, _ context: RequestContext, _ books: inout Books
   ) throws -> CloudError? {
-    switch try context.zone(zone) {
+    switch try context.access(to: zone) {
     case .failure(let error): return error.userDidResetEncryptedData ? nil : error
-    case .success(let row):
-      if row.id == .default {
+    case .success(let access):
+      if let mount = access.mount { return try leave(mount, access, &books) }
+      if access.zone.id == .default {
         return CloudError(.invalidArguments, "the default zone can't be deleted")
       }
-      ledger.remove(row, reason: .deleted)
+      try books.remove(access.zone, in: access.home, reason: .deleted, context)
       return nil
     }
+  }
+
+  /// Leaves every share through which `mount` is seen.
+  func leave(
+    _ mount: ZoneRow, _ access: ZoneAccess, _ books: inout Books
+  ) throws -> CloudError? {
+    let shares = mount.sharing.stays.filter { $0.until == nil }.map {
+      RecordID(name: $0.share, zone: access.zone.id)
+    }
+    let home = try books.open(access.home, access.context)
+    var batch = try RecordBatch(
+      saves: [], deletes: shares, policy: .ifServerRecordUnchanged, isAtomic: true,
+      access: access, spent: books[home].database.byteCount)
+    let outcome = try batch.apply(to: &books)
+    for case .failure(let error) in outcome.deleted { return error }
+    return nil
   }
 
   /// Refuses a call with more items than one request may hold.

@@ -15,6 +15,10 @@ package protocol CloudStorage: SchemaStorage, AssetStorage {
   /// A number chosen at random when this storage was made; it binds tokens to the storage.
   func identity() throws -> UInt64
 
+  /// A key chosen at random when this storage was made, which no answer ever shows; the addresses
+  /// of shares come from it.
+  func secret() throws -> StorageSecret
+
   /// The account called `name`.
   func account(named name: String) throws -> AccountRow?
 
@@ -66,6 +70,26 @@ package protocol CloudStorage: SchemaStorage, AssetStorage {
   func commit(_ changes: [StorageChange]) throws
 }
 
+/// A key of 128 bits.
+package struct StorageSecret: Hashable, Sendable {
+  /// One half.
+  package var first: UInt64
+  /// The other half.
+  package var second: UInt64
+
+  /// Puts a key together.
+  package init(first: UInt64, second: UInt64) {
+    self.first = first
+    self.second = second
+  }
+
+  /// A key that follows from a storage's identity, for tests and simulations: whoever sees a
+  /// token could work it out.
+  package init(guessableFrom identity: UInt64) {
+    self.init(first: identity ^ 0x736f_6d65_7073_6575, second: ~identity)
+  }
+}
+
 /// One change of the stored rows.
 package enum StorageChange: Hashable, Sendable {
   /// Adds or replaces an account.
@@ -107,7 +131,8 @@ package struct DatabaseID: Hashable, Sendable, Codable {
   package var container: String
   /// The container's world.
   package var environment: CloudEnvironment
-  /// Public or private; a shared database is a view and stores no zones or records itself.
+  /// Which kind; a shared database is a view and stores no records, but a row for each zone it
+  /// shows.
   package var scope: DatabaseScope
   /// Whose private database it is; `nil` for a public one.
   package var owner: UserID?
@@ -131,12 +156,38 @@ package struct AccountRow: Hashable, Sendable, Codable {
   package var user: UserID
   /// The most bytes its private databases may hold; `nil` for no bound.
   package var quota: Int?
+  /// How others find and see the person.
+  package var person: Person
+
+  /// How others find and see the person behind an account.
+  package struct Person: Hashable, Sendable, Codable {
+    /// The address for mail, besides those that follow from the account's name.
+    package var email: String?
+    /// The telephone number.
+    package var phone: String?
+    /// The given name.
+    package var givenName: String?
+    /// The family name.
+    package var familyName: String?
+
+    /// Describes a person; nothing is known by default.
+    package init(
+      email: String? = nil, phone: String? = nil, givenName: String? = nil,
+      familyName: String? = nil
+    ) {
+      self.email = email
+      self.phone = phone
+      self.givenName = givenName
+      self.familyName = familyName
+    }
+  }
 
   /// Describes an account.
-  package init(name: String, user: UserID, quota: Int? = nil) {
+  package init(name: String, user: UserID, quota: Int? = nil, person: Person = Person()) {
     self.name = name
     self.user = user
     self.quota = quota
+    self.person = person
   }
 }
 
@@ -184,11 +235,13 @@ package struct ZoneRow: Hashable, Sendable, Codable {
   package var trimmedThrough: UInt64
   /// How many bytes its records count.
   package var byteCount: Int
+  /// What is shared of it, or which shares it is seen through.
+  package var sharing: ZoneSharing
 
   /// Describes a zone.
   package init(
     id: ZoneID, deletion: ZoneDeletionReason? = nil, incarnation: UInt64, changedAt: UInt64,
-    trimmedThrough: UInt64 = 0, byteCount: Int = 0
+    trimmedThrough: UInt64 = 0, byteCount: Int = 0, sharing: ZoneSharing = ZoneSharing()
   ) {
     self.id = id
     self.deletion = deletion
@@ -196,6 +249,51 @@ package struct ZoneRow: Hashable, Sendable, Codable {
     self.changedAt = changedAt
     self.trimmedThrough = trimmedThrough
     self.byteCount = byteCount
+    self.sharing = sharing
+  }
+}
+
+/// What is kept with a zone about shares.
+///
+/// The owner's zone counts its shares and knows its visitors. A visitor has a row for it too, in
+/// the shared database, which holds no records but says through which shares it is seen; such a
+/// row is called a mount.
+package struct ZoneSharing: Hashable, Sendable, Codable {
+  /// How many hierarchies of the zone are shared.
+  package var hierarchies: Int
+  /// Whether the zone as a whole is shared.
+  package var isZoneWide: Bool
+  /// Who sees something of the zone in the shared database, in order.
+  package var visitors: [UserID]
+  /// For a mount: the shares its user is or was in, by the owner's sequence numbers.
+  package var stays: [ShareStay]
+
+  /// Nothing is shared by default.
+  package init(
+    hierarchies: Int = 0, isZoneWide: Bool = false, visitors: [UserID] = [],
+    stays: [ShareStay] = []
+  ) {
+    self.hierarchies = hierarchies
+    self.isZoneWide = isZoneWide
+    self.visitors = visitors
+    self.stays = stays
+  }
+}
+
+/// From when to when a record, or a user, was in a share.
+package struct ShareStay: Hashable, Sendable, Codable {
+  /// The record name of the share.
+  package var share: String
+  /// The sequence number of the change that brought it in.
+  package var since: UInt64
+  /// The sequence number of the change that took it out; `nil` while it is in.
+  package var until: UInt64?
+
+  /// Notes a stay.
+  package init(share: String, since: UInt64, until: UInt64? = nil) {
+    self.share = share
+    self.since = since
+    self.until = until
   }
 }
 
@@ -212,16 +310,20 @@ package struct RecordRow: Hashable, Sendable, Codable {
   /// The device that made the latest change; for a tombstone the one that made the record, which
   /// decides who hears of the deletion at a first fetch.
   package var device: String?
+  /// The hierarchical shares it is or was in, the latest last; at most one has no end.
+  package var stays: [ShareStay]
 
   /// Describes a record or a tombstone.
   package init(
-    id: RecordID, type: String, record: Record?, changedAt: UInt64, device: String?
+    id: RecordID, type: String, record: Record?, changedAt: UInt64, device: String?,
+    stays: [ShareStay] = []
   ) {
     self.id = id
     self.type = type
     self.record = record
     self.changedAt = changedAt
     self.device = device
+    self.stays = stays
   }
 }
 
@@ -279,10 +381,11 @@ package struct Receipt: Hashable, Sendable, Codable {
 }
 
 extension Record {
-  /// Whom the record points at in a way that the server looks after.
+  /// Whom the record points at in a way that the server looks after; a share goes with its root.
   package var links: [(target: RecordID, kind: RecordLink.Kind)] {
     var links: [(target: RecordID, kind: RecordLink.Kind)] = []
     if let parent { links.append((parent, .parent)) }
+    if let root = sharing?.root { links.append((root, .deleteSelf)) }
     for element in fields { collect(element.field.value, into: &links) }
     return links
   }

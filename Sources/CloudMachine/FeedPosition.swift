@@ -14,6 +14,9 @@ struct FeedPosition: Hashable {
     var incarnation: UInt64
     /// The zone and its incarnation; `nil` for the database's own feed.
     var zone: ZoneRow?
+
+    /// Whether it is a visitor's feed of somebody else's zone.
+    var isVisit: Bool { database.scope == .shared && zone != nil }
   }
 
   /// Every change up to this sequence number has been handed out.
@@ -21,8 +24,17 @@ struct FeedPosition: Hashable {
 
   /// Deletions up to here are not news: the fetch began with nothing, and they happened before.
   ///
-  /// Matters only while it is above `sequence`.
+  /// In the owner's feed it matters only while it is above `sequence`. In a visitor's feed it is
+  /// where the walk's knowledge of what went begins.
   var floor: UInt64
+
+  /// For a visitor's feed: changes up to here were known before the walk began that goes on here.
+  var known: UInt64
+
+  /// For a visitor's feed: the latest change when that walk began.
+  ///
+  /// Coming into a share, or out of one, after that begins another walk.
+  var start: UInt64
 
   private static let version: UInt8 = 1
 
@@ -30,6 +42,22 @@ struct FeedPosition: Hashable {
   init(sequence: UInt64, floor: UInt64 = 0) {
     self.sequence = sequence
     self.floor = floor > sequence ? floor : 0
+    known = sequence
+    start = sequence
+  }
+
+  /// A visitor's walk from nothing, when `latest` is the latest change.
+  init(visitingSince latest: UInt64) {
+    sequence = 0
+    floor = latest
+    known = 0
+    start = latest
+  }
+
+  /// A visitor's place when everything up to `sequence` was handed out.
+  init(visitedThrough sequence: UInt64) {
+    self.init(sequence: sequence)
+    floor = sequence
   }
 
   /// What `token` says, if it is whole and belongs to `feed`.
@@ -43,6 +71,8 @@ struct FeedPosition: Hashable {
     do {
       sequence = try reader.variable()
       floor = try reader.variable()
+      known = feed.isVisit ? try reader.variable() : 0
+      start = feed.isVisit ? try reader.variable() : 0
       let checksum = try reader.fixed32()
       try reader.finish()
       guard checksum == Checksum.of(token.bytes[..<end]) else { return nil }
@@ -57,14 +87,19 @@ struct FeedPosition: Hashable {
     writer.write(raw: FeedPosition.prefix(of: feed))
     writer.write(variable: sequence)
     writer.write(variable: floor)
+    if feed.isVisit {
+      writer.write(variable: known)
+      writer.write(variable: start)
+    }
     writer.write(fixed: Checksum.of(writer.bytes))
     return ChangeToken(bytes: writer.bytes)
   }
 
   /// Whether changes after this place are all still known, given what was forgotten and the
   /// latest sequence number there is.
-  func isCovered(trimmedThrough: UInt64, latest: UInt64) -> Bool {
-    max(sequence, floor) >= trimmedThrough && max(sequence, floor) <= latest
+  func isCovered(trimmedThrough: UInt64, latest: UInt64, isVisit: Bool) -> Bool {
+    let covered = isVisit ? floor : max(sequence, floor)
+    return covered >= trimmedThrough && max(sequence, floor) <= latest
   }
 
   private static func prefix(of feed: Feed) -> [UInt8] {

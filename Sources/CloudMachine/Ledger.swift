@@ -79,6 +79,7 @@ struct Ledger {
     gone.changedAt = nextSequence()
     gone.trimmedThrough = 0
     gone.byteCount = 0
+    gone.sharing = ZoneSharing()
     count(bytes: -zone.byteCount)
     put(gone)
     append(.removeRecords(of: zone.id, in: database.id))
@@ -91,17 +92,9 @@ struct Ledger {
   /// Notes what query subscriptions may be about.
   mutating func note(_ event: RecordEvent) { recordEvents.append(event) }
 
-  /// Hands everything to `storage`, the database's row first.
-  func commit(to storage: any CloudStorage, receipt: StorageChange? = nil) throws {
-    var changes: [StorageChange] = []
-    if !isEmpty {
-      changes.reserveCapacity(zones.count + others.count + 2)
-      changes.append(.putDatabase(database))
-      changes += zones
-      changes += others
-    }
-    if let receipt { changes.append(receipt) }
-    if !changes.isEmpty { try storage.commit(changes) }
+  /// Everything written down, the database's row first.
+  var changes: [StorageChange] {
+    isEmpty ? [] : [.putDatabase(database)] + zones + others
   }
 
   /// `now` in whole milliseconds, but at least one after `latest`.

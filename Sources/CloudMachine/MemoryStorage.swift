@@ -10,6 +10,7 @@ package final class MemoryStorage: CloudStorage {
   /// Everything stored, as one value.
   struct State {
     var identity: UInt64
+    var secret: StorageSecret
     var accounts: [UserID: AccountRow] = [:]
     var usersByName: [String: UserID] = [:]
     var databases: [DatabaseID: MemoryDatabase] = [:]
@@ -32,7 +33,12 @@ package final class MemoryStorage: CloudStorage {
   private var before: State?
 
   /// An empty storage; `identity` should differ from that of every other one.
-  package init(identity: UInt64 = 1) { state = State(identity: identity) }
+  ///
+  /// Without a `secret` it gets one that can be guessed, which is the same in every run.
+  package init(identity: UInt64 = 1, secret: StorageSecret? = nil) {
+    state = State(
+      identity: identity, secret: secret ?? StorageSecret(guessableFrom: identity))
+  }
 
   private init(_ state: State) { self.state = state }
 
@@ -90,6 +96,9 @@ package final class MemoryStorage: CloudStorage {
 extension MemoryStorage {
   /// The number given when it was made.
   package func identity() throws -> UInt64 { current.identity }
+
+  /// The key given when it was made.
+  package func secret() throws -> StorageSecret { current.secret }
 
   /// The account called `name`.
   package func account(named name: String) throws -> AccountRow? {

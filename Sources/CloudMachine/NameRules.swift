@@ -7,6 +7,11 @@ import Records
 struct NameRules {
   var limits: CloudLimits
 
+  /// The fields of a share with names of their own.
+  ///
+  /// Source: cloudkit-surface 1.1, `CKShare.SystemFieldKey`.
+  static let shareKeys = ["cloudkit.title", "cloudkit.thumbnailImageData", "cloudkit.type"]
+
   /// Why `name` can't name a record; `nil` when it can.
   func faultOfRecordName(_ name: String) -> CloudError? { fault(of: name, "record name") }
 

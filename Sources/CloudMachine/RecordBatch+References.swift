@@ -37,7 +37,7 @@ extension RecordBatch {
   }
 
   /// Whether a save counts while judging others.
-  private func holds(_ index: Int) -> Bool {
+  func holds(_ index: Int) -> Bool {
     saves[index].merged != nil && (isAtomic || saves[index].error == nil)
   }
 
@@ -48,7 +48,7 @@ extension RecordBatch {
     var removals: [Removal] = []
     var seen = Set<RecordID>()
     for (index, delete) in deletes.enumerated()
-    where holds(delete: index) && delete.stored != nil {
+    where holds(delete: index) && delete.stored != nil && !delete.leaves {
       seen.insert(delete.id)
       removals.append(Removal(id: delete.id, cause: index))
     }
@@ -77,7 +77,9 @@ extension RecordBatch {
     let gone = Set(removals.map(\.id))
     var failedDeletes: [Int] = []
     for removal in removals where !failedDeletes.contains(removal.cause) {
-      if try holders(of: removal.id, .parent).contains(where: { !gone.contains($0) }) {
+      if try holders(of: removal.id, .parent).contains(where: { !gone.contains($0) })
+        || drawsShareAlong(removal)
+      {
         failedDeletes.append(removal.cause)
       }
     }
@@ -90,6 +92,7 @@ extension RecordBatch {
         }
       }
     }
+    failedSaves += try planSharing(gone)
     return (failedSaves, failedDeletes)
   }
 
@@ -118,13 +121,13 @@ extension RecordBatch {
 
   private mutating func isMissing(_ id: RecordID) throws -> Bool {
     if let isThere = storedTargets[id] { return !isThere }
-    let isThere = try context.storage.record(id, in: context.database)?.record != nil
+    let isThere = try access.record(id) != nil
     storedTargets[id] = isThere
     return !isThere
   }
 
   /// Who points at `target` once the saves that hold are done.
-  private mutating func holders(
+  mutating func holders(
     of target: RecordID, _ kind: RecordLink.Kind
   ) throws -> [RecordID] {
     var found = try stored(linksTo: target)

@@ -10,14 +10,22 @@ extension RecordBatch {
     for index in saves.indices {
       var item = saves[index]
       let error =
-        try faultOfForm(item.save) ?? faultOfVersion(item) ?? permissionFault(item.stored)
+        try faultOfForm(item.save) ?? faultOfPlace(item) ?? faultOfVersion(item)
         ?? redeemAssets(of: &item.save, stored: item.stored) ?? schema.fault(of: item.save)
       saves[index].save = item.save
       if let error {
         saves[index].error = error
         continue
       }
-      let merged = merge(item.save, into: item.stored)
+      var merged = merge(item.save, into: item.stored)
+      if item.save.type == ShareDetails.recordType {
+        switch try settledSharing(item) {
+        case .failure(let error):
+          saves[index].error = error
+          continue
+        case .success(let details): merged.sharing = details
+        }
+      }
       saves[index].merged = merged
       saves[index].links = merged.links
       for link in merged.links {
@@ -32,9 +40,20 @@ extension RecordBatch {
   /// Why the save makes no sense, whatever is stored.
   private func faultOfForm(_ save: RecordSave) -> CloudError? {
     if let error = context.names.faultOfRecordName(save.id.name) { return error }
-    if let error = context.names.faultOfRecordType(save.type) { return error }
-    for change in save.changes {
+    let isShare = save.type == ShareDetails.recordType
+    if isShare {
+      if let error = faultOfShareForm(save) { return error }
+    } else {
+      if let error = context.names.faultOfRecordType(save.type) { return error }
+      if save.sharing != nil || save.id.name == ShareDetails.zoneWideName {
+        return CloudError(
+          .invalidArguments, "only a record of type \(ShareDetails.recordType) can be a share")
+      }
+    }
+    for change in save.changes where !(isShare && NameRules.shareKeys.contains(change.key)) {
       if let error = context.names.faultOfFieldKey(change.key) { return error }
+    }
+    for change in save.changes {
       guard let field = change.field else { continue }
       if let error = fault(of: field) { return error }
     }
@@ -68,6 +87,8 @@ extension RecordBatch {
   ///
   /// Source: cloudkit-surface 2.1, where the table stands.
   private func faultOfVersion(_ item: PendingSave) -> CloudError? {
+    // Who is in a share is never overwritten unseen.
+    let policy = item.save.type == ShareDetails.recordType ? .ifServerRecordUnchanged : policy
     switch (policy, item.stored, item.save.changeTag) {
     case (.ifServerRecordUnchanged, nil, nil): return nil
     case (.ifServerRecordUnchanged, nil, _?):
@@ -111,11 +132,9 @@ extension RecordBatch {
 
   /// Whether a save that grows the database passes the account's quota; others are always fine.
   private func faultOfQuota(growth: Int, spent: Int) -> CloudError? {
-    guard context.database.scope == .private, let quota = context.account?.quota, growth > 0,
-      spent + growth > quota
-    else { return nil }
+    guard let quota = access.owner?.quota, growth > 0, spent + growth > quota else { return nil }
     return CloudError(
-      .quotaExceeded, "the account's storage is full; delete something or raise the quota")
+      .quotaExceeded, "the owner's storage is full; delete something or raise the quota")
   }
 }
 

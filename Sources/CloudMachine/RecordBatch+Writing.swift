@@ -3,73 +3,203 @@ import Records
 
 /// How a batch that holds is written down.
 extension RecordBatch {
-  /// Writes the saves and `removals` to `ledger`: saves in the order of the request, then
-  /// deletions, then what they draw along.
-  func write(_ removals: [Removal], to ledger: inout Ledger) throws -> Outcome {
-    var row = zone
-    var types: [String] = []
-    func touch(_ type: String, _ sequence: UInt64, _ bytes: Int) {
-      if !types.contains(type) { types.append(type) }
-      if row.id != .default { row.changedAt = sequence }
-      row.byteCount = max(0, row.byteCount + bytes)
-    }
+  /// Writes the saves and `removals` to `books`: saves in the order of the request, then
+  /// deletions with what they draw along, then records whose share changed.
+  func write(_ removals: [Removal], to books: inout Books) throws -> Outcome {
+    let home = try books.open(access.home, context)
+    var pages = Pages(zone: zone, ledger: books[home], context: context)
     var saved: [ItemResult<RecordID, Record>.Outcome] = []
     for item in saves {
       guard item.error == nil, let merged = item.merged else {
         saved.append(.failure(item.error ?? CloudError(.internalError, "the save was not judged")))
         continue
       }
-      let sequence = ledger.nextSequence()
-      let record = stamped(merged, sequence, ledger.time)
-      let growth = record.storedByteCount - (item.stored?.storedByteCount ?? 0)
-      ledger.put(
-        RecordRow(
-          id: record.id, type: record.type, record: record, changedAt: sequence,
-          device: context.device))
-      ledger.count(bytes: growth)
-      touch(record.type, sequence, growth)
-      ledger.note(Ledger.RecordEvent(before: item.stored, after: record))
-      saved.append(.success(record))
+      saved.append(.success(pages.save(merged, over: item, plan.share(of: merged.id))))
     }
     for removal in removals {
-      guard let stored = try stored(removal) else { continue }
-      let sequence = ledger.nextSequence()
-      ledger.put(
-        RecordRow(
-          id: removal.id, type: stored.type, record: nil, changedAt: sequence,
-          device: stored.created?.device ?? context.device))
-      ledger.count(bytes: -stored.storedByteCount)
-      touch(stored.type, sequence, -stored.storedByteCount)
-      ledger.note(Ledger.RecordEvent(before: stored, after: nil))
+      guard let row = try context.storage.record(removal.id, in: access.home) else { continue }
+      pages.remove(row)
     }
-    for type in try Schema(context).additions(from: ledger.recordEvents.compactMap(\.after)) {
-      ledger.append(.putRecordType(type))
+    for item in deletes where item.leaves && item.error == nil {
+      guard let user = access.asker?.user else { continue }
+      try pages.leave(try context.storage.record(item.id, in: access.home), user)
     }
-    if !types.isEmpty {
-      ledger.put(row)
-      ledger.note(Ledger.ZoneEvent(zone: row.id, types: types))
+    for move in plan.moves {
+      pages.move(try context.storage.record(move.id, in: access.home), to: move.share)
     }
+    for type in try Schema(context).additions(
+      from: pages.ledger.recordEvents.compactMap(\.after))
+    {
+      pages.ledger.append(.putRecordType(type))
+    }
+    books[home] = pages.ledger
+    try close(pages, &books)
     let deleted = deletes.map { item -> ItemResult<RecordID, Done>.Outcome in
       item.error.map { .failure($0) } ?? .success(Done())
     }
     return Outcome(saved: saved, deleted: deleted)
   }
 
-  private func stored(_ removal: Removal) throws -> Record? {
-    if deletes[removal.cause].id == removal.id { return deletes[removal.cause].stored }
-    return try context.storage.record(removal.id, in: context.database)?.record
+  /// Tells visitors, and writes the zone's own row.
+  private func close(_ pages: Pages, _ books: inout Books) throws {
+    guard !pages.written.isEmpty else { return }
+    let home = try books.open(access.home, context)
+    var row = pages.zone
+    for written in pages.written where written.type == ShareDetails.recordType {
+      books.put(share: written, at: home)
+    }
+    try books.tellVisitors(
+      of: &row, in: access.home, written: pages.written, since: pages.first,
+      changes: pages.changes, context)
+    books.put(row, at: home)
+    books[home].note(Ledger.ZoneEvent(zone: row.id, types: pages.types))
+  }
+}
+
+/// The rows of one zone being written.
+private struct Pages {
+  var zone: ZoneRow
+  var ledger: Ledger
+  let context: RequestContext
+  /// The number of the first change.
+  let first: UInt64
+  var written: [RecordRow] = []
+  var changes: [ShareChange] = []
+  /// The types of the records written, each once, in order.
+  var types: [String] = []
+
+  init(zone: ZoneRow, ledger: Ledger, context: RequestContext) {
+    self.zone = zone
+    self.ledger = ledger
+    self.context = context
+    first = ledger.database.sequence + 1
   }
 
-  /// `record` as it is stored: a tag that no other version in this database has or had, who
-  /// made it and who changed it, and when.
-  private func stamped(_ record: Record, _ sequence: UInt64, _ time: Timestamp) -> Record {
-    var record = record
-    record.changeTag = ChangeTag(String(sequence, radix: 36))
-    if let user = context.account?.user {
-      let stamp = RecordStamp(time: time, user: user, device: context.device)
-      record.modified = stamp
-      if record.created == nil { record.created = stamp }
+  mutating func save(
+    _ merged: Record, over item: RecordBatch.PendingSave, _ share: String?
+  ) -> Record {
+    let sequence = ledger.nextSequence()
+    var record = merged
+    record.stamp(sequence, ledger.time, context)
+    if let details = record.sharing {
+      let old = item.stored?.sharing
+      changes.append(
+        ShareChange(name: record.id.name, old: old, new: details, sequence: sequence))
+      if old == nil {
+        count(details, 1)
+        if let url = details.url {
+          ledger.append(ShareAddress.registration(of: url, for: record.id, in: ledger.database.id))
+        }
+      }
     }
+    put(record, at: sequence, in: share, over: item.row)
+    let growth = record.storedByteCount - (item.row?.record?.storedByteCount ?? 0)
+    grow(growth)
+    if record.sharing == nil { record.share = share.map { RecordID(name: $0, zone: zone.id) } }
+    ledger.note(Ledger.RecordEvent(before: item.stored, after: record))
     return record
+  }
+
+  mutating func remove(_ row: RecordRow) {
+    guard let record = row.record else { return }
+    let sequence = ledger.nextSequence()
+    if let details = record.sharing {
+      changes.append(
+        ShareChange(name: record.id.name, old: details, new: nil, sequence: sequence))
+      count(details, -1)
+    }
+    var gone = row
+    gone.record = nil
+    gone.changedAt = sequence
+    gone.device = record.created?.device ?? context.device
+    move(&gone, to: nil, at: sequence)
+    put(gone)
+    grow(-record.storedByteCount)
+    ledger.note(Ledger.RecordEvent(before: record, after: nil))
+  }
+
+  /// Takes `user` out of a share.
+  mutating func leave(_ row: RecordRow?, _ user: UserID) throws {
+    guard let row, var record = row.record, let old = record.sharing else { return }
+    var details = old
+    details.participants.removeAll { $0.identity.user == user && $0.role == .publicUser }
+    for index in details.participants.indices
+    where details.participants[index].identity.user == user {
+      details.participants[index].acceptance = .removed
+    }
+    let sequence = ledger.nextSequence()
+    record.sharing = details
+    record.stamp(sequence, ledger.time, context)
+    changes.append(
+      ShareChange(name: record.id.name, old: old, new: details, sequence: sequence))
+    put(record, at: sequence, in: row.share, over: row)
+    ledger.note(Ledger.RecordEvent(before: row.record, after: record))
+  }
+
+  /// Brings a record that is not itself saved into a share, or out of one: a new place in the
+  /// feed, but not a new version.
+  mutating func move(_ row: RecordRow?, to share: String?) {
+    guard let row, let record = row.record else { return }
+    put(record, at: ledger.nextSequence(), in: share, over: row)
+  }
+
+  private mutating func put(
+    _ record: Record, at sequence: UInt64, in share: String?, over old: RecordRow?
+  ) {
+    var row = RecordRow(
+      id: record.id, type: record.type, record: record, changedAt: sequence,
+      device: context.device, stays: old?.stays ?? [])
+    if record.sharing == nil { row.record?.share = share.map { RecordID(name: $0, zone: zone.id) } }
+    if let old, old.type != row.type, let last = old.stays.compactMap(\.until).max() {
+      // Who saw the one before it must not learn the type of this one: their tokens expire.
+      zone.trimmedThrough = max(zone.trimmedThrough, last)
+      row.stays = []
+    }
+    move(&row, to: share, at: sequence)
+    put(row)
+  }
+
+  private mutating func move(_ row: inout RecordRow, to share: String?, at sequence: UInt64) {
+    if row.share != share {
+      if let last = row.stays.lastIndex(where: { $0.until == nil }) {
+        row.stays[last].until = sequence
+      }
+      if let share { row.stays.append(ShareStay(share: share, since: sequence)) }
+    }
+    if row.stays.isEmpty { return }
+    zone.trimmedThrough = max(
+      zone.trimmedThrough, row.stays.forget(through: zone.trimmedThrough))
+  }
+
+  private mutating func put(_ row: RecordRow) {
+    ledger.put(row)
+    written.append(row)
+    if !types.contains(row.type) { types.append(row.type) }
+    if zone.id != .default { zone.changedAt = row.changedAt }
+  }
+
+  private mutating func grow(_ bytes: Int) {
+    ledger.count(bytes: bytes)
+    zone.byteCount = max(0, zone.byteCount + bytes)
+  }
+
+  private mutating func count(_ details: ShareDetails, _ number: Int) {
+    if details.root == nil {
+      zone.sharing.isZoneWide = number > 0
+    } else {
+      zone.sharing.hierarchies = max(0, zone.sharing.hierarchies + number)
+    }
+  }
+}
+
+extension Record {
+  /// Puts a tag on the record that no other version in its database has or had, and who made it
+  /// and who changed it, and when.
+  mutating func stamp(_ sequence: UInt64, _ time: Timestamp, _ context: RequestContext) {
+    changeTag = ChangeTag(String(sequence, radix: 36))
+    guard let user = context.account?.user else { return }
+    let stamp = RecordStamp(time: time, user: user, device: context.device)
+    modified = stamp
+    if created == nil { created = stamp }
   }
 }

@@ -9,6 +9,9 @@ struct RecordBatch {
   /// A save on its way: what is stored, what would be stored, and why not.
   struct PendingSave {
     var save: RecordSave
+    /// The row as it is, whether the asker may see it or not.
+    var row: RecordRow?
+    /// The record as the asker sees it.
     var stored: Record?
     /// The record as it would be, without tag and stamp; `nil` when it can't be.
     var merged: Record?
@@ -19,7 +22,10 @@ struct RecordBatch {
   /// A deletion on its way.
   struct PendingDelete {
     var id: RecordID
+    /// The record as the asker sees it.
     var stored: Record?
+    /// Whether the asker does not delete the share but leaves it.
+    var leaves = false
     var error: CloudError?
   }
 
@@ -32,8 +38,10 @@ struct RecordBatch {
   let policy: SavePolicy
   /// Whether one failure fails all.
   let isAtomic: Bool
-  let zone: ZoneRow
-  let context: RequestContext
+  /// The zone as the asker may use it.
+  let access: ZoneAccess
+  var zone: ZoneRow { access.zone }
+  var context: RequestContext { access.context }
   var saves: [PendingSave]
   var deletes: [PendingDelete]
   /// Where in `saves` a record is.
@@ -44,37 +52,39 @@ struct RecordBatch {
   var storedLinks: [RecordID: [RecordLink]] = [:]
   /// What storage said about a record that is only pointed at.
   var storedTargets: [RecordID: Bool] = [:]
+  /// What storage said about records that shares are about.
+  var storedRows: [RecordID: RecordRow?] = [:]
+  /// Who will be in which share.
+  var plan = SharePlan()
 
   /// Reads what is stored and judges each item on its own; `spent` is how many bytes the
   /// database counts by now.
   init(
-    saves: [RecordSave], deletes: [RecordID], policy: SavePolicy, isAtomic: Bool, zone: ZoneRow,
-    spent: Int, context: RequestContext
+    saves: [RecordSave], deletes: [RecordID], policy: SavePolicy, isAtomic: Bool,
+    access: ZoneAccess, spent: Int
   ) throws {
     self.policy = policy
     self.isAtomic = isAtomic
-    self.zone = zone
-    self.context = context
+    self.access = access
     self.saves = try saves.map {
-      PendingSave(
-        save: $0, stored: try context.storage.record($0.id, in: context.database)?.record)
+      let row = try access.context.storage.record($0.id, in: access.home)
+      return PendingSave(
+        save: $0, row: row, stored: row.flatMap { access.shows($0) ? $0.record : nil })
     }
-    self.deletes = try deletes.map {
-      PendingDelete(id: $0, stored: try context.storage.record($0, in: context.database)?.record)
-    }
+    self.deletes = try deletes.map { PendingDelete(id: $0, stored: try access.record($0)) }
     var positions: [RecordID: Int] = [:]
     for (position, save) in saves.enumerated() { positions[save.id] = position }
     savePositions = positions
     try judgeEachSave(spent: spent)
-    judgeEachDelete()
+    try judgeEachDelete()
   }
 
-  /// Judges the items together and writes what holds to `ledger`.
-  mutating func apply(to ledger: inout Ledger) throws -> Outcome {
+  /// Judges the items together and writes what holds to `books`.
+  mutating func apply(to books: inout Books) throws -> Outcome {
     let removals = try judgeTogether()
     let failed = saves.contains { $0.error != nil } || deletes.contains { $0.error != nil }
     guard !(isAtomic && failed) else { return failedOutcome() }
-    return try write(removals, to: &ledger)
+    return try write(removals, to: &books)
   }
 
   /// The outcome of an atomic batch with a culprit: culprits keep their own error, everything else
@@ -89,21 +99,14 @@ struct RecordBatch {
       deleted: deletes.map { .failure($0.error ?? innocent) })
   }
 
-  /// Public records belong to who made them; the default roles of the public database let nobody
-  /// else change them.
-  ///
-  /// Source: cloudkit-surface 2.6.
-  func permissionFault(_ stored: Record?) -> CloudError? {
-    guard context.database.scope == .public, let creator = stored?.created?.user,
-      creator != context.account?.user
-    else { return nil }
-    return CloudError(
-      .permissionFailure, "in the public database a record is changed by its creator only")
-  }
-
-  private mutating func judgeEachDelete() {
+  private mutating func judgeEachDelete() throws {
     for index in deletes.indices {
-      deletes[index].error = permissionFault(deletes[index].stored)
+      guard let stored = deletes[index].stored else { continue }
+      if access.isShared && stored.sharing != nil {
+        deletes[index].leaves = true
+      } else {
+        deletes[index].error = try permissionFault(stored, isDeletion: true)
+      }
     }
   }
 }

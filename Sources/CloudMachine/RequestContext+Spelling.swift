@@ -24,6 +24,7 @@ extension RequestContext {
   private func spell(_ save: inout RecordSave) {
     save.id = spelled(save.id)
     if case .set(let parent?) = save.parent { save.parent = .set(spelled(parent)) }
+    if let root = save.sharing?.root { save.sharing?.root = spelled(root) }
     for index in save.changes.indices {
       guard let value = save.changes[index].field?.value, value.mayRefer else { continue }
       save.changes[index].field?.value = spelled(value)

@@ -52,11 +52,6 @@ struct RequestContext {
           userDidResetEncryptedData: true))
     }
   }
-
-  /// `zone` as clients see it.
-  func described(_ zone: ZoneID) -> Zone {
-    Zone(id: zone, capabilities: zone == .default ? [] : .custom)
-  }
 }
 
 extension CloudError {

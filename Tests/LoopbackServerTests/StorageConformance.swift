@@ -51,6 +51,44 @@ extension StorageCheck {
     StorageCheck("its identity is the one it was made with", "9223372036854775817") {
       try $0.identity()
     },
+    StorageCheck("its secret stays the same, and is not its identity", "true true") { storage in
+      let secret = try storage.secret()
+      let identity = try storage.identity()
+      return "\(try storage.secret() == secret) "
+        + "\(secret.first != identity && secret.second != identity)"
+    },
+    StorageCheck("what rows say of shares and people comes back", "true true true true") {
+      storage in
+      let stays = [
+        ShareStay(share: "S", since: 1, until: 3), ShareStay(share: "T", since: 4),
+      ]
+      var record = row("a", 5)
+      record.stays = stays
+      record.record?.sharing = ShareDetails(root: RecordID(name: "r", zone: zoneA), url: "u")
+      var gone = tombstone("b", 6)
+      gone.stays = stays
+      let zone = ZoneRow(
+        id: zoneA, incarnation: 1, changedAt: 6,
+        sharing: ZoneSharing(
+          hierarchies: 2, isZoneWide: true, visitors: [UserID("_a"), UserID("_b")], stays: stays))
+      let account = AccountRow(
+        name: "ann", user: UserID("_a"),
+        person: AccountRow.Person(email: "a@b", phone: nil, givenName: "Ann", familyName: "B"))
+      try storage.commit([
+        .putAccount(account), .putZone(zone, in: alice), .putRecord(record, in: alice),
+        .putRecord(gone, in: alice),
+      ])
+      return try "\(storage.account(named: "ann") == account) "
+        + "\(storage.zone(zoneA, in: alice) == zone) "
+        + "\(storage.record(record.id, in: alice) == record) "
+        + "\(storage.record(gone.id, in: alice) == gone)"
+    },
+    StorageCheck("a share points at its root", "S:deleteSelf") { storage in
+      var share = row("S", 1)
+      share.record?.sharing = ShareDetails(root: RecordID(name: "r", zone: zoneA))
+      try storage.commit([.putRecord(share, in: alice)])
+      return try links(storage, to: "r")
+    },
     StorageCheck("accounts are found by name and user, and replaced", "ann bob|7|nil") { storage in
       try storage.commit([
         .putAccount(AccountRow(name: "bob", user: UserID("_b"))),

@@ -74,11 +74,8 @@ final class MachineRoom: Sendable {
           let foreign = try MachineRoom.foreignPushes(&next, storage)
           let answer = try next.machine.answer(
             call, from: caller, now: now, in: storage, throttle: &next.throttle)
-          if case .success = answer.result, call.request.isMutation {
-            try MachineRoom.learn(
-              DatabaseID(
-                container: call.container, environment: call.environment, scope: call.database,
-                owner: call.database == .public ? nil : user), &next, storage)
+          for database in answer.changed {
+            try MachineRoom.learn(database, &next, storage)
           }
           return (answer.result, foreign + answer.pushes)
         }
@@ -103,6 +100,13 @@ final class MachineRoom: Sendable {
         let foreign = try MachineRoom.foreignPushes(&next, storage)
         let orders = try work(next.machine, database, storage)
         try MachineRoom.learn(database, &next, storage)
+        // What was told to others about what they see of it is no news to them either.
+        for order in orders where order.push.database == .shared {
+          try MachineRoom.learn(
+            DatabaseID(
+              container: container, environment: environment, scope: .shared, owner: order.user),
+            &next, storage)
+        }
         return foreign + orders
       }
       contents = next

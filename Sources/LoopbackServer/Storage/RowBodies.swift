@@ -11,6 +11,7 @@ enum RecordBody {
       writer.write(row.type)
       writer.write(optional: row.device) { $0.write($1) }
       writer.write(optional: row.record) { $0.write($1) }
+      if !row.stays.isEmpty { writer.write(list: row.stays) { $0.write($1) } }
     }
   }
 
@@ -21,7 +22,9 @@ enum RecordBody {
       let type = try reader.string()
       let device = try reader.optional { (reader) throws(ByteFormatError) in try reader.string() }
       let record = try reader.optional { (reader) throws(ByteFormatError) in try reader.record() }
-      return RecordRow(id: id, type: type, record: record, changedAt: changedAt, device: device)
+      return RecordRow(
+        id: id, type: type, record: record, changedAt: changedAt, device: device,
+        stays: try reader.stays())
     }
   }
 
@@ -35,6 +38,10 @@ enum AccountBody {
   static func close(_ row: AccountRow) -> [UInt8] {
     Sealed.close(context: context(row.name, row.user), capacity: 16) { writer in
       writer.write(optional: row.quota) { $0.write(fixed: UInt64(bitPattern: Int64($1))) }
+      guard row.person != AccountRow.Person() else { return }
+      for text in [
+        row.person.email, row.person.phone, row.person.givenName, row.person.familyName,
+      ] { writer.write(optional: text) { $0.write($1) } }
     }
   }
 
@@ -45,7 +52,14 @@ enum AccountBody {
       let quota = try reader.optional { (reader) throws(ByteFormatError) in
         Int(truncatingIfNeeded: try reader.fixed64())
       }
-      return AccountRow(name: name, user: user, quota: quota)
+      var row = AccountRow(name: name, user: user, quota: quota)
+      if !reader.isAtEnd {
+        row.person.email = try reader.text()
+        row.person.phone = try reader.text()
+        row.person.givenName = try reader.text()
+        row.person.familyName = try reader.text()
+      }
+      return row
     }
   }
 
@@ -93,6 +107,11 @@ enum ZoneBody {
       writer.write(fixed: row.incarnation)
       writer.write(variable: row.trimmedThrough)
       writer.write(count: row.byteCount)
+      guard row.sharing != ZoneSharing() else { return }
+      writer.write(count: row.sharing.hierarchies)
+      writer.write(row.sharing.isZoneWide)
+      writer.write(list: row.sharing.visitors) { $0.write($1.rawValue) }
+      writer.write(list: row.sharing.stays) { $0.write($1) }
     }
   }
 
@@ -108,9 +127,18 @@ enum ZoneBody {
       }
       let incarnation = try reader.fixed64()
       let trimmedThrough = try reader.variable()
-      return ZoneRow(
+      var row = ZoneRow(
         id: id, deletion: deletion, incarnation: incarnation, changedAt: changedAt,
         trimmedThrough: trimmedThrough, byteCount: try reader.size())
+      if !reader.isAtEnd {
+        row.sharing.hierarchies = try reader.size()
+        row.sharing.isZoneWide = try reader.bool()
+        row.sharing.visitors = try reader.list { (reader) throws(ByteFormatError) in
+          UserID(try reader.string())
+        }
+        row.sharing.stays = try reader.stays()
+      }
+      return row
     }
   }
 
@@ -124,5 +152,31 @@ extension ByteReader {
   fileprivate mutating func size() throws(ByteFormatError) -> Int {
     guard let size = Int(exactly: try variable()) else { throw fault("a size is too large") }
     return size
+  }
+
+  /// A text that may be missing.
+  fileprivate mutating func text() throws(ByteFormatError) -> String? {
+    try optional { (reader) throws(ByteFormatError) in try reader.string() }
+  }
+
+  /// The stays at the end of a row, which are left out when there are none.
+  fileprivate mutating func stays() throws(ByteFormatError) -> [ShareStay] {
+    if isAtEnd { return [] }
+    return try list { (reader) throws(ByteFormatError) in
+      let share = try reader.string()
+      let since = try reader.variable()
+      return ShareStay(
+        share: share, since: since,
+        until: try reader.optional { (reader) throws(ByteFormatError) in try reader.variable() })
+    }
+  }
+}
+
+extension ByteWriter {
+  /// Appends from when to when something was in a share.
+  fileprivate mutating func write(_ stay: ShareStay) {
+    write(stay.share)
+    write(variable: stay.since)
+    write(optional: stay.until) { $0.write(variable: $1) }
   }
 }

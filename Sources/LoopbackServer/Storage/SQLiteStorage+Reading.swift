@@ -16,6 +16,17 @@ extension SQLiteStorage {
     }
   }
 
+  func secret() throws -> StorageSecret {
+    try translating {
+      let found = try connection.first(
+        "SELECT body FROM settings WHERE name = 'secret'", [], { try $0.blob(0) })
+      guard let found else { throw ByteFormatError(offset: 0, reason: "the file has no secret") }
+      return try Sealed.open(found) { (reader) throws(ByteFormatError) in
+        StorageSecret(first: try reader.fixed64(), second: try reader.fixed64())
+      }
+    }
+  }
+
   func account(named name: String) throws -> AccountRow? {
     try accounts("WHERE name = ?", [.text(name)]).first
   }

@@ -27,10 +27,14 @@ final class SQLiteStorage: CloudStorage {
   ///
   /// - Parameters:
   ///   - identity: the number a new file is given; an existing one keeps its own.
+  ///   - secret: the key a new file is given; `nil` for one nobody can guess.
   ///   - busyMilliseconds: how long a request waits for other processes.
-  init(path: String, identity: UInt64, busyMilliseconds: Int32 = 10_000) throws(ServerFileError) {
+  init(
+    path: String, identity: UInt64, secret: StorageSecret? = nil,
+    busyMilliseconds: Int32 = 10_000
+  ) throws(ServerFileError) {
     connection = try ServerFile.open(
-      path: path, identity: identity, busyMilliseconds: busyMilliseconds)
+      path: path, identity: identity, secret: secret, busyMilliseconds: busyMilliseconds)
   }
 
   /// Closes the file; every later call fails.

@@ -1,3 +1,4 @@
+import CloudMachine
 import Foundation
 import Records
 import SQLite
@@ -24,7 +25,7 @@ enum ServerFile {
   ///
   /// When a check fails nothing was changed.
   static func open(
-    path: String, identity: UInt64, busyMilliseconds: Int32
+    path: String, identity: UInt64, secret: StorageSecret?, busyMilliseconds: Int32
   ) throws(ServerFileError) -> Connection {
     do {
       try checkHeader(path: path)
@@ -34,7 +35,9 @@ enum ServerFile {
       do {
         // Until it is known to be ours and whole, closing must not fold a log into it either.
         try connection.setCheckpointsOnClose(!hasLog)
-        do { try prepare(connection, identity: identity) } catch SQLiteError.Code.error {
+        do { try prepare(connection, identity: identity, secret: secret) } catch SQLiteError.Code
+          .error
+        {
           // The statements are right, so what they are about is wrong.
           throw SQLiteError(.corrupt, "it is not laid out as it was made")
         }
@@ -99,12 +102,14 @@ enum ServerFile {
   }
 
   /// Checks the file as SQLite sees it, or lays it out when it is empty.
-  private static func prepare(_ connection: Connection, identity: UInt64) throws {
+  private static func prepare(
+    _ connection: Connection, identity: UInt64, secret: StorageSecret?
+  ) throws {
     let isEmpty = try connection.first("SELECT count(*) FROM sqlite_schema") {
       try $0.integer(0) == 0
     }
     if isEmpty == true, try setting("application_id", connection) == 0 {
-      try connection.transaction { try layOut(connection, identity: identity) }
+      try connection.transaction { try layOut(connection, identity: identity, secret: secret) }
     }
     try check(
       application: try setting("application_id", connection),
@@ -130,6 +135,25 @@ enum ServerFile {
     if try setting("user_version", connection) < version {
       try connection.transaction { try migrate(connection) }
     }
+    // Files made before shares were known have none.
+    if try connection.first("SELECT 1 FROM settings WHERE name = 'secret'", [], { _ in true })
+      == nil
+    {
+      try keep(secret: .random(), connection)
+    }
+  }
+
+  /// Gives the file its secret, unless another process just did.
+  private static func keep(secret: StorageSecret, _ connection: Connection) throws {
+    try connection.run(
+      "INSERT OR IGNORE INTO settings (name, body) VALUES ('secret', ?)",
+      [
+        .blob(
+          Sealed.close {
+            $0.write(fixed: secret.first)
+            $0.write(fixed: secret.second)
+          })
+      ])
   }
 
   private static func tables(_ connection: Connection) throws -> [String?] {
@@ -164,7 +188,9 @@ enum ServerFile {
     var fill: @Sendable (Connection) throws -> Void
   }
 
-  private static func layOut(_ connection: Connection, identity: UInt64) throws {
+  private static func layOut(
+    _ connection: Connection, identity: UInt64, secret: StorageSecret?
+  ) throws {
     // Another process may have done it while this one waited for the lock.
     guard try setting("application_id", connection) == 0 else { return }
     try connection.execute(layout)
@@ -172,6 +198,7 @@ enum ServerFile {
     try connection.run(
       "INSERT INTO settings (name, body) VALUES ('identity', ?)",
       [.blob(Sealed.close { $0.write(fixed: identity) })])
+    try keep(secret: secret ?? .random(), connection)
     try connection.execute("PRAGMA application_id = \(applicationID)")
     try connection.execute("PRAGMA user_version = \(version)")
   }
@@ -210,4 +237,11 @@ enum ServerFile {
       request TEXT NOT NULL, body BLOB NOT NULL, UNIQUE (user, device, request)) STRICT;
     CREATE INDEX receipts_by_age ON receipts (user, device, number);
     """
+}
+
+extension StorageSecret {
+  /// A key nobody can guess.
+  static func random() -> StorageSecret {
+    StorageSecret(first: .random(in: 0...(.max)), second: .random(in: 0...(.max)))
+  }
 }

@@ -3,7 +3,7 @@ import CloudMachine
 /// Makes the storages a server can stand on, in a form that may cross to the server's lock.
 enum ServerStorage {
   static func memory(identity: UInt64) -> sending any CloudStorage {
-    MemoryStorage(identity: identity)
+    MemoryStorage(identity: identity, secret: .random())
   }
 
   static func file(

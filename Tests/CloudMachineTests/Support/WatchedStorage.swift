@@ -51,6 +51,7 @@ final class WatchedStorage: CloudStorage {
   }
 
   func identity() throws -> UInt64 { try base.identity() }
+  func secret() throws -> StorageSecret { try base.secret() }
   func account(named name: String) throws -> AccountRow? { try read(base.account(named: name)) }
   func account(_ user: UserID) throws -> AccountRow? { try read(base.account(user)) }
   func accounts() throws -> [AccountRow] { try read(base.accounts()) }

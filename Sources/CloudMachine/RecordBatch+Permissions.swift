@@ -1,0 +1,132 @@
+import CloudProtocol
+import Records
+
+/// Who may change what.
+extension RecordBatch {
+  /// Why the asker can't save at this place, whatever the version.
+  ///
+  /// A record that the asker can't see is as good as none, but its name can't be taken.
+  mutating func faultOfPlace(_ item: PendingSave) throws -> CloudError? {
+    if item.row?.record != nil && item.stored == nil {
+      return CloudError(.permissionFailure, "this name can't be used here")
+    }
+    if item.save.type == ShareDetails.recordType { return nil }
+    if let stored = item.stored { return try permissionFault(stored, isDeletion: false) }
+    guard access.isShared, access.isWhole else { return nil }
+    return try mayWrite(in: ShareDetails.zoneWideName) ? nil : .readOnly
+  }
+
+  /// Why the asker can't change or delete `stored`, a record that is seen and no share.
+  ///
+  /// In the public database the default roles let everyone read, accounts create, and nobody but
+  /// the creator change a record. Sources: cloudkit-surface 2.6 and 2.7.
+  mutating func permissionFault(_ stored: Record, isDeletion: Bool) throws -> CloudError? {
+    if context.database.scope == .public {
+      guard let creator = stored.created?.user, creator != context.account?.user else {
+        return nil
+      }
+      return CloudError(
+        .permissionFailure, "in the public database a record is changed by its creator only")
+    }
+    guard access.isShared else { return nil }
+    let share: String?
+    if access.isWhole {
+      share = ShareDetails.zoneWideName
+    } else {
+      share = try row(stored.id)?.share
+    }
+    guard let share, try mayWrite(in: share) else { return .readOnly }
+    guard isDeletion,
+      try row(RecordID(name: share, zone: zone.id))?.record?.sharing?.root == stored.id
+    else { return nil }
+    return CloudError(
+      .permissionFailure, "only the owner deletes the root; delete the share to leave it")
+  }
+
+  /// Whether the asker, who is not the owner, may change records in the share called `name`.
+  mutating func mayWrite(in name: String) throws -> Bool {
+    guard
+      let details = try row(RecordID(name: name, zone: zone.id))?.record?.sharing,
+      let standing = access.standing(in: details)
+    else { return false }
+    return standing.permission == .readWrite
+  }
+
+  /// Whether a deletion that is not the owner's draws a share along with its root.
+  mutating func drawsShareAlong(_ removal: Removal) throws -> Bool {
+    guard access.isShared, removal.id != deletes[removal.cause].id else { return false }
+    return try row(removal.id)?.record?.sharing != nil
+  }
+
+  /// Why the save of a share makes no sense, whatever is stored.
+  ///
+  /// Source: cloudkit-surface 2.7.
+  func faultOfShareForm(_ save: RecordSave) -> CloudError? {
+    if context.database.scope == .public {
+      return CloudError(.badDatabase, "nothing can be shared in the public database")
+    }
+    if zone.id == .default {
+      return CloudError(.invalidArguments, "a share needs a custom zone")
+    }
+    if case .set(_?) = save.parent {
+      return CloudError(.invalidArguments, "a share has no parent")
+    }
+    guard let sharing = save.sharing else { return nil }
+    let isZoneWide = save.id.name == ShareDetails.zoneWideName
+    if isZoneWide != (sharing.root == nil) {
+      return CloudError(
+        .invalidArguments,
+        "the share of a whole zone is called \(ShareDetails.zoneWideName), any other one has a "
+          + "root record")
+    }
+    if let root = sharing.root, root.zone != zone.id || root == save.id {
+      return CloudError(.invalidArguments, "the root of a share must be a record of the same zone")
+    }
+    return nil
+  }
+
+  /// What a share that is saved comes to, or why it can't be saved.
+  ///
+  /// Somebody else than the owner may change who is in it as an administrator, and otherwise save
+  /// it only as it is.
+  mutating func settledSharing(_ item: PendingSave) throws -> Result<ShareDetails, CloudError> {
+    let stored = item.stored?.sharing
+    guard let owner = access.owner, var asked = item.save.sharing ?? stored else {
+      return .failure(CloudError(.invalidArguments, "a new share must say what it shares"))
+    }
+    asked.currentParticipant = nil
+    if let root = asked.root, stored == nil, savePositions[root] == nil {
+      return .failure(
+        CloudError(.invalidArguments, "a new share must be saved together with its root record"))
+    }
+    if access.isShared {
+      guard let stored, let standing = access.standing(in: stored) else {
+        return .failure(CloudError(.permissionFailure, "only the owner shares a record"))
+      }
+      if asked == stored && standing.permission == .readWrite { return .success(stored) }
+      guard standing.role == .administrator, asked.keeps(administratorsOf: stored) else {
+        return .failure(
+          CloudError(.permissionFailure, "only the owner and administrators change a share"))
+      }
+    }
+    let settled = try ShareRules(context: context, owner: owner).settled(
+      asked, over: stored, in: access.home, zone: zone.id)
+    return settled
+  }
+}
+
+extension ShareDetails {
+  /// Whether the owner and administrators of `old` are in it unchanged, and no others.
+  fileprivate func keeps(administratorsOf old: ShareDetails) -> Bool {
+    func leaders(_ details: ShareDetails) -> [ShareParticipant] {
+      details.participants.filter { $0.role == .owner || $0.role == .administrator }
+        .sorted { $0.id < $1.id }
+    }
+    return leaders(self) == leaders(old)
+  }
+}
+
+extension CloudError {
+  fileprivate static let readOnly = CloudError(
+    .permissionFailure, "this is shared for reading only; ask its owner for more")
+}

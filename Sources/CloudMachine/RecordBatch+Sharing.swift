@@ -1,0 +1,192 @@
+import CloudProtocol
+import Records
+
+/// Which share each record that a batch touches will be in.
+struct SharePlan {
+  /// A record that the batch does not save but that comes into a share, or out of one.
+  struct Move {
+    var id: RecordID
+    var share: String?
+  }
+
+  /// The share of each record saved.
+  private(set) var shares: [RecordID: String] = [:]
+  /// The others, parents before their children.
+  var moves: [Move] = []
+  /// The shares that the batch makes, by their roots.
+  var roots: [RecordID: String] = [:]
+  /// What was found on the way up, so that a long chain is climbed once.
+  var above: [RecordID: String?] = [:]
+
+  func share(of id: RecordID) -> String? { shares[id] }
+
+  mutating func put(_ id: RecordID, in share: String?) { shares[id] = share }
+}
+
+/// Hierarchies: a record is in the share whose root it is, or else in its parent's.
+///
+/// Sources: cloudkit-surface 2.7; scenarios `share`, `shareUnshareShareAgain`,
+/// `deletingShareOwnedByCurrentUserDeletesShareAndDoesNotDeleteAssociatedData`.
+extension RecordBatch {
+  /// Works out who will be in which share once `gone` went, and which saves can't be for it.
+  mutating func planSharing(_ gone: Set<RecordID>) throws -> [(Int, CloudError)] {
+    plan = SharePlan()
+    var faults = try faultsOfKind(gone)
+    let makesHierarchy = saves.indices.contains {
+      holds($0) && saves[$0].merged?.sharing?.root != nil
+    }
+    guard makesHierarchy || zone.sharing.hierarchies > 0 else { return faults }
+    var makers: [String: Int] = [:]
+    for index in saves.indices where holds(index) {
+      let id = saves[index].save.id
+      guard let details = saves[index].merged?.sharing, let root = details.root else { continue }
+      plan.put(id, in: id.name)
+      guard saves[index].stored == nil else { continue }
+      if try shareAfter(root, gone) != nil {
+        faults.append((index, .alreadyShared))
+        continue
+      }
+      plan.roots[root] = id.name
+      plan.above = [:]
+      makers[id.name] = index
+    }
+    faults += try followParents(gone, makers)
+    if access.isShared && !access.isWhole { faults += try faultsOfLanding() }
+    return faults
+  }
+
+  /// Follows what the batch saves, and the roots of shares that go, down to their descendants.
+  private mutating func followParents(
+    _ gone: Set<RecordID>, _ makers: [String: Int]
+  ) throws -> [(Int, CloudError)] {
+    var faults: [(Int, CloudError)] = []
+    var queue: [RecordID] = []
+    for index in saves.indices where holds(index) && saves[index].merged?.sharing == nil {
+      queue.append(saves[index].save.id)
+    }
+    for id in gone.sorted() {
+      guard let root = try row(id)?.record?.sharing?.root, !gone.contains(root) else { continue }
+      queue.append(root)
+    }
+    var seen = Set<RecordID>()
+    var next = 0
+    while next < queue.count {
+      let id = queue[next]
+      next += 1
+      guard seen.insert(id).inserted else { continue }
+      let before = try row(id)?.share
+      let after = try shareAfter(id, gone)
+      if isSaved(id) { plan.put(id, in: after) }
+      if before == after { continue }
+      if !isSaved(id) { plan.moves.append(SharePlan.Move(id: id, share: after)) }
+      for child in try holders(of: id, .parent) where !gone.contains(child) {
+        if let after, let maker = makers[after], let inner = try share(rootedAt: child, gone),
+          inner != after
+        {
+          faults.append((maker, .alreadyShared))
+        }
+        queue.append(child)
+      }
+    }
+    return faults
+  }
+
+  /// The share `id` will be in: the nearest root's on the way up.
+  private mutating func shareAfter(_ id: RecordID, _ gone: Set<RecordID>) throws -> String? {
+    var path = Set<RecordID>()
+    var current: RecordID? = id
+    var found: String?
+    while let here = current, !gone.contains(here), path.insert(here).inserted {
+      if let known = plan.above[here] {
+        found = known
+        break
+      }
+      if let share = try share(rootedAt: here, gone) {
+        found = share
+        break
+      }
+      if isSaved(here), let position = savePositions[here] {
+        current = saves[position].merged?.parent
+      } else {
+        current = try row(here)?.record?.parent
+      }
+    }
+    for here in path { plan.above[here] = .some(found) }
+    return found
+  }
+
+  /// The share whose root `id` will be.
+  private mutating func share(
+    rootedAt id: RecordID, _ gone: Set<RecordID>
+  ) throws -> String? {
+    if let share = plan.roots[id] { return share }
+    guard let name = try row(id)?.share else { return nil }
+    let share = RecordID(name: name, zone: zone.id)
+    guard !gone.contains(share) else { return nil }
+    return try row(share)?.record?.sharing?.root == id ? name : nil
+  }
+
+  private func isSaved(_ id: RecordID) -> Bool { savePositions[id].map { holds($0) } ?? false }
+
+  /// The row of `id` before this request, whoever may see it.
+  mutating func row(_ id: RecordID) throws -> RecordRow? {
+    if let row = storedRows[id] { return row }
+    let row = try context.storage.record(id, in: access.home)
+    storedRows[id] = .some(row)
+    return row
+  }
+
+  /// The saves of shares that don't go with the other shares of the zone.
+  private mutating func faultsOfKind(_ gone: Set<RecordID>) throws -> [(Int, CloudError)] {
+    let new = saves.indices.filter {
+      holds($0) && saves[$0].error == nil && saves[$0].stored == nil
+        && saves[$0].merged?.sharing != nil
+    }
+    if new.isEmpty { return [] }
+    var left = zone.sharing.hierarchies
+    for id in gone where try row(id)?.record?.sharing?.root != nil { left -= 1 }
+    let zoneWide = RecordID(name: ShareDetails.zoneWideName, zone: zone.id)
+    let isZoneWide =
+      isSaved(zoneWide) || zone.sharing.isZoneWide && !gone.contains(zoneWide)
+    return new.compactMap { index in
+      if saves[index].merged?.sharing?.root == nil {
+        guard left > 0 else { return nil }
+        return (
+          index,
+          CloudError(
+            .invalidArguments, "hierarchies of the zone are shared, so it can't be as a whole")
+        )
+      }
+      guard isZoneWide else { return nil }
+      return (
+        index,
+        CloudError(
+          .serverRejectedRequest, "the zone is shared as a whole, so no hierarchy of it can be")
+      )
+    }
+  }
+
+  /// The saves of somebody else than the owner that would end outside what is shared for writing.
+  ///
+  /// Scenario `saveSharedRecordWithoutParent`.
+  private mutating func faultsOfLanding() throws -> [(Int, CloudError)] {
+    var faults: [(Int, CloudError)] = []
+    for index in saves.indices where holds(index) && saves[index].merged?.sharing == nil {
+      if let share = plan.share(of: saves[index].save.id), try mayWrite(in: share) { continue }
+      faults.append(
+        (
+          index,
+          CloudError(
+            .permissionFailure,
+            "in somebody else's zone a record needs a parent in a share that may be written")
+        ))
+    }
+    return faults
+  }
+}
+
+extension CloudError {
+  /// The answer about a hierarchy that overlaps with another one that is shared.
+  fileprivate static let alreadyShared = CloudError(
+    .alreadyShared, "the record, one above it or one below it is in another share")
+}

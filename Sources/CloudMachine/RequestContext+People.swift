@@ -1,0 +1,42 @@
+import CloudProtocol
+import Records
+
+/// How people are found.
+///
+/// An address for mail is that of the account it was set for; otherwise the account whose name it
+/// is, or whose name stands before `@example.com`.
+extension RequestContext {
+  /// The account that `lookup` finds.
+  func account(for lookup: UserLookup) throws -> AccountRow? {
+    switch lookup {
+    case .user(let user):
+      return user.rawValue == ZoneID.currentOwner ? account : try storage.account(user)
+    case .phone(let number):
+      return try storage.accounts().first { $0.person.phone == number }
+    case .email(let address):
+      let address = address.lowercased()
+      if let found = try storage.accounts().first(where: {
+        $0.person.email?.lowercased() == address
+      }) {
+        return found
+      }
+      if let found = try storage.account(named: address) { return found }
+      let suffix = "@example.com"
+      guard address.hasSuffix(suffix) else { return nil }
+      return try storage.account(named: String(address.dropLast(suffix.count)))
+    }
+  }
+
+  /// What others may know of an account, found by `lookup` if by anything.
+  func identity(of account: AccountRow, lookup: UserLookup? = nil) -> UserIdentity {
+    UserIdentity(
+      user: account.user, lookup: lookup, givenName: account.person.givenName,
+      familyName: account.person.familyName)
+  }
+
+  /// Whether `identity` is the person behind `account`.
+  func isPerson(_ identity: UserIdentity, _ account: AccountRow) throws -> Bool {
+    if let user = identity.user { return user == account.user }
+    return try identity.lookup.map { try self.account(for: $0)?.user == account.user } ?? false
+  }
+}

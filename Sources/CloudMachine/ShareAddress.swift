@@ -1,0 +1,73 @@
+import CloudProtocol
+import Records
+
+/// Where a share can be found by its URL.
+///
+/// The URL follows from the root and the storage's secret, so it is the same when the share is
+/// made again and nobody can work it out. A register, kept as records of a database that belongs
+/// to nobody, leads from a URL to the share.
+struct ShareAddress {
+  /// The owner's database.
+  var home: DatabaseID
+  /// The share record.
+  var share: RecordID
+
+  /// How every URL of a share starts.
+  static let prefix = "https://share.cloudsync.example/"
+
+  /// The URL of the share of `root`, or of the whole zone for `nil`.
+  ///
+  /// Source: cloudkit-surface 2.7.
+  static func url(
+    ofShareOf root: RecordID?, in zone: ZoneID, _ home: DatabaseID, _ context: RequestContext
+  ) throws -> String {
+    let secret = try context.storage.secret()
+    var writer = ByteWriter(capacity: 256)
+    writer.write(fixed: secret.first)
+    writer.write(home.container)
+    writer.write(home.environment.rawValue)
+    writer.write(home.owner?.rawValue ?? "")
+    writer.write(zone.name)
+    writer.write(optional: root) { $0.write($1.name) }
+    writer.write(fixed: secret.second)
+    return prefix + SHA256.hexadecimal(of: writer.bytes).prefix(40)
+  }
+
+  /// The change that registers `url` for the share `id`.
+  static func registration(
+    of url: String, for id: RecordID, in home: DatabaseID
+  ) -> StorageChange {
+    let entry = RecordID(name: String(url.dropFirst(prefix.count)), zone: zone)
+    var record = Record(id: entry, type: "ShareAddress")
+    record.fields = [
+      "owner": .string(home.owner?.rawValue ?? ""), "zone": .string(id.zone.name),
+      "share": .string(id.name),
+    ]
+    return .putRecord(
+      RecordRow(id: entry, type: record.type, record: record, changedAt: 0, device: nil),
+      in: register(home))
+  }
+
+  /// The share behind `url`, if one was ever registered in this container and world.
+  static func find(_ url: String, _ context: RequestContext) throws -> ShareAddress? {
+    guard url.hasPrefix(prefix), url.utf8.count <= 2 * context.limits.nameLength else { return nil }
+    let entry = RecordID(name: String(url.dropFirst(prefix.count)), zone: zone)
+    guard
+      let record = try context.storage.record(entry, in: register(context.database))?.record,
+      case .string(let owner) = record.fields["owner"]?.value,
+      case .string(let zone) = record.fields["zone"]?.value,
+      case .string(let share) = record.fields["share"]?.value
+    else { return nil }
+    return ShareAddress(
+      home: context.database.home(of: UserID(owner)),
+      share: RecordID(name: share, zone: ZoneID(name: zone)))
+  }
+
+  private static let zone = ZoneID(name: "ShareAddresses")
+
+  private static func register(_ database: DatabaseID) -> DatabaseID {
+    DatabaseID(
+      container: database.container, environment: database.environment, scope: .shared,
+      owner: nil)
+  }
+}

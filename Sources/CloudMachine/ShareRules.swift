@@ -1,0 +1,157 @@
+import CloudProtocol
+import Records
+
+/// What a share comes to when somebody saves it: the client proposes, the server keeps the URL,
+/// the owner and who accepted.
+///
+/// Sources: cloudkit-surface 1.11 and 2.7.
+struct ShareRules {
+  let context: RequestContext
+  let owner: AccountRow
+
+  /// The details to store when `asked` is saved over `stored`, or why not.
+  func settled(
+    _ asked: ShareDetails, over stored: ShareDetails?, in home: DatabaseID, zone: ZoneID
+  ) throws -> Result<ShareDetails, CloudError> {
+    if let stored, stored.root != asked.root {
+      return .failure(
+        CloudError(.invalidArguments, "a share keeps its root; make another share instead"))
+    }
+    var settled = ShareDetails(
+      root: asked.root,
+      publicPermission: asked.publicPermission.allowsReading
+        ? asked.publicPermission : .none)
+    settled.url =
+      try stored?.url ?? ShareAddress.url(ofShareOf: asked.root, in: zone, home, context)
+    let isOwner = { (one: ShareParticipant) in
+      one.role == .owner || one.identity.user == owner.user
+    }
+    let asOwner =
+      stored?.participants.first(where: isOwner) ?? asked.participants.first(where: isOwner)
+    settled.participants = [
+      ShareParticipant(
+        id: asOwner?.id ?? "owner", identity: context.identity(of: owner), role: .owner,
+        permission: .readWrite, acceptance: .accepted)
+    ]
+    for one in asked.participants where !isOwner(one) {
+      switch try participant(one, in: settled, over: stored) {
+      case .failure(let error): return .failure(error)
+      case .success(nil): continue
+      case .success(let one?): settled.participants.append(one)
+      }
+    }
+    guard settled.participants.count - 1 <= context.limits.shareParticipants else {
+      return .failure(
+        CloudError(
+          .tooManyParticipants,
+          "a share takes at most \(context.limits.shareParticipants) participants"))
+    }
+    return .success(settled)
+  }
+
+  /// What becomes of one participant: an entry, none, or a refusal.
+  private func participant(
+    _ asked: ShareParticipant, in settled: ShareDetails, over stored: ShareDetails?
+  ) throws -> Result<ShareParticipant?, CloudError> {
+    guard !asked.id.isEmpty, asked.id.utf8.count <= context.limits.nameLength else {
+      return .failure(CloudError(.invalidArguments, "a participant needs an ID"))
+    }
+    let identity: UserIdentity
+    switch try resolved(asked.identity) {
+    case .failure(let error): return .failure(error)
+    case .success(let found): identity = found
+    }
+    if identity.user == owner.user { return .success(nil) }
+    if settled.participants.contains(where: { $0.id == asked.id || $0.identity.isSame(identity) }) {
+      return .failure(
+        CloudError(.participantAlreadyInvited, "somebody is named twice in the share"))
+    }
+    let isOpen = settled.publicPermission.allowsReading
+    let wasOpen = stored?.publicPermission.allowsReading ?? false
+    let old = stored?.participants.first {
+      $0.id == asked.id || $0.identity.isSame(identity)
+    }
+    guard var one = old else {
+      if isOpen {
+        return .failure(
+          CloudError(
+            .invalidArguments, "nobody can be invited by name while everyone with the URL may join")
+        )
+      }
+      let role: ShareRole = asked.role == .administrator ? .administrator : .privateUser
+      return .success(
+        ShareParticipant(
+          id: asked.id, identity: identity, role: role, permission: asked.permission.settled,
+          acceptance: .pending))
+    }
+    // Closing a share puts everybody out; opening it, those who did not come yet.
+    if wasOpen && !isOpen || !wasOpen && isOpen && one.acceptance != .accepted {
+      return .success(nil)
+    }
+    if one.role == .publicUser {
+      one.permission = settled.publicPermission
+    } else {
+      one.permission = asked.permission.settled
+      one.role = asked.role == .administrator ? .administrator : .privateUser
+    }
+    return .success(one)
+  }
+
+  /// `identity` with what the server knows of the person.
+  private func resolved(_ identity: UserIdentity) throws -> Result<UserIdentity, CloudError> {
+    let lookup = identity.lookup ?? identity.user.map { .user($0) }
+    guard let lookup else {
+      return .failure(
+        CloudError(
+          .invalidArguments, "a participant needs an e-mail address, phone number or user name"))
+    }
+    if let user = identity.user, let account = try context.storage.account(user) {
+      return .success(context.identity(of: account, lookup: identity.lookup))
+    }
+    if let account = try context.account(for: lookup) {
+      return .success(context.identity(of: account, lookup: lookup))
+    }
+    if case .user = lookup {
+      return .failure(CloudError(.unknownItem, "a participant is nobody with an account here"))
+    }
+    return .success(UserIdentity(lookup: lookup, hasAccount: false))
+  }
+
+  /// What `account` is, or would be, in a share with these details; or why nothing.
+  func standing(
+    of account: AccountRow, in details: ShareDetails
+  ) throws -> Result<ShareParticipant, CloudError> {
+    for one in details.participants where try context.isPerson(one.identity, account) {
+      guard one.permission.allowsReading else { break }
+      return .success(one)
+    }
+    if details.publicPermission.allowsReading {
+      return .success(
+        ShareParticipant(
+          id: account.user.rawValue, identity: context.identity(of: account), role: .publicUser,
+          permission: details.publicPermission))
+    }
+    let mayBe = details.participants.contains {
+      $0.identity.user == nil && $0.acceptance == .pending
+    }
+    return .failure(
+      mayBe
+        ? CloudError(
+          .participantMayNeedVerification,
+          "the share is for people invited by address or number; verify which of them this is")
+        : CloudError(.permissionFailure, "the share is for invited people; ask its owner"))
+  }
+}
+
+extension SharePermission {
+  /// A permission somebody can have; one that is not known is the smaller one.
+  fileprivate var settled: SharePermission { self == .unknown ? .readOnly : self }
+}
+
+extension UserIdentity {
+  /// Whether both are one person, as far as is known.
+  fileprivate func isSame(_ other: UserIdentity) -> Bool {
+    if let user, let theirs = other.user { return user == theirs }
+    return lookup != nil && lookup == other.lookup
+  }
+}

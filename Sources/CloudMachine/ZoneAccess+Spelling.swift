@@ -1,0 +1,117 @@
+import CloudProtocol
+import Records
+
+/// How zones are named on both sides of a share: in the owner's rows an owner is
+/// `ZoneID.currentOwner`, for everybody else a user name.
+extension ZoneAccess {
+  /// `zone` as the owner's rows spell it.
+  func inward(_ zone: ZoneID) -> ZoneID {
+    guard isShared, let owner else { return zone }
+    if zone.owner == owner.user.rawValue { return ZoneID(name: zone.name) }
+    if zone.owner == ZoneID.currentOwner, let asker {
+      return ZoneID(name: zone.name, owner: asker.user.rawValue)
+    }
+    return zone
+  }
+
+  /// `id` as the owner's rows spell it.
+  func inward(_ id: RecordID) -> RecordID { RecordID(name: id.name, zone: inward(id.zone)) }
+
+  /// `save` as the owner's rows spell it.
+  func inward(_ save: RecordSave) -> RecordSave {
+    guard isShared else { return save }
+    var save = save
+    save.id = inward(save.id)
+    if case .set(let parent?) = save.parent { save.parent = .set(inward(parent)) }
+    if let root = save.sharing?.root { save.sharing?.root = inward(root) }
+    for index in save.changes.indices {
+      guard let value = save.changes[index].field?.value, value.mayRefer else { continue }
+      save.changes[index].field?.value = value.respelled { inward($0) }
+    }
+    return save
+  }
+
+  /// `zone` of the owner's rows as the asker spells it.
+  func outward(_ zone: ZoneID) -> ZoneID {
+    guard isShared, zone.owner == ZoneID.currentOwner else { return zone }
+    return ZoneID(name: zone.name, owner: id.owner)
+  }
+
+  /// `id` of the owner's rows as the asker spells it.
+  func outward(_ id: RecordID) -> RecordID { RecordID(name: id.name, zone: outward(id.zone)) }
+
+  /// A record of the owner's rows as the asker spells it.
+  ///
+  /// What stands above a root is not shared, so a visitor does not learn its name.
+  func outward(_ record: Record) -> Record {
+    var outward = record
+    if let owner, isShared {
+      outward = record.outward(owner: owner.user, asker: asker?.user)
+      if roots.contains(record.id) { outward.parent = nil }
+    }
+    outward.sharing?.point(at: asker?.user)
+    return outward
+  }
+
+  /// An error about a record of the owner's rows as the asker spells it.
+  func outward(_ error: CloudError) -> CloudError {
+    var error = error
+    error.serverRecord = error.serverRecord.map { outward($0) }
+    return error
+  }
+
+  /// The outcome of a batch as the asker spells it.
+  func outward(_ outcome: RecordBatch.Outcome) -> RecordBatch.Outcome {
+    RecordBatch.Outcome(
+      saved: outcome.saved.map { result in
+        switch result {
+        case .success(let record): .success(outward(record))
+        case .failure(let error): .failure(outward(error))
+        }
+      },
+      deleted: outcome.deleted)
+  }
+}
+
+extension ShareDetails {
+  /// Says which of the participants `user` is.
+  mutating func point(at user: UserID?) {
+    currentParticipant = participants.first { user != nil && $0.identity.user == user }?.id
+  }
+}
+
+extension Record {
+  /// A record of `owner`'s rows as `asker`, who is somebody else, spells it.
+  ///
+  /// The names of other people's devices are left out.
+  func outward(owner: UserID, asker: UserID?) -> Record {
+    func spelled(_ id: RecordID) -> RecordID {
+      guard id.zone.owner == ZoneID.currentOwner else { return id }
+      return RecordID(name: id.name, zone: ZoneID(name: id.zone.name, owner: owner.rawValue))
+    }
+    var record = self
+    record.id = spelled(id)
+    record.parent = parent.map(spelled)
+    record.share = share.map(spelled)
+    record.sharing?.root = sharing?.root.map(spelled)
+    for element in fields where element.field.value.mayRefer {
+      record.fields[element.key]?.value = element.field.value.respelled(spelled)
+    }
+    if created?.user != asker { record.created?.device = nil }
+    if modified?.user != asker { record.modified?.device = nil }
+    return record
+  }
+}
+
+extension FieldValue {
+  /// The value with every record that it refers to named by `spell`.
+  fileprivate func respelled(_ spell: (RecordID) -> RecordID) -> FieldValue {
+    switch self {
+    case .reference(var reference):
+      reference.target = spell(reference.target)
+      return .reference(reference)
+    case .list(let values): return .list(values.map { $0.respelled(spell) })
+    case .string, .int64, .double, .date, .bytes, .asset, .location: return self
+    }
+  }
+}

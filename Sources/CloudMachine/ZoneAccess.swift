@@ -1,0 +1,125 @@
+import CloudProtocol
+import Records
+
+/// A zone as one user may use it: where its rows are, and which of them the user sees.
+///
+/// The one rule of visibility. Whatever reads records of a zone goes through `record(_:)` or asks
+/// `shows(_:)`, and whatever hands them out spells them with `outward(_:)`; then there is no
+/// difference between an owner and somebody the zone is shared with.
+struct ZoneAccess {
+  /// The zone as the asker spells it.
+  let id: ZoneID
+  /// The database that holds the rows.
+  let home: DatabaseID
+  /// The zone's row there.
+  let zone: ZoneRow
+  /// Whose storage it fills; `nil` for a public database.
+  let owner: AccountRow?
+  /// The row in the asker's shared database; `nil` for the asker's own zones.
+  let mount: ZoneRow?
+  /// The roots of the hierarchies through which a visitor sees the zone.
+  var roots: Set<RecordID> = []
+  /// Who asks.
+  let asker: AccountRow?
+  /// The same request, asked of the database that holds the rows.
+  let context: RequestContext
+
+  /// Whether the zone is somebody else's.
+  var isShared: Bool { mount != nil }
+
+  /// Whether the asker sees the whole zone.
+  var isWhole: Bool {
+    guard let mount else { return true }
+    return mount.sharing.isStaying(in: ShareDetails.zoneWideName)
+  }
+
+  /// Whether the asker sees this record, or saw it before it went.
+  func shows(_ row: RecordRow) -> Bool {
+    if isWhole { return true }
+    guard let mount, let share = row.share else { return false }
+    return mount.sharing.isStaying(in: share)
+  }
+
+  /// The record `id`, spelled as rows spell it, where the asker sees it.
+  func record(_ id: RecordID) throws -> Record? {
+    guard let row = try context.storage.record(id, in: home), shows(row) else { return nil }
+    return row.record
+  }
+
+  /// The zone as the asker sees it.
+  var described: Zone {
+    let share = RecordID(name: ShareDetails.zoneWideName, zone: id)
+    return Zone(
+      id: id, capabilities: id == .default ? [] : .custom,
+      share: zone.sharing.isZoneWide && isWhole ? share : nil)
+  }
+
+  /// What the asker is to the share with these details; `nil` for nothing.
+  func standing(in details: ShareDetails) -> ShareParticipant? {
+    guard let asker else { return nil }
+    return details.participants.first {
+      $0.identity.user == asker.user && $0.acceptance == .accepted
+    }
+  }
+}
+
+extension RequestContext {
+  /// The zone called `zone`, spelled as rows spell it, as the asker may use it; or why not.
+  func access(to zone: ZoneID) throws -> Result<ZoneAccess, CloudError> {
+    guard database.scope == .shared else {
+      return try self.zone(zone).map {
+        ZoneAccess(
+          id: $0.id, home: database, zone: $0, owner: database.owner == nil ? nil : account,
+          mount: nil, asker: account, context: self)
+      }
+    }
+    guard zone.owner != ZoneID.currentOwner,
+      let mount = try storage.zone(zone, in: database), mount.deletion == nil,
+      let owner = try storage.account(UserID(zone.owner))
+    else { return .failure(.missingZone) }
+    let home = database.home(of: owner.user)
+    guard let row = try storage.zone(ZoneID(name: zone.name), in: home), row.deletion == nil
+    else { return .failure(.missingZone) }
+    var access = ZoneAccess(
+      id: zone, home: home, zone: row, owner: owner, mount: mount, asker: account,
+      context: at(home))
+    for stay in mount.sharing.stays where stay.until == nil {
+      let share = RecordID(name: stay.share, zone: row.id)
+      if let root = try storage.record(share, in: home)?.record?.sharing?.root {
+        access.roots.insert(root)
+      }
+    }
+    return .success(access)
+  }
+
+  /// The same request asked of another database.
+  func at(_ database: DatabaseID) -> RequestContext {
+    var context = self
+    context.database = database
+    return context
+  }
+}
+
+extension DatabaseID {
+  /// The private database of `user` in the same container and world.
+  func home(of user: UserID) -> DatabaseID {
+    DatabaseID(container: container, environment: environment, scope: .private, owner: user)
+  }
+
+  /// The shared database of `user` in the same container and world.
+  func shared(with user: UserID) -> DatabaseID {
+    DatabaseID(container: container, environment: environment, scope: .shared, owner: user)
+  }
+}
+
+extension RecordRow {
+  /// The hierarchical share the record is in.
+  var share: String? { stays.last { $0.until == nil }?.share }
+}
+
+extension ZoneSharing {
+  /// Whether a mount shows the share called `name`.
+  func isStaying(in name: String) -> Bool {
+    stays.contains { $0.share == name && $0.until == nil }
+  }
+}

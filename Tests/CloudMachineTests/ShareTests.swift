@@ -1,0 +1,352 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import Testing
+
+/// How shares are made, changed and ended by their owner, and how others come to them.
+///
+/// Source: cloudkit-surface 2.7.
+struct ShareTests {
+  @Test("share: share and root are saved together, the hierarchy shows the share, others don't")
+  func making() throws {
+    let world = try World()
+    _ = try world.modify([fresh("root"), fresh("kid", parent: "root"), fresh("other")])
+    let token = try world.page().token
+    let tag = try world.stored("kid")?.changeTag
+    #expect(
+      try world.modify([world.share(of: "root")]) == "+S invalidArguments", "without its root")
+    #expect(
+      try world.modify([world.share(of: "root"), world.edit("root")]) == "+S ok, +root ok")
+    #expect(try world.page(token).words == "S, root, kid")
+    for (name, share) in [("root", "S"), ("kid", "S"), ("other", nil), ("S", nil)] {
+      #expect(try world.stored(name)?.share?.name == share, "\(name)")
+    }
+    #expect(try world.stored("kid")?.changeTag == tag, "no new version")
+    let details = try #require(try world.details())
+    #expect(details.root == id("root") && details.url != nil && details.publicPermission == .none)
+    #expect(details.participants.map(\.role) == [.owner])
+    #expect(details.participants.first?.identity.user == world.alice)
+    _ = try world.modify([fresh("grandkid", parent: "kid"), fresh("sibling", parent: "other")])
+    #expect(try world.stored("grandkid")?.share == id("S"))
+    // A subtree moves in and out with its descendants.
+    _ = try world.modify([try world.edit("other", parent: "kid")])
+    #expect(try world.stored("sibling")?.share == id("S"))
+    var out = try world.edit("kid")
+    out.parent = .set(nil)
+    _ = try world.modify([out])
+    for name in ["kid", "grandkid", "other", "sibling"] {
+      #expect(try world.stored(name)?.share == nil, "\(name)")
+    }
+    #expect(try world.stored("root")?.share == id("S"))
+  }
+
+  /// What a save of shares comes to, after what was there before.
+  struct Rule: CustomTestStringConvertible, Sendable {
+    var testDescription: String
+    var expected: String
+    var before: @Sendable (World) throws -> [RecordSave]
+    var save: @Sendable (World) throws -> [RecordSave]
+
+    init(
+      _ name: String, _ expected: String,
+      after before: @escaping @Sendable (World) throws -> [RecordSave] = { _ in [] },
+      _ save: @escaping @Sendable (World) throws -> [RecordSave]
+    ) {
+      testDescription = name
+      self.expected = expected
+      self.before = before
+      self.save = save
+    }
+  }
+
+  static let rules: [Rule] = [
+    Rule("a share alone, later", "+S ok", after: { [$0.share(of: "r"), fresh("r")] }) {
+      [try $0.reshare()]
+    },
+    Rule(
+      "a share is never overwritten unseen", "+S serverRecordChanged",
+      after: { [$0.share(of: "r"), fresh("r")] }
+    ) { [$0.share(of: "r", tag: ChangeTag("old"))] },
+    Rule(
+      "shareTwice: a second share of the same root", "+T alreadyShared, +r batchRequestFailed",
+      after: { [$0.share(of: "r"), fresh("r")] }
+    ) { [$0.share("T", of: "r"), try $0.edit("r")] },
+    Rule(
+      "two shares of one root at once",
+      "+S batchRequestFailed, +T alreadyShared, +r batchRequestFailed"
+    ) {
+      [$0.share(of: "r"), $0.share("T", of: "r"), fresh("r")]
+    },
+    Rule(
+      "a share below a shared record", "+T alreadyShared, +k batchRequestFailed",
+      after: { [$0.share(of: "r"), fresh("r"), fresh("k", parent: "r")] }
+    ) { [$0.share("T", of: "k"), try $0.edit("k")] },
+    Rule(
+      "a share above a shared record", "+T alreadyShared, +r batchRequestFailed",
+      after: { [fresh("r"), $0.share(of: "k"), fresh("k", parent: "r")] }
+    ) { [$0.share("T", of: "r"), try $0.edit("r")] },
+    Rule(
+      "a share keeps its root", "+S invalidArguments",
+      after: { [$0.share(of: "r"), fresh("r"), fresh("q")] }
+    ) { world in [try world.reshare { $0.root = id("q") }] },
+    Rule("a missing root", "+S invalidArguments") { [$0.share(of: "r")] },
+    Rule("a share of itself", "+S invalidArguments") { [$0.share(of: "S")] },
+    Rule("a root in another zone", "+S invalidArguments") { world in
+      var share = world.share(of: "r")
+      share.sharing?.root = id("r", .default)
+      return [share]
+    },
+    Rule("a new share that says nothing", "+S invalidArguments, +r batchRequestFailed") { world in
+      var share = world.share(of: "r")
+      share.sharing = nil
+      return [share, fresh("r")]
+    },
+    Rule("details in a plain record", "+r invalidArguments") { _ in
+      var save = fresh("r")
+      save.sharing = ShareDetails(root: nil)
+      return [save]
+    },
+    Rule("a whole zone", "+cloudkit.zoneshare ok") {
+      [$0.share(ShareDetails.zoneWideName, of: nil)]
+    },
+    Rule("a whole zone by another name", "+S invalidArguments") { [$0.share(of: nil)] },
+    Rule(
+      "a hierarchy by the whole zone's name",
+      "+cloudkit.zoneshare invalidArguments, +r batchRequestFailed"
+    ) {
+      [$0.share(ShareDetails.zoneWideName, of: "r"), fresh("r")]
+    },
+    Rule(
+      "a second share of a whole zone", "+cloudkit.zoneshare serverRecordChanged",
+      after: { [$0.share(ShareDetails.zoneWideName, of: nil)] }
+    ) { [$0.share(ShareDetails.zoneWideName, of: nil)] },
+    Rule(
+      "a whole zone with shared hierarchies", "+cloudkit.zoneshare invalidArguments",
+      after: { [$0.share(of: "r"), fresh("r")] }
+    ) { [$0.share(ShareDetails.zoneWideName, of: nil)] },
+    Rule(
+      "a hierarchy of a shared zone", "+S serverRejectedRequest, +r batchRequestFailed",
+      after: { [$0.share(ShareDetails.zoneWideName, of: nil)] }
+    ) { [$0.share(of: "r"), fresh("r")] },
+    Rule("the default zone", "+S invalidArguments, +r ok") {
+      [$0.share(of: "r", zone: .default), fresh("r", zone: .default)]
+    },
+    Rule("a field of the share", "+S ok, +r ok") { world in
+      var share = world.share(of: "r")
+      share.changes = [.init(key: "cloudkit.title", field: Field(.string("Trip")))]
+      return [share, fresh("r")]
+    },
+    Rule("a title in a plain record", "+r invalidArguments") { _ in
+      [fresh("r", ["cloudkit.title": .string("Trip")])]
+    },
+    Rule("somebody twice", "+S participantAlreadyInvited, +r batchRequestFailed") { world in
+      var again = world.guest("bob")
+      again.id = "other"
+      again.identity = UserIdentity(user: world.bob)
+      return [world.share(of: "r", [world.guest("bob"), again]), fresh("r")]
+    },
+    Rule("nobody in particular", "+S invalidArguments, +r batchRequestFailed") { world in
+      [
+        world.share(of: "r", [ShareParticipant(id: "p", identity: UserIdentity())]),
+        fresh("r"),
+      ]
+    },
+    Rule("by name while open", "+S invalidArguments, +r batchRequestFailed") { world in
+      [world.share(of: "r", [world.guest("bob")], open: .readOnly), fresh("r")]
+    },
+    Rule("100 people", "+S ok, +r ok") { world in
+      [world.share(of: "r", (1...100).map { world.guest("g\($0)") }), fresh("r")]
+    },
+    Rule("101 people", "+S tooManyParticipants, +r batchRequestFailed") { world in
+      [world.share(of: "r", (1...101).map { world.guest("g\($0)") }), fresh("r")]
+    },
+  ]
+
+  @Test("what can be shared", arguments: rules)
+  func rule(_ rule: Rule) throws {
+    let world = try World()
+    let before = try rule.before(world)
+    if !before.isEmpty { try #require(!world.modify(before).contains("Failed")) }
+    #expect(try world.modify(try rule.save(world)) == rule.expected)
+  }
+
+  @Test("nothing is shared in the public database")
+  func publicDatabase() throws {
+    let world = try World()
+    let saves = [world.share(of: "r", zone: .default), fresh("r", zone: .default)]
+    #expect(try world.modify(saves, in: .public) == "+S badDatabase, +r ok")
+  }
+
+  @Test(
+    """
+    deletingShareOwnedByCurrentUserDeletesShareAndDoesNotDeleteAssociatedData, \
+    shareUnshareShareAgain: the URL stays; with its root the share goes
+    """
+  )
+  func ending() throws {
+    let world = try World()
+    _ = try world.modify([world.share(of: "r"), fresh("r"), fresh("k", parent: "r")])
+    let url = try world.url()
+    #expect(try world.modify(delete: [id("S")]) == "-S ok")
+    #expect(try world.names() == ["k", "r"])
+    #expect(try world.stored("r")?.share == nil && world.stored("k")?.share == nil)
+    #expect(try world.say(.resolveShares(ResolveShares(urls: [url]))) == "\(url) unknownItem")
+    _ = try world.modify([world.share("T", of: "r"), try world.edit("r")])
+    #expect(try world.url("T") == url)
+    #expect(try world.stored("k")?.share == id("T"))
+    #expect(try world.say(.resolveShares(ResolveShares(urls: [url]))) == "\(url) ok")
+    #expect(try world.modify(delete: [id("r"), id("k")]) == "-r ok, -k ok")
+    #expect(try world.names().isEmpty, "the share went with its root")
+    // Another storage has other URLs for the same names, and so have other roots.
+    let other = try World()
+    other.storage = MemoryStorage(identity: 7, secret: StorageSecret(first: 1, second: 2))
+    _ = try other.machine.createAccount("alice", in: other.storage)
+    _ = try other.say(.modifyZones(ModifyZones(save: [World.zone])))
+    _ = try other.modify([other.share(of: "r"), fresh("r"), other.share("T", of: "q"), fresh("q")])
+    #expect(try Set([url, other.url(), other.url("T")]).count == 3)
+  }
+
+  @Test("open and closed: who stays, who goes")
+  func opening() throws {
+    let world = try World()
+    _ = try world.machine.createAccount("carol", in: world.storage)
+    let carol = Caller(
+      user: try world.storage.account(named: "carol")?.user, device: "carol's")
+    _ = try world.modify([
+      world.share(of: "r", [world.guest("bob", .readOnly), world.guest("dave")]), fresh("r"),
+    ])
+    func people() throws -> String {
+      (try world.details()?.participants ?? []).dropFirst().map {
+        "\($0.id) \($0.role) \($0.permission) \($0.acceptance)"
+      }.joined(separator: ", ")
+    }
+    #expect(
+      try people() == "p-bob privateUser readOnly pending, p-dave privateUser readWrite pending")
+    #expect(try world.accept(as: carol) == "participantMayNeedVerification", "perhaps she is dave")
+    #expect(try world.accept(as: world.stranger) == "ok")
+    _ = try world.modify([try world.reshare { $0.publicPermission = .readOnly }])
+    #expect(try people() == "p-bob privateUser readOnly accepted")
+    #expect(try world.accept(as: carol) == "ok")
+    let user = try #require(carol.user).rawValue
+    #expect(
+      try people()
+        == "p-bob privateUser readOnly accepted, \(user) publicUser readOnly accepted")
+    _ = try world.modify([try world.reshare { $0.publicPermission = .readWrite }])
+    #expect(try people().hasSuffix("publicUser readWrite accepted"))
+    #expect(try world.seen(as: carol) == "S r")
+    // A client can't say that somebody accepted.
+    _ = try world.modify([
+      try world.reshare {
+        $0.publicPermission = .none
+        var eve = world.guest("eve")
+        eve.acceptance = .accepted
+        $0.participants.append(eve)
+      }
+    ])
+    #expect(try people() == "p-eve privateUser readWrite pending")
+    #expect(try world.seen(as: carol) == "! zoneNotFound")
+    #expect(try world.seen(as: world.stranger) == "! zoneNotFound")
+    _ = try world.modify([try world.reshare { $0.participants.removeAll { $0.id == "p-eve" } }])
+    #expect(try world.accept(as: carol) == "permissionFailure")
+    #expect(try world.accept(url: "https://share.cloudsync.example/0", as: carol) == "unknownItem")
+    #expect(try world.accept(as: world.phone) == "ok", "her own")
+    #expect(try world.accept(as: world.guest) == "! notAuthenticated")
+  }
+
+  @Test(
+    """
+    resolving: what can be known before joining; \
+    mutating record returned from shareMetadata does not mutate database
+    """
+  )
+  func resolving() throws {
+    let world = try World()
+    _ = try world.modify([
+      fresh("top"), fresh("r", ["m": .int64(1), "n": .int64(2)], parent: "top"),
+      world.share(of: "r", [world.guest("bob", .readOnly)]),
+    ])
+    let url = try world.url()
+    func metadata(
+      _ fields: FieldSelection?, as caller: Caller
+    ) throws -> ShareMetadata {
+      let request = CloudRequest.resolveShares(ResolveShares(urls: [url], rootFields: fields))
+      guard case .sharesResolved(let results) = try world.ask(request, as: caller).reply(),
+        let value = results.first?.value
+      else { throw Unexpected() }
+      return value
+    }
+    let plain = try metadata(nil, as: world.stranger)
+    #expect(plain.root == nil && plain.rootID == id("r", world.visited))
+    #expect(plain.share.id == id("S", world.visited) && plain.container == World.container)
+    #expect(plain.owner.user == world.alice)
+    #expect(plain.share.sharing?.currentParticipant == "p-bob")
+    #expect(
+      plain.role == .privateUser && plain.acceptance == .pending && plain.permission == .readOnly)
+    var full = try metadata(.keys(["n"]), as: world.stranger)
+    #expect(full.root?.fields == ["n": .int64(2)] && full.root?.parent == nil)
+    let stored = try world.stored("r")
+    full.root?.fields["n"] = nil
+    #expect(try world.stored("r") == stored)
+    for scope in DatabaseScope.allCases {
+      let request = CloudRequest.acceptShares([url])
+      #expect(try world.say(request, as: world.stranger, in: scope) == "+\(url) ok", "\(scope)")
+    }
+    #expect(try metadata(nil, as: world.stranger).acceptance == .accepted)
+    let own = try metadata(.all, as: world.laptop)
+    #expect(own.role == .owner && own.rootID == id("r") && own.root?.parent == id("top"))
+    #expect(own.permission == .readWrite && own.acceptance == .accepted)
+  }
+
+  @Test("people are found by address, number and name, and seen as they let themselves be seen")
+  func people() throws {
+    let world = try World()
+    try world.machine.setPerson(
+      AccountRow.Person(
+        email: "Bob@Mail.example", phone: "+49 1", givenName: "Bob", familyName: "B"),
+      of: world.bob, in: world.storage)
+    #expect(throws: CloudError.self) {
+      try world.machine.setPerson(AccountRow.Person(), of: UserID("_x"), in: world.storage)
+    }
+    let lookups: [(UserLookup, UserID?)] = [
+      (.email("bob@mail.EXAMPLE"), world.bob), (.email("bob@example.com"), world.bob),
+      (.email("bob"), world.bob), (.phone("+49 1"), world.bob), (.user(world.bob), world.bob),
+      (.email("alice@example.com"), world.alice), (.email("alice@example.org"), nil),
+      (.user(UserID(ZoneID.currentOwner)), world.alice), (.phone("+49 2"), nil),
+      (.user(UserID("_x")), nil),
+    ]
+    guard
+      case .usersFound(let results) = try world.ask(.findUsers(lookups.map(\.0))).reply()
+    else { throw Unexpected() }
+    for (lookup, result) in zip(lookups, results) {
+      #expect(result.id == lookup.0 && result.value?.user == lookup.1, "\(lookup.0)")
+      #expect(result.value?.lookup == (lookup.1 == nil ? nil : lookup.0))
+    }
+    #expect(results.first?.value?.givenName == "Bob")
+    #expect(results.last?.error?.code == .unknownItem)
+    // An invitation reaches whoever has the address by the time.
+    _ = try world.modify([world.share(of: "r", [world.guest("carol")]), fresh("r")])
+    #expect(try world.details()?.participants.last?.identity.hasAccount == false)
+    let carol = try world.machine.createAccount("carol", in: world.storage).user
+    #expect(try world.accept(as: Caller(user: carol, device: "c")) == "ok")
+    #expect(try world.details()?.participants.last?.identity.user == carol)
+  }
+
+  @Test("a chain of 2,000 records comes into a share and leaves it in one request")
+  func longChain() throws {
+    let world = try World()
+    for start in stride(from: 0, to: 2000, by: 400) {
+      _ = try world.modify(
+        (start..<start + 400).map { fresh("c\($0)", parent: $0 == 0 ? nil : "c\($0 - 1)") })
+    }
+    let save = [world.share(of: "c0"), try world.edit("c0")]
+    let storage = WatchedStorage(world.storage)
+    let call = CloudCall(
+      container: World.container, database: .private, requestID: "share",
+      request: .modifyRecords(ModifyRecords(save: save)))
+    _ = try world.machine.answer(call, from: world.phone, now: world.now, in: storage)
+    #expect(storage.calls < 5 * 2000, "the chain is climbed once, not from each record")
+    #expect(try world.stored("c1999")?.share == id("S"))
+    _ = try world.modify(delete: [id("S")])
+    #expect(try world.stored("c1999")?.share == nil)
+  }
+}
