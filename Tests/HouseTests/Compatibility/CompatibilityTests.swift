@@ -33,10 +33,59 @@ struct CompatibilityTests {
     #expect(PublicFace(of: tree.swift()).symbols == expected)
   }
 
-  @Test("dump")
-  func dump() throws {
-    let face = PublicFace(of: SourceTree.repository.swift(under: "Sources/CloudSync"))
-    try face.symbols.sorted().joined(separator: "\n").write(
-      toFile: "/tmp/face.txt", atomically: true, encoding: .utf8)
+  /// Protocols that exist only to give a class an initialiser, and the class.
+  private static let stands = [
+    "CKNotificationMaking": "CKNotification", "CKFormattable": "NSPredicate",
+    "CKKeySortable": "NSSortDescriptor",
+  ]
+
+  /// What every class of the kind has, and what only the compiler calls.
+  private static func isTakenForGranted(_ symbol: String) -> Bool {
+    let members = [
+      "description", "debugDescription", "hash", "isEqual(_:)", "copy(with:)", "encode(with:)",
+      "init(coder:)", "supportsSecureCoding", "rawValue", "init(rawValue:)", "hash(into:)",
+      "encode(to:)", "init(from:)", "errorDescription", "compare(_:to:)",
+      "reversedSortDescriptor", "encodeSystemFields(with:)", "init(_nsError:)", "cancel()",
+      "start()", "isAsynchronous", "isExecuting", "isFinished", "qualityOfService",
+    ]
+    let parts = symbol.split(separator: ".").map(String.init)
+    guard parts.count > 1, let last = parts.last else { return stands.values.contains(symbol) }
+    return members.contains(last) || ["_", "=", "~"].contains { last.hasPrefix($0) }
+  }
+
+  @Test("Every row holds, and every public symbol has its row")
+  func table() throws {
+    let tree = SourceTree.repository
+    let page = try #require(tree["Docs/Compatibility.md"])
+    let found = PublicFace(of: tree.swift(under: "Sources/CloudSync")).symbols
+      .map { symbol in
+        let parts = symbol.split(separator: ".", maxSplits: 1).map(String.init)
+        return ([Self.stands[parts[0]] ?? parts[0]] + parts.dropFirst()).joined(separator: ".")
+      }
+    let face = Set(
+      found.filter { name in ["CK", "CL", "NS"].contains { name.hasPrefix($0) } })
+    var rows: Set<String> = []
+    var faults: [String] = []
+    for line in page.lines where line.hasPrefix("| `") {
+      let cells = line.split(separator: "|").map { $0.trimmingPrefix { $0 == " " } }
+      let symbol = String(cells[0].dropFirst().prefix { $0 != "`" })
+      let status = cells[1].prefix { $0 != "|" }.split(separator: " ").joined(separator: " ")
+      let note = cells.count > 2 ? String(cells[2].prefix { $0 != "|" }) : ""
+      if !rows.insert(symbol).inserted { faults.append("\(symbol) has two rows") }
+      switch status {
+      case "works", "here only", "differs":
+        if !face.contains(symbol) { faults.append("\(symbol) is said to be there") }
+      case "absent":
+        if face.contains(symbol) { faults.append("\(symbol) is said to be absent") }
+      default: faults.append("\(symbol) is neither there nor absent: \(status)")
+      }
+      if ["differs", "absent"].contains(status), note.isEmpty {
+        faults.append("\(symbol): say how it differs or why it is absent")
+      }
+    }
+    let missing = face.filter { !rows.contains($0) && !Self.isTakenForGranted($0) }
+    faults += missing.sorted().map { "\($0) has no row" }
+    #expect(rows.count > 800)
+    #expect(faults.isEmpty, "\(faults.sorted().joined(separator: "\n"))")
   }
 }

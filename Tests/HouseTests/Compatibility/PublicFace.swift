@@ -32,7 +32,9 @@ struct PublicFace {
         let (name, target) = (file.tokens[member + 1].text, file.tokens[end].text)
         let isWhole =
           end + 1 >= file.tokens.count || file.tokens[end + 1].line > file.tokens[end].line
-        if isWhole, target.hasPrefix("CK"), nestedNames[target] == nil {
+        guard isWhole, target.hasPrefix("CK") else { continue }
+        // Of several names the one whose parts make up the type's own.
+        if nestedNames[target] == nil || owner + name == target {
           nestedNames[target] = "\(owner).\(name)"
         }
       }
@@ -76,7 +78,7 @@ struct PublicFace {
   private func spelt(_ path: String) -> String {
     let parts = path.split(separator: ".", maxSplits: 1).map(String.init)
     guard let first = parts.first, let nested = nestedNames[first] else { return path }
-    return ([nested] + parts.dropFirst()).joined(separator: ".")
+    return spelt(([nested] + parts.dropFirst()).joined(separator: "."))
   }
 }
 
