@@ -11,6 +11,8 @@ extension CKSyncEngine.PendingRecordZoneChange {
 }
 
 /// Writes down what it is told, and narrows fetches when asked to.
+///
+/// Unchecked, as apps write it: the lock guards the lines, all else is set once in `init`.
 final class EngineDiary: CKSyncEngineDelegate, @unchecked Sendable {
   private let lock = NSLock()
   private var lines: [String] = []
