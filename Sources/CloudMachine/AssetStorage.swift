@@ -67,14 +67,3 @@ extension Record {
     }
   }
 }
-
-extension FieldValue {
-  /// The files in it.
-  var assets: [Asset] {
-    switch self {
-    case .asset(let asset): [asset]
-    case .list(let values): values.flatMap(\.assets)
-    case .string, .int64, .double, .date, .bytes, .reference, .location: []
-    }
-  }
-}

@@ -225,6 +225,15 @@ extension FieldValue {
     }
   }
 
+  /// The files in the value, those of a list in their order.
+  public var assets: [Asset] {
+    switch self {
+    case .asset(let asset): [asset]
+    case .list(let values): values.flatMap(\.assets)
+    case .string, .int64, .double, .date, .bytes, .reference, .location: []
+    }
+  }
+
   /// What the value counts toward a record's size limit, in bytes; assets count nothing.
   public var byteCount: Int {
     switch self {

@@ -57,15 +57,6 @@ final class AssetCourier: CloudTransport {
 }
 
 extension FieldValue {
-  /// The assets in the value.
-  var assets: [Asset] {
-    switch self {
-    case .asset(let asset): [asset]
-    case .list(let values): values.flatMap(\.assets)
-    case .string, .int64, .double, .date, .bytes, .reference, .location: []
-    }
-  }
-
   /// The value with every asset in it replaced.
   func mappingAssets(_ replace: (Asset) -> Asset) -> FieldValue {
     switch self {

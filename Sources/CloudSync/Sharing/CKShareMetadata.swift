@@ -69,36 +69,13 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, Sendabl
 
   /// Archives the description.
   public func encode(with coder: NSCoder) {
-    ArchivedBytes.encode("CloudSyncShareMetadata", with: coder) { writer in
-      writer.write(value.container)
-      writer.write(value.share)
-      writer.write(optional: value.rootID) { $0.write($1) }
-      writer.write(optional: value.root) { $0.write($1) }
-      writer.write(value.owner)
-      writer.write(value.role.rawValue)
-      writer.write(value.acceptance.rawValue)
-      writer.write(value.permission.rawValue)
-    }
+    ArchivedBytes.encode("CloudSyncShareMetadata", with: coder) { $0.write(value) }
   }
 
   /// Reads the description back; `nil` when the archive is damaged.
   public convenience init?(coder: NSCoder) {
     let value = ArchivedBytes.decode("CloudSyncShareMetadata", with: coder) {
-      (reader) throws(ByteFormatError) in
-      let container = try reader.string()
-      let share = try reader.record()
-      let rootID = try reader.optional { (reader) throws(ByteFormatError) in
-        try reader.recordID()
-      }
-      let root = try reader.optional { (reader) throws(ByteFormatError) in try reader.record() }
-      let owner = try reader.userIdentity()
-      guard let role = ShareRole(rawValue: try reader.byte()),
-        let acceptance = ShareAcceptance(rawValue: try reader.byte()),
-        let permission = SharePermission(rawValue: try reader.byte())
-      else { throw reader.fault("a share is described in no known way") }
-      return ShareMetadata(
-        container: container, share: share, rootID: rootID, root: root, owner: owner, role: role,
-        acceptance: acceptance, permission: permission)
+      (reader) throws(ByteFormatError) in try reader.shareMetadata()
     }
     guard let value else { return nil }
     self.init(value)

@@ -80,21 +80,6 @@ extension ByteReader {
       zone: zone, modified: modified, deleted: deleted, token: token, moreComing: try bool())
   }
 
-  private mutating func shareMetadata() throws(ByteFormatError) -> ShareMetadata {
-    let container = try string()
-    let share = try record()
-    let rootID = try optional { (reader) throws(ByteFormatError) in try reader.recordID() }
-    let root = try optional { (reader) throws(ByteFormatError) in try reader.record() }
-    let owner = try userIdentity()
-    guard let role = ShareRole(rawValue: try byte()),
-      let acceptance = ShareAcceptance(rawValue: try byte()),
-      let permission = SharePermission(rawValue: try byte())
-    else { throw fault("a share is described in no known way") }
-    return ShareMetadata(
-      container: container, share: share, rootID: rootID, root: root, owner: owner, role: role,
-      acceptance: acceptance, permission: permission)
-  }
-
   private mutating func zone() throws(ByteFormatError) -> Zone {
     let id = try zoneID()
     guard let bits = UInt(exactly: try variable()) else { throw fault("a number is too large") }

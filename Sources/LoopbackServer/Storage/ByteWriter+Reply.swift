@@ -89,17 +89,6 @@ extension ByteWriter {
     write(error.userDidResetEncryptedData)
   }
 
-  private mutating func write(_ metadata: ShareMetadata) {
-    write(metadata.container)
-    write(metadata.share)
-    write(optional: metadata.rootID) { $0.write($1) }
-    write(optional: metadata.root) { $0.write($1) }
-    write(metadata.owner)
-    write(metadata.role.rawValue)
-    write(metadata.acceptance.rawValue)
-    write(metadata.permission.rawValue)
-  }
-
   private mutating func write(_ zone: Zone) {
     write(zone.id)
     write(variable: UInt64(zone.capabilities.rawValue))
