@@ -95,7 +95,7 @@ final class FileLock: Sendable {
   private let descriptor: Int32
 
   init(path: String) throws(FileStateStoreError) {
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw .system("lock", path) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       close(descriptor)
@@ -103,6 +103,9 @@ final class FileLock: Sendable {
         .inUse,
         "Another sync engine has the state file locked by \(path). End it, or use another file.")
     }
+    // Last: an object whose properties are all set is destroyed when its initialiser throws, and
+    // would close the number a second time, which may be another file by then.
+    self.descriptor = descriptor
   }
 
   deinit {
