@@ -264,6 +264,9 @@ struct StoresRefusalTests {
         #/converged: 2 devices, (\d+) tabs, (\d+) clipboard entries, (\d+) results, 0 differences/#
       let figures = try #require(try pattern.wholeMatch(in: last), "\(last)")
       for figure in [figures.1, figures.2, figures.3] { #expect((Int(figure) ?? 0) > 5) }
+      for words in ["anna shares a folder", "both are on anna's phone: yes", "shared for reading"] {
+        #expect(run.output.contains(words))
+      }
     }
     #expect(try await tool.good("reset", "--force") == "removed the server and all devices\n")
     #expect(try tool.snapshot().keys.allSatisfy { $0 == "lock" })

@@ -42,6 +42,7 @@ struct Demo: Sendable {
     try await stage.fillDesk()
     try await stage.editOffline()
     try await stage.switchAccounts()
+    try await stage.share()
     try await stage.crash()
     let ending = try await stage.end(seconds: (clock.now - start) / .seconds(1))
     let isGood = ending.differences.isEmpty && ending.failures.isEmpty

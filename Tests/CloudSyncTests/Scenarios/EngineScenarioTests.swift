@@ -166,6 +166,33 @@ struct EngineScenarioTests {
     try expectSame(server, phone, desk, as: ["a": "2", "b": "2"])
   }
 
+  @Test(
+    """
+    deferredCallbackDeliversLatestRecords, deferredCallbackSkipsDeletionOfReSavedRecord: a push \
+    that comes late brings what is there now
+    """)
+  func latePushes() async throws {
+    let server = LoopbackServer()
+    let phone = NotesApp(server, "phone")
+    let desk = NotesApp(server, "desk", automatically: true)
+    phone.write(["a": "1", "b": "1"])
+    try await phone.engine.sendChanges()
+    await desk.wait { $0.notes.count == 2 }
+    server.controls.holdPushes()
+    phone.write(["a": "2"])
+    phone.delete("b")
+    try await phone.engine.sendChanges()
+    phone.write(["a": "3", "b": "again"])
+    try await phone.engine.sendChanges()
+    _ = desk.told()
+    server.controls.releasePushes()
+    await desk.wait { $0.notes["b"]?.text == "again" }
+    #expect(desk.texts == ["a": "3", "b": "again"])
+    let fetched = desk.told().filter { $0.lowercased() == "fetchedrecordzonechanges" }
+    #expect(fetched.count <= 1, "the versions in between are not delivered")
+    #expect(server.controls.heldPushCount == 0)
+  }
+
   @Test("deleteSyncEngineZone_EncryptedDataReset: what is here goes up again, all of it")
   func encryptedDataReset() async throws {
     let server = LoopbackServer()

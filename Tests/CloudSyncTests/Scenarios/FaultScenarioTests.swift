@@ -269,7 +269,11 @@ struct FaultScenarioTests {
     #expect(record["text"] as? String == "edited" && record["later"] as? Int == 7)
   }
 
-  @Test("testUploadPagination, testResync, testIgnoreUpdateToModificationDateItem")
+  @Test(
+    """
+    testUploadPagination, testResync, testResyncItemsMissingFromLocalKeychain, \
+    testPlistRestoreResyncsLocal, testIgnoreUpdateToModificationDateItem
+    """)
   func resync() async throws {
     let (phone, texts) = try await filled(444)
     let sizes = server.controls.requests.filter { $0.kind == .modifyRecords }.map(\.itemCount)
