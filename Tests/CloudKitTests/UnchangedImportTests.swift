@@ -32,4 +32,35 @@ struct UnchangedImportTests {
     let nobody = try await user(["CLOUDSYNC_ACCOUNT": "", "CLOUDSYNC_DEVICE": "d"])
     #expect(first != nil && first == second && third != nil && third != first && nobody == nil)
   }
+
+  @Test("A file as the server: another device finds what is in it; what is no server is refused")
+  func files() async throws {
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("cloud-\(UUID().uuidString).sqlite")
+    defer {
+      for end in ["", "-wal", "-shm"] {
+        try? FileManager.default.removeItem(atPath: file.path + end)
+      }
+    }
+    func database(_ server: String, _ device: String) -> CKDatabase {
+      let variables = ["CLOUDSYNC_SERVER": server, "CLOUDSYNC_DEVICE": device]
+      return CloudSyncEnvironment.$current.withValue(.init(variables: variables)) {
+        CKContainer(identifier: "iCloud.files").privateCloudDatabase
+      }
+    }
+    let record = CKRecord(recordType: "Note")
+    record["text"] = "kept"
+    try await database(file.path, "phone").save(record)
+    let read = try await database(file.absoluteString, "desk").record(for: record.recordID)
+    #expect(read["text"] as? String == "kept")
+    for server in ["http://127.0.0.1:1", FileManager.default.temporaryDirectory.path] {
+      do {
+        _ = try await database(server, "phone").record(for: record.recordID)
+        Issue.record("\(server) is no server")
+      } catch let error as CKError {
+        #expect(
+          error.code == .badContainer && error.localizedDescription.contains("CLOUDSYNC_SERVER"))
+      }
+    }
+  }
 }

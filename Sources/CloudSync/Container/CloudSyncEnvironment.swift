@@ -4,8 +4,8 @@ import Synchronization
 
 /// How containers that are created without a transport find their server.
 ///
-/// By default from the process's environment variables: the server named in `CLOUDSYNC_SERVER`, or
-/// else a server in the process itself, where one is linked (the `CloudKit` product brings it).
+/// By default from the process's environment variables, by a server in the process itself, where one
+/// is linked (the `CloudKit` product brings it).
 /// A container keeps the environment that is in force when it is created.
 ///
 /// ```swift
@@ -50,8 +50,9 @@ public struct CloudSyncEnvironment: Sendable {
 
   /// An environment as a process with these environment variables would have it.
   ///
-  /// Read are `CLOUDSYNC_ACCOUNT` (the account signed in on the server in the process; `default`
-  /// when absent, nobody when empty) and `CLOUDSYNC_DEVICE` (this device's name there).
+  /// Read are `CLOUDSYNC_SERVER` (a file the server in the process keeps everything in; several
+  /// processes may share it), `CLOUDSYNC_ACCOUNT` (the account signed in there; `default` when
+  /// absent, nobody when empty) and `CLOUDSYNC_DEVICE` (this device's name there).
   public init(variables: [String: String]) {
     self.init(variables: variables) {
       NSClassFromString("CloudKit.EmbeddedCloud") as? any CloudProvider.Type

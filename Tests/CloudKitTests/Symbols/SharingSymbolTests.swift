@@ -115,5 +115,23 @@ struct SharingSymbolTests {
       guest.add(operation)
     }
     #expect(person?.userIdentity.userRecordID == (try await owner.userRecordID()))
+    let unknown = CKUserIdentity.LookupInfo(emailAddress: "nobody@example.com")
+    let known: Int = await withCheckedContinuation { continuation in
+      let operation = CKDiscoverUserIdentitiesOperation(userIdentityLookupInfos: [info, unknown])
+      var count = 0
+      operation.userIdentityDiscoveredBlock = { _, _ in count += 1 }
+      operation.discoverUserIdentitiesCompletionBlock = { error in
+        continuation.resume(returning: error == nil ? count : -1)
+      }
+      guest.add(operation)
+    }
+    let listed: Bool = await withCheckedContinuation { continuation in
+      let operation = CKDiscoverAllUserIdentitiesOperation()
+      operation.discoverAllUserIdentitiesResultBlock = { result in
+        continuation.resume(returning: (try? result.get()) != nil)
+      }
+      guest.add(operation)
+    }
+    #expect(known == 1 && listed)
   }
 }
