@@ -15,7 +15,9 @@ import Synchronization
 /// - `CLOUDSYNC_ACCOUNT` names the account, or nobody when it is empty.
 /// - `CLOUDSYNC_DEVICE` names the device.
 public final class EmbeddedCloud: CloudProvider {
-  /// The server in memory, to look into and to break from tests. Made at its first use.
+  /// The server in memory, to look into and to break from tests.
+  ///
+  /// Made at its first use.
   public static let server = LoopbackServer()
 
   /// The account that is signed in when `CLOUDSYNC_ACCOUNT` says nothing.

@@ -102,6 +102,7 @@ struct GameResultChaosTests {
   ]
 
   /// Ends a device: in order, or because the power goes, and only what is on the disk stays.
+  ///
   /// Answers the folder that the next run finds.
   private func end(
     _ device: ResultDevice, in folder: ResultFolder, inOrder: Bool

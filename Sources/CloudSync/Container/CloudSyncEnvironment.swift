@@ -4,8 +4,8 @@ import Synchronization
 
 /// How containers that are created without a transport find their server.
 ///
-/// By default from the process's environment variables, by a server in the process itself, where one
-/// is linked (the `CloudKit` product brings it).
+/// By default as the process's environment variables say, by a server in the process itself, where
+/// one is linked (the `CloudKit` product brings it).
 /// A container keeps the environment that is in force when it is created.
 ///
 /// ```swift
@@ -20,8 +20,10 @@ public struct CloudSyncEnvironment: Sendable {
   /// process's.
   @TaskLocal public static var current: CloudSyncEnvironment?
 
-  /// The environment of all tasks that have none of their own; made from the environment
-  /// variables unless set. Containers that exist keep theirs.
+  /// The environment of all tasks that have none of their own; made from the environment variables
+  /// unless set.
+  ///
+  /// Containers that exist keep theirs.
   public static var process: CloudSyncEnvironment {
     get { processWide.withLock { $0 } }
     set { processWide.withLock { $0 = newValue } }

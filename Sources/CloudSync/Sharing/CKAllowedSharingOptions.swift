@@ -34,7 +34,9 @@ public struct CKSharingParticipantPermissionOption: OptionSet, Hashable, Sendabl
   public static let any: CKSharingParticipantPermissionOption = [.readOnly, .readWrite]
 }
 
-/// What a share sheet offers. There is no such sheet here; apps that make one up can read it.
+/// What a share sheet offers.
+///
+/// There is no such sheet here; apps that make one up can read it.
 ///
 /// Set up by one thread before others read it, as on Apple's platforms.
 public final class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying {
