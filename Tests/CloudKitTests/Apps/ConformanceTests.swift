@@ -188,4 +188,21 @@ struct ConformanceTests {
     let bridged = (error as NSError).userInfo[CKPartialErrorsByItemIDKey] as? [CKRecord.ID: Error]
     #expect((bridged?[id] as? CKError)?.code == .unknownItem)
   }
+
+  @Test("Account changes as a sequence")
+  func accountChanges() async throws {
+    let server = EmbeddedCloud.server.device("account changes", signedInAs: "ann")
+    let environment = CloudSyncEnvironment { _ in server }
+    let container = CloudSyncEnvironment.$current.withValue(environment) {
+      CKContainer(identifier: "iCloud.account-changes")
+    }
+    _ = try await container.accountStatus()
+    let changes = NotificationCenter.default.notifications(named: .CKAccountChanged)
+    server.signOut()
+    for await change in changes {
+      #expect(change.name == .CKAccountChanged)
+      break
+    }
+    #expect(try await container.accountStatus() == .noAccount)
+  }
 }
