@@ -20,7 +20,7 @@ extension NotificationCenter {
 
     /// A notification on its way from the poster's thread.
     ///
-    /// Unchecked: a notification is not changed after it was posted.
+    /// Unchecked: a notification never changes after it was posted.
     fileprivate struct Posted: @unchecked Sendable {
       var notification: Notification
     }
