@@ -62,6 +62,7 @@ let package = Package(
     room("CloudSync", ["SyncMachine", "CloudProtocol", "Records"]),
     room("LoopbackServer", ["CloudMachine", "CloudProtocol", "Records", "SQLite"]),
     // rank 4
+    room("LoopbackHTTP"),
     room(
       "CloudSyncTesting",
       ["CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
@@ -103,6 +104,7 @@ let package = Package(
     tests(
       "LoopbackServerTests",
       ["LoopbackServer", "CloudMachine", "CloudProtocol", "Records", "SQLite"]),
+    tests("LoopbackHTTPTests", ["LoopbackHTTP"]),
     tests(
       "TransportTests", ["LoopbackServer", "CloudMachine", "CloudProtocol", "Records"]),
     tests(

@@ -1,0 +1,67 @@
+/// An answer, as bytes for the connection.
+package struct HTTPResponse: Hashable, Sendable {
+  /// The status code, 100 to 599.
+  package var status: Int
+  /// The header fields besides those that frame the answer.
+  package var fields: [HTTPRequestHead.Field]
+  /// The body.
+  package var body: [UInt8]
+
+  /// Puts an answer together.
+  package init(_ status: Int, fields: [HTTPRequestHead.Field] = [], body: [UInt8] = []) {
+    self.status = status
+    self.fields = fields
+    self.body = body
+  }
+
+  /// The answer to a request that was refused: the reason as a line of text.
+  package init(_ refusal: HTTPRefusal) {
+    self.init(
+      refusal.status, fields: [.init(name: "content-type", value: "text/plain; charset=utf-8")],
+      body: Array((refusal.reason + "\n").utf8))
+  }
+
+  /// The bytes of the answer to a request with `method`.
+  ///
+  /// - Parameters:
+  ///   - method: The request's; the answer to `HEAD` has the header of the whole and no body.
+  ///   - closes: Whether the connection ends with it.
+  package func bytes(for method: String = "GET", closes: Bool) -> [UInt8] {
+    var text = "HTTP/1.1 \(status) \(HTTPResponse.phrase(status))\r\n"
+    for field in fields { text += "\(field.name): \(field.value)\r\n" }
+    let hasBody = status >= 200 && status != 204 && status != 304
+    if hasBody { text += "content-length: \(body.count)\r\n" }
+    if closes { text += "connection: close\r\n" }
+    text += "\r\n"
+    return Array(text.utf8) + (hasBody && method != "HEAD" ? body : [])
+  }
+
+  /// What tells a client that waits to send its body.
+  package static let goAhead = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
+  private static func phrase(_ status: Int) -> String {
+    switch status {
+    case 200: "OK"
+    case 204: "No Content"
+    case 400: "Bad Request"
+    case 401: "Unauthorized"
+    case 403: "Forbidden"
+    case 404: "Not Found"
+    case 405: "Method Not Allowed"
+    case 408: "Request Timeout"
+    case 409: "Conflict"
+    case 412: "Precondition Failed"
+    case 413: "Content Too Large"
+    case 414: "URI Too Long"
+    case 417: "Expectation Failed"
+    case 421: "Misdirected Request"
+    case 429: "Too Many Requests"
+    case 431: "Request Header Fields Too Large"
+    case 500: "Internal Server Error"
+    case 501: "Not Implemented"
+    case 503: "Service Unavailable"
+    case 505: "HTTP Version Not Supported"
+    default: "Status \(status)"
+    }
+  }
+}

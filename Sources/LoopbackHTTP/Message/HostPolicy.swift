@@ -1,0 +1,33 @@
+/// Keeps pages of other sites, and names that only pretend to be this machine, away from a server
+/// on loopback.
+///
+/// A page in a browser can send requests to 127.0.0.1, and a name of its own can be made to point
+/// there; the browser then says so in `Host` and `Origin`. Programs send no `Origin`.
+package struct HostPolicy: Hashable, Sendable {
+  /// The port the server listens on.
+  package var port: Int
+
+  /// A policy for a server on `port`.
+  package init(port: Int) { self.port = port }
+
+  private var names: [String] { ["127.0.0.1", "localhost", "[::1]"] }
+
+  /// Why a request is not let in; `nil` when it is.
+  package func refusal(of head: HTTPRequestHead) -> HTTPRefusal? {
+    let hosts = head.values("host")
+    let allowed = names.map { "\($0):\(port)" } + (port == 80 ? names : [])
+    guard hosts.count == 1, allowed.contains(hosts[0].lowercased()) else {
+      return HTTPRefusal(403, "this server answers to its own name and port only")
+    }
+    let origins = head.values("origin")
+    let own = allowed.map { "http://\($0)" }
+    if !origins.isEmpty, origins.count > 1 || !own.contains(origins[0].lowercased()) {
+      return HTTPRefusal(403, "pages of other sites are not let in")
+    }
+    let sites = head.values("sec-fetch-site").map { $0.lowercased() }
+    if sites.contains(where: { $0 != "same-origin" && $0 != "none" }) {
+      return HTTPRefusal(403, "pages of other sites are not let in")
+    }
+    return nil
+  }
+}
