@@ -26,7 +26,7 @@ extension CKContainer {
 
   /// Calls `body` with this container under other settings, as the form that does not wait.
   @discardableResult
-  public func configuredWith<R>(
+  nonisolated(nonsending) public func configuredWith<R>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
     body: (CKContainer) async throws -> R
   ) async rethrows -> R {

@@ -24,7 +24,7 @@ extension CKDatabase {
 
   /// Calls `body` with this database under other settings, as the form that does not wait.
   @discardableResult
-  public func configuredWith<R>(
+  nonisolated(nonsending) public func configuredWith<R>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
     body: (CKDatabase) async throws -> R
   ) async rethrows -> R {

@@ -105,6 +105,20 @@ struct OperationSymbolTests {
     #expect(changed == ["1", "2", "3"])
   }
 
+  @Test("Calls under other settings, from the main actor")
+  @MainActor
+  func configured() async throws {
+    let group = CKOperationGroup()
+    group.name = "import"
+    let record = CKRecord(recordType: "Thing")
+    var steps: [String] = []
+    let saved = try await database.configuredWith(group: group) { database in
+      steps.append("begun")
+      return try await database.save(record)
+    }
+    #expect(saved.recordID == record.recordID && steps == ["begun"])
+  }
+
   @Test("Subscriptions of all kinds: saved, fetched, told apart")
   func subscriptions() async throws {
     _ = try await fill()
