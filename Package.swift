@@ -58,11 +58,12 @@ let package = Package(
     // rank 2
     room("SyncMachine", ["CloudProtocol", "Records"]),
     room("CloudMachine", ["CloudProtocol", "Records"]),
+    room("WebServices", ["CloudProtocol", "Records"]),
     // rank 3
     room("CloudSync", ["SyncMachine", "CloudProtocol", "Records"]),
     room("LoopbackServer", ["CloudMachine", "CloudProtocol", "Records", "SQLite"]),
     // rank 4
-    room("LoopbackHTTP"),
+    room("LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records"]),
     room(
       "CloudSyncTesting",
       ["CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
@@ -104,7 +105,10 @@ let package = Package(
     tests(
       "LoopbackServerTests",
       ["LoopbackServer", "CloudMachine", "CloudProtocol", "Records", "SQLite"]),
-    tests("LoopbackHTTPTests", ["LoopbackHTTP"]),
+    tests("WebServicesTests", ["WebServices", "CloudProtocol", "Records"]),
+    tests(
+      "LoopbackHTTPTests",
+      ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol", "Records"]),
     tests(
       "TransportTests", ["LoopbackServer", "CloudMachine", "CloudProtocol", "Records"]),
     tests(

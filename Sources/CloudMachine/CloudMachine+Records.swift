@@ -46,6 +46,7 @@ extension CloudMachine {
         var batch = try RecordBatch(
           saves: part.saves.map { access.inward(request.save[$0]) },
           deletes: part.deletes.map { access.inward(request.delete[$0]) },
+          deleteTags: request.deleteTags.isEmpty ? [:] : access.inward(request.deleteTags),
           policy: request.policy, isAtomic: request.isAtomic && access.zone.id != .default,
           access: access, spent: books[home].database.byteCount)
         outcome = access.outward(try batch.apply(to: &books))

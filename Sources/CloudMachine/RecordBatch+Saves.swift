@@ -44,7 +44,12 @@ extension RecordBatch {
     if isShare {
       if let error = faultOfShareForm(save) { return error }
     } else {
-      if let error = context.names.faultOfRecordType(save.type) { return error }
+      // Without a type it is about a record that is there; whether it is comes with the version.
+      if !save.type.isEmpty || save.changeTag == nil,
+        let error = context.names.faultOfRecordType(save.type)
+      {
+        return error
+      }
       if save.sharing != nil || save.id.name == ShareDetails.zoneWideName {
         return CloudError(
           .invalidArguments, "only a record of type \(ShareDetails.recordType) can be a share")
@@ -88,7 +93,9 @@ extension RecordBatch {
   /// Source: cloudkit-surface 2.1, where the table stands.
   private func faultOfVersion(_ item: PendingSave) -> CloudError? {
     // Who is in a share is never overwritten unseen.
-    let policy = item.save.type == ShareDetails.recordType ? .ifServerRecordUnchanged : policy
+    let policy =
+      item.save.type == ShareDetails.recordType
+      ? .ifServerRecordUnchanged : item.save.policy ?? policy
     switch (policy, item.stored, item.save.changeTag) {
     case (.ifServerRecordUnchanged, nil, nil): return nil
     case (.ifServerRecordUnchanged, nil, _?):
@@ -118,6 +125,7 @@ extension RecordBatch {
   /// The stored record with the save's changes; what the save does not name stays.
   private func merge(_ save: RecordSave, into stored: Record?) -> Record {
     var record = stored ?? Record(id: save.id, type: save.type)
+    if save.clearsOtherFields { record.fields = Fields() }
     for change in save.changes { record.fields[change.key] = change.field }
     if case .set(let parent) = save.parent { record.parent = parent }
     return record

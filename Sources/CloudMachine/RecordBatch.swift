@@ -24,6 +24,8 @@ struct RecordBatch {
     var id: RecordID
     /// The record as the asker sees it.
     var stored: Record?
+    /// The version it must still have.
+    var changeTag: ChangeTag?
     /// Whether the asker does not delete the share but leaves it.
     var leaves = false
     var error: CloudError?
@@ -60,18 +62,22 @@ struct RecordBatch {
   /// Reads what is stored and judges each item on its own; `spent` is how many bytes the
   /// database counts by now.
   init(
-    saves: [RecordSave], deletes: [RecordID], policy: SavePolicy, isAtomic: Bool,
-    access: ZoneAccess, spent: Int
+    saves: [RecordSave], deletes: [RecordID], deleteTags: [RecordID: ChangeTag] = [:],
+    policy: SavePolicy, isAtomic: Bool, access: ZoneAccess, spent: Int
   ) throws {
     self.policy = policy
     self.isAtomic = isAtomic
     self.access = access
     self.saves = try saves.map {
       let row = try access.context.storage.record($0.id, in: access.home)
-      return PendingSave(
+      var item = PendingSave(
         save: $0, row: row, stored: row.flatMap { access.shows($0) ? $0.record : nil })
+      if item.save.type.isEmpty, let stored = item.stored { item.save.type = stored.type }
+      return item
     }
-    self.deletes = try deletes.map { PendingDelete(id: $0, stored: try access.record($0)) }
+    self.deletes = try deletes.map {
+      PendingDelete(id: $0, stored: try access.record($0), changeTag: deleteTags[$0])
+    }
     var positions: [RecordID: Int] = [:]
     for (position, save) in saves.enumerated() { positions[save.id] = position }
     savePositions = positions
@@ -99,8 +105,22 @@ struct RecordBatch {
       deleted: deletes.map { .failure($0.error ?? innocent) })
   }
 
+  private func faultOfVersion(_ item: PendingDelete) -> CloudError? {
+    guard let tag = item.changeTag, item.stored?.changeTag != tag else { return nil }
+    guard let stored = item.stored else {
+      return CloudError(.unknownItem, "the record to delete is not there")
+    }
+    return CloudError(
+      .serverRecordChanged, "the record to delete was changed by somebody else",
+      serverRecord: stored)
+  }
+
   private mutating func judgeEachDelete() throws {
     for index in deletes.indices {
+      if let error = faultOfVersion(deletes[index]) {
+        deletes[index].error = error
+        continue
+      }
       guard let stored = deletes[index].stored else { continue }
       if access.isShared && stored.sharing != nil {
         deletes[index].leaves = true

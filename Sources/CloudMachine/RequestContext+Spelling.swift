@@ -18,6 +18,10 @@ extension RequestContext {
     var request = request
     for index in request.save.indices { spell(&request.save[index]) }
     for index in request.delete.indices { request.delete[index] = spelled(request.delete[index]) }
+    for (id, tag) in request.deleteTags where spelled(id) != id {
+      request.deleteTags[id] = nil
+      request.deleteTags[spelled(id)] = tag
+    }
     return request
   }
 

@@ -13,7 +13,7 @@ struct ShareAddress {
   var share: RecordID
 
   /// How every URL of a share starts.
-  static let prefix = "https://share.cloudsync.example/"
+  static let prefix = ShareMetadata.urlPrefix
 
   /// The URL of the share of `root`, or of the whole zone for `nil`.
   ///

@@ -17,6 +17,11 @@ extension ZoneAccess {
   /// `id` as the owner's rows spell it.
   func inward(_ id: RecordID) -> RecordID { RecordID(name: id.name, zone: inward(id.zone)) }
 
+  /// Versions by records as the owner's rows spell them.
+  func inward(_ tags: [RecordID: ChangeTag]) -> [RecordID: ChangeTag] {
+    Dictionary(tags.map { (inward($0.key), $0.value) }) { first, _ in first }
+  }
+
   /// `save` as the owner's rows spell it.
   func inward(_ save: RecordSave) -> RecordSave {
     guard isShared else { return save }

@@ -48,4 +48,7 @@ public struct ShareMetadata: Hashable, Sendable, Codable {
     self.acceptance = acceptance
     self.permission = permission
   }
+
+  /// How the URL of every share begins that this package's server makes.
+  package static let urlPrefix = "https://share.cloudsync.example/"
 }

@@ -212,6 +212,8 @@ public struct RecordSave: Hashable, Sendable, Codable {
   /// The record.
   public var id: RecordID
   /// Its type; must be the one it was created with.
+  ///
+  /// Empty for "whatever it is", which can't create a record.
   public var type: String
   /// The version the client changed, `nil` for a new record.
   public var changeTag: ChangeTag?
@@ -223,6 +225,10 @@ public struct RecordSave: Hashable, Sendable, Codable {
   ///
   /// Its URL and the acceptance of participants are the server's to decide.
   public var sharing: ShareDetails?
+  /// How this save treats a record that is there, where that differs from the request's policy.
+  public var policy: SavePolicy?
+  /// Whether fields that the save does not name are cleared.
+  public var clearsOtherFields = false
 
   /// Asks for `changes` to the record `id`.
   public init(
@@ -257,8 +263,10 @@ public struct RecordSave: Hashable, Sendable, Codable {
 public struct ModifyRecords: Hashable, Sendable, Codable {
   /// Records to save.
   public var save: [RecordSave]
-  /// Records to delete; versions are not checked.
+  /// Records to delete.
   public var delete: [RecordID]
+  /// The versions that records to delete must still have; of others none is checked.
+  public var deleteTags: [RecordID: ChangeTag] = [:]
   /// How saves treat records that exist.
   public var policy: SavePolicy
   /// Whether all changes of one custom zone land together or not at all.

@@ -100,11 +100,17 @@ public struct Zone: Hashable, Sendable, Codable {
   /// The zone-wide share, where there is one.
   public var share: RecordID?
 
+  /// Where its feed stands now, where the server said so.
+  public var token: ChangeToken?
+
   /// Describes a zone.
-  public init(id: ZoneID, capabilities: Capabilities = [], share: RecordID? = nil) {
+  public init(
+    id: ZoneID, capabilities: Capabilities = [], share: RecordID? = nil, token: ChangeToken? = nil
+  ) {
     self.id = id
     self.capabilities = capabilities
     self.share = share
+    self.token = token
   }
 }
 

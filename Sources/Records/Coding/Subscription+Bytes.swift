@@ -1,8 +1,7 @@
-import Records
-
-/// The binary form of a subscription in the server's file.
+/// The binary form of a subscription.
 extension ByteWriter {
-  mutating func write(_ subscription: Subscription) {
+  /// Appends a subscription.
+  public mutating func write(_ subscription: Subscription) {
     write(subscription.id.rawValue)
     switch subscription.kind {
     case .database(let type):
@@ -33,7 +32,8 @@ extension ByteWriter {
 
 /// Reads what was written above; anything else is an error, never a trap.
 extension ByteReader {
-  mutating func subscription() throws(ByteFormatError) -> Subscription {
+  /// A subscription.
+  public mutating func subscription() throws(ByteFormatError) -> Subscription {
     let id = SubscriptionID(try string())
     let kind: Subscription.Kind
     switch try byte() {

@@ -1,0 +1,39 @@
+public import Records
+
+/// The binary form of a push.
+extension ByteWriter {
+  /// Appends a push.
+  public mutating func write(_ push: CloudPush) {
+    write(push.container)
+    write(push.database.rawValue)
+    write(push.subscription.rawValue)
+    write(optional: push.zone) { $0.write($1) }
+    write(optional: push.query) { writer, query in
+      writer.write(query.record)
+      writer.write(query.reason.rawValue)
+      writer.write(query.fields)
+    }
+  }
+}
+
+extension ByteReader {
+  /// A push.
+  public mutating func push() throws(ByteFormatError) -> CloudPush {
+    let container = try string()
+    guard let database = DatabaseScope(rawValue: try byte()) else {
+      throw fault("a push is about no known database")
+    }
+    let subscription = SubscriptionID(try string())
+    let zone = try optional { (reader) throws(ByteFormatError) in try reader.zoneID() }
+    let query = try optional { (reader) throws(ByteFormatError) in
+      let record = try reader.recordID()
+      guard let reason = QueryPush.Reason(rawValue: try reader.byte()) else {
+        throw reader.fault("a push has no known reason")
+      }
+      return QueryPush(record: record, reason: reason, fields: try reader.fields())
+    }
+    return CloudPush(
+      container: container, database: database, subscription: subscription, zone: zone,
+      query: query)
+  }
+}

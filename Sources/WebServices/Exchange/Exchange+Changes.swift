@@ -1,0 +1,98 @@
+import CloudProtocol
+import Records
+
+/// Change feeds. Source: web-services 1.6.
+extension Exchange {
+  static func databaseChanges(
+    _ body: JSON, _ notation: Notation, tokenName: String
+  ) throws(CloudError) -> Exchange {
+    let request = FetchDatabaseChanges(
+      since: try token(in: body, tokenName), limit: try body.count("resultsLimit"))
+    return Exchange(.fetchDatabaseChanges(request)) { reply throws(CloudError) in
+      guard case .databaseChanges(let page) = reply else { throw misplaced }
+      let modified = page.modified.map { JSON.members(["zoneID": notation.json($0)]) }
+      let deleted = page.deleted.map { deletion in
+        JSON.members([
+          "zoneID": notation.json(deletion.zone), "deleted": .bool(true),
+          Notation.extra: notation.exact { $0.write(deletion.reason.rawValue) },
+        ])
+      }
+      return .members([
+        "zones": .array(modified + deleted),
+        tokenName: .string(Notation.base64(page.token.bytes)),
+        "moreComing": .bool(page.moreComing),
+      ])
+    }
+  }
+
+  static func zoneChanges(_ body: JSON, _ notation: Notation) throws(CloudError) -> Exchange {
+    try refuseReverse(body)
+    var requests: [FetchZoneChanges] = []
+    var types: [[String]?] = []
+    for value in try body.list("zones") {
+      let settings = value.over(body)
+      try refuseReverse(settings)
+      requests.append(
+        FetchZoneChanges(
+          zone: try notation.zone(try value.object("zoneID")),
+          since: try token(in: settings, "syncToken"), limit: try settings.count("resultsLimit"),
+          fields: try notation.fieldSelection(settings) ?? .all))
+      types.append(try settings.texts("desiredRecordTypes"))
+    }
+    let asked = requests
+    let wanted = types
+    return Exchange(asked.map { .fetchZoneChanges($0) }) { outcomes throws(CloudError) in
+      var zones: [JSON] = []
+      for (index, outcome) in outcomes.enumerated() {
+        switch outcome {
+        case .failure(let error):
+          var members = JSON.Members()
+          members.add("zoneID", notation.json(asked[index].zone))
+          zones.append(notation.json(error, of: members))
+        case .success(.zoneChanges(let page)):
+          zones.append(.object(members(page, notation, types: wanted[index])))
+        case .success: throw misplaced
+        }
+      }
+      return .members(["zones": .array(zones)])
+    }
+  }
+
+  static func recordsChanges(_ body: JSON, _ notation: Notation) throws(CloudError) -> Exchange {
+    try refuseReverse(body)
+    let request = FetchZoneChanges(
+      zone: try notation.zone(try body.object("zoneID")), since: try token(in: body, "syncToken"),
+      limit: try body.count("resultsLimit"), fields: try notation.fieldSelection(body) ?? .all)
+    return Exchange(.fetchZoneChanges(request)) { reply throws(CloudError) in
+      guard case .zoneChanges(let page) = reply else { throw misplaced }
+      return .object(members(page, notation, types: nil))
+    }
+  }
+
+  private static func members(
+    _ page: ZoneChangesPage, _ notation: Notation, types: [String]?
+  ) -> JSON.Members {
+    var members = JSON.Members()
+    members.add("zoneID", notation.json(page.zone))
+    members.add("syncToken", .string(Notation.base64(page.token.bytes)))
+    members.add("moreComing", .bool(page.moreComing))
+    let modified = page.modified.filter { types?.contains($0.type) ?? true }
+    members.add(
+      "records",
+      .array(modified.map { notation.json($0) } + page.deleted.map { notation.json($0) }))
+    return members
+  }
+
+  /// A token as it was given out; what is not base64 can't be one, and is refused as such.
+  private static func token(in json: JSON, _ name: String) throws(CloudError) -> ChangeToken? {
+    try json.optionalText(name).map {
+      ChangeToken(bytes: Notation.bytes(base64: $0) ?? Array($0.utf8))
+    }
+  }
+
+  private static func refuseReverse(_ json: JSON) throws(CloudError) {
+    if try json.flag("reverse") == true {
+      throw .malformed("changes in reverse order are not supported; leave out 'reverse'")
+    }
+  }
+}

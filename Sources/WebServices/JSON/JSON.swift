@@ -1,0 +1,149 @@
+/// A JSON value, as exact as the text it came from.
+///
+/// Whole numbers that fit stay whole numbers, so that an `INT64` above 2^53 survives; text is kept
+/// byte for byte; the members of an object keep their order. Foundation's reader keeps the first of
+/// two members with one name without a word; here they are refused.
+package enum JSON: Sendable {
+  /// Nothing.
+  case null
+  /// True or false.
+  case bool(Bool)
+  /// A whole number.
+  case integer(Int64)
+  /// Any other number; finite.
+  case number(Double)
+  /// Text.
+  case string(String)
+  /// A list.
+  case array([JSON])
+  /// Members by name, each name once.
+  case object(Members)
+
+  /// The members of an object, in the order of the text.
+  package struct Members: Sendable {
+    /// A name and its value.
+    package struct Element: Sendable {
+      /// The name.
+      package var name: String
+      /// The value.
+      package var value: JSON
+    }
+
+    /// The members.
+    package private(set) var elements: [Element]
+
+    /// The members `elements`, whose names differ.
+    package init(_ elements: [Element] = []) { self.elements = elements }
+
+    /// The value called `name`; `nil` when there is none.
+    ///
+    /// Complexity: O(n).
+    package subscript(name: String) -> JSON? {
+      elements.first { $0.name == name }?.value
+    }
+
+    /// Adds a member whose name is not there yet; nothing for `nil`.
+    package mutating func add(_ name: String, _ value: JSON?) {
+      if let value { elements.append(Element(name: name, value: value)) }
+    }
+  }
+}
+
+extension JSON {
+  /// The value called `name` of an object; `nil` for any other value, and for a member that is
+  /// `null`, which CloudKit Web Services treats like one that is absent.
+  package subscript(name: String) -> JSON? {
+    guard case .object(let members) = self, let value = members[name], !value.isNull else {
+      return nil
+    }
+    return value
+  }
+
+  /// Whether it is `null`.
+  package var isNull: Bool {
+    if case .null = self { true } else { false }
+  }
+
+  /// The text, where it is text.
+  package var string: String? {
+    if case .string(let value) = self { value } else { nil }
+  }
+
+  /// The truth value, where it is one.
+  package var bool: Bool? {
+    if case .bool(let value) = self { value } else { nil }
+  }
+
+  /// The list, where it is one.
+  package var array: [JSON]? {
+    if case .array(let value) = self { value } else { nil }
+  }
+
+  /// The members, where it is an object.
+  package var members: Members? {
+    if case .object(let value) = self { value } else { nil }
+  }
+
+  /// The whole number, also where it is written with a fraction of zero or as text.
+  package var integer: Int64? {
+    switch self {
+    case .integer(let value): value
+    case .number(let value): Int64(exactly: value)
+    case .string(let value): Int64(value)
+    case .null, .bool, .array, .object: nil
+    }
+  }
+
+  /// The number, also where it is written as text; always finite.
+  package var double: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .number(let value): value
+    case .string(let value):
+      Double(value).flatMap { $0.isFinite && !value.contains("x") ? $0 : nil }
+    case .null, .bool, .array, .object: nil
+    }
+  }
+
+  /// An object with the members given, less those without a value.
+  package static func members(_ pairs: KeyValuePairs<String, JSON?>) -> JSON {
+    var members = Members()
+    for (name, value) in pairs { members.add(name, value) }
+    return .object(members)
+  }
+
+  /// A whole number.
+  package static func integer(_ value: Int) -> JSON { .integer(Int64(value)) }
+}
+
+extension JSON: Equatable {
+  /// Whether both are written alike: text by its bytes, numbers by their bits.
+  package static func == (first: JSON, second: JSON) -> Bool {
+    switch (first, second) {
+    case (.null, .null): true
+    case (.bool(let first), .bool(let second)): first == second
+    case (.integer(let first), .integer(let second)): first == second
+    case (.number(let first), .number(let second)): first.bitPattern == second.bitPattern
+    case (.string(let first), .string(let second)): first.utf8.elementsEqual(second.utf8)
+    case (.array(let first), .array(let second)): first == second
+    case (.object(let first), .object(let second)):
+      first.elements.elementsEqual(second.elements) {
+        $0.name == $1.name && $0.value == $1.value
+      }
+    case (.null, _), (.bool, _), (.integer, _), (.number, _), (.string, _), (.array, _),
+      (.object, _):
+      false
+    }
+  }
+}
+
+/// Why a text is not JSON that is taken here.
+package struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong, without anything of the content.
+  package var reason: String
+  /// Where, in bytes from the start.
+  package var offset: Int
+
+  /// The reason and the place.
+  package var description: String { "\(reason), at byte \(offset)" }
+}

@@ -1,0 +1,110 @@
+extension JSON {
+  /// The value as text in UTF-8, without blanks.
+  ///
+  /// Read again it is the same value, bit for bit. A number that is not finite has no form in
+  /// JSON and is written as `null`; what makes values here sees to it that there is none.
+  package var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(256)
+    write(to: &bytes)
+    return bytes
+  }
+
+  /// The value as text.
+  package var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// The value as text over many lines, for people.
+  package var indented: String {
+    var bytes: [UInt8] = []
+    write(to: &bytes, indentation: 0)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private func write(to bytes: inout [UInt8]) {
+    switch self {
+    case .array(let values):
+      bytes.append(UInt8(ascii: "["))
+      for (index, value) in values.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        value.write(to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "]"))
+    case .object(let members):
+      bytes.append(UInt8(ascii: "{"))
+      for (index, element) in members.elements.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        JSON.write(element.name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        element.value.write(to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "}"))
+    case .null, .bool, .integer, .number, .string: writeScalar(to: &bytes)
+    }
+  }
+
+  private func writeScalar(to bytes: inout [UInt8]) {
+    switch self {
+    case .null: bytes.append(contentsOf: "null".utf8)
+    case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    case .integer(let value): bytes.append(contentsOf: String(value).utf8)
+    case .number(let value):
+      bytes.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
+    case .string(let value): JSON.write(value, to: &bytes)
+    case .array, .object: break
+    }
+  }
+
+  private func write(to bytes: inout [UInt8], indentation: Int) {
+    func newLine(_ depth: Int) {
+      bytes.append(0x0A)
+      bytes.append(contentsOf: repeatElement(0x20, count: 2 * depth))
+    }
+    switch self {
+    case .array(let values) where !values.isEmpty:
+      bytes.append(UInt8(ascii: "["))
+      for (index, value) in values.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        newLine(indentation + 1)
+        value.write(to: &bytes, indentation: indentation + 1)
+      }
+      newLine(indentation)
+      bytes.append(UInt8(ascii: "]"))
+    case .object(let members) where !members.elements.isEmpty:
+      bytes.append(UInt8(ascii: "{"))
+      for (index, element) in members.elements.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        newLine(indentation + 1)
+        JSON.write(element.name, to: &bytes)
+        bytes.append(contentsOf: ": ".utf8)
+        element.value.write(to: &bytes, indentation: indentation + 1)
+      }
+      newLine(indentation)
+      bytes.append(UInt8(ascii: "}"))
+    case .null, .bool, .integer, .number, .string, .array, .object: write(to: &bytes)
+    }
+  }
+
+  private static func write(_ text: String, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        bytes.append(UInt8(ascii: "\\"))
+        bytes.append(byte)
+      case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+      case 0x0D: bytes.append(contentsOf: "\\r".utf8)
+      case 0x09: bytes.append(contentsOf: "\\t".utf8)
+      case 0..<0x20, 0x7F:
+        bytes.append(contentsOf: "\\u00".utf8)
+        bytes.append(digit(byte >> 4))
+        bytes.append(digit(byte & 15))
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? 0x30 + value : 0x57 + value
+  }
+}

@@ -1,0 +1,93 @@
+package import CloudProtocol
+package import Records
+
+/// Zones, records and times.
+///
+/// In a user's own database the owner of every zone is the user; there a client says
+/// `ZoneID.currentOwner` and the service says the user's name. Source: web-services 1.3.
+extension Notation {
+  /// How a zone is named.
+  package func json(_ zone: ZoneID) -> JSON {
+    .members([
+      "zoneName": .string(zone.name), "ownerRecordName": owner(of: zone).map { .string($0) },
+      "zoneType": .string(
+        zone.name == ZoneID.defaultName ? "DEFAULT_ZONE" : "REGULAR_CUSTOM_ZONE"),
+    ])
+  }
+
+  private func owner(of zone: ZoneID) -> String? {
+    guard zone.owner == ZoneID.currentOwner else { return zone.owner }
+    return database == .shared ? ZoneID.currentOwner : user?.rawValue
+  }
+
+  /// The zone that is named; a name that is absent is the default zone's.
+  package func zone(_ json: JSON) throws(CloudError) -> ZoneID {
+    guard json.members != nil else { throw .malformed("a zone ID must be an object") }
+    let name = try json.optionalText("zoneName") ?? ZoneID.defaultName
+    let owner = try json.optionalText("ownerRecordName", "ownerName")
+    guard let owner, database == .shared || (user != nil && owner != user?.rawValue) else {
+      return ZoneID(name: name)
+    }
+    return ZoneID(name: name, owner: owner)
+  }
+
+  /// The zone in the member `name` of `json`; `other` when it is not there.
+  package func zone(
+    in json: JSON, _ name: String = "zoneID", or other: ZoneID = .default
+  ) throws(CloudError) -> ZoneID {
+    try json[name].map { (value) throws(CloudError) in try zone(value) } ?? other
+  }
+
+  /// The record named by `recordName`, and its zone where that is said.
+  package func recordID(_ json: JSON, in zone: ZoneID) throws(CloudError) -> RecordID {
+    RecordID(name: try json.text("recordName"), zone: try self.zone(in: json, or: zone))
+  }
+
+  /// The record in the member `name`; `nil` when it is not there.
+  package func recordID(
+    in json: JSON, _ name: String, zone: ZoneID
+  ) throws(CloudError) -> RecordID? {
+    try json[name].map { (value) throws(CloudError) in try recordID(value, in: zone) }
+  }
+
+  /// How a record is named from within `zone`.
+  package func json(_ id: RecordID, from zone: ZoneID? = nil) -> JSON {
+    .members([
+      "recordName": .string(id.name), "zoneID": id.zone == zone ? nil : json(id.zone),
+    ])
+  }
+
+  /// Milliseconds from 1970 to 2001, where `Timestamp` begins.
+  private static let epoch: Double = 978_307_200_000
+
+  /// A time in whole milliseconds since 1970; 0 when there are too many.
+  package static func milliseconds(_ time: Timestamp) -> Int64 {
+    let value = (time.secondsSinceReferenceDate * 1000 + epoch).rounded()
+    // Up to here every whole number is a `Double`.
+    return value.magnitude <= 9_007_199_254_740_992 ? Int64(value) : 0
+  }
+
+  /// The time so many milliseconds after 1970.
+  package static func time(milliseconds: Int64) -> Timestamp {
+    Timestamp(secondsSinceReferenceDate: (Double(milliseconds) - epoch) / 1000)
+  }
+}
+
+extension DatabaseScope {
+  /// The database's name in a path.
+  package var pathName: String {
+    switch self {
+    case .public: "public"
+    case .private: "private"
+    case .shared: "shared"
+    }
+  }
+
+  /// The database with a name in a path.
+  package init?(pathName: some StringProtocol) {
+    guard let scope = DatabaseScope.allCases.first(where: { $0.pathName == pathName }) else {
+      return nil
+    }
+    self = scope
+  }
+}

@@ -1,0 +1,126 @@
+package import CloudProtocol
+package import Records
+
+/// Queries. Source: web-services 1.5.
+extension Notation {
+  /// Names of system fields that are no mere prefix of the raw ones.
+  private static let systemFields: [(name: String, field: SystemField)] = [
+    ("recordName", .recordID), ("share", .share), ("parent", .parent),
+    ("createdUserRecordName", .createdBy), ("createdTimestamp", .created),
+    ("modifiedTimestamp", .modified), ("modifiedUserRecordName", .modifiedBy),
+  ]
+
+  /// What is asked for.
+  package func json(_ query: Query, zone: ZoneID) -> JSON {
+    var sorts: [JSON] = []
+    for sort in query.sorts {
+      var members = fieldName(sort.key)
+      members.add("ascending", .bool(sort.ascending))
+      members.add("relativeLocation", sort.relativeTo.map { json(.location($0), in: zone) })
+      sorts.append(.object(members))
+    }
+    var filters: [JSON] = []
+    for filter in query.filters {
+      var members = fieldName(filter.key)
+      members.add("comparator", .string(filter.comparator.rawValue))
+      members.add("fieldValue", json(filter.value, in: zone))
+      members.add("distance", filter.distance.map { .number($0.isFinite ? $0 : 0) })
+      members.add(Notation.extra, exact(filter.distance))
+      filters.append(.object(members))
+    }
+    return .members([
+      "recordType": .string(query.recordType),
+      "filterBy": filters.isEmpty ? nil : .array(filters),
+      "sortBy": sorts.isEmpty ? nil : .array(sorts),
+    ])
+  }
+
+  private func exact(_ distance: Double?) -> JSON? {
+    guard let distance, !distance.isFinite else { return nil }
+    return exact { $0.write(distance) }
+  }
+
+  private func fieldName(_ key: String) -> JSON.Members {
+    var members = JSON.Members()
+    if let system = Notation.systemFields.first(where: { $0.field.rawValue == key }) {
+      members.add("systemFieldName", .string(system.name))
+    } else {
+      members.add("fieldName", .string(key))
+    }
+    return members
+  }
+
+  /// What is asked for.
+  package func query(_ json: JSON, zone: ZoneID) throws(CloudError) -> Query {
+    var query = Query(recordType: try json.text("recordType"))
+    for value in try json.optionalList("filterBy") {
+      query.filters.append(try filter(value, zone))
+    }
+    for value in try json.optionalList("sortBy") {
+      var place: Location?
+      if let relative = value["relativeLocation"] {
+        guard case .location(let found) = try self.value(relative, in: zone) else {
+          throw .malformed("'relativeLocation' must be a location")
+        }
+        place = found
+      }
+      query.sorts.append(
+        Query.Sort(
+          key: try key(value), ascending: try value.flag("ascending") ?? true, relativeTo: place))
+    }
+    return query
+  }
+
+  private func filter(_ json: JSON, _ zone: ZoneID) throws(CloudError) -> Query.Filter {
+    // One client has another word for one comparator.
+    let name = try json.text("comparator")
+    guard
+      let comparator = Query.Filter.Comparator(
+        rawValue: name == "CONTAINS_ANY" ? "LIST_CONTAINS_ANY" : name)
+    else {
+      throw .malformed("there is no comparator called so")
+    }
+    let value = try json.object("fieldValue")
+    if comparator == .isIn || comparator == .isNotIn {
+      // So does the live service: it can't tell a list from one value without its type.
+      guard try value.optionalText("type")?.hasSuffix("_LIST") == true else {
+        throw .malformed("BadRequestException: Unexpected input")
+      }
+    }
+    let exactDistance = try exact(in: json) { (reader) throws(ByteFormatError) in
+      try reader.double()
+    }
+    return Query.Filter(
+      key: try key(json), comparator: comparator, value: try self.value(value, in: zone),
+      distance: exactDistance ?? json["distance"]?.double)
+  }
+
+  /// The field a filter or a sort is about; empty for the full text of the record.
+  private func key(_ json: JSON) throws(CloudError) -> String {
+    if let name = try json.optionalText("systemFieldName") {
+      if let system = Notation.systemFields.first(where: { $0.name == name }) {
+        return system.field.rawValue
+      }
+      guard SystemField(rawValue: name) != nil else {
+        throw .malformed("there is no system field called so")
+      }
+      return name
+    }
+    return try json.optionalText("fieldName") ?? ""
+  }
+
+  /// Which fields an answer carries: those in `desiredKeys`, or all.
+  package func fieldSelection(_ json: JSON) throws(CloudError) -> FieldSelection? {
+    guard let keys = try json.texts("desiredKeys") else { return nil }
+    return keys.isEmpty ? FieldSelection.none : .keys(keys)
+  }
+
+  /// The value of `desiredKeys`; `nil` for all.
+  package static func json(_ selection: FieldSelection) -> JSON? {
+    switch selection {
+    case .all: nil
+    case .none: .array([])
+    case .keys(let keys): .array(keys.map { .string($0) })
+    }
+  }
+}

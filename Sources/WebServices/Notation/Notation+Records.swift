@@ -1,0 +1,152 @@
+package import CloudProtocol
+package import Records
+
+/// Records. Source: web-services 1.3.
+extension Notation {
+  /// A record as an answer holds it.
+  package func json(_ record: Record) -> JSON {
+    var members = JSON.Members()
+    members.add("recordName", .string(record.id.name))
+    members.add("recordType", .string(record.type))
+    members.add("fields", json(record.fields, of: record.id))
+    members.add("pluginFields", .object(JSON.Members()))
+    members.add("recordChangeTag", record.changeTag.map { .string($0.rawValue) })
+    members.add("created", record.created.map(json))
+    members.add("modified", record.modified.map(json))
+    members.add("deleted", .bool(false))
+    members.add("zoneID", json(record.id.zone))
+    members.add("parent", record.parent.map { json($0, from: record.id.zone) })
+    members.add("share", record.share.map { json($0) })
+    if let sharing = record.sharing { add(sharing, of: record.id.zone, to: &members) }
+    return .object(members)
+  }
+
+  /// Fields by name.
+  package func json(_ fields: Fields, of id: RecordID) -> JSON {
+    .object(
+      JSON.Members(
+        fields.map { JSON.Members.Element(name: $0.key, value: json($0.field, $0.key, of: id)) }))
+  }
+
+  private func json(_ stamp: RecordStamp) -> JSON {
+    let milliseconds = Notation.milliseconds(stamp.time)
+    let isWhole = Notation.time(milliseconds: milliseconds) == stamp.time
+    return .members([
+      "timestamp": .integer(milliseconds), "userRecordName": .string(stamp.user.rawValue),
+      "deviceID": stamp.device.map { .string($0) },
+      Notation.extra: isWhole
+        ? nil : exact { $0.write(stamp.time.secondsSinceReferenceDate) },
+    ])
+  }
+
+  /// A record that is gone, as a change feed holds it.
+  package func json(_ deletion: RecordDeletion) -> JSON {
+    .members([
+      "recordName": .string(deletion.id.name), "recordType": .null, "deleted": .bool(true),
+      "zoneID": json(deletion.id.zone),
+      Notation.extra: exact { $0.write(deletion.type) },
+    ])
+  }
+
+  /// The record that an answer holds; what it does not say of its zone is `zone`.
+  package func record(_ json: JSON, in zone: ZoneID) throws(CloudError) -> Record {
+    let id = try recordID(json, in: zone)
+    return Record(
+      id: id, type: try json.text("recordType"),
+      changeTag: try json.optionalText("recordChangeTag").map { ChangeTag($0) },
+      fields: try fields(json, in: id.zone),
+      parent: try recordID(in: json, "parent", zone: id.zone),
+      share: try recordID(in: json, "share", zone: id.zone),
+      sharing: try sharing(of: json, id: id), created: try stamp(in: json, "created"),
+      modified: try stamp(in: json, "modified"))
+  }
+
+  /// The fields of a record, or those a push brings along.
+  package func fields(_ json: JSON, in zone: ZoneID) throws(CloudError) -> Fields {
+    guard let members = try self.members(json, "fields") else { return Fields() }
+    var elements: [Fields.Element] = []
+    elements.reserveCapacity(members.elements.count)
+    for element in members.elements {
+      guard let field = try field(element.value, in: zone) else { continue }
+      elements.append(Fields.Element(key: element.name, field: field))
+    }
+    return Fields(elements)
+  }
+
+  private func stamp(in json: JSON, _ name: String) throws(CloudError) -> RecordStamp? {
+    guard let json = json[name] else { return nil }
+    guard let milliseconds = json["timestamp"]?.integer else {
+      throw .malformed("'\(name)' must have a 'timestamp'")
+    }
+    let seconds = try exact(in: json) { (reader) throws(ByteFormatError) in try reader.double() }
+    return RecordStamp(
+      time: seconds.map { Timestamp(secondsSinceReferenceDate: $0) }
+        ?? Notation.time(milliseconds: milliseconds),
+      user: UserID(try json.text("userRecordName")), device: try json.optionalText("deviceID"))
+  }
+
+  /// The members of the object called `name`; `nil` when it is not there.
+  func members(_ json: JSON, _ name: String) throws(CloudError) -> JSON.Members? {
+    guard let value = json[name] else { return nil }
+    guard let members = value.members else { throw .malformed("'\(name)' must be an object") }
+    return members
+  }
+
+  /// The deletion that a change feed holds.
+  package func deletion(_ json: JSON, in zone: ZoneID) throws(CloudError) -> RecordDeletion {
+    let type = try exact(in: json) { (reader) throws(ByteFormatError) in try reader.string() }
+    let plain = try json.optionalText("recordType")
+    return RecordDeletion(id: try recordID(json, in: zone), type: type ?? plain ?? "")
+  }
+
+  // MARK: What is to be changed
+
+  /// A save as a request holds it.
+  package func json(_ save: RecordSave) -> JSON {
+    var members = JSON.Members()
+    members.add("recordName", .string(save.id.name))
+    members.add("recordType", .string(save.type))
+    members.add("recordChangeTag", save.changeTag.map { .string($0.rawValue) })
+    members.add("zoneID", json(save.id.zone))
+    var fields = JSON.Members()
+    for change in save.changes {
+      fields.add(
+        change.key,
+        change.field.map { json($0, change.key, of: save.id) } ?? .members(["value": .null]))
+    }
+    members.add("fields", .object(fields))
+    if case .set(let parent) = save.parent {
+      members.add("parent", parent.map { json($0, from: save.id.zone) } ?? .null)
+    }
+    if let sharing = save.sharing { add(sharing, of: save.id.zone, to: &members) }
+    return .object(members)
+  }
+
+  /// The save that a request holds; a record without a name gets the one that `newName` gives.
+  package func save(
+    _ json: JSON, in zone: ZoneID, newName: () -> String
+  ) throws(CloudError) -> RecordSave {
+    let zone = try self.zone(in: json, or: zone)
+    let name = try json.optionalText("recordName")
+    let id = RecordID(name: name ?? newName(), zone: zone)
+    var changes: [RecordSave.Change] = []
+    for element in try members(json, "fields")?.elements ?? [] {
+      let field: Field?
+      do throws(CloudError) { field = try self.field(element.value, in: zone) } catch {
+        throw .malformed("\(error.message) Field '\(element.name)'.")
+      }
+      changes.append(RecordSave.Change(key: element.name, field: field))
+    }
+    changes.sort { $0.key < $1.key }
+    var parent = RecordSave.ParentChange.keep
+    if let value = json.members?["parent"] {
+      parent = .set(value.isNull ? nil : try recordID(value, in: zone))
+    }
+    let type = try json.optionalText("recordType") ?? ""
+    return RecordSave(
+      id: id, type: type,
+      changeTag: try json.optionalText("recordChangeTag").map { ChangeTag($0) },
+      changes: changes, parent: parent,
+      sharing: type == ShareDetails.recordType ? try sharing(of: json, id: id) : nil)
+  }
+}

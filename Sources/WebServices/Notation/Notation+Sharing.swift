@@ -1,0 +1,212 @@
+package import CloudProtocol
+package import Records
+
+/// Shares and people.
+///
+/// Two generations of clients use two vocabularies; both are understood, the newer one is spoken.
+/// Source: web-services 1.9.
+extension Notation {
+  /// Adds what makes a record a share.
+  func add(_ sharing: ShareDetails, of zone: ZoneID, to members: inout JSON.Members) {
+    members.add("publicPermission", .string(Notation.name(of: sharing.publicPermission)))
+    members.add("participants", .array(sharing.participants.map(json)))
+    members.add(
+      "owner", sharing.participants.first { $0.role == .owner }.map(json))
+    members.add(
+      "currentUserParticipant",
+      sharing.participants.first { $0.id == sharing.currentParticipant }.map(json))
+    members.add("forRecord", sharing.root.map { json($0, from: zone) })
+    members.add("shortGUID", sharing.url.map { .string(Notation.shortName(ofShare: $0)) })
+    members.add(Notation.extra, exact { $0.write(sharing) })
+  }
+
+  /// What makes a record a share; `nil` for every other record.
+  func sharing(of json: JSON, id: RecordID) throws(CloudError) -> ShareDetails? {
+    if let type = json["recordType"], type.string != ShareDetails.recordType { return nil }
+    if let details = try exact(
+      in: json,
+      { (reader) throws(ByteFormatError) in
+        try reader.shareDetails()
+      })
+    {
+      return details
+    }
+    var participants: [ShareParticipant] = []
+    for value in try json.optionalList("participants") {
+      participants.append(try participant(value))
+    }
+    let current = try json["currentUserParticipant"].map { (value) throws(CloudError) in
+      try participant(value)
+    }
+    return ShareDetails(
+      root: try recordID(in: json, "forRecord", zone: id.zone),
+      publicPermission: Notation.permission(try json.optionalText("publicPermission") ?? "NONE"),
+      url: try json.optionalText("shortGUID").map { sharePrefix + $0 },
+      participants: participants, currentParticipant: current?.id)
+  }
+
+  /// One person in a share.
+  package func json(_ participant: ShareParticipant) -> JSON {
+    .members([
+      "participantId": .string(participant.id), "userIdentity": json(participant.identity),
+      "type": .string(Notation.name(of: participant.role)),
+      "permission": .string(Notation.name(of: participant.permission)),
+      "acceptanceStatus": .string(Notation.name(of: participant.acceptance)),
+    ])
+  }
+
+  private func participant(_ json: JSON) throws(CloudError) -> ShareParticipant {
+    ShareParticipant(
+      id: try json.text("participantId"),
+      identity: try identity(json["userIdentity"] ?? .object(JSON.Members())),
+      role: Notation.role(try json.optionalText("type") ?? "USER"),
+      permission: Notation.permission(try json.optionalText("permission") ?? "READ_ONLY"),
+      acceptance: Notation.acceptance(try json.optionalText("acceptanceStatus") ?? "INVITED"))
+  }
+
+  /// A person as far as the asker may know.
+  package func json(_ identity: UserIdentity) -> JSON {
+    var names = JSON.Members()
+    names.add("givenName", identity.givenName.map { .string($0) })
+    names.add("familyName", identity.familyName.map { .string($0) })
+    return .members([
+      "userRecordName": identity.user.map { .string($0.rawValue) },
+      "nameComponents": names.elements.isEmpty ? nil : .object(names),
+      "lookupInfo": identity.lookup.map(json),
+      Notation.extra: exact { $0.write(identity) },
+    ])
+  }
+
+  /// The person that is described.
+  package func identity(_ json: JSON) throws(CloudError) -> UserIdentity {
+    if let identity = try exact(
+      in: json,
+      { (reader) throws(ByteFormatError) in
+        try reader.userIdentity()
+      })
+    {
+      return identity
+    }
+    let user = try json.optionalText("userRecordName").map { UserID($0) }
+    let names = json["nameComponents"] ?? .null
+    return UserIdentity(
+      user: user,
+      lookup: try json["lookupInfo"].map { (value) throws(CloudError) in try lookup(value) },
+      givenName: try names.optionalText("givenName"),
+      familyName: try names.optionalText("familyName"), hasAccount: user != nil)
+  }
+
+  /// A way to find a person.
+  package func json(_ lookup: UserLookup) -> JSON {
+    switch lookup {
+    case .email(let address): .members(["emailAddress": .string(address)])
+    case .phone(let number): .members(["phoneNumber": .string(number)])
+    case .user(let user): .members(["userRecordName": .string(user.rawValue)])
+    }
+  }
+
+  /// The way to find a person that is described.
+  package func lookup(_ json: JSON) throws(CloudError) -> UserLookup {
+    if let address = try json.optionalText("emailAddress") { return .email(address) }
+    if let number = try json.optionalText("phoneNumber") { return .phone(number) }
+    if let name = try json.optionalText("userRecordName") { return .user(UserID(name)) }
+    throw .malformed("a person needs an emailAddress, a phoneNumber or a userRecordName")
+  }
+
+  // MARK: Words
+
+  private static func name(of permission: SharePermission) -> String {
+    switch permission {
+    case .unknown: "UNKNOWN"
+    case .none: "NONE"
+    case .readOnly: "READ_ONLY"
+    case .readWrite: "READ_WRITE"
+    }
+  }
+
+  private static func permission(_ name: String) -> SharePermission {
+    SharePermission.allCases.first { self.name(of: $0) == name } ?? .unknown
+  }
+
+  private static func name(of role: ShareRole) -> String {
+    switch role {
+    case .unknown: "UNKNOWN"
+    case .owner: "OWNER"
+    case .administrator: "ADMINISTRATOR"
+    case .privateUser: "PRIVATE_USER"
+    case .publicUser: "PUBLIC_USER"
+    }
+  }
+
+  private static func role(_ name: String) -> ShareRole {
+    if name == "USER" { return .privateUser }
+    return ShareRole.allCases.first { self.name(of: $0) == name } ?? .unknown
+  }
+
+  private static func name(of acceptance: ShareAcceptance) -> String {
+    switch acceptance {
+    case .unknown: "UNKNOWN"
+    case .pending: "PENDING"
+    case .accepted: "ACCEPTED"
+    case .removed: "REMOVED"
+    }
+  }
+
+  private static func acceptance(_ name: String) -> ShareAcceptance {
+    if name == "INVITED" { return .pending }
+    return ShareAcceptance.allCases.first { self.name(of: $0) == name } ?? .unknown
+  }
+
+  // MARK: URLs
+
+  /// The part of a share's URL that names it.
+  package static func shortName(ofShare url: String) -> String {
+    let path = url.prefix { $0 != "#" && $0 != "?" }
+    return String(path.split(separator: "/").last ?? path)
+  }
+
+  /// What an answer tells of a share before it is joined.
+  package func json(_ metadata: ShareMetadata, environment: CloudEnvironment) -> JSON {
+    .members([
+      "shortGUID": .members([
+        "value": .string(Notation.shortName(ofShare: metadata.share.sharing?.url ?? ""))
+      ]),
+      "containerIdentifier": .string(metadata.container),
+      "environment": .string(environment.rawValue.uppercased()),
+      "databaseScope": .string(metadata.role == .owner ? "PRIVATE" : "SHARED"),
+      "zoneID": json(metadata.share.id.zone),
+      "rootRecordName": metadata.rootID.map { .string($0.name) },
+      "rootRecord": metadata.root.map(json), "share": json(metadata.share),
+      "ownerIdentity": json(metadata.owner),
+      "participantType": .string(Notation.name(of: metadata.role)),
+      "participantStatus": .string(Notation.name(of: metadata.acceptance)),
+      "participantPermission": .string(Notation.name(of: metadata.permission)),
+      Notation.extra: exact { $0.write(metadata) },
+    ])
+  }
+
+  /// What an answer tells of a share before it is joined.
+  package func metadata(_ json: JSON) throws(CloudError) -> ShareMetadata {
+    if let metadata = try exact(
+      in: json,
+      { (reader) throws(ByteFormatError) in
+        try reader.shareMetadata()
+      })
+    {
+      return metadata
+    }
+    let zone = try self.zone(in: json)
+    let root = try json.optionalText("rootRecordName").map { RecordID(name: $0, zone: zone) }
+    return ShareMetadata(
+      container: try json.optionalText("containerIdentifier") ?? container,
+      share: try record(try json.object("share"), in: zone), rootID: root,
+      root: try json["rootRecord"].map { (value) throws(CloudError) in
+        try record(value, in: zone)
+      },
+      owner: try identity(json["ownerIdentity"] ?? .object(JSON.Members())),
+      role: Notation.role(try json.optionalText("participantType") ?? "UNKNOWN"),
+      acceptance: Notation.acceptance(try json.optionalText("participantStatus") ?? "UNKNOWN"),
+      permission: Notation.permission(
+        try json.optionalText("participantPermission") ?? "UNKNOWN"))
+  }
+}

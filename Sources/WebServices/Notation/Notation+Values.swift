@@ -1,0 +1,258 @@
+package import CloudProtocol
+package import Records
+
+/// The values of fields.
+///
+/// Every value carries its type, lists too, even when they are empty. Source: web-services 1.3.
+extension Notation {
+  /// A value as JSON, the name of its type, and whether it is the same when it is read again.
+  private struct Plain {
+    var value: JSON
+    var type: String
+    var isWhole = true
+  }
+
+  /// A field of the record `id`.
+  package func json(_ field: Field, _ key: String, of id: RecordID) -> JSON {
+    let plain = plain(field.value, key, id)
+    return .members([
+      "value": plain.value, "type": .string(plain.type),
+      "isEncrypted": field.isEncrypted ? .bool(true) : nil,
+      Notation.extra: plain.isWhole ? nil : exact { $0.write(field.value) },
+    ])
+  }
+
+  /// A value outside of a record, as in a filter.
+  package func json(_ value: FieldValue, in zone: ZoneID) -> JSON {
+    json(Field(value), "", of: RecordID(name: "", zone: zone))
+  }
+
+  private func plain(_ value: FieldValue, _ key: String, _ id: RecordID) -> Plain {
+    switch value {
+    case .string(let text): return Plain(value: .string(text), type: "STRING")
+    case .int64(let number):
+      return Plain(
+        value: numbersAsStrings ? .string(String(number)) : .integer(number), type: "INT64")
+    case .double(let number):
+      guard number.isFinite else { return Plain(value: .null, type: "DOUBLE", isWhole: false) }
+      return Plain(
+        value: numbersAsStrings ? .string(number.description) : .number(number), type: "DOUBLE")
+    case .date(let time):
+      let milliseconds = Notation.milliseconds(time)
+      return Plain(
+        value: numbersAsStrings ? .string(String(milliseconds)) : .integer(milliseconds),
+        type: "TIMESTAMP", isWhole: Notation.time(milliseconds: milliseconds) == time)
+    case .bytes(let bytes): return Plain(value: .string(Notation.base64(bytes)), type: "BYTES")
+    case .reference(let reference):
+      return Plain(
+        value: .members([
+          "recordName": .string(reference.target.name),
+          "action": .string(reference.action == .deleteSelf ? "DELETE_SELF" : "NONE"),
+          "zoneID": json(reference.target.zone),
+        ]), type: "REFERENCE")
+    case .asset(let asset):
+      return Plain(
+        value: json(asset, downloadURL?(id, key, asset)), type: "ASSETID",
+        isWhole: asset.location == nil)
+    case .location(let place): return plain(place)
+    case .list(let values): return plain(values, key, id)
+    }
+  }
+
+  private func plain(_ values: [FieldValue], _ key: String, _ id: RecordID) -> Plain {
+    let members = values.map { plain($0, key, id) }
+    let kinds = Set(values.map(\.kind))
+    return Plain(
+      value: .array(members.map(\.value)), type: (members.first?.type ?? "STRING") + "_LIST",
+      isWhole: kinds.count <= 1 && !kinds.contains(.list) && members.allSatisfy(\.isWhole))
+  }
+
+  private func plain(_ place: Location) -> Plain {
+    let milliseconds = Notation.milliseconds(place.timestamp)
+    let numbers = [
+      place.latitude, place.longitude, place.horizontalAccuracy, place.verticalAccuracy,
+      place.altitude, place.speed, place.course,
+    ]
+    let isFinite = numbers.allSatisfy(\.isFinite)
+    func number(_ value: Double) -> JSON { value.isFinite ? .number(value) : .number(0) }
+    return Plain(
+      value: .members([
+        "latitude": number(place.latitude), "longitude": number(place.longitude),
+        "horizontalAccuracy": number(place.horizontalAccuracy),
+        "verticalAccuracy": number(place.verticalAccuracy), "altitude": number(place.altitude),
+        "speed": number(place.speed), "course": number(place.course),
+        "timestamp": .integer(milliseconds),
+      ]), type: "LOCATION",
+      isWhole: isFinite && Notation.time(milliseconds: milliseconds) == place.timestamp)
+  }
+
+  /// A file's description: what an upload answers, and what a save redeems.
+  ///
+  /// A receipt that is an object in text holds what another service's upload answered, to be given
+  /// back as it is.
+  package func json(_ asset: Asset, _ url: String? = nil) -> JSON {
+    if let receipt = asset.receipt, receipt.hasPrefix("{"),
+      let whole = try? JSON(parsing: Array(receipt.utf8)), whole.members != nil
+    {
+      return whole
+    }
+    return .members([
+      "fileChecksum": .string(asset.checksum), "size": .integer(asset.size),
+      "receipt": asset.receipt.map { .string($0) }, "downloadURL": url.map { .string($0) },
+    ])
+  }
+
+  /// The file that is described.
+  package func asset(_ json: JSON) throws(CloudError) -> Asset {
+    guard let size = try json.count("size"), size >= 0 else {
+      throw .malformed("a file's 'size' must be a whole number of bytes")
+    }
+    // What only Apple's service knows is kept in the receipt, which nobody here looks into.
+    let isForeign = json["wrappingKey"] != nil || json["referenceChecksum"] != nil
+    return Asset(
+      checksum: try json.text("fileChecksum"), size: size,
+      receipt: isForeign ? json.text : try json.optionalText("receipt"))
+  }
+
+  // MARK: Reading
+
+  /// The field that is described; `nil` clears it.
+  package func field(_ json: JSON, in zone: ZoneID) throws(CloudError) -> Field? {
+    guard json.members != nil else { throw .malformed("a field must be an object with a 'value'") }
+    let isEncrypted = try json.flag("isEncrypted") ?? false
+    if let value = try exact(
+      in: json,
+      { (reader) throws(ByteFormatError) in
+        try reader.fieldValue()
+      })
+    {
+      return Field(value, isEncrypted: isEncrypted)
+    }
+    guard let value = json["value"] else { return nil }
+    let type = try json.optionalText("type")
+    return Field(try self.value(value, type, zone), isEncrypted: isEncrypted)
+  }
+
+  /// The value that is described, which must be there.
+  package func value(_ json: JSON, in zone: ZoneID) throws(CloudError) -> FieldValue {
+    guard let field = try field(json, in: zone) else { throw .malformed("a value is missing") }
+    return field.value
+  }
+
+  private func value(
+    _ json: JSON, _ type: String?, _ zone: ZoneID
+  ) throws(CloudError) -> FieldValue {
+    guard let type = type ?? Notation.guess(json) else {
+      throw .malformed("Invalid value, it fits no type of field.")
+    }
+    if type.hasSuffix("_LIST") {
+      guard let values = json.array else { throw .unfit(type) }
+      var element: String? = String(type.dropLast(5))
+      if element == "EMPTY" || element == "UNKNOWN" { element = nil }
+      var list: [FieldValue] = []
+      for value in values {
+        guard !value.isNull, value.array == nil else { throw .unfit(type) }
+        list.append(try self.value(value, element, zone))
+      }
+      return .list(list)
+    }
+    if let value = try scalar(json, type) { return value }
+    switch type {
+    case "REFERENCE":
+      guard json.members != nil else { throw .unfit(type) }
+      return .reference(try reference(json, zone))
+    case "ASSETID", "ASSET":
+      guard json.members != nil else { throw .unfit(type) }
+      return .asset(try asset(json))
+    case "LOCATION":
+      guard json.members != nil else { throw .unfit(type) }
+      return .location(try location(json))
+    default: throw .malformed("there is no type of field called so")
+    }
+  }
+
+  private func scalar(_ json: JSON, _ type: String) throws(CloudError) -> FieldValue? {
+    switch type {
+    case "STRING":
+      guard let text = json.string else { throw .unfit(type) }
+      return .string(text)
+    case "INT64":
+      guard let number = json.integer else { throw .unfit(type) }
+      return .int64(number)
+    case "DOUBLE", "NUMBER_DOUBLE":
+      guard let number = json.double else { throw .unfit(type) }
+      return .double(number)
+    case "TIMESTAMP":
+      guard let milliseconds = json.integer else { throw .unfit(type) }
+      return .date(Notation.time(milliseconds: milliseconds))
+    case "BYTES", "ENCRYPTED_BYTES":
+      guard let text = json.string, let bytes = Notation.bytes(base64: text) else {
+        throw .unfit(type)
+      }
+      return .bytes(bytes)
+    default: return nil
+    }
+  }
+
+  private func reference(_ json: JSON, _ zone: ZoneID) throws(CloudError) -> Reference {
+    let action: Reference.Action
+    switch try json.optionalText("action") {
+    case nil, "NONE": action = .none
+    case "DELETE_SELF": action = .deleteSelf
+    case "VALIDATE":
+      throw .malformed("references with the action VALIDATE are not supported; use NONE")
+    default: throw .malformed("a reference's 'action' must be NONE or DELETE_SELF")
+    }
+    return Reference(target: try recordID(json, in: zone), action: action)
+  }
+
+  private func location(_ json: JSON) throws(CloudError) -> Location {
+    guard let latitude = json["latitude"]?.double, let longitude = json["longitude"]?.double else {
+      throw .unfit("LOCATION")
+    }
+    func number(_ name: String, _ other: Double) throws(CloudError) -> Double {
+      guard let value = json[name] else { return other }
+      guard let number = value.double else { throw .unfit("LOCATION") }
+      return number
+    }
+    var place = Location(latitude: latitude, longitude: longitude)
+    place.horizontalAccuracy = try number("horizontalAccuracy", place.horizontalAccuracy)
+    place.verticalAccuracy = try number("verticalAccuracy", place.verticalAccuracy)
+    place.altitude = try number("altitude", place.altitude)
+    place.speed = try number("speed", place.speed)
+    place.course = try number("course", place.course)
+    if let value = json["timestamp"] {
+      guard let milliseconds = value.integer else { throw .unfit("LOCATION") }
+      place.timestamp = Notation.time(milliseconds: milliseconds)
+    }
+    return place
+  }
+
+  /// The type of a value that comes without one.
+  private static func guess(_ json: JSON) -> String? {
+    switch json {
+    case .string: "STRING"
+    case .integer: "INT64"
+    case .number: "DOUBLE"
+    case .array(let values): (values.first.flatMap { guess($0) } ?? "EMPTY") + "_LIST"
+    case .object:
+      if json["recordName"] != nil {
+        "REFERENCE"
+      } else if json["latitude"] != nil {
+        "LOCATION"
+      } else if json["fileChecksum"] != nil {
+        "ASSETID"
+      } else {
+        nil
+      }
+    case .null, .bool: nil
+    }
+  }
+}
+
+extension CloudError {
+  /// A value that is not what its type says.
+  fileprivate static func unfit(_ type: String) -> CloudError {
+    .malformed("Invalid value, expected type \(type).")
+  }
+}
