@@ -57,9 +57,7 @@ extension CloudMachine {
       throw Refusal(.invalidArguments, "the default zone has no change feed")
     }
     let database = try context.databaseRow()
-    let feed = FeedPosition.Feed(
-      storage: try context.storage.identity(), database: database.id,
-      incarnation: database.incarnation, zone: access.mount ?? access.zone)
+    let feed = try access.feed(in: database)
     // A visitor's places are counted as the owner's changes are.
     let home = access.isShared ? try access.context.databaseRow() : database
     let trimmed = max(access.zone.trimmedThrough, access.mount?.trimmedThrough ?? 0)
@@ -107,10 +105,16 @@ extension CloudMachine {
       }
       if rows.count < wanted { break }
     }
-    let end = max(access.zone.changedAt, access.zone.trimmedThrough)
-    return access.isShared
-      ? FeedPosition(visitedThrough: max(end, access.mount?.trimmedThrough ?? 0))
-      : FeedPosition(sequence: end)
+    return access.end
+  }
+
+  /// A zone as the asker sees it, with where its feed stands; the default zone has none.
+  func describe(_ access: ZoneAccess, _ context: RequestContext) throws -> Zone {
+    var zone = access.described
+    if access.zone.id != .default {
+      zone.token = access.end.token(of: try access.feed(in: try context.databaseRow()))
+    }
+    return zone
   }
 
   private func news(
@@ -149,5 +153,22 @@ extension CloudMachine {
     let asked = asked ?? 0
     guard asked >= 0 else { throw Refusal(.invalidArguments, "a page limit is negative") }
     return asked == 0 ? max(1, most) : max(1, min(asked, most))
+  }
+}
+
+extension ZoneAccess {
+  /// The zone's feed as the asker's database has it.
+  fileprivate func feed(in database: DatabaseRow) throws -> FeedPosition.Feed {
+    FeedPosition.Feed(
+      storage: try context.storage.identity(), database: database.id,
+      incarnation: database.incarnation, zone: mount ?? zone)
+  }
+
+  /// Where the feed ends now.
+  fileprivate var end: FeedPosition {
+    let end = max(zone.changedAt, zone.trimmedThrough)
+    return isShared
+      ? FeedPosition(visitedThrough: max(end, mount?.trimmedThrough ?? 0))
+      : FeedPosition(sequence: end)
   }
 }

@@ -10,7 +10,8 @@ extension CloudMachine {
         try zones.map { asked in
           let id = context.spelled(asked)
           switch try context.access(to: id) {
-          case .success(let access): return ItemResult(id: id, .success(access.described))
+          case .success(let access):
+            return ItemResult(id: id, .success(try describe(access, context)))
           case .failure(let error): return ItemResult(id: id, .failure(error))
           }
         })
@@ -21,7 +22,8 @@ extension CloudMachine {
     return .zones(
       try all.map { id in
         switch try context.access(to: id) {
-        case .success(let access): ItemResult(id: id, .success(access.described))
+        case .success(let access):
+          ItemResult(id: id, .success(try describe(access, context)))
         case .failure(let error): ItemResult(id: id, .failure(error))
         }
       })

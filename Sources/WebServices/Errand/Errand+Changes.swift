@@ -1,0 +1,71 @@
+import CloudProtocol
+import Records
+
+extension Errand {
+  static func fetchDatabaseChanges(
+    _ request: FetchDatabaseChanges, _ notation: Notation
+  ) -> Errand {
+    let body = JSON.members([
+      "syncToken": request.since.map { .string(Notation.base64($0.bytes)) },
+      "resultsLimit": request.limit.map { .integer($0) },
+    ])
+    return Errand(.changesDatabase, of: notation.database, body: body) {
+      answer throws(CloudError) in
+      guard let token = try notation.token(answer, "syncToken") else {
+        throw .malformed("there is no 'syncToken'")
+      }
+      var page = DatabaseChangesPage(
+        modified: [], deleted: [], token: token, moreComing: try answer.flag("moreComing") ?? false)
+      for item in try answer.list("zones") {
+        let zone = try notation.zone(in: item)
+        guard try item.flag("deleted") == true else {
+          page.modified.append(zone)
+          continue
+        }
+        let reason = try notation.exact(in: item) { (reader) throws(ByteFormatError) in
+          try reader.byte()
+        }
+        page.deleted.append(
+          ZoneDeletion(
+            zone: zone,
+            reason: reason.flatMap { ZoneDeletionReason(rawValue: $0) } ?? .deleted))
+      }
+      return .databaseChanges(page)
+    }
+  }
+
+  static func fetchZoneChanges(_ request: FetchZoneChanges, _ notation: Notation) -> Errand {
+    let asked = request.zone
+    let body = JSON.members([
+      "zones": .array([
+        .members([
+          "zoneID": notation.json(asked),
+          "syncToken": request.since.map { .string(Notation.base64($0.bytes)) },
+          "resultsLimit": request.limit.map { .integer($0) },
+          "desiredKeys": Notation.json(request.fields),
+        ])
+      ])
+    ])
+    return Errand(.changesZone, of: notation.database, body: body) { answer throws(CloudError) in
+      guard let item = try answer.list("zones").first else {
+        throw .malformed("it says nothing of the zone asked for")
+      }
+      if let error = try notation.error(item) { throw error }
+      guard let token = try notation.token(item, "syncToken") else {
+        throw .malformed("there is no 'syncToken'")
+      }
+      let zone = try notation.zone(in: item, or: asked)
+      var page = ZoneChangesPage(
+        zone: zone, modified: [], deleted: [], token: token,
+        moreComing: try item.flag("moreComing") ?? false)
+      for record in try item.list("records") {
+        if try record.flag("deleted") == true {
+          page.deleted.append(try notation.deletion(record, in: zone))
+        } else {
+          page.modified.append(try notation.record(record, in: zone))
+        }
+      }
+      return .zoneChanges(page)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+package import CloudProtocol
+package import Records
+
+/// A request as a client sends it to CloudKit Web Services, and what it makes of the answer.
+package struct Errand: Sendable {
+  /// What is asked.
+  package var endpoint: Endpoint
+  /// The database whose path it goes to.
+  package var database: DatabaseScope
+  /// The body; `nil` to ask with `GET`.
+  package var body: JSON?
+
+  private let reply: @Sendable (JSON) throws(CloudError) -> CloudReply
+
+  /// Sends `body` to `endpoint`; `reply` reads the answer.
+  init(
+    _ endpoint: Endpoint, of database: DatabaseScope, body: JSON?,
+    reply: @escaping @Sendable (JSON) throws(CloudError) -> CloudReply
+  ) {
+    self.endpoint = endpoint
+    self.database = database
+    self.body = body
+    self.reply = reply
+  }
+
+  /// What an answer with status 200 says.
+  /// - Throws: the failure it describes, and `internalError` when it makes no sense.
+  package func reply(to body: JSON) throws(CloudError) -> CloudReply {
+    do throws(CloudError) { return try reply(body) } catch {
+      guard error.code == .invalidArguments else { throw error }
+      // An answer that makes no sense is not the caller's fault.
+      throw CloudError(
+        .internalError,
+        "the server's answer to \(endpoint.rawValue) makes no sense: "
+          + error.message)
+    }
+  }
+
+  /// What is to be sent for `request`.
+  ///
+  /// Files go their own way; there is nothing for them. A request about records of several zones
+  /// takes an errand a zone, unless the server is known to take them together; see `parts(of:)`.
+  package init?(_ request: CloudRequest, _ notation: Notation) {
+    switch request {
+    case .fetchCurrentUser: self = .fetchCurrentUser()
+    case .fetchDatabaseChanges(let request): self = .fetchDatabaseChanges(request, notation)
+    case .fetchZoneChanges(let request): self = .fetchZoneChanges(request, notation)
+    case .fetchZones(let zones): self = .fetchZones(zones, notation)
+    case .modifyZones(let request): self = .modifyZones(request, notation)
+    case .fetchRecords(let request): self = .fetchRecords(request, notation)
+    case .modifyRecords(let request): self = .modifyRecords(request, notation)
+    case .fetchSubscriptions(let ids): self = .fetchSubscriptions(ids, notation)
+    case .modifySubscriptions(let request): self = .modifySubscriptions(request, notation)
+    case .queryRecords(let request): self = .queryRecords(request, notation)
+    case .resolveShares(let request): self = .resolveShares(request, notation)
+    case .acceptShares(let urls): self = .acceptShares(urls, notation)
+    case .findUsers(let lookups): self = .findUsers(lookups, notation)
+    case .uploadAsset, .downloadAsset: return nil
+    }
+  }
+
+  /// The outcomes of items in the order asked: each is read, or is the failure it describes.
+  static func results<ID, Value>(
+    _ items: [JSON], of ids: [ID], _ notation: Notation,
+    _ read: (JSON, ID) throws(CloudError) -> ItemResult<ID, Value>
+  ) throws(CloudError) -> [ItemResult<ID, Value>] {
+    guard items.count == ids.count else {
+      throw .malformed("\(items.count) items came where \(ids.count) were asked for")
+    }
+    var results: [ItemResult<ID, Value>] = []
+    results.reserveCapacity(items.count)
+    for (item, id) in zip(items, ids) {
+      if let error = try notation.error(item) {
+        results.append(ItemResult(id: id, .failure(error)))
+      } else {
+        results.append(try read(item, id))
+      }
+    }
+    return results
+  }
+}
