@@ -7,10 +7,12 @@ package struct HTTPServerOptions: Sendable {
   package var port: Int
   /// How much of a request is taken.
   package var limits: HTTPLimits
-  /// How long the header of a request may take, from its first byte; on a new connection from the
-  /// beginning of that. Afterwards 408. It is also what a body has before its rate counts.
+  /// How long the header of a request may take, from its first byte; afterwards 408.
+  ///
+  /// On a new connection the time runs from the beginning of that. It is also the time that a body
+  /// has before its rate counts.
   package var headerTime: Duration
-  /// The rate that a body must keep, in bytes a second, at least 1. Afterwards 408.
+  /// The rate that a body must keep, in bytes a second, at least 1; afterwards 408.
   package var bodyBytesPerSecond: Int
   /// How long a connection may stay open between two requests.
   package var idleTime: Duration
