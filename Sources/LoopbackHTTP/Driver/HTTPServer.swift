@@ -9,7 +9,7 @@ import Synchronization
 package final class HTTPServer: Sendable {
   /// The port it listens on.
   package let port: Int
-  private let core: HTTPServerCore
+  let core: HTTPServerCore
 
   /// Listens, and answers from now on.
   ///

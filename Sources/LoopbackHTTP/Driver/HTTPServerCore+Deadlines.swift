@@ -32,7 +32,7 @@ extension HTTPServerCore {
     case .handler:
       // A client that sends far ahead is not read from, which is where its end would be seen.
       if !connection.isAtEnd, HTTPSocket.isGone(connection.descriptor) {
-        connection.task?.cancel()
+        ended(connection)
       }
     case .answer:
       if waited >= options.writeTime { close(connection) }

@@ -18,8 +18,9 @@ extension HTTPServerCore {
 
   /// The client sends nothing more: it is gone, or it waits for its last answer.
   ///
-  /// Nobody can tell which, so that the handler is told to end and its answer is sent all the same.
-  private func ended(_ connection: HTTPConnection) {
+  /// Nobody can tell which, so that the handler is told to end and its answer is sent all the same;
+  /// requests behind the one it works on are not begun.
+  func ended(_ connection: HTTPConnection) {
     switch connection.phase {
     case .reading, .lingering: close(connection)
     case .handling, .answering:
