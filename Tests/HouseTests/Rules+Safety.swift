@@ -10,6 +10,10 @@ let drivers: [(path: String, why: String)] = [
     "the pump, the requests and the timer of an engine; made in one function"
   ),
   (
+    "Sources/LoopbackHTTP/Driver/HTTPEventLoop.swift",
+    "the queue of a server's sockets, the sources that watch them, and the tasks of handlers"
+  ),
+  (
     "Sources/LoopbackServer/LoopbackServer+ForeignChanges.swift",
     "looks for another process's changes at each tick of an injected clock"
   ),

@@ -59,6 +59,9 @@ package struct HTTPRequestParser: Sendable {
     return true
   }
 
+  /// How many bytes wait that were not looked at as a part of a request.
+  package var unreadBytes: Int { bytes.count - position }
+
   /// What comes next; `nil` when more bytes are needed.
   /// - Throws: the refusal of a request that breaks the rules, and the same from then on.
   package mutating func next() throws(HTTPRefusal) -> Event? {

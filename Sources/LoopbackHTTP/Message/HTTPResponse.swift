@@ -27,17 +27,35 @@ package struct HTTPResponse: Hashable, Sendable {
   ///   - method: The request's; the answer to `HEAD` has the header of the whole and no body.
   ///   - closes: Whether the connection ends with it.
   package func bytes(for method: String = "GET", closes: Bool) -> [UInt8] {
+    headBytes(closes: closes) + (hasBody && method != "HEAD" ? body : [])
+  }
+
+  /// Whether answers of this status may have a body.
+  package var hasBody: Bool { status >= 200 && status != 204 && status != 304 }
+
+  /// The bytes of the answer up to its body, with the body's length.
+  ///
+  /// A control character in a field can't begin another field: a blank takes its place.
+  /// - Parameter closes: Whether the connection ends with the answer.
+  package func headBytes(closes: Bool) -> [UInt8] {
     var text = "HTTP/1.1 \(status) \(HTTPResponse.phrase(status))\r\n"
-    for field in fields { text += "\(field.name): \(field.value)\r\n" }
-    let hasBody = status >= 200 && status != 204 && status != 304
+    for field in fields {
+      text += "\(HTTPResponse.line(field.name)): \(HTTPResponse.line(field.value))\r\n"
+    }
     if hasBody { text += "content-length: \(body.count)\r\n" }
     if closes { text += "connection: close\r\n" }
     text += "\r\n"
-    return Array(text.utf8) + (hasBody && method != "HEAD" ? body : [])
+    return Array(text.utf8)
   }
 
   /// What tells a client that waits to send its body.
   package static let goAhead = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
+  private static func line(_ text: String) -> String {
+    guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return text }
+    return String(
+      decoding: text.utf8.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
+  }
 
   private static func phrase(_ status: Int) -> String {
     switch status {

@@ -1,0 +1,43 @@
+extension HTTPServerCore {
+  /// How long a client may take to end a connection after the last answer.
+  private static let lingerTime = Duration.seconds(2)
+
+  /// Ends what has had its time.
+  func sweep() {
+    let now = clock.elapsed()
+    resumeAccepting()
+    for connection in Array(connections.values) { check(connection, now) }
+    if let drainEnd, now >= drainEnd { cut() }
+  }
+
+  private func check(_ connection: HTTPConnection, _ now: Duration) {
+    let waited = now - connection.waitsSince
+    switch connection.wait {
+    case .idle:
+      if waited >= options.idleTime { close(connection) }
+    case .header:
+      guard waited >= options.headerTime else { return }
+      guard connection.parser.isInsideRequest else {
+        close(connection)
+        return
+      }
+      refuse(connection, HTTPResponse(HTTPRefusal(408, "the header took too long")))
+      settle(connection)
+    case .body:
+      let rate = max(1, options.bodyBytesPerSecond)
+      let earned = Duration.seconds(connection.body.count / rate)
+      guard waited >= options.headerTime + earned else { return }
+      refuse(connection, HTTPResponse(HTTPRefusal(408, "the body came too slowly")))
+      settle(connection)
+    case .handler:
+      // A client that sends far ahead is not read from, which is where its end would be seen.
+      if !connection.isAtEnd, HTTPSocket.isGone(connection.descriptor) {
+        ended(connection)
+      }
+    case .answer:
+      if waited >= options.writeTime { close(connection) }
+    case .end:
+      if waited >= HTTPServerCore.lingerTime { close(connection) }
+    }
+  }
+}

@@ -1,0 +1,123 @@
+extension HTTPServerCore {
+  /// How much of further requests a connection may send ahead.
+  private static let unreadBytes = 65536
+
+  /// Something came from a client, or its end.
+  func readable(_ id: Int) {
+    guard let connection = connections[id], connection.phase != .closed else { return }
+    switch receive(connection.descriptor) {
+    case .bytes(let count):
+      guard connection.phase != .lingering else { return }
+      take(count, connection)
+      proceed(connection)
+    case .blocked: return
+    case .end: ended(connection)
+    case .failed: close(connection)
+    }
+  }
+
+  /// The client sends nothing more: it is gone, or it waits for its last answer.
+  ///
+  /// Nobody can tell which, so that the handler is told to end and its answer is sent all the same;
+  /// requests behind the one it works on are not begun.
+  func ended(_ connection: HTTPConnection) {
+    switch connection.phase {
+    case .reading, .lingering: close(connection)
+    case .handling, .answering:
+      connection.isAtEnd = true
+      connection.closesAfterAnswer = true
+      connection.task?.cancel()
+      settle(connection)
+    case .closed: break
+    }
+  }
+
+  /// Does what can be done with what was read.
+  func proceed(_ connection: HTTPConnection) {
+    do throws(HTTPRefusal) {
+      while connection.phase == .reading, connection.output.isEmpty {
+        guard let event = try connection.parser.next() else { break }
+        switch event {
+        case .head(let head): try admit(head, connection)
+        case .body(let piece):
+          guard connection.body.count + piece.count <= connection.bodyLimit else {
+            throw tooLong(connection.bodyLimit)
+          }
+          if connection.body.isEmpty {
+            connection.body = piece
+          } else {
+            connection.body += piece
+          }
+        case .end: complete(connection)
+        }
+      }
+    } catch {
+      refuse(connection, HTTPResponse(error))
+    }
+    settle(connection)
+  }
+
+  /// Decides on a request by its head.
+  private func admit(
+    _ head: HTTPRequestHead, _ connection: HTTPConnection
+  ) throws(HTTPRefusal) {
+    connection.head = head
+    switch admission(head) {
+    case .accept(let bodyBytes):
+      connection.bodyLimit = min(max(0, bodyBytes), options.limits.bodyBytes)
+      if case .length(let length) = head.framing, length > connection.bodyLimit {
+        throw tooLong(connection.bodyLimit)
+      }
+      // A client that did not wait needs no word.
+      if head.expectsContinue, connection.parser.unreadBytes == 0 {
+        connection.output.append(HTTPResponse.goAhead)
+        flush(connection)
+      }
+    case .refuse(let response):
+      guard head.framing == .length(0) else {
+        refuse(connection, response)
+        return
+      }
+      // Without a body it is clear where the next request begins.
+      connection.refusal = response
+    }
+  }
+
+  private func tooLong(_ limit: Int) -> HTTPRefusal {
+    HTTPRefusal(413, "the body is longer than \(limit) bytes")
+  }
+
+  /// Has a request answered that was read to its end.
+  private func complete(_ connection: HTTPConnection) {
+    guard let head = connection.head else { return }
+    if let refusal = connection.refusal {
+      answer(connection, refusal)
+      return
+    }
+    let request = HTTPRequest(head: head, body: connection.body)
+    connection.body = []
+    connection.phase = .handling
+    handlers += 1
+    let (id, handler) = (connection.id, handler)
+    connection.task = loop.start {
+      let response = await handler(request)
+      await self.finished(id, response)
+    }
+  }
+
+  /// Stops and resumes reading, and lets the time run for what is waited for now.
+  func settle(_ connection: HTTPConnection) {
+    switch connection.phase {
+    case .closed: return
+    case .lingering: connection.reader?.resume()
+    case .reading, .handling, .answering:
+      let isAhead = connection.parser.unreadBytes > HTTPServerCore.unreadBytes
+      if connection.isAtEnd || isAhead {
+        connection.reader?.pause()
+      } else {
+        connection.reader?.resume()
+      }
+    }
+    connection.settleWait(clock.elapsed())
+  }
+}

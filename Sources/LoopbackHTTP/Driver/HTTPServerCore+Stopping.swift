@@ -1,0 +1,40 @@
+extension HTTPServerCore {
+  /// Lets running requests end and returns when nothing is left.
+  func stop() async {
+    beginStop()
+    if !isDone {
+      await withCheckedContinuation { waiters.append($0) }
+    }
+    await sweeper?.value
+  }
+
+  /// Accepts nothing more and closes what waits for a request.
+  func beginStop() {
+    guard !isStopping else { return }
+    drainEnd = clock.elapsed() + options.drainTime
+    stopListening()
+    for connection in Array(connections.values) {
+      switch connection.phase {
+      case .reading:
+        if connection.head == nil, !connection.parser.isInsideRequest { close(connection) }
+      case .lingering: endLingering(connection)
+      case .handling, .answering, .closed: break
+      }
+    }
+    finishIfDone()
+  }
+
+  /// Ends everything at once.
+  func cut() {
+    beginStop()
+    for connection in Array(connections.values) { close(connection) }
+  }
+
+  /// Lets go whoever waits for the end, if this is it.
+  func finishIfDone() {
+    guard isDone else { return }
+    sweeper?.cancel()
+    for waiter in waiters { waiter.resume() }
+    waiters = []
+  }
+}

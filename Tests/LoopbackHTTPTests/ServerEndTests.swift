@@ -1,0 +1,132 @@
+import Testing
+
+@testable import LoopbackHTTP
+
+@Suite("A server on sockets: clients that go, and the end", .timeLimit(.minutes(2)))
+struct ServerEndTests {
+  @Test("A client that goes while its handler runs: the handler's task is cancelled")
+  func clientGone() async throws {
+    try await ServerHarness.run { harness in
+      let client = try harness.client()
+      await client.send(harness.get("/wait"))
+      await harness.started.wait()
+      #expect(!harness.cancelled.hasFired)
+      await client.close()
+      await harness.cancelled.wait()
+      await harness.reach(connections: 0)
+    }
+  }
+
+  @Test("The same behind more than the server reads ahead")
+  func clientGoneAhead() async throws {
+    try await ServerHarness.run { harness in
+      let client = try harness.client()
+      await client.send(harness.get("/wait") + String(repeating: harness.get("/a"), count: 4000))
+      await harness.started.wait()
+      await client.close()
+      while !harness.cancelled.hasFired {
+        await harness.clock.advance(by: .seconds(1))
+        await harness.settled()
+      }
+      #expect(harness.handled == 1)
+    }
+  }
+
+  @Test("A handler that takes its time holds up nobody but its own connection")
+  func longPoll() async throws {
+    try await ServerHarness.run { harness in
+      let waiting = try harness.client()
+      await waiting.send(harness.get("/wait") + harness.get("/b"))
+      await harness.started.wait()
+      let other = try harness.client()
+      for _ in 0..<20 { #expect(try await other.ask(harness.get("/a")).text == "GET /a") }
+      #expect(harness.handled == 21)
+      // However long it takes: no time limit is for the server's own work.
+      await harness.clock.advance(by: .seconds(59))
+      harness.release.fire()
+      #expect(try await waiting.answer().text == "GET /wait")
+      #expect(try await waiting.answer().text == "GET /b")
+    }
+  }
+
+  @Test("A graceful stop: idle ones end, a running request gets its answer, nobody else comes in")
+  func gracefulStop() async throws {
+    try await ServerHarness.run { harness in
+      let idle = try harness.client()
+      _ = try await idle.ask(harness.get("/a"))
+      let waiting = try harness.client()
+      await waiting.send(harness.get("/wait") + harness.get("/b"))
+      await harness.started.wait()
+      let server = harness.server
+      let stopped = Signal()
+      Task {
+        await server.stop()
+        stopped.fire()
+      }
+      #expect(await idle.end() == .closed)
+      await harness.reach(connections: 1)
+      #expect(throws: TestClient.End.refused) { try harness.client() }
+      #expect(!stopped.hasFired && !harness.cancelled.hasFired)
+      harness.release.fire()
+      let answer = try await waiting.answer()
+      #expect(answer.text == "GET /wait" && answer.closes)
+      #expect(await waiting.end() == .closed)
+      await stopped.wait()
+      #expect(!harness.cancelled.hasFired && harness.handled == 2)
+    }
+  }
+
+  @Test("A stop that is cut: handlers cancelled and waited for, connections ended")
+  func forcedCut() async throws {
+    try await ServerHarness.run { harness in
+      let waiting = try harness.client()
+      await waiting.send(harness.get("/stubborn"))
+      await harness.started.wait()
+      let partial = try harness.client()
+      await partial.send(harness.get("/a") + "GET /b")
+      _ = try await partial.answer()
+      await harness.settled()
+      let server = harness.server
+      let stopped = Signal()
+      Task {
+        await server.stop()
+        stopped.fire()
+      }
+      while await !server.core.isStopping { await Task.yield() }
+      await harness.clock.advance(by: .seconds(4))
+      #expect(server.connectionCount == 2 && !harness.cancelled.hasFired)
+      await harness.clock.advance(by: .seconds(1))
+      await harness.cancelled.wait()
+      #expect(await waiting.end() == .closed)
+      #expect(await partial.end() != .timedOut)
+      await harness.reach(connections: 0)
+      // The handler is still there, and so is the server.
+      #expect(!stopped.hasFired)
+      harness.release.fire()
+      await stopped.wait()
+    }
+  }
+
+  @Test("A server that nobody holds ends")
+  func letGo() async throws {
+    let cancelled = Signal()
+    let started = Signal()
+    var server: HTTPServer? = try HTTPServer(HTTPServerOptions(clock: ManualClock())) { _ in
+      .accept(bodyBytes: 0)
+    } handler: { _ in
+      await withTaskCancellationHandler {
+        started.fire()
+        await cancelled.wait()
+      } onCancel: {
+        cancelled.fire()
+      }
+      return HTTPResponse(200)
+    }
+    let client = try TestClient(port: server?.port ?? 0)
+    await client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    await started.wait()
+    server = nil
+    await cancelled.wait()
+    #expect(await client.end() == .closed)
+  }
+}

@@ -1,0 +1,196 @@
+import Testing
+
+@testable import LoopbackHTTP
+
+@Suite("A server on sockets: requests and answers", .timeLimit(.minutes(2)))
+struct ServerTests {
+  @Test("Every case of the parser over a socket: the same requests, and an end after a refusal")
+  func cases() async throws {
+    let limits = HTTPLimits(
+      requestLineBytes: 200, headerBytes: 400, fieldCount: 20, bodyBytes: 1024)
+    try await ServerHarness.run(HTTPServerOptions(limits: limits)) { harness in
+      for (index, each) in ParserCase.all.enumerated() {
+        let expected = Expectation(each.bytes, limits)
+        let client = try harness.client()
+        // Whole, and byte by byte: the server must not see the difference.
+        await client.send(each.bytes, pieces: index.isMultiple(of: 4) ? 1 : .max)
+        var answers: [String] = []
+        for (method, _) in expected.answers {
+          var answer = try await client.answer(to: method)
+          if answer.status == 100 { answer = try await client.answer(to: method) }
+          answers.append(answer.status == 200 ? answer.text : "\(answer.status)")
+        }
+        #expect(answers == expected.answers.map(\.text), "\(each.name)")
+        if expected.isEnd { #expect(await client.end() == .closed, "\(each.name)") }
+        await client.close()
+      }
+      await harness.reach(connections: 0)
+    }
+  }
+
+  /// What a server must say to bytes, out of what the parser says.
+  private struct Expectation {
+    var answers: [(method: String, text: String)] = []
+    var isEnd = false
+
+    init(_ bytes: [UInt8], _ limits: HTTPLimits) {
+      var parser = HTTPRequestParser(limits: limits)
+      parser.append(bytes)
+      var request: HTTPRequest?
+      do throws(HTTPRefusal) {
+        while !isEnd, let event = try parser.next() {
+          switch event {
+          case .head(let head): request = HTTPRequest(head: head)
+          case .body(let piece): request?.body += piece
+          case .end:
+            guard let whole = request else { continue }
+            let isHead = whole.head.method == "HEAD"
+            answers.append((whole.head.method, isHead ? "" : ServerHarness.told(whole)))
+            isEnd = !whole.head.keepsAlive
+            request = nil
+          }
+        }
+      } catch {
+        answers.append((request?.head.method ?? "GET", "\(error.status)"))
+        isEnd = true
+      }
+    }
+  }
+
+  @Test("Answers: in order, with a length, HEAD without a body, HTTP/1.0, no header out of a value")
+  func answers() async throws {
+    try await ServerHarness.run { harness in
+      let client = try harness.client()
+      let pipeline =
+        harness.get("/a") + harness.get("/b", method: "HEAD")
+        + "POST /c HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + "3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n" + harness.get("/none")
+      for pieces in [Int.max, 1, 7] {
+        await client.send(pipeline, pieces: pieces)
+        let a = try await client.answer()
+        #expect(
+          a.status == 200 && a.text == "GET /a"
+            && a.lines == ["x-echo: a  b", "content-length: 6"])
+        let b = try await client.answer(to: "HEAD")
+        #expect(b.length == 7 && b.body.isEmpty)
+        #expect(try await client.answer().text == "POST /c abcdefg")
+        #expect(try await client.answer().status == 500)
+      }
+      let kept = try await client.ask("GET /d HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+      #expect(kept.text == "GET /d" && kept.lines.contains("connection: keep-alive"))
+      let last = try await client.ask("GET /e HTTP/1.0\r\n\r\n")
+      #expect(last.text == "GET /e" && last.closes)
+      #expect(await client.end() == .closed)
+      let ending = try harness.client()
+      let answer = try await ending.ask(harness.get("/f", fields: ["Connection: close"]))
+      #expect(answer.closes)
+      #expect(await ending.end() == .closed)
+      // A client that ends its side still gets its answer.
+      let half = try harness.client()
+      await half.send(harness.get("/g"))
+      await half.endWriting()
+      #expect(try await half.answer().text == "GET /g")
+      #expect(await half.end() == .closed)
+    }
+  }
+
+  @Test("Admission: refused before the body, told to go on, and 413 at the bound")
+  func admission() async throws {
+    try await ServerHarness.run { harness in
+      // Without a body the connection stays.
+      let staying = try harness.client()
+      #expect(try await staying.ask(harness.get("/forbidden")).status == 403)
+      #expect(try await staying.ask(harness.get("/a")).text == "GET /a")
+
+      let long = String(repeating: "x", count: 1 << 20)
+      let waits = "Expect: 100-continue"
+      let cases: [(head: String, body: String, statuses: [Int], ends: Bool)] = [
+        (
+          harness.get("/forbidden", fields: ["Content-Length: \(long.utf8.count)"]), long,
+          [403], true
+        ),
+        (harness.get("/forbidden", fields: ["Content-Length: 5", waits]), "", [403], true),
+        (harness.get("/small", fields: ["Content-Length: 10"]), "0123456789", [200], false),
+        (harness.get("/small", fields: ["Content-Length: 11", waits]), "", [413], true),
+        (harness.get("/small", fields: ["Content-Length: \(long.utf8.count)"]), long, [413], true),
+        (
+          harness.get("/small", fields: ["Transfer-Encoding: chunked"]),
+          "a\r\n0123456789\r\n1\r\n0\r\n0\r\n\r\n", [413], true
+        ),
+        (
+          harness.get("/small", fields: ["Transfer-Encoding: chunked"]),
+          "a\r\n0123456789\r\n0\r\n\r\n", [200], false
+        ),
+        (harness.get("/a", fields: ["Content-Length: 3", waits]) + "abc", "", [200], false),
+      ]
+      for each in cases {
+        let client = try harness.client()
+        await client.send(each.head)
+        await client.send(each.body)
+        for status in each.statuses {
+          #expect(try await client.answer().status == status, "\(each.head)")
+        }
+        if each.ends {
+          #expect(await client.end() == .closed, "\(each.head)")
+        } else {
+          #expect(try await client.ask(harness.get("/b")).text == "GET /b", "\(each.head)")
+        }
+      }
+
+      let waiting = try harness.client()
+      let head = harness.get("/a", method: "PUT", fields: ["Content-Length: 3", waits])
+      #expect(try await waiting.ask(head).status == 100)
+      #expect(try await waiting.ask("abc").text == "PUT /a abc")
+    }
+  }
+
+  @Test("Hostile bytes from seeds: the server goes on, and nothing is left of them")
+  func hostile() async throws {
+    try await ServerHarness.run { harness in
+      var state: UInt64 = 7
+      func random(_ bound: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int((state >> 33) % UInt64(max(1, bound)))
+      }
+      let seeds = ParserCase.all.map(\.bytes)
+      for round in 0..<1500 {
+        var bytes = seeds[random(seeds.count)] + seeds[random(seeds.count)]
+        for _ in 0...random(5) where !bytes.isEmpty {
+          bytes[random(bytes.count)] = UInt8(random(256))
+        }
+        let client = try harness.client()
+        await client.send(bytes)
+        if random(2) == 0 { await client.endWriting() }
+        await client.close()
+        guard round.isMultiple(of: 100) else { continue }
+        #expect(try await harness.client().ask(harness.get("/a")).text == "GET /a")
+      }
+      await harness.reach(connections: 0)
+    }
+  }
+
+  @Test("Where it listens, and why it can't")
+  func listening() async throws {
+    try await ServerHarness.run { harness in
+      let port = harness.server.port
+      #if os(Linux)
+        // 127.0.0.1, listening; nothing else, and nothing in IPv6.
+        #expect(SocketTable.sockets(port: port) == ["0100007F 0A"])
+      #endif
+      func failure(_ port: Int) -> String {
+        do throws(HTTPServerError) {
+          _ = try HTTPServer(HTTPServerOptions(port: port)) { _ in
+            .accept(bodyBytes: 0)
+          } handler: { _ in
+            HTTPResponse(200)
+          }
+          return "none"
+        } catch {
+          return "\(error)"
+        }
+      }
+      #expect(failure(port).contains("port \(port) of 127.0.0.1 is in use"))
+      for port in [-1, 65536, .max] { #expect(failure(port).contains("\(port) is no port")) }
+    }
+  }
+}

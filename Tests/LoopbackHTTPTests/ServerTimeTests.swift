@@ -1,0 +1,157 @@
+import Synchronization
+import Testing
+
+@testable import LoopbackHTTP
+
+@Suite("A server on sockets: slow clients and bounds", .timeLimit(.minutes(2)))
+struct ServerTimeTests {
+  @Test("A header that takes too long: 408, or nothing where nothing came")
+  func header() async throws {
+    try await ServerHarness.run { harness in
+      let silent = try harness.client()
+      let started = try harness.client()
+      // The piece behind a whole request is read together with it.
+      await started.send(harness.get("/a") + "GET /b HT")
+      #expect(try await started.answer().text == "GET /a")
+      await harness.reach(connections: 2)
+      await harness.clock.advance(by: .seconds(9))
+      #expect(harness.server.connectionCount == 2)
+      await harness.clock.advance(by: .seconds(1))
+      #expect(await silent.end() == .closed)
+      let answer = try await started.answer()
+      #expect(answer.status == 408 && answer.closes)
+      #expect(await started.end() == .closed)
+    }
+  }
+
+  @Test("A body below its rate: 408 when what came does not pay for the time")
+  func body() async throws {
+    try await ServerHarness.run(HTTPServerOptions(bodyBytesPerSecond: 100)) { harness in
+      let client = try harness.client()
+      let body = String(repeating: "x", count: 500)
+      await client.send(
+        harness.get("/a") + harness.get("/b", fields: ["Content-Length: 501"]) + body)
+      #expect(try await client.answer().text == "GET /a")
+      await harness.settled()
+      // Ten seconds are for nothing, and 500 bytes pay for five.
+      await harness.clock.advance(by: .seconds(14))
+      #expect(harness.server.connectionCount == 1)
+      await harness.clock.advance(by: .seconds(1))
+      #expect(try await client.answer().status == 408)
+      #expect(await client.end() == .closed)
+    }
+  }
+
+  @Test("An idle connection is closed, one that asks is not; a refused one that stays is cut")
+  func idle() async throws {
+    try await ServerHarness.run { harness in
+      let idle = try harness.client()
+      let busy = try harness.client()
+      let refused = try harness.client()
+      for client in [idle, busy] { _ = try await client.ask(harness.get("/a")) }
+      #expect(try await refused.ask("nonsense\r\n\r\n").status == 400)
+      #expect(await refused.end() == .closed)
+      await harness.reach(connections: 3)
+      await harness.clock.advance(by: .seconds(2))
+      await harness.reach(connections: 2)
+      await harness.clock.advance(by: .seconds(57))
+      #expect(try await busy.ask(harness.get("/b")).text == "GET /b")
+      await harness.settled()
+      #expect(harness.server.connectionCount == 2)
+      await harness.clock.advance(by: .seconds(1))
+      #expect(await idle.end() == .closed)
+      #expect(try await busy.ask(harness.get("/c")).text == "GET /c")
+    }
+  }
+
+  @Test("A client that doesn't take its answer: one answer kept, others served, then cut")
+  func backPressure() async throws {
+    try await ServerHarness.run { harness in
+      let lazy = try harness.client(receiveBuffer: 4096)
+      await lazy.send(String(repeating: harness.get("/big"), count: 5000))
+      await harness.started.wait()
+      let healthy = try harness.client()
+      for _ in 0..<200 {
+        #expect(try await healthy.ask(harness.get("/a")).text == "GET /a")
+      }
+      // No second answer is begun while the first is not taken.
+      #expect(harness.handled == 201)
+      let first = try await lazy.answer()
+      #expect(first.body == ServerHarness.bigBody)
+      // The second can't be gone before the client is cut, and nobody takes it.
+      var isCut = false
+      for _ in 0..<1000 where !isCut {
+        await harness.clock.advance(by: .seconds(30))
+        _ = try? await healthy.ask(harness.get("/a"))
+        isCut = harness.server.connectionCount == 1
+      }
+      #expect(isCut)
+      // What the system had taken may still come, but never the whole.
+      await #expect(throws: TestClient.End.self) { try await lazy.answer() }
+    }
+  }
+
+  @Test("Beyond the most connections: 503 at once, and room again when one ends")
+  func connectionBound() async throws {
+    try await ServerHarness.run(HTTPServerOptions(connections: 2)) { harness in
+      let first = try harness.client()
+      let second = try harness.client()
+      for client in [first, second] { _ = try await client.ask(harness.get("/a")) }
+      let third = try harness.client()
+      #expect(try await third.answer().status == 503)
+      #expect(await third.end() == .closed)
+      await first.close()
+      await harness.reach(connections: 1)
+      #expect(try await harness.client().ask(harness.get("/b")).text == "GET /b")
+    }
+  }
+
+  @Test("Without a descriptor left it waits for the next second instead of spinning")
+  func exhausted() async throws {
+    let state = Exhaustion()
+    try await ServerHarness.run { listener in
+      state.calls.add(1, ordering: .relaxed)
+      return state.isOn.load(ordering: .relaxed) ? .exhausted : HTTPSocket.accept(listener)
+    } _: { harness in
+      let client = try harness.client()
+      await client.send(harness.get("/a"))
+      while state.calls.load(ordering: .relaxed) == 0 { await Task.yield() }
+      for _ in 0..<1000 { await harness.settled() }
+      #expect(state.calls.load(ordering: .relaxed) == 1)
+      state.isOn.store(false, ordering: .relaxed)
+      await harness.clock.advance(by: .seconds(1))
+      #expect(try await client.answer().text == "GET /a")
+    }
+  }
+
+  private final class Exhaustion: Sendable {
+    let isOn = Atomic<Bool>(true)
+    let calls = Atomic<Int>(0)
+  }
+
+  @Test("Three hundred slow clients beside a healthy one")
+  func slowCrowd() async throws {
+    try await ServerHarness.run { harness in
+      var crowd: [TestClient] = []
+      for index in 0..<300 {
+        let client = try harness.client()
+        await client.send(["", "G", "GET / HTTP/1.1\r\nHost: loc"][index % 3])
+        crowd.append(client)
+      }
+      let healthy = try harness.client()
+      for index in 0..<300 {
+        #expect(try await healthy.ask(harness.get("/\(index)")).text == "GET /\(index)")
+        await crowd[index].send("E")
+      }
+      await harness.reach(connections: 301)
+      await harness.clock.advance(by: .seconds(11))
+      for client in crowd {
+        _ = try? await client.answer()
+        #expect(await client.end() == .closed)
+        await client.close()
+      }
+      #expect(try await healthy.ask(harness.get("/a")).text == "GET /a")
+      await harness.reach(connections: 1)
+    }
+  }
+}
