@@ -19,7 +19,9 @@ public final class LoopbackServer: Sendable {
 
   let room: MachineRoom
   let post: PostOffice
-  private let office: RequestOffice
+  let office: RequestOffice
+  /// What time it is, for the dates on records.
+  package let clock: @Sendable () -> Timestamp
   private let devices = Mutex<[String: WeakDevice]>([:])
   let watches = Mutex<[Task<Void, Never>]>([])
 
@@ -74,6 +76,7 @@ public final class LoopbackServer: Sendable {
     room: MachineRoom, clock: @escaping @Sendable () -> Timestamp, delayClock: any Clock<Duration>
   ) {
     self.room = room
+    self.clock = clock
     post = PostOffice()
     controls = FaultControls(room: room, post: post, clock: delayClock, wallClock: clock)
     office = RequestOffice(room: room, controls: controls, clock: clock)
@@ -93,7 +96,7 @@ public final class LoopbackServer: Sendable {
   /// - Parameter account: the account to sign in as; `nil` leaves a known device as it is and a
   ///   new one signed out.
   public func device(_ name: String, signedInAs account: String? = nil) -> LoopbackDevice {
-    let (state, isNew) = post.device(name, account: account)
+    let (state, isNew) = post.device(DeviceKey(name: name, visitor: nil), account: account)
     let device = devices.withLock { devices in
       if let device = devices[name]?.device { return device }
       let device = LoopbackDevice(state: state, office: office)

@@ -6,9 +6,14 @@
 package struct HostPolicy: Hashable, Sendable {
   /// The port the server listens on.
   package var port: Int
+  /// Origins of pages that are let in beside the server's own.
+  package var origins: [String]
 
   /// A policy for a server on `port`.
-  package init(port: Int) { self.port = port }
+  package init(port: Int, origins: [String] = []) {
+    self.port = port
+    self.origins = origins.map { $0.lowercased() }
+  }
 
   private var names: [String] { ["127.0.0.1", "localhost", "[::1]"] }
 
@@ -20,6 +25,7 @@ package struct HostPolicy: Hashable, Sendable {
       return HTTPRefusal(403, "this server answers to its own name and port only")
     }
     let origins = head.values("origin")
+    if origins.count == 1, self.origins.contains(origins[0].lowercased()) { return nil }
     let own = allowed.map { "http://\($0)" }
     if !origins.isEmpty, origins.count > 1 || !own.contains(origins[0].lowercased()) {
       return HTTPRefusal(403, "pages of other sites are not let in")
@@ -29,5 +35,33 @@ package struct HostPolicy: Hashable, Sendable {
       return HTTPRefusal(403, "pages of other sites are not let in")
     }
     return nil
+  }
+
+  /// What lets a page of an origin that is let in read the answer.
+  package func fields(for head: HTTPRequestHead) -> [HTTPRequestHead.Field] {
+    guard let origin = head.value("origin"), origins.contains(origin.lowercased()) else {
+      return []
+    }
+    return [
+      .init(name: "access-control-allow-origin", value: origin),
+      .init(name: "vary", value: "Origin"),
+      .init(
+        name: "access-control-expose-headers", value: "X-Apple-CloudKit-Web-Auth-Token, Retry-After"
+      ),
+    ]
+  }
+
+  /// The answer to a page that asks whether it may ask.
+  package func preflight(_ head: HTTPRequestHead) -> HTTPResponse {
+    guard !fields(for: head).isEmpty else {
+      return HTTPResponse(200, fields: [.init(name: "allow", value: "GET, HEAD, POST, OPTIONS")])
+    }
+    return HTTPResponse(
+      200,
+      fields: [
+        .init(name: "access-control-allow-methods", value: "GET, POST"),
+        .init(name: "access-control-allow-headers", value: "content-type"),
+        .init(name: "access-control-max-age", value: "600"),
+      ])
   }
 }

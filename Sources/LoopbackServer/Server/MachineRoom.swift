@@ -44,6 +44,8 @@ final class MachineRoom: Sendable {
     try enter { contents, storage in _ = try MachineRoom.foreignPushes(&contents, storage) }
   }
 
+  var limits: ServerLimits { contents.withLock { ServerLimits($0.machine.limits) } }
+
   func setLimits(_ limits: ServerLimits) {
     contents.withLock { $0.machine.limits = limits.cloudLimits }
   }

@@ -24,7 +24,7 @@ public struct PushEntry: Hashable, Sendable {
 /// Knows the devices and brings pushes to them.
 final class PostOffice: Sendable {
   fileprivate struct Contents {
-    var devices: [String: DeviceState] = [:]
+    var devices: [DeviceKey: DeviceState] = [:]
     var drops: [(device: String?, left: Int)] = []
     var holdsPushes = false
     var held: [PushEntry] = []
@@ -33,22 +33,29 @@ final class PostOffice: Sendable {
 
   /// How many entries the log keeps; older ones go.
   static let logLength = 10_000
+  /// How many devices are remembered before those from outside that nobody needs are forgotten.
+  static let mostDevices = 4096
 
   private let contents = Mutex(Contents())
 
-  /// The device called `name`, made when it is new, signed in as `account` then.
-  func device(_ name: String, account: String?) -> (state: DeviceState, isNew: Bool) {
+  /// The device with this key, made when it is new, signed in as `account` then.
+  func device(_ key: DeviceKey, account: String?) -> (state: DeviceState, isNew: Bool) {
     contents.withLock { contents in
-      if let device = contents.devices[name] { return (device, false) }
-      let device = DeviceState(name: name, account: account)
-      contents.devices[name] = device
+      if let device = contents.devices[key] { return (device, false) }
+      if contents.devices.count >= PostOffice.mostDevices { contents.forgetVisitors() }
+      let device = DeviceState(name: key.name, account: account)
+      contents.devices[key] = device
       return (device, true)
     }
   }
 
   /// All devices, by name.
   var devices: [DeviceState] {
-    contents.withLock { $0.devices.values.sorted { $0.name < $1.name } }
+    contents.withLock { contents in
+      contents.devices.values.sorted {
+        ($0.name, $0.account ?? "") < ($1.name, $1.account ?? "")
+      }
+    }
   }
 
   /// Brings each push to the devices of its account, by name, but not to the one that caused it.
@@ -76,11 +83,11 @@ final class PostOffice: Sendable {
 
   /// Brings `push` to the device called `name`, past all faults, whoever it was meant for.
   func deliver(_ push: CloudPush, to name: String) {
-    let device = contents.withLock { contents in
+    let devices = contents.withLock { contents in
       contents.note(PushEntry(device: name, push: push, fate: .delivered))
-      return contents.devices[name]
+      return contents.devices.filter { $0.key.name == name }.map(\.value)
     }
-    device?.receive(push)
+    for device in devices { device.receive(push) }
   }
 
   func drop(next count: Int, device: String?) {
@@ -115,7 +122,20 @@ final class PostOffice: Sendable {
   func forgetLog() { contents.withLock { $0.log = [] } }
 }
 
+/// What tells devices apart.
+struct DeviceKey: Hashable, Sendable {
+  var name: String
+  /// The account of a device outside of this process: two people may have given theirs one name.
+  /// `nil` for a device of this process, which can change its account.
+  var visitor: String?
+}
+
 extension PostOffice.Contents {
+  /// Forgets devices from outside that nobody listens on.
+  mutating func forgetVisitors() {
+    devices = devices.filter { $0.key.visitor == nil || $0.value.listenerCount > 0 }
+  }
+
   mutating func fate(_ device: String) -> PushEntry.Fate {
     for index in drops.indices
     where drops[index].left > 0 && (drops[index].device ?? device) == device {

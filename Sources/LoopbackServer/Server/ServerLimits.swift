@@ -36,8 +36,9 @@ public struct ServerLimits: Hashable, Sendable {
   public var throttle: Throttle?
 
   /// The published figures, with throttling off.
-  public init() {
-    let limits = CloudLimits()
+  public init() { self.init(CloudLimits()) }
+
+  init(_ limits: CloudLimits) {
     itemsPerRequest = limits.itemsPerRequest
     requestBytes = limits.requestBytes
     recordBytes = limits.recordBytes
@@ -45,7 +46,7 @@ public struct ServerLimits: Hashable, Sendable {
     databaseChangesPage = limits.databaseChangesPage
     assetBytes = limits.assetBytes
     fixesFieldKinds = limits.fixesFieldKinds
-    throttle = nil
+    throttle = limits.throttle.map { Throttle(requests: $0.requests, seconds: $0.window) }
   }
 
   var cloudLimits: CloudLimits {

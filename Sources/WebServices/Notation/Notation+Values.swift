@@ -107,11 +107,19 @@ extension Notation {
     guard let size = try json.count("size"), size >= 0 else {
       throw .malformed("a file's 'size' must be a whole number of bytes")
     }
-    // What only Apple's service knows is kept in the receipt, which nobody here looks into.
-    let isForeign = json["wrappingKey"] != nil || json["referenceChecksum"] != nil
     return Asset(
       checksum: try json.text("fileChecksum"), size: size,
-      receipt: isForeign ? json.text : try json.optionalText("receipt"))
+      receipt: try json.optionalText("receipt"))
+  }
+
+  /// The file that an upload's answer describes.
+  ///
+  /// A service that does not know the extra members wants back all it said: it is kept, as text, in
+  /// the receipt.
+  package func uploadedAsset(_ json: JSON) throws(CloudError) -> Asset {
+    var asset = try asset(json)
+    if !isExact { asset.receipt = json.text }
+    return asset
   }
 
   // MARK: Reading

@@ -1,0 +1,45 @@
+import CloudProtocol
+import LoopbackServer
+import Records
+import Synchronization
+
+/// Where every request comes in: who may, and which routes answer.
+///
+/// The port is known only after the server listens; until the routes are there nobody is let in.
+final class Door: Sendable {
+  private struct Inside: Sendable {
+    var routes: ServiceRoutes
+    var policy: HostPolicy
+  }
+
+  private let inside = Mutex<Inside?>(nil)
+  private let options: LoopbackWebServer.Options
+
+  init(_ options: LoopbackWebServer.Options) { self.options = options }
+
+  func open(_ routes: ServiceRoutes, port: Int) {
+    let policy = HostPolicy(port: port, origins: options.allowedOrigins)
+    inside.withLock { $0 = Inside(routes: routes, policy: policy) }
+  }
+
+  func admission(_ head: HTTPRequestHead) -> HTTPAdmission {
+    guard let inside = inside.withLock({ $0 }) else {
+      return .refuse(.failure(503, "TRY_AGAIN_LATER", "the server is starting"))
+    }
+    if let refusal = inside.policy.refusal(of: head) { return .refuse(HTTPResponse(refusal)) }
+    if head.method == "OPTIONS" { return .accept(bodyBytes: 0) }
+    if let admission = inside.routes.admission(head) { return admission }
+    return .refuse(.failure(404, "NOT_FOUND", "there is nothing here"))
+  }
+
+  func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    guard let inside = inside.withLock({ $0 }) else {
+      return .failure(503, "TRY_AGAIN_LATER", "the server is starting")
+    }
+    var response =
+      request.head.method == "OPTIONS"
+      ? inside.policy.preflight(request.head) : await inside.routes.answer(request)
+    response.fields += inside.policy.fields(for: request.head)
+    return response
+  }
+}

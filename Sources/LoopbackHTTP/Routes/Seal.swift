@@ -1,0 +1,75 @@
+import Foundation
+import Records
+
+/// Signs what the server hands out and gets back: tokens, and tickets for files and pushes.
+///
+/// Nothing needs to be remembered: what carries the seal was made here, with the storage's secret,
+/// also by an earlier run of the server. The kinds are kept apart, so that no ticket is a token.
+struct Seal: Sendable {
+  /// What something sealed is good for.
+  enum Kind: UInt8, Sendable {
+    case webToken = 1
+    case upload = 2
+    case download = 3
+    case courier = 4
+  }
+
+  private let key: [UInt8]
+
+  init(key: [UInt8]) { self.key = key }
+
+  /// A text with what `write` puts into it, for the path of a URL.
+  func close(_ kind: Kind, _ write: (inout ByteWriter) -> Void) -> String {
+    var writer = ByteWriter(capacity: 128)
+    writer.write(kind.rawValue)
+    write(&writer)
+    return Seal.text(writer.bytes + code(of: writer.bytes))
+  }
+
+  /// What is in a text sealed here as this kind; `nil` for every other text.
+  func open<Value>(
+    _ text: some StringProtocol, _ kind: Kind,
+    _ read: (inout ByteReader) throws(ByteFormatError) -> Value
+  ) -> Value? {
+    guard text.utf8.count <= 4096, let bytes = Seal.bytes(String(text)), bytes.count > 32 else {
+      return nil
+    }
+    let content = bytes.dropLast(32)
+    guard Seal.isSame(Array(bytes.suffix(32)), code(of: Array(content))) else { return nil }
+    var reader = ByteReader(content)
+    guard let first = try? reader.byte(), first == kind.rawValue, let value = try? read(&reader),
+      reader.isAtEnd
+    else { return nil }
+    return value
+  }
+
+  /// 64 hexadecimal digits that follow from `name` and the secret.
+  func digits(for name: String) -> String {
+    code(of: Array("name \(name)".utf8)).map { byte in
+      let digits = String(byte, radix: 16)
+      return byte < 16 ? "0" + digits : digits
+    }.joined()
+  }
+
+  private func code(of bytes: [UInt8]) -> [UInt8] {
+    SHA256.authenticationCode(of: bytes, key: key)
+  }
+
+  /// Whether two texts are the same, in a time that does not tell where they differ.
+  static func isSame(_ first: some Collection<UInt8>, _ second: some Collection<UInt8>) -> Bool {
+    guard first.count == second.count else { return false }
+    return zip(first, second).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  /// Base64 with the characters that need no escape in a URL.
+  private static func text(_ bytes: [UInt8]) -> String {
+    Data(bytes).base64EncodedString()
+      .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  }
+
+  private static func bytes(_ text: String) -> [UInt8]? {
+    var base64 = text.replacing("-", with: "+").replacing("_", with: "/")
+    while !base64.utf8.count.isMultiple(of: 4) { base64 += "=" }
+    return Data(base64Encoded: base64).map { [UInt8]($0) }
+  }
+}

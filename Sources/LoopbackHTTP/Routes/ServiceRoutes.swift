@@ -1,0 +1,227 @@
+import CloudProtocol
+import Foundation
+import LoopbackServer
+import Records
+import WebServices
+
+/// The routes of CloudKit Web Services: `/database/…`, `/device/…`, and the tickets they hand out.
+struct ServiceRoutes: Sendable {
+  /// How this package's own client says that it knows the extra members, and the rest of a
+  /// request's envelope, which CloudKit Web Services has no place for.
+  enum Header {
+    /// Present when extra members are understood.
+    static let exact = "cloudsync"
+    /// The request's name, by which a second arrival is known.
+    static let request = "cloudsync-request"
+    /// The account that the client believes is signed in.
+    static let user = "cloudsync-user"
+    /// The device that asks.
+    static let device = "cloudsync-device"
+    /// Where the next web token is handed out.
+    static let webToken = "x-apple-cloudkit-web-auth-token"
+  }
+
+  /// The most bytes of a body of JSON: a request's limit holds for what it says, which may take
+  /// several times as many to write down.
+  static let bodyBytes = 24 << 20
+
+  let server: LoopbackServer
+  let tokens: AccessTokens
+  let courier: Courier
+  let baseURL: String
+
+  /// A request that was let in.
+  struct Visit: Sendable {
+    var path: ServicePath
+    var items: QueryItems
+    var bearer: AccessTokens.Bearer?
+    var device: LoopbackDevice
+    var deviceName: String
+    var notation: Notation
+    var requestID: String
+    var expectedUser: UserID?
+
+    func call(_ request: CloudRequest, _ suffix: String = "") -> CloudCall {
+      CloudCall(
+        container: path.container, environment: path.environment, database: path.database,
+        expectedUser: expectedUser, requestID: requestID + suffix, request: request)
+    }
+  }
+
+  /// Whether a request with this head is let in; `nil` when the path is none of these.
+  func admission(_ head: HTTPRequestHead) -> HTTPAdmission? {
+    if let ticket = Ticket(path: head.path, seal: tokens.seal) {
+      guard ticket.methods.contains(head.method) else {
+        return .refuse(.wrongMethod(ticket.methods))
+      }
+      return .accept(bodyBytes: ticket.isUpload ? server.limits.assetBytes : 0)
+    }
+    guard head.path.hasPrefix("/database/") || head.path.hasPrefix("/device/") else { return nil }
+    guard let path = ServicePath(head.path) else {
+      return .refuse(.failure(404, "NOT_FOUND", "there is no such endpoint"))
+    }
+    let methods = path.endpoint.takesGet ? ["GET", "HEAD", "POST"] : ["POST"]
+    guard methods.contains(head.method) else { return .refuse(.wrongMethod(methods)) }
+    if let refusal = refusal(of: finding(head, path)) { return .refuse(refusal) }
+    return .accept(bodyBytes: ServiceRoutes.bodyBytes)
+  }
+
+  /// The answer to a request that was let in.
+  func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    if let ticket = Ticket(path: request.head.path, seal: tokens.seal) {
+      return await answer(ticket, request)
+    }
+    guard let path = ServicePath(request.head.path) else {
+      return .failure(404, "NOT_FOUND", "there is no such endpoint")
+    }
+    let finding = finding(request.head, path)
+    if let refusal = refusal(of: finding) { return refusal }
+    var bearer: AccessTokens.Bearer?
+    if case .person(let person) = finding { bearer = person }
+    var response = await answer(request, path, bearer)
+    if let bearer {
+      let next = tokens.webToken(for: bearer.account, container: bearer.container)
+      response.fields.append(.init(name: Header.webToken, value: next))
+    }
+    return response
+  }
+
+  private func answer(
+    _ request: HTTPRequest, _ path: ServicePath, _ bearer: AccessTokens.Bearer?
+  ) async -> HTTPResponse {
+    let isExact = request.head.value(Header.exact) != nil
+    do throws(CloudError) {
+      let visit = try visit(request.head, path, bearer, isExact: isExact)
+      return .json(200, try await body(of: request, visit))
+    } catch {
+      let notation = Notation(
+        container: path.container, database: path.database, user: nil, isExact: isExact)
+      return failure(error, notation)
+    }
+  }
+
+  /// The answer to a request that failed as a whole.
+  func failure(_ error: CloudError, _ notation: Notation) -> HTTPResponse {
+    var members = JSON.Members()
+    members.add("uuid", .string(UUID().uuidString))
+    let code = Notation.errorCode(for: error.code)
+    if code.code == .notAuthenticated { members.add("redirectURL", .string(signInURL)) }
+    var response = HTTPResponse.json(code.status, notation.json(error, of: members))
+    if let seconds = error.retryAfter, seconds.isFinite, seconds >= 0, seconds < 1e9 {
+      response.fields.append(.init(name: "retry-after", value: "\(Int(seconds.rounded(.up)))"))
+    }
+    return response
+  }
+
+  private var signInURL: String { baseURL + "/console#sign-in" }
+
+  // MARK: Letting in
+
+  private func finding(_ head: HTTPRequestHead, _ path: ServicePath) -> AccessTokens.Finding {
+    let items = QueryItems(head.query)
+    // Old clients call the web token a session.
+    return tokens.finding(
+      api: items["ckAPIToken"], web: items["ckWebAuthToken"] ?? items["ckSession"],
+      container: path.container)
+  }
+
+  private func refusal(of finding: AccessTokens.Finding) -> HTTPResponse? {
+    switch finding {
+    case .app, .person: nil
+    case .unknownApp:
+      .failure(
+        401, "AUTHENTICATION_FAILED",
+        "the ckAPIToken is missing or not one of this server's for this container; signatures "
+          + "of servers are not taken")
+    case .unknownPerson:
+      .failure(
+        421, "AUTHENTICATION_REQUIRED", "the ckWebAuthToken is not valid here, or not any more",
+        redirect: signInURL)
+    }
+  }
+
+  private func visit(
+    _ head: HTTPRequestHead, _ path: ServicePath, _ bearer: AccessTokens.Bearer?, isExact: Bool
+  ) throws(CloudError) -> Visit {
+    let items = QueryItems(head.query)
+    let name = head.value(Header.device) ?? items["clientId"] ?? "web"
+    guard (1...255).contains(name.utf8.count) else {
+      throw .malformed("a device's name needs 1 to 255 bytes")
+    }
+    let device = server.remoteDevice(name, account: bearer?.account)
+    var notation = Notation(
+      container: path.container, database: path.database,
+      user: try bearer.map { (bearer) throws(CloudError) in try server.user(of: bearer.account) },
+      isExact: isExact)
+    var visit = Visit(
+      path: path, items: items, bearer: bearer, device: device, deviceName: name,
+      notation: notation, requestID: head.value(Header.request) ?? UUID().uuidString,
+      expectedUser: head.value(Header.user).map { UserID($0) })
+    let tickets = visit
+    notation.downloadURL = { id, key, asset in downloadURL(tickets, id, key, asset) }
+    visit.notation = notation
+    return visit
+  }
+
+  // MARK: Answering
+
+  private func body(of request: HTTPRequest, _ visit: Visit) async throws(CloudError) -> JSON {
+    let body: JSON
+    do throws(JSONFault) {
+      body = request.body.isEmpty ? .object(JSON.Members()) : try JSON(parsing: request.body)
+    } catch {
+      throw .malformed("the body is not JSON: \(error)")
+    }
+    switch visit.path.endpoint {
+    case .assetsUpload: return try uploadTickets(body, visit)
+    case .assetsRereference: return try await rereference(body, visit)
+    case .tokensCreate: return try courierTicket(body, visit)
+    case .tokensRegister: return .object(JSON.Members())
+    default: break
+    }
+    let exchange = try Exchange(
+      visit.path, body: body, notation: visit.notation,
+      wantsToken: visit.items["getCurrentSyncToken"] == "true", newName: { UUID().uuidString })
+    guard let exchange else { throw .malformed("there is no such endpoint") }
+    var outcomes: [Exchange.Outcome] = []
+    for (index, request) in exchange.requests.enumerated() {
+      let call = visit.call(request, index == 0 ? "" : "/\(index)")
+      do throws(CloudError) { outcomes.append(.success(try await visit.device.send(call))) } catch {
+        outcomes.append(.failure(error))
+      }
+    }
+    return try exchange.body(outcomes)
+  }
+}
+
+extension HTTPResponse {
+  /// An answer of JSON.
+  static func json(_ status: Int, _ body: JSON) -> HTTPResponse {
+    HTTPResponse(
+      status,
+      fields: [
+        .init(name: "content-type", value: "application/json; charset=UTF-8"),
+        .init(name: "cache-control", value: "no-store"),
+        .init(name: "x-content-type-options", value: "nosniff"),
+      ], body: body.bytes)
+  }
+
+  /// An error of a request as a whole.
+  static func failure(
+    _ status: Int, _ code: String, _ reason: String, redirect: String? = nil
+  ) -> HTTPResponse {
+    .json(
+      status,
+      .members([
+        "uuid": .string(UUID().uuidString), "serverErrorCode": .string(code),
+        "reason": .string(reason), "redirectURL": redirect.map { .string($0) },
+      ]))
+  }
+
+  /// The answer to a method that is not taken here.
+  static func wrongMethod(_ methods: [String]) -> HTTPResponse {
+    var response = failure(405, "BAD_REQUEST", "this takes \(methods.joined(separator: ", ")) only")
+    response.fields.append(.init(name: "allow", value: methods.joined(separator: ", ")))
+    return response
+  }
+}
