@@ -32,8 +32,8 @@ struct LogReading {
         // The bytes are those that were written, so the writer knew more than this reader.
         let number = PrintedName.number(log.entryCount + 1)
         throw damaged(
-          "has an entry that this version can't read, the \(number). after the snapshot (\(error)); "
-            + "a newer version may have written it",
+          "has an entry that this version can't read, number \(number) behind the snapshot "
+            + "(\(error)); a newer version may have written it",
           readable: inspection(state, log))
       }
     }
@@ -61,7 +61,8 @@ struct LogReading {
       case .foreign:
         throw StateInspectionError(
           .foreign,
-          "The log \(shown) holds something else than the state of a sync engine. Give another file."
+          "The log \(shown) holds something else than the state of a sync engine. Give another "
+            + "file."
         )
       case .damaged(let fault):
         throw damaged(

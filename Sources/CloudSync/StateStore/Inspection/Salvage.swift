@@ -3,6 +3,11 @@ import SyncMachine
 
 /// What can be had of a file that can't be read as what it should be.
 struct Salvage {
+  /// How a state begins in base64.
+  private static let textMagic = Array("Q1NZTk".utf8)
+  /// A file with more states than this has none that anybody looks for.
+  private static let most = 16
+
   private let bytes: [UInt8]
   private let name: String
 
@@ -13,12 +18,12 @@ struct Salvage {
 
   /// The first state in the file that is whole.
   var whole: StateInspection? {
-    for start in starts {
-      var reader = ByteReader(bytes[start...])
+    for blob in blobs {
+      var reader = ByteReader(blob)
       let content = try? Salvage.content(of: &reader)
       guard content != nil else { continue }
-      let blob = Array(bytes[start..<(start + reader.offset)])
-      if let state = try? SyncState(decoding: blob) { return inspection(state) }
+      let end = blob.startIndex + reader.offset
+      if let state = try? SyncState(decoding: Array(blob[..<end])) { return inspection(state) }
     }
     return nil
   }
@@ -26,8 +31,8 @@ struct Salvage {
   /// The first state in the file, whole or not.
   var any: StateInspection? {
     if let whole { return whole }
-    for start in starts {
-      if let state = SyncState(salvaging: Array(bytes[start...])) {
+    for blob in blobs {
+      if let state = SyncState(salvaging: Array(blob)) {
         return inspection(state, isUnchecked: true)
       }
     }
@@ -48,12 +53,21 @@ struct Salvage {
       + "\(parts.joined(separator: ", "))."
   }
 
-  /// Where a state may begin.
-  private var starts: [Int] {
-    let magic = StateReading.stateMagic
+  /// What begins like a state, by itself or as base64, whatever stands behind it.
+  private var blobs: [ArraySlice<UInt8>] {
+    let texts = starts(with: Salvage.textMagic).map { start in
+      // JSON puts a backslash in front of a slash.
+      Base64Text.decode(bytes[start...].lazy.filter { $0 != UInt8(ascii: "\\") }).bytes[...]
+    }
+    return starts(with: StateReading.stateMagic).map { bytes[$0...] } + texts
+  }
+
+  private func starts(with magic: [UInt8]) -> [Int] {
     var starts: [Int] = []
     var position = 0
-    while let next = bytes[position...].firstIndex(of: magic[0]), starts.count < 1_000 {
+    while starts.count < Salvage.most,
+      let next = bytes[position...].firstIndex(of: magic[0])
+    {
       if bytes[next...].starts(with: magic) { starts.append(next) }
       position = next + 1
     }

@@ -141,6 +141,8 @@ private struct StatePage: Encodable {
     pendingRecordZoneChanges = state.records.unsettled.map(Change.init)
     counts = [
       "pendingDatabaseChanges": pendingDatabaseChanges.count,
+      "pendingRecordDeletions": state.records.unsettled.count { $0.kind == .delete },
+      "pendingRecordSaves": state.records.unsettled.count { $0.kind == .save },
       "pendingRecordZoneChanges": pendingRecordZoneChanges.count,
       "zoneTokens": zoneTokens.count,
       "zonesStartingOver": zonesStartingOver.count,
@@ -157,7 +159,7 @@ private struct StatePage: Encodable {
         unfinishedBytes: log.unfinishedBytes)
     case .encoded(let carriers, let place):
       return File(
-        bytes: inspection.byteCount, kind: "encoded", carriers: carriers,
+        bytes: inspection.byteCount, kind: "encoded", carriers: carriers.isEmpty ? nil : carriers,
         member: place.isEmpty ? nil : place)
     }
   }

@@ -44,7 +44,7 @@ package struct StateInspection: Sendable, Equatable {
   package let stateFormat: Int
   /// What the engine would go on from.
   package let state: SyncState
-  /// Whether the bytes failed their checksum, so that any value may be wrong; only inside of errors.
+  /// Whether the bytes failed their checksum, so that any value may be wrong; only within errors.
   package let isUnchecked: Bool
 
   /// Reads a file.

@@ -27,14 +27,14 @@ struct StateReading {
       return try read(pick(from: search), of: search)
     }
     if let finding = search.findings.first { return try read(finding, of: search) }
-    if let rest = Salvage(bytes, name: name).whole {
-      throw damaged("begins like no state", readable: rest)
-    }
     if let fault = search.fault {
       if let rest = Salvage(bytes, name: name).any {
         throw damaged("is \(fault)", readable: rest)
       }
       throw foreign(", and it is \(fault)")
+    }
+    if let rest = Salvage(bytes, name: name).whole {
+      throw damaged("begins like no state", readable: rest)
     }
     throw foreign("")
   }
