@@ -15,20 +15,19 @@ extension StateInspection {
     writeCounts(to: &page)
     writeSettings(to: &page)
     let tokens = state.zoneTokens.sorted { $0.key < $1.key }
-    page.list(
-      "zone tokens",
-      tokens.map { (PrintedName.zone($0.key), PrintedName.token($0.value.bytes)) })
-    page.list(
-      "zones with unfetched changes", state.changedZones.map { (PrintedName.zone($0), "") })
-    page.list(
-      "zones to read from the start",
-      state.expiredZones.sorted().map { (PrintedName.zone($0), "") })
-    page.list(
-      "pending database changes",
-      state.zones.unsettled.map { ($0.kind.word, PrintedName.zone($0.id)) })
-    page.list(
-      "pending record zone changes",
-      state.records.unsettled.map { ($0.kind.word, PrintedName.record($0.id)) })
+    page.list("zone tokens", tokens) {
+      (PrintedName.zone($0.key), PrintedName.token($0.value.bytes))
+    }
+    page.list("zones with unfetched changes", state.changedZones) { (PrintedName.zone($0), "") }
+    page.list("zones to read from the start", state.expiredZones.sorted()) {
+      (PrintedName.zone($0), "")
+    }
+    page.list("pending database changes", state.zones.unsettled) {
+      ($0.kind.word, PrintedName.zone($0.id))
+    }
+    page.list("pending record zone changes", state.records.unsettled) {
+      ($0.kind.word, PrintedName.record($0.id))
+    }
     return page.text
   }
 
@@ -110,12 +109,16 @@ private struct TextPage {
   }
 
   /// A list under a heading; nothing when it is empty.
-  mutating func list(_ heading: String, _ rows: [(String, String)]) {
-    guard !rows.isEmpty, limit > 0 else { return }
+  mutating func list<Element>(
+    _ heading: String, _ elements: [Element], row: (Element) -> (String, String)
+  ) {
+    guard !elements.isEmpty, limit > 0 else { return }
     line("")
-    line("\(heading) (\(PrintedName.number(rows.count)))")
-    table(Array(rows.prefix(limit)), indent: "  ")
-    if rows.count > limit { line("  ... and \(PrintedName.number(rows.count - limit)) more") }
+    line("\(heading) (\(PrintedName.number(elements.count)))")
+    table(elements.prefix(limit).map(row), indent: "  ")
+    if elements.count > limit {
+      line("  ... and \(PrintedName.number(elements.count - limit)) more")
+    }
   }
 
   /// A count and what it is made of.

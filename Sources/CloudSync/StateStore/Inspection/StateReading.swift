@@ -57,7 +57,7 @@ struct StateReading {
 
   /// The finding that `member` names; its way begins with that.
   private func pick(from search: StateSearch) throws(StateInspectionError) -> StateSearch.Finding {
-    let places = search.findings.map { PrintedName.line($0.place) }.joined(separator: ", ")
+    let places = StateReading.list(search.findings.map(\.place))
     guard let member else {
       throw StateInspectionError(
         .ambiguous,
@@ -71,6 +71,13 @@ struct StateReading {
     let others = places.isEmpty ? "There is none elsewhere in it." : "It has them at \(places)."
     throw StateInspectionError(
       .ambiguous, "\(shown) holds \(count) at \(PrintedName.line(member)). \(others)")
+  }
+
+  /// The first places in order of their names.
+  private static func list(_ places: [String]) -> String {
+    let most = 10
+    let list = places.sorted().prefix(most).map(PrintedName.line).joined(separator: ", ")
+    return places.count > most ? "\(list) and \(places.count - most) more" : list
   }
 
   private func read(
