@@ -85,9 +85,35 @@ extension SyncState {
     }
   }
 
+  /// What can still be read at the front of damaged bytes, without asking for the checksum.
+  ///
+  /// Any of it may be wrong: it is for people to look at, never for an engine to go on from.
+  /// `nil` when the bytes never were a state, or are one of a newer version.
+  package init?(salvaging bytes: [UInt8]) {
+    let start = SyncState.magic.count
+    guard bytes.count > start, bytes.starts(with: SyncState.magic),
+      bytes[start] == SyncState.formatVersion
+    else { return nil }
+    self.init()
+    var reader = ByteReader(bytes[(start + 1)...])
+    do throws(ByteFormatError) {
+      let length = Int(clamping: try reader.variable())
+      var payload = ByteReader(try reader.raw(min(length, reader.remaining)))
+      try read(from: &payload)
+    } catch {
+      // What was read until here stays.
+    }
+  }
+
   private init(payload: ArraySlice<UInt8>) throws(ByteFormatError) {
     self.init()
     var reader = ByteReader(payload)
+    try read(from: &reader)
+    try reader.finish()
+  }
+
+  /// Takes one field after the other; after a fault those before it are there.
+  private mutating func read(from reader: inout ByteReader) throws(ByteFormatError) {
     user = try reader.optional { (reader) throws(ByteFormatError) in UserID(try reader.string()) }
     unannounced = try reader.optional { (reader) throws(ByteFormatError) in
       let previous = try reader.optional { (reader) throws(ByteFormatError) in
@@ -115,7 +141,6 @@ extension SyncState {
       zones.add(PendingChange(kind, try reader.zoneID()))
     }
     try SyncState.readRecords(from: &reader, into: &records)
-    try reader.finish()
   }
 
   /// Writes each zone once and each change as its zone's number and its name.

@@ -26,28 +26,52 @@ enum LogFormat {
     return writer.bytes
   }
 
+  /// What a log holds up to its end, or up to where it is damaged.
+  struct Reading {
+    var contents = StateStoreContents()
+    /// How many bytes are whole.
+    var length = 0
+    /// Why the bytes behind `length` can't be used; `nil` when a crash cut them off.
+    var fault: FileStateStoreError?
+  }
+
   /// What `bytes` hold, and how many of them are whole.
   static func parse(
     _ bytes: [UInt8], path: String
   ) throws(FileStateStoreError) -> (contents: StateStoreContents, length: Int) {
+    let reading = read(bytes, path: path)
+    if let fault = reading.fault { throw fault }
+    return (reading.contents, reading.length)
+  }
+
+  /// Takes all that can be had of `bytes`.
+  static func read(_ bytes: [UInt8], path: String) -> Reading {
+    var reading = Reading()
     guard bytes.starts(with: magic.prefix(bytes.count)) else {
-      throw FileStateStoreError(.foreign, "\(path) is no state file; give another name.")
+      reading.fault = FileStateStoreError(
+        .foreign, "\(path) is no state file; give another name.")
+      return reading
     }
     // A header that a crash cut short: nothing was ever acknowledged.
-    guard bytes.count > magic.count else { return (StateStoreContents(), 0) }
+    guard bytes.count > magic.count else { return reading }
     guard bytes[magic.count] == version else {
-      throw FileStateStoreError(
+      reading.fault = FileStateStoreError(
         .future,
         "The state file \(path) has format \(bytes[magic.count]), this version reads \(version). "
           + "Update the app, or start over with another file.")
+      return reading
     }
-    var contents = StateStoreContents()
-    var position = magic.count + 1
-    while position < bytes.count {
-      guard let next = try take(bytes[position...], into: &contents, path: path) else { break }
-      position = next
+    reading.length = magic.count + 1
+    do throws(FileStateStoreError) {
+      while reading.length < bytes.count {
+        let rest = bytes[reading.length...]
+        guard let next = try take(rest, into: &reading.contents, path: path) else { break }
+        reading.length = next
+      }
+    } catch {
+      reading.fault = error
     }
-    return (contents, position)
+    return reading
   }
 
   /// Takes the record at the front of `rest`; `nil` when a crash cut it off.

@@ -1,0 +1,43 @@
+import Foundation
+
+/// Reads a file that somebody named, which may be anything.
+enum StateFile {
+  /// More than any state takes; a larger file was named by mistake.
+  private static let largest = 1 << 30
+
+  /// All bytes of the file at `path`.
+  static func read(_ path: String) throws(StateInspectionError) -> [UInt8] {
+    let shown = PrintedName.line(path)
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      if errno == ENOENT {
+        throw StateInspectionError(
+          .unreadable, "There is no file \(shown). Give the path of a state log or a saved state.")
+      }
+      throw unreadable(shown, String(cString: strerror(errno)))
+    }
+    // Anything but a file could keep the reader waiting for ever.
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      let isFolder = status.st_mode & S_IFMT == S_IFDIR
+      throw StateInspectionError(
+        .unreadable,
+        "\(shown) is \(isFolder ? "a folder" : "no file"). Give the path of a state log or a "
+          + "saved state.")
+    }
+    guard status.st_size <= largest else {
+      throw StateInspectionError(
+        .foreign, "\(shown) is too large for a state (\(status.st_size) bytes). Give another file.")
+    }
+    do throws(FileStateStoreError) {
+      if let bytes = try LogFile.read(path) { return bytes }
+    } catch {
+      throw StateInspectionError(.unreadable, error.message)
+    }
+    throw unreadable(shown, "it is gone")
+  }
+
+  private static func unreadable(_ shown: String, _ reason: String) -> StateInspectionError {
+    StateInspectionError(
+      .unreadable, "Could not read \(shown): \(reason). Check the path and the rights.")
+  }
+}
