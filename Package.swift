@@ -60,7 +60,7 @@ let package = Package(
     room("CloudMachine", ["CloudProtocol", "Records"]),
     room("WebServices", ["CloudProtocol", "Records"]),
     // rank 3
-    room("CloudSync", ["SyncMachine", "CloudProtocol", "Records"]),
+    room("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records"]),
     room("LoopbackServer", ["CloudMachine", "CloudProtocol", "Records", "SQLite"]),
     // rank 4
     room("LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records"]),
@@ -110,7 +110,10 @@ let package = Package(
       "LoopbackHTTPTests",
       ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol", "Records"]),
     tests(
-      "TransportTests", ["LoopbackServer", "CloudMachine", "CloudProtocol", "Records"]),
+      "TransportTests",
+      [
+        "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "CloudProtocol", "Records",
+      ]),
     tests(
       "SimulationTests",
       ["CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),

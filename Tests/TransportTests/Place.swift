@@ -20,7 +20,7 @@ protocol Place: Sendable {
   func administer(_ act: Act, of account: String) throws
 
   /// Ends the place and says what was left over; nothing is right.
-  func close() -> [String]
+  func close() async -> [String]
 }
 
 /// What an administrator can do.
@@ -141,7 +141,7 @@ final class MachinePlace: Place {
     }
   }
 
-  func close() -> [String] { takePushes().map { "push \($0)" } }
+  func close() async -> [String] { takePushes().map { "push \($0)" } }
 }
 
 extension MachinePlace.Contents {
@@ -160,7 +160,7 @@ extension MachinePlace.Contents {
 /// A server in this process.
 final class ServerPlace: Place {
   let server: LoopbackServer
-  private let devices: [LoopbackDevice]
+  let devices: [LoopbackDevice]
   private let observations: [any SignalObservation]
   private let pushes: Pushes
   private let cleanUp: @Sendable () -> Void
@@ -169,12 +169,21 @@ final class ServerPlace: Place {
     let values = Mutex<[String]>([])
   }
 
-  init(_ server: LoopbackServer, cleanUp: @escaping @Sendable () -> Void = {}) {
+  convenience init(_ server: LoopbackServer, cleanUp: @escaping @Sendable () -> Void = {}) {
+    self.init(
+      server, devices: listeners.map { server.device($0.device, signedInAs: $0.account) },
+      cleanUp: cleanUp)
+  }
+
+  /// A place whose pushes come to `devices`.
+  init(
+    _ server: LoopbackServer, devices: [LoopbackDevice], cleanUp: @escaping @Sendable () -> Void
+  ) {
     self.server = server
     self.cleanUp = cleanUp
     let pushes = Pushes()
     self.pushes = pushes
-    devices = listeners.map { server.device($0.device, signedInAs: $0.account) }
+    self.devices = devices
     observations = devices.map { device in
       let name = device.name
       return device.observeSignals { signal in
@@ -214,7 +223,7 @@ final class ServerPlace: Place {
     }
   }
 
-  func close() -> [String] {
+  func close() async -> [String] {
     var left = takePushes().map { "push \($0)" }
     if server.controls.openRequestCount > 0 { left.append("open requests") }
     if !server.controls.heldRequests.isEmpty { left.append("held requests") }

@@ -8,6 +8,8 @@ enum PlaceKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
   case machine = "the bare machine"
   case memoryServer = "a server in memory"
   case fileServer = "a server on a file"
+  case webServerInMemory = "a server in memory, over HTTP"
+  case webServerOnFile = "a server on a file, over HTTP"
 
   var testDescription: String { rawValue }
 
@@ -21,6 +23,13 @@ enum PlaceKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
       let server = try LoopbackServer(
         path: folder.path("cloud.db"), clock: tickingClock(), limits: smallLimits())
       return ServerPlace(server) { folder.remove() }
+    case .webServerInMemory:
+      return try WebPlace(LoopbackServer(clock: tickingClock(), limits: smallLimits()))
+    case .webServerOnFile:
+      let folder = try TemporaryFolder()
+      let server = try LoopbackServer(
+        path: folder.path("cloud.db"), clock: tickingClock(), limits: smallLimits())
+      return try WebPlace(server) { folder.remove() }
     }
   }
 }

@@ -44,7 +44,7 @@ struct TransportTests {
   func scenario(_ kind: PlaceKind, _ scenario: Scenario) async throws {
     let place = try kind.open()
     let steps = try await scenario.run(place)
-    let left = place.close()
+    let left = await place.close()
     for step in steps where step.came != step.expected {
       Issue.record("\(step.what): `\(step.came)` came, `\(step.expected)` is right")
     }

@@ -1,0 +1,82 @@
+import CloudProtocol
+import Records
+import WebServices
+
+/// Requests about several zones, for a service where one request is about one zone.
+///
+/// Source: web-services 1.4 and 1.11.
+extension WebServicesTransport {
+  /// The most operations or names in one request to Apple's service.
+  private static let itemsPerRequest = 200
+
+  private func refuse(itemCount: Int) throws(CloudError) {
+    guard itemCount <= WebServicesTransport.itemsPerRequest else {
+      throw CloudError(
+        .limitExceeded,
+        "the request holds \(itemCount) items, more than the "
+          + "\(WebServicesTransport.itemsPerRequest) that one may hold; send it in parts")
+    }
+  }
+
+  func fetch(
+    _ request: FetchRecords, _ call: CloudCall
+  ) async throws(CloudError) -> CloudReply {
+    try refuse(itemCount: request.ids.count)
+    var results: [RecordID: ItemResult<RecordID, Record>] = [:]
+    for zone in WebServicesTransport.zones(request.ids) {
+      var part = request
+      part.ids = request.ids.filter { $0.zone == zone }
+      var call = call
+      call.request = .fetchRecords(part)
+      guard case .records(let found) = try await session.run(call) else { throw .misplaced }
+      for (id, result) in zip(part.ids, found) { results[id] = result }
+    }
+    return .records(request.ids.compactMap { results[$0] })
+  }
+
+  /// The parts of a change are sent one after the other; a failure of a later one is that of its
+  /// items, since the earlier ones are done.
+  func modify(
+    _ request: ModifyRecords, _ call: CloudCall
+  ) async throws(CloudError) -> CloudReply {
+    try refuse(itemCount: request.save.count + request.delete.count)
+    var saved: [RecordID: ItemResult<RecordID, Record>] = [:]
+    var deleted: [RecordID: ItemResult<RecordID, Done>] = [:]
+    let zones = WebServicesTransport.zones(request.save.map(\.id) + request.delete)
+    for (index, zone) in zones.enumerated() {
+      var part = request
+      part.save = request.save.filter { $0.id.zone == zone }
+      part.delete = request.delete.filter { $0.zone == zone }
+      var call = call
+      call.requestID += "/\(index)"
+      call.request = .modifyRecords(part)
+      do throws(CloudError) {
+        guard case .recordsModified(let first, let second) = try await session.run(call) else {
+          throw .misplaced
+        }
+        for (save, result) in zip(part.save, first) { saved[save.id] = result }
+        for (id, result) in zip(part.delete, second) { deleted[id] = result }
+      } catch {
+        if index == 0 { throw error }
+        for save in part.save { saved[save.id] = ItemResult(id: save.id, .failure(error)) }
+        for id in part.delete { deleted[id] = ItemResult(id: id, .failure(error)) }
+      }
+    }
+    return .recordsModified(
+      saved: request.save.compactMap { saved[$0.id] },
+      deleted: request.delete.compactMap { deleted[$0] })
+  }
+
+  /// The zones of records, each once, in the order they are first named.
+  private static func zones(_ ids: [RecordID]) -> [ZoneID] {
+    var zones: [ZoneID] = []
+    for id in ids where !zones.contains(id.zone) { zones.append(id.zone) }
+    return zones
+  }
+}
+
+extension CloudError {
+  /// An answer of another kind than was asked for.
+  static let misplaced = CloudError(
+    .internalError, "the server's answer does not belong to the request")
+}
