@@ -28,6 +28,11 @@ package protocol CloudStorage: SchemaStorage, AssetStorage {
   /// All accounts, by name.
   func accounts() throws -> [AccountRow]
 
+  /// The rows of all databases that anything was ever stored in, ordered as `DatabaseID` is.
+  ///
+  /// Databases that hold one user's subscriptions to a public or shared database are among them.
+  func databases() throws -> [DatabaseRow]
+
   /// The database `id`, if anything was ever stored in it.
   func database(_ id: DatabaseID) throws -> DatabaseRow?
 
@@ -145,6 +150,22 @@ package struct DatabaseID: Hashable, Sendable, Codable {
     self.environment = environment
     self.scope = scope
     self.owner = owner
+  }
+}
+
+extension DatabaseID: Comparable {
+  /// Orders by container, environment, scope and owner, names by their bytes, so that databases
+  /// have one order in every storage.
+  package static func < (first: DatabaseID, second: DatabaseID) -> Bool {
+    if first.container != second.container {
+      return first.container.utf8.lexicographicallyPrecedes(second.container.utf8)
+    }
+    if first.environment != second.environment {
+      return first.environment.rawValue < second.environment.rawValue
+    }
+    if first.scope != second.scope { return first.scope.rawValue < second.scope.rawValue }
+    return (first.owner?.rawValue ?? "").utf8
+      .lexicographicallyPrecedes((second.owner?.rawValue ?? "").utf8)
   }
 }
 

@@ -55,6 +55,7 @@ final class WatchedStorage: CloudStorage {
   func account(named name: String) throws -> AccountRow? { try read(base.account(named: name)) }
   func account(_ user: UserID) throws -> AccountRow? { try read(base.account(user)) }
   func accounts() throws -> [AccountRow] { try read(base.accounts()) }
+  func databases() throws -> [DatabaseRow] { try read(base.databases()) }
   func database(_ id: DatabaseID) throws -> DatabaseRow? { try read(base.database(id)) }
   func zone(_ zone: ZoneID, in database: DatabaseID) throws -> ZoneRow? {
     try read(base.zone(zone, in: database))
