@@ -7,7 +7,7 @@ package import Records
 /// asked for everything at once, so none has to hold all data in memory. One request is one
 /// `transaction`; inside it the machine reads what it needs and hands over all changes in one
 /// `commit`. Implementations need not be thread-safe: the server that drives them holds a lock.
-package protocol CloudStorage: SchemaStorage, AssetStorage {
+package protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
   /// Runs `body` so that no other process can change anything between its first read and its
   /// commit; when it throws, nothing it committed is kept.
   func transaction<Value>(_ body: () throws -> Value) throws -> Value
@@ -125,6 +125,8 @@ package enum StorageChange: Hashable, Sendable {
   case putUpload(UploadRow, content: [UInt8])
   /// Forgets the receipt of an upload.
   case removeUpload(String)
+  /// Forgets every row and makes the storage another one, with an identity and a key of its own.
+  case removeEverything(identity: UInt64, secret: StorageSecret)
 }
 
 /// Names one database: a public one has no owner.
