@@ -45,7 +45,8 @@ struct ArchiveParser {
     case UInt8(ascii: "\""): return .text(try text())
     case UInt8(ascii: "t") where take(word: "true"): return .flag(true)
     case UInt8(ascii: "f") where take(word: "false"): return .flag(false)
-    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return number()
+    case let byte? where byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte):
+      return number()
     default: throw notJSON()
     }
   }
@@ -79,7 +80,7 @@ struct ArchiveParser {
   private mutating func number() -> ArchiveJSON {
     let start = position
     while let byte = next,
-      byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") || "+-.eE".utf8.contains(byte)
+      (0x30...0x39).contains(byte) || "+-.eE".utf8.contains(byte)
     {
       position += 1
     }
@@ -89,20 +90,26 @@ struct ArchiveParser {
   private mutating func text() throws(ArchiveFault) -> String {
     var text: [UInt8] = []
     position += 1
-    while let byte = next {
-      position += 1
-      switch byte {
+    while true {
+      let start = position
+      while let byte = next, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\"), byte >= 0x20 {
+        position += 1
+      }
+      text += bytes[start..<position]
+      switch next {
       case UInt8(ascii: "\""):
+        position += 1
         guard let text = String(validating: text, as: UTF8.self) else {
           throw ArchiveFault("a text is no UTF-8")
         }
         return text
-      case UInt8(ascii: "\\"): try escaped(&text)
-      case 0..<0x20: throw notJSON()
-      default: text.append(byte)
+      case UInt8(ascii: "\\"):
+        position += 1
+        try escaped(&text)
+      case nil: throw ArchiveFault("it ends within a text")
+      default: throw notJSON()
       }
     }
-    throw ArchiveFault("it ends within a text")
   }
 
   private mutating func escaped(_ text: inout [UInt8]) throws(ArchiveFault) {
