@@ -82,8 +82,11 @@ extension ArchiveObject {
     return fields
   }
 
+  /// How deep lists may nest, which is as deep as a server's file has them.
+  private static let deepestList = 4
+
   /// The value under the name of its kind.
-  mutating func value() throws -> FieldValue {
+  mutating func value(depth: Int = 0) throws -> FieldValue {
     if let json = json("string") { return .string(try json.text("string")) }
     if let json = json("int64") { return .int64(try json.integer("int64")) }
     if let json = json("double") { return .double(try json.double("double")) }
@@ -95,9 +98,10 @@ extension ArchiveObject {
     if let asset = try optionalObject("asset", { try $0.asset() }) { return .asset(asset) }
     if let place = try optionalObject("location", { try $0.place() }) { return .location(place) }
     guard has("list") else { throw ArchiveFault("a value is of no known kind") }
+    guard depth < ArchiveObject.deepestList else { throw ArchiveFault("lists nest too deep") }
     return .list(
       try list("list") { element in
-        try ArchiveObject.read(element, "a list's member") { try $0.value() }
+        try ArchiveObject.read(element, "a list's member") { try $0.value(depth: depth + 1) }
       })
   }
 
@@ -110,8 +114,10 @@ extension ArchiveObject {
   }
 
   private mutating func asset() throws -> Asset {
-    Asset(
-      checksum: try text("sha256"), size: try need(json("size"), "size").integer("size"),
+    let size: Int = try need(json("size"), "size").integer("size")
+    guard size >= 0 else { throw ArchiveFault("'size' is negative") }
+    return Asset(
+      checksum: try text("sha256"), size: size,
       receipt: try optionalText("receipt"), location: try optionalText("location"))
   }
 

@@ -44,12 +44,10 @@ struct ArchiveWriter {
     }
     try putFiles()
     try putReceipts()
-    let digest = hash.digest().map { byte in
-      (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }.joined()
     try put(
       .object([
-        "kind": .text("end"), "lines": .integer(lineCount), "sha256": .text(digest),
+        "kind": .text("end"), "lines": .integer(lineCount),
+        "sha256": .text(hash.hexadecimalDigest),
       ]))
   }
 
@@ -110,5 +108,12 @@ struct ArchiveWriter {
     try write(line)
     hash.update(line)
     lineCount += 1
+  }
+}
+
+extension SHA256 {
+  /// The digest of all bytes so far.
+  var hexadecimalDigest: String {
+    digest().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }
