@@ -19,8 +19,8 @@ extension LoopbackServer {
   /// Writes the server's archive line by line, each with the line feed that ends it.
   ///
   /// All lines are of one moment: the server answers nobody meanwhile, and `write` must not call
-  /// it. Never more than one line and one page of records is held in memory. Throws what `write`
-  /// throws, `networkFailure` after the server was closed, and what reading its file throws.
+  /// it. Records are read page by page, and nothing written is kept. Throws what `write` throws,
+  /// `networkFailure` after the server was closed, and what reading its file throws.
   public func exportArchive(to write: (String) throws -> Void) throws {
     try exportLines { line in try write(String(decoding: line, as: UTF8.self)) }
   }
@@ -38,7 +38,8 @@ extension LoopbackServer {
 
   /// Puts what an archive holds into this server, which must be empty, all of it or nothing.
   ///
-  /// Devices are not told. The server takes the archive's identity and secret.
+  /// Devices are not told. The server takes the archive's identity and secret. A server in a file
+  /// holds the records of one zone in memory at a time.
   /// - Parameter read: gives the next line with or without the line feed that ends it, `nil`
   ///   after the last. It must not call the server, which answers nobody meanwhile.
   ///
@@ -126,13 +127,14 @@ extension LoopbackServer {
             "an archive can be imported into an empty server only; reset this one, or take "
               + "another")
         }
-        var reader = ArchiveReader(storage)
-        while let line = try {
+        func next() throws -> ArraySlice<UInt8>? {
           do { return try read() } catch {
             failure = error
             throw error
           }
-        }() { try reader.take(line) }
+        }
+        var reader = ArchiveReader(storage)
+        while let line = try next() { try reader.take(line) }
         try reader.finish()
       }
     } catch { throw failure ?? error }
