@@ -79,11 +79,57 @@ struct ArchiveDamageTests {
 
   @Test("What a checksum can't tell is refused by the line that says it")
   func forged() throws {
-    let home = #""container":"c","environment":"development","scope":"private","owner":"_a""#
-    let database =
-      #"{"kind":"database",\#(home),"incarnation":1,"sequence":2,"latest":{"seconds":1.0},"#
-      + #""trimmedThrough":0,"byteCount":2}"#
-    let account = #"{"kind":"account","name":"a","user":"_a"}"#
+    let server = LoopbackServer(identity: 2)
+    let header = try header
+    for (lines, reason) in forgeries {
+      let end = ending(sealed(header + "\n" + lines + "\n"), server)
+      let number = 2 + lines.count { $0 == "\n" }
+      if end.hasPrefix("invalidArguments: line \(number) of"), end.contains(reason) { continue }
+      Issue.record("\(lines.prefix(300)): \(end), not for \(reason)")
+    }
+    #expect(
+      ending(sealed(header + "\n" + Self.account + "\n" + Self.database + "\n"), server) == "ok")
+    #expect(try server.accounts().map(\.name) == ["a"])
+    server.close()
+  }
+
+  @Test("A first line that is another program's or a newer version's is refused as that")
+  func strangers() throws {
+    let header = try header
+    let server = LoopbackServer(identity: 2)
+    for (line, code) in [
+      (header.replacing(":1,", with: ":2,"), "incompatibleVersion: line 1 of"),
+      (header.replacing(":1,", with: ":2,\"more\":[],"), "incompatibleVersion: line 1 of"),
+      (header.replacing(":1,", with: ":0,"), "invalidArguments: line 1 of"),
+      (header.replacing("server", with: "diary"), "invalidArguments: line 1 of"),
+      (header.replacing("0001\"", with: "000\""), "invalidArguments: line 1 of"),
+      (header.replacing("0001\"", with: "000X\""), "invalidArguments: line 1 of"),
+      ("SQLite format 3\0", "invalidArguments: line 1 of"),
+    ] {
+      let end = ending(sealed(line + "\n"), server)
+      #expect(end.hasPrefix(code), "\(line): \(end)")
+    }
+    server.close()
+  }
+
+  private var header: String {
+    get throws {
+      String(
+        decoding: try LoopbackServer(identity: 1).exportArchive().prefix { $0 != 10 },
+        as: UTF8.self)
+    }
+  }
+
+  private static let home =
+    #""container":"c","environment":"development","scope":"private","owner":"_a""#
+  private static let database =
+    #"{"kind":"database",\#(home),"incarnation":1,"sequence":2,"latest":{"seconds":1.0},"#
+    + #""trimmedThrough":0,"byteCount":2}"#
+  private static let account = #"{"kind":"account","name":"a","user":"_a"}"#
+
+  /// Lines that nothing may follow from, and a word of the reason.
+  private var forgeries: [(line: String, reason: String)] {
+    let (home, database, account) = (Self.home, Self.database, Self.account)
     func record(_ content: String) -> String {
       #"{"kind":"record",\#(home),"zone":"A","name":"a","type":"T","changedAt":2,\#(content)}"#
     }
@@ -92,7 +138,7 @@ struct ArchiveDamageTests {
       #"{"kind":"upload","receipt":"r","user":"_a","container":"c","environment":"production","#
       + #""recordType":"T","key":"k","sha256":"0","size":1,"time":{"seconds":1.0}}"#
     let nested = String(repeating: "[", count: 100_000)
-    let table: [(line: String, reason: String)] = [
+    return [
       ("", "JSON"), ("null", "JSON"), ("[]", "no object"), ("{}", "'kind' is missing"),
       (#"{"kind":"end"}"#, "'sha256' is missing"), (#"{"kind":"what"}"#, "unknown"),
       (nested, "too deep"), (account + " ", "follows"), (account.dropLast() + "", "JSON"),
@@ -132,30 +178,6 @@ struct ArchiveDamageTests {
         "'answer'"
       ),
     ]
-    let server = LoopbackServer(identity: 2)
-    let header = String(
-      decoding: try LoopbackServer(identity: 1).exportArchive().prefix { $0 != 10 }, as: UTF8.self)
-    for (lines, reason) in table {
-      let end = ending(sealed(header + "\n" + lines + "\n"), server)
-      let number = 2 + lines.count { $0 == "\n" }
-      if end.hasPrefix("invalidArguments: line \(number) of"), end.contains(reason) { continue }
-      Issue.record("\(lines.prefix(300)): \(end), not for \(reason)")
-    }
-    for (line, code) in [
-      (header.replacing(":1,", with: ":2,"), "incompatibleVersion: line 1 of"),
-      (header.replacing(":1,", with: ":2,\"more\":[],"), "incompatibleVersion: line 1 of"),
-      (header.replacing(":1,", with: ":0,"), "invalidArguments: line 1 of"),
-      (header.replacing("server", with: "diary"), "invalidArguments: line 1 of"),
-      (header.replacing("0001\"", with: "000\""), "invalidArguments: line 1 of"),
-      (header.replacing("0001\"", with: "000X\""), "invalidArguments: line 1 of"),
-      ("SQLite format 3\0", "invalidArguments: line 1 of"),
-    ] {
-      let end = ending(sealed(line + "\n"), server)
-      #expect(end.hasPrefix(code), "\(line): \(end)")
-    }
-    #expect(ending(sealed(header + "\n" + account + "\n" + database + "\n"), server) == "ok")
-    #expect(try server.accounts().map(\.name) == ["a"])
-    server.close()
   }
 
   /// An archive of `lines` with the last line that belongs to them.
