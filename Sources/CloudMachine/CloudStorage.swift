@@ -7,7 +7,7 @@ package import Records
 /// asked for everything at once, so none has to hold all data in memory. One request is one
 /// `transaction`; inside it the machine reads what it needs and hands over all changes in one
 /// `commit`. Implementations need not be thread-safe: the server that drives them holds a lock.
-package protocol CloudStorage: SchemaStorage, AssetStorage {
+package protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
   /// Runs `body` so that no other process can change anything between its first read and its
   /// commit; when it throws, nothing it committed is kept.
   func transaction<Value>(_ body: () throws -> Value) throws -> Value
@@ -27,6 +27,11 @@ package protocol CloudStorage: SchemaStorage, AssetStorage {
 
   /// All accounts, by name.
   func accounts() throws -> [AccountRow]
+
+  /// The rows of all databases that anything was ever stored in, ordered as `DatabaseID` is.
+  ///
+  /// Databases that hold one user's subscriptions to a public or shared database are among them.
+  func databases() throws -> [DatabaseRow]
 
   /// The database `id`, if anything was ever stored in it.
   func database(_ id: DatabaseID) throws -> DatabaseRow?
@@ -120,6 +125,8 @@ package enum StorageChange: Hashable, Sendable {
   case putUpload(UploadRow, content: [UInt8])
   /// Forgets the receipt of an upload.
   case removeUpload(String)
+  /// Forgets every row and makes the storage another one, with an identity and a key of its own.
+  case removeEverything(identity: UInt64, secret: StorageSecret)
 }
 
 /// Names one database: a public one has no owner.
@@ -145,6 +152,22 @@ package struct DatabaseID: Hashable, Sendable, Codable {
     self.environment = environment
     self.scope = scope
     self.owner = owner
+  }
+}
+
+extension DatabaseID: Comparable {
+  /// Orders by container, environment, scope and owner, names by their bytes, so that databases
+  /// have one order in every storage.
+  package static func < (first: DatabaseID, second: DatabaseID) -> Bool {
+    if first.container != second.container {
+      return first.container.utf8.lexicographicallyPrecedes(second.container.utf8)
+    }
+    if first.environment != second.environment {
+      return first.environment.rawValue < second.environment.rawValue
+    }
+    if first.scope != second.scope { return first.scope.rawValue < second.scope.rawValue }
+    return (first.owner?.rawValue ?? "").utf8
+      .lexicographicallyPrecedes((second.owner?.rawValue ?? "").utf8)
   }
 }
 

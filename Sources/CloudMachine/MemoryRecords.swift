@@ -20,6 +20,9 @@ struct MemoryRecords {
   /// Whether there are neither records nor tombstones.
   var isEmpty: Bool { positions.isEmpty }
 
+  /// The names of all records and tombstones, in no particular order.
+  var names: [String] { Array(positions.keys) }
+
   /// The live records.
   var live: [Record] { slots.compactMap { $0.row?.record } }
 

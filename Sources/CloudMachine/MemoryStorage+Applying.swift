@@ -50,6 +50,8 @@ extension MemoryStorage.State {
     case .putSchema(let row): schemas.put(row)
     case .putUpload(let row, let content): files.put(row, content)
     case .removeUpload(let receipt): files.removeUpload(receipt)
+    case .removeEverything(let identity, let secret):
+      self = MemoryStorage.State(identity: identity, secret: secret)
     }
   }
 }
@@ -90,6 +92,9 @@ struct MemoryReceipts {
   private var oldest = 0
 
   subscript(requestID: String) -> Receipt? { receipts[requestID] }
+
+  /// All that are remembered.
+  var oldestFirst: [Receipt] { order[oldest...].compactMap { receipts[$0] } }
 
   mutating func put(_ receipt: Receipt, keeping: Int) {
     if receipts.updateValue(receipt, forKey: receipt.key.requestID) != nil,

@@ -15,6 +15,9 @@ struct MemorySchemas {
     schemas[SchemaKey(container: row.container, environment: row.environment)] = row
   }
 
+  /// What was said of any container, in no particular order.
+  var all: [SchemaRow] { Array(schemas.values) }
+
   func schema(of container: String, in environment: CloudEnvironment) -> SchemaRow? {
     schemas[SchemaKey(container: container, environment: environment)]
   }

@@ -113,6 +113,11 @@ extension MemoryStorage {
     current.accounts.values.sorted { $0.name < $1.name }
   }
 
+  /// The rows of all databases, in order.
+  package func databases() throws -> [DatabaseRow] {
+    current.databases.values.compactMap(\.row).sorted { $0.id < $1.id }
+  }
+
   /// The row of a database.
   package func database(_ id: DatabaseID) throws -> DatabaseRow? { current.databases[id]?.row }
 

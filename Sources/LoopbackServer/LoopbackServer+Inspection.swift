@@ -12,6 +12,20 @@ public struct ServerAccount: Hashable, Sendable {
   public var quota: Int?
 }
 
+/// A database that the server holds something of.
+public struct ServerDatabase: Hashable, Sendable {
+  /// The container.
+  public var container: String
+  /// The container's world.
+  public var environment: CloudEnvironment
+  /// Which kind; a shared one is an account's view of what others share with it.
+  public var scope: DatabaseScope
+  /// The name of the account whose it is; `nil` for a public one.
+  public var account: String?
+  /// How many bytes its records count toward a quota; 0 for a view.
+  public var byteCount: Int
+}
+
 /// The latest change of one record, as the server remembers it.
 public struct ServerChange: Hashable, Sendable {
   /// The change's number, which rises with every change of the database.
@@ -38,6 +52,35 @@ extension LoopbackServer {
   public func accounts() throws(CloudError) -> [ServerAccount] {
     try room.inspect { _, storage in
       try storage.accounts().map { ServerAccount(name: $0.name, user: $0.user, quota: $0.quota) }
+    }
+  }
+
+  /// All databases that anything was ever stored in, by container, environment, scope and account.
+  public func databases() throws(CloudError) -> [ServerDatabase] {
+    try room.inspect { _, storage in
+      var names: [UserID: String] = [:]
+      for account in try storage.accounts() { names[account.user] = account.name }
+      var found: [DatabaseID: ServerDatabase] = [:]
+      for row in try storage.databases() {
+        // The public database is there for all, also where it holds only what one user asked for.
+        var id = row.id
+        if id.scope == .public { id.owner = nil }
+        let account = id.owner.flatMap { names[$0] }
+        guard id.scope == .public || account != nil else { continue }
+        found[
+          id,
+          default: ServerDatabase(
+            container: id.container, environment: id.environment, scope: id.scope,
+            account: account, byteCount: 0)
+        ].byteCount += row.byteCount
+      }
+      return found.values.sorted { first, second in
+        (first.container, first.environment.rawValue, first.scope.rawValue, first.account ?? "")
+          < (
+            second.container, second.environment.rawValue, second.scope.rawValue,
+            second.account ?? ""
+          )
+      }
     }
   }
 
@@ -86,12 +129,18 @@ extension LoopbackServer {
     }
   }
 
-  /// The subscriptions of an account's private database, by name.
+  /// An account's subscriptions to its private database, by name, or to that of another `scope`.
+  ///
+  /// Subscriptions belong to an account everywhere: those to the public and the shared database
+  /// too.
   public func subscriptions(
-    container: String, account: String, environment: CloudEnvironment = .development
+    container: String, account: String, scope: DatabaseScope = .private,
+    environment: CloudEnvironment = .development
   ) throws(CloudError) -> [Subscription] {
     try read(container, account, environment) { database, storage in
-      try storage.subscriptions(in: database)
+      var home = database
+      home.scope = scope
+      return try storage.subscriptions(in: home)
     }
   }
 

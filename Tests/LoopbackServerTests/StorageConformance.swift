@@ -57,6 +57,30 @@ extension StorageCheck {
       return "\(try storage.secret() == secret) "
         + "\(secret.first != identity && secret.second != identity)"
     },
+    StorageCheck(
+      "databases: every one with a row, in order, the latest row",
+      "b/1/ c/1/ c/1/_b c/2/_a c/2/_z 7"
+    ) { storage in
+      func id(_ container: String, _ scope: DatabaseScope, _ owner: String?) -> DatabaseID {
+        DatabaseID(
+          container: container, environment: .production, scope: scope,
+          owner: owner.map { UserID($0) })
+      }
+      let ids = [
+        id("c", .private, "_z"), id("c", .public, "_b"), id("b", .public, nil),
+        id("c", .public, nil), id("c", .private, "_a"),
+      ]
+      try storage.commit(ids.map { .putDatabase(DatabaseRow(id: $0, incarnation: 1)) })
+      try storage.commit([
+        .putDatabase(DatabaseRow(id: ids[0], incarnation: 1, sequence: 7)),
+        .putZone(ZoneRow(id: zoneA, incarnation: 1, changedAt: 1), in: id("d", .private, "_d")),
+      ])
+      let rows = try storage.databases()
+      let names = rows.map { row in
+        "\(row.id.container)/\(row.id.scope.rawValue)/\(row.id.owner?.rawValue ?? "")"
+      }
+      return "\(names.joined(separator: " ")) \(rows.last?.sequence ?? 0)"
+    },
     StorageCheck("what rows say of shares and people comes back", "true true true true") {
       storage in
       let stays = [

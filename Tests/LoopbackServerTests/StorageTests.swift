@@ -151,7 +151,7 @@ struct Lehmer {
   }
 }
 
-private func randomChange(
+func randomChange(
   _ random: inout Lehmer, names: [String], _ sequence: inout UInt64
 ) -> StorageChange {
   let database = random.pick([alice, bob, everyone])

@@ -15,6 +15,8 @@ final class MachineRoom: Sendable {
     var throttle = CloudThrottle()
     /// Where each database stood when this server last knew all of its changes.
     var known: [DatabaseID: UInt64] = [:]
+    /// Which storage that was: another process may have replaced everything in the file.
+    var knownIdentity: UInt64?
     /// What `SQLiteStorage.dataVersion` said then.
     var knownVersion: Int64?
   }
@@ -116,6 +118,25 @@ final class MachineRoom: Sendable {
     }
   }
 
+  /// Runs `work`, which may replace everything stored, in one transaction.
+  ///
+  /// Nobody is told of what it brings, and nothing of it is news later.
+  func replace(_ work: (any CloudStorage) throws -> Void) throws(CloudError) {
+    try enter { contents, storage in
+      var next = contents
+      next.throttle = CloudThrottle()
+      try storage.transaction {
+        try work(storage)
+        guard let file = storage as? SQLiteStorage else { return }
+        next.known = [:]
+        for row in try file.databases() { next.known[row.id] = row.sequence }
+        next.knownIdentity = try file.identity()
+        next.knownVersion = try file.dataVersion()
+      }
+      contents = next
+    }
+  }
+
   /// Reads what `body` asks for, all of it from one moment.
   func inspect<Value: Sendable>(
     _ body: (CloudMachine, any CloudStorage) throws -> Value
@@ -162,6 +183,9 @@ final class MachineRoom: Sendable {
     guard version != contents.knownVersion else { return [] }
     // At the first look nothing is news: devices ask for what they missed when they start.
     let isFirst = contents.knownVersion == nil
+    let identity = try file.identity()
+    if identity != contents.knownIdentity { contents.known = [:] }
+    contents.knownIdentity = identity
     var pushes: [PushOrder] = []
     for row in try file.databases() {
       let known = contents.known.updateValue(row.sequence, forKey: row.id) ?? 0

@@ -46,6 +46,9 @@ extension SQLiteStorage {
     case .putUpload(let row, let content): try put(row, content)
     case .removeUpload(let receipt):
       try connection.run("DELETE FROM uploads WHERE receipt = ?", [.text(receipt)])
+    case .removeEverything(let identity, let secret):
+      try removeEverything()
+      try ServerFile.replace(identity: identity, secret: secret, connection)
     }
   }
 

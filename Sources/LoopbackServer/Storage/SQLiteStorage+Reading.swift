@@ -55,17 +55,7 @@ extension SQLiteStorage {
         FROM databases WHERE body IS NOT NULL
         ORDER BY container, environment, scope, owner
         """
-      ) { row in
-        guard let environment = CloudEnvironment(rawValue: try row.text(2)),
-          let scope = UInt8(exactly: try row.integer(3)).flatMap(DatabaseScope.init(rawValue:))
-        else { throw ByteFormatError(offset: 0, reason: "a database is of no known kind") }
-        let owner = try row.text(4)
-        return try DatabaseBody.open(
-          try row.blob(0),
-          id: DatabaseID(
-            container: try row.text(1), environment: environment, scope: scope,
-            owner: owner.isEmpty ? nil : UserID(owner)))
-      }
+      ) { try DatabaseBody.open(try $0.blob(0), id: try SQLiteStorage.databaseID($0, from: 1)) }
     }
   }
 

@@ -78,7 +78,7 @@ final class SQLiteStorage: CloudStorage {
     }
   }
 
-  private func forgetNumbers() {
+  func forgetNumbers() {
     databaseNumbers.removeAll(keepingCapacity: true)
     zoneNumbers.removeAll(keepingCapacity: true)
   }

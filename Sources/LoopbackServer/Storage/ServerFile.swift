@@ -156,6 +156,19 @@ enum ServerFile {
       ])
   }
 
+  /// Makes the file another server's.
+  static func replace(identity: UInt64, secret: StorageSecret, _ connection: Connection) throws {
+    try connection.run("DELETE FROM settings WHERE name IN ('identity', 'secret')")
+    try keep(identity: identity, connection)
+    try keep(secret: secret, connection)
+  }
+
+  private static func keep(identity: UInt64, _ connection: Connection) throws {
+    try connection.run(
+      "INSERT INTO settings (name, body) VALUES ('identity', ?)",
+      [.blob(Sealed.close { $0.write(fixed: identity) })])
+  }
+
   private static func tables(_ connection: Connection) throws -> [String?] {
     try connection.rows("SELECT sql FROM sqlite_schema ORDER BY name") { try $0.optionalText(0) }
   }
@@ -195,9 +208,7 @@ enum ServerFile {
     guard try setting("application_id", connection) == 0 else { return }
     try connection.execute(layout)
     for migration in migrations { try connection.execute(migration.sql) }
-    try connection.run(
-      "INSERT INTO settings (name, body) VALUES ('identity', ?)",
-      [.blob(Sealed.close { $0.write(fixed: identity) })])
+    try keep(identity: identity, connection)
     try keep(secret: secret ?? .random(), connection)
     try connection.execute("PRAGMA application_id = \(applicationID)")
     try connection.execute("PRAGMA user_version = \(version)")

@@ -55,6 +55,21 @@ final class WatchedStorage: CloudStorage {
   func account(named name: String) throws -> AccountRow? { try read(base.account(named: name)) }
   func account(_ user: UserID) throws -> AccountRow? { try read(base.account(user)) }
   func accounts() throws -> [AccountRow] { try read(base.accounts()) }
+  func databaseNames() throws -> [DatabaseID] { try read(base.databaseNames()) }
+  func zoneNames(in database: DatabaseID) throws -> [ZoneID] {
+    try read(base.zoneNames(in: database))
+  }
+  func forEachRecord(
+    of zone: ZoneID, in database: DatabaseID, _ body: (RecordRow) throws -> Void
+  ) throws {
+    try count()
+    try base.forEachRecord(of: zone, in: database, body)
+  }
+  func recordTypes() throws -> [RecordTypeRow] { try read(base.recordTypes()) }
+  func schemas() throws -> [SchemaRow] { try read(base.schemas()) }
+  func assetChecksums() throws -> [String] { try read(base.assetChecksums()) }
+  func receiptKeys() throws -> [ReceiptKey] { try read(base.receiptKeys()) }
+  func databases() throws -> [DatabaseRow] { try read(base.databases()) }
   func database(_ id: DatabaseID) throws -> DatabaseRow? { try read(base.database(id)) }
   func zone(_ zone: ZoneID, in database: DatabaseID) throws -> ZoneRow? {
     try read(base.zone(zone, in: database))

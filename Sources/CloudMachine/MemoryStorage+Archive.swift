@@ -1,0 +1,35 @@
+package import Records
+
+extension MemoryStorage {
+  /// The databases with or without a row.
+  package func databaseNames() throws -> [DatabaseID] { Array(current.databases.keys) }
+
+  /// The zones with or without a row.
+  package func zoneNames(in database: DatabaseID) throws -> [ZoneID] {
+    current.databases[database].map { Array($0.zones.keys) } ?? []
+  }
+
+  /// Every record and tombstone of a zone, by name.
+  package func forEachRecord(
+    of zone: ZoneID, in database: DatabaseID, _ body: (RecordRow) throws -> Void
+  ) throws {
+    guard let records = current.databases[database]?.zones[zone]?.records else { return }
+    for name in records.names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      if let row = records[name] { try body(row) }
+    }
+  }
+
+  /// All record types.
+  package func recordTypes() throws -> [RecordTypeRow] { Array(current.schemas.types.values) }
+
+  /// All schemas.
+  package func schemas() throws -> [SchemaRow] { current.schemas.all }
+
+  /// The checksums of all files.
+  package func assetChecksums() throws -> [String] { Array(current.files.contents.keys) }
+
+  /// Which answers are remembered, oldest first for each user and device.
+  package func receiptKeys() throws -> [ReceiptKey] {
+    current.receipts.values.flatMap(\.oldestFirst).map(\.key)
+  }
+}

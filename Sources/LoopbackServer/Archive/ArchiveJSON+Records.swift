@@ -1,0 +1,123 @@
+import CloudMachine
+import Records
+
+extension ArchiveJSON {
+  /// All of a record but its name and type.
+  static func content(of record: Record) -> ArchiveJSON {
+    .object([
+      "changeTag": record.changeTag.map { .text($0.rawValue) },
+      "created": record.created.map { stamp($0) },
+      "modified": record.modified.map { stamp($0) },
+      "parent": record.parent.map { name($0) },
+      "share": record.share.map { name($0) },
+      "sharing": record.sharing.map { sharing($0) },
+      "fields": fields(record.fields),
+    ])
+  }
+
+  private static func stamp(_ stamp: RecordStamp) -> ArchiveJSON {
+    .object([
+      "time": .time(stamp.time), "user": .text(stamp.user.rawValue),
+      "device": stamp.device.map { .text($0) },
+    ])
+  }
+
+  private static func sharing(_ share: ShareDetails) -> ArchiveJSON {
+    .object([
+      "root": share.root.map { name($0) },
+      "publicPermission": .word(share.publicPermission),
+      "url": share.url.map { .text($0) },
+      "participants": .list(share.participants.map { participant($0) }),
+      "currentParticipant": share.currentParticipant.map { .text($0) },
+    ])
+  }
+
+  private static func participant(_ participant: ShareParticipant) -> ArchiveJSON {
+    let identity = participant.identity
+    return .object([
+      "id": .text(participant.id), "role": .word(participant.role),
+      "permission": .word(participant.permission), "acceptance": .word(participant.acceptance),
+      "user": identity.user.map { .text($0.rawValue) },
+      "lookup": identity.lookup.map { lookup($0) },
+      "givenName": identity.givenName.map { .text($0) },
+      "familyName": identity.familyName.map { .text($0) },
+      "hasAccount": .flag(identity.hasAccount),
+    ])
+  }
+
+  private static func lookup(_ lookup: UserLookup) -> ArchiveJSON {
+    switch lookup {
+    case .email(let address): .object(["email": .text(address)])
+    case .phone(let number): .object(["phone": .text(number)])
+    case .user(let user): .object(["user": .text(user.rawValue)])
+    }
+  }
+
+  /// From when to when something was in shares; `nil` for never.
+  static func stays(_ stays: [ShareStay]) -> ArchiveJSON? {
+    if stays.isEmpty { return nil }
+    return .list(
+      stays.map { stay in
+        .object([
+          "share": .text(stay.share), "since": .integer(stay.since),
+          "until": stay.until.map { .integer($0) },
+        ])
+      })
+  }
+}
+
+extension ArchiveObject {
+  mutating func content(of id: RecordID, type: String) throws -> Record {
+    Record(
+      id: id, type: type, changeTag: try optionalText("changeTag").map { ChangeTag($0) },
+      fields: try fields("fields"), parent: try optionalRecordID("parent"),
+      share: try optionalRecordID("share"),
+      sharing: try optionalObject("sharing") { try $0.sharing() },
+      created: try optionalObject("created") { try $0.stamp() },
+      modified: try optionalObject("modified") { try $0.stamp() })
+  }
+
+  private mutating func stamp() throws -> RecordStamp {
+    RecordStamp(
+      time: try time("time"), user: UserID(try text("user")), device: try optionalText("device"))
+  }
+
+  private mutating func sharing() throws -> ShareDetails {
+    ShareDetails(
+      root: try optionalRecordID("root"),
+      publicPermission: try caseNamed("publicPermission", SharePermission.self),
+      url: try optionalText("url"),
+      participants: try list("participants") { json in
+        try ArchiveObject.read(json, "a participant") { try $0.participant() }
+      },
+      currentParticipant: try optionalText("currentParticipant"))
+  }
+
+  private mutating func participant() throws -> ShareParticipant {
+    let identity = UserIdentity(
+      user: try optionalText("user").map { UserID($0) },
+      lookup: try optionalObject("lookup") { try $0.lookup() },
+      givenName: try optionalText("givenName"), familyName: try optionalText("familyName"),
+      hasAccount: try flag("hasAccount"))
+    return ShareParticipant(
+      id: try text("id"), identity: identity, role: try caseNamed("role", ShareRole.self),
+      permission: try caseNamed("permission", SharePermission.self),
+      acceptance: try caseNamed("acceptance", ShareAcceptance.self))
+  }
+
+  private mutating func lookup() throws -> UserLookup {
+    if let address = try optionalText("email") { return .email(address) }
+    if let number = try optionalText("phone") { return .phone(number) }
+    return .user(UserID(try text("user")))
+  }
+
+  mutating func stays() throws -> [ShareStay] {
+    try list("stays") { json in
+      try ArchiveObject.read(json, "a stay") { stay in
+        ShareStay(
+          share: try stay.text("share"), since: try stay.sequence("since"),
+          until: try stay.optionalSequence("until"))
+      }
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import Records
+
+extension ArchiveJSON {
+  /// Fields by name; each is an object whose first member names the kind and holds the value.
+  static func fields(_ fields: Fields) -> ArchiveJSON? {
+    if fields.isEmpty { return nil }
+    return .object(
+      fields.map { element in
+        let value = ArchiveJSON.value(element.field.value)
+        return Member(
+          key: element.key,
+          value: element.field.isEncrypted
+            ? value.adding(.object(["encrypted": .flag(true)])) : value)
+      })
+  }
+
+  /// A value under the name of its kind.
+  static func value(_ value: FieldValue) -> ArchiveJSON {
+    switch value {
+    case .string(let text): .object(["string": .text(text)])
+    case .int64(let number): .object(["int64": .integer(number)])
+    case .double(let number): .object(["double": .double(number)])
+    case .date(let time): .object(["date": .time(time)])
+    case .bytes(let bytes): .object(["bytes": .bytes(bytes)])
+    case .reference(let reference):
+      .object([
+        "reference": name(reference.target),
+        "action": reference.action == .deleteSelf ? .text("deleteSelf") : nil,
+      ])
+    case .asset(let asset):
+      .object([
+        "asset": .object([
+          "sha256": .text(asset.checksum), "size": .integer(asset.size),
+          "receipt": asset.receipt.map { .text($0) },
+          "location": asset.location.map { .text($0) },
+        ])
+      ])
+    case .location(let location): .object(["location": place(location)])
+    case .list(let values): .object(["list": .list(values.map { ArchiveJSON.value($0) })])
+    }
+  }
+
+  static func place(_ place: Location) -> ArchiveJSON {
+    .object([
+      "latitude": .double(place.latitude), "longitude": .double(place.longitude),
+      "altitude": .double(place.altitude),
+      "horizontalAccuracy": .double(place.horizontalAccuracy),
+      "verticalAccuracy": .double(place.verticalAccuracy), "course": .double(place.course),
+      "speed": .double(place.speed), "timestamp": .time(place.timestamp),
+    ])
+  }
+
+  /// A zone's name, and its owner unless that is the one who asks.
+  static func name(_ zone: ZoneID) -> ArchiveJSON {
+    .object([
+      "zone": .text(zone.name),
+      "zoneOwner": zone.owner == ZoneID.currentOwner ? nil : .text(zone.owner),
+    ])
+  }
+
+  /// A record's name behind that of its zone.
+  static func name(_ record: RecordID) -> ArchiveJSON {
+    name(record.zone).adding(.object(["name": .text(record.name)]))
+  }
+}
+
+extension ArchiveObject {
+  mutating func fields(_ key: String) throws -> Fields {
+    let elements = try optionalObject(key) { fields in
+      try fields.rest().map { member in
+        try ArchiveObject.read(member.value, "a field") { object in
+          let isEncrypted = try object.flag("encrypted")
+          return Fields.Element(
+            key: member.key, field: Field(try object.value(), isEncrypted: isEncrypted))
+        }
+      }
+    }
+    let fields = Fields(elements ?? [])
+    guard fields.count == elements?.count ?? 0 else {
+      throw ArchiveFault("two fields have one name")
+    }
+    return fields
+  }
+
+  /// How deep lists may nest, which is as deep as a server's file has them.
+  private static let deepestList = 4
+
+  /// The value under the name of its kind.
+  mutating func value(depth: Int = 0) throws -> FieldValue {
+    if let json = json("string") { return .string(try json.text("string")) }
+    if let json = json("int64") { return .int64(try json.integer("int64")) }
+    if let json = json("double") { return .double(try json.double("double")) }
+    if let time = try optionalTime("date") { return .date(time) }
+    if let json = json("bytes") { return .bytes(try json.bytes("bytes")) }
+    if let target = try optionalRecordID("reference") {
+      return .reference(Reference(target: target, action: try action()))
+    }
+    if let asset = try optionalObject("asset", { try $0.asset() }) { return .asset(asset) }
+    if let place = try optionalObject("location", { try $0.place() }) { return .location(place) }
+    guard has("list") else { throw ArchiveFault("a value is of no known kind") }
+    guard depth < ArchiveObject.deepestList else { throw ArchiveFault("lists nest too deep") }
+    return .list(
+      try list("list") { element in
+        try ArchiveObject.read(element, "a list's member") { try $0.value(depth: depth + 1) }
+      })
+  }
+
+  private mutating func action() throws -> Reference.Action {
+    switch try optionalText("action") {
+    case nil: return .none
+    case "deleteSelf": return .deleteSelf
+    case .some: throw ArchiveFault("'action' says a word that is unknown here")
+    }
+  }
+
+  private mutating func asset() throws -> Asset {
+    let size: Int = try need(json("size"), "size").integer("size")
+    guard size >= 0 else { throw ArchiveFault("'size' is negative") }
+    return Asset(
+      checksum: try text("sha256"), size: size,
+      receipt: try optionalText("receipt"), location: try optionalText("location"))
+  }
+
+  mutating func place() throws -> Location {
+    Location(
+      latitude: try double("latitude"), longitude: try double("longitude"),
+      altitude: try double("altitude"), horizontalAccuracy: try double("horizontalAccuracy"),
+      verticalAccuracy: try double("verticalAccuracy"), course: try double("course"),
+      speed: try double("speed"), timestamp: try time("timestamp"))
+  }
+
+  /// A zone by the members `zone` and `zoneOwner` of this object.
+  mutating func zoneID() throws -> ZoneID {
+    ZoneID(
+      name: try text("zone"), owner: try optionalText("zoneOwner") ?? ZoneID.currentOwner)
+  }
+
+  /// A record by the members of this object.
+  mutating func recordID() throws -> RecordID {
+    let zone = try zoneID()
+    return RecordID(name: try text("name"), zone: zone)
+  }
+
+  mutating func optionalRecordID(_ key: String) throws -> RecordID? {
+    try optionalObject(key) { try $0.recordID() }
+  }
+}

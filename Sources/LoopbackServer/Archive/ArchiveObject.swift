@@ -1,0 +1,167 @@
+import Foundation
+
+/// The members of a JSON object while they are read; each must be asked for exactly once.
+struct ArchiveObject {
+  private var members: [ArchiveJSON.Member]
+  private var isTaken: [Bool]
+
+  private init(_ json: ArchiveJSON, _ name: String) throws {
+    guard case .object(let members) = json else { throw ArchiveFault("'\(name)' is no object") }
+    self.members = members
+    isTaken = Array(repeating: false, count: members.count)
+  }
+
+  /// What `body` makes of the members of `json`; a member it does not ask for is a fault.
+  static func read<Value>(
+    _ json: ArchiveJSON, _ name: String, _ body: (inout ArchiveObject) throws -> Value
+  ) throws -> Value {
+    var object = try ArchiveObject(json, name)
+    let value = try body(&object)
+    guard object.isTaken.allSatisfy({ $0 }) else {
+      throw ArchiveFault("'\(name)' has a member that is unknown or there twice")
+    }
+    return value
+  }
+
+  /// Whether there is a member called `key`.
+  func has(_ key: String) -> Bool { members.contains { $0.key == key } }
+
+  /// The member called `key`, if there is one.
+  mutating func json(_ key: String) -> ArchiveJSON? {
+    guard let index = members.indices.first(where: { members[$0].key == key && !isTaken[$0] })
+    else { return nil }
+    isTaken[index] = true
+    return members[index].value
+  }
+
+  /// All members that nobody asked for yet.
+  mutating func rest() -> [ArchiveJSON.Member] {
+    defer { isTaken = Array(repeating: true, count: members.count) }
+    return members.indices.filter { !isTaken[$0] }.map { members[$0] }
+  }
+
+  /// What must be there.
+  func need<Value>(_ value: Value?, _ key: String) throws -> Value {
+    guard let value else { throw ArchiveFault("'\(key)' is missing") }
+    return value
+  }
+
+  mutating func optionalText(_ key: String) throws -> String? {
+    guard let json = json(key) else { return nil }
+    return try json.text(key)
+  }
+
+  mutating func text(_ key: String) throws -> String { try need(optionalText(key), key) }
+
+  /// A flag that is left out where it is false.
+  mutating func flag(_ key: String) throws -> Bool {
+    switch json(key) {
+    case .flag(let flag)?: return flag
+    case nil: return false
+    case .number?, .text?, .list?, .object?: throw ArchiveFault("'\(key)' is not true or false")
+    }
+  }
+
+  /// A sequence number or the number of a life, far enough from the end to go on from.
+  mutating func sequence(_ key: String) throws -> UInt64 {
+    try ArchiveObject.inRange(need(json(key), key).integer(key), key)
+  }
+
+  mutating func optionalSequence(_ key: String) throws -> UInt64? {
+    guard let json = json(key) else { return nil }
+    return try ArchiveObject.inRange(json.integer(key), key)
+  }
+
+  /// A number of things or bytes; 0 where it is left out.
+  mutating func count(_ key: String) throws -> Int {
+    guard let json = json(key) else { return 0 }
+    return Int(try ArchiveObject.inRange(json.integer(key), key))
+  }
+
+  private static func inRange(_ value: UInt64, _ key: String) throws -> UInt64 {
+    guard value <= 1 << 62 else { throw ArchiveFault("'\(key)' is too large") }
+    return value
+  }
+
+  mutating func bytes(_ key: String) throws -> [UInt8] { try need(json(key), key).bytes(key) }
+
+  mutating func double(_ key: String) throws -> Double { try need(json(key), key).double(key) }
+
+  /// The elements of a list, which is left out where it is empty.
+  mutating func list<Value>(
+    _ key: String, _ body: (ArchiveJSON) throws -> Value
+  ) throws -> [Value] {
+    switch json(key) {
+    case .list(let elements)?: return try elements.map(body)
+    case nil: return []
+    case .flag?, .number?, .text?, .object?: throw ArchiveFault("'\(key)' is no list")
+    }
+  }
+
+  mutating func texts(_ key: String) throws -> [String] { try list(key) { try $0.text(key) } }
+
+  mutating func optionalObject<Value>(
+    _ key: String, _ body: (inout ArchiveObject) throws -> Value
+  ) throws -> Value? {
+    guard let json = json(key) else { return nil }
+    return try ArchiveObject.read(json, key, body)
+  }
+
+  mutating func object<Value>(
+    _ key: String, _ body: (inout ArchiveObject) throws -> Value
+  ) throws -> Value { try need(optionalObject(key, body), key) }
+
+  /// The case that is written as its own name.
+  mutating func optionalCase<Value: CaseIterable>(_ key: String, _: Value.Type) throws -> Value? {
+    guard let json = json(key) else { return nil }
+    return try json.caseNamed(key)
+  }
+
+  mutating func caseNamed<Value: CaseIterable>(_ key: String, _ type: Value.Type) throws -> Value {
+    try need(optionalCase(key, type), key)
+  }
+}
+
+extension ArchiveJSON {
+  func text(_ name: String) throws -> String {
+    guard case .text(let text) = self else { throw ArchiveFault("'\(name)' is no text") }
+    return text
+  }
+
+  /// A whole number that fits; written without a sign, a point or leading zeros where it has none.
+  func integer<Value: FixedWidthInteger>(_ name: String) throws -> Value {
+    guard case .number(let digits) = self, let value = Value(digits), "\(value)" == digits else {
+      throw ArchiveFault("'\(name)' is no whole number, or is too large")
+    }
+    return value
+  }
+
+  func double(_ name: String) throws -> Double {
+    switch self {
+    case .number(let digits):
+      if let value = Double(digits), value.isFinite { return value }
+    case .text(let text) where text.hasPrefix("bits:"):
+      if let bits = UInt64(text.dropFirst(5), radix: 16) { return Double(bitPattern: bits) }
+    case .text, .flag, .list, .object: break
+    }
+    throw ArchiveFault("'\(name)' is no number")
+  }
+
+  func bytes(_ name: String) throws -> [UInt8] {
+    guard let data = Data(base64Encoded: try text(name)) else {
+      throw ArchiveFault("'\(name)' is not in base 64")
+    }
+    return Array(data)
+  }
+
+  func caseNamed<Value: CaseIterable>(_ name: String) throws -> Value {
+    let text = try text(name)
+    guard let value = Value.allCases.first(where: { "\($0)" == text }) else {
+      throw ArchiveFault("'\(name)' says a word that is unknown here")
+    }
+    return value
+  }
+
+  /// A case by its name.
+  static func word(_ value: some CaseIterable) -> ArchiveJSON { .text("\(value)") }
+}

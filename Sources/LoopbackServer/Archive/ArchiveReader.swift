@@ -1,0 +1,185 @@
+import CloudMachine
+import CloudProtocol
+import Records
+
+/// Takes an archive line by line and puts what it holds into an empty storage.
+///
+/// It runs inside one transaction, which ends with an error unless the last line came and agrees
+/// with all before it. Records of one zone are handed over together in the order of their
+/// changes, which is the order that storages take cheaply.
+struct ArchiveReader {
+  /// Uploads that keep the content of files until the records that hold them are there.
+  private static let keeper = "archive "
+
+  private let storage: any CloudStorage
+  private var lineCount = 0
+  private var hash = SHA256()
+  private var isAtEnd = false
+  private var last: ArchivePosition?
+  private var users: Set<UserID> = []
+  private var files: Set<String> = []
+  private var records: [RecordRow] = []
+  private var home: (zone: ZoneID, database: DatabaseID)?
+
+  init(_ storage: any CloudStorage) { self.storage = storage }
+
+  /// Takes the next line, without the byte that ends it.
+  mutating func take(_ line: ArraySlice<UInt8>) throws {
+    do {
+      guard !isAtEnd else { throw ArchiveFault("it follows the last line") }
+      let json = try ArchiveParser.value(of: line)
+      if lineCount == 0 {
+        try begin(json)
+      } else if case .object(let members) = json, members.first?.key == "kind",
+        case .text("end")? = members.first?.value
+      {
+        try end(json)
+      } else {
+        try put(try ArchiveRow(json))
+      }
+    } catch let fault as ArchiveFault {
+      throw ArchiveReader.error(
+        lineCount + 1,
+        lineCount == 0 ? "it is not the first line of a server's archive" : fault.reason)
+    }
+    hash.update(line)
+    hash.update(CollectionOfOne(UInt8(ascii: "\n")))
+    lineCount += 1
+  }
+
+  /// Checks that the last line came.
+  func finish() throws {
+    guard isAtEnd else {
+      throw CloudError(
+        .invalidArguments,
+        "the archive ends after line \(lineCount) without its last line; it was cut short. "
+          + "Nothing was imported; take a whole copy")
+    }
+  }
+
+  private static func error(_ line: Int, _ reason: String) -> CloudError {
+    CloudError(
+      .invalidArguments,
+      "line \(line) of the archive can't be used: \(reason). Nothing was imported; take an "
+        + "undamaged copy")
+  }
+}
+
+extension ArchiveReader {
+  private mutating func begin(_ json: ArchiveJSON) throws {
+    let version = try ArchiveObject.read(json, "the line") { line in
+      let format = try line.text("format")
+      let version: UInt64 = try line.need(line.json("version"), "version").integer("version")
+      _ = line.rest()
+      guard format == ArchiveWriter.format else {
+        throw ArchiveFault("'format' names something else")
+      }
+      return version
+    }
+    guard version <= UInt64(ArchiveWriter.version) else {
+      throw CloudError(
+        .incompatibleVersion,
+        "line 1 of the archive says that a newer version wrote it (its form is \(version), this "
+          + "one knows \(ArchiveWriter.version)); update, and import it then")
+    }
+    do {
+      guard version == UInt64(ArchiveWriter.version) else {
+        throw ArchiveFault("'version' is no version there ever was")
+      }
+      let (identity, secret) = try ArchiveObject.read(json, "the line") { line in
+        _ = (try line.text("format"), line.json("version"))
+        let identity = try ArchiveReader.number(try line.text("identity")[...])
+        let secret = try line.text("secret")
+        return (
+          identity,
+          StorageSecret(
+            first: try ArchiveReader.number(secret.prefix(16)),
+            second: try ArchiveReader.number(secret.dropFirst(16)))
+        )
+      }
+      try storage.commit([.removeEverything(identity: identity, secret: secret)])
+    } catch let fault as ArchiveFault {
+      throw ArchiveReader.error(1, fault.reason)
+    }
+  }
+
+  /// A number of sixteen digits.
+  private static func number(_ digits: Substring) throws -> UInt64 {
+    guard digits.utf8.count == 16, let number = UInt64(digits, radix: 16),
+      ArchiveJSON.hexadecimal(number) == digits
+    else { throw ArchiveFault("the identity or secret is not of the right form") }
+    return number
+  }
+
+  private mutating func put(_ row: ArchiveRow) throws {
+    let position = row.position
+    guard last.map({ $0 < position }) ?? true else {
+      throw ArchiveFault("it is there twice, or not in its place")
+    }
+    last = position
+    if case .record(let record, let database) = row {
+      if home?.zone != record.id.zone || home?.database != database { try putRecords() }
+      home = (record.id.zone, database)
+      records.append(record)
+      return
+    }
+    try putRecords()
+    switch row {
+    case .account(let account):
+      guard users.insert(account.user).inserted else {
+        throw ArchiveFault("two accounts are the same user")
+      }
+      try storage.commit([.putAccount(account)])
+    case .recordType(let type): try storage.commit([.putRecordType(type)])
+    case .schema(let schema): try storage.commit([.putSchema(schema)])
+    case .database(let database): try storage.commit([.putDatabase(database)])
+    case .zone(let zone, let database): try storage.commit([.putZone(zone, in: database)])
+    case .record: break
+    case .subscription(let subscription, let database):
+      try storage.commit([.putSubscription(subscription, in: database)])
+    case .file(let checksum, let content):
+      files.insert(checksum)
+      try storage.commit([.putUpload(ArchiveReader.keeper(of: checksum), content: content)])
+    case .upload(let upload):
+      guard files.contains(upload.checksum) else {
+        throw ArchiveFault("it names a file that is not in the archive")
+      }
+      guard !upload.receipt.hasPrefix(ArchiveReader.keeper) else {
+        throw ArchiveFault("'receipt' is none that a server gives")
+      }
+      // The content is there already and named by what it is.
+      try storage.commit([.putUpload(upload, content: [])])
+    case .receipt(let receipt, _): try storage.commit([.putReceipt(receipt, keeping: .max)])
+    }
+  }
+
+  private mutating func putRecords() throws {
+    guard let database = home?.database, !records.isEmpty else { return }
+    records.sort { ($0.changedAt, $0.id.name) < ($1.changedAt, $1.id.name) }
+    try storage.commit(records.map { .putRecord($0, in: database) })
+    records = []
+  }
+
+  private static func keeper(of checksum: String) -> UploadRow {
+    UploadRow(
+      receipt: keeper + checksum, user: UserID(""),
+      recordType: RecordTypeID(container: "", environment: .development, name: ""), key: "",
+      checksum: checksum, size: 0, time: Timestamp(secondsSinceReferenceDate: 0))
+  }
+
+  private mutating func end(_ json: ArchiveJSON) throws {
+    let (count, digest) = try ArchiveObject.read(json, "the line") { line in
+      _ = try line.text("kind")
+      return (try line.count("lines"), try line.text("sha256"))
+    }
+    guard count == lineCount else {
+      throw ArchiveFault("it counts \(count) lines, but \(lineCount) came")
+    }
+    guard digest == hash.hexadecimalDigest else {
+      throw ArchiveFault("its checksum does not agree with the lines before it")
+    }
+    try putRecords()
+    try storage.commit(files.sorted().map { .removeUpload(ArchiveReader.keeper + $0) })
+    isAtEnd = true
+  }
+}

@@ -1,0 +1,152 @@
+import CloudMachine
+import CloudProtocol
+import Records
+
+extension ArchiveRow {
+  /// Reads what a line says; all of its members must be known.
+  init(_ json: ArchiveJSON) throws {
+    self = try ArchiveObject.read(json, "the line") { line in
+      guard let kind = Kind(rawValue: try line.text("kind")) else {
+        throw ArchiveFault("'kind' says a word that is unknown here")
+      }
+      switch kind {
+      case .account: return .account(try line.account())
+      case .recordType: return .recordType(try line.recordType())
+      case .schema:
+        return .schema(
+          SchemaRow(
+            container: try line.text("container"), environment: try line.environment(),
+            isClosed: try line.flag("closed")))
+      case .database: return .database(try line.database())
+      case .zone:
+        let database = try line.databaseID()
+        return .zone(try line.zone(), database)
+      case .record:
+        let database = try line.databaseID()
+        return .record(try line.record(), database)
+      case .subscription:
+        let database = try line.databaseID()
+        let id = SubscriptionID(try line.text("name"))
+        return .subscription(try line.content(of: id), database)
+      case .file:
+        let content = try line.bytes("content")
+        guard try line.count("size") == content.count else {
+          throw ArchiveFault("'content' has not as many bytes as 'size' says")
+        }
+        return .file(checksum: try line.text("sha256"), content: content)
+      case .upload: return .upload(try line.upload())
+      case .receipt:
+        let place = try line.count("place")
+        return .receipt(try line.receipt(), place: place)
+      }
+    }
+  }
+}
+
+extension ArchiveObject {
+  fileprivate mutating func environment() throws -> CloudEnvironment {
+    guard let environment = CloudEnvironment(rawValue: try text("environment")) else {
+      throw ArchiveFault("'environment' says a word that is unknown here")
+    }
+    return environment
+  }
+
+  fileprivate mutating func databaseID() throws -> DatabaseID {
+    DatabaseID(
+      container: try text("container"), environment: try environment(),
+      scope: try caseNamed("scope", DatabaseScope.self),
+      owner: try optionalText("owner").map { UserID($0) })
+  }
+
+  fileprivate mutating func account() throws -> AccountRow {
+    AccountRow(
+      name: try text("name"), user: UserID(try text("user")),
+      quota: try json("quota").map { try $0.integer("quota") },
+      person: AccountRow.Person(
+        email: try optionalText("email"), phone: try optionalText("phone"),
+        givenName: try optionalText("givenName"), familyName: try optionalText("familyName")))
+  }
+
+  fileprivate mutating func recordType() throws -> RecordTypeRow {
+    let id = RecordTypeID(
+      container: try text("container"), environment: try environment(), name: try text("name"))
+    let fields = try object("fields") { fields in
+      try fields.rest().map { member in
+        try ArchiveObject.read(member.value, "a field") { field in
+          let kind = try field.optionalCase("type", FieldValue.Kind.self)
+          let element = try field.optionalCase("of", FieldValue.Kind.self)
+          let isEncrypted = try field.flag("encrypted")
+          return FieldRow(
+            key: member.key,
+            shape: kind.map { FieldShape(kind: $0, element: element, isEncrypted: isEncrypted) },
+            indexes: field.has("indexes") ? try field.indexes() : .all)
+        }
+      }
+    }
+    let row = RecordTypeRow(id: id, fields: fields)
+    guard row.fields.count == fields.count else { throw ArchiveFault("two fields have one name") }
+    return row
+  }
+
+  private mutating func indexes() throws -> FieldIndexes {
+    var indexes: FieldIndexes = []
+    for name in try texts("indexes") {
+      guard let index = ArchiveRow.indexNames.first(where: { $0.name == name })?.index else {
+        throw ArchiveFault("'indexes' says a word that is unknown here")
+      }
+      indexes.insert(index)
+    }
+    return indexes
+  }
+
+  fileprivate mutating func database() throws -> DatabaseRow {
+    DatabaseRow(
+      id: try databaseID(), incarnation: try sequence("incarnation"),
+      sequence: try sequence("sequence"), latest: try time("latest"),
+      trimmedThrough: try sequence("trimmedThrough"), byteCount: try count("byteCount"))
+  }
+
+  fileprivate mutating func zone() throws -> ZoneRow {
+    ZoneRow(
+      id: try zoneID(), deletion: try optionalCase("deleted", ZoneDeletionReason.self),
+      incarnation: try sequence("incarnation"), changedAt: try sequence("changedAt"),
+      trimmedThrough: try sequence("trimmedThrough"), byteCount: try count("byteCount"),
+      sharing: ZoneSharing(
+        hierarchies: try count("sharedHierarchies"), isZoneWide: try flag("isSharedWhole"),
+        visitors: try texts("visitors").map { UserID($0) }, stays: try stays()))
+  }
+
+  fileprivate mutating func record() throws -> RecordRow {
+    let id = try recordID()
+    let type = try text("type")
+    let record = try optionalObject("record") { try $0.content(of: id, type: type) }
+    guard try flag("deleted") == (record == nil) else {
+      throw ArchiveFault("a record is neither there nor deleted, or both")
+    }
+    return RecordRow(
+      id: id, type: type, record: record, changedAt: try sequence("changedAt"),
+      device: try optionalText("device"), stays: try stays())
+  }
+
+  fileprivate mutating func upload() throws -> UploadRow {
+    UploadRow(
+      receipt: try text("receipt"), user: UserID(try text("user")),
+      recordType: RecordTypeID(
+        container: try text("container"), environment: try environment(),
+        name: try text("recordType")), key: try text("key"), checksum: try text("sha256"),
+      size: try count("size"), time: try time("time"))
+  }
+
+  fileprivate mutating func receipt() throws -> Receipt {
+    let key = ReceiptKey(
+      user: UserID(try text("user")), device: try text("device"), requestID: try text("request"))
+    var answer = ByteReader(try bytes("answer"))
+    do {
+      let receipt = Receipt(key: key, reply: try answer.reply())
+      try answer.finish()
+      return receipt
+    } catch {
+      throw ArchiveFault("'answer' can't be read")
+    }
+  }
+}

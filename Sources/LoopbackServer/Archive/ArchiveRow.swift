@@ -1,0 +1,102 @@
+import CloudMachine
+import CloudProtocol
+import Records
+
+/// What one line of an archive between the first and the last holds.
+///
+/// The order of the cases is the order of the lines.
+enum ArchiveRow {
+  case account(AccountRow)
+  case recordType(RecordTypeRow)
+  case schema(SchemaRow)
+  case database(DatabaseRow)
+  case zone(ZoneRow, DatabaseID)
+  case record(RecordRow, DatabaseID)
+  case subscription(Subscription, DatabaseID)
+  case file(checksum: String, content: [UInt8])
+  case upload(UploadRow)
+  /// `place` counts the answers to one user's device, oldest first.
+  case receipt(Receipt, place: Int)
+
+  /// The kinds of line by their names in an archive.
+  enum Kind: String, CaseIterable {
+    case account
+    case recordType
+    case schema
+    case database
+    case zone
+    case record
+    case subscription
+    case file
+    case upload
+    case receipt
+  }
+
+  var kind: Kind {
+    switch self {
+    case .account: .account
+    case .recordType: .recordType
+    case .schema: .schema
+    case .database: .database
+    case .zone: .zone
+    case .record: .record
+    case .subscription: .subscription
+    case .file: .file
+    case .upload: .upload
+    case .receipt: .receipt
+    }
+  }
+
+  /// Where the line stands among the others.
+  var position: ArchivePosition {
+    let names: [String]
+    var place = 0
+    switch self {
+    case .account(let row): names = [row.name]
+    case .recordType(let row):
+      names = [row.id.container, row.id.environment.rawValue, row.id.name]
+    case .schema(let row): names = [row.container, row.environment.rawValue]
+    case .database(let row): names = ArchiveRow.names(row.id)
+    case .zone(let row, let database):
+      names = ArchiveRow.names(database) + [row.id.owner, row.id.name]
+    case .record(let row, let database):
+      names = ArchiveRow.names(database) + [row.id.zone.owner, row.id.zone.name, row.id.name]
+    case .subscription(let subscription, let database):
+      names = ArchiveRow.names(database) + [subscription.id.rawValue]
+    case .file(let checksum, _): names = [checksum]
+    case .upload(let row): names = [row.receipt]
+    case .receipt(let receipt, let number):
+      names = [receipt.key.user.rawValue, receipt.key.device]
+      place = number
+    }
+    return ArchivePosition(kind: kind, names: names, place: place)
+  }
+
+  private static func names(_ id: DatabaseID) -> [String] {
+    [id.container, id.environment.rawValue, "\(id.scope.rawValue)", id.owner?.rawValue ?? ""]
+  }
+}
+
+/// Where a line stands in an archive: by its kind, then by names as their bytes are ordered.
+struct ArchivePosition: Comparable {
+  var kind: ArchiveRow.Kind
+  var names: [String]
+  var place = 0
+
+  static func == (first: ArchivePosition, second: ArchivePosition) -> Bool {
+    !(first < second) && !(second < first)
+  }
+
+  static func < (first: ArchivePosition, second: ArchivePosition) -> Bool {
+    if first.kind != second.kind { return first.kind.rank < second.kind.rank }
+    for (name, other) in zip(first.names, second.names) {
+      if name.utf8.elementsEqual(other.utf8) { continue }
+      return name.utf8.lexicographicallyPrecedes(other.utf8)
+    }
+    return first.place < second.place
+  }
+}
+
+extension ArchiveRow.Kind {
+  var rank: Int { ArchiveRow.Kind.allCases.firstIndex(of: self) ?? 0 }
+}

@@ -1,0 +1,113 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import SQLite
+
+extension SQLiteStorage {
+  /// How many records a walk holds in memory.
+  private static let pageLength: Int64 = 200
+
+  func databaseNames() throws -> [DatabaseID] {
+    try translating {
+      try connection.rows("SELECT container, environment, scope, owner FROM databases") {
+        try SQLiteStorage.databaseID($0, from: 0)
+      }
+    }
+  }
+
+  func zoneNames(in database: DatabaseID) throws -> [ZoneID] {
+    try translating {
+      guard let number = try number(of: database) else { return [] }
+      return try connection.rows(
+        "SELECT owner, name FROM zones WHERE database = ?", [.integer(number)]
+      ) { ZoneID(name: try $0.text(1), owner: try $0.text(0)) }
+    }
+  }
+
+  func forEachRecord(
+    of zone: ZoneID, in database: DatabaseID, _ body: (RecordRow) throws -> Void
+  ) throws {
+    guard let number = try translating({ try number(of: zone, in: database) }) else { return }
+    // No name is empty, so the empty one is before all of them.
+    var last = ""
+    while true {
+      let page = try translating {
+        try connection.rows(
+          """
+          SELECT name, changed_at, body FROM records
+          WHERE zone = ? AND name > ? ORDER BY name LIMIT ?
+          """, [.integer(number), .text(last), .integer(SQLiteStorage.pageLength)]
+        ) { try recordRow($0, in: zone) }
+      }
+      for row in page { try body(row) }
+      guard page.count == Int(SQLiteStorage.pageLength), let end = page.last else { return }
+      last = end.id.name
+    }
+  }
+
+  func recordTypes() throws -> [RecordTypeRow] {
+    try translating {
+      try connection.rows(
+        "SELECT container, environment, name, body FROM record_types WHERE name <> ''"
+      ) { row in
+        try RecordTypeBody.open(
+          try row.blob(3),
+          id: RecordTypeID(
+            container: try row.text(0), environment: try SQLiteStorage.environment(row, 1),
+            name: try row.text(2)))
+      }
+    }
+  }
+
+  func schemas() throws -> [SchemaRow] {
+    let worlds = try translating {
+      try connection.rows("SELECT container, environment FROM record_types WHERE name = ''") {
+        (container: try $0.text(0), environment: try SQLiteStorage.environment($0, 1))
+      }
+    }
+    return try worlds.compactMap { try schema(of: $0.container, in: $0.environment) }
+  }
+
+  func assetChecksums() throws -> [String] {
+    try translating {
+      try connection.rows("SELECT checksum FROM file_chunks WHERE number = 0") { try $0.text(0) }
+    }
+  }
+
+  func receiptKeys() throws -> [ReceiptKey] {
+    try translating {
+      try connection.rows("SELECT user, device, request FROM receipts ORDER BY number") { row in
+        ReceiptKey(
+          user: UserID(try row.text(0)), device: try row.text(1), requestID: try row.text(2))
+      }
+    }
+  }
+
+  /// Empties every table but that of the file's own settings.
+  func removeEverything() throws {
+    for table in [
+      "accounts", "databases", "zones", "records", "links", "subscriptions", "receipts",
+      "record_types", "file_chunks", "uploads", "file_uses",
+    ] { try connection.run("DELETE FROM \(table)") }
+    forgetNumbers()
+  }
+
+  /// The database named in four columns that start at `column`.
+  static func databaseID(_ row: Row, from column: Int32) throws -> DatabaseID {
+    guard
+      let scope = UInt8(exactly: try row.integer(column + 2)).flatMap(
+        DatabaseScope.init(rawValue:))
+    else { throw ByteFormatError(offset: 0, reason: "a database is of no known kind") }
+    let owner = try row.text(column + 3)
+    return DatabaseID(
+      container: try row.text(column), environment: try environment(row, column + 1),
+      scope: scope, owner: owner.isEmpty ? nil : UserID(owner))
+  }
+
+  private static func environment(_ row: Row, _ column: Int32) throws -> CloudEnvironment {
+    guard let environment = CloudEnvironment(rawValue: try row.text(column)) else {
+      throw ByteFormatError(offset: 0, reason: "a database is of no known kind")
+    }
+    return environment
+  }
+}

@@ -1,0 +1,224 @@
+import CloudMachine
+import CloudProtocol
+import Foundation
+import Records
+import Testing
+
+@testable import LoopbackServer
+
+@Suite("Archives that are not to be trusted")
+struct ArchiveDamageTests {
+  private struct Stop: Error {}
+
+  /// How an import ends; it must leave the server as it was.
+  private func ending(_ archive: some Sequence<UInt8>, _ server: LoopbackServer) -> String {
+    do {
+      let before = try server.exportArchive()
+      do {
+        try server.importArchive(Data(archive))
+        return "ok"
+      } catch {
+        guard try server.exportArchive() == before else { return "something stayed" }
+        return "\(error.code): \(error.message)"
+      }
+    } catch { return "no export: \(error)" }
+  }
+
+  @Test("No archive that was cut short is imported, wherever it was cut")
+  func truncation() async throws {
+    let world = try await ArchiveWorld(filling: LoopbackServer(identity: 1))
+    let archive = Array(try world.server.exportArchive())
+    let server = LoopbackServer(identity: 2)
+    var cuts: [Int] = []
+    for index in archive.indices where archive[index] == UInt8(ascii: "\n") {
+      cuts += [index - 20, index, index + 1]
+    }
+    cuts.removeLast()
+    for cut in [0, 1] + cuts {
+      let end = ending(archive[..<cut], server)
+      let isAtLineEnd = cut == 0 || archive[cut - 1] == UInt8(ascii: "\n")
+      if end.hasPrefix("invalidArguments: "), !isAtLineEnd || end.contains("cut short") { continue }
+      Issue.record("cut after \(cut) of \(archive.count) bytes: \(end)")
+    }
+    #expect(ending(archive, server) == "ok")
+  }
+
+  @Test("No archive with a changed character, or a lost, doubled or moved line, is imported")
+  func damage() async throws {
+    let world = try await ArchiveWorld(filling: LoopbackServer(identity: 1))
+    let archive = Array(try world.server.exportArchive())
+    let server = LoopbackServer(identity: 2)
+    var random = Lehmer(seed: 5)
+    let end = archive.count - 150
+    let places = (0..<150).map { _ in Int(random.below(UInt64(archive.count))) }
+    for place in places + Array(0..<130) + Array(end..<archive.count) {
+      var damaged = archive
+      damaged[place] ^= UInt8(1 << random.below(8))
+      let end = ending(damaged, server)
+      // A newer version's archive is told apart from a damaged one by its number only.
+      if end.hasPrefix("invalidArguments: ") || end.hasPrefix("incompatibleVersion: ") { continue }
+      Issue.record("changed at \(place): \(end)")
+    }
+    let lines = archive.split(separator: UInt8(ascii: "\n"))
+    for index in lines.indices {
+      var lost = lines
+      lost.remove(at: index)
+      var doubled = lines
+      doubled.insert(lines[index], at: index)
+      var moved = lines
+      moved.swapAt(index, index == 0 ? 1 : index - 1)
+      for damaged in [lost, doubled, moved] {
+        let end = ending(damaged.joined(separator: [10]) + [10], server)
+        if end.hasPrefix("invalidArguments: ") { continue }
+        Issue.record("line \(index): \(end)")
+      }
+    }
+    #expect(ending(archive + [10], server).contains("line \(lines.count + 1) of"))
+    #expect(ending(archive, server) == "ok")
+  }
+
+  @Test("What a checksum can't tell is refused by the line that says it")
+  func forged() throws {
+    let server = LoopbackServer(identity: 2)
+    let header = try header
+    for (lines, reason) in forgeries {
+      let end = ending(sealed(header + "\n" + lines + "\n"), server)
+      let number = 2 + lines.count { $0 == "\n" }
+      if end.hasPrefix("invalidArguments: line \(number) of"), end.contains(reason) { continue }
+      Issue.record("\(lines.prefix(300)): \(end), not for \(reason)")
+    }
+    #expect(
+      ending(sealed(header + "\n" + Self.account + "\n" + Self.database + "\n"), server) == "ok")
+    #expect(try server.accounts().map(\.name) == ["a"])
+    server.close()
+  }
+
+  @Test("A first line that is another program's or a newer version's is refused as that")
+  func strangers() throws {
+    let header = try header
+    let server = LoopbackServer(identity: 2)
+    for (line, code) in [
+      (header.replacing(":1,", with: ":2,"), "incompatibleVersion: line 1 of"),
+      (header.replacing(":1,", with: ":2,\"more\":[],"), "incompatibleVersion: line 1 of"),
+      (header.replacing(":1,", with: ":0,"), "invalidArguments: line 1 of"),
+      (header.replacing("server", with: "diary"), "invalidArguments: line 1 of"),
+      (header.replacing("0001\"", with: "000\""), "invalidArguments: line 1 of"),
+      (header.replacing("0001\"", with: "000X\""), "invalidArguments: line 1 of"),
+      ("SQLite format 3\0", "invalidArguments: line 1 of"),
+    ] {
+      let end = ending(sealed(line + "\n"), server)
+      #expect(end.hasPrefix(code), "\(line): \(end)")
+    }
+    server.close()
+  }
+
+  private var header: String {
+    get throws {
+      String(
+        decoding: try LoopbackServer(identity: 1).exportArchive().prefix { $0 != 10 },
+        as: UTF8.self)
+    }
+  }
+
+  private static let home =
+    #""container":"c","environment":"development","scope":"private","owner":"_a""#
+  private static let database =
+    #"{"kind":"database",\#(home),"incarnation":1,"sequence":2,"latest":{"seconds":1.0},"#
+    + #""trimmedThrough":0,"byteCount":2}"#
+  private static let account = #"{"kind":"account","name":"a","user":"_a"}"#
+
+  /// Lines that nothing may follow from, and a word of the reason.
+  private var forgeries: [(line: String, reason: String)] {
+    let (home, database, account) = (Self.home, Self.database, Self.account)
+    func record(_ content: String) -> String {
+      #"{"kind":"record",\#(home),"zone":"A","name":"a","type":"T","changedAt":2,\#(content)}"#
+    }
+    func field(_ value: String) -> String { record(#""record":{"fields":{"f":\#(value)}}"#) }
+    let upload =
+      #"{"kind":"upload","receipt":"r","user":"_a","container":"c","environment":"production","#
+      + #""recordType":"T","key":"k","sha256":"0","size":1,"time":{"seconds":1.0}}"#
+    let nested = String(repeating: "[", count: 100_000)
+    return [
+      ("", "JSON"), ("null", "JSON"), ("[]", "no object"), ("{}", "'kind' is missing"),
+      (#"{"kind":"end"}"#, "'sha256' is missing"), (#"{"kind":"what"}"#, "unknown"),
+      (nested, "too deep"), (account + " ", "follows"), (account.dropLast() + "", "JSON"),
+      (#"{"kind":"account","name":"a"}"#, "'user' is missing"),
+      (#"{"kind":"account","name":"a","user":7}"#, "'user' is no text"),
+      (#"{"kind":"account","name":"a","user":"_a","quota":9223372036854775808}"#, "'quota'"),
+      (#"{"kind":"account","name":"a","user":"_a","quota":1.5}"#, "'quota'"),
+      (#"{"kind":"account","name":"a","user":"_a","age":1}"#, "unknown or there twice"),
+      (#"{"kind":"account","name":"a","user":"_a","user":"_a"}"#, "unknown or there twice"),
+      (#"{"kind":"account","name":"\ud800","user":"_a"}"#, "wrong number"),
+      (#"{"kind":"account","name":"\x","user":"_a"}"#, "JSON"),
+      (account + "\n" + account, "twice"),
+      (account + "\n" + #"{"kind":"account","name":"b","user":"_a"}"#, "the same user"),
+      (database + "\n" + account, "not in its place"),
+      (database.replacing(":2,", with: ":4611686018427387905,"), "'sequence' is too large"),
+      (database.replacing(":2,", with: ":18446744073709551616,"), "'sequence'"),
+      (database.replacing(":2,", with: ":-1,"), "'sequence'"),
+      (database.replacing(":2,", with: ":02,"), "'sequence'"),
+      (database.replacing(":2}", with: ":4611686018427387905}"), "'byteCount' is too large"),
+      (database.replacing("1.0", with: "1e999"), "'seconds' is no number"),
+      (database.replacing("1.0", with: "\"bits:g\""), "'seconds' is no number"),
+      (database.replacing("private", with: "secret"), "'scope'"),
+      (database.replacing("development", with: "moon"), "'environment'"),
+      (record(#""deleted":false"#), "neither"), (record(#""deleted":true,"record":{}"#), "both"),
+      (field("{}"), "no known kind"), (field(#"{"int64":1,"double":2}"#), "twice"),
+      (field(#"{"int64":9223372036854775808}"#), "'int64'"),
+      (field(#"{"bytes":"*"}"#), "base 64"), (field(#"{"bytes":"QQ"}"#), "base 64"),
+      (field(#"{"asset":{"sha256":"x","size":-1}}"#), "'size' is negative"),
+      (field(#"{"reference":{"zone":"A","name":"a"},"action":"explode"}"#), "'action'"),
+      (
+        field(#"{"list":[{"list":[{"list":[{"list":[{"list":[]}]}]}]}]}"#), "lists nest too deep"
+      ),
+      (#"{"kind":"file","sha256":"0","size":2,"content":"QQ=="}"#, "'size'"),
+      (upload, "not in the archive"),
+      (
+        #"{"kind":"receipt","user":"_a","device":"d","place":1,"request":"r","answer":"/w=="}"#,
+        "'answer'"
+      ),
+    ]
+  }
+
+  /// An archive of `lines` with the last line that belongs to them.
+  private func sealed(_ lines: String) -> [UInt8] {
+    var hash = SHA256()
+    hash.update(lines.utf8)
+    let count = lines.utf8.count { $0 == 10 }
+    let end = #"{"kind":"end","lines":\#(count),"sha256":"\#(hash.hexadecimalDigest)"}"#
+    return Array((lines + end + "\n").utf8)
+  }
+
+  @Test("A server that holds anything takes no archive; what a caller throws comes back")
+  func refusals() async throws {
+    let world = try await ArchiveWorld(filling: LoopbackServer(identity: 1))
+    let archive = try world.server.exportArchive()
+    #expect(ending(archive, world.server).hasPrefix("serverRejectedRequest: "))
+    let server = LoopbackServer(identity: 2)
+    try server.controls.setQuota(nil, of: "carol")
+    #expect(ending(archive, server).hasPrefix("serverRejectedRequest: "))
+    try server.reset()
+    let text = String(decoding: archive, as: UTF8.self)
+    for stop in [0, 1, 5] {
+      var lines = text.split(separator: "\n")[...]
+      var given = 0
+      #expect(throws: Stop.self) {
+        try server.importArchive {
+          if given == stop { throw Stop() }
+          given += 1
+          return lines.popFirst().map(String.init)
+        }
+      }
+      #expect(try server.accounts().isEmpty && server.databases().isEmpty)
+      var written = 0
+      #expect(throws: Stop.self) {
+        try world.server.exportArchive { _ in
+          if written == stop { throw Stop() }
+          written += 1
+        }
+      }
+    }
+    #expect(try world.server.exportArchive() == archive)
+    #expect(ending(archive, server) == "ok")
+  }
+}

@@ -1,0 +1,175 @@
+import CloudMachine
+import CloudProtocol
+import Foundation
+import Records
+import Testing
+
+@testable import LoopbackServer
+
+@Suite("Archives")
+struct ArchiveTests {
+  @Test("A server survives memory, archive, file, archive and memory, and goes on where it was")
+  func roundTrip() async throws {
+    let world = try await ArchiveWorld(filling: LoopbackServer(clock: time))
+    let archive = try world.server.exportArchive()
+    #expect(try world.server.exportArchive() == archive)
+    let expected = try await world.continued(on: world.server)
+    #expect(expected.allSatisfy { $0.contains("(") } && world.cursor != nil, "\(expected)")
+    #expect(try world.server.exportArchive() == archive, "reading and repeating change nothing")
+
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let onDisk = try LoopbackServer(path: file.path, clock: time)
+    try onDisk.importArchive(archive)
+    #expect(try await world.continued(on: onDisk) == expected)
+    #expect(try onDisk.exportArchive() == archive)
+    onDisk.close()
+    let again = try LoopbackServer(path: file.path, clock: time)
+    let inMemory = LoopbackServer(clock: time)
+    var lines: [String] = []
+    try again.exportArchive { lines.append($0) }
+    #expect(lines.joined() == String(decoding: archive, as: UTF8.self))
+    var rest = lines[...].map { $0.dropLast().description }[...]
+    try inMemory.importArchive { rest.popFirst() }
+    #expect(try await world.continued(on: inMemory) == expected)
+    #expect(try inMemory.exportArchive() == archive)
+
+    let found = try inMemory.records(in: zoneA, container: "c", account: "alice")
+    #expect(found.first { $0.id.name == "odd" }?.fields == ArchiveWorld.odd)
+    #expect(found == (try world.server.records(in: zoneA, container: "c", account: "alice")))
+    #expect(try inMemory.databases() == world.server.databases())
+
+    // All three go the same way from here.
+    for server in [world.server, again, inMemory] { try await goOn(world, server) }
+    let ends = try [world.server, again, inMemory].map { try $0.exportArchive() }
+    #expect(ends[0] != archive && ends[0] == ends[1] && ends[1] == ends[2])
+    for server in [world.server, again, inMemory] { server.close() }
+    #expect(throws: CloudError.self) { try inMemory.exportArchive() }
+    #expect(throws: CloudError.self) { try inMemory.importArchive(archive) }
+    #expect(throws: CloudError.self) { try inMemory.reset() }
+  }
+
+  /// Saves that need what was imported: a receipt of an upload, a parent, a version.
+  private func goOn(_ world: ArchiveWorld, _ server: LoopbackServer) async throws {
+    let phone = ArchiveWorld.device("phone", on: server)
+    let asset = try #require(world.pending)
+    var record = Record(
+      id: RecordID(name: "new", zone: zoneA), type: "T", fields: ["file": .asset(asset)])
+    record.parent = RecordID(name: "root", zone: zoneA)
+    guard
+      case .recordsModified(let saved, _) = try await phone.send(
+        call("new", .modifyRecords(ModifyRecords(save: [RecordSave(record)]))))
+    else { throw ArchiveWorld.Unexpected() }
+    #expect(saved.first?.error == nil)
+    let root = RecordID(name: "root", zone: zoneA)
+    _ = try await phone.send(call("end", .modifyRecords(ModifyRecords(delete: [root]))))
+  }
+
+  @Test("Any rows survive, in either storage", arguments: 1...20)
+  func anyRows(_ seed: UInt64) throws {
+    var random = Lehmer(seed: seed)
+    let names = (1...6).map { "n\($0)" }
+    var sequence: UInt64 = 0
+    let memory = MemoryStorage(identity: seed << 57, secret: .random())
+    for _ in 0..<40 * seed {
+      try memory.commit([randomChange(&random, names: names, &sequence)])
+    }
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let onDisk = try SQLiteStorage(path: file.path, identity: 1)
+    let archive = try lines(of: memory)
+    try take(archive, into: onDisk)
+    #expect(try lines(of: onDisk) == archive)
+    #expect(try dump(onDisk, names: names) == dump(memory, names: names))
+    let copy = MemoryStorage(identity: 1)
+    try take(archive, into: copy)
+    #expect(try lines(of: copy) == archive)
+    #expect(try dump(copy, names: names) == dump(memory, names: names))
+    #expect(try copy.identity() == memory.identity() && copy.secret() == memory.secret())
+    // Both keep the same when they go on.
+    for _ in 0..<40 {
+      let change = randomChange(&random, names: names, &sequence)
+      for storage in [memory, copy, onDisk] as [any CloudStorage] { try storage.commit([change]) }
+    }
+    let end = try lines(of: memory)
+    #expect(try lines(of: copy) == end)
+    #expect(try lines(of: onDisk) == end)
+    for storage in [copy, onDisk] as [any CloudStorage] {
+      try storage.commit([.removeEverything(identity: 3, secret: memory.secret())])
+      #expect(try lines(of: storage).count == 2)
+    }
+    try onDisk.close()
+  }
+
+  @Test("A line is what people expect to read")
+  func readable() async throws {
+    let world = World()
+    try await world.prepare()
+    _ = try await world.phone.send(saving("a"))
+    let lines = try String(decoding: world.server.exportArchive(), as: UTF8.self)
+      .split(separator: "\n")
+    let user = try await user(of: world.phone).rawValue
+    let home = #""container":"c","environment":"development","scope":"private","owner":"\#(user)""#
+    let expected = [
+      #"{"kind":"account","name":"alice","user":"\#(user)"}"#,
+      #"{"kind":"database",\#(home),"incarnation":1,"sequence":2,"#
+        + #""latest":{"utc":"2001-01-01T00:16:40.001Z","seconds":1000.001},"#
+        + #""trimmedThrough":0,"byteCount":2}"#,
+      #"{"kind":"record",\#(home),"zone":"A","name":"a","type":"T","changedAt":2,"#
+        + #""device":"phone","record":{"changeTag":"2","#
+        + #""created":{"time":{"utc":"2001-01-01T00:16:40.001Z","seconds":1000.001},"#
+        + #""user":"\#(user)","device":"phone"},"#
+        + #""modified":{"time":{"utc":"2001-01-01T00:16:40.001Z","seconds":1000.001},"#
+        + #""user":"\#(user)","device":"phone"}}}"#,
+      #"{"kind":"subscription",\#(home),"name":"all","watches":"database","#
+        + #""notification":{"contentAvailable":true,"mutableContent":false,"badge":false}}"#,
+    ]
+    for line in expected { #expect(lines.contains { $0 == line }, "\(line)") }
+    #expect(
+      lines.first?.hasPrefix(
+        #"{"format":"swift-cloud-sync server","version":1,"identity":"0000000000000001","secret""#)
+        == true)
+    #expect(
+      lines.last?.hasPrefix(#"{"kind":"end","lines":\#(lines.count - 1),"sha256":""#) == true)
+    _ = world.takeHeard()
+    world.close()
+  }
+
+  @Test("Times are spelt as the calendar has them")
+  func times() {
+    let formatter = ISO8601DateFormatter()
+    formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
+    var random = Lehmer(seed: 1)
+    var all = [0, -0.25, -978_307_200, -26_438_400, 100_310_400, 3_155_673_600, 2e11]
+    for _ in 0..<500 { all.append(Double(random.below(20_000_000_000)) - 12e9 + 0.25) }
+    for seconds in all {
+      var bytes: [UInt8] = []
+      ArchiveJSON.time(Timestamp(secondsSinceReferenceDate: seconds)).write(to: &bytes)
+      let found = String(decoding: bytes, as: UTF8.self)
+      let utc = formatter.string(from: Date(timeIntervalSinceReferenceDate: seconds))
+      guard found != #"{"utc":"\#(utc)","seconds":\#(seconds)}"# else { continue }
+      Issue.record("\(seconds) is written as \(found)")
+    }
+  }
+}
+
+private let time: @Sendable () -> Timestamp = { Timestamp(secondsSinceReferenceDate: 1_000) }
+
+/// The lines of an archive, without their ends.
+func lines(of storage: any CloudStorage) throws -> [String] {
+  var lines: [String] = []
+  var writer = ArchiveWriter(storage) {
+    lines.append(String(decoding: $0.dropLast(), as: UTF8.self))
+  }
+  try storage.transaction { try writer.run() }
+  return lines
+}
+
+/// Reads an archive into a storage.
+func take(_ lines: [String], into storage: any CloudStorage) throws {
+  try storage.transaction {
+    var reader = ArchiveReader(storage)
+    for line in lines { try reader.take(Array(line.utf8)[...]) }
+    try reader.finish()
+  }
+}

@@ -1,0 +1,52 @@
+import CloudProtocol
+import Records
+import Testing
+
+@testable import LoopbackServer
+
+@Suite("Looking into a server")
+struct InspectionTests {
+  @Test("Databases come by container and account; subscriptions are read of each kind")
+  func databases() async throws {
+    let world = World()
+    try await world.prepare()
+    #expect(await outcome(of: saving("a"), on: world.phone) == "ok")
+    let watch = Subscription(
+      id: SubscriptionID("public"),
+      kind: .query(
+        QuerySubscription(
+          query: Query(recordType: "T"), zone: nil, options: .firesOnRecordCreation)))
+    var subscribe = call("p", .modifySubscriptions(ModifySubscriptions(save: [watch])))
+    subscribe.database = .public
+    _ = try await world.other.send(subscribe)
+    var shared = call(
+      "s",
+      .modifySubscriptions(
+        ModifySubscriptions(save: [
+          Subscription(id: .init("mine"), kind: .database(recordType: nil))
+        ])
+      ))
+    shared.database = .shared
+    shared.container = "b"
+    _ = try await world.other.send(shared)
+
+    let found = try world.server.databases().map { row in
+      "\(row.container) \(row.environment) \(row.scope) \(row.account ?? "-") \(row.byteCount)"
+    }
+    #expect(
+      found == [
+        "b development shared bob 0", "c development public - 0", "c development private alice 2",
+      ])
+    let server = world.server
+    for (account, scope, container, names) in [
+      ("alice", .private, "c", ["all"]), ("alice", .public, "c", []),
+      ("bob", .public, "c", ["public"]), ("bob", .private, "c", []),
+      ("bob", .shared, "b", ["mine"]), ("bob", .shared, "c", []),
+    ] as [(String, DatabaseScope, String, [String])] {
+      let found = try server.subscriptions(container: container, account: account, scope: scope)
+      #expect(found.map(\.id.rawValue) == names, "\(account) \(scope)")
+    }
+    _ = world.takeHeard()
+    world.close()
+  }
+}
