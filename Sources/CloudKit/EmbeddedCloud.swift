@@ -4,16 +4,21 @@ import Foundation
 public import LoopbackServer
 import Synchronization
 
-/// The server in the process that containers talk to when nothing else was said.
+/// The server that containers talk to when nothing else was said.
 ///
-/// It keeps everything in memory and has one account signed in, so that an app's sync code runs
-/// as it is. The environment can say otherwise:
+/// By default it is in this process, keeps everything in memory and has one account signed in, so
+/// that an app's sync code runs as it is. The environment can say otherwise:
 ///
 /// - `CLOUDSYNC_SERVER` names a file, as a path or a `file:` URL, that the server keeps everything
 ///   in. Several processes may name the same file at the same time: then they are devices of one
-///   cloud, and hear of each other's changes within a second.
+///   cloud, and hear of each other's changes within a second. Or it names a server that speaks
+///   CloudKit Web Services, as an `http:` or `https:` URL; `cloudsync exec` sets that and the
+///   tokens for the command it runs.
 /// - `CLOUDSYNC_ACCOUNT` names the account, or nobody when it is empty.
 /// - `CLOUDSYNC_DEVICE` names the device.
+/// - `CLOUDSYNC_API_TOKEN` lets the app in to a server by HTTP, and `CLOUDSYNC_WEB_AUTH_TOKEN`
+///   stands for the account there; with `CLOUDSYNC_CONTROL_TOKEN` instead of that one, a loopback
+///   server signs any account in.
 public final class EmbeddedCloud: CloudProvider {
   /// The server in memory, to look into and to break from tests.
   ///
@@ -26,7 +31,7 @@ public final class EmbeddedCloud: CloudProvider {
   fileprivate struct Contents {
     /// The servers kept in files, by path.
     var servers: [String: LoopbackServer] = [:]
-    var devices: [String: LoopbackDevice] = [:]
+    var devices: [String: any CloudTransport] = [:]
   }
 
   private static let contents = Mutex(Contents())
@@ -35,35 +40,86 @@ public final class EmbeddedCloud: CloudProvider {
 
   /// The device that containers of this process are on; signed in when it is first asked for.
   ///
-  /// - Throws: `badContainer` when `CLOUDSYNC_SERVER` names nothing that can be opened.
+  /// - Throws: `badContainer` when `CLOUDSYNC_SERVER` names nothing that can be used.
   public static func transport(
     for container: String, variables: [String: String]
   ) throws -> any CloudTransport {
-    let path = try path(variables["CLOUDSYNC_SERVER"])
+    let place = try Place(variables["CLOUDSYNC_SERVER"])
     let name = variables["CLOUDSYNC_DEVICE"] ?? "this device"
+    let account = variables["CLOUDSYNC_ACCOUNT"] ?? defaultAccount
     return try contents.withLock { contents in
-      let key = "\(path ?? "")\n\(name)"
+      // A device in this process may change its account; one that talks by HTTP has its token's.
+      let key =
+        place.isRemote
+        ? "\(place)\n\(name)\n\(account)\n\(variables["CLOUDSYNC_WEB_AUTH_TOKEN"] ?? "")"
+        : "\(place)\n\(name)"
       if let device = contents.devices[key] { return device }
-      let account = variables["CLOUDSYNC_ACCOUNT"] ?? defaultAccount
-      let server = try path.map { try contents.server(in: $0) } ?? Self.server
-      let device = server.device(name, signedInAs: account.isEmpty ? nil : account)
+      let device: any CloudTransport
+      switch place {
+      case .memory:
+        device = server.device(name, signedInAs: account.isEmpty ? nil : account)
+      case .file(let path):
+        device = try contents.server(in: path)
+          .device(name, signedInAs: account.isEmpty ? nil : account)
+      case .web(let url):
+        device = try webTransport(url, device: name, account: account, variables)
+      }
       contents.devices[key] = device
       return device
     }
   }
 
-  /// The file that `CLOUDSYNC_SERVER` names; `nil` for none.
-  private static func path(_ text: String?) throws(CKError) -> String? {
-    guard let text, !text.isEmpty else { return nil }
-    guard let url = URL(string: text), let scheme = url.scheme, scheme.count > 1 else {
-      return URL(fileURLWithPath: text).standardizedFileURL.path
-    }
-    guard url.isFileURL else {
+  private static func webTransport(
+    _ url: URL, device: String, account: String, _ variables: [String: String]
+  ) throws(CKError) -> WebServicesTransport {
+    guard let apiToken = variables["CLOUDSYNC_API_TOKEN"], !apiToken.isEmpty else {
       throw CKError(
         .badContainer,
-        "CLOUDSYNC_SERVER names a server by \(scheme), which is not supported; name a file.")
+        "CLOUDSYNC_SERVER names a server by HTTP; set CLOUDSYNC_API_TOKEN to what lets in there.")
     }
-    return url.standardizedFileURL.path
+    guard !account.isEmpty else {
+      return WebServicesTransport(url: url, apiToken: apiToken, device: device)
+    }
+    if let token = variables["CLOUDSYNC_CONTROL_TOKEN"], !token.isEmpty {
+      return WebServicesTransport(
+        url: url, apiToken: apiToken, account: account, controlToken: token, device: device)
+    }
+    return WebServicesTransport(
+      url: url, apiToken: apiToken, webAuthToken: variables["CLOUDSYNC_WEB_AUTH_TOKEN"],
+      device: device)
+  }
+}
+
+/// What `CLOUDSYNC_SERVER` names.
+private enum Place {
+  case memory
+  case file(String)
+  case web(URL)
+
+  var isRemote: Bool {
+    if case .web = self { true } else { false }
+  }
+
+  init(_ text: String?) throws(CKError) {
+    guard let text, !text.isEmpty else {
+      self = .memory
+      return
+    }
+    guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), scheme.count > 1
+    else {
+      self = .file(URL(fileURLWithPath: text).standardizedFileURL.path)
+      return
+    }
+    if url.isFileURL {
+      self = .file(url.standardizedFileURL.path)
+    } else if ["http", "https"].contains(scheme), url.host != nil {
+      self = .web(url)
+    } else {
+      throw CKError(
+        .badContainer,
+        "CLOUDSYNC_SERVER names a server by \(scheme), which is not supported; name a file or an "
+          + "http URL.")
+    }
   }
 }
 

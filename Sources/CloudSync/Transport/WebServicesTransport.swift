@@ -42,6 +42,24 @@ public final class WebServicesTransport: CloudTransport {
       webAuthToken: webAuthToken, signIn: nil, clock: clock)
   }
 
+  /// A way to a loopback server that signs in whoever shows its control token.
+  ///
+  /// - Parameters:
+  ///   - url: Where the server is.
+  ///   - apiToken: What lets the app in.
+  ///   - account: The account to sign in as, at the first request.
+  ///   - controlToken: What lets in to the server's control interface.
+  ///   - device: This device's name.
+  package convenience init(
+    url: URL, apiToken: String, account: String, controlToken: String, device: String
+  ) {
+    let control = ControlConnection(url: url, token: controlToken)
+    self.init(
+      WebServicesSession.Settings(
+        url: url, apiToken: apiToken, device: device, understandsExtras: true),
+      webAuthToken: nil, signIn: { () throws(CloudError) in try await control.signIn(as: account) })
+  }
+
   /// A way to a server, with all there is to settle.
   package init(
     _ settings: WebServicesSession.Settings, webAuthToken: String?,

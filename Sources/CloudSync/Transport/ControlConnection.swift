@@ -1,0 +1,36 @@
+import CloudProtocol
+import Foundation
+import WebServices
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// The way to the control interface of a loopback server.
+struct ControlConnection: Sendable {
+  let url: URL
+  let token: String
+
+  /// A web token for `account`, which is made when there is none.
+  ///
+  /// - Throws: `notAuthenticated` when the control token is not the server's, `networkFailure` when
+  ///   the server can't be reached.
+  func signIn(as account: String) async throws(CloudError) -> String {
+    var request = URLRequest(url: url.appendingPathComponent("cloudsync/1/sign-in"))
+    request.httpMethod = "POST"
+    request.setValue("Bearer \(token)", forHTTPHeaderField: "authorization")
+    request.setValue("application/json", forHTTPHeaderField: "content-type")
+    request.httpBody = Data(JSON.members(["account": .string(account)]).bytes)
+    let answer: (Data, URLResponse)
+    do { answer = try await URLSession.shared.data(for: request) } catch {
+      throw CloudError(.networkFailure, "the server that is to sign in can't be reached: \(error)")
+    }
+    guard (answer.1 as? HTTPURLResponse)?.statusCode == 200,
+      let body = try? JSON(parsing: [UInt8](answer.0)), let token = body["webAuthToken"]?.string
+    else {
+      throw CloudError(
+        .notAuthenticated, "the server signed nobody in; is the control token this server's?")
+    }
+    return token
+  }
+}
