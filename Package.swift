@@ -74,8 +74,8 @@ let package = Package(
     tool(
       "cloudsync-bench",
       [
-        "CloudSyncTesting", "CloudSync", "LoopbackServer", "SyncMachine", "CloudProtocol",
-        "Records",
+        "CloudSyncTesting", "CloudSync", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
+        "CloudProtocol", "Records", "SQLite",
       ]),
 
     // the example stores and their tool

@@ -5,7 +5,7 @@ import Foundation
 struct Bench {
   /// All benchmarks, in the order of the table; a new area adds its `all()` here.
   static func benchmarks() throws -> [Benchmark] {
-    RecordBenchmarks.all() + PendingBenchmarks.all()
+    RecordBenchmarks.all() + PendingBenchmarks.all() + WebBenchmarks.all()
   }
 
   static func main() async {

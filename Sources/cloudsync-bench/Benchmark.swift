@@ -42,6 +42,8 @@ struct Benchmark: Sendable {
   let subject: Side
   /// What it is measured against.
   let reference: Side
+  /// How many pairs at most, for what takes long; `nil` for as many as are asked for.
+  var rounds: Int? = nil
 }
 
 /// Keeps the optimiser from leaving out work whose result nobody reads.

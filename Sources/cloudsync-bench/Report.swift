@@ -5,7 +5,9 @@ enum Report {
   /// One line of the table.
   private typealias Row = [String]
 
-  private static let header: Row = ["benchmark", "ratio", "quartiles", "goal", "time", "against"]
+  private static let header: Row = [
+    "benchmark", "ratio", "quartiles", "goal", "time", "a second", "against",
+  ]
 
   /// A table for people: one line for each measurement, columns aligned.
   static func table(_ measurements: [Measurement]) -> String {
@@ -36,12 +38,18 @@ enum Report {
       "\(ratio(measurement.lowRatio))–\(ratio(measurement.highRatio))",
       measurement.goal.map { "\(ratio($0))x" } ?? "–",
       time(measurement.subjectTime),
+      rate(measurement.subjectTime),
       "\(measurement.reference): \(time(measurement.referenceTime))",
     ]
   }
 
   private static func ratio(_ value: Double) -> String {
     String(format: value < 10 ? "%.2f" : "%.1f", value)
+  }
+
+  private static func rate(_ nanoseconds: Double) -> String {
+    let rate = 1e9 / max(nanoseconds, 1e-9)
+    return rate < 10_000 ? String(format: "%.0f", rate) : String(format: "%.0fk", rate / 1_000)
   }
 
   private static func time(_ nanoseconds: Double) -> String {
