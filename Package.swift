@@ -99,8 +99,8 @@ let package = Package(
     tests(
       "CloudSyncTests",
       [
-        "CloudSync", "CloudSyncTesting", "LoopbackServer", "SyncMachine", "CloudProtocol",
-        "Records",
+        "CloudSync", "CloudSyncTesting", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
+        "WebServices", "CloudProtocol", "Records",
       ]),
     tests(
       "LoopbackServerTests",

@@ -12,18 +12,25 @@ extension AssetCourier {
     var file: URL
   }
 
+  /// Where a file goes: one file may go into several fields, each upload is for one.
+  private struct Place: Hashable, Sendable {
+    var key: String
+    var file: URL
+  }
+
   /// Saves records after the files in them were uploaded.
   ///
   /// A record whose file can't be had fails by itself; in an atomic request the others of its
   /// zone fail with it, and nothing of that zone is sent.
   func save(_ request: ModifyRecords, _ call: CloudCall) async throws(CloudError) -> CloudReply {
     let uploads = AssetCourier.uploads(of: request)
-    let uploaded = Mutex<[Int: [URL: Asset]]>([:])
+    let uploaded = Mutex<[Int: [Place: Asset]]>([:])
     let failures = Mutex<[Int: CloudError]>([:])
     try await forEach(Array(uploads.enumerated())) { number, upload in
       do throws(CloudError) {
         let asset = try await self.carry(upload, number, call)
-        uploaded.withLock { $0[upload.save, default: [:]][upload.file] = asset }
+        let place = Place(key: upload.key, file: upload.file)
+        uploaded.withLock { $0[upload.save, default: [:]][place] = asset }
         return nil
       } catch {
         guard error.code.isOfFile else { return error }
@@ -105,15 +112,16 @@ extension AssetCourier {
 
   /// The request with receipts in place of files, and where the content lies.
   private static func withReceipts(
-    _ request: ModifyRecords, _ uploaded: [Int: [URL: Asset]]
+    _ request: ModifyRecords, _ uploaded: [Int: [Place: Asset]]
   ) -> (ModifyRecords, [String: URL]) {
     var request = request
     var places: [String: URL] = [:]
     for (save, assets) in uploaded {
       for index in request.save[save].changes.indices {
+        let key = request.save[save].changes[index].key
         guard let value = request.save[save].changes[index].field?.value else { continue }
         request.save[save].changes[index].field?.value = value.mappingAssets { asset in
-          guard let file = asset.localFile, let kept = assets[file] else { return asset }
+          guard let file = asset.localFile, let kept = assets[Place(key: key, file: file)] else { return asset }
           places[kept.checksum] = file
           return kept
         }

@@ -1,3 +1,4 @@
+import CloudProtocol
 import CloudSync
 import Foundation
 import LoopbackServer
@@ -33,6 +34,7 @@ final class NotesApp: CKSyncEngineDelegate {
   let contents = Mutex(Contents())
   let device: LoopbackDevice
   let clock: any Clock<Duration>
+  private let transport: any CloudTransport
   private let running = Mutex<CKSyncEngine?>(nil)
 
   init(
@@ -41,13 +43,21 @@ final class NotesApp: CKSyncEngineDelegate {
     clock: any Clock<Duration> = LeapingClock()
   ) {
     device = server.device(name, signedInAs: account)
+    transport = device
     self.clock = clock
     if starts { start(automatically: automatically) }
   }
 
+  /// An app on a device whose requests take another way than those of this process.
+  init(_ device: LoopbackDevice, by transport: any CloudTransport) {
+    self.device = device
+    self.transport = transport
+    clock = LeapingClock()
+  }
+
   /// Starts, or starts again from the last state that was delivered.
   func start(automatically: Bool = false) {
-    let container = CKContainer(identifier: NotesApp.container, transport: device)
+    let container = CKContainer(identifier: NotesApp.container, transport: transport)
     var configuration = CKSyncEngine.Configuration(
       database: container.privateCloudDatabase,
       stateSerialization: contents.withLock { $0.state }, delegate: self)

@@ -1,0 +1,124 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import LoopbackServer
+import Records
+import Testing
+
+@Suite("The engine over HTTP", .timeLimit(.minutes(2)))
+struct WebEngineTests {
+  @Test("What one device writes the other gets by push, both ways, without being asked")
+  func push() async throws {
+    let world = try WebWorld()
+    let (phone, desk) = (try world.app("phone"), try world.app("desk"))
+    for app in [phone, desk] {
+      app.start(automatically: true)
+      app.enqueueAll(try app.engine.state)
+    }
+    phone.write(["a": "1"])
+    await desk.wait { $0.notes["a"]?.text == "1" }
+    desk.write(["b": "2"])
+    await phone.wait { $0.notes["b"]?.text == "2" }
+    phone.write(["b": "3"])
+    await desk.wait { $0.notes["b"]?.text == "3" }
+    try await phone.engine.sendChanges()
+    try await desk.engine.sendChanges()
+    #expect(try stored(world.server) == ["a": "1", "b": "3"])
+    phone.stop()
+    desk.stop()
+    #expect(await world.end())
+  }
+
+  @Test("An answer that was lost is a conflict with oneself, which the app's merge settles")
+  func lostAnswer() async throws {
+    let world = try WebWorld()
+    let phone = try world.app("phone")
+    phone.start()
+    phone.enqueueAll(try phone.engine.state)
+    try await phone.engine.sendChanges()
+    for code in [CloudError.Code.networkFailure, .serverResponseLost, .serviceUnavailable] {
+      world.server.controls.dropAnswers(as: code, in: RequestScope(kind: .modifyRecords))
+      phone.write(["a": "\(code)"])
+      // The engine asks for the batch anew, since the app may have changed it meanwhile.
+      for _ in 0..<3 where try !phone.engine.state.pendingRecordZoneChanges.isEmpty {
+        _ = try? await phone.engine.sendChanges()
+      }
+      try expectSame(world.server, phone, as: ["a": "\(code)"])
+    }
+    phone.stop()
+    #expect(await world.end())
+  }
+
+  @Test("The server goes away and comes back: what was written meanwhile arrives, pushes go on")
+  func restart() async throws {
+    let world = try WebWorld()
+    let (phone, desk) = (try world.app("phone"), try world.app("desk"))
+    for app in [phone, desk] {
+      app.start(automatically: true)
+      app.enqueueAll(try app.engine.state)
+    }
+    phone.write(["a": "1"])
+    await desk.wait { $0.notes["a"]?.text == "1" }
+    await world.goAway()
+    await #expect(throws: CKError.self) { try await phone.engine.fetchChanges() }
+    phone.write(["a": "2", "b": "1"])
+    try world.comeBack()
+    await desk.wait { $0.notes["a"]?.text == "2" && $0.notes["b"]?.text == "1" }
+    desk.write(["c": "1"])
+    await phone.wait { $0.notes["c"]?.text == "1" }
+    phone.stop()
+    desk.stop()
+    #expect(await world.end())
+  }
+
+  @Test("Files travel by the URLs that the server hands out; another account has none of it")
+  func files() async throws {
+    let world = try WebWorld()
+    func database(_ device: String, _ account: String) throws -> CKDatabase {
+      CKContainer(
+        identifier: "iCloud.assets", transport: try world.transport(device, of: account)
+      ).privateCloudDatabase
+    }
+    let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    let file = world.folder.appendingPathComponent("image")
+    try content.write(to: file)
+    let record = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: "p"))
+    record["image"] = CKAsset(fileURL: file)
+    record["pages"] = [CKAsset(fileURL: file), CKAsset(fileURL: file)]
+    try await database("phone", "alice").save(record)
+    let read = try await database("desk", "alice").record(for: record.recordID)
+    let copy = try #require((read["image"] as? CKAsset)?.fileURL)
+    #expect(try Data(contentsOf: copy) == content && copy != file)
+    #expect((read["pages"] as? [CKAsset])?.count == 2)
+    await #expect(throws: CKError.self) {
+      _ = try await database("other", "bob").record(for: record.recordID)
+    }
+    #expect(await world.end())
+  }
+
+  @Test("Errors keep their codes: nobody signed in, a token of nobody, no server")
+  func errors() async throws {
+    let world = try WebWorld()
+    func code(_ transport: WebServicesTransport) async -> CKError.Code? {
+      let container = CKContainer(identifier: "iCloud.errors", transport: transport)
+      do {
+        _ = try await container.privateCloudDatabase.allRecordZones()
+        return nil
+      } catch { return (error as? CKError)?.code }
+    }
+    #expect(await code(try world.transport("a")) == nil)
+    #expect(await code(try world.transport("a", of: nil)) == .notAuthenticated)
+    for (api, web) in [("wrong", "wrong"), ("", "")] {
+      let stranger = WebServicesTransport(
+        url: world.url, apiToken: api, webAuthToken: web, device: "x")
+      #expect(await code(stranger) == .notAuthenticated)
+    }
+    let known = try world.transport("a")
+    known.signIn(webAuthToken: nil)
+    #expect(await code(known) == .notAuthenticated)
+    await world.goAway()
+    let late = WebServicesTransport(url: world.url, apiToken: "x", webAuthToken: "y")
+    #expect(await code(late) == .networkFailure)
+    #expect(await world.end())
+  }
+}
