@@ -32,6 +32,20 @@ struct ServerEndTests {
     }
   }
 
+  @Test("A refused client that sends on and then goes: the end behind the bytes is seen")
+  func goneAfterRefusal() async throws {
+    try await ServerHarness.run { harness in
+      for _ in 0..<300 {
+        let client = try harness.client()
+        #expect(try await client.ask("nonsense\r\n\r\n").status == 400)
+        #expect(await client.end() == .closed)
+        await client.send("more")
+        await client.close()
+      }
+      await harness.reach(connections: 0)
+    }
+  }
+
   @Test("A handler that takes its time holds up nobody but its own connection")
   func longPoll() async throws {
     try await ServerHarness.run { harness in
