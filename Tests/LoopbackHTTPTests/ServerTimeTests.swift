@@ -74,8 +74,10 @@ struct ServerTimeTests {
       for _ in 0..<200 {
         #expect(try await healthy.ask(harness.get("/a")).text == "GET /a")
       }
-      // No second answer is begun while the first is not taken.
+      // No second answer is begun while the first is not taken, and little is read ahead.
       #expect(harness.handled == 201)
+      let unread = await harness.server.core.mostUnread()
+      #expect(unread > 65536 && unread <= 131072)
       let first = try await lazy.answer()
       #expect(first.body == ServerHarness.bigBody)
       // The second can't be gone before the client is cut, and nobody takes it.
@@ -153,5 +155,12 @@ struct ServerTimeTests {
       #expect(try await healthy.ask(harness.get("/a")).text == "GET /a")
       await harness.reach(connections: 1)
     }
+  }
+}
+
+extension HTTPServerCore {
+  /// The most bytes that any connection has read ahead.
+  fileprivate func mostUnread() -> Int {
+    connections.values.map(\.parser.unreadBytes).max() ?? 0
   }
 }
