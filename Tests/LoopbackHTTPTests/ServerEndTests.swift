@@ -136,11 +136,15 @@ struct ServerEndTests {
       }
       return HTTPResponse(200)
     }
+    weak let core = server?.core
     let client = try TestClient(port: server?.port ?? 0)
     await client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     await started.wait()
     server = nil
     await cancelled.wait()
     #expect(await client.end() == .closed)
+    let start = ContinuousClock.now
+    while core != nil, start.duration(to: .now) < .seconds(20) { await Task.yield() }
+    #expect(core == nil)
   }
 }
