@@ -32,6 +32,20 @@ struct ServerEndTests {
     }
   }
 
+  @Test("A refused client that sends on and then goes: the end behind the bytes is seen")
+  func goneAfterRefusal() async throws {
+    try await ServerHarness.run { harness in
+      for _ in 0..<300 {
+        let client = try harness.client()
+        #expect(try await client.ask("nonsense\r\n\r\n").status == 400)
+        #expect(await client.end() == .closed)
+        await client.send("more")
+        await client.close()
+      }
+      await harness.reach(connections: 0)
+    }
+  }
+
   @Test("A handler that takes its time holds up nobody but its own connection")
   func longPoll() async throws {
     try await ServerHarness.run { harness in
@@ -122,11 +136,15 @@ struct ServerEndTests {
       }
       return HTTPResponse(200)
     }
+    weak let core = server?.core
     let client = try TestClient(port: server?.port ?? 0)
     await client.send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
     await started.wait()
     server = nil
     await cancelled.wait()
     #expect(await client.end() == .closed)
+    let start = ContinuousClock.now
+    while core != nil, start.duration(to: .now) < .seconds(20) { await Task.yield() }
+    #expect(core == nil)
   }
 }

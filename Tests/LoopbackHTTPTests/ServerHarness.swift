@@ -48,9 +48,7 @@ final class ServerHarness: Sendable {
         } onCancel: {
           cancelled.fire()
         }
-      case "/big":
-        started.fire()
-        return HTTPResponse(200, body: ServerHarness.bigBody)
+      case "/big": return HTTPResponse(200, body: ServerHarness.bigBody)
       case "/none": return HTTPResponse(99)
       default: break
       }

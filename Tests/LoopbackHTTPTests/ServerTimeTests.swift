@@ -15,7 +15,7 @@ struct ServerTimeTests {
       #expect(try await started.answer().text == "GET /a")
       await harness.reach(connections: 2)
       await harness.clock.advance(by: .seconds(9))
-      #expect(harness.server.connectionCount == 2)
+      #expect(await harness.server.core.count(.header) == 2)
       await harness.clock.advance(by: .seconds(1))
       #expect(await silent.end() == .closed)
       let answer = try await started.answer()
@@ -35,7 +35,7 @@ struct ServerTimeTests {
       await harness.settled()
       // Ten seconds are for nothing, and 500 bytes pay for five.
       await harness.clock.advance(by: .seconds(14))
-      #expect(harness.server.connectionCount == 1)
+      #expect(await harness.server.core.count(.body) == 1)
       await harness.clock.advance(by: .seconds(1))
       #expect(try await client.answer().status == 408)
       #expect(await client.end() == .closed)
@@ -69,13 +69,15 @@ struct ServerTimeTests {
     try await ServerHarness.run { harness in
       let lazy = try harness.client(receiveBuffer: 4096)
       await lazy.send(String(repeating: harness.get("/big"), count: 5000))
-      await harness.started.wait()
+      while await harness.server.core.count(.answer) == 0 { await Task.yield() }
       let healthy = try harness.client()
       for _ in 0..<200 {
         #expect(try await healthy.ask(harness.get("/a")).text == "GET /a")
       }
-      // No second answer is begun while the first is not taken.
+      // No second answer is begun while the first is not taken, and little is read ahead.
       #expect(harness.handled == 201)
+      let unread = await harness.server.core.mostUnread()
+      #expect(unread > 65536 && unread <= 131072)
       let first = try await lazy.answer()
       #expect(first.body == ServerHarness.bigBody)
       // The second can't be gone before the client is cut, and nobody takes it.
@@ -153,5 +155,17 @@ struct ServerTimeTests {
       #expect(try await healthy.ask(harness.get("/a")).text == "GET /a")
       await harness.reach(connections: 1)
     }
+  }
+}
+
+extension HTTPServerCore {
+  /// How many connections wait for this.
+  fileprivate func count(_ wait: HTTPConnection.Wait) -> Int {
+    connections.values.filter { $0.wait == wait }.count
+  }
+
+  /// The most bytes that any connection has read ahead.
+  fileprivate func mostUnread() -> Int {
+    connections.values.map(\.parser.unreadBytes).max() ?? 0
   }
 }

@@ -6,7 +6,8 @@ import Dispatch
 /// neither can happen.
 final class HTTPReadiness {
   private let source: any DispatchSourceProtocol
-  private var isPaused = false
+  /// Whether it calls nothing for now.
+  private(set) var isPaused = false
   private var isCancelled = false
 
   /// Watches at once; `released` is called after `cancel()`, when the socket may be closed.
@@ -21,6 +22,12 @@ final class HTTPReadiness {
   }
 
   deinit { cancel() }
+
+  /// About how much there is to read; 0 at the end.
+  ///
+  /// Dispatch on Linux says 0 as well when both sides have ended and something is left to read,
+  /// and then never calls again.
+  var available: UInt { source.data }
 
   /// Calls nothing until it is resumed.
   func pause() {

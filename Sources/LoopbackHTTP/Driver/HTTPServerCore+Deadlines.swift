@@ -10,7 +10,21 @@ extension HTTPServerCore {
     if let drainEnd, now >= drainEnd { cut() }
   }
 
+  /// Notices a client's end that reading has not: where reading is paused, or where the source
+  /// calls no more.
+  private func noticeEnd(_ connection: HTTPConnection) {
+    guard !connection.isAtEnd, connection.phase != .closed,
+      HTTPSocket.isGone(connection.descriptor)
+    else { return }
+    if connection.reader?.isPaused == true {
+      ended(connection)
+    } else {
+      readToEnd(connection)
+    }
+  }
+
   private func check(_ connection: HTTPConnection, _ now: Duration) {
+    noticeEnd(connection)
     let waited = now - connection.waitsSince
     switch connection.wait {
     case .idle:
@@ -29,11 +43,7 @@ extension HTTPServerCore {
       guard waited >= options.headerTime + earned else { return }
       refuse(connection, HTTPResponse(HTTPRefusal(408, "the body came too slowly")))
       settle(connection)
-    case .handler:
-      // A client that sends far ahead is not read from, which is where its end would be seen.
-      if !connection.isAtEnd, HTTPSocket.isGone(connection.descriptor) {
-        ended(connection)
-      }
+    case .handler: break
     case .answer:
       if waited >= options.writeTime { close(connection) }
     case .end:

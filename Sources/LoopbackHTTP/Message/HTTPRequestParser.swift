@@ -84,6 +84,11 @@ package struct HTTPRequestParser: Sendable {
         lines = []
         (lineBytes, bodyBytes) = (0, 0)
         hasSkippedLine = false
+        // An idle connection must not keep the room that a large request took.
+        if position == bytes.count, bytes.capacity > 16384 {
+          bytes = []
+          (position, searched) = (0, 0)
+        }
         return .end
       case .head:
         guard let head = try readHead() else { return nil }
