@@ -94,6 +94,7 @@ enum ControlNotation {
           "container": .string(container), "environment": .string(environment.rawValue),
           "account": text(account),
         ]))
+    case .replacement: members.add("kind", .string("replacement"))
     }
     return .object(members)
   }

@@ -57,6 +57,13 @@ struct ControlQuery {
     return value
   }
 
+  /// Whether the parameter called `name` says `true`; `false` when it is not there.
+  func flag(_ name: String) throws(HTTPRefusal) -> Bool {
+    guard let text = values[name] else { return false }
+    guard let flag = Bool(text) else { throw HTTPRefusal(400, "'\(name)' must be true or false") }
+    return flag
+  }
+
   /// The whole number called `name`, within `range`.
   func count<Number: FixedWidthInteger>(
     _ name: String, in range: ClosedRange<Number>, or other: Number

@@ -145,7 +145,7 @@ extension ControlRoutes {
 
 /// Devices, limits and accounts.
 extension ControlRoutes {
-  /// The name of a device that is there: asking for another one would make it.
+  /// The name of a device that is there.
   private func knownDevice(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> String {
     let name = try arguments.text("device")
     guard server.knownDevices().contains(where: { $0.name == name }) else {
@@ -156,15 +156,17 @@ extension ControlRoutes {
 
   private func setDevice(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
     let name = try knownDevice(&arguments)
+    let account = try arguments.optionalText("account")
     let isOnline = try arguments.flag("online")
     let availability: AccountAvailability? = try arguments.word("availability") { $0.rawValue }
     guard isOnline != nil || availability != nil else {
       throw HTTPRefusal(400, "'online' or 'availability' must say what is to change")
     }
-    return { [server] in
-      let device = server.device(name)
-      if let availability { device.setAvailability(availability) }
-      if let isOnline { device.isOnline = isOnline }
+    return { [controls] in
+      if let availability {
+        controls.setAvailability(availability, device: name, account: account)
+      }
+      if let isOnline { controls.setOnline(isOnline, device: name, account: account) }
     }
   }
 

@@ -57,11 +57,13 @@ extension ControlRoutes {
 
   func records(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
     let query = try ControlQuery(
-      head.query, knowing: DatabaseName.parameters.union(["zone", "after", "limit"]))
+      head.query,
+      knowing: DatabaseName.parameters.union(["zone", "after", "limit", "numbersAsStrings"]))
     let name = try DatabaseName(query)
     let zone = ZoneID(name: try query.text("zone"))
     let limit = try query.count("limit", in: 1...1000, or: 200)
-    let notation = try notation(of: name)
+    var notation = try notation(of: name)
+    notation.numbersAsStrings = try query.flag("numbersAsStrings")
     let (records, newest) = try ask { () throws(CloudError) in
       let records = try server.records(
         in: zone, container: name.container, account: name.account, environment: name.environment)
@@ -82,16 +84,17 @@ extension ControlRoutes {
 
   func changes(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
     let query = try ControlQuery(
-      head.query, knowing: DatabaseName.parameters.union(["zone", "after", "limit"]))
+      head.query, knowing: DatabaseName.parameters.union(["zone", "after", "limit", "latest"]))
     let name = try DatabaseName(query)
     let zone = ZoneID(name: try query.text("zone"))
+    let latest = try query.count("latest", in: 1...1000, or: Int.max)
     let after = try query.count("after", in: 0...UInt64.max, or: 0)
     let limit = try query.count("limit", in: 1...1000, or: 200)
     let log = try ask { () throws(CloudError) in
       try server.changeLog(
         of: zone, container: name.container, account: name.account, environment: name.environment)
     }
-    let page = log.drop { $0.sequence <= after }.prefix(limit)
+    let page = log.suffix(latest).drop { $0.sequence <= after }.prefix(limit)
     return .members([
       "changes": .array(page.map(ControlNotation.json)),
       "next": .integer(Int64(clamping: page.last?.sequence ?? after)),

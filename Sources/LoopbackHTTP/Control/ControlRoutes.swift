@@ -42,11 +42,15 @@ package struct ControlRoutes: Sendable {
   /// The longest body that is taken, in bytes.
   package static let bodyBytes = 65_536
 
-  /// Whether a request is let in, by its head; `nil` when its path is none of these.
-  package func admission(_ head: HTTPRequestHead) -> HTTPAdmission? {
+  /// Whether requests for `path` belong here.
+  package func has(_ path: String) -> Bool {
+    ConsolePage.paths.contains(path) || path.hasPrefix(ControlEndpoint.prefix)
+  }
+
+  /// Whether a request is let in, by its head; refuses with 404 what does not belong here.
+  package func admission(_ head: HTTPRequestHead) -> HTTPAdmission {
     do throws(HTTPRefusal) {
-      guard let target = try target(of: head) else { return nil }
-      switch target {
+      switch try target(of: head) {
       case .console: return .accept(bodyBytes: 0)
       case .endpoint:
         return .accept(bodyBytes: head.method == "POST" ? ControlRoutes.bodyBytes : 0)
@@ -60,7 +64,6 @@ package struct ControlRoutes: Sendable {
   package func answer(_ request: HTTPRequest) async -> HTTPResponse {
     do throws(HTTPRefusal) {
       switch try target(of: request.head) {
-      case nil: throw HTTPRefusal(404, "there is nothing here")
       case .console: return ConsolePage.response
       case .endpoint(let endpoint):
         return ControlRoutes.answer(try await answer(endpoint, request))
@@ -76,14 +79,14 @@ extension ControlRoutes {
   }
 
   /// Where a request goes; throws when it may not go there.
-  private func target(of head: HTTPRequestHead) throws(HTTPRefusal) -> Target? {
+  private func target(of head: HTTPRequestHead) throws(HTTPRefusal) -> Target {
     if ConsolePage.paths.contains(head.path) {
       guard ["GET", "HEAD"].contains(head.method) else {
         throw HTTPRefusal(405, "the page can only be read")
       }
       return .console
     }
-    guard head.path.hasPrefix(ControlEndpoint.prefix) else { return nil }
+    guard has(head.path) else { throw HTTPRefusal(404, "there is nothing here") }
     // Who has no token learns nothing, not even which paths there are.
     guard isAuthorized(head) else {
       throw HTTPRefusal(401, "this needs the server's control token")
@@ -118,14 +121,7 @@ extension ControlRoutes {
     guard let value = head.value("authorization") else { return false }
     let scheme = "bearer "
     guard value.prefix(scheme.count).lowercased() == scheme else { return false }
-    let given = Array(value.utf8.dropFirst(scheme.utf8.count))
-    var difference = given.count ^ token.count
-    for index in 0..<max(given.count, 1) {
-      let mine = token.isEmpty ? 0 : token[index % token.count]
-      let theirs = given.isEmpty ? 0 : given[index]
-      difference |= Int(mine ^ theirs)
-    }
-    return difference == 0 && !token.isEmpty
+    return !token.isEmpty && Seal.isSame(Array(value.utf8.dropFirst(scheme.utf8.count)), token)
   }
 
   private func answer(
@@ -161,10 +157,10 @@ extension ControlRoutes {
     var arguments = try ControlArguments(body)
     let name = try arguments.text("account")
     try arguments.finish()
-    let account = try ask { () throws(CloudError) in try server.makeAccount(name) }
+    let user = try ask { () throws(CloudError) in try server.user(of: name) }
     let token = try ask { () throws(CloudError) in try signIn(name) }
     return .members([
-      "account": .string(account.name), "userRecordName": .string(account.user.rawValue),
+      "account": .string(name), "userRecordName": .string(user.rawValue),
       "webAuthToken": .string(token),
     ])
   }

@@ -63,7 +63,8 @@ struct ControlAccessTests {
       #expect(found == expected, "\(method) \(path) \(type ?? "-"): \(found)")
     }
     for path in ["/cloudsync", "/cloudsync/1", "/cloudsync/2/status", "/database/1/c", "/x"] {
-      #expect(admission(world, world.request("GET", path)) == "elsewhere", "\(path)")
+      #expect(!world.routes.has(path), "\(path)")
+      #expect(admission(world, world.request("GET", path)) == "404", "\(path)")
     }
     for method in ["GET", "POST"] {
       let request = quiet.request(method, "/cloudsync/1/faults", #"{"action":"clear"}"#)
@@ -79,10 +80,9 @@ struct ControlAccessTests {
     #expect(unknown.fields.first { $0.name == "www-authenticate" }?.value == "Bearer")
   }
 
-  /// How many bytes of a body are let in, the status of a refusal, or `elsewhere`.
+  /// How many bytes of a body are let in, or the status of a refusal.
   private func admission(_ world: ControlWorld, _ request: HTTPRequest) -> String {
     switch world.routes.admission(request.head) {
-    case nil: "elsewhere"
     case .accept(let bytes): "\(bytes)"
     case .refuse(let response): "\(response.status)"
     }

@@ -43,6 +43,14 @@ struct ControlInspectionTests {
       "records?container=c&account=alice&zone=notes&after=a", 200,
       [#"{"records":[{"recordName":"z""#, #""count":2,"newest":"z"}"#]
     ),
+    (
+      "records?container=c&account=alice&zone=notes&numbersAsStrings=true", 200,
+      [#""value":"1152921504606846976","type":"INT64""#]
+    ),
+    (
+      "changes?container=c&account=alice&zone=notes&latest=1", 200,
+      [#"{"changes":[{"sequence":5,"recordName":"z","recordType":"Note""#]
+    ),
     ("records?container=c&account=alice&zone=none", 200, [#"{"records":[],"count":0}"#]),
     (
       "changes?container=c&account=alice&zone=notes", 200,
@@ -104,6 +112,8 @@ struct ControlInspectionTests {
     ("records?container=c&zone=a&limit=", 400, "from 1 to 1000"),
     ("changes?container=c&zone=a&after=-1", 400, "'after' must be"),
     ("changes?container=c&zone=a&after=18446744073709551616", 400, "'after' must be"),
+    ("changes?container=c&zone=a&latest=0", 400, "from 1 to 1000"),
+    ("records?container=c&zone=a&numbersAsStrings=1", 400, "true or false"),
     ("subscriptions?container=c", 400, "'account' is missing"),
     ("subscriptions?container=c&account=alice&scope=mine", 400, "public, private, shared"),
     ("events?wait=26", 400, "from 0 to 25"), ("events?after=x", 400, "'after' must be"),
@@ -140,7 +150,7 @@ struct ControlInspectionTests {
   @Test("Signing in gives a token and makes the account")
   func signIn() async throws {
     let world = ControlWorld()
-    let user = try world.server.makeAccount("bob").user.rawValue
+    let user = try world.server.user(of: "bob").rawValue
     for (body, answer) in [
       (
         #"{"account":"bob"}"#,
