@@ -227,8 +227,8 @@ extension ConsolePage {
       return line;
     }
 
-    function showEvents(page) {
-      if (page.missed) feed = [];
+    function showEvents(page, anew) {
+      if (anew) feed = [];
       feed = page.events.slice().reverse().concat(feed).slice(0, feedLength);
       fill(at('feed'), feed, event => event.number, buildEvent);
     }
@@ -249,7 +249,7 @@ extension ConsolePage {
           after = page.next;
           tries = 0;
           live('on', 'Live');
-          showEvents({...page, missed: page.missed && !first});
+          showEvents(page, first || page.missed);
           const loaded = refresh();
           // An answer that brings nothing at once would make this a race.
           if (first) await loaded;
@@ -258,7 +258,9 @@ extension ConsolePage {
           if (mine !== run) return;
           failed(error);
           if (error.status === 401) return;
-          await pause(Math.min(10000, 500 * 2 ** tries));
+          // It may be another server by the time it answers, with numbers of its own.
+          after = null;
+          await pause(Math.min(5000, 500 * 2 ** tries));
           tries += 1;
         }
       }

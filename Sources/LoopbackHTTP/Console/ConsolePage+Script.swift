@@ -311,8 +311,10 @@ extension ConsolePage {
       at('zone').textContent = place ? place.zone
         || (place.scope === 'shared' ? 'Shared with ' + place.account : 'No zone yet')
         : 'Nothing stored yet';
-      at('count').textContent = place && place.zone
-        ? count + (count === 1 ? ' record' : ' records') : '';
+      const gone = state.zones && place && place.scope !== 'shared'
+        && !state.zones.zones.some(({zoneID}) => zoneID.zoneName === place.zone);
+      at('count').textContent = !place || !place.zone ? '' : gone ? 'no such zone'
+        : count + (count === 1 ? ' record' : ' records');
       at('records').dataset.none = place && place.scope === 'shared'
         ? 'A shared database is a view: its records are in the databases of their owners.'
         : 'No records here.';
