@@ -115,7 +115,8 @@ extension ConsolePage {
     .fields > div { display: contents; }
     .fields dt, .fields dd { padding: 2px 0; border-top: 1px solid var(--line); }
     .fields dt {
-      color: var(--dim); font-size: 13px; padding-right: 16px; max-width: 220px; overflow-wrap: anywhere;
+      color: var(--dim); font-size: 13px; padding-right: 16px; max-width: 220px;
+      overflow-wrap: anywhere;
     }
     .fields dd { display: flex; gap: 10px; justify-content: space-between; min-width: 0; }
     .value {
