@@ -54,6 +54,10 @@ public final class LoopbackWebServer: Sendable {
   /// The port it listens on.
   public var port: Int { http.port }
 
+  /// Where a browser shows what the server holds and what happens on it; it holds the control
+  /// token, in the part of an address that browsers keep to themselves.
+  public var consoleURL: String { "\(url)/console#token=\(controlToken)" }
+
   /// Listens, and answers from now on.
   ///
   /// - Parameters:
@@ -88,7 +92,10 @@ public final class LoopbackWebServer: Sendable {
     }
     url = "http://127.0.0.1:\(http.port)"
     routes = ServiceRoutes(server: server, tokens: tokens, courier: courier, baseURL: url)
-    door.open(routes, port: http.port)
+    let control = ControlRoutes(
+      server: server, token: controlToken, allowsFaults: options.allowsFaultControl,
+      signIn: { tokens.webToken(for: $0) }, clock: httpOptions.clock)
+    door.open(routes, control, port: http.port)
   }
 
   /// The token of an app: for the container given, or for all.

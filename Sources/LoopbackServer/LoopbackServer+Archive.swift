@@ -98,6 +98,7 @@ extension LoopbackServer {
       }
       try storage.commit([.removeEverything(identity: next, secret: .random())])
     }
+    controls.events.add(.replacement)
   }
 
   private func exportLines(to write: ([UInt8]) throws -> Void) throws {
@@ -138,6 +139,7 @@ extension LoopbackServer {
         try reader.finish()
       }
     } catch { throw failure ?? error }
+    controls.events.add(.replacement)
   }
 }
 

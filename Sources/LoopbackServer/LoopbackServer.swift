@@ -77,8 +77,10 @@ public final class LoopbackServer: Sendable {
   ) {
     self.room = room
     self.clock = clock
-    post = PostOffice()
-    controls = FaultControls(room: room, post: post, clock: delayClock, wallClock: clock)
+    let events = EventLog(clock: clock)
+    post = PostOffice(events: events)
+    controls = FaultControls(
+      room: room, post: post, events: events, clock: delayClock, wallClock: clock)
     office = RequestOffice(room: room, controls: controls, clock: clock)
   }
 
@@ -118,5 +120,6 @@ public final class LoopbackServer: Sendable {
     for watch in watches { watch.cancel() }
     controls.close()
     room.close()
+    controls.events.close()
   }
 }

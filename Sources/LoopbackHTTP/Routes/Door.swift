@@ -10,6 +10,9 @@ final class Door: Sendable {
   private struct Inside: Sendable {
     var routes: ServiceRoutes
     var policy: HostPolicy
+    var control: ControlRoutes
+    /// Pages that may use the service have no business with the server's control.
+    var controlPolicy: HostPolicy
   }
 
   private let inside = Mutex<Inside?>(nil)
@@ -17,14 +20,22 @@ final class Door: Sendable {
 
   init(_ options: LoopbackWebServer.Options) { self.options = options }
 
-  func open(_ routes: ServiceRoutes, port: Int) {
-    let policy = HostPolicy(port: port, origins: options.allowedOrigins)
-    inside.withLock { $0 = Inside(routes: routes, policy: policy) }
+  func open(_ routes: ServiceRoutes, _ control: ControlRoutes, port: Int) {
+    let inside = Inside(
+      routes: routes, policy: HostPolicy(port: port, origins: options.allowedOrigins),
+      control: control, controlPolicy: HostPolicy(port: port))
+    self.inside.withLock { $0 = inside }
   }
 
   func admission(_ head: HTTPRequestHead) -> HTTPAdmission {
     guard let inside = inside.withLock({ $0 }) else {
       return .refuse(.failure(503, "TRY_AGAIN_LATER", "the server is starting"))
+    }
+    if inside.control.has(head.path) {
+      if let refusal = inside.controlPolicy.refusal(of: head) {
+        return .refuse(HTTPResponse(refusal))
+      }
+      return inside.control.admission(head)
     }
     if let refusal = inside.policy.refusal(of: head) { return .refuse(HTTPResponse(refusal)) }
     if head.method == "OPTIONS" { return .accept(bodyBytes: 0) }
@@ -36,6 +47,7 @@ final class Door: Sendable {
     guard let inside = inside.withLock({ $0 }) else {
       return .failure(503, "TRY_AGAIN_LATER", "the server is starting")
     }
+    if inside.control.has(request.head.path) { return await inside.control.answer(request) }
     var response =
       request.head.method == "OPTIONS"
       ? inside.policy.preflight(request.head) : await inside.routes.answer(request)

@@ -79,7 +79,17 @@ extension FaultControls {
     let pushes = try room.administer(
       container: container, environment: environment, account: account
     ) { machine, database, storage in try work(machine, database, storage, now) }
+    tell(pushes, container, environment, account)
+  }
+
+  /// Sends the pushes and says that something changed, in case no device is told.
+  func tell(
+    _ pushes: [MachineRoom.AddressedPush], _ container: String, _ environment: CloudEnvironment,
+    _ account: String?
+  ) {
     post.send(pushes)
+    events.add(
+      .administration(container: container, environment: environment, account: account))
   }
 }
 

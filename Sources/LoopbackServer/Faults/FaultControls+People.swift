@@ -39,6 +39,6 @@ extension FaultControls {
       return try machine.eraseData(
         of: user, container: container, environment: environment, now: now, storage: storage)
     }
-    post.send(pushes)
+    tell(pushes, container, environment, account)
   }
 }

@@ -40,7 +40,8 @@ extension FaultControls {
       state.openRequests += 1
       let entry = RequestEntry(
         number: state.arrived, time: now, device: device, account: account,
-        container: call.container, database: call.database, kind: RequestKind(call.request),
+        container: call.container, environment: call.environment, database: call.database,
+        kind: RequestKind(call.request),
         itemCount: call.request.itemCount, requestID: call.requestID, outcome: .pending)
       state.log.append(entry)
       if state.log.count > 20_000 { state.log.removeFirst(10_000) }
@@ -50,7 +51,8 @@ extension FaultControls {
   }
 
   /// Logs how a request ended.
-  func finish(_ number: Int, _ outcome: RequestEntry.Outcome) {
+  func finish(_ entry: RequestEntry, _ outcome: RequestEntry.Outcome) {
+    let number = entry.number
     state.withLock { state in
       state.openRequests -= 1
       state.cancelledBeforeHold.remove(number)
@@ -60,6 +62,9 @@ extension FaultControls {
       guard state.log.indices.contains(index) else { return }
       state.log[index].outcome = outcome
     }
+    var ended = entry
+    ended.outcome = outcome
+    events.add(.request(ended))
   }
 }
 

@@ -11,15 +11,17 @@ public final class FaultControls: Sendable {
   let state = Mutex(FaultState())
   let room: MachineRoom
   let post: PostOffice
+  let events: EventLog
   let clock: any Clock<Duration>
   let wallClock: @Sendable () -> Timestamp
 
   init(
-    room: MachineRoom, post: PostOffice, clock: any Clock<Duration>,
+    room: MachineRoom, post: PostOffice, events: EventLog, clock: any Clock<Duration>,
     wallClock: @escaping @Sendable () -> Timestamp
   ) {
     self.room = room
     self.post = post
+    self.events = events
     self.clock = clock
     self.wallClock = wallClock
   }

@@ -79,6 +79,8 @@ public struct RequestEntry: Hashable, Sendable {
   public var account: String?
   /// The container it is about.
   public var container: String
+  /// The container's world.
+  public var environment: CloudEnvironment
   /// The database it is about.
   public var database: DatabaseScope
   /// What it asks.

@@ -25,6 +25,7 @@ final class DeviceState: Sendable {
   var account: String? { contents.withLock { $0.account } }
   var availability: AccountAvailability { contents.withLock { $0.availability } }
   var isOnline: Bool { contents.withLock { $0.isOnline } }
+  var waitingCount: Int { contents.withLock { $0.waiting.count } }
   var listenerCount: Int { contents.withLock { $0.listeners.count } }
 
   /// Signs in as `account`, or out with `nil`, and tells the listeners when that is a change.

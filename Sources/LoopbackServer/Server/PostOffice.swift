@@ -37,6 +37,9 @@ final class PostOffice: Sendable {
   static let mostDevices = 4096
 
   private let contents = Mutex(Contents())
+  private let events: EventLog
+
+  init(events: EventLog) { self.events = events }
 
   /// The device with this key, made when it is new, signed in as `account` then.
   func device(_ key: DeviceKey, account: String?) -> (state: DeviceState, isNew: Bool) {
@@ -78,15 +81,18 @@ final class PostOffice: Sendable {
       if fate == .held { contents.held.append(entry) }
       return fate
     }
+    events.add(.push(PushEntry(device: device.name, push: push, fate: fate)))
     if fate == .delivered { device.receive(push) }
   }
 
   /// Brings `push` to the device called `name`, past all faults, whoever it was meant for.
   func deliver(_ push: CloudPush, to name: String) {
+    let entry = PushEntry(device: name, push: push, fate: .delivered)
     let devices = contents.withLock { contents in
-      contents.note(PushEntry(device: name, push: push, fate: .delivered))
+      contents.note(entry)
       return contents.devices.filter { $0.key.name == name }.map(\.value)
     }
+    events.add(.push(entry))
     for device in devices { device.receive(push) }
   }
 
@@ -116,6 +122,16 @@ final class PostOffice: Sendable {
   }
 
   var heldCount: Int { contents.withLock { $0.held.count } }
+
+  var heldPushes: [PushEntry] { contents.withLock { $0.held } }
+
+  var holdsPushes: Bool { contents.withLock { $0.holdsPushes } }
+
+  var pendingLosses: [PendingPushLoss] {
+    contents.withLock { contents in
+      contents.drops.map { PendingPushLoss(device: $0.device, remaining: $0.left) }
+    }
+  }
 
   var log: [PushEntry] { contents.withLock { $0.log } }
 

@@ -22,10 +22,10 @@ final class RequestOffice: Sendable {
       call, device: device.name, account: device.account, now: clock())
     do {
       let reply = try await answer(call, from: device, passage)
-      controls.finish(passage.entry.number, .answered)
+      controls.finish(passage.entry, .answered)
       return reply
     } catch {
-      controls.finish(passage.entry.number, .failed(error.code))
+      controls.finish(passage.entry, .failed(error.code))
       throw error
     }
   }

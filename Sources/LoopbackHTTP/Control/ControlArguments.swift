@@ -1,0 +1,128 @@
+import CloudProtocol
+import WebServices
+
+/// The members of a body, each of which must be asked for.
+///
+/// A member nobody asked for is refused, so that nothing is done by halves.
+struct ControlArguments {
+  private let members: JSON.Members
+  private var known: Set<String> = []
+
+  /// Reads a body, which must hold one object.
+  init(_ body: [UInt8]) throws(HTTPRefusal) {
+    let json: JSON
+    do { json = try JSON(parsing: body) } catch {
+      throw HTTPRefusal(400, "the body is not JSON: \(error)")
+    }
+    guard let members = json.members else { throw HTTPRefusal(400, "the body must be an object") }
+    self.members = members
+  }
+
+  private init(_ members: JSON.Members) { self.members = members }
+
+  /// Whether there is a member called `name`, be it `null`.
+  mutating func has(_ name: String) -> Bool {
+    known.insert(name)
+    return members[name] != nil
+  }
+
+  /// Whether the member called `name` is `null`, which says that there shall be none.
+  mutating func isNull(_ name: String) -> Bool {
+    known.insert(name)
+    return members[name]?.isNull ?? false
+  }
+
+  /// Throws when there is a member that nobody asked for.
+  func finish() throws(HTTPRefusal) {
+    for element in members.elements where !known.contains(element.name) {
+      throw HTTPRefusal(400, "the member '\(element.name.prefix(64))' is not known here")
+    }
+  }
+
+  /// The text called `name`; `nil` when it is not there.
+  mutating func optionalText(_ name: String) throws(HTTPRefusal) -> String? {
+    known.insert(name)
+    guard let value = members[name] else { return nil }
+    guard let text = value.string, !text.isEmpty else {
+      throw HTTPRefusal(400, "'\(name)' must be text that is not empty")
+    }
+    return text
+  }
+
+  /// The text called `name`, which must be there.
+  mutating func text(_ name: String) throws(HTTPRefusal) -> String {
+    guard let text = try optionalText(name) else {
+      throw HTTPRefusal(400, "'\(name)' is missing: it must be text")
+    }
+    return text
+  }
+
+  /// The truth value called `name`; `nil` when it is not there.
+  mutating func flag(_ name: String) throws(HTTPRefusal) -> Bool? {
+    known.insert(name)
+    guard let value = members[name] else { return nil }
+    guard let flag = value.bool else { throw HTTPRefusal(400, "'\(name)' must be true or false") }
+    return flag
+  }
+
+  /// The whole number called `name`, within `range`; `nil` when it is not there.
+  mutating func count(_ name: String, in range: ClosedRange<Int>) throws(HTTPRefusal) -> Int? {
+    known.insert(name)
+    guard let value = members[name] else { return nil }
+    guard case .integer(let wide) = value, let number = Int(exactly: wide), range.contains(number)
+    else {
+      throw HTTPRefusal(
+        400,
+        "'\(name)' must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  /// The seconds called `name`, up to a day; `nil` when they are not there.
+  mutating func seconds(_ name: String) throws(HTTPRefusal) -> Double? {
+    known.insert(name)
+    guard let value = members[name] else { return nil }
+    guard value.string == nil, let seconds = value.double, (0...86_400).contains(seconds) else {
+      throw HTTPRefusal(400, "'\(name)' must be seconds from 0 to 86400")
+    }
+    return seconds
+  }
+
+  /// The word called `name`, one of those that `Word` has; `nil` when it is not there.
+  mutating func word<Word: CaseIterable>(
+    _ name: String, spelled: (Word) -> String
+  ) throws(HTTPRefusal) -> Word? {
+    known.insert(name)
+    guard let value = members[name] else { return nil }
+    guard let word = Word.allCases.first(where: { spelled($0) == value.string }) else {
+      let words = Word.allCases.map(spelled).joined(separator: ", ")
+      throw HTTPRefusal(400, "'\(name)' must be one of \(words)")
+    }
+    return word
+  }
+
+  /// The code called `name`, by its name in CloudKit or its number; `nil` when it is not there.
+  mutating func code(_ name: String) throws(HTTPRefusal) -> CloudError.Code? {
+    known.insert(name)
+    guard let value = members[name] else { return nil }
+    let code: CloudError.Code? =
+      if case .integer(let number) = value {
+        Int(exactly: number).flatMap { CloudError.Code(rawValue: $0) }
+      } else {
+        CloudError.Code.allCases.first { "\($0)" == value.string }
+      }
+    guard let code else {
+      throw HTTPRefusal(
+        400, "'\(name)' must be a code's name, such as zoneBusy, or its number, from 1 to 37")
+    }
+    return code
+  }
+
+  /// The object called `name`; `nil` when it is not there.
+  mutating func object(_ name: String) throws(HTTPRefusal) -> ControlArguments? {
+    known.insert(name)
+    guard let value = members[name] else { return nil }
+    guard let inner = value.members else { throw HTTPRefusal(400, "'\(name)' must be an object") }
+    return ControlArguments(inner)
+  }
+}

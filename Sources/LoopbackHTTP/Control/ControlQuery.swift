@@ -1,0 +1,92 @@
+/// The parameters of a request, each known by name and there once.
+///
+/// Strict on purpose: a parameter that is misspelt would else be left out of account without a
+/// word. A plus sign stands for itself, not for a blank.
+struct ControlQuery {
+  private var values: [String: String] = [:]
+
+  /// Reads what follows the question mark, if anything.
+  init(_ text: String?, knowing names: Set<String>) throws(HTTPRefusal) {
+    guard let text, !text.isEmpty else { return }
+    for pair in text.utf8.split(separator: 0x26, omittingEmptySubsequences: false) {
+      guard let equals = pair.firstIndex(of: 0x3D) else {
+        throw HTTPRefusal(400, "a parameter needs a name, an equals sign and a value")
+      }
+      guard let name = ControlQuery.decoded(pair[..<equals]),
+        let value = ControlQuery.decoded(pair[pair.index(after: equals)...])
+      else { throw HTTPRefusal(400, "a parameter is no text in UTF-8 behind its percent signs") }
+      guard names.contains(name) else {
+        let known = names.sorted().joined(separator: ", ")
+        throw HTTPRefusal(
+          400, names.isEmpty ? "this takes no parameters" : "the parameters of this are: \(known)")
+      }
+      guard values.updateValue(value, forKey: name) == nil else {
+        throw HTTPRefusal(400, "the parameter '\(name)' is there twice")
+      }
+    }
+  }
+
+  /// The text behind percent signs; `nil` when it is none.
+  static func decoded(_ text: some Sequence<UInt8>) -> String? {
+    var bytes: [UInt8] = []
+    var digits = 0
+    var value = 0
+    for byte in text {
+      if digits > 0 {
+        guard let digit = byte.hexadecimalValue else { return nil }
+        value = value << 4 | digit
+        digits -= 1
+        if digits == 0 { bytes.append(UInt8(truncatingIfNeeded: value)) }
+      } else if byte == 0x25 {
+        (digits, value) = (2, 0)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return digits == 0 ? String(validating: bytes, as: UTF8.self) : nil
+  }
+
+  /// The parameter called `name`; `nil` when it is not there.
+  func optionalText(_ name: String) -> String? { values[name] }
+
+  /// The parameter called `name`, which must be there.
+  func text(_ name: String) throws(HTTPRefusal) -> String {
+    guard let value = values[name], !value.isEmpty else {
+      throw HTTPRefusal(400, "the parameter '\(name)' is missing")
+    }
+    return value
+  }
+
+  /// Whether the parameter called `name` says `true`; `false` when it is not there.
+  func flag(_ name: String) throws(HTTPRefusal) -> Bool {
+    guard let text = values[name] else { return false }
+    guard let flag = Bool(text) else { throw HTTPRefusal(400, "'\(name)' must be true or false") }
+    return flag
+  }
+
+  /// The whole number called `name`, within `range`.
+  func count<Number: FixedWidthInteger>(
+    _ name: String, in range: ClosedRange<Number>, or other: Number
+  ) throws(HTTPRefusal) -> Number {
+    guard let text = values[name] else { return other }
+    guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Number(text),
+      range.contains(number)
+    else {
+      throw HTTPRefusal(
+        400, "'\(name)' must be a number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  /// The word called `name`, one of those that `Word` has.
+  func word<Word: CaseIterable>(
+    _ name: String, or other: Word, spelled: (Word) -> String
+  ) throws(HTTPRefusal) -> Word {
+    guard let text = values[name] else { return other }
+    guard let word = Word.allCases.first(where: { spelled($0) == text }) else {
+      let words = Word.allCases.map(spelled).joined(separator: ", ")
+      throw HTTPRefusal(400, "'\(name)' must be one of \(words)")
+    }
+    return word
+  }
+}

@@ -1,0 +1,278 @@
+import CloudProtocol
+import LoopbackServer
+import Records
+import WebServices
+
+/// What shall go wrong, what an administrator does, and what a device is told.
+extension ControlRoutes {
+  /// What is to be done once all of a body was understood.
+  fileprivate typealias Order = () throws(CloudError) -> Void
+
+  /// The most times a fault is set up for, and the most a limit may be.
+  private static let most = 1 << 31
+
+  private var controls: FaultControls { server.controls }
+
+  /// What is set up and still to come, and what stands still.
+  func faults() -> JSON {
+    .members([
+      "faults": .array(
+        controls.pendingFaults.map(ControlNotation.json)
+          + controls.pendingPushLosses.map(ControlNotation.json)),
+      "heldRequests": .array(controls.heldRequests.map(ControlNotation.json)),
+      "holdsPushes": .bool(controls.holdsPushes),
+      "heldPushes": .array(controls.heldPushes.map(ControlNotation.json)),
+      "limits": ControlNotation.json(controls.limits),
+    ])
+  }
+
+  /// Does what `body` says; a body that is not understood as a whole changes nothing.
+  func carryOut(_ body: [UInt8]) throws(HTTPRefusal) {
+    var arguments = try ControlArguments(body)
+    guard let action: FaultAction = try arguments.word("action", spelled: { $0.rawValue }) else {
+      let words = FaultAction.allCases.map(\.rawValue).joined(separator: ", ")
+      throw HTTPRefusal(400, "'action' is missing: it must be one of \(words)")
+    }
+    let order = try order(for: action, &arguments)
+    try arguments.finish()
+    try ask(order)
+  }
+
+  private func order(
+    for action: FaultAction, _ arguments: inout ControlArguments
+  ) throws(HTTPRefusal) -> Order {
+    switch action {
+    case .fail: return try fail(&arguments)
+    case .dropAnswers: return try dropAnswers(&arguments)
+    case .delay: return try delay(&arguments)
+    case .hold: return try hold(&arguments)
+    case .release: return try release(&arguments)
+    case .clear: return { [controls] in controls.clear() }
+    case .dropPushes: return try dropPushes(&arguments)
+    case .holdPushes: return { [controls] in controls.holdPushes() }
+    case .releasePushes: return { [controls] in controls.releasePushes() }
+    case .deliverPush: return try deliverPush(&arguments)
+    case .device: return try setDevice(&arguments)
+    case .limits: return try setLimits(&arguments)
+    case .quota: return try setQuota(&arguments)
+    case .person: return try setPerson(&arguments)
+    case .eraseData: return try eraseData(&arguments)
+    case .deleteZone: return try change(&arguments, controls.deleteZone)
+    case .purgeZone: return try change(&arguments, controls.purgeZone)
+    case .resetEncryptedData: return try change(&arguments, controls.resetEncryptedData)
+    case .expireTokens: return try changeAll(&arguments, controls.expireTokens)
+    case .trimTombstones: return try changeAll(&arguments, controls.trimTombstones)
+    case .deploySchema:
+      let container = try arguments.text("container")
+      return { [controls] () throws(CloudError) in
+        try controls.deploySchema(container: container)
+      }
+    case .setIndexes: return try setIndexes(&arguments)
+    case .forgetRequests: return { [controls] in controls.forgetRequests() }
+    }
+  }
+}
+
+/// Requests and pushes.
+extension ControlRoutes {
+  private func count(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Int? {
+    try arguments.count("count", in: 1...ControlRoutes.most)
+  }
+
+  private func scope(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> RequestScope {
+    RequestScope(
+      kind: try arguments.word("kind") { $0.rawValue },
+      device: try arguments.optionalText("device"))
+  }
+
+  private func fail(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    let count = try count(&arguments) ?? 1
+    guard let code = try arguments.code("code") else {
+      throw HTTPRefusal(400, "'code' is missing: what shall the requests fail with?")
+    }
+    let retryAfter = try arguments.seconds("retryAfter")
+    let scope = try scope(&arguments)
+    return { [controls] in
+      controls.fail(next: count, with: code, retryAfter: retryAfter, in: scope)
+    }
+  }
+
+  private func dropAnswers(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    let count = try count(&arguments) ?? 1
+    let code = try arguments.code("code") ?? .networkFailure
+    let scope = try scope(&arguments)
+    return { [controls] in controls.dropAnswers(next: count, as: code, in: scope) }
+  }
+
+  private func delay(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    let count = try count(&arguments) ?? 1
+    guard let seconds = try arguments.seconds("seconds") else {
+      throw HTTPRefusal(400, "'seconds' is missing: how long shall the requests wait?")
+    }
+    let scope = try scope(&arguments)
+    return { [controls] in controls.delay(next: count, by: seconds, in: scope) }
+  }
+
+  private func hold(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    let count = try count(&arguments) ?? .max
+    let point: HoldPoint = try arguments.word("point") { $0.rawValue } ?? .beforeCommit
+    let scope = try scope(&arguments)
+    return { [controls] in controls.hold(next: count, at: point, in: scope) }
+  }
+
+  private func release(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    let count = try count(&arguments)
+    let scope = try scope(&arguments)
+    return { [controls] in controls.release(count, in: scope) }
+  }
+
+  private func dropPushes(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    let count = try count(&arguments) ?? 1
+    let device = try arguments.optionalText("device")
+    return { [controls] in controls.dropPushes(next: count, to: device) }
+  }
+
+  private func deliverPush(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    let device = try knownDevice(&arguments)
+    let push = CloudPush(
+      container: try arguments.text("container"),
+      database: try arguments.word("database") { $0.pathName } ?? .private,
+      subscription: SubscriptionID(try arguments.text("subscription")),
+      zone: try arguments.optionalText("zone").map { ZoneID(name: $0) })
+    return { [controls] in controls.deliver(push, to: device) }
+  }
+}
+
+/// Devices, limits and accounts.
+extension ControlRoutes {
+  /// The name of a device that is there.
+  private func knownDevice(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> String {
+    let name = try arguments.text("device")
+    guard server.knownDevices().contains(where: { $0.name == name }) else {
+      throw HTTPRefusal(404, "the server knows no device of this name")
+    }
+    return name
+  }
+
+  private func setDevice(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    let name = try knownDevice(&arguments)
+    let account = try arguments.optionalText("account")
+    let isOnline = try arguments.flag("online")
+    let availability: AccountAvailability? = try arguments.word("availability") { $0.rawValue }
+    guard isOnline != nil || availability != nil else {
+      throw HTTPRefusal(400, "'online' or 'availability' must say what is to change")
+    }
+    return { [controls] in
+      if let availability {
+        controls.setAvailability(availability, device: name, account: account)
+      }
+      if let isOnline { controls.setOnline(isOnline, device: name, account: account) }
+    }
+  }
+
+  private func setLimits(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    var limits = controls.limits
+    let sizes: [(String, WritableKeyPath<ServerLimits, Int>)] = [
+      ("itemsPerRequest", \.itemsPerRequest), ("requestBytes", \.requestBytes),
+      ("recordBytes", \.recordBytes), ("zoneChangesPage", \.zoneChangesPage),
+      ("databaseChangesPage", \.databaseChangesPage), ("assetBytes", \.assetBytes),
+    ]
+    for (name, path) in sizes {
+      if let size = try arguments.count(name, in: 1...ControlRoutes.most) {
+        limits[keyPath: path] = size
+      }
+    }
+    if let flag = try arguments.flag("fixesFieldKinds") { limits.fixesFieldKinds = flag }
+    if arguments.isNull("throttle") {
+      limits.throttle = nil
+    } else if var inner = try arguments.object("throttle") {
+      guard let requests = try inner.count("requests", in: 1...ControlRoutes.most),
+        let seconds = try inner.seconds("seconds"), seconds > 0
+      else { throw HTTPRefusal(400, "'throttle' needs 'requests' and 'seconds', above 0") }
+      try inner.finish()
+      limits.throttle = ServerLimits.Throttle(requests: requests, seconds: seconds)
+    }
+    let wanted = limits
+    return { [controls] in controls.setLimits(wanted) }
+  }
+
+  private func setQuota(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    let account = try arguments.text("account")
+    guard arguments.has("bytes") else {
+      throw HTTPRefusal(400, "'bytes' is missing: a whole number, or null for no bound")
+    }
+    let bytes =
+      arguments.isNull("bytes") ? nil : try arguments.count("bytes", in: 0...(1 << 50))
+    return { [controls] () throws(CloudError) in try controls.setQuota(bytes, of: account) }
+  }
+
+  private func setPerson(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    let account = try arguments.text("account")
+    let email = try arguments.optionalText("email")
+    let phone = try arguments.optionalText("phone")
+    let givenName = try arguments.optionalText("givenName")
+    let familyName = try arguments.optionalText("familyName")
+    return { [controls] () throws(CloudError) in
+      try controls.setPerson(
+        of: account, email: email, phone: phone, givenName: givenName, familyName: familyName)
+    }
+  }
+}
+
+/// Databases and schemas.
+extension ControlRoutes {
+  private func environment(
+    _ arguments: inout ControlArguments
+  ) throws(HTTPRefusal) -> CloudEnvironment {
+    try arguments.word("environment") { $0.rawValue } ?? .development
+  }
+
+  /// What is done to a zone, by its name, container, account and environment.
+  private typealias ZoneChange<Zone> = (Zone, String, String, CloudEnvironment) throws(CloudError)
+    -> Void
+
+  private func change(
+    _ arguments: inout ControlArguments, _ work: @escaping ZoneChange<ZoneID>
+  ) throws(HTTPRefusal) -> Order {
+    let zone = ZoneID(name: try arguments.text("zone"))
+    let container = try arguments.text("container")
+    let account = try arguments.text("account")
+    let environment = try environment(&arguments)
+    return { () throws(CloudError) in try work(zone, container, account, environment) }
+  }
+
+  /// Without a zone it is done to the whole database.
+  private func changeAll(
+    _ arguments: inout ControlArguments, _ work: @escaping ZoneChange<ZoneID?>
+  ) throws(HTTPRefusal) -> Order {
+    let zone = try arguments.optionalText("zone").map { ZoneID(name: $0) }
+    let container = try arguments.text("container")
+    let account = try arguments.text("account")
+    let environment = try environment(&arguments)
+    return { () throws(CloudError) in try work(zone, container, account, environment) }
+  }
+
+  private func eraseData(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    let container = try arguments.text("container")
+    let account = try arguments.text("account")
+    let environment = try environment(&arguments)
+    return { [controls] () throws(CloudError) in
+      try controls.eraseData(of: account, container: container, environment: environment)
+    }
+  }
+
+  private func setIndexes(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    let field = try arguments.text("field")
+    let type = try arguments.text("recordType")
+    let container = try arguments.text("container")
+    let environment = try environment(&arguments)
+    let queryable = try arguments.flag("queryable") ?? false
+    let sortable = try arguments.flag("sortable") ?? false
+    let searchable = try arguments.flag("searchable") ?? false
+    return { [controls] () throws(CloudError) in
+      try controls.setIndexes(
+        of: field, recordType: type, container: container, environment: environment,
+        queryable: queryable, sortable: sortable, searchable: searchable)
+    }
+  }
+}

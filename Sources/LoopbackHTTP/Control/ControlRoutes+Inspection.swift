@@ -1,0 +1,144 @@
+import CloudProtocol
+import LoopbackServer
+import Records
+import WebServices
+
+/// What a server holds, past all faults.
+extension ControlRoutes {
+  func status(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
+    _ = try ControlQuery(head.query, knowing: [])
+    let accounts = try ask { () throws(CloudError) in try server.accounts().count }
+    let databases = try ask { () throws(CloudError) in try server.databases().count }
+    return .members([
+      "name": .string("swift-cloud-sync"), "faultControl": .bool(allowsFaults),
+      "accounts": .integer(accounts), "databases": .integer(databases),
+      "devices": .integer(server.knownDevices().count),
+      "openRequests": .integer(server.controls.openRequestCount),
+      "lastEvent": .integer(server.lastEventNumber),
+    ])
+  }
+
+  func accounts(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
+    _ = try ControlQuery(head.query, knowing: [])
+    let accounts = try ask { () throws(CloudError) in try server.accounts() }
+    return .members(["accounts": .array(accounts.map(ControlNotation.json))])
+  }
+
+  func databases(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
+    _ = try ControlQuery(head.query, knowing: [])
+    let databases = try ask { () throws(CloudError) in try server.databases() }
+    return .members(["databases": .array(databases.map(ControlNotation.json))])
+  }
+
+  func devices(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
+    _ = try ControlQuery(head.query, knowing: [])
+    return .members(["devices": .array(server.knownDevices().map(ControlNotation.json))])
+  }
+
+  func zones(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
+    let query = try ControlQuery(head.query, knowing: DatabaseName.parameters)
+    let name = try DatabaseName(query)
+    let notation = try notation(of: name)
+    let (zones, gone) = try ask { () throws(CloudError) in
+      let zones = try server.zones(
+        container: name.container, account: name.account, environment: name.environment)
+      let gone = try server.deletedZones(
+        container: name.container, account: name.account, environment: name.environment)
+      return (zones, gone)
+    }
+    return .members([
+      "zones": .array(zones.map { .members(["zoneID": notation.json($0)]) }),
+      "deletedZones": .array(
+        gone.map {
+          .members(["zoneID": notation.json($0.zone), "reason": .string("\($0.reason)")])
+        }),
+    ])
+  }
+
+  func records(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
+    let query = try ControlQuery(
+      head.query,
+      knowing: DatabaseName.parameters.union(["zone", "after", "limit", "numbersAsStrings"]))
+    let name = try DatabaseName(query)
+    let zone = ZoneID(name: try query.text("zone"))
+    let limit = try query.count("limit", in: 1...1000, or: 200)
+    var notation = try notation(of: name)
+    notation.numbersAsStrings = try query.flag("numbersAsStrings")
+    let (records, newest) = try ask { () throws(CloudError) in
+      let records = try server.records(
+        in: zone, container: name.container, account: name.account, environment: name.environment)
+      let log = try server.changeLog(
+        of: zone, container: name.container, account: name.account, environment: name.environment)
+      return (records, log.last { !$0.isDeletion })
+    }
+    // The next page begins after a name, so that it is right also when records came or went.
+    let after = query.optionalText("after").map { RecordID(name: $0, zone: zone) }
+    let rest = records[...].drop { record in after.map { record.id <= $0 } ?? false }
+    let page = rest.prefix(limit)
+    return .members([
+      "records": .array(page.map { notation.json($0) }), "count": .integer(records.count),
+      "next": rest.count > page.count ? ControlNotation.text(page.last?.id.name) : nil,
+      "newest": ControlNotation.text(newest?.record.name),
+    ])
+  }
+
+  func changes(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
+    let query = try ControlQuery(
+      head.query, knowing: DatabaseName.parameters.union(["zone", "after", "limit", "latest"]))
+    let name = try DatabaseName(query)
+    let zone = ZoneID(name: try query.text("zone"))
+    let latest = try query.count("latest", in: 1...1000, or: Int.max)
+    let after = try query.count("after", in: 0...UInt64.max, or: 0)
+    let limit = try query.count("limit", in: 1...1000, or: 200)
+    let log = try ask { () throws(CloudError) in
+      try server.changeLog(
+        of: zone, container: name.container, account: name.account, environment: name.environment)
+    }
+    let page = log.suffix(latest).drop { $0.sequence <= after }.prefix(limit)
+    return .members([
+      "changes": .array(page.map(ControlNotation.json)),
+      "next": .integer(Int64(clamping: page.last?.sequence ?? after)),
+    ])
+  }
+
+  func subscriptions(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
+    let query = try ControlQuery(head.query, knowing: DatabaseName.parameters.union(["scope"]))
+    let name = try DatabaseName(query)
+    let account = try query.text("account")
+    let scope = try query.word("scope", or: DatabaseScope.private) { $0.pathName }
+    var notation = try notation(of: name)
+    notation.database = scope
+    let subscriptions = try ask { () throws(CloudError) in
+      try server.subscriptions(
+        container: name.container, account: account, scope: scope, environment: name.environment)
+    }
+    return .members(["subscriptions": .array(subscriptions.map { notation.json($0) })])
+  }
+
+  /// How the database's things are written, without the members only engines read.
+  private func notation(of name: DatabaseName) throws(HTTPRefusal) -> Notation {
+    var user: UserID?
+    if let account = name.account {
+      user = try ask { () throws(CloudError) in try server.accounts() }
+        .first { $0.name == account }?.user
+    }
+    return Notation(
+      container: name.container, database: name.account == nil ? .public : .private, user: user,
+      isExact: false)
+  }
+}
+
+/// A private database, by its account, or a public one.
+private struct DatabaseName {
+  static let parameters: Set<String> = ["container", "environment", "account"]
+
+  var container: String
+  var environment: CloudEnvironment
+  var account: String?
+
+  init(_ query: ControlQuery) throws(HTTPRefusal) {
+    container = try query.text("container")
+    environment = try query.word("environment", or: .development) { $0.rawValue }
+    account = query.optionalText("account")
+  }
+}

@@ -1,0 +1,199 @@
+package import CloudProtocol
+package import LoopbackServer
+import Records
+import WebServices
+
+/// What people and tools ask of a running server: what it holds, what happens, and what shall go
+/// wrong.
+///
+/// Everything is below `/cloudsync/1/` and needs the control token as a bearer token, which is no
+/// account's: it opens all of them. Answers and bodies are JSON. The console's page, which holds
+/// no data, is open to everyone at `/console` and `/`. Call from any task.
+package struct ControlRoutes: Sendable {
+  /// Why somebody could not be signed in.
+  package typealias SignInError = CloudError
+
+  let server: LoopbackServer
+  let allowsFaults: Bool
+  let signIn: @Sendable (String) throws(CloudError) -> String
+  let clock: any Clock<Duration>
+  private let token: [UInt8]
+
+  /// Puts the routes of `server` together.
+  ///
+  /// - Parameters:
+  ///   - server: What is asked.
+  ///   - token: Who has it may see and do everything; an empty one lets nobody in.
+  ///   - allowsFaults: Whether faults may be set up and databases be administered.
+  ///   - signIn: Gives a web authentication token for an account.
+  ///   - clock: Measures how long an answer waits for events.
+  package init(
+    server: LoopbackServer, token: String, allowsFaults: Bool,
+    signIn: @escaping @Sendable (_ account: String) throws(SignInError) -> String,
+    clock: any Clock<Duration>
+  ) {
+    self.server = server
+    self.token = Array(token.utf8)
+    self.allowsFaults = allowsFaults
+    self.signIn = signIn
+    self.clock = clock
+  }
+
+  /// The longest body that is taken, in bytes.
+  package static let bodyBytes = 65_536
+
+  /// Whether requests for `path` belong here.
+  package func has(_ path: String) -> Bool {
+    ConsolePage.paths.contains(path) || path.hasPrefix(ControlEndpoint.prefix)
+  }
+
+  /// Whether a request is let in, by its head; refuses with 404 what does not belong here.
+  package func admission(_ head: HTTPRequestHead) -> HTTPAdmission {
+    do throws(HTTPRefusal) {
+      switch try target(of: head) {
+      case .console: return .accept(bodyBytes: 0)
+      case .endpoint:
+        return .accept(bodyBytes: head.method == "POST" ? ControlRoutes.bodyBytes : 0)
+      }
+    } catch { return .refuse(ControlRoutes.answer(error, to: head)) }
+  }
+
+  /// The answer to a request; 404 when its path is none of these.
+  ///
+  /// Returns early when the task is cancelled while it waits for events.
+  package func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    do throws(HTTPRefusal) {
+      switch try target(of: request.head) {
+      case .console: return ConsolePage.response
+      case .endpoint(let endpoint):
+        return ControlRoutes.answer(try await answer(endpoint, request))
+      }
+    } catch { return ControlRoutes.answer(error, to: request.head) }
+  }
+}
+
+extension ControlRoutes {
+  private enum Target {
+    case console
+    case endpoint(ControlEndpoint)
+  }
+
+  /// Where a request goes; throws when it may not go there.
+  private func target(of head: HTTPRequestHead) throws(HTTPRefusal) -> Target {
+    if ConsolePage.paths.contains(head.path) {
+      guard ["GET", "HEAD"].contains(head.method) else {
+        throw HTTPRefusal(405, "the page can only be read")
+      }
+      return .console
+    }
+    guard has(head.path) else { throw HTTPRefusal(404, "there is nothing here") }
+    // Who has no token learns nothing, not even which paths there are.
+    guard isAuthorized(head) else {
+      throw HTTPRefusal(401, "this needs the server's control token")
+    }
+    guard let endpoint = ControlEndpoint(path: head.path) else {
+      throw HTTPRefusal(404, "there is nothing here")
+    }
+    guard endpoint.methods.contains(head.method) else {
+      let methods = endpoint.methods.joined(separator: ", ")
+      throw HTTPRefusal(405, "this takes \(methods)")
+    }
+    if head.method == "POST", !ControlRoutes.isJSON(head.value("content-type")) {
+      throw HTTPRefusal(415, "the body must be application/json")
+    }
+    if endpoint == .faults, !allowsFaults {
+      throw HTTPRefusal(
+        403, "fault control is off: start the server with it to let things go wrong")
+    }
+    return .endpoint(endpoint)
+  }
+
+  private static func isJSON(_ type: String?) -> Bool {
+    guard let type else { return false }
+    let parts = type.lowercased().split(separator: ";", omittingEmptySubsequences: false)
+      .map { part in part.filter { $0 != " " && $0 != "\t" } }
+    return parts.first == "application/json"
+      && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" }
+  }
+
+  /// Whether the head brings the token; takes as long for a wrong one as for the right one.
+  private func isAuthorized(_ head: HTTPRequestHead) -> Bool {
+    guard let value = head.value("authorization") else { return false }
+    let scheme = "bearer "
+    guard value.prefix(scheme.count).lowercased() == scheme else { return false }
+    return !token.isEmpty && Seal.isSame(Array(value.utf8.dropFirst(scheme.utf8.count)), token)
+  }
+
+  private func answer(
+    _ endpoint: ControlEndpoint, _ request: HTTPRequest
+  ) async throws(HTTPRefusal) -> JSON {
+    let head = request.head
+    if head.method == "POST", head.query != nil {
+      throw HTTPRefusal(400, "what is to be done goes into the body, not into the path")
+    }
+    switch endpoint {
+    case .status: return try status(head)
+    case .accounts: return try accounts(head)
+    case .databases: return try databases(head)
+    case .zones: return try zones(head)
+    case .records: return try records(head)
+    case .changes: return try changes(head)
+    case .subscriptions: return try subscriptions(head)
+    case .devices: return try devices(head)
+    case .requests: return try requests(head)
+    case .events: return try await events(head)
+    case .faults:
+      if head.method == "POST" {
+        try carryOut(request.body)
+      } else {
+        _ = try ControlQuery(head.query, knowing: [])
+      }
+      return faults()
+    case .signIn: return try signIn(request.body)
+    }
+  }
+
+  private func signIn(_ body: [UInt8]) throws(HTTPRefusal) -> JSON {
+    var arguments = try ControlArguments(body)
+    let name = try arguments.text("account")
+    try arguments.finish()
+    let user = try ask { () throws(CloudError) in try server.user(of: name) }
+    let token = try ask { () throws(CloudError) in try signIn(name) }
+    return .members([
+      "account": .string(name), "userRecordName": .string(user.rawValue),
+      "webAuthToken": .string(token),
+    ])
+  }
+
+  /// What the server answers, or its error as a refusal.
+  func ask<Value>(_ body: () throws(CloudError) -> Value) throws(HTTPRefusal) -> Value {
+    do throws(CloudError) { return try body() } catch {
+      throw HTTPRefusal(Notation.errorCode(for: error.code).status, error.message)
+    }
+  }
+}
+
+extension ControlRoutes {
+  private static let fields = [
+    HTTPRequestHead.Field(name: "content-type", value: "application/json; charset=utf-8"),
+    HTTPRequestHead.Field(name: "cache-control", value: "no-store"),
+    HTTPRequestHead.Field(name: "x-content-type-options", value: "nosniff"),
+  ]
+
+  private static func answer(_ json: JSON) -> HTTPResponse {
+    HTTPResponse(200, fields: fields, body: json.bytes)
+  }
+
+  private static func answer(_ refusal: HTTPRefusal, to head: HTTPRequestHead) -> HTTPResponse {
+    var fields = fields
+    switch refusal.status {
+    case 401: fields.append(.init(name: "www-authenticate", value: "Bearer"))
+    case 405:
+      let methods = ControlEndpoint(path: head.path)?.methods ?? ["GET", "HEAD"]
+      fields.append(.init(name: "allow", value: methods.joined(separator: ", ")))
+    default: break
+    }
+    let json = JSON.members(["reason": .string(refusal.reason)])
+    return HTTPResponse(refusal.status, fields: fields, body: json.bytes)
+  }
+}

@@ -1,0 +1,26 @@
+/// What can be asked of the fault controls from outside.
+enum FaultAction: String, CaseIterable {
+  case fail
+  case dropAnswers = "drop-answers"
+  case delay
+  case hold
+  case release
+  case clear
+  case dropPushes = "drop-pushes"
+  case holdPushes = "hold-pushes"
+  case releasePushes = "release-pushes"
+  case deliverPush = "deliver-push"
+  case device
+  case limits
+  case quota
+  case person
+  case eraseData = "erase-data"
+  case deleteZone = "delete-zone"
+  case purgeZone = "purge-zone"
+  case resetEncryptedData = "reset-encrypted-data"
+  case expireTokens = "expire-tokens"
+  case trimTombstones = "trim-tombstones"
+  case deploySchema = "deploy-schema"
+  case setIndexes = "set-indexes"
+  case forgetRequests = "forget-requests"
+}

@@ -1,0 +1,147 @@
+import CloudProtocol
+import LoopbackServer
+import Records
+import Testing
+import WebServices
+
+@testable import LoopbackHTTP
+
+@Suite("The console's page")
+struct ConsolePageTests {
+  @Test("It is the same for everyone, needs no token and says what a browser may do with it")
+  func headers() async throws {
+    let empty = ControlWorld()
+    let full = ControlWorld(allowsFaults: false)
+    try await full.prepare()
+    let page = await empty.routes.answer(empty.request("GET", "/console", authorization: nil))
+    for target in ["/console", "/", "/console?x=1"] {
+      for method in ["GET", "HEAD"] {
+        let request = full.request(method, target, authorization: nil)
+        #expect(await full.routes.answer(request) == page, "\(method) \(target)")
+        guard case .accept(bodyBytes: 0) = full.routes.admission(request.head) else {
+          Issue.record("\(method) \(target) is not let in")
+          continue
+        }
+      }
+    }
+    #expect(page.status == 200)
+    let fields = Dictionary(page.fields.map { ($0.name, $0.value) }) { first, _ in first }
+    #expect(fields.count == page.fields.count, "each field is there once")
+    for (name, value) in [
+      ("content-type", "text/html; charset=utf-8"), ("cache-control", "no-store"),
+      ("x-content-type-options", "nosniff"), ("x-frame-options", "DENY"),
+      ("referrer-policy", "no-referrer"),
+    ] {
+      #expect(fields[name] == value, "\(name)")
+    }
+    for path in ["/", "/console"] {
+      let answer = await full.routes.answer(full.request("POST", path, "{}"))
+      #expect(answer.status == 405)
+      #expect(answer.fields.first { $0.name == "allow" }?.value == "GET, HEAD")
+    }
+  }
+
+  /// What stands between two marks that are there once each.
+  private static func inside(_ text: String, _ start: String, _ end: String) -> String? {
+    let parts = text.split(separator: start, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return nil }
+    let rest = parts[1].split(separator: end, omittingEmptySubsequences: false)
+    return rest.count == 2 ? String(rest[0]) : nil
+  }
+
+  @Test("The policy lets run the one script and the one style that came along, and nothing else")
+  func policy() throws {
+    let html = String(decoding: ConsolePage.response.body, as: UTF8.self)
+    let script = try #require(Self.inside(html, "<script>", "</script>"))
+    let style = try #require(Self.inside(html, "<style>", "</style>"))
+    func checksum(_ text: String) -> String {
+      var hash = SHA256()
+      hash.update(text.utf8)
+      return "'sha256-\(Notation.base64(hash.digest()))'"
+    }
+    let policy = ConsolePage.response.fields.first { $0.name == "content-security-policy" }
+    let rules = (policy?.value ?? "").split(separator: "; ").map(String.init)
+    #expect(
+      Set(rules) == [
+        "default-src 'none'", "script-src \(checksum(script))", "style-src \(checksum(style))",
+        "connect-src 'self'", "img-src data:", "base-uri 'none'", "form-action 'none'",
+        "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+      ])
+  }
+
+  @Test("It loads nothing from elsewhere and never writes what it shows as markup")
+  func content() {
+    let html = String(decoding: ConsolePage.response.body, as: UTF8.self)
+    for word in [
+      "http://", "https://", "src=", "@import", "url(", "innerHTML", "outerHTML",
+      "insertAdjacentHTML", "document.write", "eval(", "new Function", "srcdoc", " onclick=",
+      "style=", "javascript:", "createContextualFragment", "localStorage", "document.cookie",
+    ] where html.contains(word) {
+      Issue.record("the page contains \(word)")
+    }
+    for word in [
+      "<html lang=\"en\">", "<main", "<nav", "<header", "<aside", "role=\"status\"",
+      "prefers-color-scheme: dark", "prefers-reduced-motion", ":focus-visible", "width=device",
+      "sessionStorage", "history.replaceState", "<title>",
+    ] where !html.contains(word) {
+      Issue.record("the page lacks \(word)")
+    }
+  }
+
+  @Test("It offers every kind of request, every code and every control that takes a form")
+  func completeness() {
+    let script = ConsolePage.script
+    for kind in RequestKind.allCases where !script.contains("'\(kind.rawValue)'") {
+      Issue.record("the page does not know \(kind.rawValue)")
+    }
+    for code in CloudError.Code.allCases where !script.contains("'\(code)'") {
+      Issue.record("the page does not know \(code)")
+    }
+    for endpoint in ControlEndpoint.allCases
+    where endpoint != .signIn && endpoint != .requests && !script.contains("'\(endpoint.rawValue)'")
+    {
+      Issue.record("the page never asks for \(endpoint.rawValue)")
+    }
+    let both = script + ConsolePage.between
+    let withoutForm: Set<FaultAction> = [
+      .deliverPush, .person, .eraseData, .deploySchema, .setIndexes, .forgetRequests,
+    ]
+    for action in FaultAction.allCases where !withoutForm.contains(action) {
+      let isThere =
+        both.contains("'\(action.rawValue)'") || both.contains("value=\"\(action.rawValue)\"")
+      #expect(isThere, "\(action.rawValue)")
+    }
+  }
+
+  @Test("Behind sockets the page and the control interface are for this machine's own pages only")
+  func sockets() async throws {
+    let world = ControlWorld()
+    var options = LoopbackWebServer.Options(allowedOrigins: ["http://localhost:3000"])
+    options.controlToken = ControlWorld.token
+    let web = try LoopbackWebServer(world.server, options: options)
+    #expect(web.consoleURL == "\(web.url)/console#token=\(ControlWorld.token)")
+    let bearer = "authorization: Bearer \(ControlWorld.token)"
+    let cases: [(target: String, lines: [String], status: Int, piece: String)] = [
+      ("/console", [], 200, "<!doctype html>"), ("/", [], 200, "<!doctype html>"),
+      ("/console", ["origin: http://localhost:3000"], 403, "other sites"),
+      ("/cloudsync/1/status", [], 401, "control token"),
+      ("/cloudsync/1/status", [bearer], 200, "swift-cloud-sync"),
+      ("/cloudsync/1/status", [bearer, "origin: \(web.url)"], 200, "swift-cloud-sync"),
+      ("/cloudsync/1/status", [bearer, "origin: http://localhost:3000"], 403, "other sites"),
+      ("/cloudsync/1/status", [bearer, "sec-fetch-site: cross-site"], 403, "other sites"),
+      ("/cloudsync/1/faults", [bearer], 403, "fault control is off"),
+      ("/cloudsync/1/nothing", [bearer], 404, "nothing here"),
+    ]
+    for (target, lines, status, piece) in cases {
+      let client = try TestClient(port: web.port)
+      let head = ["GET \(target) HTTP/1.1", "host: 127.0.0.1:\(web.port)"] + lines
+      let answer = try await client.ask(head.joined(separator: "\r\n") + "\r\n\r\n")
+      #expect(
+        answer.status == status && answer.text.contains(piece),
+        "\(target) \(lines): \(answer.status) \(answer.text.prefix(200))")
+      #expect(!answer.lines.contains { $0.hasPrefix("access-control") }, "\(target) \(lines)")
+      await client.close()
+    }
+    await web.stop()
+  }
+}

@@ -1,0 +1,177 @@
+import LoopbackServer
+import Records
+import Testing
+import WebServices
+
+@testable import LoopbackHTTP
+
+@Suite("Control interface: what the server holds")
+struct ControlInspectionTests {
+  /// A target below the prefix and what its answer must hold, piece by piece.
+  private static let answers: [(target: String, status: Int, pieces: [String])] = [
+    (
+      "status", 200,
+      [
+        #""name":"swift-cloud-sync""#, #""faultControl":true"#, #""accounts":1"#,
+        #""devices":2"#, #""openRequests":0"#, #""databases":1"#,
+      ]
+    ),
+    ("accounts", 200, [#"{"accounts":[{"account":"alice","userRecordName":"_"#]),
+    (
+      "databases", 200,
+      [#"{"container":"c","environment":"development","scope":"private","account":"alice""#]
+    ),
+    (
+      "zones?container=c&account=alice", 200,
+      [#"{"zones":[{"zoneID":{"zoneName":"notes""#, #""deletedZones":[]}"#]
+    ),
+    ("zones?container=c", 200, [#"{"zones":[],"deletedZones":[]}"#]),
+    ("zones?container=c&account=%61lice&environment=production", 200, [#""zones":[]"#]),
+    (
+      "records?container=c&account=alice&zone=notes", 200,
+      [
+        #""recordName":"a""#, #""count":2"#, #""newest":"z""#,
+        #""value":1152921504606846976,"type":"INT64""#, #"script>alert(1)"#,
+        #""recordName":"z""#,
+      ]
+    ),
+    (
+      "records?container=c&account=alice&zone=notes&limit=1", 200,
+      [#""recordName":"a""#, #""count":2,"next":"a","newest":"z"}"#]
+    ),
+    (
+      "records?container=c&account=alice&zone=notes&after=a", 200,
+      [#"{"records":[{"recordName":"z""#, #""count":2,"newest":"z"}"#]
+    ),
+    (
+      "records?container=c&account=alice&zone=notes&numbersAsStrings=true", 200,
+      [#""value":"1152921504606846976","type":"INT64""#]
+    ),
+    (
+      "changes?container=c&account=alice&zone=notes&latest=1", 200,
+      [#"{"changes":[{"sequence":5,"recordName":"z","recordType":"Note""#]
+    ),
+    ("records?container=c&account=alice&zone=none", 200, [#"{"records":[],"count":0}"#]),
+    (
+      "changes?container=c&account=alice&zone=notes", 200,
+      [
+        #""recordName":"a","recordType":"Note""#, #""recordName":"b","recordType":"Note""#,
+        #""device":"phone","deleted":true"#, #""recordName":"z""#,
+      ]
+    ),
+    (
+      "changes?container=c&account=alice&zone=notes&after=18446744073709551615", 200,
+      [#"{"changes":[],"next":9223372036854775807}"#]
+    ),
+    (
+      "subscriptions?container=c&account=alice", 200,
+      [#"{"subscriptionID":"all","subscriptionType":"database""#]
+    ),
+    ("subscriptions?container=c&account=alice&scope=shared", 200, [#"{"subscriptions":[]}"#]),
+    (
+      "devices", 200,
+      [
+        #"{"name":"phone","account":"alice","availability":"available","online":true,"#
+          + #""listening":false,"waitingPushes":0}"#, #"{"name":"tablet""#,
+      ]
+    ),
+    (
+      "requests", 200,
+      [
+        #"{"requests":[{"number":1,"#, #""kind":"modifyZones","itemCount":1,"requestID":"1""#,
+        #""outcome":"answered"}"#, #""next":6}"#,
+      ]
+    ),
+    ("requests?after=5", 200, [#"{"requests":[{"number":6,"#, #""next":6}"#]),
+    ("requests?after=9", 200, [#"{"requests":[],"next":9}"#]),
+    ("events", 200, [#"{"events":[{"number":1,"time":978308200000,"kind":"request""#]),
+    ("faults", 200, [#"{"faults":[],"heldRequests":[],"holdsPushes":false,"heldPushes":[]"#]),
+  ]
+
+  /// A target that is refused, and what the reason must say.
+  private static let refusals: [(target: String, status: Int, piece: String)] = [
+    ("", 404, "nothing here"), ("nothing", 404, "nothing here"),
+    ("status/", 404, "nothing here"), ("Status", 404, "nothing here"),
+    ("stat%75s", 404, "nothing here"), ("sign-in", 405, "POST"),
+    ("status?x=1", 400, "takes no parameters"), ("accounts?a=", 400, "takes no parameters"),
+    ("databases?a=1", 400, "takes no parameters"), ("devices?a=1", 400, "takes no parameters"),
+    ("faults?a=1", 400, "takes no parameters"),
+    ("zones", 400, "'container' is missing"), ("zones?container=", 400, "'container' is missing"),
+    ("zones?container", 400, "an equals sign"), ("zones?container=c&", 400, "an equals sign"),
+    ("zones?container=c&container=c", 400, "there twice"),
+    ("zones?container=c&zone=a", 400, "are: account, container, environment"),
+    ("zones?container=%FF", 400, "no text in UTF-8"), ("zones?container=%C0%AF", 400, "UTF-8"),
+    ("zones?container=%4", 400, "UTF-8"), ("zones?container=%zz", 400, "UTF-8"),
+    ("zones?container=c&environment=test", 400, "development, production"),
+    ("zones?container=c&account=nobody", 404, "nobody"),
+    ("zones?container=c&account=", 404, "account"),
+    ("records?container=c&account=alice", 400, "'zone' is missing"),
+    ("records?container=c&zone=a&limit=0", 400, "from 1 to 1000"),
+    ("records?container=c&zone=a&limit=1001", 400, "from 1 to 1000"),
+    ("records?container=c&zone=a&limit=+1", 400, "from 1 to 1000"),
+    ("records?container=c&zone=a&limit=", 400, "from 1 to 1000"),
+    ("changes?container=c&zone=a&after=-1", 400, "'after' must be"),
+    ("changes?container=c&zone=a&after=18446744073709551616", 400, "'after' must be"),
+    ("changes?container=c&zone=a&latest=0", 400, "from 1 to 1000"),
+    ("records?container=c&zone=a&numbersAsStrings=1", 400, "true or false"),
+    ("subscriptions?container=c", 400, "'account' is missing"),
+    ("subscriptions?container=c&account=alice&scope=mine", 400, "public, private, shared"),
+    ("events?wait=26", 400, "from 0 to 25"), ("events?after=x", 400, "'after' must be"),
+    ("events?after=9999999999999999999", 400, "'after' must be"),
+    ("requests?after=1&wait=1", 400, "are: after, limit"),
+  ]
+
+  @Test("Every route answers with what is there")
+  func answers() async throws {
+    let world = ControlWorld()
+    try await world.prepare()
+    try await world.save("z", ["text": .string("last")])
+    for (target, status, pieces) in Self.answers {
+      let answer = await world.get(target)
+      #expect(answer.hasPrefix("\(status) "), "\(target): \(answer)")
+      for piece in pieces where !answer.contains(piece) {
+        Issue.record("\(target) lacks \(piece): \(answer)")
+      }
+    }
+    world.server.close()
+    #expect(await world.get("accounts").hasPrefix("503 "))
+  }
+
+  @Test("What is not understood is refused, and says why")
+  func refusals() async throws {
+    let world = ControlWorld()
+    try await world.prepare()
+    for (target, status, piece) in Self.refusals {
+      let answer = await world.get(target)
+      #expect(answer.hasPrefix("\(status) ") && answer.contains(piece), "\(target): \(answer)")
+    }
+  }
+
+  @Test("Signing in gives a token and makes the account")
+  func signIn() async throws {
+    let world = ControlWorld()
+    let user = try world.server.user(of: "bob").rawValue
+    for (body, answer) in [
+      (
+        #"{"account":"bob"}"#,
+        #"200 {"account":"bob","userRecordName":"\#(user)","webAuthToken":"token-of-bob"}"#
+      ),
+      (#"{"account":""}"#, #"400 {"reason":"'account' must be text that is not empty"}"#),
+      (#"{"account":7}"#, #"400 {"reason":"'account' must be text that is not empty"}"#),
+      (#"{}"#, #"400 {"reason":"'account' is missing: it must be text"}"#),
+      (#"[]"#, #"400 {"reason":"the body must be an object"}"#),
+      (
+        #"{"account":"eve","x":1}"#,
+        #"400 {"reason":"the member 'x' is not known here"}"#
+      ),
+      (
+        #"{"account":"a\u0007"}"#,
+        #"400 {"reason":"an account name needs 1 to 255 bytes and no control characters"}"#
+      ),
+    ] {
+      let request = world.request("POST", "/cloudsync/1/sign-in", body)
+      #expect(await world.answer(request) == answer)
+    }
+    #expect(try world.server.accounts().map(\.name) == ["bob"])
+  }
+}
