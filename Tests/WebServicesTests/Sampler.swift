@@ -1,8 +1,9 @@
 import CloudProtocol
 import Records
 
-/// Makes values with all that is awkward, or, where it is `plain`, only with what the JSON of
-/// CloudKit Web Services can hold without the extra member:
+/// Makes values with all that is awkward.
+///
+/// Plain ones have only what the JSON of CloudKit Web Services can hold without the extra member:
 ///
 /// - times are whole milliseconds, within some thousands of years of today;
 /// - numbers are finite;
