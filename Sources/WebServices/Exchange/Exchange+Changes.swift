@@ -29,8 +29,11 @@ extension Exchange {
     try refuseReverse(body)
     var requests: [FetchZoneChanges] = []
     var types: [[String]?] = []
+    let common = body.only([
+      "syncToken", "resultsLimit", "desiredKeys", "desiredRecordTypes", "reverse",
+    ])
     for value in try body.list("zones") {
-      let settings = value.over(body)
+      let settings = value.over(common)
       try refuseReverse(settings)
       requests.append(
         FetchZoneChanges(
