@@ -46,4 +46,30 @@ struct ExchangeTests {
       #expect(try ExchangeCase.exchange(.members([:]), endpoint) == nil)
     }
   }
+
+  @Test("10,000 damaged bodies: each is refused as one that makes no sense, or asks for something")
+  func damage() throws {
+    let whole = try Self.cases.compactMap { each -> (ExchangeCase, JSON)? in
+      guard case .asks = each.outcome else { return nil }
+      return (each, try JSON(parsing: Array(each.body.utf8)))
+    }
+    var damage = JSONDamage(random: SeededGenerator(seed: 3))
+    var faults: [String] = []
+    var refused = 0
+    for number in 0..<10_000 {
+      let (each, json) = whole[number % whole.count]
+      var body = json
+      for _ in 0...damage.random.below(3) { body = damage.damaged(body) }
+      // Whatever is read was text once.
+      guard let body = try? JSON(parsing: body.bytes) else { continue }
+      do {
+        _ = try ExchangeCase.exchange(
+          body, each.endpoint, each.database, isExact: damage.random.once(in: 2))
+      } catch let error as CloudError where error.code == .invalidArguments {
+        refused += 1
+        if error.message.utf8.count > 200 { faults.append("long: \(error)") }
+      } catch { faults.append("\(body.text): \(error)") }
+    }
+    #expect((2_000...9_000).contains(refused) && faults.isEmpty, "\(refused), \(faults.prefix(5))")
+  }
 }

@@ -27,6 +27,12 @@ package enum JSON: Sendable {
       package var name: String
       /// The value.
       package var value: JSON
+
+      /// A name and its value.
+      package init(name: String, value: JSON) {
+        self.name = name
+        self.value = value
+      }
     }
 
     /// The members.
