@@ -110,8 +110,12 @@ extension Exchange {
     for info in infos { lookups.append(try notation.lookup(info)) }
     return Exchange(.findUsers(lookups)) { reply throws(CloudError) in
       guard case .usersFound(let results) = reply else { throw misplaced }
-      // People without an account are left out.
-      return .members(["users": .array(results.compactMap(\.value).map { notation.json($0) })])
+      // People without an account are left out, so that what is left fits no question by its place.
+      return .members([
+        "users": .array(results.compactMap(\.value).map { notation.json($0) }),
+        Notation.extra: notation.isExact
+          ? .array(results.map { $0.error.map { notation.json($0) } ?? .null }) : nil,
+      ])
     }
   }
 
