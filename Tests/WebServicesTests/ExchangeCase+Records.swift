@@ -78,7 +78,7 @@ extension ExchangeCase {
       ),
       (
         #"{"value":\#(foreign),"type":"ASSETID"}"#,
-        .asset(Asset(checksum: "c", size: 3, receipt: foreign))
+        .asset(Asset(checksum: "c", size: 3, receipt: "r"))
       ),
       (
         #"{"value":{"latitude":1,"longitude":2.5,"timestamp":978307200000,"altitude":4},"type":"LOCATION"}"#,

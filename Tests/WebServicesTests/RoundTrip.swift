@@ -65,7 +65,7 @@ struct RoundTrip {
   }
 
   /// What two texts look like around the place where they begin to differ.
-  private static func difference(_ first: String, _ second: String) -> String {
+  static func difference(_ first: String, _ second: String) -> String {
     let (first, second) = (Array(first.utf8), Array(second.utf8))
     var place = 0
     while place < min(first.count, second.count), first[place] == second[place] { place += 1 }

@@ -7,6 +7,7 @@ import Records
 /// - a person has an account when there is a name for it;
 /// - an error's message is its own, but for a change token that is no good, and its code is one
 ///   that the service has a name for;
+/// - only the owner of a share finds it in the own database;
 /// - zones can do what their kind can.
 extension Sampler {
   mutating func lookup() -> UserLookup {
@@ -55,11 +56,12 @@ extension Sampler {
     let zone = share.id.zone
     let name = random.maybe { _ in "root" }
     let root = record()
+    let roles = database == .shared ? [ShareRole.privateUser, .publicUser] : [.owner]
     return ShareMetadata(
       container: random.one(of: ["iCloud.test", "c"]), share: share,
       rootID: name.map { RecordID(name: $0, zone: zone) },
       root: random.once(in: 2) ? root : nil, owner: identity(),
-      role: random.one(of: ShareRole.allCases),
+      role: random.one(of: isPlain ? roles : ShareRole.allCases),
       acceptance: random.one(of: ShareAcceptance.allCases),
       permission: random.one(of: SharePermission.allCases))
   }
