@@ -72,14 +72,14 @@ extension Exchange {
   private static func json(
     _ share: Record, _ url: String, _ notation: Notation, _ environment: CloudEnvironment
   ) -> JSON {
+    let isOwn = share.id.zone.owner == ZoneID.currentOwner
     var notation = notation
-    notation.database = .shared
+    notation.database = isOwn ? .private : .shared
     return .members([
       "shortGUID": .members(["value": .string(Notation.shortName(ofShare: url))]),
       "containerIdentifier": .string(notation.container),
       "environment": .string(environment.rawValue.uppercased()),
-      "databaseScope": .string(
-        share.id.zone.owner == ZoneID.currentOwner ? "PRIVATE" : "SHARED"),
+      "databaseScope": .string(isOwn ? "PRIVATE" : "SHARED"),
       "zoneID": notation.json(share.id.zone),
       "rootRecordName": share.sharing?.root.map { .string($0.name) },
       "share": notation.json(share), "participantStatus": .string("ACCEPTED"),
