@@ -126,7 +126,7 @@ extension Sampler {
   private mutating func accepted(_ url: String) -> ItemResult<String, Record> {
     result(url) { sampler in
       var sampler = sampler
-      sampler.database = .shared
+      sampler.database = sampler.random.once(in: 2) ? .shared : .private
       return sampler.metadata().share
     }
   }
