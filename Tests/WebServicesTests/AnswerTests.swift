@@ -27,7 +27,9 @@ struct AnswerTests {
   private static func text(_ name: String, _ fields: String = #""a":{"value":1,"type":"INT64"}"#)
     -> String
   {
-    #"{"recordName":"\#(name)","recordType":"Note","fields":{\#(fields)},"pluginFields":{},"recordChangeTag":"1","deleted":false,\#(zone)}"#
+    #"""
+    {"recordName":"\#(name)","recordType":"Note","fields":{\#(fields)},"pluginFields":{},"recordChangeTag":"1","deleted":false,\#(zone)}
+    """#
   }
 
   private static func success(_ name: String) -> ItemResult<RecordID, Record> {
@@ -79,7 +81,9 @@ struct AnswerTests {
     let found = ["n", "m", "o"].map { ItemResult(id: RecordID.note($0), .success(note($0, both))) }
     let missing = ItemResult<RecordID, Record>(id: .note("x"), .failure(gone))
     let names =
-      #"{"recordName":"n","desiredKeys":["a"]},{"recordName":"m","desiredKeys":[]},{"recordName":"o","desiredKeys":null},{"recordName":"x"}"#
+      #"""
+      {"recordName":"n","desiredKeys":["a"]},{"recordName":"m","desiredKeys":[]},{"recordName":"o","desiredKeys":null},{"recordName":"x"}
+      """#
     return [
       Case(
         endpoint: .recordsLookup,
@@ -97,7 +101,9 @@ struct AnswerTests {
             .queried(QueryPage(records: [note("n", both)], cursor: QueryCursor(bytes: [7]))))
         ],
         answer:
-          #"{"records":[\#(text("n", #""a":{"value":"1","type":"INT64"},"b":{"value":"2.0","type":"DOUBLE"}"#))],"continuationMarker":"Bw=="}"#
+          #"""
+          {"records":[\#(text("n", #""a":{"value":"1","type":"INT64"},"b":{"value":"2.0","type":"DOUBLE"}"#))],"continuationMarker":"Bw=="}
+          """#
       ),
       Case(
         endpoint: .recordsQuery, body: #"{"query":{"recordType":"Note"}}"#,
@@ -123,17 +129,25 @@ struct AnswerTests {
       Case(
         endpoint: .changesZone,
         body:
-          #"{"zones":[{"zoneID":{"zoneName":"Notes"},"desiredRecordTypes":["Note"]},{"zoneID":{"zoneName":"Gone"}},{"zoneID":{"zoneName":"Old"},"syncToken":"AQ=="},{"zoneID":{"zoneName":"Text"},"numberAsStrings":true}]}"#,
+          #"""
+          {"zones":[{"zoneID":{"zoneName":"Notes"},"desiredRecordTypes":["Note"]},{"zoneID":{"zoneName":"Gone"}},{"zoneID":{"zoneName":"Old"},"syncToken":"AQ=="},{"zoneID":{"zoneName":"Text"},"numberAsStrings":true}]}
+          """#,
         outcomes: [
           page("Notes", [note("n"), task], moreComing: true),
           .failure(CloudError(.zoneNotFound, "no zone")), .failure(expired),
           page("Text", [note("n")], moreComing: false),
         ],
         answer:
-          #"{"zones":[{\#(zone),"syncToken":"AQI=","moreComing":true,"records":[\#(text("n")),\#(deleted)]},"#
-          + #"{\#(zone("Gone")),"reason":"no zone","serverErrorCode":"ZONE_NOT_FOUND"},"#
-          + #"{\#(zone("Old")),"reason":"Unknown sync continuation type","serverErrorCode":"BAD_REQUEST"},"#
-          + #"{\#(zone("Text")),"syncToken":"AQI=","moreComing":false,"records":[\#(text("n", #""a":{"value":"1","type":"INT64"}"#)),\#(deleted)]}]}"#
+          #"""
+          {"zones":[{\#(zone),"syncToken":"AQI=","moreComing":true,"records":[\#(text("n")),\#(deleted)]},
+          """#
+            + #"{\#(zone("Gone")),"reason":"no zone","serverErrorCode":"ZONE_NOT_FOUND"},"#
+              + #"""
+              {\#(zone("Old")),"reason":"Unknown sync continuation type","serverErrorCode":"BAD_REQUEST"},
+              """#
+              + #"""
+              {\#(zone("Text")),"syncToken":"AQI=","moreComing":false,"records":[\#(text("n", #""a":{"value":"1","type":"INT64"}"#)),\#(deleted)]}]}
+              """#
       ),
       Case(endpoint: .changesZone, body: #"{"zones":[]}"#, outcomes: [], answer: #"{"zones":[]}"#),
       Case(
@@ -147,21 +161,25 @@ struct AnswerTests {
                 moreComing: false)))
         ],
         answer:
-          #"{"zones":[{\#(zone)},{\#(zone("Old")),"deleted":true}],"metaSyncToken":"AQI=","moreComing":false}"#
+          #"""
+          {"zones":[{\#(zone)},{\#(zone("Old")),"deleted":true}],"metaSyncToken":"AQI=","moreComing":false}
+          """#
       ),
     ]
   }
 
   private static var others: [Case] {
     let zoneText =
-      #"{\#(zone),"syncToken":"AQI=","atomic":true,"isEligibleForZoneShare":true,"isEligibleForHierarchicalShare":true}"#
+      #"""
+      {\#(zone),"syncToken":"AQI=","atomic":true,"isEligibleForZoneShare":true,"isEligibleForHierarchicalShare":true}
+      """#
     let saved = ItemResult(
       id: ZoneID.notes, .success(Zone(id: .notes, capabilities: .custom, token: token)))
     let operations =
-      #"{"operations":[{"operationType":"delete","zone":{"zoneID":{"zoneName":"Old"}}},{"operationType":"create","zone":{"zoneID":{"zoneName":"Notes"}}},{"operationType":"delete","zone":{"zoneID":{"zoneName":"Gone"}}}]}"#
+      #"""
+      {"operations":[{"operationType":"delete","zone":{"zoneID":{"zoneName":"Old"}}},{"operationType":"create","zone":{"zoneID":{"zoneName":"Notes"}}},{"operationType":"delete","zone":{"zoneID":{"zoneName":"Gone"}}}]}
+      """#
     let watch = Subscription(id: SubscriptionID("s"), kind: .database(recordType: nil))
-    let person = UserIdentity(
-      user: UserID("_bob"), lookup: .email("b@x.org"), givenName: "Bob", familyName: "B")
     return [
       Case(
         endpoint: .zonesModify, body: operations,
@@ -175,12 +193,16 @@ struct AnswerTests {
               ]))
         ],
         answer:
-          #"{"zones":[{\#(zone("Old")),"deleted":true},\#(zoneText),{\#(zone("Gone")),\#(goneText)}]}"#
+          #"""
+          {"zones":[{\#(zone("Old")),"deleted":true},\#(zoneText),{\#(zone("Gone")),\#(goneText)}]}
+          """#
       ),
       Case(
         endpoint: .subscriptionsModify,
         body:
-          #"{"operations":[{"operationType":"delete","subscription":{"subscriptionID":"o"}},{"operationType":"create","subscription":{"subscriptionID":"s","subscriptionType":"database"}},{"operationType":"delete","subscription":{"subscriptionID":"g"}}]}"#,
+          #"""
+          {"operations":[{"operationType":"delete","subscription":{"subscriptionID":"o"}},{"operationType":"create","subscription":{"subscriptionID":"s","subscriptionType":"database"}},{"operationType":"delete","subscription":{"subscriptionID":"g"}}]}
+          """#,
         outcomes: [
           .success(
             .subscriptionsModified(
@@ -191,8 +213,17 @@ struct AnswerTests {
               ]))
         ],
         answer:
-          #"{"subscriptions":[{"subscriptionID":"o","deleted":true},{"subscriptionID":"s","subscriptionType":"database","notificationInfo":{"shouldBadge":false,"shouldSendContentAvailable":true,"shouldSendMutableContent":false}},{"subscriptionID":"g",\#(goneText)}]}"#
+          #"""
+          {"subscriptions":[{"subscriptionID":"o","deleted":true},{"subscriptionID":"s","subscriptionType":"database","notificationInfo":{"shouldBadge":false,"shouldSendContentAvailable":true,"shouldSendMutableContent":false}},{"subscriptionID":"g",\#(goneText)}]}
+          """#
       ),
+    ]
+  }
+
+  private static var people: [Case] {
+    let person = UserIdentity(
+      user: UserID("_bob"), lookup: .email("b@x.org"), givenName: "Bob", familyName: "B")
+    return [
       Case(
         endpoint: .usersCaller, database: .public, body: "{}",
         outcomes: [.success(.currentUser(UserID("_alice")))],
@@ -208,7 +239,9 @@ struct AnswerTests {
             ]))
         ],
         answer:
-          #"{"users":[{"userRecordName":"_bob","nameComponents":{"givenName":"Bob","familyName":"B"},"lookupInfo":{"emailAddress":"b@x.org"}}]}"#
+          #"""
+          {"users":[{"userRecordName":"_bob","nameComponents":{"givenName":"Bob","familyName":"B"},"lookupInfo":{"emailAddress":"b@x.org"}}]}
+          """#
       ),
       Case(
         endpoint: .usersLookupContacts, database: .public, body: "{}", outcomes: [],
@@ -224,7 +257,7 @@ struct AnswerTests {
 
   @Test("Answers are in the order of what was asked, with the failures where they belong")
   func table() {
-    let cases = Self.modifications + Self.readings + Self.feeds + Self.others
+    let cases = Self.modifications + Self.readings + Self.feeds + Self.others + Self.people
     var faults: [String] = []
     for each in cases {
       do {

@@ -70,7 +70,9 @@ extension ExchangeCase {
       query(Query(recordType: "Note"), .notes)),
     ExchangeCase(
       "in all zones, page by page", .recordsQuery,
-      #"{"zoneWide":true,"resultsLimit":10,"continuationMarker":"AQI=","query":{"recordType":"Note"},"desiredKeys":[]}"#,
+      #"""
+      {"zoneWide":true,"resultsLimit":10,"continuationMarker":"AQI=","query":{"recordType":"Note"},"desiredKeys":[]}
+      """#,
       query(
         Query(recordType: "Note"), nil, cursor: QueryCursor(bytes: [1, 2]), limit: 10,
         fields: .none)),
@@ -95,12 +97,16 @@ extension ExchangeCase {
     ExchangeCase(
       "by a system field's raw name", .recordsQuery,
       filtered(
-        #"{"comparator":"LESS_THAN","systemFieldName":"___modTime","fieldValue":{"value":978307200000,"type":"TIMESTAMP"}}"#
+        #"""
+        {"comparator":"LESS_THAN","systemFieldName":"___modTime","fieldValue":{"value":978307200000,"type":"TIMESTAMP"}}
+        """#
       ), query(filter("___modTime", .lessThan, .date(Timestamp(secondsSinceReferenceDate: 0))))),
     ExchangeCase(
       "by a reference without an action", .recordsQuery,
       filtered(
-        #"{"comparator":"EQUALS","systemFieldName":"recordName","fieldValue":{"value":{"recordName":"n"},"type":"REFERENCE"}}"#
+        #"""
+        {"comparator":"EQUALS","systemFieldName":"recordName","fieldValue":{"value":{"recordName":"n"},"type":"REFERENCE"}}
+        """#
       ),
       query(
         filter(
@@ -114,12 +120,16 @@ extension ExchangeCase {
     ExchangeCase(
       "pyicloud's word for one comparator", .recordsQuery,
       filtered(
-        #"{"comparator":"CONTAINS_ANY","fieldName":"a","fieldValue":{"value":["x"],"type":"STRING_LIST"}}"#
+        #"""
+        {"comparator":"CONTAINS_ANY","fieldName":"a","fieldValue":{"value":["x"],"type":"STRING_LIST"}}
+        """#
       ), query(filter("a", .listContainsAny, .list([.string("x")])))),
     ExchangeCase(
       "near a place", .recordsQuery,
       filtered(
-        #"{"comparator":"NEAR","fieldName":"a","distance":100,"fieldValue":{"value":{"latitude":1,"longitude":2},"type":"LOCATION"}}"#
+        #"""
+        {"comparator":"NEAR","fieldName":"a","distance":100,"fieldValue":{"value":{"latitude":1,"longitude":2},"type":"LOCATION"}}
+        """#
       ),
       query(filter("a", .near, .location(Location(latitude: 1, longitude: 2)), distance: 100))),
     ExchangeCase(
@@ -169,11 +179,15 @@ extension ExchangeCase {
     ExchangeCase("no zones", .changesZone, #"{"zones":[]}"#),
     ExchangeCase(
       "the older feed of a zone", .recordsChanges,
-      #"{"zoneID":{"zoneName":"Notes"},"syncToken":"AQI=","desiredKeys":["k"],"numbersAsStrings":true}"#,
+      #"""
+      {"zoneID":{"zoneName":"Notes"},"syncToken":"AQI=","desiredKeys":["k"],"numbersAsStrings":true}
+      """#,
       changes(.notes, since: [1, 2], .keys(["k"]))),
     ExchangeCase(
       "a zone of somebody else", .changesZone,
-      #"{"zones":[{"zoneID":{"zoneName":"Notes","ownerRecordName":"_bob","zoneType":"REGULAR_CUSTOM_ZONE"}}]}"#,
+      #"""
+      {"zones":[{"zoneID":{"zoneName":"Notes","ownerRecordName":"_bob","zoneType":"REGULAR_CUSTOM_ZONE"}}]}
+      """#,
       in: .shared, changes(bob)),
   ]
 

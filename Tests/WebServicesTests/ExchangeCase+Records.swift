@@ -28,135 +28,158 @@ extension ExchangeCase {
       + #"{"recordName":"n","recordType":"Note","fields":{"f":\#(value)}}}]}"#
   }
 
+  private static let checksum = #"{"fileChecksum":"c","size":3,"receipt":"r"}"#
+
+  private static let foreign =
+    #"{"fileChecksum":"c","size":3,"referenceChecksum":"d","wrappingKey":"w","receipt":"r"}"#
+
   /// What a client says of a field, and the value it sets.
+  private static let values: [(String, FieldValue?)] = [
+    // without a type
+    (#"{"value":"x"}"#, .string("x")), (#"{"value":7}"#, .int64(7)),
+    (#"{"value":7.5}"#, .double(7.5)),
+    (#"{"value":["a","b"]}"#, .list([.string("a"), .string("b")])),
+    (#"{"value":[]}"#, .list([])), (#"{"value":[1,2]}"#, .list([.int64(1), .int64(2)])),
+    (
+      #"{"value":{"recordName":"m","action":"NONE"}}"#,
+      .reference(Reference(target: .note("m"), action: .none))
+    ),
+    (
+      #"{"value":{"latitude":1,"longitude":2.5}}"#, .location(Location(latitude: 1, longitude: 2.5))
+    ),
+    (#"{"value":\#(checksum)}"#, .asset(Asset(checksum: "c", size: 3, receipt: "r"))),
+    // with one
+    (#"{"value":"x","type":"STRING"}"#, .string("x")),
+    (#"{"value":"7","type":"INT64"}"#, .int64(7)),
+    (#"{"value":"-9223372036854775808","type":"INT64"}"#, .int64(.min)),
+    (#"{"value":1,"type":"DOUBLE"}"#, .double(1)),
+    (#"{"value":"1e3","type":"DOUBLE"}"#, .double(1000)),
+    (#"{"value":-0.0,"type":"DOUBLE"}"#, .double(-0.0)),
+    (#"{"value":978307200000,"type":"TIMESTAMP"}"#, .date(Timestamp(secondsSinceReferenceDate: 0))),
+    (
+      #"{"value":"978307200000","type":"TIMESTAMP"}"#,
+      .date(Timestamp(secondsSinceReferenceDate: 0))
+    ),
+    (
+      #"{"value":978307200000.0,"type":"TIMESTAMP"}"#,
+      .date(Timestamp(secondsSinceReferenceDate: 0))
+    ),
+    (#"{"value":"AQID","type":"BYTES"}"#, .bytes([1, 2, 3])),
+    (#"{"value":"","type":"BYTES"}"#, .bytes([])),
+    (#"{"value":"AQ==","type":"ENCRYPTED_BYTES"}"#, .bytes([1])),
+    (
+      #"""
+      {"value":{"recordName":"m","action":"DELETE_SELF","zoneID":{"zoneName":"Z"}},"type":"REFERENCE"}
+      """#,
+      .reference(Reference(target: .note("m", in: ZoneID(name: "Z")), action: .deleteSelf))
+    ),
+    (
+      #"""
+      {"value":{"recordName":"m","zoneID":{"zoneName":"Z","ownerRecordName":"_alice"}},"type":"REFERENCE"}
+      """#,
+      .reference(Reference(target: .note("m", in: ZoneID(name: "Z")), action: .none))
+    ),
+    (
+      #"{"value":\#(checksum),"type":"ASSETID"}"#,
+      .asset(Asset(checksum: "c", size: 3, receipt: "r"))
+    ),
+    (
+      #"{"value":\#(checksum),"type":"ASSET"}"#,
+      .asset(Asset(checksum: "c", size: 3, receipt: "r"))
+    ),
+    (
+      #"{"value":\#(foreign),"type":"ASSETID"}"#,
+      .asset(Asset(checksum: "c", size: 3, receipt: "r"))
+    ),
+    (
+      #"""
+      {"value":{"latitude":1,"longitude":2.5,"timestamp":978307200000,"altitude":4},"type":"LOCATION"}
+      """#,
+      .location(Location(latitude: 1, longitude: 2.5, altitude: 4))
+    ),
+    (#"{"value":[1,2.5],"type":"DOUBLE_LIST"}"#, .list([.double(1), .double(2.5)])),
+    (#"{"value":["AQ=="],"type":"BYTES_LIST"}"#, .list([.bytes([1])])),
+    (
+      #"{"value":[978307200000],"type":"TIMESTAMP_LIST"}"#,
+      .list([.date(Timestamp(secondsSinceReferenceDate: 0))])
+    ),
+    (#"{"value":[],"type":"EMPTY_LIST"}"#, .list([])),
+    (#"{"value":["a"],"type":"UNKNOWN_LIST"}"#, .list([.string("a")])),
+    // nothing
+    (#"{"value":null}"#, nil), (#"{"type":"TIMESTAMP"}"#, nil), ("{}", nil),
+    (#"{"value":null,"type":"STRING"}"#, nil), (#"{"value":null,"type":"NONSENSE"}"#, nil),
+  ]
+
+  /// What a client may not say of a field, and what names it.
+  private static let unfit: [(String, String)] = [
+    (#"{"value":1.5,"type":"TIMESTAMP"}"#, "Invalid value, expected type TIMESTAMP."),
+    (#"{"value":"1.5","type":"TIMESTAMP"}"#, "Invalid value, expected type TIMESTAMP."),
+    (#"{"value":1e300,"type":"TIMESTAMP"}"#, "Invalid value, expected type TIMESTAMP."),
+    (#"{"value":{},"type":"TIMESTAMP"}"#, "Invalid value, expected type TIMESTAMP."),
+    (#"{"value":1,"type":"STRING"}"#, "expected type STRING"),
+    (#"{"value":"x","type":"INT64"}"#, "expected type INT64"),
+    (#"{"value":1.5,"type":"INT64"}"#, "expected type INT64"),
+    (#"{"value":9223372036854775808,"type":"INT64"}"#, "expected type INT64"),
+    (#"{"value":true,"type":"INT64"}"#, "expected type INT64"),
+    (#"{"value":"nan","type":"DOUBLE"}"#, "expected type DOUBLE"),
+    (#"{"value":"0x1","type":"DOUBLE"}"#, "expected type DOUBLE"),
+    (#"{"value":"*","type":"BYTES"}"#, "expected type BYTES"),
+    (#"{"value":"AQ=","type":"BYTES"}"#, "expected type BYTES"),
+    (#"{"value":"A","type":"BYTES"}"#, "expected type BYTES"),
+    (#"{"value":"AQ==AQ==","type":"BYTES"}"#, "expected type BYTES"),
+    (#"{"value":" AQ==","type":"BYTES"}"#, "expected type BYTES"),
+    (#"{"value":"AQ\u0000=","type":"BYTES"}"#, "expected type BYTES"),
+    (#"{"value":[1],"type":"BYTES"}"#, "expected type BYTES"),
+    (#"{"value":"x","type":"REFERENCE"}"#, "expected type REFERENCE"),
+    (#"{"value":{},"type":"REFERENCE"}"#, "'recordName'"),
+    (#"{"value":{"recordName":1},"type":"REFERENCE"}"#, "'recordName'"),
+    (#"{"value":{"recordName":"m","action":"VALIDATE"}}"#, "VALIDATE"),
+    (#"{"value":{"recordName":"m","action":"X"}}"#, "'action'"),
+    (#"{"value":{"recordName":"m","action":1}}"#, "'action'"),
+    (#"{"value":{"recordName":"m","zoneID":"Z"}}"#, "zone ID"),
+    (#"{"value":7,"type":"ASSETID"}"#, "expected type ASSETID"),
+    (#"{"value":{"size":3},"type":"ASSETID"}"#, "'fileChecksum'"),
+    (#"{"value":{"fileChecksum":"c"},"type":"ASSETID"}"#, "'size'"),
+    (#"{"value":{"fileChecksum":"c","size":-1},"type":"ASSETID"}"#, "'size'"),
+    (#"{"value":{"fileChecksum":"c","size":1.5},"type":"ASSETID"}"#, "'size'"),
+    (#"{"value":{"fileChecksum":"c","size":3,"receipt":1},"type":"ASSETID"}"#, "'receipt'"),
+    (#"{"value":{"latitude":1},"type":"LOCATION"}"#, "expected type LOCATION"),
+    (#"{"value":{"latitude":1,"longitude":"x"},"type":"LOCATION"}"#, "expected type LOCATION"),
+    (
+      #"{"value":{"latitude":1,"longitude":2,"speed":[]},"type":"LOCATION"}"#,
+      "expected type LOCATION"
+    ),
+    (
+      #"{"value":{"latitude":1,"longitude":2,"timestamp":0.5},"type":"LOCATION"}"#,
+      "expected type LOCATION"
+    ),
+    (#"{"value":"x","type":"STRING_LIST"}"#, "expected type STRING_LIST"),
+    (#"{"value":[1],"type":"STRING_LIST"}"#, "expected type STRING"),
+    (#"{"value":[null],"type":"STRING_LIST"}"#, "expected type STRING_LIST"),
+    (#"{"value":[[]],"type":"STRING_LIST"}"#, "expected type STRING_LIST"),
+    (#"{"value":[1,"a"]}"#, "expected type INT64"), (#"{"value":[[1]]}"#, "expected type"),
+    (#"{"value":true}"#, "fits no type"), (#"{"value":{}}"#, "fits no type"),
+    (#"{"value":1,"type":"NONSENSE"}"#, "no type"), (#"{"value":1,"type":7}"#, "'type'"),
+    (#"{"value":1,"isEncrypted":1}"#, "'isEncrypted'"), ("7", "must be an object"),
+    ("[]", "must be an object"), ("null", "must be an object"),
+  ]
+
+  /// A save of one field, for every way to say it.
   static var fields: [ExchangeCase] {
-    let day = Timestamp(secondsSinceReferenceDate: 0)
-    let checksum = #"{"fileChecksum":"c","size":3,"receipt":"r"}"#
-    let foreign =
-      #"{"fileChecksum":"c","size":3,"referenceChecksum":"d","wrappingKey":"w","receipt":"r"}"#
-    let place = Location(latitude: 1, longitude: 2.5)
-    let values: [(String, FieldValue?)] = [
-      // without a type
-      (#"{"value":"x"}"#, .string("x")), (#"{"value":7}"#, .int64(7)),
-      (#"{"value":7.5}"#, .double(7.5)),
-      (#"{"value":["a","b"]}"#, .list([.string("a"), .string("b")])),
-      (#"{"value":[]}"#, .list([])), (#"{"value":[1,2]}"#, .list([.int64(1), .int64(2)])),
-      (
-        #"{"value":{"recordName":"m","action":"NONE"}}"#,
-        .reference(Reference(target: .note("m"), action: .none))
-      ),
-      (#"{"value":{"latitude":1,"longitude":2.5}}"#, .location(place)),
-      (#"{"value":\#(checksum)}"#, .asset(Asset(checksum: "c", size: 3, receipt: "r"))),
-      // with one
-      (#"{"value":"x","type":"STRING"}"#, .string("x")),
-      (#"{"value":"7","type":"INT64"}"#, .int64(7)),
-      (#"{"value":"-9223372036854775808","type":"INT64"}"#, .int64(.min)),
-      (#"{"value":1,"type":"DOUBLE"}"#, .double(1)),
-      (#"{"value":"1e3","type":"DOUBLE"}"#, .double(1000)),
-      (#"{"value":-0.0,"type":"DOUBLE"}"#, .double(-0.0)),
-      (#"{"value":978307200000,"type":"TIMESTAMP"}"#, .date(day)),
-      (#"{"value":"978307200000","type":"TIMESTAMP"}"#, .date(day)),
-      (#"{"value":978307200000.0,"type":"TIMESTAMP"}"#, .date(day)),
-      (#"{"value":"AQID","type":"BYTES"}"#, .bytes([1, 2, 3])),
-      (#"{"value":"","type":"BYTES"}"#, .bytes([])),
-      (#"{"value":"AQ==","type":"ENCRYPTED_BYTES"}"#, .bytes([1])),
-      (
-        #"{"value":{"recordName":"m","action":"DELETE_SELF","zoneID":{"zoneName":"Z"}},"type":"REFERENCE"}"#,
-        .reference(Reference(target: .note("m", in: ZoneID(name: "Z")), action: .deleteSelf))
-      ),
-      (
-        #"{"value":{"recordName":"m","zoneID":{"zoneName":"Z","ownerRecordName":"_alice"}},"type":"REFERENCE"}"#,
-        .reference(Reference(target: .note("m", in: ZoneID(name: "Z")), action: .none))
-      ),
-      (
-        #"{"value":\#(checksum),"type":"ASSETID"}"#,
-        .asset(Asset(checksum: "c", size: 3, receipt: "r"))
-      ),
-      (
-        #"{"value":\#(checksum),"type":"ASSET"}"#,
-        .asset(Asset(checksum: "c", size: 3, receipt: "r"))
-      ),
-      (
-        #"{"value":\#(foreign),"type":"ASSETID"}"#,
-        .asset(Asset(checksum: "c", size: 3, receipt: "r"))
-      ),
-      (
-        #"{"value":{"latitude":1,"longitude":2.5,"timestamp":978307200000,"altitude":4},"type":"LOCATION"}"#,
-        .location(Location(latitude: 1, longitude: 2.5, altitude: 4))
-      ),
-      (#"{"value":[1,2.5],"type":"DOUBLE_LIST"}"#, .list([.double(1), .double(2.5)])),
-      (#"{"value":["AQ=="],"type":"BYTES_LIST"}"#, .list([.bytes([1])])),
-      (#"{"value":[978307200000],"type":"TIMESTAMP_LIST"}"#, .list([.date(day)])),
-      (#"{"value":[],"type":"EMPTY_LIST"}"#, .list([])),
-      (#"{"value":["a"],"type":"UNKNOWN_LIST"}"#, .list([.string("a")])),
-      // nothing
-      (#"{"value":null}"#, nil), (#"{"type":"TIMESTAMP"}"#, nil), ("{}", nil),
-      (#"{"value":null,"type":"STRING"}"#, nil), (#"{"value":null,"type":"NONSENSE"}"#, nil),
-    ]
-    let refused: [(String, String)] = [
-      (#"{"value":1.5,"type":"TIMESTAMP"}"#, "Invalid value, expected type TIMESTAMP."),
-      (#"{"value":"1.5","type":"TIMESTAMP"}"#, "Invalid value, expected type TIMESTAMP."),
-      (#"{"value":1e300,"type":"TIMESTAMP"}"#, "Invalid value, expected type TIMESTAMP."),
-      (#"{"value":{},"type":"TIMESTAMP"}"#, "Invalid value, expected type TIMESTAMP."),
-      (#"{"value":1,"type":"STRING"}"#, "expected type STRING"),
-      (#"{"value":"x","type":"INT64"}"#, "expected type INT64"),
-      (#"{"value":1.5,"type":"INT64"}"#, "expected type INT64"),
-      (#"{"value":9223372036854775808,"type":"INT64"}"#, "expected type INT64"),
-      (#"{"value":true,"type":"INT64"}"#, "expected type INT64"),
-      (#"{"value":"nan","type":"DOUBLE"}"#, "expected type DOUBLE"),
-      (#"{"value":"0x1","type":"DOUBLE"}"#, "expected type DOUBLE"),
-      (#"{"value":"*","type":"BYTES"}"#, "expected type BYTES"),
-      (#"{"value":"AQ=","type":"BYTES"}"#, "expected type BYTES"),
-      (#"{"value":"A","type":"BYTES"}"#, "expected type BYTES"),
-      (#"{"value":"AQ==AQ==","type":"BYTES"}"#, "expected type BYTES"),
-      (#"{"value":" AQ==","type":"BYTES"}"#, "expected type BYTES"),
-      (#"{"value":"AQ\u0000=","type":"BYTES"}"#, "expected type BYTES"),
-      (#"{"value":[1],"type":"BYTES"}"#, "expected type BYTES"),
-      (#"{"value":"x","type":"REFERENCE"}"#, "expected type REFERENCE"),
-      (#"{"value":{},"type":"REFERENCE"}"#, "'recordName'"),
-      (#"{"value":{"recordName":1},"type":"REFERENCE"}"#, "'recordName'"),
-      (#"{"value":{"recordName":"m","action":"VALIDATE"}}"#, "VALIDATE"),
-      (#"{"value":{"recordName":"m","action":"X"}}"#, "'action'"),
-      (#"{"value":{"recordName":"m","action":1}}"#, "'action'"),
-      (#"{"value":{"recordName":"m","zoneID":"Z"}}"#, "zone ID"),
-      (#"{"value":7,"type":"ASSETID"}"#, "expected type ASSETID"),
-      (#"{"value":{"size":3},"type":"ASSETID"}"#, "'fileChecksum'"),
-      (#"{"value":{"fileChecksum":"c"},"type":"ASSETID"}"#, "'size'"),
-      (#"{"value":{"fileChecksum":"c","size":-1},"type":"ASSETID"}"#, "'size'"),
-      (#"{"value":{"fileChecksum":"c","size":1.5},"type":"ASSETID"}"#, "'size'"),
-      (#"{"value":{"fileChecksum":"c","size":3,"receipt":1},"type":"ASSETID"}"#, "'receipt'"),
-      (#"{"value":{"latitude":1},"type":"LOCATION"}"#, "expected type LOCATION"),
-      (#"{"value":{"latitude":1,"longitude":"x"},"type":"LOCATION"}"#, "expected type LOCATION"),
-      (
-        #"{"value":{"latitude":1,"longitude":2,"speed":[]},"type":"LOCATION"}"#,
-        "expected type LOCATION"
-      ),
-      (
-        #"{"value":{"latitude":1,"longitude":2,"timestamp":0.5},"type":"LOCATION"}"#,
-        "expected type LOCATION"
-      ),
-      (#"{"value":"x","type":"STRING_LIST"}"#, "expected type STRING_LIST"),
-      (#"{"value":[1],"type":"STRING_LIST"}"#, "expected type STRING"),
-      (#"{"value":[null],"type":"STRING_LIST"}"#, "expected type STRING_LIST"),
-      (#"{"value":[[]],"type":"STRING_LIST"}"#, "expected type STRING_LIST"),
-      (#"{"value":[1,"a"]}"#, "expected type INT64"), (#"{"value":[[1]]}"#, "expected type"),
-      (#"{"value":true}"#, "fits no type"), (#"{"value":{}}"#, "fits no type"),
-      (#"{"value":1,"type":"NONSENSE"}"#, "no type"), (#"{"value":1,"type":7}"#, "'type'"),
-      (#"{"value":1,"isEncrypted":1}"#, "'isEncrypted'"), ("7", "must be an object"),
-      ("[]", "must be an object"), ("null", "must be an object"),
-    ]
     return values.map {
       ExchangeCase(
         $0.0, .recordsModify, field($0.0), modify([save("n", .changedKeys, ("f", $0.1))]))
     }
-      + refused.map { ExchangeCase(.recordsModify, refuses: field($0.0), $0.1) }
-      + refused.map { ExchangeCase(.recordsModify, refuses: field($0.0), "Field 'f'") }
+      + unfit.map { ExchangeCase(.recordsModify, refuses: field($0.0), $0.1) }
+      + unfit.map { ExchangeCase(.recordsModify, refuses: field($0.0), "Field 'f'") }
   }
 
   static let modifications: [ExchangeCase] = [
     ExchangeCase(
       "Apple's example of a new record", .recordsModify,
-      #"{"operations":[{"operationType":"create","record":{"recordType":"Note","fields":{"b":{"value":"x"},"a":{"value":1}}}}]}"#,
+      #"""
+      {"operations":[{"operationType":"create","record":{"recordType":"Note","fields":{"b":{"value":"x"},"a":{"value":1}}}}]}
+      """#,
       modify([
         save(
           "new1", in: .default, .ifServerRecordUnchanged, ("a", .int64(1)), ("b", .string("x")))

@@ -36,7 +36,7 @@ struct ExchangeTests {
       } catch { faults.append("\(place): \(error)") }
     }
     #expect(
-      cases.count > 350 && faults.isEmpty,
+      cases.count >= 425 && faults.isEmpty,
       "\(faults.count) of \(cases.count)\n\(faults.prefix(40).joined(separator: "\n"))")
   }
 

@@ -50,7 +50,9 @@ struct PlainTests {
       // Where a place is not a number it is zero.
       (
         .location(far),
-        #"{"value":{"latitude":0.0,"longitude":1.0,"horizontalAccuracy":0.0,"verticalAccuracy":-1.0,"altitude":0.0,"speed":-1.0,"course":-1.0,"timestamp":978307200000},"type":"LOCATION"}"#,
+        #"""
+        {"value":{"latitude":0.0,"longitude":1.0,"horizontalAccuracy":0.0,"verticalAccuracy":-1.0,"altitude":0.0,"speed":-1.0,"course":-1.0,"timestamp":978307200000},"type":"LOCATION"}
+        """#,
         .success(.location(near))
       ),
       // A file's place on the device stays there; another owner is taken for the reader.
@@ -61,7 +63,9 @@ struct PlainTests {
       ),
       (
         .reference(Reference(target: RecordID(name: "m", zone: zone), action: .none)),
-        #"{"value":{"recordName":"m","action":"NONE","zoneID":{"zoneName":"Z","ownerRecordName":"_bob","zoneType":"REGULAR_CUSTOM_ZONE"}},"type":"REFERENCE"}"#,
+        #"""
+        {"value":{"recordName":"m","action":"NONE","zoneID":{"zoneName":"Z","ownerRecordName":"_bob","zoneType":"REGULAR_CUSTOM_ZONE"}},"type":"REFERENCE"}
+        """#,
         .success(
           .reference(
             Reference(target: RecordID(name: "m", zone: ZoneID(name: "Z")), action: .none)))
@@ -141,12 +145,16 @@ struct PlainTests {
     let cases: [(CloudPush, Subscription.NotificationInfo?, String)] = [
       (
         CloudPush(container: "iCloud.c", database: .private, subscription: id), nil,
-        #"{"aps":{"content-available":1},"ck":{"nid":"7","cid":"iCloud.c","met":{"sid":"s","dbs":2}}}"#
+        #"""
+        {"aps":{"content-available":1},"ck":{"nid":"7","cid":"iCloud.c","met":{"sid":"s","dbs":2}}}
+        """#
       ),
       (
         CloudPush(container: "c", database: .private, subscription: id, zone: .notes),
         Subscription.NotificationInfo(alertBody: "x", shouldBadge: true),
-        #"{"aps":{"alert":{"body":"x"},"badge":1,"content-available":1},"ck":{"nid":"7","cid":"c","fet":{"sid":"s","zid":"Notes","zoid":"_alice","dbs":2}}}"#
+        #"""
+        {"aps":{"alert":{"body":"x"},"badge":1,"content-available":1},"ck":{"nid":"7","cid":"c","fet":{"sid":"s","zid":"Notes","zoid":"_alice","dbs":2}}}
+        """#
       ),
       (
         CloudPush(
@@ -155,7 +163,9 @@ struct PlainTests {
             record: RecordID(name: "n", zone: zone), reason: .updated, fields: fields)),
         Subscription.NotificationInfo(
           shouldSendContentAvailable: false, others: ["soundName": .string("default")]),
-        #"{"aps":{"sound":"default"},"ck":{"nid":"7","cid":"c","qry":{"sid":"s","zid":"Z","zoid":"_bob","dbs":3,"rid":"n","fo":2,"af":{"n":null,"t":"x"}}}}"#
+        #"""
+        {"aps":{"sound":"default"},"ck":{"nid":"7","cid":"c","qry":{"sid":"s","zid":"Z","zoid":"_bob","dbs":3,"rid":"n","fo":2,"af":{"n":null,"t":"x"}}}}
+        """#
       ),
     ]
     var faults: [String] = []
