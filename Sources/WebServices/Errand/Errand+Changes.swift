@@ -46,26 +46,28 @@ extension Errand {
         ])
       ])
     ])
-    return Errand(.changesZone, of: notation.database, body: body) { answer throws(CloudError) in
-      guard let item = try answer.list("zones").first else {
-        throw .malformed("it says nothing of the zone asked for")
-      }
-      if let error = try notation.error(item) { throw error }
-      guard let token = try notation.token(item, "syncToken") else {
-        throw .malformed("there is no 'syncToken'")
-      }
-      let zone = try notation.zone(in: item, or: asked)
-      var page = ZoneChangesPage(
-        zone: zone, modified: [], deleted: [], token: token,
-        moreComing: try item.flag("moreComing") ?? false)
-      for record in try item.list("records") {
-        if try record.flag("deleted") == true {
-          page.deleted.append(try notation.deletion(record, in: zone))
-        } else {
-          page.modified.append(try notation.record(record, in: zone))
+    return Errand(
+      .changesZone, of: notation.database, body: body,
+      outcome: { answer throws(CloudError) in
+        guard let item = try answer.list("zones").first else {
+          throw .malformed("it says nothing of the zone asked for")
         }
-      }
-      return .zoneChanges(page)
-    }
+        if let error = try notation.error(item) { return .failure(error) }
+        guard let token = try notation.token(item, "syncToken") else {
+          throw .malformed("there is no 'syncToken'")
+        }
+        let zone = try notation.zone(in: item, or: asked)
+        var page = ZoneChangesPage(
+          zone: zone, modified: [], deleted: [], token: token,
+          moreComing: try item.flag("moreComing") ?? false)
+        for record in try item.list("records") {
+          if try record.flag("deleted") == true {
+            page.deleted.append(try notation.deletion(record, in: zone))
+          } else {
+            page.modified.append(try notation.record(record, in: zone))
+          }
+        }
+        return .success(.zoneChanges(page))
+      })
   }
 }

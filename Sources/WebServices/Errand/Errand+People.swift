@@ -60,6 +60,9 @@ extension Errand {
     return Errand(.usersDiscover, of: .public, body: body) { answer throws(CloudError) in
       var found: [UserIdentity] = []
       for item in try answer.list("users") { found.append(try notation.identity(item)) }
+      if let failures = answer[Notation.extra]?.array {
+        return try users(found, lookups, failures, notation)
+      }
       return .usersFound(
         lookups.map { lookup in
           let identity = found.first { identity in
@@ -75,5 +78,26 @@ extension Errand {
           return ItemResult(id: lookup, .success(identity))
         })
     }
+  }
+
+  /// Those found, in their order, between the failures of the others.
+  private static func users(
+    _ found: [UserIdentity], _ lookups: [UserLookup], _ failures: [JSON], _ notation: Notation
+  ) throws(CloudError) -> CloudReply {
+    guard failures.count == lookups.count else {
+      throw .malformed("\(failures.count) items came where \(lookups.count) were asked for")
+    }
+    var rest = found[...]
+    var results: [ItemResult<UserLookup, UserIdentity>] = []
+    for (lookup, failure) in zip(lookups, failures) {
+      if let error = try notation.error(failure) {
+        results.append(ItemResult(id: lookup, .failure(error)))
+      } else if let identity = rest.popFirst() {
+        results.append(ItemResult(id: lookup, .success(identity)))
+      } else {
+        throw .malformed("there are fewer people than were found")
+      }
+    }
+    return .usersFound(results)
   }
 }

@@ -10,23 +10,35 @@ package struct Errand: Sendable {
   /// The body; `nil` to ask with `GET`.
   package var body: JSON?
 
-  private let reply: @Sendable (JSON) throws(CloudError) -> CloudReply
+  private let outcome: @Sendable (JSON) throws(CloudError) -> Result<CloudReply, CloudError>
 
   /// Sends `body` to `endpoint`; `reply` reads the answer.
   init(
     _ endpoint: Endpoint, of database: DatabaseScope, body: JSON?,
     reply: @escaping @Sendable (JSON) throws(CloudError) -> CloudReply
   ) {
+    self.init(endpoint, of: database, body: body) { answer throws(CloudError) in
+      .success(try reply(answer))
+    }
+  }
+
+  /// Sends `body` to `endpoint`; `outcome` reads the answer, which may describe a failure of all
+  /// that was asked.
+  init(
+    _ endpoint: Endpoint, of database: DatabaseScope, body: JSON?,
+    outcome: @escaping @Sendable (JSON) throws(CloudError) -> Result<CloudReply, CloudError>
+  ) {
     self.endpoint = endpoint
     self.database = database
     self.body = body
-    self.reply = reply
+    self.outcome = outcome
   }
 
   /// What an answer with status 200 says.
   /// - Throws: the failure it describes, and `internalError` when it makes no sense.
   package func reply(to body: JSON) throws(CloudError) -> CloudReply {
-    do throws(CloudError) { return try reply(body) } catch {
+    let outcome: Result<CloudReply, CloudError>
+    do throws(CloudError) { outcome = try self.outcome(body) } catch {
       guard error.code == .invalidArguments else { throw error }
       // An answer that makes no sense is not the caller's fault.
       throw CloudError(
@@ -34,6 +46,7 @@ package struct Errand: Sendable {
         "the server's answer to \(endpoint.rawValue) makes no sense: "
           + error.message)
     }
+    return try outcome.get()
   }
 
   /// What is to be sent for `request`.

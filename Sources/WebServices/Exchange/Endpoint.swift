@@ -96,10 +96,14 @@ package struct ServicePath: Hashable, Sendable {
   }
 
   /// Reads a path; `nil` when there is nothing there.
+  ///
+  /// It is made of letters, digits, points and dashes of ASCII: nothing is escaped in it, and no
+  /// part of it leads upwards.
   package init?(_ path: String) {
-    guard path.utf8.count <= 1024, !path.contains("%") else { return nil }
+    guard path.utf8.count <= 1024, path.utf8.allSatisfy(ServicePath.isOfPath) else { return nil }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count >= 7, parts[0].isEmpty, parts[2] == "1", !parts[3].isEmpty,
+    guard parts.count >= 7, parts[0].isEmpty, parts[2] == "1",
+      parts[3].contains(where: { $0 != "." }),
       let environment = CloudEnvironment(rawValue: String(parts[4]))
     else { return nil }
     let isOfDevice = parts[1] == "device"
@@ -113,6 +117,16 @@ package struct ServicePath: Hashable, Sendable {
     self.init(
       container: String(parts[3]), environment: environment, database: database,
       endpoint: endpoint)
+  }
+
+  private static func isOfPath(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
+      UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
   }
 
   /// The path as text.

@@ -29,8 +29,12 @@ extension Exchange {
     try refuseReverse(body)
     var requests: [FetchZoneChanges] = []
     var types: [[String]?] = []
+    var notations: [Notation] = []
+    let common = body.only([
+      "syncToken", "resultsLimit", "desiredKeys", "desiredRecordTypes", "reverse",
+    ])
     for value in try body.list("zones") {
-      let settings = value.over(body)
+      let settings = value.over(common)
       try refuseReverse(settings)
       requests.append(
         FetchZoneChanges(
@@ -38,8 +42,13 @@ extension Exchange {
           since: try token(in: settings, "syncToken"), limit: try settings.count("resultsLimit"),
           fields: try notation.fieldSelection(settings) ?? .all))
       types.append(try settings.texts("desiredRecordTypes"))
+      var own = notation
+      let isText = [try value.flag("numberAsStrings"), try value.flag("numbersAsStrings")]
+      own.numbersAsStrings = isText.compactMap { $0 }.first ?? notation.numbersAsStrings
+      notations.append(own)
     }
     let asked = requests
+    let ways = notations
     let wanted = types
     return Exchange(asked.map { .fetchZoneChanges($0) }) { outcomes throws(CloudError) in
       var zones: [JSON] = []
@@ -50,7 +59,7 @@ extension Exchange {
           members.add("zoneID", notation.json(asked[index].zone))
           zones.append(notation.json(error, of: members))
         case .success(.zoneChanges(let page)):
-          zones.append(.object(members(page, notation, types: wanted[index])))
+          zones.append(.object(members(page, ways[index], types: wanted[index])))
         case .success: throw misplaced
         }
       }

@@ -72,14 +72,14 @@ extension Exchange {
   private static func json(
     _ share: Record, _ url: String, _ notation: Notation, _ environment: CloudEnvironment
   ) -> JSON {
+    let isOwn = share.id.zone.owner == ZoneID.currentOwner
     var notation = notation
-    notation.database = .shared
+    notation.database = isOwn ? .private : .shared
     return .members([
       "shortGUID": .members(["value": .string(Notation.shortName(ofShare: url))]),
       "containerIdentifier": .string(notation.container),
       "environment": .string(environment.rawValue.uppercased()),
-      "databaseScope": .string(
-        share.id.zone.owner == ZoneID.currentOwner ? "PRIVATE" : "SHARED"),
+      "databaseScope": .string(isOwn ? "PRIVATE" : "SHARED"),
       "zoneID": notation.json(share.id.zone),
       "rootRecordName": share.sharing?.root.map { .string($0.name) },
       "share": notation.json(share), "participantStatus": .string("ACCEPTED"),
@@ -110,8 +110,12 @@ extension Exchange {
     for info in infos { lookups.append(try notation.lookup(info)) }
     return Exchange(.findUsers(lookups)) { reply throws(CloudError) in
       guard case .usersFound(let results) = reply else { throw misplaced }
-      // People without an account are left out.
-      return .members(["users": .array(results.compactMap(\.value).map { notation.json($0) })])
+      // People without an account are left out, so that what is left fits no question by its place.
+      return .members([
+        "users": .array(results.compactMap(\.value).map { notation.json($0) }),
+        Notation.extra: notation.isExact
+          ? .array(results.map { $0.error.map { notation.json($0) } ?? .null }) : nil,
+      ])
     }
   }
 

@@ -85,9 +85,10 @@ extension Exchange {
     let zone = try notation.zone(in: body)
     var ids: [RecordID] = []
     var own: [FieldSelection] = []
+    let settings = body.only(["desiredKeys"])
     for value in try body.list("records") {
       ids.append(try notation.recordID(value, in: zone))
-      own.append(try notation.fieldSelection(value.over(body)) ?? .all)
+      own.append(try notation.fieldSelection(value.over(settings)) ?? .all)
     }
     let isUniform = own.allSatisfy { $0 == own.first }
     let selections = own

@@ -27,6 +27,12 @@ package enum JSON: Sendable {
       package var name: String
       /// The value.
       package var value: JSON
+
+      /// A name and its value.
+      package init(name: String, value: JSON) {
+        self.name = name
+        self.value = value
+      }
     }
 
     /// The members.
@@ -100,8 +106,19 @@ extension JSON {
     case .integer(let value): Double(value)
     case .number(let value): value
     case .string(let value):
-      Double(value).flatMap { $0.isFinite && !value.contains("x") ? $0 : nil }
+      // Neither `0X10`, nor `nan`, nor anything behind a NUL.
+      value.utf8.allSatisfy(JSON.isOfNumber)
+        ? Double(value).flatMap { $0.isFinite ? $0 : nil } : nil
     case .null, .bool, .array, .object: nil
+    }
+  }
+
+  private static func isOfNumber(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "e"),
+      UInt8(ascii: "E"):
+      true
+    default: false
     }
   }
 
@@ -128,7 +145,7 @@ extension JSON: Equatable {
     case (.array(let first), .array(let second)): first == second
     case (.object(let first), .object(let second)):
       first.elements.elementsEqual(second.elements) {
-        $0.name == $1.name && $0.value == $1.value
+        $0.name.utf8.elementsEqual($1.name.utf8) && $0.value == $1.value
       }
     case (.null, _), (.bool, _), (.integer, _), (.number, _), (.string, _), (.array, _),
       (.object, _):

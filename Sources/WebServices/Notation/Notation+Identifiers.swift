@@ -12,6 +12,9 @@ extension Notation {
       "zoneName": .string(zone.name), "ownerRecordName": owner(of: zone).map { .string($0) },
       "zoneType": .string(
         zone.name == ZoneID.defaultName ? "DEFAULT_ZONE" : "REGULAR_CUSTOM_ZONE"),
+      // A client that does not know its own name can't tell somebody else's from it.
+      Notation.extra: zone.owner == ZoneID.currentOwner || database == .shared
+        ? nil : exact { $0.write(zone.owner) },
     ])
   }
 
@@ -24,6 +27,14 @@ extension Notation {
   package func zone(_ json: JSON) throws(CloudError) -> ZoneID {
     guard json.members != nil else { throw .malformed("a zone ID must be an object") }
     let name = try json.optionalText("zoneName") ?? ZoneID.defaultName
+    if let owner = try exact(
+      in: json,
+      { (reader) throws(ByteFormatError) in
+        try reader.string()
+      })
+    {
+      return ZoneID(name: name, owner: owner)
+    }
     let owner = try json.optionalText("ownerRecordName", "ownerName")
     guard let owner, database == .shared || (user != nil && owner != user?.rawValue) else {
       return ZoneID(name: name)

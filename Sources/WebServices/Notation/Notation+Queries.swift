@@ -90,9 +90,13 @@ extension Notation {
     let exactDistance = try exact(in: json) { (reader) throws(ByteFormatError) in
       try reader.double()
     }
+    let distance = json["distance"]?.double
+    guard distance != nil || json["distance"] == nil else {
+      throw .malformed("'distance' must be a number of metres")
+    }
     return Query.Filter(
       key: try key(json), comparator: comparator, value: try self.value(value, in: zone),
-      distance: exactDistance ?? json["distance"]?.double)
+      distance: exactDistance ?? distance)
   }
 
   /// The field a filter or a sort is about; empty for the full text of the record.

@@ -17,7 +17,7 @@ extension Notation {
     members.add("zoneID", json(record.id.zone))
     members.add("parent", record.parent.map { json($0, from: record.id.zone) })
     members.add("share", record.share.map { json($0) })
-    if let sharing = record.sharing { add(sharing, of: record.id.zone, to: &members) }
+    add(record.sharing, of: record.id.zone, type: record.type, to: &members)
     return .object(members)
   }
 
@@ -118,7 +118,7 @@ extension Notation {
     if case .set(let parent) = save.parent {
       members.add("parent", parent.map { json($0, from: save.id.zone) } ?? .null)
     }
-    if let sharing = save.sharing { add(sharing, of: save.id.zone, to: &members) }
+    add(save.sharing, of: save.id.zone, type: save.type, to: &members)
     return .object(members)
   }
 
@@ -142,11 +142,10 @@ extension Notation {
     if let value = json.members?["parent"] {
       parent = .set(value.isNull ? nil : try recordID(value, in: zone))
     }
-    let type = try json.optionalText("recordType") ?? ""
     return RecordSave(
-      id: id, type: type,
+      id: id, type: try json.optionalText("recordType") ?? "",
       changeTag: try json.optionalText("recordChangeTag").map { ChangeTag($0) },
       changes: changes, parent: parent,
-      sharing: type == ShareDetails.recordType ? try sharing(of: json, id: id) : nil)
+      sharing: try sharing(of: json, id: id))
   }
 }

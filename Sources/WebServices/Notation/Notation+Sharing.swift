@@ -6,8 +6,16 @@ package import Records
 /// Two generations of clients use two vocabularies; both are understood, the newer one is spoken.
 /// Source: web-services 1.9.
 extension Notation {
-  /// Adds what makes a record a share.
-  func add(_ sharing: ShareDetails, of zone: ZoneID, to members: inout JSON.Members) {
+  /// Adds what makes a record of `type` a share.
+  func add(
+    _ sharing: ShareDetails?, of zone: ZoneID, type: String, to members: inout JSON.Members
+  ) {
+    guard let sharing else {
+      // Where the type alone says it is a share, and nothing more is known.
+      guard type == ShareDetails.recordType else { return }
+      members.add(Notation.extra, exact { $0.write(optional: sharing) { $0.write($1) } })
+      return
+    }
     members.add("publicPermission", .string(Notation.name(of: sharing.publicPermission)))
     members.add("participants", .array(sharing.participants.map(json)))
     members.add(
@@ -17,20 +25,16 @@ extension Notation {
       sharing.participants.first { $0.id == sharing.currentParticipant }.map(json))
     members.add("forRecord", sharing.root.map { json($0, from: zone) })
     members.add("shortGUID", sharing.url.map { .string(Notation.shortName(ofShare: $0)) })
-    members.add(Notation.extra, exact { $0.write(sharing) })
+    members.add(Notation.extra, exact { $0.write(optional: sharing) { $0.write($1) } })
   }
 
   /// What makes a record a share; `nil` for every other record.
   func sharing(of json: JSON, id: RecordID) throws(CloudError) -> ShareDetails? {
-    if let type = json["recordType"], type.string != ShareDetails.recordType { return nil }
-    if let details = try exact(
-      in: json,
-      { (reader) throws(ByteFormatError) in
-        try reader.shareDetails()
-      })
-    {
-      return details
+    let details = try exact(in: json) { (reader) throws(ByteFormatError) in
+      try reader.optional { (reader) throws(ByteFormatError) in try reader.shareDetails() }
     }
+    if let details { return details }
+    guard json["recordType"]?.string == ShareDetails.recordType else { return nil }
     var participants: [ShareParticipant] = []
     for value in try json.optionalList("participants") {
       participants.append(try participant(value))

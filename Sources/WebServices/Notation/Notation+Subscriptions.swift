@@ -109,6 +109,7 @@ extension Notation {
   ) throws(CloudError) -> Subscription.NotificationInfo {
     // Clients of this service need not say how a push looks; it is a silent one then.
     guard let json else { return Subscription.NotificationInfo() }
+    guard json.members != nil else { throw .malformed("'notificationInfo' must be an object") }
     var others = Fields()
     for word in Notation.words {
       if let text = try json.optionalText(word) { others[word] = Field(.string(text)) }

@@ -51,9 +51,9 @@ extension Notation {
           "zoneID": json(reference.target.zone),
         ]), type: "REFERENCE")
     case .asset(let asset):
+      let value = json(asset, downloadURL?(id, key, asset))
       return Plain(
-        value: json(asset, downloadURL?(id, key, asset)), type: "ASSETID",
-        isWhole: asset.location == nil)
+        value: value, type: "ASSETID", isWhole: (try? self.asset(value)) == asset)
     case .location(let place): return plain(place)
     case .list(let values): return plain(values, key, id)
     }

@@ -106,6 +106,13 @@ extension JSON {
     return .object(members)
   }
 
+  /// An object with the members called `names` alone, as far as they are there.
+  func only(_ names: [String]) -> JSON {
+    var found = Members()
+    for name in names { found.add(name, members?[name]) }
+    return .object(found)
+  }
+
   /// The list called `name`, which must be there.
   package func list(_ name: String) throws(CloudError) -> [JSON] {
     guard let value = self[name]?.array else { throw .malformed("'\(name)' must be a list") }

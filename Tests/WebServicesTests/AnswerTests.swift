@@ -1,0 +1,303 @@
+import CloudProtocol
+import Records
+import Testing
+import WebServices
+
+@Suite("What a server answers, in the service's own words")
+struct AnswerTests {
+  private struct Case {
+    var endpoint: Endpoint
+    var database = DatabaseScope.private
+    var body: String
+    var outcomes: [Exchange.Outcome]
+    var answer: String
+  }
+
+  private static let zone =
+    #""zoneID":{"zoneName":"Notes","ownerRecordName":"_alice","zoneType":"REGULAR_CUSTOM_ZONE"}"#
+
+  private static func zone(_ name: String) -> String {
+    zone.replacing("Notes", with: name)
+  }
+
+  private static func note(_ name: String, _ fields: Fields = ["a": .int64(1)]) -> Record {
+    Record(id: .note(name), type: "Note", changeTag: ChangeTag("1"), fields: fields)
+  }
+
+  private static func text(_ name: String, _ fields: String = #""a":{"value":1,"type":"INT64"}"#)
+    -> String
+  {
+    #"""
+    {"recordName":"\#(name)","recordType":"Note","fields":{\#(fields)},"pluginFields":{},"recordChangeTag":"1","deleted":false,\#(zone)}
+    """#
+  }
+
+  private static func success(_ name: String) -> ItemResult<RecordID, Record> {
+    ItemResult(id: .note(name), .success(note(name)))
+  }
+
+  private static let gone = CloudError(.unknownItem, "there is none")
+  private static let goneText = #""reason":"there is none","serverErrorCode":"NOT_FOUND""#
+  private static let token = ChangeToken(bytes: [1, 2])
+
+  /// Changes to records.
+  private static var modifications: [Case] {
+    let mixed = #"""
+      {"operations":[{"operationType":"forceDelete","record":{"recordName":"d"}},
+      {"operationType":"forceUpdate","record":{"recordName":"s","recordType":"Note"}},
+      {"operationType":"forceDelete","record":{"recordName":"e"}},
+      {"operationType":"forceUpdate","record":{"recordName":"t","recordType":"Note"}}],
+      "zoneID":{"zoneName":"Notes"}}
+      """#
+    let conflict = CloudError(
+      .serverRecordChanged, "oplock", retryAfter: 2.5, serverRecord: note("t"))
+    let reply = CloudReply.recordsModified(
+      saved: [success("s"), ItemResult(id: .note("t"), .failure(conflict))],
+      deleted: [
+        ItemResult(id: .note("d"), .success(Done())), ItemResult(id: .note("e"), .failure(gone)),
+      ])
+    let records =
+      #"{"records":[{"recordName":"d","deleted":true,\#(zone)},\#(text("s")),"#
+      + #"{"recordName":"e",\#(goneText)},{"recordName":"t","reason":"oplock","#
+      + #""serverErrorCode":"CONFLICT","retryAfter":3}]"#
+    let described = ItemResult(
+      id: ZoneID.notes, .success(Zone(id: .notes, capabilities: .custom, token: token)))
+    return [
+      Case(
+        endpoint: .recordsModify, body: mixed, outcomes: [.success(reply)], answer: records + "}"),
+      Case(
+        endpoint: .recordsModify, body: mixed,
+        outcomes: [.success(reply), .success(.zones([described]))],
+        answer: records + #","syncToken":"AQI="}"#),
+      Case(
+        endpoint: .recordsModify, body: mixed, outcomes: [.success(reply), .failure(gone)],
+        answer: records + "}"),
+    ]
+  }
+
+  private static var readings: [Case] {
+    let both: Fields = ["a": .int64(1), "b": .double(2)]
+    let (a, b) = (#""a":{"value":1,"type":"INT64"}"#, #""b":{"value":2.0,"type":"DOUBLE"}"#)
+    let found = ["n", "m", "o"].map { ItemResult(id: RecordID.note($0), .success(note($0, both))) }
+    let missing = ItemResult<RecordID, Record>(id: .note("x"), .failure(gone))
+    let names =
+      #"""
+      {"recordName":"n","desiredKeys":["a"]},{"recordName":"m","desiredKeys":[]},{"recordName":"o","desiredKeys":null},{"recordName":"x"}
+      """#
+    return [
+      Case(
+        endpoint: .recordsLookup,
+        body: #"{"zoneID":{"zoneName":"Notes"},"records":[\#(names)],"desiredKeys":["b"]}"#,
+        outcomes: [.success(.records(found + [missing]))],
+        answer:
+          #"{"records":[\#(text("n", a)),\#(text("m", "")),\#(text("o", "\(a),\(b)")),"#
+          + #"{"recordName":"x",\#(goneText)}]}"#),
+      Case(
+        endpoint: .recordsQuery,
+        body:
+          #"{"zoneID":{"zoneName":"Notes"},"query":{"recordType":"Note"},"numbersAsStrings":true}"#,
+        outcomes: [
+          .success(
+            .queried(QueryPage(records: [note("n", both)], cursor: QueryCursor(bytes: [7]))))
+        ],
+        answer:
+          #"""
+          {"records":[\#(text("n", #""a":{"value":"1","type":"INT64"},"b":{"value":"2.0","type":"DOUBLE"}"#))],"continuationMarker":"Bw=="}
+          """#
+      ),
+      Case(
+        endpoint: .recordsQuery, body: #"{"query":{"recordType":"Note"}}"#,
+        outcomes: [.success(.queried(QueryPage(records: [], cursor: nil)))],
+        answer: #"{"records":[]}"#),
+    ]
+  }
+
+  private static var feeds: [Case] {
+    func page(_ name: String, _ records: [Record], moreComing: Bool) -> Exchange.Outcome {
+      .success(
+        .zoneChanges(
+          ZoneChangesPage(
+            zone: ZoneID(name: name), modified: records,
+            deleted: [RecordDeletion(id: .note("d"), type: "Note")], token: token,
+            moreComing: moreComing)))
+    }
+    var task = note("t")
+    task.type = "Task"
+    let deleted = #"{"recordName":"d","recordType":null,"deleted":true,\#(zone)}"#
+    let expired = CloudError(.changeTokenExpired, "too old")
+    return [
+      Case(
+        endpoint: .changesZone,
+        body:
+          #"""
+          {"zones":[{"zoneID":{"zoneName":"Notes"},"desiredRecordTypes":["Note"]},{"zoneID":{"zoneName":"Gone"}},{"zoneID":{"zoneName":"Old"},"syncToken":"AQ=="},{"zoneID":{"zoneName":"Text"},"numberAsStrings":true}]}
+          """#,
+        outcomes: [
+          page("Notes", [note("n"), task], moreComing: true),
+          .failure(CloudError(.zoneNotFound, "no zone")), .failure(expired),
+          page("Text", [note("n")], moreComing: false),
+        ],
+        answer:
+          #"""
+          {"zones":[{\#(zone),"syncToken":"AQI=","moreComing":true,"records":[\#(text("n")),\#(deleted)]},
+          """#
+            + #"{\#(zone("Gone")),"reason":"no zone","serverErrorCode":"ZONE_NOT_FOUND"},"#
+              + #"""
+              {\#(zone("Old")),"reason":"Unknown sync continuation type","serverErrorCode":"BAD_REQUEST"},
+              """#
+              + #"""
+              {\#(zone("Text")),"syncToken":"AQI=","moreComing":false,"records":[\#(text("n", #""a":{"value":"1","type":"INT64"}"#)),\#(deleted)]}]}
+              """#
+      ),
+      Case(endpoint: .changesZone, body: #"{"zones":[]}"#, outcomes: [], answer: #"{"zones":[]}"#),
+      Case(
+        endpoint: .zonesChanges, body: "{}",
+        outcomes: [
+          .success(
+            .databaseChanges(
+              DatabaseChangesPage(
+                modified: [.notes],
+                deleted: [ZoneDeletion(zone: ZoneID(name: "Old"), reason: .purged)], token: token,
+                moreComing: false)))
+        ],
+        answer:
+          #"""
+          {"zones":[{\#(zone)},{\#(zone("Old")),"deleted":true}],"metaSyncToken":"AQI=","moreComing":false}
+          """#
+      ),
+    ]
+  }
+
+  private static var others: [Case] {
+    let zoneText =
+      #"""
+      {\#(zone),"syncToken":"AQI=","atomic":true,"isEligibleForZoneShare":true,"isEligibleForHierarchicalShare":true}
+      """#
+    let saved = ItemResult(
+      id: ZoneID.notes, .success(Zone(id: .notes, capabilities: .custom, token: token)))
+    let operations =
+      #"""
+      {"operations":[{"operationType":"delete","zone":{"zoneID":{"zoneName":"Old"}}},{"operationType":"create","zone":{"zoneID":{"zoneName":"Notes"}}},{"operationType":"delete","zone":{"zoneID":{"zoneName":"Gone"}}}]}
+      """#
+    let watch = Subscription(id: SubscriptionID("s"), kind: .database(recordType: nil))
+    return [
+      Case(
+        endpoint: .zonesModify, body: operations,
+        outcomes: [
+          .success(
+            .zonesModified(
+              saved: [saved],
+              deleted: [
+                ItemResult(id: ZoneID(name: "Old"), .success(Done())),
+                ItemResult(id: ZoneID(name: "Gone"), .failure(gone)),
+              ]))
+        ],
+        answer:
+          #"""
+          {"zones":[{\#(zone("Old")),"deleted":true},\#(zoneText),{\#(zone("Gone")),\#(goneText)}]}
+          """#
+      ),
+      Case(
+        endpoint: .subscriptionsModify,
+        body:
+          #"""
+          {"operations":[{"operationType":"delete","subscription":{"subscriptionID":"o"}},{"operationType":"create","subscription":{"subscriptionID":"s","subscriptionType":"database"}},{"operationType":"delete","subscription":{"subscriptionID":"g"}}]}
+          """#,
+        outcomes: [
+          .success(
+            .subscriptionsModified(
+              saved: [ItemResult(id: SubscriptionID("s"), .success(watch))],
+              deleted: [
+                ItemResult(id: SubscriptionID("o"), .success(Done())),
+                ItemResult(id: SubscriptionID("g"), .failure(gone)),
+              ]))
+        ],
+        answer:
+          #"""
+          {"subscriptions":[{"subscriptionID":"o","deleted":true},{"subscriptionID":"s","subscriptionType":"database","notificationInfo":{"shouldBadge":false,"shouldSendContentAvailable":true,"shouldSendMutableContent":false}},{"subscriptionID":"g",\#(goneText)}]}
+          """#
+      ),
+    ]
+  }
+
+  private static var people: [Case] {
+    let person = UserIdentity(
+      user: UserID("_bob"), lookup: .email("b@x.org"), givenName: "Bob", familyName: "B")
+    return [
+      Case(
+        endpoint: .usersCaller, database: .public, body: "{}",
+        outcomes: [.success(.currentUser(UserID("_alice")))],
+        answer: #"{"userRecordName":"_alice"}"#),
+      Case(
+        endpoint: .usersDiscover, database: .public,
+        body: #"{"lookupInfos":[{"phoneNumber":"1"},{"emailAddress":"b@x.org"}]}"#,
+        outcomes: [
+          .success(
+            .usersFound([
+              ItemResult(id: .phone("1"), .failure(gone)),
+              ItemResult(id: .email("b@x.org"), .success(person)),
+            ]))
+        ],
+        answer:
+          #"""
+          {"users":[{"userRecordName":"_bob","nameComponents":{"givenName":"Bob","familyName":"B"},"lookupInfo":{"emailAddress":"b@x.org"}}]}
+          """#
+      ),
+      Case(
+        endpoint: .usersLookupContacts, database: .public, body: "{}", outcomes: [],
+        answer: #"{"users":[]}"#),
+      Case(
+        endpoint: .recordsResolve, database: .public, body: #"{"shortGUIDs":[{"value":"0aBc"}]}"#,
+        outcomes: [
+          .success(
+            .sharesResolved([ItemResult(id: ShareMetadata.urlPrefix + "0aBc", .failure(gone))]))
+        ], answer: #"{"results":[{"shortGUID":{"value":"0aBc"},\#(goneText)}]}"#),
+    ]
+  }
+
+  @Test("Answers are in the order of what was asked, with the failures where they belong")
+  func table() {
+    let cases = Self.modifications + Self.readings + Self.feeds + Self.others + Self.people
+    var faults: [String] = []
+    for each in cases {
+      do {
+        let exchange = try ExchangeCase.exchange(
+          JSON(parsing: Array(each.body.utf8)), each.endpoint, each.database,
+          wantsToken: each.outcomes.count == 2)
+        let answer = try exchange?.body(each.outcomes).text ?? "nothing"
+        if answer != each.answer {
+          faults.append("\(each.endpoint.rawValue): \(RoundTrip.difference(answer, each.answer))")
+        }
+      } catch { faults.append("\(each.endpoint.rawValue): \(error)") }
+    }
+    #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
+  }
+
+  @Test("A failure of all that was asked is one of the answer; an answer to something else, too")
+  func failures() throws {
+    var faults: [String] = []
+    for endpoint in Endpoint.allCases {
+      let bodies: [String] = [
+        "{}", #"{"operations":[]}"#, #"{"records":[]}"#, #"{"query":{"recordType":"N"}}"#,
+        #"{"zoneID":{}}"#, #"{"zones":[{"zoneID":{}}]}"#, #"{"subscriptions":[]}"#,
+        #"{"shortGUIDs":[]}"#, #"{"users":[]}"#, #"{"lookupInfos":[]}"#,
+      ]
+      for body in bodies {
+        let json = try JSON(parsing: Array(body.utf8))
+        guard let exchange = try? ExchangeCase.exchange(json, endpoint),
+          exchange.requests.count == 1
+        else { continue }
+        func code(_ outcomes: [Exchange.Outcome]) -> CloudError.Code? {
+          do throws(CloudError) { _ = try exchange.body(outcomes) } catch { return error.code }
+          return nil
+        }
+        let isFeed = endpoint == .changesZone
+        let codes = [code([.failure(Self.gone)]), code([]), code([.success(.assetContent([]))])]
+        if codes != [isFeed ? nil : .unknownItem, isFeed ? nil : .internalError, .internalError] {
+          faults.append("\(endpoint.rawValue) \(body): \(codes)")
+        }
+      }
+    }
+    #expect(faults.isEmpty, "\(faults)")
+  }
+}

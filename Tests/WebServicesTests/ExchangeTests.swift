@@ -1,0 +1,75 @@
+import CloudProtocol
+import Records
+import Testing
+import WebServices
+
+@Suite("What a server makes of a body")
+struct ExchangeTests {
+  private static var cases: [ExchangeCase] {
+    ExchangeCase.fields + ExchangeCase.modifications + ExchangeCase.lookups
+      + ExchangeCase.queries + ExchangeCase.feeds + ExchangeCase.zones
+      + ExchangeCase.subscriptions + ExchangeCase.people + ExchangeCase.refused
+  }
+
+  @Test("Every body of the table asks for what it should, or is refused by name")
+  func table() {
+    let cases = Self.cases
+    var faults: [String] = []
+    for each in cases {
+      let place = "\(each.endpoint.rawValue), \(each.name)"
+      do {
+        let requests = try each.exchange()?.requests
+        switch each.outcome {
+        case .asks(let wanted):
+          if requests != wanted {
+            faults.append("\(place): \(requests.map { "\($0)" } ?? "nothing"), not \(wanted)")
+          }
+        case .refuses: faults.append("\(place): is taken, as \(requests as Any)")
+        }
+      } catch let error as CloudError {
+        guard case .refuses(let reason) = each.outcome, error.code == .invalidArguments,
+          error.message.contains(reason)
+        else {
+          faults.append("\(place): \(error)")
+          continue
+        }
+      } catch { faults.append("\(place): \(error)") }
+    }
+    #expect(
+      cases.count >= 425 && faults.isEmpty,
+      "\(faults.count) of \(cases.count)\n\(faults.prefix(40).joined(separator: "\n"))")
+  }
+
+  @Test("Files and tokens are not for an exchange")
+  func others() throws {
+    for endpoint in [Endpoint.assetsUpload, .assetsRereference, .tokensCreate, .tokensRegister] {
+      #expect(try ExchangeCase.exchange(.members([:]), endpoint) == nil)
+    }
+  }
+
+  @Test("10,000 damaged bodies: each is refused as one that makes no sense, or asks for something")
+  func damage() throws {
+    let whole = try Self.cases.compactMap { each -> (ExchangeCase, JSON)? in
+      guard case .asks = each.outcome else { return nil }
+      return (each, try JSON(parsing: Array(each.body.utf8)))
+    }
+    var damage = JSONDamage(random: SeededGenerator(seed: 3))
+    var faults: [String] = []
+    var refused = 0
+    for number in 0..<10_000 {
+      let (each, json) = whole[number % whole.count]
+      var body = json
+      for _ in 0...damage.random.below(3) { body = damage.damaged(body) }
+      // Whatever is read was text once.
+      guard let body = try? JSON(parsing: body.bytes) else { continue }
+      do {
+        _ = try ExchangeCase.exchange(
+          body, each.endpoint, each.database, isExact: damage.random.once(in: 2))
+      } catch let error as CloudError where error.code == .invalidArguments {
+        refused += 1
+        if error.message.utf8.count > 200 { faults.append("long: \(error)") }
+      } catch { faults.append("\(body.text): \(error)") }
+    }
+    #expect((2_000...9_000).contains(refused) && faults.isEmpty, "\(refused), \(faults.prefix(5))")
+  }
+}

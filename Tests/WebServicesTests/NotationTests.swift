@@ -1,0 +1,169 @@
+import CloudProtocol
+import Records
+import Testing
+import WebServices
+
+/// All of these come in two ways: exact, where anything whatever comes back bit for bit, and plain,
+/// where what `Sampler` calls plain does, and no extra member is written.
+@Suite("What CloudKit Web Services' JSON holds, there and back")
+struct NotationTests {
+  private let record = RecordID(name: "record", zone: .default)
+
+  @Test("Fields of every kind", arguments: [true, false])
+  func fields(isExact: Bool) {
+    RoundTrip.check(isExact: isExact, count: 300) {
+      $0.field()
+    } write: {
+      $0.json($1, "key", of: record)
+    } read: {
+      try $0.field($1, in: ZoneID(name: "other"))
+    }
+  }
+
+  @Test("Numbers as text come back as numbers", arguments: [true, false])
+  func numbersAsStrings(isExact: Bool) {
+    RoundTrip.check(isExact: isExact, count: 100) {
+      $0.field()
+    } write: {
+      var notation = $0
+      notation.numbersAsStrings = true
+      return notation.json($1, "key", of: record)
+    } read: {
+      try $0.field($1, in: ZoneID(name: "other"))
+    }
+  }
+
+  @Test("Records", arguments: [true, false])
+  func records(isExact: Bool) {
+    RoundTrip.check(isExact: isExact, count: 120) {
+      $0.record()
+    } write: {
+      $0.json($1)
+    } read: {
+      try $0.record($1, in: ZoneID(name: "other"))
+    }
+  }
+
+  @Test("Saves", arguments: [true, false])
+  func saves(isExact: Bool) {
+    RoundTrip.check(isExact: isExact, count: 120) {
+      $0.save()
+    } write: {
+      $0.json($1)
+    } read: {
+      try $0.save($1, in: ZoneID(name: "other")) { "new" }
+    }
+  }
+
+  @Test("Deletions", arguments: [true, false])
+  func deletions(isExact: Bool) {
+    RoundTrip.check(isExact: isExact, count: 200) {
+      // The type is not in the service's own words.
+      RecordDeletion(id: $0.recordID(), type: isExact ? $0.text() : "")
+    } write: {
+      $0.json($1)
+    } read: {
+      try $0.deletion($1, in: ZoneID(name: "other"))
+    }
+  }
+
+  @Test("Zones", arguments: [true, false])
+  func zones(isExact: Bool) {
+    RoundTrip.check(isExact: isExact, count: 120) {
+      $0.zoneDescribed()
+    } write: {
+      $0.json($1)
+    } read: {
+      try $0.zone(describedBy: $1, asked: nil)
+    }
+  }
+
+  @Test("Queries", arguments: [true, false])
+  func queries(isExact: Bool) {
+    RoundTrip.check(isExact: isExact, count: 120) {
+      $0.query()
+    } write: {
+      $0.json($1, zone: ZoneID(name: "other"))
+    } read: {
+      try $0.query($1, zone: ZoneID(name: "other"))
+    }
+  }
+
+  @Test("Every comparator and every system field, both ways")
+  func filters() {
+    let notation = Notation(container: "c", database: .private, isExact: false)
+    var faults: [String] = []
+    for comparator in Query.Filter.Comparator.allCases {
+      for key in SystemField.allCases.map(\.rawValue) + ["title", "", "recordName"] {
+        let filter = Query.Filter(key: key, comparator: comparator, value: .list([.int64(1)]))
+        let query = Query(
+          recordType: "Note", filters: [filter], sorts: [Query.Sort(key: key, ascending: false)])
+        let json = notation.json(query, zone: .default)
+        let isSystem = SystemField(rawValue: key) != nil
+        let names = ["filterBy", "sortBy"].compactMap {
+          json[$0]?.array?.first?[isSystem ? "systemFieldName" : "fieldName"]?.string
+        }
+        let isNamed = names.count == 2 && names.allSatisfy { isSystem != ($0 == key) }
+        if !isNamed || (try? notation.query(json, zone: .default)) != query {
+          faults.append(json.text)
+        }
+      }
+    }
+    #expect(faults.isEmpty, "\(faults)")
+  }
+
+  @Test("Subscriptions", arguments: [true, false])
+  func subscriptions(isExact: Bool) {
+    RoundTrip.check(isExact: isExact, count: 120) {
+      $0.subscription()
+    } write: {
+      $0.json($1)
+    } read: {
+      try $0.subscription($1)
+    }
+  }
+
+  @Test("People", arguments: [true, false])
+  func identities(isExact: Bool) {
+    RoundTrip.check(isExact: isExact, count: 120) {
+      $0.identity()
+    } write: {
+      $0.json($1)
+    } read: {
+      try $0.identity($1)
+    }
+  }
+
+  @Test("What a share's link leads to", arguments: [true, false])
+  func metadata(isExact: Bool) {
+    RoundTrip.check(isExact: isExact, count: 100) {
+      $0.metadata()
+    } write: {
+      $0.json($1, environment: .production)
+    } read: {
+      try $0.metadata($1)
+    }
+  }
+
+  @Test("Errors, with the server's record and the time to wait", arguments: [true, false])
+  func errors(isExact: Bool) {
+    RoundTrip.check(isExact: isExact, count: 120) {
+      $0.error()
+    } write: {
+      $0.json($1)
+    } read: {
+      try $0.error($1)
+    }
+  }
+
+  @Test("Pushes", arguments: [true, false])
+  func pushes(isExact: Bool) {
+    RoundTrip.check(isExact: isExact, count: 120) {
+      $0.push()
+    } write: {
+      $0.json($1, number: "7", info: Subscription.NotificationInfo(alertBody: "x"))
+    } read: {
+      try $0.push($1)
+    }
+  }
+}
