@@ -74,6 +74,7 @@ public final class LoopbackWebServer: Sendable {
       server, options: options, http: HTTPServerOptions(port: options.port, clock: clock))
   }
 
+  /// Listens, with the sockets' own settings.
   package init(
     _ server: LoopbackServer, options: Options, http httpOptions: HTTPServerOptions
   ) throws(CloudError) {

@@ -10,12 +10,24 @@ let drivers: [(path: String, why: String)] = [
     "the pump, the requests and the timer of an engine; made in one function"
   ),
   (
+    "Sources/CloudSync/Transport/PushListener.swift",
+    "the line on which pushes of one container are waited for"
+  ),
+  (
     "Sources/LoopbackHTTP/Driver/HTTPEventLoop.swift",
     "the queue of a server's sockets, the sources that watch them, and the tasks of handlers"
   ),
   (
+    "Sources/LoopbackHTTP/Routes/Courier.swift",
+    "ends the waiting of a device after a while of an injected clock"
+  ),
+  (
     "Sources/LoopbackServer/LoopbackServer+ForeignChanges.swift",
     "looks for another process's changes at each tick of an injected clock"
+  ),
+  (
+    "Sources/cloudsync-bench/Benchmarks+Web.swift",
+    "clients that block, on threads of their own"
   ),
   (
     "Sources/cloudsync-simulate/Fleet.swift",

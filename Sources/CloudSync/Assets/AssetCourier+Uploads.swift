@@ -121,7 +121,9 @@ extension AssetCourier {
         let key = request.save[save].changes[index].key
         guard let value = request.save[save].changes[index].field?.value else { continue }
         request.save[save].changes[index].field?.value = value.mappingAssets { asset in
-          guard let file = asset.localFile, let kept = assets[Place(key: key, file: file)] else { return asset }
+          guard let file = asset.localFile, let kept = assets[Place(key: key, file: file)] else {
+            return asset
+          }
           places[kept.checksum] = file
           return kept
         }

@@ -54,7 +54,8 @@ public struct CloudSyncEnvironment: Sendable {
   ///
   /// Read are `CLOUDSYNC_SERVER` (a file the server in the process keeps everything in, which
   /// several processes may share, or the URL of a server by HTTP, with `CLOUDSYNC_API_TOKEN` and
-  /// `CLOUDSYNC_WEB_AUTH_TOKEN` or `CLOUDSYNC_CONTROL_TOKEN`), `CLOUDSYNC_ACCOUNT` (the account signed in there; `default` when
+  /// `CLOUDSYNC_WEB_AUTH_TOKEN` or `CLOUDSYNC_CONTROL_TOKEN`),
+  /// `CLOUDSYNC_ACCOUNT` (the account signed in there; `default` when
   /// absent, nobody when empty) and `CLOUDSYNC_DEVICE` (this device's name there).
   public init(variables: [String: String]) {
     self.init(variables: variables) {

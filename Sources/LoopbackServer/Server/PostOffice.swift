@@ -142,6 +142,7 @@ final class PostOffice: Sendable {
 struct DeviceKey: Hashable, Sendable {
   var name: String
   /// The account of a device outside of this process: two people may have given theirs one name.
+  ///
   /// `nil` for a device of this process, which can change its account.
   var visitor: String?
 }

@@ -15,7 +15,8 @@ struct ControlFaultTests {
       [#""faults":[{"action":"fail","code":"zoneBusy","count":1}]"#]
     ),
     (
-      #"{"action":"fail","code":23,"count":3,"retryAfter":2.5,"kind":"modifyRecords","device":"x"}"#,
+      #"{"action":"fail","code":23,"count":3,"retryAfter":2.5,"#
+        + #""kind":"modifyRecords","device":"x"}"#,
       [
         #"{"action":"fail","code":"zoneBusy","retryAfter":2.5,"kind":"modifyRecords","#
           + #""device":"x","count":3}"#
