@@ -138,6 +138,14 @@ let package = Package(
     .testTarget(
       name: "CloudKitTests", dependencies: ["CloudKit"],
       swiftSettings: [.treatAllWarnings(as: .error)]),
+    // An app that imports CloudKit and nothing else, and its tests.
+    .target(
+      name: "Notebook", dependencies: ["CloudKit"], path: "Examples/Notebook",
+      exclude: ["README.md"],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .testTarget(
+      name: "NotebookTests", dependencies: ["Notebook", "CloudKit"],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
     .testTarget(
       name: "CloudKitSwift5Tests", dependencies: ["CloudKit"],
       swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),

@@ -6,7 +6,7 @@ import LoopbackServer
 import Synchronization
 import Testing
 
-/// A server over HTTP that can go away and come back at the same address, and devices that reach it.
+/// A server over HTTP that can go away and come back at the same address, and its devices.
 final class WebWorld: Sendable {
   let server: LoopbackServer
   let folder: URL
