@@ -47,6 +47,17 @@ struct ExchangeTests {
     }
   }
 
+  @Test("One request asks for the changes of 200 zones at most: each is a page of its own")
+  func zones() throws {
+    func count(_ zones: Int) throws -> Int? {
+      let list = JSON.array(Array(repeating: .members(["zoneID": .members([:])]), count: zones))
+      return try ExchangeCase.exchange(.members(["zones": list]), .changesZone)?.requests.count
+    }
+    #expect(try count(200) == 200)
+    let error = #expect(throws: CloudError.self) { try count(201) }
+    #expect(error?.code == .limitExceeded)
+  }
+
   @Test("10,000 damaged bodies: each is refused as one that makes no sense, or asks for something")
   func damage() throws {
     let whole = try Self.cases.compactMap { each -> (ExchangeCase, JSON)? in

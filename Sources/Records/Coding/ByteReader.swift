@@ -140,7 +140,8 @@ public struct ByteReader: Sendable {
   ) throws(ByteFormatError) -> [Element] {
     let total = try count()
     var elements: [Element] = []
-    elements.reserveCapacity(total)
+    // What the data says of itself is not believed before it has been read.
+    elements.reserveCapacity(min(total, 4096))
     for _ in 0..<total { elements.append(try body(&self)) }
     return elements
   }

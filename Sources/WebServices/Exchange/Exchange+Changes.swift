@@ -25,6 +25,11 @@ extension Exchange {
     }
   }
 
+  /// The most zones whose changes are told in one answer: each is a page of its own.
+  ///
+  /// As many as there may be operations in a request. Source: web-services 1.11.
+  private static let zoneLimit = 200
+
   static func zoneChanges(_ body: JSON, _ notation: Notation) throws(CloudError) -> Exchange {
     try refuseReverse(body)
     var requests: [FetchZoneChanges] = []
@@ -33,7 +38,14 @@ extension Exchange {
     let common = body.only([
       "syncToken", "resultsLimit", "desiredKeys", "desiredRecordTypes", "reverse",
     ])
-    for value in try body.list("zones") {
+    let zones = try body.list("zones")
+    guard zones.count <= zoneLimit else {
+      throw CloudError(
+        .limitExceeded,
+        "the request asks for \(zones.count) zones, more than the \(zoneLimit) that one request may "
+          + "ask for; send it in parts")
+    }
+    for value in zones {
       let settings = value.over(common)
       try refuseReverse(settings)
       requests.append(

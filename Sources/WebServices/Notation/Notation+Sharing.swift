@@ -95,9 +95,16 @@ extension Notation {
     let names = json["nameComponents"] ?? .null
     return UserIdentity(
       user: user,
-      lookup: try json["lookupInfo"].map { (value) throws(CloudError) in try lookup(value) },
+      lookup: try lookup(of: json),
       givenName: try names.optionalText("givenName"),
       familyName: try names.optionalText("familyName"), hasAccount: user != nil)
+  }
+
+  /// The way to find a person that is described as one; an empty one is none.
+  private func lookup(of json: JSON) throws(CloudError) -> UserLookup? {
+    guard let info = json["lookupInfo"] else { return nil }
+    if let members = info.members, members.elements.allSatisfy(\.value.isNull) { return nil }
+    return try lookup(info)
   }
 
   /// A way to find a person.
