@@ -32,10 +32,19 @@ struct AccessTokens: Sendable {
   let clock: @Sendable () -> Timestamp
   /// How long a web token is good, in seconds.
   let lifetime: Double
+  /// The API token for all containers.
+  private let commonToken: String
+
+  init(seal: Seal, clock: @escaping @Sendable () -> Timestamp, lifetime: Double) {
+    self.seal = seal
+    self.clock = clock
+    self.lifetime = lifetime
+    commonToken = seal.digits(for: "app of all containers")
+  }
 
   /// The API token for a container, or for all.
   func apiToken(for container: String? = nil) -> String {
-    seal.digits(for: container.map { "app of \($0)" } ?? "app of all containers")
+    container.map { seal.digits(for: "app of container \($0)") } ?? commonToken
   }
 
   /// A web token for an account; good for one container, or for all.
@@ -51,7 +60,7 @@ struct AccessTokens: Sendable {
   /// Who shows these tokens to `container`.
   func finding(api: String?, web: String?, container: String) -> Finding {
     guard let api,
-      isSame(api, apiToken()) || isSame(api, apiToken(for: container))
+      isSame(api, commonToken) || isSame(api, apiToken(for: container))
     else { return .unknownApp }
     guard let web, !web.isEmpty else { return .app }
     let bearer = seal.open(web, .webToken) { (reader) throws(ByteFormatError) in
@@ -70,6 +79,6 @@ struct AccessTokens: Sendable {
   }
 
   private func isSame(_ first: String, _ second: String) -> Bool {
-    Seal.isSame(Array(first.utf8), Array(second.utf8))
+    Seal.isSame(first.utf8, second.utf8)
   }
 }

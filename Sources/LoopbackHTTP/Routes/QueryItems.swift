@@ -1,32 +1,30 @@
 import Foundation
 
 /// What follows the question mark of a request, by name.
+///
+/// Read when it is asked for: a request has few items, and most are of no interest here.
 struct QueryItems: Sendable {
-  private var items: [(name: String, value: String)] = []
+  private let query: String
 
-  /// Reads a query; an item that can't be read is left out.
-  init(_ query: String?) {
-    for part in (query ?? "").split(separator: "&") {
-      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = QueryItems.decoded(pair[0]),
-        let value = pair.count > 1 ? QueryItems.decoded(pair[1]) : ""
-      else { continue }
-      items.append((name, value))
-    }
-  }
+  init(_ query: String?) { self.query = query ?? "" }
 
-  /// The value of the item called `name`; `nil` when it is not there, or there twice.
-  subscript(name: String) -> String? {
-    let values = items.filter { $0.name == name }
-    return values.count == 1 ? values[0].value : nil
-  }
-
-  /// How many items are called `name`.
-  func count(_ name: String) -> Int { items.count { $0.name == name } }
-
+  /// The value of the item called `name`; `nil` when it is not there, there twice, or can't be
+  /// read.
+  ///
   /// A plus sign stays one: the tokens that travel here may hold it, and clients forget to escape
   /// it.
-  private static func decoded(_ text: Substring) -> String? {
-    String(text).removingPercentEncoding
+  subscript(name: String) -> String? {
+    var found: Substring.UTF8View?
+    for item in query.utf8.split(separator: UInt8(ascii: "&")) {
+      guard item.starts(with: name.utf8) else { continue }
+      let rest = item.dropFirst(name.utf8.count)
+      guard rest.isEmpty || rest.first == UInt8(ascii: "=") else { continue }
+      if found != nil { return nil }
+      found = rest.dropFirst()
+    }
+    return found.flatMap { value in
+      let text = String(Substring(value))
+      return value.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : text
+    }
   }
 }

@@ -31,7 +31,7 @@ struct Seal: Sendable {
     _ text: some StringProtocol, _ kind: Kind,
     _ read: (inout ByteReader) throws(ByteFormatError) -> Value
   ) -> Value? {
-    guard text.utf8.count <= 4096, let bytes = Seal.bytes(String(text)), bytes.count > 32 else {
+    guard text.utf8.count <= 4096, let bytes = Seal.bytes(text), bytes.count > 32 else {
       return nil
     }
     let content = bytes.dropLast(32)
@@ -63,13 +63,22 @@ struct Seal: Sendable {
 
   /// Base64 with the characters that need no escape in a URL.
   private static func text(_ bytes: [UInt8]) -> String {
-    Data(bytes).base64EncodedString()
-      .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    var text = [UInt8](Data(bytes).base64EncodedData())
+    while text.last == UInt8(ascii: "=") { text.removeLast() }
+    for index in text.indices {
+      if text[index] == UInt8(ascii: "+") { text[index] = UInt8(ascii: "-") }
+      if text[index] == UInt8(ascii: "/") { text[index] = UInt8(ascii: "_") }
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 
-  private static func bytes(_ text: String) -> [UInt8]? {
-    var base64 = text.replacing("-", with: "+").replacing("_", with: "/")
-    while !base64.utf8.count.isMultiple(of: 4) { base64 += "=" }
-    return Data(base64Encoded: base64).map { [UInt8]($0) }
+  private static func bytes(_ text: some StringProtocol) -> [UInt8]? {
+    var base64 = Array(text.utf8)
+    for index in base64.indices {
+      if base64[index] == UInt8(ascii: "-") { base64[index] = UInt8(ascii: "+") }
+      if base64[index] == UInt8(ascii: "_") { base64[index] = UInt8(ascii: "/") }
+    }
+    while !base64.count.isMultiple(of: 4) { base64.append(UInt8(ascii: "=")) }
+    return Data(base64Encoded: Data(base64)).map { [UInt8]($0) }
   }
 }
