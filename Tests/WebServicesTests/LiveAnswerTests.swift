@@ -62,7 +62,8 @@ struct LiveAnswerTests {
         request: feed, answer: #"{"zones":[]}"#,
         reply: refused(
           .internalError,
-          "the server's answer to changes/zone makes no sense: it says nothing of the zone asked for"
+          "the server's answer to changes/zone makes no sense: it says nothing of the zone asked "
+            + "for"
         )),
       Case(
         request: .fetchDatabaseChanges(FetchDatabaseChanges(since: nil)),

@@ -42,8 +42,8 @@ extension Exchange {
     guard zones.count <= zoneLimit else {
       throw CloudError(
         .limitExceeded,
-        "the request asks for \(zones.count) zones, more than the \(zoneLimit) that one request may "
-          + "ask for; send it in parts")
+        "the request asks for \(zones.count) zones, more than the \(zoneLimit) that one "
+          + "request may ask for; send it in parts")
     }
     for value in zones {
       let settings = value.over(common)
