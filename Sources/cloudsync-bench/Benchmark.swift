@@ -24,6 +24,13 @@ struct Side: Sendable {
     }
   }
 
+  /// A side whose turns say themselves how long they took.
+  init(_ name: String, turn: @escaping @Sendable () async throws -> Duration) {
+    self.name = name
+    operations = 1
+    self.turn = turn
+  }
+
   /// A side that needs nothing prepared.
   init(_ name: String, operations: Int, body: @escaping @Sendable () async throws -> Void) {
     self.init(name, operations: operations, setUp: {}, body: { _ in try await body() })

@@ -15,7 +15,7 @@ enum WebBenchmarks {
   /// A small lookup against the same sockets answering a constant; records up and down over HTTP
   /// into SQLite against bare inserts of the same bytes.
   static func all() -> [Benchmark] {
-    [lookup()] + [10_000, 100_000].flatMap { [up($0), down($0)] }
+    [lookup(), PushBenchmark.latency()] + [10_000, 100_000].flatMap { [up($0), down($0)] }
   }
 
   /// A server on a file of its own, behind HTTP, with one device.

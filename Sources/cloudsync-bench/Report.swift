@@ -6,7 +6,7 @@ enum Report {
   private typealias Row = [String]
 
   private static let header: Row = [
-    "benchmark", "ratio", "quartiles", "goal", "time", "a second", "against",
+    "benchmark", "ratio", "quartiles", "goal", "time", "95 %", "a second", "against",
   ]
 
   /// A table for people: one line for each measurement, columns aligned.
@@ -38,6 +38,7 @@ enum Report {
       "\(ratio(measurement.lowRatio))–\(ratio(measurement.highRatio))",
       measurement.goal.map { "\(ratio($0))x" } ?? "–",
       time(measurement.subjectTime),
+      time(measurement.slowSubjectTime),
       rate(measurement.subjectTime),
       "\(measurement.reference): \(time(measurement.referenceTime))",
     ]
