@@ -122,6 +122,8 @@ public final class LoopbackWebServer: Sendable {
   /// Running requests may end, waiting devices are answered. Returns when nothing is left.
   public func stop() async {
     routes.courier.close()
+    // Consoles wait for events; they are answered that nothing happened.
+    server.wakeEventWaiters()
     await http.stop()
   }
 
