@@ -48,6 +48,7 @@ public final class LoopbackWebServer: Sendable {
   /// The token that lets in to the control interface and the console.
   public let controlToken: String
 
+  let door: Door
   private let http: HTTPServer
   private let routes: ServiceRoutes
 
@@ -85,6 +86,7 @@ public final class LoopbackWebServer: Sendable {
       lifetime: options.webTokenSeconds)
     let courier = Courier(clock: httpOptions.clock, wallClock: server.clock)
     let door = Door(options)
+    self.door = door
     do throws(HTTPServerError) {
       http = try HTTPServer(
         httpOptions, admission: { door.admission($0) }, handler: { await door.answer($0) })
@@ -122,6 +124,8 @@ public final class LoopbackWebServer: Sendable {
   /// Running requests may end, waiting devices are answered. Returns when nothing is left.
   public func stop() async {
     routes.courier.close()
+    // Consoles wait for events; they are answered that nothing happened.
+    server.wakeEventWaiters()
     await http.stop()
   }
 

@@ -19,4 +19,7 @@ extension LoopbackServer {
   /// Returns when there is something to say to `events(after:)`, when the server closes, or when
   /// the task is cancelled.
   public func waitForEvents(after number: Int) async { await controls.events.wait(after: number) }
+
+  /// Lets every `waitForEvents(after:)` return that waits now, without an event.
+  package func wakeEventWaiters() { controls.events.wakeAll() }
 }

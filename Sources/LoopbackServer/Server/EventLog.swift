@@ -85,6 +85,12 @@ final class EventLog: Sendable {
     }
   }
 
+  /// Lets nobody wait who waits now.
+  func wakeAll() {
+    let waiters = contents.withLock { $0.takeWaiters() }
+    for waiter in waiters { waiter.continuation.resume() }
+  }
+
   /// Lets nobody wait any longer.
   func close() {
     let waiters = contents.withLock { contents in

@@ -113,34 +113,40 @@ struct ConsolePageTests {
     }
   }
 
-  @Test("Behind sockets the page and the control interface are for this machine's own pages only")
-  func sockets() async throws {
+  @Test("At the door the page and the control interface are for this machine's own pages only")
+  func door() async throws {
     let world = ControlWorld()
     var options = LoopbackWebServer.Options(allowedOrigins: ["http://localhost:3000"])
     options.controlToken = ControlWorld.token
     let web = try LoopbackWebServer(world.server, options: options)
     #expect(web.consoleURL == "\(web.url)/console#token=\(ControlWorld.token)")
-    let bearer = "authorization: Bearer \(ControlWorld.token)"
-    let cases: [(target: String, lines: [String], status: Int, piece: String)] = [
-      ("/console", [], 200, "<!doctype html>"), ("/", [], 200, "<!doctype html>"),
-      ("/console", ["origin: http://localhost:3000"], 403, "other sites"),
-      ("/cloudsync/1/status", [], 401, "control token"),
-      ("/cloudsync/1/status", [bearer], 200, "swift-cloud-sync"),
-      ("/cloudsync/1/status", [bearer, "origin: \(web.url)"], 200, "swift-cloud-sync"),
-      ("/cloudsync/1/status", [bearer, "origin: http://localhost:3000"], 403, "other sites"),
-      ("/cloudsync/1/status", [bearer, "sec-fetch-site: cross-site"], 403, "other sites"),
-      ("/cloudsync/1/faults", [bearer], 403, "fault control is off"),
-      ("/cloudsync/1/nothing", [bearer], 404, "nothing here"),
+    let host = ("host", "127.0.0.1:\(web.port)")
+    let bearer = ("authorization", "Bearer \(ControlWorld.token)")
+    let cases: [(target: String, fields: [(String, String)], status: Int, piece: String)] = [
+      ("/console", [host], 200, "<!doctype html>"), ("/", [host], 200, "<!doctype html>"),
+      ("/console", [("host", "evil.example:\(web.port)")], 403, "own name"),
+      ("/console", [host, ("origin", "http://localhost:3000")], 403, "other sites"),
+      ("/cloudsync/1/status", [host], 401, "control token"),
+      ("/cloudsync/1/status", [host, bearer], 200, "swift-cloud-sync"),
+      ("/cloudsync/1/status", [host, bearer, ("origin", web.url)], 200, "swift-cloud-sync"),
+      ("/cloudsync/1/status", [host, bearer, ("origin", "http://localhost:3000")], 403, "sites"),
+      ("/cloudsync/1/status", [host, bearer, ("sec-fetch-site", "cross-site")], 403, "sites"),
+      ("/cloudsync/1/faults", [host, bearer], 403, "fault control is off"),
+      ("/cloudsync/1/nothing", [host, bearer], 404, "nothing here"),
     ]
-    for (target, lines, status, piece) in cases {
-      let client = try TestClient(port: web.port)
-      let head = ["GET \(target) HTTP/1.1", "host: 127.0.0.1:\(web.port)"] + lines
-      let answer = try await client.ask(head.joined(separator: "\r\n") + "\r\n\r\n")
+    for (target, fields, status, piece) in cases {
+      var request = world.request("GET", target, authorization: nil)
+      request.head.fields = fields.map { .init(name: $0.0, value: $0.1) }
+      let answer =
+        switch web.door.admission(request.head) {
+        case .refuse(let response): response
+        case .accept: await web.door.answer(request)
+        }
+      let text = String(decoding: answer.body, as: UTF8.self)
       #expect(
-        answer.status == status && answer.text.contains(piece),
-        "\(target) \(lines): \(answer.status) \(answer.text.prefix(200))")
-      #expect(!answer.lines.contains { $0.hasPrefix("access-control") }, "\(target) \(lines)")
-      await client.close()
+        answer.status == status && text.contains(piece),
+        "\(target) \(fields): \(answer.status) \(text.prefix(200))")
+      #expect(!answer.fields.contains { $0.name.hasPrefix("access-control") }, "\(target)")
     }
     await web.stop()
   }

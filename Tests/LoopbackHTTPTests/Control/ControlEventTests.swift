@@ -1,6 +1,7 @@
 import CloudProtocol
 import LoopbackServer
 import Records
+import Synchronization
 import Testing
 import WebServices
 
@@ -93,5 +94,23 @@ struct ControlEventTests {
       #expect(world.server.eventWaiterCount == 0, "\(name): nobody waits any more")
     }
     #expect(await world.get("events?after=0&wait=25").contains(#""number":9,"#))
+  }
+
+  @Test("Who waits while the server stops listening is answered that nothing happened")
+  func stopping() async throws {
+    let world = ControlWorld()
+    let isAnswered = Mutex(false)
+    let wait = Task {
+      let answer = await world.get("events?wait=25")
+      isAnswered.withLock { $0 = true }
+      return answer
+    }
+    // It may not wait yet when it is woken first.
+    while !isAnswered.withLock({ $0 }) {
+      world.server.wakeEventWaiters()
+      await Task.yield()
+    }
+    #expect(await wait.value == #"200 {"events":[],"next":0,"missed":false}"#)
+    #expect(world.clock.sleeperCount == 0 && world.server.eventWaiterCount == 0)
   }
 }

@@ -200,6 +200,24 @@ struct ControlFaultTests {
     }
   }
 
+  @Test("Of devices with one name only those of the account named are changed")
+  func devicesByAccount() async throws {
+    let world = ControlWorld()
+    let bobs = world.server.remoteDevice("phone", account: "bob")
+    for (body, states) in [
+      (#"{"action":"device","device":"phone","account":"bob","online":false}"#, [true, false]),
+      (#"{"action":"device","device":"phone","account":"carol","online":false}"#, [true, false]),
+      (#"{"action":"device","device":"phone","online":false}"#, [false, false]),
+      (#"{"action":"device","device":"phone","account":"alice","online":true}"#, [true, false]),
+    ] {
+      #expect(await world.post(body).hasPrefix("200 "), "\(body)")
+      #expect([world.phone.isOnline, bobs.isOnline] == states, "\(body)")
+    }
+    let devices = try await world.json("devices")["devices"]?.array ?? []
+    let names = devices.map { "\($0["name"]?.string ?? "") \($0["account"]?.string ?? "")" }
+    #expect(names == ["phone alice", "phone bob", "tablet alice"])
+  }
+
   @Test("A request held from outside is seen, released from outside and fails as told")
   func holding() async throws {
     let world = ControlWorld()
