@@ -4,6 +4,8 @@ import CloudProtocol
 struct Schedule: Sendable {
   /// When to fetch.
   var fetchDue: Moment?
+  /// When the last push was heard of.
+  var lastPush: Moment?
   /// When to send.
   var sendDue: Moment?
   /// When to ask again who is signed in.
@@ -41,7 +43,10 @@ extension SyncMachine {
   /// A push or the app's surroundings say that the server has changes.
   package mutating func serverChanged(now: Moment) {
     guard configuration.automaticallySync else { return }
-    let due = now + configuration.fetchDelay
+    // The first push after a while is news at once; those that follow it closely come together.
+    let isClose = schedule.lastPush.map { now < $0 + configuration.fetchDelay } ?? false
+    let due = isClose ? now + configuration.fetchDelay : now
+    schedule.lastPush = now
     schedule.fetchDue = min(schedule.fetchDue ?? due, due)
   }
 

