@@ -6,6 +6,7 @@ import Dispatch
 /// watch the sockets, and the tasks of handlers.
 final class HTTPEventLoop: SerialExecutor {
   private let queue = DispatchQueue(label: "LoopbackHTTP")
+  private let handlers = HandlerThreads()
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
@@ -38,8 +39,20 @@ final class HTTPEventLoop: SerialExecutor {
     return HTTPReadiness(source, event: event, released: released)
   }
 
-  /// Runs `work` beside the queue.
+  /// Runs `work` beside the queue, and beside the process's other tasks: clients in this process
+  /// that keep those threads busy, or block them, are answered all the same.
   func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-    Task.detached { await work() }
+    Task.detached(executorPreference: handlers) { await work() }
+  }
+}
+
+/// Threads for the tasks of handlers.
+private final class HandlerThreads: TaskExecutor {
+  private let queue = DispatchQueue(label: "LoopbackHTTP.handlers", attributes: .concurrent)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let executor = asUnownedTaskExecutor()
+    queue.async { job.runSynchronously(on: executor) }
   }
 }

@@ -111,7 +111,7 @@ final class Courier: Sendable {
       return state.readers
     }
     let timer = Task { [clock, wait] in
-      try? await clock.sleep(for: wait)
+      do { try await clock.sleep(for: wait) } catch { return }
       self.end(id, holder)
     }
     defer { timer.cancel() }
