@@ -41,7 +41,9 @@ struct Report {
     if let descriptors = figures.descriptors, let base = baseline.descriptors,
       descriptors > base + Report.spareDescriptors
     {
-      ledger.violation("\(name) holds \(descriptors) descriptors where \(base) would do")
+      ledger.violation(
+        "\(name) holds \(descriptors) descriptors (\(figures.kindText)) where \(base) "
+          + "(\(baseline.kindText)) would do")
     }
   }
 

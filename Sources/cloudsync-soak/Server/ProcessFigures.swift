@@ -10,6 +10,8 @@ struct ProcessFigures: Sendable {
   var memory: Int?
   /// Open file descriptors.
   var descriptors: Int?
+  /// How many descriptors there are of what.
+  var kinds: [String: Int] = [:]
   /// Threads.
   var threads: Int?
 
@@ -23,7 +25,21 @@ struct ProcessFigures: Sendable {
       if words[0] == "VmRSS:" { memory = number * 1024 }
       if words[0] == "Threads:" { threads = number }
     }
-    descriptors = try? FileManager.default.contentsOfDirectory(atPath: folder + "/fd").count
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder + "/fd") else {
+      return
+    }
+    descriptors = names.count
+    for name in names {
+      let target = try? FileManager.default.destinationOfSymbolicLink(
+        atPath: "\(folder)/fd/\(name)")
+      let kind = target?.prefix { $0 != "[" && $0 != "(" } ?? "closed"
+      kinds[String(kind), default: 0] += 1
+    }
+  }
+
+  /// What the descriptors are, for people.
+  var kindText: String {
+    kinds.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
   }
 
   /// Looks at this process after it gave back what it has no use for.

@@ -1,7 +1,9 @@
 import Foundation
 import Synchronization
 
-#if canImport(Glibc)
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
   import Musl
@@ -9,6 +11,9 @@ import Synchronization
 
 /// The server's process, seen from the soak: at most one at a time, always on the same port and
 /// file.
+///
+/// It is started without Foundation, which would leave a run loop with its descriptors behind on
+/// each thread that starts one. One task at a time may start and end servers.
 final class ServerChild: Sendable {
   /// What a server says when it listens.
   struct Greeting: Hashable, Sendable {
@@ -17,15 +22,13 @@ final class ServerChild: Sendable {
     var webTokens: [String]
   }
 
-  /// `@unchecked` because Foundation does not say whether a process is: guarded by the lock of
-  /// `running`, and by there being one task that starts and ends servers.
-  private struct Running: @unchecked Sendable {
-    var process: Process
-    var input: FileHandle
-    var ended: Ended
+  private struct Running: Sendable {
+    var id: pid_t
+    /// What the server's end waits for the end of.
+    var input: Int32
   }
 
-  private let program: URL
+  private let program: String
   private let running = Mutex<Running?>(nil)
   /// The file all its servers keep.
   let path: String
@@ -34,7 +37,7 @@ final class ServerChild: Sendable {
 
   /// Servers for the file at `path`, on `port`; none is started.
   init(port: Int, path: String) throws {
-    guard let program = Bundle.main.executableURL else {
+    guard let program = Bundle.main.executablePath else {
       throw SoakError("this program does not know where it lies")
     }
     self.program = program
@@ -46,30 +49,27 @@ final class ServerChild: Sendable {
   var url: String { "http://127.0.0.1:\(port)" }
 
   /// The number of the process that runs now.
-  var processID: Int32? { running.withLock { $0?.process.processIdentifier } }
+  var processID: Int32? { running.withLock { $0?.id } }
 
   /// Starts a server, and returns when it listens.
   func start() async throws -> Greeting {
-    let process = Process()
-    process.executableURL = program
-    process.arguments = ["server", String(port), path]
-    let input = Pipe()
-    let output = Pipe()
-    process.standardInput = input
-    process.standardOutput = output
-    let ended = Ended()
-    process.terminationHandler = { ended.fulfil($0.terminationStatus) }
-    try process.run()
-    running.withLock {
-      $0 = Running(process: process, input: input.fileHandleForWriting, ended: ended)
-    }
+    let input = try Channel()
+    let output = try Channel()
+    let id = try ServerChild.spawn(
+      [program, "server", String(port), path], input: input.reading, output: output.writing)
+    _ = close(input.reading)
+    _ = close(output.writing)
+    defer { _ = close(output.reading) }
+    running.withLock { $0 = Running(id: id, input: input.writing) }
     var line: [UInt8] = []
     while line.last != UInt8(ascii: "\n") {
-      guard let bytes = try output.fileHandleForReading.read(upToCount: 1), !bytes.isEmpty else {
-        let status = await end()
-        throw ServerStartFailure(status: status)
+      var byte: UInt8 = 0
+      let count = read(output.reading, &byte, 1)
+      if count < 0, errno == EINTR { continue }
+      guard count == 1 else {
+        throw SoakError("the server ended with status \(await end()) before it listened")
       }
-      line += bytes
+      line.append(byte)
     }
     let words = String(decoding: line, as: UTF8.self).split(whereSeparator: \.isWhitespace)
     guard words.count == 2 + ServerProgram.accounts.count, words[0] == "ready" else {
@@ -84,7 +84,7 @@ final class ServerChild: Sendable {
     _ = await end()
   }
 
-  /// Lets the server end by itself; returns its exit code.
+  /// Lets the server end by itself; returns its exit code, or the signal with a minus sign.
   func stop() async -> Int32 { await end() }
 
   private func end() async -> Int32 {
@@ -93,8 +93,16 @@ final class ServerChild: Sendable {
       return running
     }
     guard let running else { return 0 }
-    try? running.input.close()
-    return await running.ended.status
+    _ = close(running.input)
+    var status: Int32 = 0
+    while true {
+      let found = waitpid(running.id, &status, WNOHANG)
+      if found == running.id { break }
+      if found < 0, errno != EINTR { return -1 }
+      try? await Task.sleep(for: .milliseconds(2))
+    }
+    let number = status & 0x7f
+    return number == 0 ? (status >> 8) & 0xff : -number
   }
 
   private func signal(_ id: Int32, _ number: Int32) -> Int32 {
@@ -106,42 +114,47 @@ final class ServerChild: Sendable {
       Glibc.kill(id, number)
     #endif
   }
+
+  /// Starts a program that reads from one descriptor and writes to another; everything else that
+  /// is open here is closed there.
+  private static func spawn(
+    _ words: [String], input: Int32, output: Int32
+  ) throws -> pid_t {
+    #if canImport(Darwin)
+      var actions: posix_spawn_file_actions_t?
+    #else
+      var actions = posix_spawn_file_actions_t()
+    #endif
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, input, 0)
+    posix_spawn_file_actions_adddup2(&actions, output, 1)
+    for descriptor in Int32(3)..<1024 {
+      #if canImport(Darwin)
+        // There it is an error to close what is not open.
+        guard fcntl(descriptor, F_GETFD) >= 0 else { continue }
+      #endif
+      posix_spawn_file_actions_addclose(&actions, descriptor)
+    }
+    var arguments = words.map { strdup($0) }
+    arguments.append(nil)
+    defer { for argument in arguments { free(argument) } }
+    var id: pid_t = 0
+    let error = posix_spawn(&id, words[0], &actions, nil, arguments, environ)
+    guard error == 0 else { throw SoakError("the server can't be started: error \(error)") }
+    return id
+  }
 }
 
-/// A server that ended before it listened.
-struct ServerStartFailure: Error, CustomStringConvertible {
-  var status: Int32
+/// A pipe whose ends no other program inherits.
+private struct Channel {
+  var reading: Int32
+  var writing: Int32
 
-  var description: String { "the server ended with status \(status) before it listened" }
-}
-
-/// The end of a process, which may be waited for before or after it.
-private final class Ended: Sendable {
-  private struct State {
-    var status: Int32?
-    var waiting: [CheckedContinuation<Int32, Never>] = []
-  }
-
-  private let state = Mutex(State())
-
-  func fulfil(_ status: Int32) {
-    let waiting = state.withLock { state in
-      state.status = status
-      defer { state.waiting = [] }
-      return state.waiting
-    }
-    for continuation in waiting { continuation.resume(returning: status) }
-  }
-
-  var status: Int32 {
-    get async {
-      await withCheckedContinuation { continuation in
-        let status = state.withLock { state in
-          if state.status == nil { state.waiting.append(continuation) }
-          return state.status
-        }
-        if let status { continuation.resume(returning: status) }
-      }
-    }
+  init() throws {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw SoakError("no pipe can be made") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    (reading, writing) = (ends[0], ends[1])
   }
 }
