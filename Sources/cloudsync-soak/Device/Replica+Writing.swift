@@ -40,7 +40,7 @@ extension Replica.Contents {
     if !isFull, random.chance(rows.count < 20 ? 100 : 15) {
       return make(as: device, place, &random)
     }
-    let isPopular = random.chance(50) && !popular.isEmpty
+    let isPopular = random.chance(20) && !popular.isEmpty
     guard let id = (isPopular ? popular : order).randomElement(using: &random),
       var row = rows[id], row.note?.isEnding != true, !row.wantsEnd
     else { return nil }
@@ -50,7 +50,7 @@ extension Replica.Contents {
     let isOwn = id.recordName.contains("-\(device)-")
     if isOwn, row.note != nil, random.chance(isFull ? 30 : 5) {
       row.wantsEnd = true
-    } else if random.chance(4) {
+    } else if id.recordName.hasSuffix("7"), random.chance(20) {
       row.wantsFile = max(row.wantsFile, row.note?.fileSeed ?? 0) + 1 + device
     }
     rows[id] = row

@@ -83,6 +83,7 @@ final class Replica: Sendable {
         url: place.folder.appendingPathComponent("state"))
     }
     let engine = CKSyncEngine(configuration)
+    ledger.opened(engine)
     if let error = engine.stateStoreError {
       ledger.violation("\(name): the state can't be read: \(error)")
     }

@@ -1,3 +1,4 @@
+import CloudSync
 import Synchronization
 
 /// What all devices learned: which saves were acknowledged, and under which tag.
@@ -39,7 +40,10 @@ final class Ledger: Sendable {
     var totals = Totals()
     var violations: [String] = []
     var violationCount = 0
+    var engines: [WeakEngine] = []
   }
+
+  fileprivate struct WeakEngine: Sendable { weak var value: CKSyncEngine? }
 
   private let state = Mutex(State())
 
@@ -85,7 +89,15 @@ final class Ledger: Sendable {
     state.withLock { $0.pages[key]?.isDeleted != true }
   }
 
-  /// Forgets the tags, which are what takes memory.
+  /// Remembers that an engine was made, and not the engine.
+  func opened(_ engine: CKSyncEngine) {
+    state.withLock { $0.engines.append(WeakEngine(value: engine)) }
+  }
+
+  /// How many engines were made and are not gone.
+  var livingEngines: Int { state.withLock { $0.engines.count { $0.value != nil } } }
+
+  /// Forgets everything but the figures.
   func clear() { state.withLock { $0.pages = [:] } }
 }
 

@@ -12,7 +12,9 @@ struct Report {
   var kills = 0
   var totals = Ledger.Totals()
   var quiet: Double = 0
-  var audit: Audit?
+  var lost = 0
+  var doubled = 0
+  var notes = 0
   var clientBefore = ProcessFigures()
   var clientAfter = ProcessFigures()
   var server = ProcessFigures()
@@ -62,7 +64,7 @@ struct Report {
       ("changes fetched", "\(totals.fetched)"),
       ("files compared", "\(totals.files)"),
       ("engines closed and opened", "\(totals.reopened)"),
-      ("notes at the end", "\(audit?.truth.count ?? 0)"),
+      ("notes at the end", "\(notes)"),
       ("server's file", "\(megabytes(fileBytes)) MB"),
       (
         "servers when killed",
@@ -81,8 +83,8 @@ struct Report {
     }
     return table + [
       "soak: \(options.seconds) s, \(options.devices) devices, \(kills) kills, "
-        + "\(totals.acknowledged) acknowledged writes, \(audit?.lost ?? 0) lost, "
-        + "\(audit?.doubled ?? 0) doubled, converged in \(String(format: "%.1f", quiet)) s, "
+        + "\(totals.acknowledged) acknowledged writes, \(lost) lost, "
+        + "\(doubled) doubled, converged in \(String(format: "%.1f", quiet)) s, "
         + "server \(server.megabytes) MB (fresh \(freshServer.megabytes)), "
         + "\(server.descriptorText) fds (\(freshServer.descriptorText))"
     ]

@@ -14,7 +14,7 @@ extension Run {
         nextEnd = clock.now + .seconds(Int.random(in: 5...40, using: &random))
         try await reopen(replica)
       }
-      try await Task.sleep(for: .milliseconds(Int.random(in: 0...60, using: &random)))
+      try await Task.sleep(for: .milliseconds(Int.random(in: 0...120, using: &random)))
     }
   }
 

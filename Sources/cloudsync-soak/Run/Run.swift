@@ -39,13 +39,17 @@ final class Run: Sendable {
     let before = await settled()
     var report = Report(options)
     report.clientBefore = before
-    try await soak(site, &report)
-    report.clientAfter = await settled()
-    try await inspect(site, &report)
-    _ = await child.stop()
+    let audit = try await inspect(site, &report)
+    report.lost = audit.lost
+    report.doubled = audit.doubled
     report.kills = kills.withLock { $0 }
     report.lives = lives.withLock { $0 }
     report.totals = ledger.totals
+    ledger.clear()
+    report.clientAfter = await settled()
+    if ledger.livingEngines > 0 {
+      ledger.violation("\(ledger.livingEngines) engines are still there")
+    }
     report.check(ledger)
     for line in report.lines { say(line) }
     if ledger.violationCount == 0 {
@@ -66,7 +70,7 @@ final class Run: Sendable {
   func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
   /// The devices' time: writing, then becoming quiet, then the first half of the audit.
-  private func soak(_ site: Site, _ report: inout Report) async throws {
+  private func soak(_ site: Site, _ report: inout Report) async throws -> Audit {
     let devices = try (0..<options.devices).map {
       try Device($0, of: options.devices, site, ledger, folder: folder)
     }
@@ -87,13 +91,14 @@ final class Run: Sendable {
     var audit = Audit(ledger, readers: readers)
     audit.checkAcknowledged()
     for replica in devices.flatMap(\.replicas) + readers { audit.check(replica) }
-    report.audit = audit
     for replica in devices.flatMap(\.replicas) + readers { replica.close() }
+    return audit
   }
 
-  /// What only shows when no device is there: the server's memory and descriptors, beside those of
-  /// a fresh one, and its file.
-  private func inspect(_ site: Site, _ report: inout Report) async throws {
+  /// The devices' time; then what only shows when no device is there: the server's memory and
+  /// descriptors, beside those of a fresh one, and its file.
+  private func inspect(_ site: Site, _ report: inout Report) async throws -> Audit {
+    var audit = try await soak(site, &report)
     report.server = await settled(child)
     let status = await child.stop()
     if status != 0 { ledger.violation("the server ended with status \(status)") }
@@ -101,16 +106,18 @@ final class Run: Sendable {
     do {
       let readers = try await site.read(
         ledger, deviceCount: options.devices, folder: folder)
-      for replica in readers { report.audit?.check(replica) }
+      for replica in readers { audit.check(replica) }
       for replica in readers { replica.close() }
     }
     report.freshServer = await settled(child)
     _ = await child.stop()
     try Audit.checkFile(child.path, ledger)
     let server = try LoopbackServer(path: child.path)
-    try report.audit?.checkLogs(server)
+    try audit.checkLogs(server)
     server.close()
     report.fileBytes =
       (try FileManager.default.attributesOfItem(atPath: child.path)[.size] as? Int) ?? 0
+    report.notes = audit.truth.count
+    return audit
   }
 }
