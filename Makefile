@@ -3,9 +3,10 @@
 
 SWIFT ?= swift
 SEEDS ?= 20000
+SOAK ?= 300
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
-.PHONY: help demo test check bench simulate sqlite format
+.PHONY: help demo test check bench simulate soak sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -13,6 +14,7 @@ help:
 	@echo 'make check     formatting, imports, then all tests'
 	@echo 'make bench     print what things cost, as ratios'
 	@echo 'make simulate  run $(SEEDS) seeded worlds with faults (SEEDS=n for another number)'
+	@echo 'make soak      devices write for 5 minutes to a server that is killed every 10 s (SOAK=n s)'
 	@echo 'make format    format all Swift files'
 
 demo: sqlite
@@ -33,6 +35,9 @@ bench: sqlite
 
 simulate: sqlite
 	$(SWIFT) run -c release cloudsync-simulate --seeds $(SEEDS)
+
+soak: sqlite
+	$(SWIFT) run -c release cloudsync-soak --seconds $(SOAK)
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples

@@ -77,6 +77,9 @@ let package = Package(
         "CloudSyncTesting", "CloudSync", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
         "CloudProtocol", "Records", "SQLite",
       ]),
+    tool(
+      "cloudsync-soak",
+      ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
 
     // the example stores and their tool
     store("SyncSupport", ["CloudSync"]),

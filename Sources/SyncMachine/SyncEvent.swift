@@ -177,6 +177,11 @@ package struct SentRecords: Hashable, Sendable {
     self.saved = saved
     self.deleted = deleted
   }
+
+  /// Whether something of it is done.
+  var isPartlyDone: Bool {
+    saved.contains { $0.error == nil } || deleted.contains { $0.error == nil }
+  }
 }
 
 /// One event for the app, in the order of cksyncengine 2.2 and 2.3.

@@ -231,7 +231,9 @@ extension SyncMachine {
       noteRecord(&send, result.id, result.error, isOnServer: isOnServer, now: now)
     }
     for result in sent.deleted { noteRecord(&send, result.id, result.error, now: now) }
-    if send.failure == nil { schedule.sendFailures = 0 }
+    // Where something was done, what was refused beside it failed for the first time: a device that
+    // often meets conflicts must not slow down from one to the next.
+    if sent.isPartlyDone { schedule.sendFailures = 0 }
     outbox.append(.sentRecordChanges(sent))
     send.step = .deliveringRecords
     enter(.sending(send))

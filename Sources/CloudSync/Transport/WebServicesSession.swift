@@ -195,7 +195,7 @@ package final class WebServicesSession: Sendable {
     _ request: URLRequest, triesAgain: Bool
   ) async throws(CloudError) -> (Data, HTTPURLResponse) {
     do {
-      let (data, response) = try await session.data(for: request)
+      let (data, response) = try await session.answer(to: request)
       guard let response = response as? HTTPURLResponse else {
         throw CloudError(.networkFailure, "the answer is not one of HTTP")
       }

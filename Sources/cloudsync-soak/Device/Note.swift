@@ -1,0 +1,76 @@
+import CloudSync
+import Foundation
+
+/// What a record of the soak says: everything that shows whether a save was lost, was made twice,
+/// or was mixed with another.
+struct Note: Hashable, Sendable {
+  static let recordType = "Note"
+
+  var name: String
+  /// How many saves made it; each adds one to what it saw.
+  var version: Int
+  /// How many edits of each device are in it.
+  var counts: [Int]
+  /// The device of the last save.
+  var writer: Int
+  /// Whether the writer is about to delete it, so that nobody edits it any more.
+  var isEnding = false
+  /// What its file holds; 0 for no file.
+  var fileSeed = 0
+
+  /// A note nobody saved.
+  init(name: String, devices: Int) {
+    self.name = name
+    version = 0
+    counts = Array(repeating: 0, count: devices)
+    writer = 0
+  }
+
+  /// Reads a record; `nil` when its fields do not belong together.
+  init?(_ record: CKRecord) {
+    guard let version = record["version"] as? Int64, let counts = record["counts"] as? [Int64],
+      let writer = record["writer"] as? Int64, let ending = record["ending"] as? Int64,
+      let fileSeed = record["fileSeed"] as? Int64, let text = record["text"] as? String
+    else { return nil }
+    name = record.recordID.recordName
+    self.version = Int(version)
+    self.counts = counts.map { Int($0) }
+    self.writer = Int(writer)
+    isEnding = ending != 0
+    self.fileSeed = Int(fileSeed)
+    guard text == self.text, (self.fileSeed != 0) == (record["file"] is CKAsset) else { return nil }
+  }
+
+  /// Puts the note into a record; its file is put there apart.
+  func write(to record: CKRecord) {
+    record["version"] = version
+    record["counts"] = counts
+    record["writer"] = writer
+    record["ending"] = isEnding ? 1 : 0
+    record["fileSeed"] = fileSeed
+    record["text"] = text
+  }
+
+  /// A text that no other version has.
+  var text: String {
+    var random = SeededGenerator(seed: UInt64(version) << 8 | UInt64(writer), name: name)
+    let count = Int.random(in: 3...24, using: &random)
+    let words = (0..<count).map { _ in String(random.next(), radix: 36) }
+    return words.joined(separator: " ")
+  }
+
+  /// The content of its file.
+  var file: Data {
+    var random = SeededGenerator(seed: UInt64(fileSeed), name: name + " file")
+    let count = Int.random(in: 100...40_000, using: &random)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count + 8)
+    while bytes.count < count {
+      let word = random.next()
+      for shift in stride(from: 0, to: 64, by: 8) {
+        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+      }
+    }
+    return Data(bytes.prefix(count))
+  }
+}

@@ -1,0 +1,192 @@
+import CloudSync
+import Foundation
+import Synchronization
+
+/// One engine of a device with the app around it: the notes of one database.
+///
+/// Everything that was handled is kept, as if it were written down at once; the engine can be
+/// closed and opened again on its state file like an app that was ended.
+final class Replica: Sendable {
+  /// One note on this device.
+  struct Row: Sendable {
+    /// The edits that this device made.
+    var edits = 0
+    /// Whether this device wants to delete it.
+    var wantsEnd = false
+    /// The file that this device wants in it; 0 for none.
+    var wantsFile = 0
+    /// The record as the server had it last.
+    var server: CKRecord?
+    /// What that says.
+    var note: Note?
+    /// Whether its deletion was asked of the engine.
+    var isBeingDeleted = false
+  }
+
+  struct Contents: Sendable {
+    var rows: [CKRecord.ID: Row] = [:]
+    /// The names of the rows, in the order they came.
+    var order: [CKRecord.ID] = []
+    /// Those that all devices like to edit.
+    var popular: [CKRecord.ID] = []
+    var engine: CKSyncEngine?
+    var made = 0
+  }
+
+  /// What it is part of.
+  struct Place: Sendable {
+    /// The device's number; `nil` for one that only reads.
+    var device: Int?
+    var deviceCount: Int
+    var scope: CKDatabase.Scope
+    /// Which realm a zone of this database is.
+    var realms: [CKRecordZone.ID: Realm]
+    /// Where the state file and files to upload lie.
+    var folder: URL
+  }
+
+  let place: Place
+  let ledger: Ledger
+  let container: CKContainer
+  let contents = Mutex(Contents())
+
+  init(_ place: Place, _ container: CKContainer, _ ledger: Ledger) throws {
+    self.place = place
+    self.container = container
+    self.ledger = ledger
+    try FileManager.default.createDirectory(at: uploads, withIntermediateDirectories: true)
+  }
+
+  /// The device, for people.
+  var name: String {
+    let device = place.device.map { "device \($0)" } ?? "a reader"
+    return "\(device) (\(place.scope == .shared ? "shared" : "private"))"
+  }
+
+  /// Where files wait that are to be uploaded.
+  var uploads: URL { place.folder.appendingPathComponent("uploads") }
+
+  func key(_ id: CKRecord.ID) -> NoteKey? {
+    place.realms[id.zoneID].map { NoteKey(realm: $0, name: id.recordName) }
+  }
+
+  // MARK: Life
+
+  /// Opens the engine on its state file; one that only reads has none, and does nothing by itself.
+  func open() throws {
+    var configuration = CKSyncEngine.Configuration(
+      database: container.database(with: place.scope), stateSerialization: nil, delegate: self)
+    if place.device == nil {
+      configuration.automaticallySync = false
+    } else {
+      configuration.stateStore = try FileStateStore(
+        url: place.folder.appendingPathComponent("state"))
+    }
+    let engine = CKSyncEngine(configuration)
+    ledger.opened(engine)
+    if let error = engine.stateStoreError {
+      ledger.violation("\(name): the state can't be read: \(error)")
+    }
+    contents.withLock { contents in
+      contents.engine = engine
+      contents.checkPending(self, engine)
+    }
+  }
+
+  /// Lets the engine go.
+  func close() {
+    let engine = contents.withLock { contents in
+      defer { contents.engine = nil }
+      return contents.engine
+    }
+    if let error = engine?.stateStoreError {
+      ledger.violation("\(name): the state can't be kept: \(error)")
+    }
+  }
+
+  /// The engine that runs now.
+  var engine: CKSyncEngine? { contents.withLock { $0.engine } }
+
+  // MARK: What there is
+
+  /// The version and tag of every note.
+  var versions: [NoteKey: Version] {
+    contents.withLock { contents in
+      var versions: [NoteKey: Version] = [:]
+      for (id, row) in contents.rows {
+        guard let key = key(id), let note = row.note else { continue }
+        versions[key] = Version(number: note.version, tag: row.server?.recordChangeTag ?? "")
+      }
+      return versions
+    }
+  }
+
+  /// What every note says.
+  var notes: [NoteKey: Note] {
+    contents.withLock { contents in
+      var notes: [NoteKey: Note] = [:]
+      for (id, row) in contents.rows {
+        if let key = key(id), let note = row.note { notes[key] = note }
+      }
+      return notes
+    }
+  }
+
+  /// How often this device edited each note that it has.
+  var edits: [NoteKey: Int] {
+    contents.withLock { contents in
+      var edits: [NoteKey: Int] = [:]
+      for (id, row) in contents.rows {
+        if let key = key(id) { edits[key] = row.edits }
+      }
+      return edits
+    }
+  }
+
+  /// What is still to be sent, for people; empty when all is.
+  var unsent: [String] {
+    contents.withLock { contents in
+      var unsent: [String] = []
+      for (id, row) in contents.rows where row.isUnsent(by: place.device) || row.note == nil {
+        unsent.append("\(name) has not sent \(id.recordName)")
+      }
+      if let state = contents.engine?.state {
+        unsent += state.pendingRecordZoneChanges.map { "\(name) has pending \($0)" }
+        unsent += state.pendingDatabaseChanges.map { "\(name) has pending \($0)" }
+      }
+      return unsent
+    }
+  }
+}
+
+/// Which save a note comes from.
+struct Version: Hashable, Sendable {
+  var number: Int
+  var tag: String
+}
+
+extension Replica.Row {
+  /// Whether the server lacks something that this device did; not at the note's end, when nothing
+  /// counts any more.
+  func isUnsent(by device: Int?) -> Bool {
+    guard let device else { return false }
+    guard let note else { return edits > 0 }
+    if note.isEnding { return note.writer == device }
+    return edits > note.counts[device] || wantsEnd
+      || wantsFile > note.fileSeed
+  }
+}
+
+extension Replica.Contents {
+  /// Looks whether what was to be sent when the engine was closed still is.
+  fileprivate func checkPending(_ replica: Replica, _ engine: CKSyncEngine) {
+    let pending = Set(engine.state.pendingRecordZoneChanges)
+    for (id, row) in rows where row.isUnsent(by: replica.place.device) {
+      let change: CKSyncEngine.PendingRecordZoneChange =
+        row.isBeingDeleted ? .deleteRecord(id) : .saveRecord(id)
+      if !pending.contains(change) {
+        replica.ledger.violation("\(replica.name) was opened again and has forgotten \(change)")
+      }
+    }
+  }
+}

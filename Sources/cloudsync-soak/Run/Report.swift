@@ -1,0 +1,92 @@
+import Foundation
+
+/// What is printed at the end, with the bounds that the figures have to keep.
+struct Report {
+  /// How many bytes more than a fresh one a server may hold that served all devices, and how many
+  /// more than before the soak itself may hold.
+  static let spareMemory = 48 << 20
+  /// How many descriptors more.
+  static let spareDescriptors = 2
+
+  let options: Options
+  var kills = 0
+  var totals = Ledger.Totals()
+  var quiet: Double = 0
+  var lost = 0
+  var doubled = 0
+  var notes = 0
+  var clientBefore = ProcessFigures()
+  var clientAfter = ProcessFigures()
+  var server = ProcessFigures()
+  var freshServer = ProcessFigures()
+  var lives: [ProcessFigures] = []
+  var fileBytes = 0
+
+  init(_ options: Options) { self.options = options }
+
+  /// Holds the figures against their bounds.
+  func check(_ ledger: Ledger) {
+    compare("the server", server, freshServer, ledger)
+    compare("the soak", clientAfter, clientBefore, ledger)
+    if totals.saves == 0 { ledger.violation("nothing was written") }
+  }
+
+  private func compare(
+    _ name: String, _ figures: ProcessFigures, _ baseline: ProcessFigures, _ ledger: Ledger
+  ) {
+    if let memory = figures.memory, let base = baseline.memory,
+      memory > base + Report.spareMemory
+    {
+      ledger.violation(
+        "\(name) holds \(figures.megabytes) MB where \(baseline.megabytes) MB would do")
+    }
+    if let descriptors = figures.descriptors, let base = baseline.descriptors,
+      descriptors > base + Report.spareDescriptors
+    {
+      ledger.violation(
+        "\(name) holds \(descriptors) descriptors (\(figures.kindText)) where \(base) "
+          + "(\(baseline.kindText)) would do")
+    }
+  }
+
+  /// The table, and the line that says it all.
+  var lines: [String] {
+    let memory = lives.compactMap(\.memory).sorted()
+    let descriptors = lives.compactMap(\.descriptors).sorted()
+    func megabytes(_ bytes: Int?) -> String { bytes.map { String(($0 + 524_288) >> 20) } ?? "?" }
+    func text(_ number: Int?) -> String { number.map(String.init) ?? "?" }
+    let rows: [(String, String)] = [
+      ("saves acknowledged", "\(totals.saves)"),
+      ("deletions acknowledged", "\(totals.deletions)"),
+      ("conflicts resolved", "\(totals.conflicts)"),
+      ("applied without an answer", "\(totals.foundApplied)"),
+      ("requests refused or unanswered", "\(totals.failedRequests)"),
+      ("changes fetched", "\(totals.fetched)"),
+      ("files compared", "\(totals.files)"),
+      ("engines closed and opened", "\(totals.reopened)"),
+      ("notes at the end", "\(notes)"),
+      ("server's file", "\(megabytes(fileBytes)) MB"),
+      (
+        "servers when killed",
+        "\(megabytes(memory.first)) to \(megabytes(memory.last)) MB, "
+          + "\(text(descriptors.first)) to \(text(descriptors.last)) fds"
+      ),
+      (
+        "soak before and after",
+        "\(clientBefore.megabytes) and \(clientAfter.megabytes) MB, "
+          + "\(clientBefore.descriptorText) and \(clientAfter.descriptorText) fds, "
+          + "\(text(clientBefore.threads)) and \(text(clientAfter.threads)) threads"
+      ),
+    ]
+    let table = rows.map { row in
+      row.0.padding(toLength: 32, withPad: " ", startingAt: 0) + row.1
+    }
+    return table + [
+      "soak: \(options.seconds) s, \(options.devices) devices, \(kills) kills, "
+        + "\(totals.acknowledged) acknowledged writes, \(lost) lost, "
+        + "\(doubled) doubled, converged in \(String(format: "%.1f", quiet)) s, "
+        + "server \(server.megabytes) MB (fresh \(freshServer.megabytes)), "
+        + "\(server.descriptorText) fds (\(freshServer.descriptorText))"
+    ]
+  }
+}
