@@ -5,7 +5,7 @@ SWIFT ?= swift
 SEEDS ?= 20000
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
-.PHONY: help demo test check bench simulate sqlite format
+.PHONY: help demo test check bench simulate siege sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -13,6 +13,7 @@ help:
 	@echo 'make check     formatting, imports, then all tests'
 	@echo 'make bench     print what things cost, as ratios'
 	@echo 'make simulate  run $(SEEDS) seeded worlds with faults (SEEDS=n for another number)'
+	@echo 'make siege     besiege the HTTP server with hostile and with slow clients'
 	@echo 'make format    format all Swift files'
 
 demo: sqlite
@@ -33,6 +34,11 @@ bench: sqlite
 
 simulate: sqlite
 	$(SWIFT) run -c release cloudsync-simulate --seeds $(SEEDS)
+
+siege: sqlite
+	$(SWIFT) run -c release cloudsync-siege hostile
+	$(SWIFT) run -c release cloudsync-siege hostile --storage file
+	$(SWIFT) run -c release cloudsync-siege slow
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples

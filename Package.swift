@@ -77,6 +77,8 @@ let package = Package(
         "CloudSyncTesting", "CloudSync", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
         "CloudProtocol", "Records", "SQLite",
       ]),
+    tool(
+      "cloudsync-siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
 
     // the example stores and their tool
     store("SyncSupport", ["CloudSync"]),
