@@ -2,20 +2,20 @@ import Foundation
 
 /// What follows the question mark of a request, by name.
 struct QueryItems: Sendable {
-  private var items: [(name: String, value: String)] = []
+  /// The names, and the values as far as they can be read.
+  private var items: [(name: String, value: String?)] = []
 
-  /// Reads a query; an item that can't be read is left out.
+  /// Reads a query; an item whose name can't be read is left out.
   init(_ query: String?) {
     for part in (query ?? "").split(separator: "&") {
       let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = QueryItems.decoded(pair[0]),
-        let value = pair.count > 1 ? QueryItems.decoded(pair[1]) : ""
-      else { continue }
-      items.append((name, value))
+      guard let name = QueryItems.decoded(pair[0]) else { continue }
+      items.append((name, pair.count > 1 ? QueryItems.decoded(pair[1]) : ""))
     }
   }
 
-  /// The value of the item called `name`; `nil` when it is not there, or there twice.
+  /// The value of the item called `name`; `nil` when it is not there, there twice, or can't be
+  /// read.
   subscript(name: String) -> String? {
     let values = items.filter { $0.name == name }
     return values.count == 1 ? values[0].value : nil
