@@ -4,8 +4,7 @@ extension HostileRequests {
   func broken(_ random: inout Randomness) -> Request {
     let valid = framed(&random)
     var request = Request(
-      level: "random bytes", bytes: [], isHead: valid.isHead, isAlices: valid.isAlices,
-      isFramed: false)
+      level: "random bytes", bytes: [], isAlices: valid.isAlices, isFramed: false)
     switch random.below(8) {
     case 0: request.bytes = random.bytes(1 + random.below(400))
     case 1:
@@ -30,6 +29,7 @@ extension HostileRequests {
       request.level = "damaged"
       request.bytes = random.damaged(valid.bytes)
     }
+    request.isHead = request.bytes.starts(with: Array("HEAD ".utf8))
     return request
   }
 

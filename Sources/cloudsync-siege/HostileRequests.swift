@@ -165,7 +165,8 @@ struct HostileRequests {
       "", ".", "..", "%2e%2e", "%2E", "..%2f", "%00", "%c0%ae", "%c0%af", "%5c", "etc", "passwd",
       "database", "device", "1", "2", Land.container, "development", "production", "private",
       "public", "shared", "records", "lookup", "query", "modify", "users", "caller", "assets",
-      "download", "upload", "courier", "console", "control", "index.html", "~", "...", ";a=b",
+      "download", "upload", "courier", "console", "cloudsync", "status", "events",
+      "faults", "sign-in", "index.html", "~", "...", ";a=b",
       String(repeating: "x", count: 300), String(repeating: "../", count: 40), "%ff%fe", "*",
     ]
     let count = random.below(10)

@@ -19,6 +19,8 @@ final class HostileSiege: Sendable {
   private let healthy = Mutex(Latencies())
   private let peak = Atomic<Int>(0)
   private let warm = Atomic<Int>(0)
+  /// The server's memory at each tenth of the way.
+  private let curve = Mutex<[Int]>([])
 
   init(_ options: Options) { self.options = options }
 
@@ -54,6 +56,9 @@ final class HostileSiege: Sendable {
         + "\(Figure.mebibytes(warm.load(ordering: .relaxed))) after the warm-up, peak "
         + "\(Figure.mebibytes(peak.load(ordering: .relaxed))), \(Figure.mebibytes(after)) after; "
         + "grown by \(Figure.mebibytes(grown)) (at most \(Figure.mebibytes(HostileSiege.growth)))")
+    print(
+      "  memory at each tenth, in MiB: "
+        + curve.withLock { $0.map { "\($0 / 1024)" } }.joined(separator: " "))
     print(
       "  descriptors: \(descriptors) before, \(server.descriptorCount) after; process \(id) "
         + (server.isRunning ? "is alive" : "is gone") + "; processor time "
@@ -125,10 +130,12 @@ final class HostileSiege: Sendable {
     while !isOver.load(ordering: .relaxed) {
       let memory = server.residentKilobytes
       peak.store(max(peak.load(ordering: .relaxed), memory), ordering: .relaxed)
+      let tenths = sent.load(ordering: .relaxed) * 10 / options.requests
+      curve.withLock { curve in
+        while curve.count < tenths { curve.append(memory) }
+      }
       // The caches are filled when a tenth is done.
-      if warm.load(ordering: .relaxed) == 0,
-        sent.load(ordering: .relaxed) >= options.requests / 10
-      {
+      if warm.load(ordering: .relaxed) == 0, tenths > 0 {
         warm.store(memory, ordering: .relaxed)
       }
       if !server.isRunning {

@@ -153,17 +153,13 @@ final class AccessWorld: Sendable {
     let brought = try await ask("POST", uploadPath, body: Array("ALICES-file-content".utf8))
     let file = try #require(try JSON(parsing: brought.body)["singleFile"])
     let text = String(decoding: file.bytes, as: UTF8.self)
-    _ = try await alices(
+    let saved = try await alices(
       .recordsModify,
       body: #"""
         {\#(zone),"operations":[{"operationType":"create","record":{"recordName":"ALICES-record",
         "recordType":"Note","createShortGUID":true,"fields":{"title":{"value":"ALICES-title"},
-        "file":{"type":"ASSETID","value":\#(text)}}}}]}
-        """#)
-    let shared = try await alices(
-      .recordsModify,
-      body: #"""
-        {\#(zone),"operations":[{"operationType":"create","record":{"recordName":"ALICES-share",
+        "file":{"type":"ASSETID","value":\#(text)}}}},
+        {"operationType":"create","record":{"recordName":"ALICES-share",
         "recordType":"cloudkit.share","fields":{"cloudkit.title":{"value":"ALICES-share-title"}},
         "publicPermission":"NONE","participants":[],"forRecord":{"recordName":"ALICES-record"}}}]}
         """#)
@@ -176,7 +172,7 @@ final class AccessWorld: Sendable {
     let found = try await alices(
       .recordsLookup, body: #"{\#(zone),"records":[{"recordName":"ALICES-record"}]}"#)
     let url = found["records"]?.array?.first?["fields"]?["file"]?["value"]?["downloadURL"]?.string
-    let share = shared["records"]?.array?.first?["shortGUID"]?.string
+    let share = saved["records"]?.array?.last?["shortGUID"]?.string
     return Belongings(
       shareName: try #require(share), filePath: try path(of: url),
       uploadPath: try await uploadTicket(), courierPath: try await courierTicket())

@@ -18,10 +18,12 @@ enum EndpointQuestion {
     static let nobodys = Names(
       zone: "NOBODY-zone", record: "NOBODY-record", share: "NOBODY-share",
       subscription: "NOBODY-subscription", shareName: "")
-    /// Somebody's own.
-    static let own = Names(
-      zone: "zone", record: "record", share: "share", subscription: "subscription",
-      shareName: "0123456789abcdef0123456789abcdef")
+    /// Somebody's own; the public database has one zone only.
+    static func own(_ database: DatabaseScope) -> Names {
+      Names(
+        zone: database == .public ? "_defaultZone" : "zone", record: "record", share: "share",
+        subscription: "subscription", shareName: "0123456789abcdef0123456789abcdef")
+    }
   }
 
   /// The body of a question about `names`, in zones of `owner`; the caller's own for `nil`.
@@ -70,16 +72,26 @@ enum EndpointQuestion {
     }
   }
 
-  /// What nobody in particular may do in the public database, by web-services 1.2: read records.
-  static func isOfWorld(_ endpoint: Endpoint, _ database: DatabaseScope) -> Bool {
+  /// What nobody in particular can do.
+  enum Business {
+    case allowed
+    /// There is nothing like it in this database, for anybody.
+    case nonsense
+    case forbidden
+  }
+
+  /// What nobody in particular may do, by web-services 1.2 and 1.6: read in the public database,
+  /// which has no feeds.
+  static func worldsBusiness(_ endpoint: Endpoint, _ database: DatabaseScope) -> Business {
+    guard database == .public else { return .forbidden }
     switch endpoint {
-    case .recordsLookup, .recordsQuery, .zonesList, .zonesLookup: database == .public
-    case .recordsModify, .recordsChanges, .recordsResolve, .recordsAccept, .changesDatabase,
-      .changesZone, .zonesModify, .zonesChanges, .subscriptionsList, .subscriptionsLookup,
-      .subscriptionsModify, .usersCaller, .usersCurrent, .usersDiscover, .usersLookupEmail,
-      .usersLookupID, .usersLookupContacts, .assetsUpload, .assetsRereference, .tokensCreate,
-      .tokensRegister:
-      false
+    case .recordsLookup, .recordsQuery, .zonesList, .zonesLookup: return .allowed
+    case .recordsChanges, .changesDatabase, .changesZone, .zonesChanges: return .nonsense
+    case .recordsModify, .recordsResolve, .recordsAccept, .zonesModify, .subscriptionsList,
+      .subscriptionsLookup, .subscriptionsModify, .usersCaller, .usersCurrent, .usersDiscover,
+      .usersLookupEmail, .usersLookupID, .usersLookupContacts, .assetsUpload, .assetsRereference,
+      .tokensCreate, .tokensRegister:
+      return .forbidden
     }
   }
 }
