@@ -44,7 +44,8 @@ struct AccessTests {
     _ answer: TestClient.Answer, _ reach: Credential.Reach, _ endpoint: Endpoint,
     _ database: DatabaseScope, _ place: String
   ) {
-    let needsSignIn = answer.status == 421 && answer.code == "AUTHENTICATION_REQUIRED"
+    let needsSignIn =
+      answer.status == 421 && answer.code == "AUTHENTICATION_REQUIRED"
       && answer.redirect?.hasPrefix("http://127.0.0.1:") == true
     let isAsExpected =
       switch reach {
@@ -119,7 +120,8 @@ struct AccessTests {
         for owner in [nil, world.alicesUser] {
           for query in [query, nobody] {
             let known = try await world.post(
-              endpoint, database, query: query, EndpointQuestion.body(endpoint, alices, owner: owner))
+              endpoint, database, query: query,
+              EndpointQuestion.body(endpoint, alices, owner: owner))
             let guessed = try await world.post(
               endpoint, database, query: query,
               EndpointQuestion.body(endpoint, nobodys, owner: owner))
@@ -137,7 +139,8 @@ struct AccessTests {
       let found = try await world.alices(
         .recordsLookup, .private,
         #"{\#(AccessWorld.zone),"records":[{"recordName":"ALICES-record"}]}"#)
-      #expect(found["records"]?.array?.first?["fields"]?["title"]?["value"] == .string("ALICES-title"))
+      #expect(
+        found["records"]?.array?.first?["fields"]?["title"]?["value"] == .string("ALICES-title"))
     }
   }
 }
