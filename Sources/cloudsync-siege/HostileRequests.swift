@@ -102,7 +102,7 @@ struct HostileRequests {
   private func extras(_ random: inout Randomness) -> String {
     var text = ""
     if random.happens(40) { text += "cloudsync: 1\r\n" }
-    if random.happens(10) { text += "cloudsync-device: device-\(random.below(100_000))\r\n" }
+    if random.happens(10) { text += "cloudsync-device: device-\(random.below(50))\r\n" }
     if random.happens(10) { text += "cloudsync-request: \(random.below(1000))\r\n" }
     if random.happens(3) { text += "cloudsync-user: \(land.alicesName)\r\n" }
     if random.happens(3) { text += "Expect: 100-continue\r\n" }

@@ -18,7 +18,8 @@ enum HostileValues {
 
   static let numbers: [JSON] = [
     .integer(0), .integer(-1), .integer(1), .integer(200), .integer(201), .integer(Int64.max),
-    .integer(Int64.min), .integer(1 << 53), .number(1e308), .number(-1e308), .number(.leastNonzeroMagnitude),
+    .integer(Int64.min), .integer(1 << 53), .number(1e308), .number(-1e308),
+    .number(.leastNonzeroMagnitude),
     .number(0.5), .number(-0.0), .number(9.3e18), .number(1e19), .number(253_402_300_800_000),
   ]
 

@@ -10,7 +10,7 @@ import WebServices
 struct PathTests {
   /// Targets that are none, and the statuses they may get.
   static let targets: [String] = [
-    "/", "//", "///", "/.", "/..", "/../", "/../../etc/passwd", "/./././etc/passwd",
+    "//", "///", "/.", "/..", "/../", "/../../etc/passwd", "/./././etc/passwd",
     "/..%2f..%2fetc%2fpasswd", "/%2e%2e/%2e%2e/etc/passwd", "/%2e%2e%2f%2e%2e%2fetc%2fpasswd",
     "/..%5c..%5cetc%5cpasswd", "/%252e%252e%252fetc%252fpasswd", "/%c0%ae%c0%ae/etc/passwd",
     "/%c0%af", "/%e0%80%af", "/%ff%fe", "/%00", "/etc/passwd%00", "/etc/passwd",

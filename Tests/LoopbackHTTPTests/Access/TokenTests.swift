@@ -39,7 +39,8 @@ struct TokenTests {
       let failed = try await world.post(
         .recordsLookup, query: try world.query("bob"), "not JSON")
       #expect(failed.status == 400 && failed.values(Self.header).count == 1)
-      #expect(try await caller(world, "x").values(Self.header).isEmpty)
+      let refused = try await caller(world, "x")
+      #expect(refused.values(Self.header).isEmpty)
     }
   }
 
@@ -100,8 +101,9 @@ struct TokenTests {
     }
     try await AccessWorld.run(path: path + "-another") { world in
       #expect(world.web.apiToken() != api)
-      #expect(try await caller(world, web).status == 421)
-      #expect(try await world.ask("GET", file).status == 404)
+      let told = try await caller(world, web)
+      let found = try await world.ask("GET", file)
+      #expect(told.status == 421 && found.status == 404)
     }
   }
 
