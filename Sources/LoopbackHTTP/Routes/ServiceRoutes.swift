@@ -21,9 +21,11 @@ struct ServiceRoutes: Sendable {
     static let webToken = "x-apple-cloudkit-web-auth-token"
   }
 
-  /// The most bytes of a body of JSON: a request's limit holds for what it says, which may take
-  /// several times as many to write down.
-  static let bodyBytes = 24 << 20
+  /// The most bytes of a body of JSON that saves records: a request's limit holds for what it says,
+  /// which may take several times as many to write down.
+  static let savingBytes = 24 << 20
+  /// The most bytes of any other body: two hundred names and what is said about them.
+  static let askingBytes = 2 << 20
 
   let server: LoopbackServer
   let tokens: AccessTokens
@@ -64,7 +66,9 @@ struct ServiceRoutes: Sendable {
     let methods = path.endpoint.takesGet ? ["GET", "HEAD", "POST"] : ["POST"]
     guard methods.contains(head.method) else { return .refuse(.wrongMethod(methods)) }
     if let refusal = refusal(of: finding(head, path), path) { return .refuse(refusal) }
-    return .accept(bodyBytes: ServiceRoutes.bodyBytes)
+    return .accept(
+      bodyBytes: path.endpoint == .recordsModify
+        ? ServiceRoutes.savingBytes : ServiceRoutes.askingBytes)
   }
 
   /// The answer to a request that was let in.
