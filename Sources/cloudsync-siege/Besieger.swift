@@ -6,11 +6,13 @@ struct Besieger {
   private let violations: Violations
   private var random: Randomness
   private var requests: HostileRequests
+  private let level: String?
   private let secret = Array(Land.secret.utf8)
   private var wire: Wire?
   private(set) var tally = Tally()
 
-  init(land: Land, seed: UInt64, violations: Violations) {
+  init(land: Land, seed: UInt64, level: String?, violations: Violations) {
+    self.level = level
     self.land = land
     self.violations = violations
     random = Randomness(seed: seed)
@@ -23,8 +25,8 @@ struct Besieger {
   /// connection the server's end comes.
   mutating func storm() throws(SiegeFault) -> Int {
     var storm: [HostileRequests.Request] = []
-    for _ in 0...random.below(24) { storm.append(requests.framed(&random)) }
-    let ends = random.happens(60)
+    for _ in 0...random.below(24) { storm.append(requests.framed(&random, level: level)) }
+    let ends = level == nil && random.happens(60)
     if ends { storm.append(requests.broken(&random)) }
     if wire == nil {
       wire = try Wire(port: land.keys.port)

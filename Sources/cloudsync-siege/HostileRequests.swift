@@ -44,26 +44,38 @@ struct HostileRequests {
 
   // MARK: Requests whose end can be found
 
-  /// A request that is hostile in what it says.
-  func framed(_ random: inout Randomness) -> Request {
-    switch random.below(100) {
-    case 0..<30:
-      request(&random, "values") { random, endpoint in
+  /// The levels of requests whose end can be found.
+  static let levels = [
+    "values", "JSON", "valid", "tokens", "paths", "tickets", "fields", "chunked",
+  ]
+
+  /// A request that is hostile in what it says; of one level, or of any.
+  func framed(_ random: inout Randomness, level: String? = nil) -> Request {
+    let shares = [30, 15, 15, 10, 10, 8, 6, 6]
+    var left = random.below(100)
+    var index = 0
+    while left >= shares[index] {
+      left -= shares[index]
+      index += 1
+    }
+    switch level ?? HostileRequests.levels[index] {
+    case "values":
+      return request(&random, "values") { random, endpoint in
         var body = bodies[endpoint] ?? .null
         for _ in 0...random.below(3) { body = body.mutated(&random, learned: learned) }
         return body.bytes
       }
-    case 30..<45:
-      request(&random, "JSON") { random, endpoint in
+    case "JSON":
+      return request(&random, "JSON") { random, endpoint in
         random.happens(40)
           ? random.pick(HostileValues.bodies) : random.damaged(texts[endpoint] ?? [])
       }
-    case 45..<60: request(&random, "valid") { _, endpoint in texts[endpoint] ?? [] }
-    case 60..<70: tokens(&random)
-    case 70..<80: paths(&random)
-    case 80..<88: tickets(&random)
-    case 88..<94: fields(&random)
-    default: chunked(&random)
+    case "tokens": return tokens(&random)
+    case "paths": return paths(&random)
+    case "tickets": return tickets(&random)
+    case "fields": return fields(&random)
+    case "chunked": return chunked(&random)
+    default: return request(&random, "valid") { _, endpoint in texts[endpoint] ?? [] }
     }
   }
 
@@ -102,7 +114,7 @@ struct HostileRequests {
   private func extras(_ random: inout Randomness) -> String {
     var text = ""
     if random.happens(40) { text += "cloudsync: 1\r\n" }
-    if random.happens(10) { text += "cloudsync-device: device-\(random.below(50))\r\n" }
+    if random.happens(10) { text += "cloudsync-device: device-\(random.below(100_000))\r\n" }
     if random.happens(10) { text += "cloudsync-request: \(random.below(1000))\r\n" }
     if random.happens(3) { text += "cloudsync-user: \(land.alicesName)\r\n" }
     if random.happens(3) { text += "Expect: 100-continue\r\n" }

@@ -78,7 +78,8 @@ final class HostileSiege: Sendable {
 
   private func besiege(_ land: Land, _ number: Int) {
     var besieger = Besieger(
-      land: land, seed: options.seed &* 1_000_003 &+ UInt64(number), violations: violations)
+      land: land, seed: options.seed &* 1_000_003 &+ UInt64(number), level: options.level,
+      violations: violations)
     while sent.load(ordering: .relaxed) < options.requests,
       !isOver.load(ordering: .relaxed)
     {

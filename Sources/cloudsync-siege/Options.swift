@@ -18,6 +18,8 @@ struct Options {
   var requests = 1_000_000
   /// What decides them.
   var seed: UInt64 = 1
+  /// The one level of hostile requests to send; `nil` for all.
+  var level: String?
   /// How many slow connections.
   var connections = 1000
   /// For how many seconds they besiege.
@@ -27,7 +29,7 @@ struct Options {
   var path: String?
 
   static let usage = """
-    usage: cloudsync-siege hostile [--requests N] [--seed S] [--storage memory|file]
+    usage: cloudsync-siege hostile [--requests N] [--seed S] [--storage memory|file] [--level L]
            cloudsync-siege slow [--connections N] [--seconds T] [--storage memory|file]
 
     Besieges a server of its own, which runs as another process, and looks whether it stands.
@@ -36,6 +38,7 @@ struct Options {
       slow     clients that send and read slowly: others must not notice
       --requests N     how many requests, 1000 to 1,000,000,000 (1000000)
       --seed S         what decides them (1)
+      --level L        one level only: \(HostileRequests.levels.joined(separator: ", "))
       --connections N  how many slow connections, 10 to 2000 (1000)
       --seconds T      how long they besiege, 5 to 3600 (60)
       --storage KIND   where the server keeps its data (memory)
@@ -56,6 +59,12 @@ struct Options {
           throw UsageError("--storage needs memory or file")
         }
         self.storage = storage
+      case "--level":
+        guard let name = rest.popFirst(), HostileRequests.levels.contains(name) else {
+          throw UsageError(
+            "--level needs one of " + HostileRequests.levels.joined(separator: ", "))
+        }
+        level = name
       case "--path": path = rest.popFirst()
       case "--help", "-h":
         programme = nil
