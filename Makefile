@@ -6,7 +6,7 @@ SEEDS ?= 20000
 SOAK ?= 300
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
-.PHONY: help demo test check bench simulate soak sqlite format
+.PHONY: help demo test check bench simulate soak siege sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -15,6 +15,7 @@ help:
 	@echo 'make bench     print what things cost, as ratios'
 	@echo 'make simulate  run $(SEEDS) seeded worlds with faults (SEEDS=n for another number)'
 	@echo 'make soak      devices write for 5 minutes to a server that is killed every 10 s (SOAK=n s)'
+	@echo 'make siege     besiege the HTTP server with hostile and with slow clients'
 	@echo 'make format    format all Swift files'
 
 demo: sqlite
@@ -38,6 +39,11 @@ simulate: sqlite
 
 soak: sqlite
 	$(SWIFT) run -c release cloudsync-soak --seconds $(SOAK)
+
+siege: sqlite
+	$(SWIFT) run -c release cloudsync-siege hostile
+	$(SWIFT) run -c release cloudsync-siege hostile --storage file
+	$(SWIFT) run -c release cloudsync-siege slow
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples

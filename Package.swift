@@ -80,6 +80,8 @@ let package = Package(
     tool(
       "cloudsync-soak",
       ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
+    tool(
+      "cloudsync-siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
 
     // the example stores and their tool
     store("SyncSupport", ["CloudSync"]),

@@ -20,7 +20,7 @@ extension CloudMachine {
       user: account.user, device: caller.device, requestID: call.requestID)
     if let receipt = try storage.receipt(key) {
       guard receipt.reply.answers(call.request) else {
-        throw Refusal(.invalidArguments, "this request ID belongs to another kind of request")
+        throw Refusal(.invalidArguments, "this request ID belongs to another request")
       }
       return CloudAnswer(result: .success(receipt.reply))
     }
@@ -125,13 +125,17 @@ extension CloudRequest {
 }
 
 extension CloudReply {
-  /// Whether this is the kind of answer `request` gets.
+  /// Whether this is the kind of answer `request` gets, with a result for each of its items.
   fileprivate func answers(_ request: CloudRequest) -> Bool {
     switch (self, request) {
-    case (.zonesModified, .modifyZones), (.recordsModified, .modifyRecords),
-      (.subscriptionsModified, .modifySubscriptions), (.sharesAccepted, .acceptShares),
-      (.assetUploaded, .uploadAsset):
-      true
+    case (.zonesModified(let saved, let deleted), .modifyZones(let request)):
+      saved.count == request.save.count && deleted.count == request.delete.count
+    case (.recordsModified(let saved, let deleted), .modifyRecords(let request)):
+      saved.count == request.save.count && deleted.count == request.delete.count
+    case (.subscriptionsModified(let saved, let deleted), .modifySubscriptions(let request)):
+      saved.count == request.save.count && deleted.count == request.delete.count
+    case (.sharesAccepted(let results), .acceptShares(let urls)): results.count == urls.count
+    case (.assetUploaded, .uploadAsset): true
     case (.zonesModified, _), (.recordsModified, _), (.subscriptionsModified, _),
       (.currentUser, _), (.databaseChanges, _), (.zoneChanges, _), (.zones, _), (.records, _),
       (.subscriptions, _), (.queried, _), (.sharesResolved, _), (.sharesAccepted, _),

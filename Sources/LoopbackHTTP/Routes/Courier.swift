@@ -21,8 +21,8 @@ final class Courier: Sendable {
   fileprivate struct State {
     var boxes: [Ticket.Holder: Box] = [:]
     var readers = 0
-    /// Requests whose end came before they began to wait.
-    var ended: Set<Int> = []
+    /// The requests that are not answered, and whether their end came before they began to wait.
+    var hasEnded: [Int: Bool] = [:]
     var isClosed = false
   }
 
@@ -30,6 +30,8 @@ final class Courier: Sendable {
   private static let room = 200
   /// How many seconds a box is kept that nobody empties.
   private static let patience: Double = 300
+  /// How many boxes there are at most; for one more, the one that was not emptied for longest goes.
+  private let mostBoxes: Int
 
   private let state = Mutex(State())
   private let clock: any Clock<Duration>
@@ -39,8 +41,9 @@ final class Courier: Sendable {
   /// A courier that answers a waiting device after `wait` of `clock`, push or no push.
   init(
     clock: any Clock<Duration>, wallClock: @escaping @Sendable () -> Timestamp,
-    wait: Duration = .seconds(25)
+    wait: Duration = .seconds(25), mostBoxes: Int = 2048
   ) {
+    self.mostBoxes = mostBoxes
     self.clock = clock
     self.wallClock = wallClock
     self.wait = wait
@@ -49,20 +52,15 @@ final class Courier: Sendable {
   /// How many devices have a box.
   var boxCount: Int { state.withLock { $0.boxes.count } }
 
+  /// How many requests are not answered.
+  var requestCount: Int { state.withLock { $0.hasEnded.count } }
+
   /// Has pushes for `holder` collected from now on.
   func open(_ holder: Ticket.Holder, _ server: LoopbackServer) {
     let now = wallClock()
-    let old = state.withLock { state in
-      let old = state.boxes.filter { element in
-        element.value.reader == nil
-          && now.secondsSinceReferenceDate - element.value.lastRead.secondsSinceReferenceDate
-            > Courier.patience
-      }
-      for holder in old.keys { state.boxes[holder] = nil }
-      return old.values.map(\.observation)
-    }
-    for observation in old { observation.stop() }
     guard !state.withLock({ $0.isClosed || $0.boxes[holder] != nil }) else { return }
+    let old = state.withLock { $0.throwAway(now, patience: Courier.patience, most: mostBoxes) }
+    for observation in old { observation.stop() }
     let device = server.remoteDevice(holder.device, account: holder.account)
     let container = holder.container
     let observation = device.observeSignals { [weak self] signal in
@@ -108,6 +106,7 @@ final class Courier: Sendable {
   private func next(_ holder: Ticket.Holder) async -> CloudPush? {
     let id = state.withLock { state in
       state.readers += 1
+      state.hasEnded[state.readers] = false
       return state.readers
     }
     let timer = Task { [clock, wait] in
@@ -127,7 +126,7 @@ final class Courier: Sendable {
       end(id, holder)
     }
     state.withLock { state in
-      state.ended.remove(id)
+      state.hasEnded[id] = nil
       state.boxes[holder]?.lastRead = wallClock()
     }
     return push
@@ -137,7 +136,8 @@ final class Courier: Sendable {
   private func end(_ id: Int, _ holder: Ticket.Holder) {
     let reader = state.withLock { state -> CheckedContinuation<CloudPush?, Never>? in
       guard let reader = state.boxes[holder]?.reader, reader.id == id else {
-        state.ended.insert(id)
+        // The timer of a request that is answered comes too late to be remembered.
+        if state.hasEnded[id] != nil { state.hasEnded[id] = true }
         return nil
       }
       state.boxes[holder]?.reader = nil
@@ -170,11 +170,27 @@ extension Courier.State {
     var replaced: CheckedContinuation<CloudPush?, Never>?
   }
 
+  /// Makes room for a box; what was thrown away for it.
+  fileprivate mutating func throwAway(
+    _ now: Timestamp, patience: Double, most: Int
+  ) -> [any SignalObservation] {
+    let idle = boxes.filter { $0.value.reader == nil }
+      .sorted { $0.value.lastRead < $1.value.lastRead }
+    let excess = boxes.count - most + 1
+    let old = idle.enumerated().prefix { index, element in
+      let age =
+        now.secondsSinceReferenceDate - element.value.lastRead.secondsSinceReferenceDate
+      return index < excess || age > patience
+    }.map(\.element)
+    for element in old { boxes[element.key] = nil }
+    return old.map(\.value.observation)
+  }
+
   fileprivate mutating func beginReading(
     _ id: Int, _ holder: Ticket.Holder, _ continuation: CheckedContinuation<CloudPush?, Never>,
     now: Timestamp
   ) -> Beginning {
-    guard let box = boxes[holder], !ended.contains(id) else { return Beginning(isOver: true) }
+    guard let box = boxes[holder], hasEnded[id] != true else { return Beginning(isOver: true) }
     boxes[holder]?.lastRead = now
     if let push = box.waiting.first {
       boxes[holder]?.waiting.removeFirst()

@@ -39,8 +39,13 @@ final class Door: Sendable {
     }
     if let refusal = inside.policy.refusal(of: head) { return .refuse(HTTPResponse(refusal)) }
     if head.method == "OPTIONS" { return .accept(bodyBytes: 0) }
-    if let admission = inside.routes.admission(head) { return admission }
-    return .refuse(.failure(404, "NOT_FOUND", "there is nothing here"))
+    let admission =
+      inside.routes.admission(head)
+      ?? .refuse(.failure(404, "NOT_FOUND", "there is nothing here"))
+    guard case .refuse(var refusal) = admission else { return admission }
+    // A page that is let in has to read where to sign in.
+    refusal.fields += inside.policy.fields(for: head)
+    return .refuse(refusal)
   }
 
   func answer(_ request: HTTPRequest) async -> HTTPResponse {

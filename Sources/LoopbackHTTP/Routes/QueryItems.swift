@@ -14,17 +14,20 @@ struct QueryItems: Sendable {
   /// A plus sign stays one: the tokens that travel here may hold it, and clients forget to escape
   /// it.
   subscript(name: String) -> String? {
-    var found: Substring.UTF8View?
-    for item in query.utf8.split(separator: UInt8(ascii: "&")) {
-      guard item.starts(with: name.utf8) else { continue }
+    let values = values(name)
+    guard values.count == 1 else { return nil }
+    let text = String(Substring(values[0]))
+    return values[0].contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : text
+  }
+
+  /// How many items are called `name`.
+  func count(_ name: String) -> Int { values(name).count }
+
+  private func values(_ name: String) -> [Substring.UTF8View] {
+    query.utf8.split(separator: UInt8(ascii: "&")).compactMap { item in
+      guard item.starts(with: name.utf8) else { return nil }
       let rest = item.dropFirst(name.utf8.count)
-      guard rest.isEmpty || rest.first == UInt8(ascii: "=") else { continue }
-      if found != nil { return nil }
-      found = rest.dropFirst()
-    }
-    return found.flatMap { value in
-      let text = String(Substring(value))
-      return value.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : text
+      return rest.isEmpty || rest.first == UInt8(ascii: "=") ? rest.dropFirst() : nil
     }
   }
 }

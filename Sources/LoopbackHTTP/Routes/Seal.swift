@@ -26,14 +26,15 @@ struct Seal: Sendable {
     return Seal.text(writer.bytes + code(of: writer.bytes))
   }
 
-  /// What is in a text sealed here as this kind; `nil` for every other text.
+  /// What is in a text sealed here as this kind; `nil` for every other text, also for one that
+  /// only means the same bytes.
   func open<Value>(
     _ text: some StringProtocol, _ kind: Kind,
     _ read: (inout ByteReader) throws(ByteFormatError) -> Value
   ) -> Value? {
-    guard text.utf8.count <= 4096, let bytes = Seal.bytes(text), bytes.count > 32 else {
-      return nil
-    }
+    guard text.utf8.count <= 4096, let bytes = Seal.bytes(text), bytes.count > 32,
+      Seal.text(bytes).utf8.elementsEqual(text.utf8)
+    else { return nil }
     let content = bytes.dropLast(32)
     guard Seal.isSame(Array(bytes.suffix(32)), code(of: Array(content))) else { return nil }
     var reader = ByteReader(content)

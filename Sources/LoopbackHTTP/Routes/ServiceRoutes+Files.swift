@@ -30,10 +30,7 @@ extension ServiceRoutes {
       throw CloudError(.notAuthenticated, "no account is signed in")
     }
     let asked = try body.list("tokens")
-    guard asked.count <= server.limits.itemsPerRequest else {
-      throw CloudError(
-        .limitExceeded, "at most \(server.limits.itemsPerRequest) files can be announced at once")
-    }
+    try checkCount(asked.count, "places for files")
     let until = Timestamp(
       secondsSinceReferenceDate: tokens.clock().secondsSinceReferenceDate
         + ServiceRoutes.uploadSeconds)
@@ -56,7 +53,9 @@ extension ServiceRoutes {
   func rereference(_ body: JSON, _ visit: Visit) async throws(CloudError) -> JSON {
     let zone = try visit.notation.zone(in: body)
     var assets: [JSON] = []
-    for (index, value) in try body.list("assets").enumerated() {
+    let asked = try body.list("assets")
+    try checkCount(asked.count, "files")
+    for (index, value) in asked.enumerated() {
       let id = try visit.notation.recordID(value, in: zone)
       let key = try value.text("fieldName")
       assets.append(try await rereference(id, key, visit, index))
@@ -89,17 +88,22 @@ extension ServiceRoutes {
     return visit.notation.json(kept)
   }
 
+  /// The answer to a ticket whose time is over, which needs no body; `nil` while it is good.
+  func refusal(of ticket: Ticket) -> HTTPResponse? {
+    guard case .upload(let holder, _, _, _, let until) = ticket, tokens.clock() > until else {
+      return nil
+    }
+    return failure(
+      CloudError(.serverRejectedRequest, "the time to bring this file is over; ask again"),
+      Notation(container: holder.container, database: holder.database))
+  }
+
   /// Answers whoever shows a ticket.
   func answer(_ ticket: Ticket, _ request: HTTPRequest) async -> HTTPResponse {
     switch ticket {
     case .courier(let holder): return await courier.answer(holder, server)
-    case .upload(let holder, let recordType, let key, let requestID, let until):
+    case .upload(let holder, let recordType, let key, let requestID, _):
       let notation = Notation(container: holder.container, database: holder.database)
-      guard tokens.clock() <= until else {
-        return failure(
-          CloudError(.serverRejectedRequest, "the time to bring this file is over; ask again"),
-          notation)
-      }
       let upload = UploadAsset(recordType: recordType, key: key, content: request.body)
       do throws(CloudError) {
         let call = holder.call(.uploadAsset(upload), id: requestID)

@@ -21,9 +21,11 @@ struct ServiceRoutes: Sendable {
     static let webToken = "x-apple-cloudkit-web-auth-token"
   }
 
-  /// The most bytes of a body of JSON: a request's limit holds for what it says, which may take
-  /// several times as many to write down.
-  static let bodyBytes = 24 << 20
+  /// The most bytes of a body of JSON that saves records: a request's limit holds for what it says,
+  /// which may take several times as many to write down.
+  static let savingBytes = 24 << 20
+  /// The most bytes of any other body: two hundred names and what is said about them.
+  static let askingBytes = 2 << 20
 
   let server: LoopbackServer
   let tokens: AccessTokens
@@ -54,6 +56,7 @@ struct ServiceRoutes: Sendable {
       guard ticket.methods.contains(head.method) else {
         return .refuse(.wrongMethod(ticket.methods))
       }
+      if let refusal = refusal(of: ticket) { return .refuse(refusal) }
       return .accept(bodyBytes: ticket.isUpload ? server.limits.assetBytes : 0)
     }
     guard head.path.hasPrefix("/database/") || head.path.hasPrefix("/device/") else { return nil }
@@ -62,8 +65,10 @@ struct ServiceRoutes: Sendable {
     }
     let methods = path.endpoint.takesGet ? ["GET", "HEAD", "POST"] : ["POST"]
     guard methods.contains(head.method) else { return .refuse(.wrongMethod(methods)) }
-    if let refusal = refusal(of: finding(head, path)) { return .refuse(refusal) }
-    return .accept(bodyBytes: ServiceRoutes.bodyBytes)
+    if let refusal = refusal(of: finding(head, path), path) { return .refuse(refusal) }
+    return .accept(
+      bodyBytes: path.endpoint == .recordsModify
+        ? ServiceRoutes.savingBytes : ServiceRoutes.askingBytes)
   }
 
   /// The answer to a request that was let in.
@@ -75,7 +80,7 @@ struct ServiceRoutes: Sendable {
       return .failure(404, "NOT_FOUND", "there is no such endpoint")
     }
     let finding = finding(request.head, path)
-    if let refusal = refusal(of: finding) { return refusal }
+    if let refusal = refusal(of: finding, path) { return refusal }
     var bearer: AccessTokens.Bearer?
     if case .person(let person) = finding { bearer = person }
     var response = await answer(request, path, bearer)
@@ -115,19 +120,42 @@ struct ServiceRoutes: Sendable {
 
   private var signInURL: String { baseURL + "/console#sign-in" }
 
+  /// Refuses a request that asks for more than the server does at once.
+  func checkCount(_ count: Int, _ what: String) throws(CloudError) {
+    let most = server.limits.itemsPerRequest
+    guard count <= most else {
+      throw CloudError(.limitExceeded, "at most \(most) \(what) can be asked for at once")
+    }
+  }
+
   // MARK: Letting in
 
   private func finding(_ head: HTTPRequestHead, _ path: ServicePath) -> AccessTokens.Finding {
     let items = QueryItems(head.query)
-    // Old clients call the web token a session.
     return tokens.finding(
-      api: items["ckAPIToken"], web: items["ckWebAuthToken"] ?? items["ckSession"],
-      container: path.container)
+      api: items["ckAPIToken"], web: webToken(items), container: path.container)
   }
 
-  private func refusal(of finding: AccessTokens.Finding) -> HTTPResponse? {
+  /// The web token of a request, which old clients call a session.
+  ///
+  /// One that is there twice or can't be read is none that is good: whoever shows it is told so,
+  /// and not taken for somebody who shows none.
+  private func webToken(_ items: QueryItems) -> String? {
+    let names = ["ckWebAuthToken", "ckSession"]
+    switch names.map(items.count).reduce(0, +) {
+    case 0: return nil
+    case 1: return names.lazy.compactMap { items[$0] }.first ?? "?"
+    default: return "?"
+    }
+  }
+
+  private func refusal(of finding: AccessTokens.Finding, _ path: ServicePath) -> HTTPResponse? {
     switch finding {
-    case .app, .person: nil
+    case .person: nil
+    case .app:
+      needsPerson(path)
+        ? .failure(
+          421, "AUTHENTICATION_REQUIRED", "no account is signed in", redirect: signInURL) : nil
     case .unknownApp:
       .failure(
         401, "AUTHENTICATION_FAILED",
@@ -137,6 +165,20 @@ struct ServiceRoutes: Sendable {
       .failure(
         421, "AUTHENTICATION_REQUIRED", "the ckWebAuthToken is not valid here, or not any more",
         redirect: signInURL)
+    }
+  }
+
+  /// Whether nobody in particular has no business there: with people, with files to bring, and in
+  /// all databases but the public one, whose rules decide on the rest. Source: web-services 1.2.
+  private func needsPerson(_ path: ServicePath) -> Bool {
+    switch path.endpoint {
+    case .usersCaller, .usersCurrent, .usersDiscover, .usersLookupEmail, .usersLookupID,
+      .usersLookupContacts, .assetsUpload, .assetsRereference, .tokensCreate, .tokensRegister:
+      true
+    case .recordsModify, .recordsLookup, .recordsQuery, .recordsChanges, .recordsResolve,
+      .recordsAccept, .changesDatabase, .changesZone, .zonesList, .zonesLookup, .zonesModify,
+      .zonesChanges, .subscriptionsList, .subscriptionsLookup, .subscriptionsModify:
+      path.database != .public
     }
   }
 
@@ -183,6 +225,8 @@ struct ServiceRoutes: Sendable {
       visit.path, body: body, notation: visit.notation,
       wantsToken: visit.items["getCurrentSyncToken"] == "true", newName: { UUID().uuidString })
     guard let exchange else { throw .malformed("there is no such endpoint") }
+    // One more may ask for the feed's token.
+    try checkCount(exchange.requests.count - 1, "zones")
     var outcomes: [Exchange.Outcome] = []
     for (index, request) in exchange.requests.enumerated() {
       let call = visit.call(request, index == 0 ? "" : "/\(index)")

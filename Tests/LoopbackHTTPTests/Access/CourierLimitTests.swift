@@ -1,0 +1,50 @@
+import CloudProtocol
+import LoopbackServer
+import Records
+import Testing
+
+@testable import LoopbackHTTP
+
+@Suite("The courier keeps what it needs and no more")
+struct CourierLimitTests {
+  private func holder(_ device: String) -> Ticket.Holder {
+    Ticket.Holder(
+      account: "alice", device: device, container: "c", environment: .development,
+      database: .private)
+  }
+
+  @Test("Of too many boxes the one that was not emptied for longest goes")
+  func boxes() async {
+    let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })
+    let courier = Courier(clock: ManualClock(), wallClock: server.clock, mostBoxes: 10)
+    for number in 0..<1000 { courier.open(holder("device \(number)"), server) }
+    #expect(courier.boxCount == 10)
+    courier.close()
+    #expect(courier.boxCount == 0)
+    server.close()
+  }
+
+  @Test("A request is forgotten when it is answered: by a push, by time, by its end, by another")
+  func requests() async throws {
+    let clock = ManualClock()
+    let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })
+    let courier = Courier(clock: clock, wallClock: server.clock)
+    let one = holder("one")
+    for _ in 0..<20 {
+      let answer = Task { await courier.answer(one, server) }
+      while courier.requestCount == 0 { await Task.yield() }
+      answer.cancel()
+      #expect(await answer.value.body.isEmpty)
+    }
+    let late = Task { await courier.answer(one, server) }
+    while courier.requestCount == 0 { await Task.yield() }
+    while courier.requestCount > 0 {
+      clock.move(by: .seconds(25))
+      await Task.yield()
+    }
+    #expect(await late.value.body.isEmpty)
+    #expect(courier.requestCount == 0 && courier.boxCount == 1)
+    courier.close()
+    server.close()
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import LoopbackServer
+import Records
+import Testing
+import WebServices
+
+@testable import LoopbackHTTP
+
+/// Web tokens over time. Source: web-services 1.2.
+@Suite("Tokens: handed on, kept and lost")
+struct TokenTests {
+  private static let header = "x-apple-cloudkit-web-auth-token"
+
+  private func caller(
+    _ world: AccessWorld, _ token: String
+  ) async throws -> TestClient.Answer {
+    let query = "ckAPIToken=\(world.web.apiToken())&ckWebAuthToken=\(token)"
+    return try await world.ask("GET", world.path(.usersCaller, .public) + "?" + query)
+  }
+
+  @Test("Each answer brings a new token for the same person, and the older ones still work")
+  func rotation() async throws {
+    try await AccessWorld.run { world in
+      let first = try world.web.webAuthToken(for: "bob")
+      var all = [first]
+      for _ in 0..<20 {
+        let answer = try await caller(world, all.last ?? "")
+        let next = answer.values(Self.header)
+        #expect(answer.status == 200 && next.count == 1, "\(answer.whole)")
+        all += next
+      }
+      #expect(Set(all).count == all.count)
+      let users = try await withThrowingTaskGroup(of: String.self) { group in
+        for token in all { group.addTask { try await caller(world, token).text } }
+        return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+      }
+      #expect(users.count == 1 && users.first?.contains("userRecordName") == true, "\(users)")
+      // A failed question brings one as well; a refused one brings none.
+      let failed = try await world.post(
+        .recordsLookup, query: try world.query("bob"), "not JSON")
+      #expect(failed.status == 400 && failed.values(Self.header).count == 1)
+      let refused = try await caller(world, "x")
+      #expect(refused.values(Self.header).isEmpty)
+    }
+  }
+
+  @Test("A token lives for its time, counted from when it was handed out")
+  func lifetime() async throws {
+    try await AccessWorld.run { world in
+      let first = try world.web.webAuthToken(for: "bob")
+      world.pass(seconds: AccessWorld.lifetime)
+      let answer = try await caller(world, first)
+      #expect(answer.status == 200)
+      let second = try #require(answer.values(Self.header).first)
+      world.pass(seconds: 1)
+      #expect(try await caller(world, first).status == 421)
+      world.pass(seconds: AccessWorld.lifetime - 1)
+      #expect(try await caller(world, second).status == 200)
+      world.pass(seconds: 1)
+      #expect(try await caller(world, second).status == 421)
+      // A clock that was set back makes nobody a stranger.
+      world.pass(seconds: -10 * AccessWorld.lifetime)
+      #expect(try await caller(world, second).status == 200)
+    }
+  }
+
+  @Test("A token for one container brings tokens for that container")
+  func containers() async throws {
+    try await AccessWorld.run { world in
+      let token = try world.web.webAuthToken(for: "bob", container: AccessWorld.container)
+      let next = try #require(try await caller(world, token).values(Self.header).first)
+      let query = "ckAPIToken=\(world.web.apiToken())&ckWebAuthToken=\(next)"
+      let path = world.path(.usersCaller, .public)
+      #expect(try await world.ask("GET", path + "?" + query).status == 200)
+      let elsewhere = path.replacing(AccessWorld.container, with: AccessWorld.otherContainer)
+      #expect(try await world.ask("GET", elsewhere + "?" + query).status == 421)
+    }
+  }
+
+  @Test("What was handed out before a restart is good after it, on the same file only")
+  func restart() async throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("access-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appendingPathComponent("cloud.sqlite").path
+    var api = ""
+    var web = ""
+    var file = ""
+    var user = ""
+    try await AccessWorld.run(path: path) { world in
+      let answer = try await caller(world, try world.web.webAuthToken(for: AccessWorld.alice))
+      web = try #require(answer.values(Self.header).first)
+      (api, user) = (world.web.apiToken(), answer.text)
+      file = try await world.settle().filePath
+    }
+    try await AccessWorld.run(path: path) { world in
+      let answer = try await caller(world, web)
+      #expect(world.web.apiToken() == api && answer.status == 200 && answer.text == user)
+      #expect(try await world.ask("GET", file).text == "ALICES-file-content")
+    }
+    try await AccessWorld.run(path: path + "-another") { world in
+      #expect(world.web.apiToken() != api)
+      let told = try await caller(world, web)
+      let found = try await world.ask("GET", file)
+      #expect(told.status == 421 && found.status == 404)
+    }
+  }
+
+  @Test("Nothing that serves requests prints, logs or notes down anything")
+  func silence() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    var count = 0
+    for room in ["LoopbackHTTP", "WebServices", "LoopbackServer", "CloudMachine"] {
+      let folder = root.appendingPathComponent("Sources/\(room)")
+      let files = try #require(FileManager.default.enumerator(atPath: folder.path))
+      for case let name as String in files where name.hasSuffix(".swift") {
+        let text = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+        count += 1
+        // Examples in comments print what their reader is to see.
+        let code = text.split(separator: "\n")
+          .filter { !$0.drop { $0 == " " }.hasPrefix("//") }.joined(separator: "\n")
+        for word in [
+          "print(", "debugPrint(", "NSLog(", "dump(", "os_log", "Logger(", "syslog(", "fputs(",
+          "standardOutput", "standardError", "STDERR_FILENO", "STDOUT_FILENO",
+        ] where code.contains(word) {
+          Issue.record("\(room)/\(name) has \(word)")
+        }
+      }
+    }
+    #expect(count > 100)
+  }
+}
