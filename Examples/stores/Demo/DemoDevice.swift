@@ -1,3 +1,4 @@
+import CommandLineKit
 import ClipboardStore
 import CloudSync
 import Foundation

@@ -1,3 +1,4 @@
+import CommandLineKit
 import CloudSync
 import Foundation
 import LoopbackServer
