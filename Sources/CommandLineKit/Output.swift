@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// Where the tool's words go: results to standard output, everything else to standard error.
 package struct Output: Sendable {

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import LoopbackHTTP
 
 /// `exec`: a server for as long as a command runs.
 struct Exec: Sendable {

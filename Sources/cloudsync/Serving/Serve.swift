@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import LoopbackHTTP
 import WebServices
 
 /// `serve`: a server that runs until it is told to stop.
