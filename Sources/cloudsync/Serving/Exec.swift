@@ -29,6 +29,7 @@ struct Exec: Sendable {
     }
     let code = await child.exitCode()
     forwarding.cancel()
+    signals.exitAtNext()
     await running.stop()
     return code
   }
