@@ -43,10 +43,54 @@ extension Command {
       if isJSON { throw UsageError("--json means nothing here") }
       return .exec(
         Exec(options: try ServerOptions(&arguments, environment), command: command))
+    case "inspect": return .inspect(try inspect(&arguments, environment))
+    case "watch":
+      return .watch(
+        Watch(address: try Address(&arguments, environment, needsServer: "watch")))
+    case "faults":
+      let address = try Address(&arguments, environment, needsServer: "faults")
+      return .faults(Faults(verb: try Faults.Verb(&arguments), address: address))
+    case "export", "import", "reset":
+      return .archives(
+        Archives(
+          verb: try archives(name, &arguments), address: try Address(&arguments, environment)))
     case "state": return try state(&arguments)
     case "help": return .help(topic: arguments.word())
     case "version": return .version
     default: throw UsageError("unknown command \(quoted(name))")
+    }
+  }
+
+  private static func inspect(
+    _ arguments: inout Arguments, _ environment: [String: String]
+  ) throws(UsageError) -> Inspect {
+    var subject: Subject?
+    if let word = arguments.word() {
+      subject = Subject(rawValue: word)
+      guard subject != nil else {
+        let all = Subject.allCases.map(\.rawValue).joined(separator: ", ")
+        throw UsageError("cannot inspect \(quoted(word)); there are \(all)")
+      }
+    }
+    var inspect = Inspect(
+      subject: subject, address: try Address(&arguments, environment),
+      choice: try DatabaseChoice(&arguments, environment),
+      limit: try arguments.limit(or: Inspect.usualLimit), after: nil)
+    if subject?.hasPages == true { inspect.after = arguments.value("after") }
+    return inspect
+  }
+
+  private static func archives(
+    _ name: String, _ arguments: inout Arguments
+  ) throws(UsageError) -> Archives.Verb {
+    switch name {
+    case "export": return .export(to: arguments.value("output"))
+    case "import": return .importFrom(try arguments.word("the file, or - for standard input,"))
+    default:
+      guard arguments.flag("yes") else {
+        throw UsageError("reset removes everything the server holds; add --yes to say so")
+      }
+      return .reset
     }
   }
 

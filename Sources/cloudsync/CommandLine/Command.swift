@@ -4,6 +4,10 @@ import CommandLineKit
 enum Command {
   case serve(Serve)
   case exec(Exec)
+  case inspect(Inspect)
+  case watch(Watch)
+  case faults(Faults)
+  case archives(Archives)
   case showState(path: String, member: String?, limit: Int)
   case compareStates(old: String, new: String, member: String?)
   case help(topic: String?)
@@ -16,6 +20,10 @@ enum Command {
     switch self {
     case .serve(let serve): return try await serve.run(output)
     case .exec(let exec): return try await exec.run(output)
+    case .inspect(let inspect): return try await inspect.run(output)
+    case .watch(let watch): return try await watch.run(output)
+    case .faults(let faults): return try await faults.run(output)
+    case .archives(let archives): return try await archives.run(output)
     case .showState(let path, let member, let limit):
       return try States.show(path, member: member, limit: limit, output)
     case .compareStates(let old, let new, let member):

@@ -63,15 +63,16 @@ nonisolated(unsafe) private var signalPipe: CInt = -1
 private func catchSignal(_ number: CInt) {
   var action = sigaction()
   action.sa_flags = CInt(SA_SIGINFO | SA_RESTART)
-  let handler: @convention(c) (CInt, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) ->
-    Void = { number, info, _ in
-      let error = errno
-      // What no process sent, the terminal did.
-      let isFromTerminal = info.map { sender(of: $0.pointee) == 0 } ?? false
-      var bytes = (UInt8(truncatingIfNeeded: number), UInt8(isFromTerminal ? 1 : 0))
-      _ = write(signalPipe, &bytes, 2)
-      errno = error
-    }
+  let handler:
+    @convention(c) (CInt, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) ->
+      Void = { number, info, _ in
+        let error = errno
+        // What no process sent, the terminal did.
+        let isFromTerminal = info.map { sender(of: $0.pointee) == 0 } ?? false
+        var bytes = (UInt8(truncatingIfNeeded: number), UInt8(isFromTerminal ? 1 : 0))
+        _ = write(signalPipe, &bytes, 2)
+        errno = error
+      }
   #if canImport(Darwin)
     action.__sigaction_u.__sa_sigaction = handler
   #else
