@@ -8,6 +8,8 @@ struct Table {
     var title: String
     /// Whether numbers stand in it, which end at the same place.
     var isNumeric = false
+    /// Whether it is shortened before the others are.
+    var yields = false
   }
 
   let columns: [Column]
@@ -28,7 +30,12 @@ struct Table {
     var widths = shown.map { index in
       rows.reduce(columns[index].title.count) { max($0, Table.width(of: $1[index])) }
     }
-    if let width { Table.fit(&widths, into: width - 2 * max(0, shown.count - 1)) }
+    if let width {
+      let yielding = widths.indices.filter { columns[shown[$0]].yields }
+      let room = width - 2 * max(0, shown.count - 1)
+      Table.fit(&widths, yielding, into: room)
+      Table.fit(&widths, Array(widths.indices), into: room)
+    }
     var lines = [line(shown.map { columns[$0].title }, shown, widths)]
     lines += rows.map { row in line(shown.map { row[$0] }, shown, widths) }
     return lines.map { $0 + "\n" }.joined()
@@ -46,11 +53,12 @@ struct Table {
     return line
   }
 
-  /// Takes from the widest columns until all fit; none gets narrower than 8.
-  private static func fit(_ widths: inout [Int], into total: Int) {
+  /// Takes from the widest of some columns until all fit; none gets narrower than 8.
+  private static func fit(_ widths: inout [Int], _ some: [Int], into total: Int) {
     while widths.reduce(0, +) > total {
-      guard let widest = widths.indices.max(by: { widths[$0] < widths[$1] }), widths[widest] > 8
-      else { return }
+      guard let widest = some.max(by: { widths[$0] < widths[$1] }), widths[widest] > 8 else {
+        return
+      }
       widths[widest] -= 1
     }
   }

@@ -78,6 +78,93 @@ enum Help {
       CLOUDSYNC_CONTAINER       the container, where one was named
 
     """,
+    "inspect": """
+    Usage: cloudsync inspect [SUBJECT] [OPTIONS]
+
+    Shows what a server holds, past all faults; without a subject, a summary.
+
+    Subjects
+      accounts, databases
+      zones, subscriptions     of a database
+      records, changes         of a zone
+      devices, requests        of a server that runs
+
+    A database is named by these; what there is only one of may be left out:
+      --container ID           unless given: CLOUDSYNC_CONTAINER
+      --account NAME           the private database of an account, or
+      --public                 the public one
+      --environment WORD       development or production
+      --zone NAME
+
+      --limit N                the most entries to show; 200 unless given; all for all
+      --after X                begin behind the record X, or the change or request of number X
+
+    \(addressing)
+
+    """,
+    "watch": """
+    Usage: cloudsync watch [OPTIONS]
+
+    Prints requests, pushes and what an administrator does while it happens, until interrupted;
+    with --json one JSON object a line. Needs a server that runs:
+      --server URL         unless given: CLOUDSYNC_SERVER
+      --control-token T    unless given: CLOUDSYNC_CONTROL_TOKEN
+
+    """,
+    "faults": """
+    Usage: cloudsync faults [list | clear] [OPTIONS]
+           cloudsync faults add ACTION [NAME=VALUE]... [OPTIONS]
+
+    Lets things go wrong on a server that was started with --fault-control.
+
+      fail code=C              the next request fails; C such as zoneBusy
+      drop-answers             the next request is carried out, its answer is lost
+      delay seconds=S          the next request waits
+      hold, release            requests stand still until they are released
+        for these: count=N     so many requests
+                   kind=K      only these requests, such as modifyRecords
+                   device=D    only this device's
+      drop-pushes count=N device=D
+      hold-pushes, release-pushes
+      device device=D online=false
+      device device=D availability=noAccount
+      limits itemsPerRequest=N, or another limit that list --json shows
+      quota account=A bytes=N
+      delete-zone, purge-zone, reset-encrypted-data   container=C account=A zone=Z
+      expire-tokens, trim-tombstones                  container=C account=A
+      erase-data                                      container=C account=A
+      forget-requests
+
+      --server URL             unless given: CLOUDSYNC_SERVER
+      --control-token T        unless given: CLOUDSYNC_CONTROL_TOKEN
+
+    """,
+    "export": """
+    Usage: cloudsync export [--output FILE] [OPTIONS]
+
+    Writes everything a server holds as one text: a line of JSON for each account, zone, record
+    and file. The text opens all data, so FILE can be read by its owner only.
+
+    \(addressing)
+
+    """,
+    "import": """
+    Usage: cloudsync import FILE [OPTIONS]
+
+    Puts an archive into a server that is empty, all of it or nothing; - reads standard input.
+    With --data FILE a file that is missing is made. A server that runs takes up to 64 MiB.
+
+    \(addressing)
+
+    """,
+    "reset": """
+    Usage: cloudsync reset --yes [OPTIONS]
+
+    Removes everything a server holds. It becomes another server to its devices.
+
+    \(addressing)
+
+    """,
     "state": """
     Usage: cloudsync state show FILE [--limit N] [--member NAME] [--json]
            cloudsync state diff OLD NEW [--member NAME] [--json]
