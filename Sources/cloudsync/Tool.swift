@@ -21,6 +21,8 @@ enum Tool {
       let output = Output(isJSON: isJSON)
       do {
         return try await command.run(output)
+      } catch let error as UsageError {
+        return refuse(error)
       } catch let failure as Failure {
         output.note("cloudsync: \(failure.description)")
         return failure.code
@@ -30,10 +32,14 @@ enum Tool {
         return 1
       }
     } catch {
-      let hint = error.topic.map { "cloudsync help \($0)" } ?? "cloudsync help"
-      Output.writeError("cloudsync: \(error.description)\nTry: \(hint)\n")
-      return usageCode
+      return refuse(error)
     }
+  }
+
+  private static func refuse(_ error: UsageError) -> CInt {
+    let hint = error.topic.map { "cloudsync help \($0)" } ?? "cloudsync help"
+    Output.writeError("cloudsync: \(error.description)\nTry: \(hint)\n")
+    return usageCode
   }
 
   /// A failure with an exit code of its own.

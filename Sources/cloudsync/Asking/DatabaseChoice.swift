@@ -7,7 +7,7 @@ struct DatabaseChoice: Hashable, Sendable {
   var container: String?
   /// The account whose private database it is.
   var account: String?
-  var isPublic: Bool
+  var isPublic = false
   var environment: String?
   var zone: String?
 
@@ -23,8 +23,10 @@ struct DatabaseChoice: Hashable, Sendable {
     if let environment, !["development", "production"].contains(environment) {
       throw UsageError("--environment is development or production")
     }
-    zone = arguments.value("zone")
   }
+
+  /// Nothing was said.
+  init() {}
 
   /// Fills in the database.
   ///

@@ -7,9 +7,9 @@ struct Inspect: Sendable {
   /// What to show; `nil` for a summary.
   var subject: Subject?
   var address: Address
-  var choice: DatabaseChoice
+  var choice = DatabaseChoice()
   /// The most entries to show.
-  var limit: Int
+  var limit = Inspect.usualLimit
   /// Where to begin: behind the record, the change or the request of this name or number.
   var after: String?
 

@@ -72,11 +72,15 @@ extension Command {
         throw UsageError("cannot inspect \(quoted(word)); there are \(all)")
       }
     }
-    var inspect = Inspect(
-      subject: subject, address: try Address(&arguments, environment),
-      choice: try DatabaseChoice(&arguments, environment),
-      limit: try arguments.limit(or: Inspect.usualLimit), after: nil)
-    if subject?.hasPages == true { inspect.after = arguments.value("after") }
+    var inspect = Inspect(subject: subject, address: try Address(&arguments, environment))
+    if subject?.needsDatabase == true {
+      inspect.choice = try DatabaseChoice(&arguments, environment)
+    }
+    if subject?.needsZone == true { inspect.choice.zone = arguments.value("zone") }
+    if subject?.hasPages == true {
+      inspect.limit = try arguments.limit(or: Inspect.usualLimit)
+      inspect.after = arguments.value("after")
+    }
     return inspect
   }
 
