@@ -38,7 +38,7 @@ struct RemoteControl: ControlInterface {
     let response: URLResponse
     do { (data, response) = try await session.data(for: request) } catch {
       let reason = (error as NSError).localizedDescription
-      throw ToolError("no server answers at \(base): \(reason); is it running?")
+      throw Unreachable(description: "no server answers at \(base): \(reason); is it running?")
     }
     guard let status = (response as? HTTPURLResponse)?.statusCode, status == 200 else {
       throw refusal((response as? HTTPURLResponse)?.statusCode ?? 0, [UInt8](data))
@@ -47,4 +47,9 @@ struct RemoteControl: ControlInterface {
   }
 
   func close() { session.invalidateAndCancel() }
+}
+
+/// Nothing answered.
+struct Unreachable: Error, CustomStringConvertible {
+  var description: String
 }

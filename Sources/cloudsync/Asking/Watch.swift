@@ -35,7 +35,10 @@ struct Watch: Sendable {
     output.note("cloudsync: watching; interrupt to end")
     while !Task.isCancelled {
       let parameters = [(name: "after", value: String(last)), (name: "wait", value: Watch.wait)]
-      let page = try await control.json(.get("events", parameters))
+      let page: JSON
+      do { page = try await control.json(.get("events", parameters)) } catch is Unreachable {
+        throw ToolError("the server has stopped")
+      }
       if page["missed"]?.bool == true { output.note("cloudsync: some events were missed") }
       for event in page["events"]?.array ?? [] {
         Output.write((output.isJSON ? event.text : Watch.line(event)) + "\n")

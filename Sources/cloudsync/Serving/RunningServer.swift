@@ -47,15 +47,12 @@ struct RunningServer: Sendable {
     self.guests = guests
   }
 
-  /// The console's address, which lets in whoever has it.
-  var console: String { "\(web.url)/console#token=\(web.controlToken)" }
-
   /// Everything on one line of JSON.
   var json: JSON {
     .members([
       "ready": .bool(true), "url": .string(web.url), "port": .integer(web.port),
       "apiToken": .string(apiToken), "controlToken": .string(web.controlToken),
-      "console": .string(console), "data": .string(place),
+      "console": .string(web.consoleURL), "data": .string(place),
       "accounts": .array(
         guests.map {
           .members(["account": .string($0.account), "webAuthToken": .string($0.webAuthToken)])
@@ -70,7 +67,7 @@ struct RunningServer: Sendable {
       ("control token", web.controlToken),
     ]
     rows += guests.map { ("web token of \(printable($0.account))", $0.webAuthToken) }
-    rows.append(("console", console))
+    rows.append(("console", web.consoleURL))
     let width = rows.map(\.0.count).max() ?? 0
     let lines = rows.map { name, value in
       name + String(repeating: " ", count: width - name.count) + "  " + value
