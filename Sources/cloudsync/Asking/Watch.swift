@@ -10,30 +10,19 @@ struct Watch: Sendable {
   private static let wait = "25"
 
   /// Prints events until it is interrupted, or the server ends.
-  func run(_ output: Output) async throws -> CInt {
+  func run(_ output: Output) async throws -> Never {
     let signals = try ReceivedSignals()
+    signals.handle { _ in exit(0) }
     let control = try address.open()
     defer { control.close() }
-    return try await withThrowingTaskGroup(of: CInt?.self) { group in
-      group.addTask {
-        _ = await signals.next()
-        return 0
-      }
-      group.addTask {
-        try await follow(control, output)
-        return nil
-      }
-      defer { group.cancelAll() }
-      // Whichever ends first ends the command.
-      return try await group.next()?.flatMap(\.self) ?? 0
-    }
+    try await follow(control, output)
   }
 
-  private func follow(_ control: any ControlInterface, _ output: Output) async throws {
+  private func follow(_ control: any ControlInterface, _ output: Output) async throws -> Never {
     let status = try await control.json(.get("status"))
     var last = status["lastEvent"]?.integer ?? 0
     output.note("cloudsync: watching; interrupt to end")
-    while !Task.isCancelled {
+    while true {
       let parameters = [(name: "after", value: String(last)), (name: "wait", value: Watch.wait)]
       let page: JSON
       do { page = try await control.json(.get("events", parameters)) } catch is Unreachable {

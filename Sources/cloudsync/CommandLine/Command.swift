@@ -21,7 +21,7 @@ enum Command {
     case .serve(let serve): return try await serve.run(output)
     case .exec(let exec): return try await exec.run(output)
     case .inspect(let inspect): return try await inspect.run(output)
-    case .watch(let watch): return try await watch.run(output)
+    case .watch(let watch): try await watch.run(output)
     case .faults(let faults): return try await faults.run(output)
     case .archives(let archives): return try await archives.run(output)
     case .showState(let path, let member, let limit):

@@ -21,15 +21,12 @@ struct Exec: Sendable {
       await running.stop()
       throw error
     }
-    let forwarding = Task {
-      while let signal = await signals.next() {
-        // The terminal has told the command as well; twice may mean something else to it.
-        if !signal.isFromTerminal { child.send(signal.number) }
-      }
+    signals.handle { signal in
+      // The terminal has told the command as well; twice may mean something else to it.
+      if !signal.isFromTerminal { child.send(signal.number) }
     }
     let code = await child.exitCode()
-    forwarding.cancel()
-    signals.exitAtNext()
+    signals.handle(ReceivedSignals.end)
     await running.stop()
     return code
   }

@@ -1,9 +1,11 @@
 import CommandLineKit
 import Foundation
+import Synchronization
 
 /// The signals that ask the tool to end, as they arrive.
 ///
-/// A handler may do next to nothing, so it writes the signal into a pipe that a thread reads.
+/// A signal's handler may do next to nothing, so it writes the signal into a pipe that a thread
+/// reads.
 final class ReceivedSignals: Sendable {
   /// One signal.
   struct Received: Hashable, Sendable {
@@ -12,12 +14,18 @@ final class ReceivedSignals: Sendable {
     var isFromTerminal: Bool
   }
 
-  private let stream: AsyncStream<Received>
+  private struct State {
+    var handler: (@Sendable (Received) -> Void)?
+    /// What came before there was a handler.
+    var early: [Received] = []
+  }
+
+  private let state = Mutex(State())
   /// The signals that are caught.
-  static let numbers = [SIGINT, SIGTERM, SIGHUP]
+  private static let numbers = [SIGINT, SIGTERM, SIGHUP]
 
   /// Catches the signals from now on; may be done once in a process.
-  init() throws {
+  init() throws(ToolError) {
     var ends: [CInt] = [-1, -1]
     guard pipe(&ends) == 0 else {
       throw ToolError("no pipe for signals: \(String(cString: strerror(errno)))")
@@ -25,15 +33,13 @@ final class ReceivedSignals: Sendable {
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
     signalPipe = ends[1]
-    let (stream, continuation) = AsyncStream.makeStream(of: Received.self)
-    self.stream = stream
     let reading = ends[0]
-    Thread.detachNewThread {
+    Thread.detachNewThread { [self] in
       var bytes: [UInt8] = [0, 0]
       while true {
         let count = read(reading, &bytes, 2)
         if count == 2 {
-          continuation.yield(Received(number: CInt(bytes[0]), isFromTerminal: bytes[1] == 1))
+          take(Received(number: CInt(bytes[0]), isFromTerminal: bytes[1] == 1))
         } else if count == 0 || errno != EINTR {
           return
         }
@@ -42,19 +48,41 @@ final class ReceivedSignals: Sendable {
     for number in ReceivedSignals.numbers { catchSignal(number) }
   }
 
-  /// The next signal.
-  func next() async -> Received? {
-    for await signal in stream { return signal }
-    return nil
+  private func take(_ signal: Received) {
+    let handler = state.withLock { state in
+      if state.handler == nil { state.early.append(signal) }
+      return state.handler
+    }
+    handler?(signal)
   }
 
-  /// Ends the process when another signal arrives, without any goodbye.
-  func exitAtNext() {
-    Task {
-      guard let signal = await next() else { return }
-      _exit(128 + signal.number)
+  /// Calls `handler` with every signal from now on, instead of the one before; with those that
+  /// came while there was none at once.
+  func handle(_ handler: @escaping @Sendable (Received) -> Void) {
+    let early = state.withLock { state in
+      state.handler = handler
+      defer { state.early = [] }
+      return state.early
+    }
+    for signal in early { handler(signal) }
+  }
+
+  /// Waits for a signal; further ones end the process at once, without any goodbye.
+  func next() async {
+    let isFirst = Mutex(true)
+    await withCheckedContinuation { continuation in
+      handle { signal in
+        let wasFirst = isFirst.withLock { isFirst in
+          defer { isFirst = false }
+          return isFirst
+        }
+        if wasFirst { continuation.resume() } else { ReceivedSignals.end(signal) }
+      }
     }
   }
+
+  /// Ends the process without any goodbye.
+  static func end(_ signal: Received) { _exit(128 + signal.number) }
 }
 
 /// Where the handler writes. Set once, before the first handler is there, and never changes then.

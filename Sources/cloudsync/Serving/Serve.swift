@@ -12,9 +12,8 @@ struct Serve: Sendable {
     let signals = try ReceivedSignals()
     let running = try RunningServer(options)
     Output.write(output.isJSON ? running.json.text + "\n" : running.text)
-    _ = await signals.next()
+    await signals.next()
     output.note("cloudsync: stopping; once more to end at once")
-    signals.exitAtNext()
     await running.stop()
     output.note("cloudsync: stopped")
     return 0

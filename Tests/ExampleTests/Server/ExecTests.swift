@@ -62,13 +62,15 @@ struct ExecTests {
   @Test("What the command leaves running does not keep the server's port")
   func port() async throws {
     let tool = try ServerTool()
-    let run = try await tool.run([
+    let exec = try tool.start([
       "exec", "--", "sh", "-c",
-      "sleep 60 </dev/null >/dev/null 2>&1 & echo $! ${CLOUDSYNC_SERVER##*:}",
+      "sleep 600 </dev/null >/dev/null 2>&1 & echo $! ${CLOUDSYNC_SERVER##*:}",
     ])
-    let numbers = run.output.split { $0 == " " || $0 == "\n" }.compactMap { CInt($0) }
-    try #require(numbers.count == 2, "\(run.output)")
+    let numbers = try await exec.output.line { _ in true }.split(separator: " ")
+      .compactMap { CInt($0) }
+    try #require(numbers.count == 2)
     defer { kill(numbers[0], SIGKILL) }
+    await exec.hasEnded()
     #expect(kill(numbers[0], 0) == 0, "the command left nothing running")
     let cloud = try await tool.serve("--port", "\(numbers[1])")
     #expect(cloud.url.hasSuffix(":\(numbers[1])"))

@@ -33,6 +33,20 @@ final class RunningTool: @unchecked Sendable {
 
   func send(_ signal: CInt) { kill(process.processIdentifier, signal) }
 
+  /// Waits until the process itself has ended, whatever it left running.
+  ///
+  /// Foundation takes a process for running as long as anything it started has its descriptors.
+  func hasEnded() async {
+    let id = id_t(process.processIdentifier)
+    await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        var info = siginfo_t()
+        while waitid(P_PID, id, &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        done.resume()
+      }
+    }
+  }
+
   /// Waits for the end: the exit code, or the signal with a minus sign.
   func exitCode() async -> CInt {
     for await code in ended { return code }
