@@ -1,5 +1,5 @@
-import CommandLineKit
 import ClipboardStore
+import CommandLineKit
 import Foundation
 
 /// A clipboard entry as `--json` shows it.

@@ -1,6 +1,6 @@
-import CommandLineKit
 import ClipboardStore
 import CloudSync
+import CommandLineKit
 import Foundation
 import GameResultStore
 import SyncSupport

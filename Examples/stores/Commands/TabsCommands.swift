@@ -1,5 +1,5 @@
-import CommandLineKit
 import ClipboardStore
+import CommandLineKit
 import Foundation
 import SyncSupport
 import TabStore

@@ -1,5 +1,5 @@
-import CommandLineKit
 import CloudSync
+import CommandLineKit
 import Foundation
 import LoopbackServer
 

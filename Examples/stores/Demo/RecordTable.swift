@@ -1,4 +1,3 @@
-import CommandLineKit
 import CloudSync
 import Foundation
 import LoopbackServer

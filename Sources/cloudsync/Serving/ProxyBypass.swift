@@ -5,8 +5,9 @@ enum ProxyBypass {
   /// Where no proxy may come between.
   private static let hosts = ["127.0.0.1", "localhost"]
 
-  /// Names this machine in `no_proxy`, for this process and the commands it starts, when a proxy
-  /// is set. Call before any other thread runs.
+  /// Names this machine among those that need no proxy, where a proxy is set.
+  ///
+  /// Holds for this process and the commands it starts. Call before any other thread runs.
   static func set() {
     let environment = ProcessInfo.processInfo.environment
     let proxies = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]

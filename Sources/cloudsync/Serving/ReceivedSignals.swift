@@ -85,7 +85,9 @@ final class ReceivedSignals: Sendable {
   static func end(_ signal: Received) { _exit(128 + signal.number) }
 }
 
-/// Where the handler writes. Set once, before the first handler is there, and never changes then.
+/// Where the handler writes.
+///
+/// Set once, before the first handler is there, and never changes then.
 nonisolated(unsafe) private var signalPipe: CInt = -1
 
 private func catchSignal(_ number: CInt) {
