@@ -45,30 +45,3 @@ final class NewFile {
   /// Removes what was begun.
   func discard() { unlink(draft) }
 }
-
-/// Shows how much was done, once it takes long enough to wonder.
-final class Progress {
-  private let word: String
-  private let output: Output
-  private let start = ContinuousClock.now
-  private var byteCount = 0
-  private var isShown = false
-
-  init(_ word: String, _ output: Output) {
-    self.word = word
-    self.output = output
-  }
-
-  /// Counts what was done.
-  func add(_ bytes: Int) {
-    byteCount += bytes
-    guard ContinuousClock.now - start > .seconds(1) else { return }
-    output.progress("\(word) \(size(byteCount))")
-    isShown = true
-  }
-
-  /// Removes the line.
-  func end() {
-    if isShown { output.endProgress() }
-  }
-}
