@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import LoopbackHTTP
 import WebServices
 
 /// `inspect`: what a server holds.
@@ -15,8 +16,6 @@ struct Inspect: Sendable {
 
   /// The most entries that are shown when nothing is said.
   static let usualLimit = 200
-  /// The most entries the server gives at once.
-  private static let page = 1000
 
   /// Asks and prints.
   func run(_ output: Output) async throws -> CInt {
@@ -65,18 +64,25 @@ struct Inspect: Sendable {
     guard subject.hasPages else {
       return try await control.json(.get(subject.rawValue, parameters))
     }
+    // Of what happened the latest is shown, of what there is the first.
+    if subject == .changes, after == nil, limit <= ControlRoutes.longestPage {
+      parameters.append(("latest", String(max(1, limit))))
+    }
+    let takesLatest = subject == .requests && after == nil
     var entries: [JSON] = []
     var after = after
     while true {
-      let wanted = min(Inspect.page, limit - entries.count)
-      let asked = parameters + [("after", after), ("limit", String(max(1, wanted)))]
+      let wanted = takesLatest ? .max : limit - entries.count
+      let size = max(1, min(ControlRoutes.longestPage, wanted))
+      let asked = parameters + [("after", after), ("limit", String(size))]
       let answer = try await control.json(.get(subject.rawValue, asked))
       let page = answer[subject.rawValue]?.array ?? []
       entries += page.prefix(wanted)
       after = answer["next"]?.string ?? answer["next"]?.integer.map { String($0) }
       // A short page is the last one, and so is one after which no other begins.
-      if entries.count >= limit || page.count < wanted || after == nil {
-        return Inspect.joined(answer, subject.rawValue, entries)
+      if entries.count >= limit && !takesLatest || page.count < size || after == nil {
+        return Inspect.joined(
+          answer, subject.rawValue, takesLatest ? entries.suffix(limit) : entries)
       }
     }
   }
@@ -107,7 +113,7 @@ struct Inspect: Sendable {
     if let total = answer["count"]?.integer, total > entries.count {
       text += "\(entries.count) of \(count(Int(total), "record")); --limit all shows all\n"
     } else if subject.hasPages, entries.count == limit, limit > 0 {
-      text += "the first \(limit); --limit all shows all\n"
+      text += "the \(after == nil ? "latest" : "next") \(limit); --limit all shows all\n"
     }
     return text
   }

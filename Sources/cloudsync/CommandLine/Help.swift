@@ -96,7 +96,8 @@ enum Help {
       --environment WORD       development or production
       --zone NAME
 
-      --limit N                the most entries to show; 200 unless given; all for all
+      --limit N                the most entries to show, of changes and requests the latest;
+                               200 unless given; all for all
       --after X                begin behind the record X, or the change or request of number X
 
     \(addressing)
