@@ -1,7 +1,7 @@
 import Foundation
 
-// A reader that goes away early, such as `head`, ends the program where it prints, and never the
-// server behind it.
+// A reader that goes away early, such as `head`, ends the program where it prints, never in the
+// middle of writing a file.
 signal(SIGPIPE, SIG_IGN)
 ProxyBypass.set()
 exit(

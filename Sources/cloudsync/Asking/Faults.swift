@@ -22,8 +22,23 @@ struct Faults: Sendable {
       case .carryOut(let order): .post("faults", order)
       }
     let answer = try await control.json(question)
-    Output.write(output.isJSON ? answer.indented + "\n" : Faults.text(of: answer))
+    if output.isJSON {
+      Output.write(answer.indented + "\n")
+    } else if case .carryOut(let order) = verb, !Faults.isPending(order) {
+      Output.write("done\n")
+    } else {
+      Output.write(Faults.text(of: answer))
+    }
     return 0
+  }
+
+  /// Whether an order shows in the list of what is set up, or takes from it.
+  private static func isPending(_ order: JSON) -> Bool {
+    let actions = [
+      "fail", "drop-answers", "delay", "hold", "release", "clear", "drop-pushes", "hold-pushes",
+      "release-pushes",
+    ]
+    return order["action"]?.string.map(actions.contains) ?? false
   }
 
   private static func text(of answer: JSON) -> String {

@@ -102,7 +102,8 @@ struct Inspect: Sendable {
     let entries = answer[subject.rawValue]?.array ?? []
     var text =
       entries.isEmpty
-      ? "no \(subject.rawValue)\n" : subject.table(of: entries).text(width: Terminal.width)
+      ? limit == 0 && subject == .records ? "" : "no \(subject.rawValue)\n"
+      : subject.table(of: entries).text(width: Terminal.width)
     if subject == .zones, let gone = answer["deletedZones"]?.array, !gone.isEmpty {
       var table = Table([.init(title: "deleted zone"), .init(title: "reason")])
       for zone in gone {

@@ -128,7 +128,7 @@ enum Help {
       drop-pushes count=N device=D
       hold-pushes, release-pushes
       device device=D online=false
-      device device=D availability=noAccount
+      device device=D availability=restricted
       limits itemsPerRequest=N, or another limit that list --json shows
       quota account=A bytes=N
       delete-zone, purge-zone, reset-encrypted-data   container=C account=A zone=Z

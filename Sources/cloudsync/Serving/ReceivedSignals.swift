@@ -97,25 +97,26 @@ private func catchSignal(_ number: CInt) {
     @convention(c) (CInt, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) ->
       Void = { number, info, _ in
         let error = errno
-        // What no process sent, the terminal did.
-        let isFromTerminal = info.map { sender(of: $0.pointee) == 0 } ?? false
+        let isFromTerminal = info.map { isFromSystem($0.pointee) } ?? false
         var bytes = (UInt8(truncatingIfNeeded: number), UInt8(isFromTerminal ? 1 : 0))
         _ = write(signalPipe, &bytes, 2)
         errno = error
       }
   #if canImport(Darwin)
     action.__sigaction_u.__sa_sigaction = handler
+  #elseif canImport(Musl)
+    action.__sa_handler.sa_sigaction = handler
   #else
     action.__sigaction_handler.sa_sigaction = handler
   #endif
   _ = sigaction(number, &action, nil)
 }
 
-/// The process that sent a signal; 0 when none did.
-private func sender(of info: siginfo_t) -> pid_t {
+/// Whether no process sent a signal, but the system did, as for a key that was pressed.
+private func isFromSystem(_ info: siginfo_t) -> Bool {
   #if canImport(Darwin)
-    info.si_pid
+    info.si_pid == 0
   #else
-    info._sifields._kill.si_pid
+    info.si_code > 0
   #endif
 }

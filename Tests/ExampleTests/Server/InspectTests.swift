@@ -28,6 +28,7 @@ struct InspectTests {
       (["records", "--account", "default"], ["text of C"]),
       (["changes"], ["saved", "phone"]),
       (["changes", "--after", "1", "--limit", "all"], ["saved"]),
+      (["changes", "--limit", "1"], ["the latest 1;"]),
     ]
     for (subject, words) in cases {
       for form in [[], ["--json"]] {
@@ -121,6 +122,9 @@ struct InspectTests {
     #expect(try await cloud.save("n1") == 200)
     try await tool.good("faults", "add", "delay", "seconds=600", environment: cloud.environment)
     #expect(try await tool.good("faults", "clear", environment: cloud.environment) == "no faults\n")
+    let quota = try await tool.good(
+      "faults", "add", "quota", "account=default", "bytes=1000", environment: cloud.environment)
+    #expect(quota == "done\n")
     let wrong = try await tool.run(["faults", "add", "explode"], environment: cloud.environment)
     #expect(wrong.code == 1 && wrong.errors.contains("must be one of"), "\(wrong.errors)")
     #expect(await cloud.stop() == 0)
