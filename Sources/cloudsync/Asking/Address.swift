@@ -52,13 +52,11 @@ enum Address: Hashable, Sendable {
     return .server(url, controlToken: controlToken)
   }
 
-  /// The way to the server's control interface.
-  ///
-  /// - Parameter create: Whether a missing file is made.
-  func open(create: Bool = false) throws -> any ControlInterface {
+  /// The way to the server's control interface; a file must be there.
+  func open() throws -> any ControlInterface {
     switch self {
     case .server(let url, let token): RemoteControl(url: url, token: token)
-    case .file(let path): FileControl(try ServerData.open(path, create: create))
+    case .file(let path): FileControl(try ServerData.open(path, create: false))
     }
   }
 }

@@ -66,36 +66,51 @@ struct Archives: Sendable {
   }
 
   private func importArchive(from path: String, _ output: Output) async throws {
-    let archive = try Archives.read(path)
-    var question = ControlQuestion(endpoint: "import", body: archive)
+    let lines = try ArchiveLines(path)
+    if case .file(let data) = address { return try await fill(data, from: lines, output) }
+    var question = ControlQuestion(endpoint: "import", body: try lines.rest())
     question.bodyType = "text/plain"
-    try await tell(question, "imported", output, create: true)
+    try await tell(question, "imported", output)
   }
 
-  private static func read(_ path: String) throws -> [UInt8] {
+  /// Imports into a file, which is read line by line; one that was made for this is gone when it
+  /// fails.
+  private func fill(_ path: String, from lines: ArchiveLines, _ output: Output) async throws {
+    let isNew = !FileManager.default.fileExists(atPath: path)
+    let server = try ServerData.open(path, create: true)
+    let progress = Progress("imported", output)
     do {
-      let data =
-        path == "-"
-        ? try FileHandle.standardInput.readToEnd() ?? Data()
-        : try Data(contentsOf: URL(fileURLWithPath: path))
-      return [UInt8](data)
+      defer { progress.end() }
+      try server.importArchive {
+        let line = try lines.next()
+        progress.add(line?.utf8.count ?? 0)
+        return line
+      }
     } catch {
-      throw ToolError("cannot read \(quoted(path)); check that it is there and may be read")
+      server.close()
+      if isNew { for end in ["", "-wal", "-shm"] { unlink(path + end) } }
+      throw error
     }
+    server.close()
+    try await tell(.get("status"), "imported", output)
   }
 
   private func tell(
-    _ question: ControlQuestion, _ words: String, _ output: Output, create: Bool = false
+    _ question: ControlQuestion, _ words: String, _ output: Output
   ) async throws {
-    let control = try address.open(create: create)
+    let control = try address.open()
     defer { control.close() }
     let answer = try await control.json(question)
+    let (accounts, databases) = (answer["accounts"], answer["databases"])
     if output.isJSON {
-      Output.write(answer.indented + "\n")
+      let holdings = JSON.members(["accounts": accounts, "databases": databases])
+      Output.write(holdings.indented + "\n")
       return
     }
-    let accounts = count(Int(answer["accounts"]?.integer ?? 0), "account")
-    let databases = count(Int(answer["databases"]?.integer ?? 0), "database")
-    Output.write("\(words); the server holds \(accounts) and \(databases)\n")
+    let held = [
+      count(Int(accounts?.integer ?? 0), "account"),
+      count(Int(databases?.integer ?? 0), "database"),
+    ]
+    Output.write("\(words); the server holds \(held[0]) and \(held[1])\n")
   }
 }

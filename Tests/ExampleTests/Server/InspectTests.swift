@@ -100,6 +100,11 @@ struct InspectTests {
     #expect(await cloud.stop() == 0)
 
     let copy = tool.path("copy.sqlite")
+    for broken in [String(archive.dropLast(10)), String(archive.dropFirst(40)), "", "\n\n"] {
+      let run = try await tool.run(["import", "-", "--data", copy], input: broken)
+      #expect(run.code == 1 && run.output.isEmpty && run.errors.hasPrefix("cloudsync: "))
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: tool.folder.path) == ["archive"])
     try await tool.good("import", "-", "--data", copy, input: archive)
     #expect(try await tool.good("export", "--data", copy) == archive)
     let copied = try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int
