@@ -92,6 +92,8 @@ nonisolated(unsafe) private var signalPipe: CInt = -1
 
 private func catchSignal(_ number: CInt) {
   var action = sigaction()
+  // Whoever said nohup meant it.
+  if number == SIGHUP, sigaction(number, nil, &action) == 0, isIgnored(action) { return }
   action.sa_flags = CInt(SA_SIGINFO | SA_RESTART)
   let handler:
     @convention(c) (CInt, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) ->
@@ -110,6 +112,18 @@ private func catchSignal(_ number: CInt) {
     action.__sigaction_handler.sa_sigaction = handler
   #endif
   _ = sigaction(number, &action, nil)
+}
+
+private func isIgnored(_ action: sigaction) -> Bool {
+  #if canImport(Darwin)
+    let handler = action.__sigaction_u.__sa_handler
+  #elseif canImport(Musl)
+    let handler = action.__sa_handler.sa_handler
+  #else
+    let handler = action.__sigaction_handler.sa_handler
+  #endif
+  // SIG_IGN is no function but the address 1.
+  return unsafeBitCast(handler, to: Int.self) == 1
 }
 
 /// Whether no process sent a signal, but the system did, as for a key that was pressed.

@@ -43,6 +43,17 @@ struct ServeTests {
     _ = await waiting.result
   }
 
+  @Test("Who was told to ignore that the terminal is gone does so")
+  func nohup() async throws {
+    let tool = try ServerTool()
+    let cloud = try await tool.serveWithoutHangup()
+    for _ in 0..<3 {
+      cloud.tool.send(SIGHUP)
+      try await tool.good("inspect", environment: cloud.environment)
+    }
+    #expect(await cloud.stop() == 0)
+  }
+
   @Test("A port in use and a file that can't be used are told, and nothing is changed")
   func trouble() async throws {
     let tool = try ServerTool()

@@ -46,7 +46,20 @@ final class ServerTool: Sendable {
 
   /// Starts a server, and waits until it is ready.
   func serve(_ options: String...) async throws -> ServedCloud {
-    let tool = try start(["serve", "--json"] + options)
+    try await ready(start(["serve", "--json"] + options))
+  }
+
+  /// Starts a server as nohup does, and waits until it is ready.
+  func serveWithoutHangup() async throws -> ServedCloud {
+    let process = try process([], [:])
+    process.arguments = [
+      "-c", "trap '' HUP; exec \"$0\" serve --json", try BuiltTool.program("cloudsync").path,
+    ]
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    return try await ready(RunningTool(process))
+  }
+
+  private func ready(_ tool: RunningTool) async throws -> ServedCloud {
     let ready = try await tool.output.line { $0.contains("\"ready\":true") }
     let object = try JSONSerialization.jsonObject(with: Data(ready.utf8))
     return try ServedCloud(tool, try #require(object as? [String: Any]))
