@@ -45,11 +45,13 @@ let package = Package(
   products: [
     .library(name: "CloudSync", targets: ["CloudSync"]),
     .library(name: "LoopbackServer", targets: ["LoopbackServer"]),
+    .executable(name: "cloudsync", targets: ["cloudsync"]),
     .executable(name: "stores", targets: ["stores"]),
   ],
   targets: [
     // rank 0
     room("Records"),
+    room("CommandLineKit"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     room("SQLite", ["CSQLite"]),
@@ -68,6 +70,12 @@ let package = Package(
       "CloudSyncTesting",
       ["CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
     // rank 5
+    tool(
+      "cloudsync",
+      [
+        "LoopbackHTTP", "LoopbackServer", "WebServices", "CloudSync", "CloudProtocol", "Records",
+        "CommandLineKit",
+      ]),
     tool(
       "cloudsync-simulate",
       ["CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
@@ -92,7 +100,7 @@ let package = Package(
       "stores",
       [
         "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport", "CloudSync",
-        "LoopbackServer", "CloudSyncTesting",
+        "LoopbackServer", "CloudSyncTesting", "CommandLineKit",
       ],
       path: "Examples/stores"),
 

@@ -1,6 +1,7 @@
 import Foundation
 
-// A reader that goes away early, such as `head`, is no reason to stop in the middle of a write.
+// A reader that goes away early, such as `head`, ends the program where it prints, never in the
+// middle of writing a file.
 signal(SIGPIPE, SIG_IGN)
 exit(
   await Tool.run(

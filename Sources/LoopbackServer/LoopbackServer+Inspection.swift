@@ -109,9 +109,19 @@ extension LoopbackServer {
     in zone: ZoneID, container: String, account: String?,
     environment: CloudEnvironment = .development
   ) throws(CloudError) -> [Record] {
+    try recordsAndNewest(
+      in: zone, container: container, account: account, environment: environment
+    ).records
+  }
+
+  /// The records in `zone`, by name, and the one that was changed last; throws as `records` does.
+  package func recordsAndNewest(
+    in zone: ZoneID, container: String, account: String?, environment: CloudEnvironment
+  ) throws(CloudError) -> (records: [Record], newest: RecordID?) {
     try read(container, account, environment) { database, storage in
-      try LoopbackServer.rows(of: zone, in: database, storage).compactMap(\.record)
-        .sorted { $0.id < $1.id }
+      // Rows come in the order of their changes.
+      let records = try LoopbackServer.rows(of: zone, in: database, storage).compactMap(\.record)
+      return (records.sorted { $0.id < $1.id }, records.last?.id)
     }
   }
 

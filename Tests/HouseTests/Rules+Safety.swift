@@ -30,6 +30,14 @@ let drivers: [(path: String, why: String)] = [
     "clients that block, on threads of their own"
   ),
   (
+    "Sources/cloudsync/Serving/ChildProcess.swift",
+    "waits for the command of exec to end"
+  ),
+  (
+    "Sources/cloudsync/Serving/ReceivedSignals.swift",
+    "reads the signals that were caught"
+  ),
+  (
     "Sources/cloudsync-simulate/Fleet.swift",
     "spreads independent seeds over the cores; no world sees it"
   ),

@@ -1,9 +1,18 @@
+import CommandLineKit
+
 extension Command {
+  /// The options of all commands.
+  private static let known = Arguments.Options(
+    valued: [
+      "home", "device", "account", "text", "file", "name", "older-than", "limit", "game",
+    ],
+    flags: ["json", "help", "force"])
+
   /// Reads a command line, without the program's name.
   static func parse(
     _ arguments: [String]
   ) throws(UsageError) -> (options: GlobalOptions, command: Command) {
-    var arguments = try Arguments(arguments)
+    var arguments = try Arguments(arguments, knowing: known)
     var options = GlobalOptions()
     options.home = arguments.value("home")
     options.device = arguments.value("device")

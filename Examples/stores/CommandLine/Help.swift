@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// The texts of `--help`.
 enum Help {
   /// The overview.

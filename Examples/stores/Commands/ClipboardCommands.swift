@@ -1,4 +1,5 @@
 import ClipboardStore
+import CommandLineKit
 import Foundation
 
 /// A clipboard entry as `--json` shows it.

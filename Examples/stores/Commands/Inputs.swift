@@ -1,3 +1,4 @@
+import CommandLineKit
 import Foundation
 
 /// The largest text read from a file or from standard input, in bytes.

@@ -1,5 +1,6 @@
 import ClipboardStore
 import CloudSync
+import CommandLineKit
 import Foundation
 import GameResultStore
 import SyncSupport

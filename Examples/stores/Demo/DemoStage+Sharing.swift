@@ -1,4 +1,5 @@
 import CloudSync
+import CommandLineKit
 import Foundation
 import LoopbackServer
 

@@ -1,4 +1,5 @@
 import ClipboardStore
+import CommandLineKit
 import Foundation
 import GameResultStore
 import LoopbackServer

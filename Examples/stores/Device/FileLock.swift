@@ -1,3 +1,4 @@
+import CommandLineKit
 import Foundation
 
 /// A lock that processes take on a file; it is free again when the holder ends, however it ends.

@@ -1,3 +1,4 @@
+import CommandLineKit
 import Foundation
 
 /// The folder where the server and all devices are kept.

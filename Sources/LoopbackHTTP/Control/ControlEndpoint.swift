@@ -12,6 +12,9 @@ enum ControlEndpoint: String, CaseIterable {
   case events
   case faults
   case signIn = "sign-in"
+  case exportArchive = "export"
+  case importArchive = "import"
+  case reset
 
   /// Where all of them are.
   static let prefix = "/cloudsync/1/"
@@ -29,7 +32,9 @@ enum ControlEndpoint: String, CaseIterable {
       .requests, .events:
       ["GET", "HEAD"]
     case .faults: ["GET", "HEAD", "POST"]
-    case .signIn: ["POST"]
+    case .signIn, .importArchive, .reset: ["POST"]
+    // The head alone would cost as much as all of it.
+    case .exportArchive: ["GET"]
     }
   }
 }

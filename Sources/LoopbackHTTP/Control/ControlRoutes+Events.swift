@@ -12,7 +12,7 @@ extension ControlRoutes {
   func requests(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
     let query = try ControlQuery(head.query, knowing: ["after", "limit"])
     let after = try query.count("after", in: 0...Int.max, or: 0)
-    let limit = try query.count("limit", in: 1...1000, or: 500)
+    let limit = try query.count("limit", in: 1...ControlRoutes.longestPage, or: 500)
     let page = server.controls.requests.drop { $0.number <= after }.prefix(limit)
     return .members([
       "requests": .array(page.map(ControlNotation.json)),

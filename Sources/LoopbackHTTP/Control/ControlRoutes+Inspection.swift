@@ -5,6 +5,9 @@ import WebServices
 
 /// What a server holds, past all faults.
 extension ControlRoutes {
+  /// The most entries in one answer.
+  package static let longestPage = 10_000
+
   func status(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
     _ = try ControlQuery(head.query, knowing: [])
     let accounts = try ask { () throws(CloudError) in try server.accounts().count }
@@ -61,15 +64,12 @@ extension ControlRoutes {
       knowing: DatabaseName.parameters.union(["zone", "after", "limit", "numbersAsStrings"]))
     let name = try DatabaseName(query)
     let zone = ZoneID(name: try query.text("zone"))
-    let limit = try query.count("limit", in: 1...1000, or: 200)
+    let limit = try query.count("limit", in: 1...ControlRoutes.longestPage, or: 200)
     var notation = try notation(of: name)
     notation.numbersAsStrings = try query.flag("numbersAsStrings")
     let (records, newest) = try ask { () throws(CloudError) in
-      let records = try server.records(
+      try server.recordsAndNewest(
         in: zone, container: name.container, account: name.account, environment: name.environment)
-      let log = try server.changeLog(
-        of: zone, container: name.container, account: name.account, environment: name.environment)
-      return (records, log.last { !$0.isDeletion })
     }
     // The next page begins after a name, so that it is right also when records came or went.
     let after = query.optionalText("after").map { RecordID(name: $0, zone: zone) }
@@ -78,7 +78,7 @@ extension ControlRoutes {
     return .members([
       "records": .array(page.map { notation.json($0) }), "count": .integer(records.count),
       "next": rest.count > page.count ? ControlNotation.text(page.last?.id.name) : nil,
-      "newest": ControlNotation.text(newest?.record.name),
+      "newest": ControlNotation.text(newest?.name),
     ])
   }
 
@@ -87,9 +87,9 @@ extension ControlRoutes {
       head.query, knowing: DatabaseName.parameters.union(["zone", "after", "limit", "latest"]))
     let name = try DatabaseName(query)
     let zone = ZoneID(name: try query.text("zone"))
-    let latest = try query.count("latest", in: 1...1000, or: Int.max)
+    let latest = try query.count("latest", in: 1...ControlRoutes.longestPage, or: Int.max)
     let after = try query.count("after", in: 0...UInt64.max, or: 0)
-    let limit = try query.count("limit", in: 1...1000, or: 200)
+    let limit = try query.count("limit", in: 1...ControlRoutes.longestPage, or: 200)
     let log = try ask { () throws(CloudError) in
       try server.changeLog(
         of: zone, container: name.container, account: name.account, environment: name.environment)

@@ -52,6 +52,7 @@ package struct ControlRoutes: Sendable {
     do throws(HTTPRefusal) {
       switch try target(of: head) {
       case .console: return .accept(bodyBytes: 0)
+      case .endpoint(.importArchive): return .accept(bodyBytes: ControlRoutes.archiveBytes)
       case .endpoint:
         return .accept(bodyBytes: head.method == "POST" ? ControlRoutes.bodyBytes : 0)
       }
@@ -65,6 +66,7 @@ package struct ControlRoutes: Sendable {
     do throws(HTTPRefusal) {
       switch try target(of: request.head) {
       case .console: return ConsolePage.response
+      case .endpoint(.exportArchive): return try exportArchive(request.head)
       case .endpoint(let endpoint):
         return ControlRoutes.answer(try await answer(endpoint, request))
       }
@@ -98,8 +100,15 @@ extension ControlRoutes {
       let methods = endpoint.methods.joined(separator: ", ")
       throw HTTPRefusal(405, "this takes \(methods)")
     }
-    if head.method == "POST", !ControlRoutes.isJSON(head.value("content-type")) {
-      throw HTTPRefusal(415, "the body must be application/json")
+    if head.method == "POST" {
+      let type = head.value("content-type")
+      if endpoint == .importArchive {
+        guard ControlRoutes.isText(type) else {
+          throw HTTPRefusal(415, "the body must be text/plain or application/json")
+        }
+      } else if !ControlRoutes.isJSON(type) {
+        throw HTTPRefusal(415, "the body must be application/json")
+      }
     }
     if endpoint == .faults, !allowsFaults {
       throw HTTPRefusal(
@@ -108,11 +117,17 @@ extension ControlRoutes {
     return .endpoint(endpoint)
   }
 
-  private static func isJSON(_ type: String?) -> Bool {
+  private static func isJSON(_ type: String?) -> Bool { isType("application/json", type) }
+
+  private static func isText(_ type: String?) -> Bool {
+    isJSON(type) || isType("text/plain", type) || isType("application/x-ndjson", type)
+  }
+
+  private static func isType(_ wanted: String, _ type: String?) -> Bool {
     guard let type else { return false }
     let parts = type.lowercased().split(separator: ";", omittingEmptySubsequences: false)
       .map { part in part.filter { $0 != " " && $0 != "\t" } }
-    return parts.first == "application/json"
+    return parts.first == wanted
       && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" }
   }
 
@@ -150,6 +165,9 @@ extension ControlRoutes {
       }
       return faults()
     case .signIn: return try signIn(request.body)
+    case .exportArchive: throw HTTPRefusal(404, "an archive is no JSON")
+    case .importArchive: return try importArchive(request.body)
+    case .reset: return try reset(request.body)
     }
   }
 

@@ -1,0 +1,117 @@
+/// The words and options of a command line, taken one after another.
+///
+/// An option is `--name value` or `--name=value`, anywhere on the line; after `--` everything is
+/// a word. Whatever nobody takes is an error in the end, so that no typing mistake goes unnoticed.
+package struct Arguments {
+  /// The options a program knows, without their dashes.
+  package struct Options: Sendable {
+    /// Those followed by a value, given at most once.
+    package var valued: Set<String>
+    /// Those followed by a value, given any number of times.
+    package var repeated: Set<String>
+    /// Those that stand alone.
+    package var flags: Set<String>
+
+    /// Names the options of a program.
+    package init(valued: Set<String> = [], repeated: Set<String> = [], flags: Set<String> = []) {
+      self.valued = valued
+      self.repeated = repeated
+      self.flags = flags
+    }
+  }
+
+  /// The words after `--`, which are nobody's options; `nil` when it was not there.
+  package private(set) var rest: [String]?
+
+  private let options: Options
+  private var words: [String] = []
+  private var values: [String: [String]] = [:]
+  private var given: Set<String> = []
+
+  /// Sorts `arguments`, without the program's name, into words and options.
+  ///
+  /// - Parameter keepsRest: Whether what follows `--` is kept apart in `rest`, not added to the
+  ///   words.
+  package init(
+    _ arguments: [String], knowing options: Options, keepsRest: Bool = false
+  ) throws(UsageError) {
+    self.options = options
+    var left = arguments[...]
+    while let argument = left.popFirst() {
+      if argument == "--" {
+        if keepsRest { rest = Array(left) } else { words += left }
+        return
+      }
+      if argument == "-h" {
+        given.insert("help")
+      } else if argument.hasPrefix("--") {
+        try take(option: argument.dropFirst(2), &left)
+      } else if argument.hasPrefix("-"), argument != "-" {
+        throw UsageError("unknown option \(printable(argument))")
+      } else {
+        words.append(argument)
+      }
+    }
+  }
+
+  private mutating func take(
+    option: Substring, _ left: inout ArraySlice<String>
+  ) throws(UsageError) {
+    let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(parts[0])
+    if options.flags.contains(name) {
+      guard parts.count == 1 else { throw UsageError("--\(name) takes no value") }
+      given.insert(name)
+    } else if options.valued.contains(name) || options.repeated.contains(name) {
+      guard values[name] == nil || options.repeated.contains(name) else {
+        throw UsageError("--\(name) is given twice")
+      }
+      if parts.count == 2 {
+        values[name, default: []].append(String(parts[1]))
+      } else if let value = left.popFirst() {
+        values[name, default: []].append(value)
+      } else {
+        throw UsageError("--\(name) needs a value")
+      }
+    } else {
+      throw UsageError("unknown option --\(printable(name))")
+    }
+  }
+
+  /// The next word, if there is one.
+  package mutating func word() -> String? {
+    words.isEmpty ? nil : words.removeFirst()
+  }
+
+  /// The next word, which must be there.
+  package mutating func word(_ what: String) throws(UsageError) -> String {
+    guard let word = word() else { throw UsageError("\(what) is missing") }
+    return word
+  }
+
+  /// The next word, without taking it.
+  package var nextWord: String? { words.first }
+
+  /// The value of an option, if it is given.
+  package mutating func value(_ name: String) -> String? {
+    values.removeValue(forKey: name)?.last
+  }
+
+  /// The values of an option that may be repeated, in their order.
+  package mutating func values(_ name: String) -> [String] {
+    values.removeValue(forKey: name) ?? []
+  }
+
+  /// Whether an option that stands alone is given.
+  package mutating func flag(_ name: String) -> Bool {
+    given.remove(name) != nil
+  }
+
+  /// Checks that everything was taken.
+  package func end() throws(UsageError) {
+    if let word = words.first { throw UsageError("unexpected argument \(quoted(word))") }
+    if let option = (values.keys.sorted() + given.sorted()).first {
+      throw UsageError("--\(option) means nothing here")
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import Foundation
+
+/// Where the tool's words go: results to standard output, everything else to standard error.
+package struct Output: Sendable {
+  /// Whether results are one JSON document.
+  package let isJSON: Bool
+
+  /// Whether a person watches, so that progress is worth showing.
+  package let isTerminal: Bool
+
+  /// Looks where the words go.
+  package init(isJSON: Bool) {
+    self.isJSON = isJSON
+    isTerminal = isatty(STDERR_FILENO) == 1
+  }
+
+  /// Prints `document` as JSON, or `words` for people.
+  package func result(_ document: some Encodable, _ words: @autoclosure () -> String) throws {
+    if isJSON {
+      Output.write(try Self.json(document) + "\n")
+    } else {
+      let text = words()
+      if !text.isEmpty { Output.write(text.hasSuffix("\n") ? text : text + "\n") }
+    }
+  }
+
+  /// A line of narration; nothing in JSON.
+  package func say(_ line: String) {
+    if !isJSON { Output.write(line + "\n") }
+  }
+
+  /// A line for the person at the terminal, beside the result.
+  package func note(_ line: String) { Output.writeError(line + "\n") }
+
+  /// Shows how far something is, on a terminal, in place of the line before.
+  package func progress(_ line: String) {
+    guard isTerminal, !isJSON else { return }
+    Output.writeError("\r\u{1B}[K\(line)")
+  }
+
+  /// Removes the line of progress.
+  package func endProgress() { progress("") }
+
+  /// Writes to standard output; ends the process without a word when nobody reads it any more.
+  package static func write(_ text: String) { write(Array(text.utf8)) }
+
+  /// Writes to standard output; ends the process without a word when nobody reads it any more.
+  package static func write(_ bytes: [UInt8]) {
+    if put(bytes, STDOUT_FILENO) == EPIPE {
+      // What a shell says of a program that the broken pipe killed.
+      exit(128 + SIGPIPE)
+    }
+  }
+
+  /// Writes to standard error, if anybody reads it.
+  package static func writeError(_ text: String) { _ = put(Array(text.utf8), STDERR_FILENO) }
+
+  /// Writes all bytes; the system's error where that fails, else 0.
+  private static func put(_ bytes: [UInt8], _ descriptor: CInt) -> CInt {
+    var left = bytes[...]
+    while !left.isEmpty {
+      let count = left.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 {
+        left = left.dropFirst(count)
+      } else if errno == EAGAIN {
+        // Somebody who shares the terminal made it non-blocking.
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&entry, 1, -1)
+      } else if errno != EINTR {
+        return errno
+      }
+    }
+    return 0
+  }
+
+  /// `document` as JSON: sorted keys, dates in ISO 8601 with milliseconds.
+  package static func json(_ document: some Encodable, isPretty: Bool = true) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
+    encoder.dateEncodingStrategy = .custom { date, encoder in
+      var container = encoder.singleValueContainer()
+      try container.encode(timestamp(date))
+    }
+    return String(decoding: try encoder.encode(document), as: UTF8.self)
+  }
+}

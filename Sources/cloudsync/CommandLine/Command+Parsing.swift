@@ -1,0 +1,127 @@
+import CommandLineKit
+
+extension Command {
+  private static let options = Arguments.Options(
+    valued: [
+      "port", "data", "container", "server", "control-token", "environment", "zone", "limit",
+      "output", "member", "scope", "after",
+    ],
+    repeated: ["account", "allow-origin"],
+    flags: ["json", "help", "version", "fault-control", "public", "yes"])
+
+  /// Reads a command line, without the program's name.
+  static func parse(
+    _ words: [String], _ environment: [String: String]
+  ) throws(UsageError) -> (command: Command, isJSON: Bool) {
+    // The command comes first, so that its help can be named whatever follows.
+    let name = words.first { !$0.hasPrefix("-") }
+    let topic = name.flatMap { Help.topics[$0] == nil ? nil : $0 }
+    do throws(UsageError) {
+      var arguments = try Arguments(words, knowing: options, keepsRest: true)
+      let isJSON = arguments.flag("json")
+      if arguments.flag("help") { return (.help(topic: arguments.word()), false) }
+      if arguments.flag("version") { return (.version, false) }
+      guard let name = arguments.word() else { throw UsageError("say what to do") }
+      let command = try command(name, &arguments, environment, isJSON: isJSON)
+      try arguments.end()
+      return (command, isJSON)
+    } catch {
+      throw UsageError(error.description, topic: error.topic ?? topic)
+    }
+  }
+
+  private static func command(
+    _ name: String, _ arguments: inout Arguments, _ environment: [String: String], isJSON: Bool
+  ) throws(UsageError) -> Command {
+    if name != "exec", arguments.rest != nil { throw UsageError("-- means nothing here") }
+    switch name {
+    case "serve": return .serve(Serve(options: try ServerOptions(&arguments, environment)))
+    case "exec":
+      guard let command = arguments.rest, !command.isEmpty, arguments.nextWord == nil else {
+        throw UsageError("write -- and the command after it, such as: cloudsync exec -- make test")
+      }
+      if isJSON { throw UsageError("--json means nothing here") }
+      return .exec(
+        Exec(options: try ServerOptions(&arguments, environment), command: command))
+    case "inspect": return .inspect(try inspect(&arguments, environment))
+    case "watch":
+      return .watch(
+        Watch(address: try Address(&arguments, environment, needsServer: "watch")))
+    case "faults":
+      let address = try Address(&arguments, environment, needsServer: "faults")
+      return .faults(Faults(verb: try Faults.Verb(&arguments), address: address))
+    case "export", "import", "reset":
+      return .archives(
+        Archives(
+          verb: try archives(name, &arguments), address: try Address(&arguments, environment)))
+    case "state": return try state(&arguments)
+    case "help": return .help(topic: arguments.word())
+    case "version": return .version
+    default: throw UsageError("unknown command \(quoted(name))")
+    }
+  }
+
+  private static func inspect(
+    _ arguments: inout Arguments, _ environment: [String: String]
+  ) throws(UsageError) -> Inspect {
+    var subject: Subject?
+    if let word = arguments.word() {
+      subject = Subject(rawValue: word)
+      guard subject != nil else {
+        let all = Subject.allCases.map(\.rawValue).joined(separator: ", ")
+        throw UsageError("cannot inspect \(quoted(word)); there are \(all)")
+      }
+    }
+    var inspect = Inspect(subject: subject, address: try Address(&arguments, environment))
+    if subject?.needsDatabase == true {
+      inspect.choice = try DatabaseChoice(&arguments, environment)
+    }
+    if subject?.needsZone == true { inspect.choice.zone = arguments.value("zone") }
+    if subject?.hasPages == true {
+      inspect.limit = try arguments.limit(or: Inspect.usualLimit)
+      inspect.after = arguments.value("after")
+    }
+    return inspect
+  }
+
+  private static func archives(
+    _ name: String, _ arguments: inout Arguments
+  ) throws(UsageError) -> Archives.Verb {
+    switch name {
+    case "export": return .export(to: arguments.value("output"))
+    case "import": return .importFrom(try arguments.word("the file, or - for standard input,"))
+    default:
+      guard arguments.flag("yes") else {
+        throw UsageError("reset removes everything the server holds; add --yes to say so")
+      }
+      return .reset
+    }
+  }
+
+  private static func state(_ arguments: inout Arguments) throws(UsageError) -> Command {
+    let verb = try arguments.word("show or diff")
+    switch verb {
+    case "show":
+      return .showState(
+        path: try arguments.word("the file"), member: arguments.value("member"),
+        limit: try arguments.limit(or: 20))
+    case "diff":
+      return .compareStates(
+        old: try arguments.word("the old file"), new: try arguments.word("the new file"),
+        member: arguments.value("member"))
+    default: throw UsageError("a state is shown or compared, not \(quoted(verb))")
+    }
+  }
+}
+
+extension Arguments {
+  /// The most entries of a list to show.
+  mutating func limit(or other: Int) throws(UsageError) -> Int {
+    guard let text = value("limit") else { return other }
+    if text == "all" { return .max }
+    guard let limit = Int(text), limit >= 0 else {
+      throw UsageError("--limit needs a whole number or all, not \(quoted(text))")
+    }
+    return limit
+  }
+}

@@ -1,0 +1,36 @@
+import CommandLineKit
+
+/// Everything the tool can be asked to do.
+enum Command {
+  case serve(Serve)
+  case exec(Exec)
+  case inspect(Inspect)
+  case watch(Watch)
+  case faults(Faults)
+  case archives(Archives)
+  case showState(path: String, member: String?, limit: Int)
+  case compareStates(old: String, new: String, member: String?)
+  case help(topic: String?)
+  case version
+
+  /// Does it.
+  ///
+  /// - Returns: The exit code.
+  func run(_ output: Output) async throws -> CInt {
+    switch self {
+    case .serve(let serve): return try await serve.run(output)
+    case .exec(let exec): return try await exec.run(output)
+    case .inspect(let inspect): return try await inspect.run(output)
+    case .watch(let watch): try await watch.run(output)
+    case .faults(let faults): return try await faults.run(output)
+    case .archives(let archives): return try await archives.run(output)
+    case .showState(let path, let member, let limit):
+      return try States.show(path, member: member, limit: limit, output)
+    case .compareStates(let old, let new, let member):
+      return try States.diff(old, new, member: member, output)
+    case .help(let topic): Output.write(try Help.text(topic))
+    case .version: Output.write("cloudsync \(Tool.version)\n")
+    }
+    return 0
+  }
+}

@@ -1,0 +1,70 @@
+import CommandLineKit
+
+/// How `serve` and `exec` start a server.
+struct ServerOptions: Hashable {
+  /// The port; 0 takes any free one.
+  var port = 0
+  /// The file it is kept in; `nil` keeps it in memory.
+  var file: String?
+  /// The accounts that get a web token.
+  var accounts: [String] = []
+  /// The one container its tokens are good for; `nil` for all.
+  var container: String?
+  var allowsFaultControl = false
+  var allowedOrigins: [String] = []
+  /// The control token; random unless given.
+  var controlToken: String?
+
+  /// The account that is signed in when none is named.
+  static let defaultAccount = "default"
+
+  /// Takes the options from a command line.
+  init(_ arguments: inout Arguments, _ environment: [String: String]) throws(UsageError) {
+    if let text = arguments.value("port") {
+      guard let port = UInt16(text) else {
+        throw UsageError("\(quoted(text)) is no port; give 1 to 65535, or 0 for any free one")
+      }
+      self.port = Int(port)
+    }
+    if let data = arguments.value("data"), data != "memory" {
+      guard !data.isEmpty else { throw UsageError("--data needs a file, or memory") }
+      file = data
+    }
+    accounts = arguments.values("account")
+    if accounts.isEmpty { accounts = [ServerOptions.defaultAccount] }
+    container = arguments.value("container")
+    allowsFaultControl = arguments.flag("fault-control")
+    allowedOrigins = arguments.values("allow-origin")
+    for origin in allowedOrigins {
+      guard origin.hasPrefix("http://") || origin.hasPrefix("https://"),
+        origin.split(separator: "/", omittingEmptySubsequences: false).count == 3
+      else {
+        throw UsageError("\(quoted(origin)) is no origin; write one like http://localhost:3000")
+      }
+    }
+    controlToken = try ServerOptions.controlToken(in: environment)
+  }
+
+  /// The control token to use, from the environment.
+  private static func controlToken(
+    in environment: [String: String]
+  ) throws(UsageError) -> String? {
+    guard let token = environment[Variable.controlToken], !token.isEmpty else { return nil }
+    guard token.utf8.count >= 16, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw UsageError(
+        "\(Variable.controlToken) needs 16 or more characters of ASCII without blanks; unset it "
+          + "to get a random token")
+    }
+    return token
+  }
+}
+
+/// The environment that `exec` sets, and that the other commands read.
+enum Variable {
+  static let server = "CLOUDSYNC_SERVER"
+  static let apiToken = "CLOUDSYNC_API_TOKEN"
+  static let controlToken = "CLOUDSYNC_CONTROL_TOKEN"
+  static let account = "CLOUDSYNC_ACCOUNT"
+  static let webAuthToken = "CLOUDSYNC_WEB_AUTH_TOKEN"
+  static let container = "CLOUDSYNC_CONTAINER"
+}

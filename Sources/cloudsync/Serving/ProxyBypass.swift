@@ -1,0 +1,21 @@
+import Foundation
+
+/// Keeps what talks to a server on this machine away from proxies.
+enum ProxyBypass {
+  /// Where no proxy may come between.
+  private static let hosts = ["127.0.0.1", "localhost"]
+
+  /// Names this machine among those that need no proxy, where a proxy is set.
+  ///
+  /// Holds for this process and the commands it starts. Call before any other thread runs.
+  static func set() {
+    let environment = ProcessInfo.processInfo.environment
+    let proxies = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
+    guard proxies.contains(where: { environment[$0]?.isEmpty == false }) else { return }
+    let known = environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""
+    if known == "*" { return }
+    let names = known.split(separator: ",").map(String.init)
+    let all = (names + hosts.filter { !names.contains($0) }).joined(separator: ",")
+    for name in ["no_proxy", "NO_PROXY"] { setenv(name, all, 1) }
+  }
+}

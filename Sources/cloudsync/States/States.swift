@@ -1,0 +1,48 @@
+import CloudSync
+import CommandLineKit
+
+/// `state`: what the saved state of an engine says, and how two differ.
+enum States {
+  /// Prints the state in a file; what can still be read of a damaged one is printed as well.
+  static func show(
+    _ path: String, member: String?, limit: Int, _ output: Output
+  ) throws -> CInt {
+    do throws(StateInspectionError) {
+      let inspection = try StateInspection(path: path, member: member)
+      write(inspection, limit, output)
+      return 0
+    } catch {
+      output.note("cloudsync: \(error.message)")
+      if let readable = error.readable { write(readable, limit, output) }
+      return 1
+    }
+  }
+
+  private static func write(_ inspection: StateInspection, _ limit: Int, _ output: Output) {
+    let text = output.isJSON ? inspection.json : inspection.text(limit: limit)
+    Output.write(text.hasSuffix("\n") ? text : text + "\n")
+  }
+
+  /// Prints how two states differ.
+  ///
+  /// - Returns: 0 when they are equal, 1 when they differ, 2 when one can't be read.
+  static func diff(
+    _ old: String, _ new: String, member: String?, _ output: Output
+  ) throws -> CInt {
+    let differences: [StateDifference]
+    do throws(StateInspectionError) {
+      differences = StateInspection.diff(
+        try StateInspection(path: old, member: member),
+        try StateInspection(path: new, member: member))
+    } catch {
+      throw Tool.Failure(code: 2, description: error.message)
+    }
+    if output.isJSON {
+      let text = StateDifference.json(differences)
+      Output.write(text.hasSuffix("\n") ? text : text + "\n")
+    } else {
+      Output.write(differences.map { $0.description + "\n" }.joined())
+    }
+    return differences.isEmpty ? 0 : 1
+  }
+}

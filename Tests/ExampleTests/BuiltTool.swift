@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+/// A tool of this package, as it was built.
+enum BuiltTool {
+  /// What a run printed and how it ended.
+  struct Run {
+    var output: String
+    var errors: String
+    /// The exit code, or the signal with a minus sign.
+    var code: CInt
+
+    /// The output as JSON.
+    func json() throws -> [String: Any] {
+      let object = try JSONSerialization.jsonObject(with: Data(output.utf8))
+      return try #require(object as? [String: Any], "\(output)")
+    }
+  }
+
+  /// The tool called `name`, which lies beside the tests' own program.
+  static func program(_ name: String) throws -> URL {
+    var folder = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
+    for _ in 0..<6 {
+      folder.deleteLastPathComponent()
+      let tool = folder.appendingPathComponent(name)
+      if FileManager.default.isExecutableFile(atPath: tool.path) { return tool }
+    }
+    throw CocoaError(.fileNoSuchFile)
+  }
+
+  /// Runs a process that was not started yet to its end.
+  ///
+  /// - Parameter output: Where its output goes instead of into the result.
+  static func run(
+    _ process: Process, input: Data = Data(), output: FileHandle? = nil
+  ) async throws -> Run {
+    let scratch = FileManager.default.temporaryDirectory
+      .appendingPathComponent("swift-cloud-sync-run-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: scratch) }
+    // Files, not pipes: nothing can block, however much is printed.
+    let names = ["in", "out", "err"].map { scratch.appendingPathComponent($0) }
+    try input.write(to: names[0])
+    for name in names.dropFirst() { try Data().write(to: name) }
+    process.standardInput = try FileHandle(forReadingFrom: names[0])
+    process.standardOutput = try output ?? FileHandle(forWritingTo: names[1])
+    process.standardError = try FileHandle(forWritingTo: names[2])
+    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+      process.terminationHandler = { _ in done.resume() }
+      do { try process.run() } catch { done.resume(throwing: error) }
+    }
+    return Run(
+      output: String(decoding: try Data(contentsOf: names[1]), as: UTF8.self),
+      errors: String(decoding: try Data(contentsOf: names[2]), as: UTF8.self), code: code(process))
+  }
+
+  /// How an ended process ended.
+  static func code(_ process: Process) -> CInt {
+    let status = process.terminationStatus
+    return process.terminationReason == .uncaughtSignal ? -status : status
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+
+@Suite("cloudsync: what a server holds, and all of it at once")
+struct InspectTests {
+  /// A server's file that devices of the `stores` tool filled.
+  private func filledFile() async throws -> (tool: StoresTool, path: String) {
+    let tool = try StoresTool()
+    for name in ["A", "B", "C"] {
+      try await tool.good("--device", "phone", "tabs", "add", name, "--text", "text of \(name)")
+    }
+    try await tool.good("--device", "phone", "tabs", "sync")
+    return (tool, tool.home.appendingPathComponent("server.sqlite").path)
+  }
+
+  @Test("A server that runs and its file show the same, in words and in JSON")
+  func same() async throws {
+    let (stores, path) = try await filledFile()
+    let tool = try ServerTool()
+    let cloud = try await tool.serve("--data", path)
+    let cases: [([String], [String])] = [
+      (["accounts"], ["account", "default"]),
+      (["databases"], ["private", "default", "development"]),
+      (["zones"], ["zone"]),
+      (["subscriptions"], ["subscription"]),
+      (["records"], ["ScratchTab", "phone", "text of B"]),
+      (["records", "--limit", "1"], ["1 of 3 records"]),
+      (["records", "--account", "default"], ["text of C"]),
+      (["changes"], ["saved", "phone"]),
+      (["changes", "--after", "1", "--limit", "all"], ["saved"]),
+      (["changes", "--limit", "1"], ["the latest 1;"]),
+    ]
+    for (subject, words) in cases {
+      for form in [[], ["--json"]] {
+        let arguments = ["inspect"] + subject + form
+        let running = try await tool.run(arguments, environment: cloud.environment)
+        let kept = try await tool.run(arguments + ["--data", path])
+        #expect(running.code == 0 && kept.code == 0, "\(arguments): \(running.errors)")
+        #expect(running.output == kept.output, "\(arguments)")
+        guard form.isEmpty else { continue }
+        for word in words { #expect(running.output.contains(word), "\(running.output)") }
+      }
+    }
+    #expect(await cloud.stop() == 0)
+    withExtendedLifetime(stores) {}
+  }
+
+  @Test("A summary, requests and devices; what there is several of has to be named")
+  func choices() async throws {
+    let tool = try ServerTool()
+    let cloud = try await tool.serve("--account", "alice", "--account", "bob")
+    let none = try await tool.run(["inspect", "records"], environment: cloud.environment)
+    #expect(none.code == 1 && none.errors == "cloudsync: the server holds no database yet\n")
+    try await cloud.save("n1", account: "alice")
+    try await cloud.save("n2", account: "bob")
+    let run = try await tool.run(["inspect", "records"], environment: cloud.environment)
+    #expect(run.code == 1 && run.output.isEmpty)
+    for account in ["alice", "bob"] {
+      #expect(
+        run.errors.contains("  --container iCloud.test --account \(account)\n"), "\(run.errors)")
+    }
+    let records = try await tool.good(
+      "inspect", "records", "--account", "bob", environment: cloud.environment)
+    #expect(records.contains("n2") && !records.contains("n1"), "\(records)")
+    let summary = try await tool.good("inspect", environment: cloud.environment)
+    for words in ["2 accounts", "2 databases", "2 devices, fault control off"] {
+      #expect(summary.contains(words), "\(summary)")
+    }
+    let requests = try await tool.good("inspect", "requests", environment: cloud.environment)
+    #expect(requests.split(separator: "\n").count == 3 && requests.contains("modifyRecords"))
+    let other = try await tool.run(
+      ["inspect", "records", "--account", "bob", "--zone", "Z"], environment: cloud.environment)
+    #expect(other.output == "no records\n" && other.errors.contains("there is no zone \"Z\""))
+    #expect(await cloud.stop() == 0)
+  }
+
+  @Test("An archive goes from a file to a server and into a new file, and stays the same bytes")
+  func archives() async throws {
+    let (stores, path) = try await filledFile()
+    let tool = try ServerTool()
+    let archive = try await tool.good("export", "--data", path)
+    #expect(archive.split(separator: "\n").count > 5)
+    let file = tool.path("archive")
+    try await tool.good("export", "--data", path, "--output", file)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == archive)
+    let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+
+    let cloud = try await tool.serve("--account", "new")
+    let full = try await tool.run(["import", file], environment: cloud.environment)
+    #expect(full.code == 1 && full.errors.contains("into an empty server only"), "\(full.errors)")
+    let reset = try await tool.good("reset", "--yes", environment: cloud.environment)
+    #expect(reset == "removed everything; the server holds 0 accounts and 0 databases\n")
+    let cut = try await tool.run(
+      ["import", "-"], environment: cloud.environment, input: String(archive.dropLast(10)))
+    #expect(cut.code == 1 && cut.errors.contains("cut short"), "\(cut.errors)")
+    let imported = try await tool.good("import", file, environment: cloud.environment)
+    #expect(imported == "imported; the server holds 1 account and 1 database\n")
+    #expect(try await tool.good("export", environment: cloud.environment) == archive)
+    #expect(await cloud.stop() == 0)
+
+    let copy = tool.path("copy.sqlite")
+    for broken in [String(archive.dropLast(10)), String(archive.dropFirst(40)), "", "\n\n"] {
+      let run = try await tool.run(["import", "-", "--data", copy], input: broken)
+      #expect(run.code == 1 && run.output.isEmpty && run.errors.hasPrefix("cloudsync: "))
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: tool.folder.path) == ["archive"])
+    try await tool.good("import", "-", "--data", copy, input: archive)
+    #expect(try await tool.good("export", "--data", copy) == archive)
+    let copied = try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int
+    #expect(copied == 0o600)
+    try await tool.good("reset", "--yes", "--data", copy)
+    #expect(try await tool.good("inspect", "accounts", "--data", copy) == "no accounts\n")
+    withExtendedLifetime(stores) {}
+  }
+
+  @Test("Faults are set up, listed and cleared where the server lets them be")
+  func faults() async throws {
+    let tool = try ServerTool()
+    let cloud = try await tool.serve("--fault-control")
+    let added = try await tool.good(
+      "faults", "add", "fail", "code=zoneBusy", "count=1", "retryAfter=2",
+      environment: cloud.environment)
+    #expect(added.contains("zoneBusy"), "\(added)")
+    #expect(try await cloud.save("n1") != 200)
+    #expect(try await tool.good("faults", environment: cloud.environment) == "no faults\n")
+    #expect(try await cloud.save("n1") == 200)
+    try await tool.good("faults", "add", "delay", "seconds=600", environment: cloud.environment)
+    #expect(try await tool.good("faults", "clear", environment: cloud.environment) == "no faults\n")
+    let quota = try await tool.good(
+      "faults", "add", "quota", "account=default", "bytes=1000", environment: cloud.environment)
+    #expect(quota == "done\n")
+    let wrong = try await tool.run(["faults", "add", "explode"], environment: cloud.environment)
+    #expect(wrong.code == 1 && wrong.errors.contains("must be one of"), "\(wrong.errors)")
+    #expect(await cloud.stop() == 0)
+
+    let other = try await tool.serve()
+    let run = try await tool.run(["faults"], environment: other.environment)
+    #expect(run.code == 1 && run.errors.contains("fault control is off"), "\(run.errors)")
+    #expect(await other.stop() == 0)
+  }
+}

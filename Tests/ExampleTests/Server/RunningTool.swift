@@ -1,0 +1,96 @@
+import Foundation
+import Synchronization
+import Testing
+
+/// A process that runs while the test goes on; killed when nobody holds it any more.
+// The process belongs to this one object and is only signalled after it was started; Foundation
+// guards its own state.
+final class RunningTool: @unchecked Sendable {
+  let output: PrintedLines
+  let errors: PrintedLines
+  private let process: Process
+  private let ended: AsyncStream<CInt>
+
+  /// Starts a process.
+  init(_ process: Process) throws {
+    self.process = process
+    let (out, err) = (Pipe(), Pipe())
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = out
+    process.standardError = err
+    let (ended, continuation) = AsyncStream.makeStream(of: CInt.self)
+    self.ended = ended
+    process.terminationHandler = {
+      continuation.yield(BuiltTool.code($0))
+      continuation.finish()
+    }
+    output = PrintedLines(out.fileHandleForReading)
+    errors = PrintedLines(err.fileHandleForReading)
+    try process.run()
+  }
+
+  deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+  func send(_ signal: CInt) { kill(process.processIdentifier, signal) }
+
+  /// Waits until the process itself has ended, whatever it left running.
+  ///
+  /// Foundation takes a process for running as long as anything it started has its descriptors.
+  func hasEnded() async {
+    let id = id_t(process.processIdentifier)
+    await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+      Thread.detachNewThread {
+        var info = siginfo_t()
+        while waitid(P_PID, id, &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        done.resume()
+      }
+    }
+  }
+
+  /// Waits for the end: the exit code, or the signal with a minus sign.
+  func exitCode() async -> CInt {
+    for await code in ended { return code }
+    return BuiltTool.code(process)
+  }
+}
+
+/// The lines that a process prints, as they come.
+final class PrintedLines: Sendable {
+  private let lines: AsyncStream<String>
+
+  init(_ handle: FileHandle) {
+    let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+    self.lines = lines
+    let rest = Mutex(Data())
+    handle.readabilityHandler = { handle in
+      let data = handle.availableData
+      guard !data.isEmpty else {
+        handle.readabilityHandler = nil
+        continuation.finish()
+        return
+      }
+      rest.withLock { rest in
+        rest += data
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+          continuation.yield(String(decoding: rest[..<end], as: UTF8.self))
+          rest = Data(rest[(end + 1)...])
+        }
+      }
+    }
+  }
+
+  /// The next line that is wanted; the ones before are gone then.
+  func line(where isWanted: (String) -> Bool) async throws -> String {
+    var seen: [String] = []
+    for await line in lines {
+      if isWanted(line) { return line }
+      seen.append(line)
+    }
+    throw LineError(seen: seen)
+  }
+
+  /// A process ended before it printed what was waited for.
+  struct LineError: Error {
+    var seen: [String]
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Testing
+
+@Suite("cloudsync serve: a server that runs until it is told to stop")
+struct ServeTests {
+  @Test(
+    "It says where it is, ends with ready, and stops well at each signal",
+    arguments: [SIGINT, SIGTERM])
+  func words(signal: CInt) async throws {
+    let tool = try ServerTool()
+    let serve = try tool.start(["serve", "--account", "alice", "--account=bob"])
+    var lines: [String] = []
+    while lines.last != "ready" { lines.append(try await serve.output.line { _ in true }) }
+    for (line, start) in zip(
+      lines,
+      [
+        "server ", "data ", "API token ", "control token ", "web token of alice ",
+        "web token of bob ", "console ", "ready",
+      ])
+    {
+      #expect(line.hasPrefix(start), "\(lines)")
+    }
+    #expect(lines.count == 8 && lines[1].hasSuffix("  memory"), "\(lines)")
+    #expect(lines[0].contains("  http://127.0.0.1:"))
+    #expect(lines[6].contains("/console#token="))
+    serve.send(signal)
+    _ = try await serve.errors.line { $0 == "cloudsync: stopped" }
+    #expect(await serve.exitCode() == 0)
+  }
+
+  @Test("A second signal ends it at once, also while a request is still answered")
+  func twice() async throws {
+    let tool = try ServerTool()
+    let cloud = try await tool.serve("--fault-control")
+    try await tool.good("faults", "add", "delay", "seconds=600", environment: cloud.environment)
+    let waiting = Task { try await cloud.save("n1") }
+    while try await tool.good("inspect", "--json", environment: cloud.environment)
+      .contains("\"openRequests\": 0")
+    {}
+    cloud.tool.send(SIGINT)
+    _ = try await cloud.tool.errors.line { $0.hasPrefix("cloudsync: stopping") }
+    #expect(await cloud.stop(SIGINT) == 128 + SIGINT)
+    _ = await waiting.result
+  }
+
+  @Test("Who was told to ignore that the terminal is gone does so")
+  func nohup() async throws {
+    let tool = try ServerTool()
+    let cloud = try await tool.serveWithoutHangup()
+    for _ in 0..<3 {
+      cloud.tool.send(SIGHUP)
+      try await tool.good("inspect", environment: cloud.environment)
+    }
+    #expect(await cloud.stop() == 0)
+  }
+
+  @Test("A port in use and a file that can't be used are told, and nothing is changed")
+  func trouble() async throws {
+    let tool = try ServerTool()
+    let cloud = try await tool.serve()
+    let port = try #require(cloud.url.split(separator: ":").last)
+    let text = tool.path("text")
+    try Data("not a database, but some other text".utf8).write(to: URL(fileURLWithPath: text))
+    let cases: [([String], String)] = [
+      (["--port", String(port)], "port \(port) of 127.0.0.1 is in use"),
+      (["--data", tool.path("missing/file")], "check that its folder exists"),
+      (["--data", tool.folder.path], "cannot open"),
+      (["--data", text], "is not a database; name another file"),
+      (["--account", ""], "account"),
+    ]
+    for command in [["serve"], ["exec"]] {
+      for (options, words) in cases {
+        let rest = command == ["exec"] ? ["--", "echo", "ran"] : []
+        let run = try await tool.run(command + options + rest)
+        #expect(run.code == 1 && run.output.isEmpty, "\(options): \(run.output)")
+        #expect(run.errors.hasPrefix("cloudsync: ") && run.errors.contains(words), "\(run.errors)")
+        #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+      }
+    }
+    #expect(try String(contentsOfFile: text, encoding: .utf8).hasPrefix("not a database"))
+    #expect(await cloud.stop() == 0)
+  }
+
+  @Test("What a file holds is there again after a restart, with the same tokens, for its owner")
+  func file() async throws {
+    let tool = try ServerTool()
+    let path = tool.path("data.sqlite")
+    let first = try await tool.serve("--data", path)
+    #expect(try await first.save("n1") == 200)
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+    #expect(await first.stop() == 0)
+    let second = try await tool.serve("--data", path)
+    #expect(second.apiToken == first.apiToken)
+    let records = try await tool.good("inspect", "records", environment: second.environment)
+    #expect(records.contains("n1") && records.contains("title=\"Milk\""), "\(records)")
+    #expect(await second.stop() == 0)
+  }
+
+  @Test("watch prints what happens while it happens; it ends well by a signal, and with the server")
+  func watch() async throws {
+    let tool = try ServerTool()
+    let cloud = try await tool.serve()
+    let json = try tool.start(["watch", "--json"], environment: cloud.environment)
+    let words = try tool.start(["watch"], environment: cloud.environment)
+    for watch in [json, words] { _ = try await watch.errors.line { $0.contains("watching") } }
+    #expect(try await cloud.save("n1") == 200)
+    let line = try await words.output.line { _ in true }
+    #expect(line.hasSuffix("web  (default)  modifyRecords  private  iCloud.test  1 item  answered"))
+    let event = try await json.output.line { _ in true }
+    let object = try JSONSerialization.jsonObject(with: Data(event.utf8)) as? [String: Any]
+    #expect(object?["kind"] as? String == "request", "\(event)")
+    json.send(SIGINT)
+    #expect(await json.exitCode() == 0)
+    #expect(await cloud.stop() == 0)
+    _ = try await words.errors.line { $0 == "cloudsync: the server has stopped" }
+    #expect(await words.exitCode() == 1)
+  }
+}

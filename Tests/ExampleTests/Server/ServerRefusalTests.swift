@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+@Suite("cloudsync: saved states, and what it refuses")
+struct ServerRefusalTests {
+  @Test("A saved state is shown and compared; the exit code says whether two differ")
+  func states() async throws {
+    let stores = try StoresTool()
+    let tool = try ServerTool()
+    let state = stores.home.appendingPathComponent(
+      "devices/default/data/itsypad/cloud-sync-state.data")
+    try await stores.good("tabs", "add", "A", "--text", "a")
+    try await stores.good("tabs", "sync")
+    let old = tool.path("old")
+    try FileManager.default.copyItem(atPath: state.path, toPath: old)
+    try await stores.good("tabs", "add", "B", "--text", "b")
+    try await stores.good("tabs", "sync")
+    let shown = try await tool.good("state", "show", old)
+    #expect(shown.contains("zone tokens (") && shown.contains("database token"), "\(shown)")
+    let json = try await tool.run(["state", "show", old, "--json"]).json()
+    #expect(json["zoneTokens"] != nil || json["zones"] != nil, "\(json.keys)")
+
+    let damaged = tool.path("damaged")
+    try Data("{\"data\":\"AAAA\"}".utf8).write(to: URL(fileURLWithPath: damaged))
+    let cases: [([String], CInt, String)] = [
+      ([old, old], 0, ""), ([old, state.path], 1, "~ "), ([old, damaged], 2, ""),
+      ([old, tool.path("missing")], 2, ""),
+    ]
+    for (files, code, words) in cases {
+      let run = try await tool.run(["state", "diff"] + files)
+      #expect(run.code == code && run.output.hasPrefix(words), "\(files): \(run.output)")
+      #expect(run.errors.isEmpty == (code < 2), "\(run.errors)")
+      #expect((code == 1) != run.output.isEmpty, "\(files): \(run.output)")
+    }
+    let missing = try await tool.run(["state", "show", tool.path("missing")])
+    #expect(missing.code == 1 && missing.output.isEmpty && missing.errors.hasPrefix("cloudsync: "))
+  }
+
+  @Test("A command line that makes no sense ends with 64, and says where help is")
+  func usage() async throws {
+    let tool = try ServerTool()
+    let cases: [([String], String, String)] = [
+      ([], "say what to do", "cloudsync help"),
+      (["frobnicate"], "unknown command \"frobnicate\"", "cloudsync help"),
+      (["help", "frobnicate"], "there is no help about", "cloudsync help"),
+      (["serve", "--bogus"], "unknown option --bogus", "cloudsync help serve"),
+      (["serve", "--port", "65536"], "is no port", "cloudsync help serve"),
+      (["serve", "--port"], "--port needs a value", "cloudsync help serve"),
+      (["serve", "--port", "1", "--port", "2"], "given twice", "cloudsync help serve"),
+      (["serve", "now"], "unexpected argument \"now\"", "cloudsync help serve"),
+      (["serve", "--yes"], "--yes means nothing here", "cloudsync help serve"),
+      (["serve", "--allow-origin", "localhost"], "is no origin", "cloudsync help serve"),
+      (["serve", "--", "ls"], "-- means nothing here", "cloudsync help serve"),
+      (["exec", "ls"], "write -- and the command", "cloudsync help exec"),
+      (["exec", "--"], "write -- and the command", "cloudsync help exec"),
+      (["inspect"], "say which server", "cloudsync help inspect"),
+      (["inspect", "everything", "--data", "x"], "cannot inspect", "cloudsync help inspect"),
+      (["inspect", "--data", "x", "--server", "http://x"], "not both", "cloudsync help inspect"),
+      (["inspect", "--server", "ftp://x"], "is no address", "cloudsync help inspect"),
+      (["inspect", "--server", "http://x"], "control token is missing", "cloudsync help inspect"),
+      (
+        ["inspect", "zones", "--zone", "x", "--data", "x"], "means nothing",
+        "cloudsync help inspect"
+      ),
+      (
+        ["inspect", "records", "--limit", "-1", "--data", "x"], "--limit", "cloudsync help inspect"
+      ),
+      (["watch", "--data", "x"], "needs a server that runs", "cloudsync help watch"),
+      (
+        ["faults", "break", "--server", "http://x", "--control-token", "x"], "not \"break\"",
+        "cloudsync help faults"
+      ),
+      (["reset", "--data", "x"], "add --yes", "cloudsync help reset"),
+      (["import", "--data", "x"], "is missing", "cloudsync help import"),
+      (["state", "show"], "the file is missing", "cloudsync help state"),
+      (["state", "diff", "x"], "the new file is missing", "cloudsync help state"),
+    ]
+    for (arguments, words, hint) in cases {
+      let run = try await tool.run(arguments)
+      #expect(run.code == 64 && run.output.isEmpty, "\(arguments): \(run.code) \(run.output)")
+      #expect(run.errors.hasPrefix("cloudsync: ") && run.errors.contains(words), "\(run.errors)")
+      #expect(run.errors.hasSuffix("\nTry: \(hint)\n"), "\(run.errors)")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: tool.folder.path).isEmpty)
+  }
+
+  @Test("Every command has help; a wrong token, a lost server and a missing file are told")
+  func trouble() async throws {
+    let tool = try ServerTool()
+    let overview = try await tool.good("help")
+    let commands = [
+      "serve", "exec", "inspect", "watch", "faults", "export", "import", "reset", "state",
+    ]
+    for command in commands {
+      #expect(overview.contains("\n  \(command) "), "\(command) is not in the overview")
+      let help = try await tool.good(command, "--help")
+      #expect(help.hasPrefix("Usage: cloudsync \(command)"))
+      #expect(try await tool.good("help", command) == help)
+    }
+    #expect(try await tool.good("--version").hasPrefix("cloudsync "))
+    let cloud = try await tool.serve()
+    let wrong = try await tool.run(
+      ["inspect", "--control-token", "wrong"], environment: cloud.environment)
+    #expect(wrong.code == 1 && wrong.errors.contains("does not take this control token"))
+    #expect(await cloud.stop() == 0)
+    let lost = try await tool.run(["inspect"], environment: cloud.environment)
+    #expect(lost.code == 1 && lost.errors.contains("no server answers at \(cloud.url)"))
+    for command in [["inspect"], ["export"], ["reset", "--yes"]] {
+      let run = try await tool.run(command + ["--data", tool.path("missing")])
+      #expect(run.code == 1 && run.errors.contains("there is no file"), "\(run.errors)")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: tool.folder.path).isEmpty)
+  }
+
+  @Test("When nobody reads what is printed, it ends without a word")
+  func brokenPipe() async throws {
+    let tool = try ServerTool()
+    let pipe = Pipe()
+    try pipe.fileHandleForReading.close()
+    let run = try await tool.run(["help"], output: pipe.fileHandleForWriting)
+    #expect(run.code == 128 + SIGPIPE && run.errors.isEmpty, "\(run.code) \(run.errors)")
+  }
+}
