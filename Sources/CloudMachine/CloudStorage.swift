@@ -358,6 +358,8 @@ package struct RecordLink: Hashable, Sendable, Codable {
     case parent = 0
     /// By a field that deletes the holder with the target.
     case deleteSelf = 1
+    /// The target can't go as long as the holder points at it.
+    case validating = 2
   }
 
   /// The record that points.
@@ -417,10 +419,14 @@ extension Record {
     _ value: FieldValue, into links: inout [(target: RecordID, kind: RecordLink.Kind)]
   ) {
     switch value {
-    case .reference(let reference) where reference.action == .deleteSelf:
-      links.append((reference.target, .deleteSelf))
+    case .reference(let reference):
+      switch reference.action {
+      case .none: break
+      case .deleteSelf: links.append((reference.target, .deleteSelf))
+      case .validate: links.append((reference.target, .validating))
+      }
     case .list(let values): for value in values { collect(value, into: &links) }
-    case .string, .int64, .double, .date, .bytes, .reference, .asset, .location: break
+    case .string, .int64, .double, .date, .bytes, .asset, .location: break
     }
   }
 }

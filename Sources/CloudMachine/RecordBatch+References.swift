@@ -77,9 +77,9 @@ extension RecordBatch {
     let gone = Set(removals.map(\.id))
     var failedDeletes: [Int] = []
     for removal in removals where !failedDeletes.contains(removal.cause) {
-      if try holders(of: removal.id, .parent).contains(where: { !gone.contains($0) })
-        || drawsShareAlong(removal)
-      {
+      var holders = try holders(of: removal.id, .parent)
+      holders += try self.holders(of: removal.id, .validating)
+      if holders.contains(where: { !gone.contains($0) }) || drawsShareAlong(removal) {
         failedDeletes.append(removal.cause)
       }
     }
@@ -98,7 +98,7 @@ extension RecordBatch {
 
   /// Why a save can't point at `target`.
   ///
-  /// A parent that this request deletes is the deletion's fault; an owner that goes is the save's,
+  /// A parent, or a validated target, that this request deletes is the deletion's fault; an owner that goes is the save's,
   /// or it would vanish as it is written.
   private mutating func fault(
     of target: RecordID, _ kind: RecordLink.Kind, _ gone: Set<RecordID>

@@ -34,6 +34,10 @@ public struct Reference: Hashable, Sendable, Codable {
     case none = 0
     /// The holder is deleted too.
     case deleteSelf = 1
+    /// The target must be there, and stays as long as it is pointed at.
+    ///
+    /// Only CloudKit Web Services has it. Source: web-services 1.3.
+    case validate = 2
   }
 
   /// The record pointed at.

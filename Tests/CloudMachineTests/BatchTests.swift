@@ -109,6 +109,22 @@ struct BatchTests {
       atomic: "-left ok", loose: "-left ok",
       leftAtomic: "flea list one owner pet toy two", leftLoose: "flea list one owner pet toy two"),
     Story(
+      name: "VALIDATE to a missing target",
+      save: { _ in [fresh("new", ["at": validating("nobody")])] },
+      atomic: "+new referenceViolation", loose: "+new referenceViolation"),
+    Story(
+      name: "VALIDATE to a target that this request saves, and the target of another goes",
+      save: { _ in [fresh("new", ["at": validating("flat")]), fresh("flat")] }, delete: ["toy"],
+      atomic: "+new ok, +flat ok, -toy ok", loose: "+new ok, +flat ok, -toy ok",
+      leftAtomic: "flat flea left list new one owner pet right two",
+      leftLoose: "flat flea left list new one owner pet right two"),
+    Story(
+      name: "VALIDATE: the target of a record that comes can't go",
+      save: { _ in [fresh("new", ["at": validating("toy")])] }, delete: ["toy"],
+      atomic: "+new batchRequestFailed, -toy referenceViolation",
+      loose: "+new ok, -toy referenceViolation",
+      leftLoose: "flea left list new one owner pet right toy two"),
+    Story(
       name: "deleteSelf to a missing target", save: { _ in [fresh("new", owners: ["nobody"])] },
       atomic: "+new referenceViolation", loose: "+new referenceViolation"),
     Story(

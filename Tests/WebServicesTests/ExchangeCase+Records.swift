@@ -133,7 +133,6 @@ extension ExchangeCase {
     (#"{"value":"x","type":"REFERENCE"}"#, "expected type REFERENCE"),
     (#"{"value":{},"type":"REFERENCE"}"#, "'recordName'"),
     (#"{"value":{"recordName":1},"type":"REFERENCE"}"#, "'recordName'"),
-    (#"{"value":{"recordName":"m","action":"VALIDATE"}}"#, "VALIDATE"),
     (#"{"value":{"recordName":"m","action":"X"}}"#, "'action'"),
     (#"{"value":{"recordName":"m","action":1}}"#, "'action'"),
     (#"{"value":{"recordName":"m","zoneID":"Z"}}"#, "zone ID"),

@@ -93,6 +93,8 @@ extension CKRecord {
       switch value {
       case .none: self = .none
       case .deleteSelf: self = .deleteSelf
+      // Apps have no word for it; what they don't change stays as it is on the server.
+      case .validate: self = .none
       }
     }
 

@@ -54,7 +54,8 @@ extension WebServicesTransport {
         guard case .recordsModified(let first, let second) = try await session.run(call) else {
           throw .misplaced
         }
-        for (save, result) in zip(part.save, first) { saved[save.id] = result }
+        let whole = await withServerRecords(first, call)
+        for (save, result) in zip(part.save, whole) { saved[save.id] = result }
         for (id, result) in zip(part.delete, second) { deleted[id] = result }
       } catch {
         if index == 0 { throw error }
@@ -65,6 +66,26 @@ extension WebServicesTransport {
     return .recordsModified(
       saved: request.save.compactMap { saved[$0.id] },
       deleted: request.delete.compactMap { deleted[$0] })
+  }
+
+  /// Conflicts with the server's record, which such a service does not send along: it is asked for
+  /// afterwards. Where that fails the conflict comes without it.
+  private func withServerRecords(
+    _ results: [ItemResult<RecordID, Record>], _ call: CloudCall
+  ) async -> [ItemResult<RecordID, Record>] {
+    let ids = results.filter {
+      $0.error?.code == .serverRecordChanged && $0.error?.serverRecord == nil
+    }.map(\.id)
+    guard !ids.isEmpty else { return results }
+    var call = call
+    call.request = .fetchRecords(FetchRecords(ids: ids))
+    guard case .records(let found)? = try? await session.run(call) else { return results }
+    let records = Dictionary(zip(ids, found.map(\.value))) { first, _ in first }
+    return results.map { result in
+      guard var error = result.error, let record = records[result.id] else { return result }
+      error.serverRecord = record
+      return ItemResult(id: result.id, .failure(error))
+    }
   }
 
   /// The zones of records, each once, in the order they are first named.

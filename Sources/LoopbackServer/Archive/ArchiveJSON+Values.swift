@@ -14,6 +14,14 @@ extension ArchiveJSON {
       })
   }
 
+  private static func name(of action: Reference.Action) -> String? {
+    switch action {
+    case .none: nil
+    case .deleteSelf: "deleteSelf"
+    case .validate: "validate"
+    }
+  }
+
   /// A value under the name of its kind.
   static func value(_ value: FieldValue) -> ArchiveJSON {
     switch value {
@@ -25,7 +33,7 @@ extension ArchiveJSON {
     case .reference(let reference):
       .object([
         "reference": name(reference.target),
-        "action": reference.action == .deleteSelf ? .text("deleteSelf") : nil,
+        "action": ArchiveJSON.name(of: reference.action).map { .text($0) },
       ])
     case .asset(let asset):
       .object([
@@ -109,6 +117,7 @@ extension ArchiveObject {
     switch try optionalText("action") {
     case nil: return .none
     case "deleteSelf": return .deleteSelf
+    case "validate": return .validate
     case .some: throw ArchiveFault("'action' says a word that is unknown here")
     }
   }

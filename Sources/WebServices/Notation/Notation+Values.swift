@@ -47,7 +47,7 @@ extension Notation {
       return Plain(
         value: .members([
           "recordName": .string(reference.target.name),
-          "action": .string(reference.action == .deleteSelf ? "DELETE_SELF" : "NONE"),
+          "action": .string(Notation.name(of: reference.action)),
           "zoneID": json(reference.target.zone),
         ]), type: "REFERENCE")
     case .asset(let asset):
@@ -207,9 +207,8 @@ extension Notation {
     switch try json.optionalText("action") {
     case nil, "NONE": action = .none
     case "DELETE_SELF": action = .deleteSelf
-    case "VALIDATE":
-      throw .malformed("references with the action VALIDATE are not supported; use NONE")
-    default: throw .malformed("a reference's 'action' must be NONE or DELETE_SELF")
+    case "VALIDATE": action = .validate
+    default: throw .malformed("a reference's 'action' must be NONE, DELETE_SELF or VALIDATE")
     }
     return Reference(target: try recordID(json, in: zone), action: action)
   }
@@ -234,6 +233,14 @@ extension Notation {
       place.timestamp = Notation.time(milliseconds: milliseconds)
     }
     return place
+  }
+
+  private static func name(of action: Reference.Action) -> String {
+    switch action {
+    case .none: "NONE"
+    case .deleteSelf: "DELETE_SELF"
+    case .validate: "VALIDATE"
+    }
   }
 
   /// The type of a value that comes without one.

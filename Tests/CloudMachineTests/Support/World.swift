@@ -126,6 +126,11 @@ func id(_ name: String, _ zone: ZoneID = World.zone) -> RecordID {
   RecordID(name: name, zone: zone)
 }
 
+/// A reference that keeps its target from going.
+func validating(_ name: String) -> FieldValue {
+  .reference(Reference(target: id(name), action: .validate))
+}
+
 /// A save of a new record; `owners` are records it goes with.
 func fresh(
   _ name: String, _ fields: [String: FieldValue] = [:], parent: String? = nil,

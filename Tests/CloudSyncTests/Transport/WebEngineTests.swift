@@ -71,6 +71,54 @@ struct WebEngineTests {
     #expect(await world.end())
   }
 
+  @Test("Spoken to as Apple's service is: no extra members, one zone a request, bare conflicts")
+  func plain() async throws {
+    let world = try WebWorld()
+    let phone = try world.app("phone", understandsExtras: false)
+    let desk = try world.app("desk", understandsExtras: false)
+    for app in [phone, desk] {
+      app.start(automatically: true)
+      app.enqueueAll(try app.engine.state)
+    }
+    phone.write(["a": "1"])
+    await desk.wait { $0.notes["a"]?.text == "1" }
+    desk.delete("a")
+    await phone.wait { $0.notes["a"] == nil }
+    phone.stop()
+    desk.stop()
+    // A conflict brings the server's record, which the answer itself does not hold.
+    let transport = try world.transport("third", understandsExtras: false)
+    let database = CKContainer(identifier: "iCloud.plain", transport: transport)
+      .privateCloudDatabase
+    let zones = [CKRecordZone(zoneName: "A"), CKRecordZone(zoneName: "B")]
+    _ = try await database.modifyRecordZones(saving: zones, deleting: [])
+    func record(_ text: String, _ zone: CKRecordZone) -> CKRecord {
+      let record = CKRecord(
+        recordType: "Note", recordID: CKRecord.ID(recordName: "n", zoneID: zone.zoneID))
+      record["text"] = text
+      return record
+    }
+    let first = try await database.modifyRecords(
+      saving: zones.map { record("first", $0) }, deleting: [])
+    #expect(
+      try first.saveResults.map { try $0.value.get()["text"] as? String } == ["first", "first"])
+    let second = try await database.modifyRecords(
+      saving: [record("second", zones[1])],
+      deleting: [CKRecord.ID(recordName: "n", zoneID: zones[0].zoneID)])
+    let id = CKRecord.ID(recordName: "n", zoneID: zones[1].zoneID)
+    guard case .failure(let error)? = second.saveResults[id] else {
+      Issue.record("the record is there already")
+      return
+    }
+    let theirs = (error as? CKError)?.serverRecord
+    #expect((error as? CKError)?.code == .serverRecordChanged)
+    #expect(theirs?["text"] as? String == "first" && theirs?.recordChangeTag != nil)
+    #expect(try second.deleteResults.values.first?.get() != nil)
+    let token = try await database.databaseChanges(since: nil).changeToken
+    #expect(try await database.databaseChanges(since: token).modifications.isEmpty)
+    #expect(await world.end())
+  }
+
   @Test("Files travel by the URLs that the server hands out; another account has none of it")
   func files() async throws {
     let world = try WebWorld()

@@ -39,18 +39,27 @@ final class WebWorld: Sendable {
   }
 
   /// A way to the server for a device of `account`, or of nobody.
-  func transport(_ device: String, of account: String? = "alice") throws -> WebServicesTransport {
+  ///
+  /// - Parameter understandsExtras: Whether the two know each other; otherwise they talk as with
+  ///   Apple's service.
+  func transport(
+    _ device: String, of account: String? = "alice", understandsExtras: Bool = true
+  ) throws -> WebServicesTransport {
     let web = try #require(web.withLock { $0 })
     return WebServicesTransport(
-      url: url, apiToken: web.apiToken(),
-      webAuthToken: try account.map { try web.webAuthToken(for: $0) },
-      device: device, clock: LeapingClock())
+      WebServicesSession.Settings(
+        url: url, apiToken: web.apiToken(), device: device, understandsExtras: understandsExtras),
+      webAuthToken: try account.map { try web.webAuthToken(for: $0) }, signIn: nil,
+      clock: LeapingClock())
   }
 
   /// An app on a device; its engine is not started yet.
-  func app(_ device: String, of account: String = "alice") throws -> NotesApp {
+  func app(
+    _ device: String, of account: String = "alice", understandsExtras: Bool = true
+  ) throws -> NotesApp {
     NotesApp(
-      server.remoteDevice(device, account: account), by: try transport(device, of: account))
+      server.remoteDevice(device, account: account),
+      by: try transport(device, of: account, understandsExtras: understandsExtras))
   }
 
   /// Ends everything, and says whether nothing is left.
