@@ -79,7 +79,7 @@ extension RecordBatch {
     for removal in removals where !failedDeletes.contains(removal.cause) {
       var holders = try holders(of: removal.id, .parent)
       holders += try self.holders(of: removal.id, .validating)
-      if holders.contains(where: { !gone.contains($0) }) || drawsShareAlong(removal) {
+      if try holders.contains(where: { !gone.contains($0) }) || drawsShareAlong(removal) {
         failedDeletes.append(removal.cause)
       }
     }
