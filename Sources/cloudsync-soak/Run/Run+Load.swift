@@ -110,8 +110,9 @@ extension Run {
 
   // MARK: Rest
 
-  /// Waits until nothing is to be sent and everybody has the same, by pushes alone; then, if that
-  /// takes too long, by hand. Answers how many seconds it took.
+  /// Waits until nothing is to be sent and everybody has the same.
+  ///
+  /// By pushes alone; then, if that takes too long, by hand. Answers how many seconds it took.
   func becomeQuiet(_ devices: [Device]) async -> Double {
     let start = clock.now
     let replicas = devices.flatMap(\.replicas)
