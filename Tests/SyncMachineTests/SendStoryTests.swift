@@ -123,6 +123,44 @@ struct SendStoryTests {
     #expect(story.pending.isEmpty)
   }
 
+  @Test("Conflicts beside changes that pass do not add up to a long wait")
+  func conflictsBesideSuccess() {
+    var story = Story.signedIn(automatically: true)
+    finishFetch(&story)
+    story.onEvent = { machine, event, now in
+      guard case .sentRecordChanges(let sent) = event else { return }
+      let again = sent.saved.filter { $0.error != nil }.map { PendingChange(.save, $0.id) }
+      machine.add(again, now: now)
+    }
+    story.save("a")
+    for number in 0..<10 {
+      story.save("b\(number)")
+      story.now = story.now + .milliseconds(200)
+      story.run()
+      if number > 0 { finishFetch(&story) }
+      story.answerRecords(["a": .serverRecordChanged])
+    }
+    story.log = []
+    story.now = story.now + .milliseconds(200)
+    story.run()
+    finishFetch(&story)
+    #expect(story.told().last == "> modifyRecords", "the last conflict is settled at once")
+    story.answerRecords()
+    #expect(story.pending.isEmpty)
+    // What fails alone, every time, slows down.
+    story.save("a")
+    for _ in 0..<4 {
+      story.now = story.now + .seconds(60)
+      story.run()
+      finishFetch(&story)
+      story.answerRecords(["a": .serverRecordChanged])
+    }
+    story.log = []
+    story.now = story.now + .milliseconds(200)
+    story.run()
+    #expect(story.told() == [], "it waits longer each time")
+  }
+
   private func finishFetch(_ story: inout Story) {
     story.answer(
       .success(

@@ -5,13 +5,12 @@ import Foundation
 final class Device: Sendable {
   let number: Int
   let replicas: [Replica]
-  private let transport: WebServicesTransport
 
   /// A device of `site` with a folder of its own; nothing is opened yet.
   init(_ number: Int, of count: Int, _ site: Site, _ ledger: Ledger, folder: URL) throws {
     self.number = number
     let account = number < count / 2 ? 0 : 1
-    transport = site.transport("device-\(number)", account)
+    let transport = CountedTransport(site.transport("device-\(number)", account), ledger)
     let container = site.container(transport)
     replicas = try site.views(of: account).map { view in
       let place = Replica.Place(

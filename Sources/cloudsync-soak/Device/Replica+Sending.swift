@@ -53,10 +53,6 @@ extension Replica {
       default: retried(error, id)
       }
     }
-    let isRefusedWhole =
-      sent.savedRecords.isEmpty && sent.deletedRecordIDs.isEmpty
-      && sent.failedRecordSaves.allSatisfy { $0.error.code != .serverRecordChanged }
-    if isRefusedWhole { ledger.count(\.failedRequests) }
   }
 
   private func saved(_ record: CKRecord, _ engine: CKSyncEngine) {

@@ -1,3 +1,4 @@
+import CloudProtocol
 import CloudSync
 import Foundation
 
@@ -24,7 +25,7 @@ struct Site: Sendable {
       device: device)
   }
 
-  func container(_ transport: WebServicesTransport) -> CKContainer {
+  func container(_ transport: any CloudTransport) -> CKContainer {
     CKContainer(identifier: Site.identifier, transport: transport)
   }
 
@@ -73,7 +74,8 @@ struct Site: Sendable {
   func read(_ ledger: Ledger, deviceCount: Int, folder: URL) async throws -> [Replica] {
     var replicas: [Replica] = []
     for account in ServerProgram.accounts.indices {
-      let container = container(transport("reader-\(account)", account))
+      let container = container(
+        CountedTransport(transport("reader-\(account)", account), ledger))
       for view in views(of: account) {
         let place = Replica.Place(
           device: nil, deviceCount: deviceCount, scope: view.scope, realms: view.realms,

@@ -26,7 +26,9 @@ final class Ledger: Sendable {
     var conflicts = 0
     /// Saves that turned out to be applied although no answer came.
     var foundApplied = 0
+    var requests = 0
     var failedRequests = 0
+    var pushes = 0
     var fetched = 0
     var files = 0
     var reopened = 0

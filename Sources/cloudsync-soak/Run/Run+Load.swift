@@ -33,6 +33,9 @@ extension Run {
   }
 
   /// Kills the server and starts it again, each time after a little while.
+  ///
+  /// Every second time it is killed in the moment in which it writes, so that what it did is done
+  /// and nobody is told.
   func killServers(until end: ContinuousClock.Instant) async throws {
     guard options.killEvery > 0 else { return }
     var random = SeededGenerator(seed: options.seed, name: "kills")
@@ -42,10 +45,40 @@ extension Run {
       try await clock.sleep(until: next)
       next += interval
       if let id = child.processID { lives.withLock { $0.append(ProcessFigures(of: id)) } }
+      let number = kills.withLock { kills in
+        kills += 1
+        return kills
+      }
+      if number % 2 == 0 { await writes() }
       await child.kill()
-      kills.withLock { $0 += 1 }
+      if options.bug == .rollback { try rollBack(number) }
       try await clock.sleep(for: .milliseconds(Int.random(in: 0...500, using: &random)))
       _ = try await child.start()
+    }
+  }
+
+  /// Returns when the server has just written something; after a second at the latest.
+  private func writes() async {
+    func look() -> Date? {
+      try? FileManager.default.attributesOfItem(atPath: child.path + "-wal")[.modificationDate]
+        as? Date
+    }
+    let before = look()
+    let end = clock.now + .seconds(1)
+    while look() == before, clock.now < end { await Task.yield() }
+  }
+
+  /// Makes the server forget what it did since the kill before.
+  private func rollBack(_ number: Int) throws {
+    let files = FileManager.default
+    for suffix in ["", "-wal"] {
+      let (file, copy) = (child.path + suffix, child.path + suffix + "-before")
+      if number == 2, files.fileExists(atPath: copy) {
+        try files.removeItem(atPath: file)
+        try files.moveItem(atPath: copy, toPath: file)
+      } else if number == 1 {
+        try files.copyItem(atPath: file, toPath: copy)
+      }
     }
   }
 
@@ -77,8 +110,9 @@ extension Run {
 
   // MARK: Rest
 
-  /// Waits until nothing is to be sent and everybody has the same, by pushes alone; then, if that
-  /// takes too long, by hand. Answers how many seconds it took.
+  /// Waits until nothing is to be sent and everybody has the same.
+  ///
+  /// By pushes alone; then, if that takes too long, by hand. Answers how many seconds it took.
   func becomeQuiet(_ devices: [Device]) async -> Double {
     let start = clock.now
     let replicas = devices.flatMap(\.replicas)
