@@ -1,13 +1,5 @@
 import Synchronization
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// Waits for sockets and for work, and does the one after the other on the one thread that calls
 /// `run()`.
 ///
@@ -22,23 +14,16 @@ final class HTTPPoller: Sendable {
     var hasEnded = false
   }
 
-  /// What is watched, each at a place of its own.
   private struct Watches {
-    var entries: [pollfd] = []
-    var owners: [Owner?] = []
-    var free: [Int] = []
-    var nextID = 0
+    var selector = HTTPSelector()
+    /// What to call, by descriptor: for reading and for writing.
+    var reading: [Int32: Watch] = [:]
+    var writing: [Int32: Watch] = [:]
   }
 
-  private struct Owner {
-    var id: Int
+  private struct Watch {
     var event: @Sendable () -> Void
-  }
-
-  /// A place among the watches, and whose it is.
-  struct Ticket: Sendable {
-    fileprivate var place: Int
-    fileprivate var id: Int
+    var isPaused = false
   }
 
   private let mailbox = Mutex(Mailbox())
@@ -49,13 +34,11 @@ final class HTTPPoller: Sendable {
   init() {
     bell = HTTPSocket.makeBell()
     guard let bell else { return }
-    watches.withLock { watches in
-      watches.entries.append(pollfd(fd: bell.reading, events: Int16(POLLIN), revents: 0))
-      watches.owners.append(nil)
-    }
+    watches.withLock { $0.selector.set(bell.reading, reading: true) }
   }
 
   deinit {
+    watches.withLock { $0.selector.close() }
     guard let bell else { return }
     HTTPSocket.release(bell.reading)
     HTTPSocket.release(bell.writing)
@@ -87,41 +70,43 @@ final class HTTPPoller: Sendable {
 
   // MARK: On the thread
 
-  /// Calls `event` whenever the descriptor can be read, or written, or is broken.
-  func watch(
-    _ descriptor: Int32, writing: Bool, event: @escaping @Sendable () -> Void
-  ) -> Ticket {
-    let entry = pollfd(fd: descriptor, events: Int16(writing ? POLLOUT : POLLIN), revents: 0)
-    return watches.withLock { watches in
-      watches.nextID += 1
-      let owner = Owner(id: watches.nextID, event: event)
-      guard let place = watches.free.popLast() else {
-        watches.entries.append(entry)
-        watches.owners.append(owner)
-        return Ticket(place: watches.entries.count - 1, id: owner.id)
+  /// Calls `event` whenever the descriptor can be read, or written, or is broken; there can be one
+  /// watch of each kind.
+  func watch(_ descriptor: Int32, writing: Bool, event: @escaping @Sendable () -> Void) {
+    watches.withLock { watches in
+      if writing {
+        watches.writing[descriptor] = Watch(event: event)
+        watches.selector.set(descriptor, writing: true)
+      } else {
+        watches.reading[descriptor] = Watch(event: event)
+        watches.selector.set(descriptor, reading: true)
       }
-      watches.entries[place] = entry
-      watches.owners[place] = owner
-      return Ticket(place: place, id: owner.id)
     }
   }
 
-  /// Watches a descriptor, or, with `nil`, nothing for now.
-  func set(_ ticket: Ticket, _ descriptor: Int32?) {
+  /// Calls nothing for now, or does again.
+  func set(_ descriptor: Int32, writing: Bool, isPaused: Bool) {
     watches.withLock { watches in
-      guard watches.owners[ticket.place]?.id == ticket.id else { return }
-      // The system passes over descriptors below 0.
-      watches.entries[ticket.place].fd = descriptor ?? -1
+      if writing {
+        watches.writing[descriptor]?.isPaused = isPaused
+        watches.selector.set(descriptor, writing: !isPaused)
+      } else {
+        watches.reading[descriptor]?.isPaused = isPaused
+        watches.selector.set(descriptor, reading: !isPaused)
+      }
     }
   }
 
   /// Watches no more, and calls `released` when no event can come any more.
-  func remove(_ ticket: Ticket, released: @escaping @Sendable () -> Void) {
+  func remove(_ descriptor: Int32, writing: Bool, released: @escaping @Sendable () -> Void) {
     watches.withLock { watches in
-      guard watches.owners[ticket.place]?.id == ticket.id else { return }
-      watches.entries[ticket.place] = pollfd(fd: -1, events: 0, revents: 0)
-      watches.owners[ticket.place] = nil
-      watches.free.append(ticket.place)
+      if writing {
+        watches.writing[descriptor] = nil
+        watches.selector.set(descriptor, writing: false)
+      } else {
+        watches.reading[descriptor] = nil
+        watches.selector.set(descriptor, reading: false)
+      }
     }
     execute(released)
   }
@@ -129,11 +114,7 @@ final class HTTPPoller: Sendable {
   /// Works and waits until the end.
   func run() {
     while true {
-      let works = mailbox.withLock { mailbox in
-        defer { mailbox.works = [] }
-        return mailbox.works
-      }
-      for work in works { work() }
+      work()
       let (isBusy, isOver) = mailbox.withLock { mailbox in
         let isBusy = !mailbox.works.isEmpty
         mailbox.isWaiting = !isBusy && !mailbox.hasEnded
@@ -141,34 +122,40 @@ final class HTTPPoller: Sendable {
       }
       if isOver { return }
       // Without a bell it has to look up now and then.
-      let found = wait(milliseconds: isBusy ? 0 : bell == nil ? 10 : -1)
+      let question = watches.withLock { $0.selector.question }
+      let found = question.wait(milliseconds: isBusy ? 0 : bell == nil ? 10 : -1)
       mailbox.withLock { $0.isWaiting = false }
-      for (place, id) in found {
-        // It may have been paused or removed by what came before it.
-        let event = watches.withLock { watches in
-          guard let owner = watches.owners[place], owner.id == id, watches.entries[place].fd >= 0
-          else { return nil as (@Sendable () -> Void)? }
-          return owner.event
-        }
-        event?()
-      }
+      for finding in found { tell(finding) }
     }
   }
 
-  /// Waits for events; the places where there are some, and whose they are.
-  private func wait(milliseconds: Int32) -> [(place: Int, id: Int)] {
-    var entries = watches.withLock { $0.entries }
-    guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return [] }
-    if let bell, entries[0].revents != 0 {
-      withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
-        while HTTPSocket.read(bell.reading, into: buffer) > 0 {}
-      }
+  /// Does what waits; nothing of it is held afterwards, while the thread sleeps.
+  private func work() {
+    let works = mailbox.withLock { mailbox in
+      defer { mailbox.works = [] }
+      return mailbox.works
     }
-    return watches.withLock { watches in
-      entries.indices.compactMap { place in
-        guard entries[place].revents != 0, let owner = watches.owners[place] else { return nil }
-        return (place, owner.id)
+    for work in works { work() }
+  }
+
+  private func tell(_ finding: HTTPSelector.Finding) {
+    let descriptor = finding.descriptor
+    if descriptor == bell?.reading {
+      withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
+        while HTTPSocket.read(descriptor, into: buffer) > 0 {}
       }
+      return
+    }
+    // Each may have been paused or removed by what came before it; no descriptor means another
+    // connection, since none is closed before the next work.
+    if finding.canRead { event { $0.reading[descriptor] }?() }
+    if finding.canWrite { event { $0.writing[descriptor] }?() }
+  }
+
+  private func event(_ watch: (Watches) -> Watch?) -> (@Sendable () -> Void)? {
+    watches.withLock { watches in
+      guard let watch = watch(watches), !watch.isPaused else { return nil }
+      return watch.event
     }
   }
 }

@@ -3,8 +3,8 @@
 /// It belongs to the actor of its server, whose thread the watches are on.
 final class HTTPReadiness {
   private let poller: HTTPPoller
-  private let ticket: HTTPPoller.Ticket
   private let descriptor: Int32
+  private let writing: Bool
   private let released: @Sendable () -> Void
   /// Whether it calls nothing for now.
   private(set) var isPaused = false
@@ -17,8 +17,9 @@ final class HTTPReadiness {
   ) {
     self.poller = poller
     self.descriptor = descriptor
+    self.writing = writing
     self.released = released
-    ticket = poller.watch(descriptor, writing: writing, event: event)
+    poller.watch(descriptor, writing: writing, event: event)
   }
 
   deinit { cancel() }
@@ -27,20 +28,20 @@ final class HTTPReadiness {
   func pause() {
     guard !isPaused, !isCancelled else { return }
     isPaused = true
-    poller.set(ticket, nil)
+    poller.set(descriptor, writing: writing, isPaused: true)
   }
 
   /// Goes on after a pause.
   func resume() {
     guard isPaused, !isCancelled else { return }
     isPaused = false
-    poller.set(ticket, descriptor)
+    poller.set(descriptor, writing: writing, isPaused: false)
   }
 
   /// Ends the watch.
   func cancel() {
     guard !isCancelled else { return }
     isCancelled = true
-    poller.remove(ticket, released: released)
+    poller.remove(descriptor, writing: writing, released: released)
   }
 }
