@@ -54,6 +54,7 @@ let package = Package(
     room("CommandLineKit"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CEpoll"),
     room("SQLite", ["CSQLite"]),
     // rank 1
     room("CloudProtocol", ["Records"]),
@@ -65,7 +66,8 @@ let package = Package(
     room("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records"]),
     room("LoopbackServer", ["CloudMachine", "CloudProtocol", "Records", "SQLite"]),
     // rank 4
-    room("LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records"]),
+    room(
+      "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"]),
     room(
       "CloudSyncTesting",
       ["CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),

@@ -71,10 +71,10 @@ final class SlowSiege: Sendable {
     judge(siege, before)
     report()
     let isBack = besieged.returns(to: descriptors, within: 5)
+    let memoryAfter = besieged.residentKilobytes
     print(
       "  descriptors \(descriptors) before, \(besieged.descriptorCount) after; memory "
-        + "\(Figure.mebibytes(memory)) before, \(Figure.mebibytes(besieged.residentKilobytes)) after"
-    )
+        + "\(Figure.mebibytes(memory)) before, \(Figure.mebibytes(memoryAfter)) after")
     if !isBack { violations.add("descriptors of the server are not given back") }
     if !besieged.isRunning { violations.add("the server is gone") }
     if besieged.stop() != 0 { violations.add("the besieged server did not end well") }

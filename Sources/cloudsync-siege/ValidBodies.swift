@@ -32,7 +32,10 @@ enum ValidBodies {
       "userIdentity":{"lookupInfo":{"userRecordName":"ALICE"}}}]}}]}
       """
     case .recordsLookup:
-      #"{\#(foreign),"records":[{"recordName":"paper-3"},{"recordName":"a","desiredKeys":["title"]}]}"#
+      """
+      {\(foreign),"records":[{"recordName":"paper-3"},
+      {"recordName":"a","desiredKeys":["title"]}]}
+      """
     case .recordsQuery:
       """
       {\(zone),"resultsLimit":5,"query":{"recordType":"Note","filterBy":[
@@ -46,7 +49,10 @@ enum ValidBodies {
       #"{"shortGUIDs":[{"value":"0123456789abcdef","shouldFetchRootRecord":true}]}"#
     case .changesDatabase: #"{"syncToken":"AAAA","resultsLimit":10}"#
     case .changesZone:
-      #"{"zones":[{\#(foreign)},{\#(zone),"syncToken":"AAAA","desiredKeys":["title"],"resultsLimit":2}]}"#
+      """
+      {"zones":[{\(foreign)},
+      {\(zone),"syncToken":"AAAA","desiredKeys":["title"],"resultsLimit":2}]}
+      """
     case .zonesList, .subscriptionsList, .usersCaller, .usersCurrent, .usersLookupContacts: "{}"
     case .zonesLookup:
       #"{"zones":[{"zoneName":"Vault","ownerRecordName":"ALICE"},{"zoneName":"Den"}]}"#

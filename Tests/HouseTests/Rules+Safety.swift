@@ -15,7 +15,7 @@ let drivers: [(path: String, why: String)] = [
   ),
   (
     "Sources/LoopbackHTTP/Driver/HTTPEventLoop.swift",
-    "the queue of a server's sockets, the sources that watch them, and the tasks of handlers"
+    "the thread of a server's sockets, and the tasks of handlers"
   ),
   (
     "Sources/LoopbackHTTP/Routes/Courier.swift",
@@ -36,6 +36,10 @@ let drivers: [(path: String, why: String)] = [
   (
     "Sources/cloudsync/Serving/ReceivedSignals.swift",
     "reads the signals that were caught"
+  ),
+  (
+    "Sources/cloudsync-siege/Crew.swift",
+    "hostile and slow clients beside each other, and one that must not notice"
   ),
   (
     "Sources/cloudsync-simulate/Fleet.swift",

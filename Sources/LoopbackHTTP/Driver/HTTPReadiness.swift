@@ -1,54 +1,47 @@
-import Dispatch
-
-/// A source that watches one socket.
+/// A watch on one socket.
 ///
-/// Dispatch traps when a source is resumed once too often or let go while it is paused; here
-/// neither can happen.
+/// It belongs to the actor of its server, whose thread the watches are on.
 final class HTTPReadiness {
-  private let source: any DispatchSourceProtocol
+  private let poller: HTTPPoller
+  private let descriptor: Int32
+  private let writing: Bool
+  private let released: @Sendable () -> Void
   /// Whether it calls nothing for now.
   private(set) var isPaused = false
   private var isCancelled = false
 
   /// Watches at once; `released` is called after `cancel()`, when the socket may be closed.
   init(
-    _ source: any DispatchSourceProtocol, event: @escaping @Sendable () -> Void,
-    released: @escaping @Sendable () -> Void
+    _ poller: HTTPPoller, _ descriptor: Int32, writing: Bool,
+    event: @escaping @Sendable () -> Void, released: @escaping @Sendable () -> Void
   ) {
-    self.source = source
-    source.setEventHandler(handler: event)
-    source.setCancelHandler(handler: released)
-    source.activate()
+    self.poller = poller
+    self.descriptor = descriptor
+    self.writing = writing
+    self.released = released
+    poller.watch(descriptor, writing: writing, event: event)
   }
 
   deinit { cancel() }
-
-  /// About how much there is to read; 0 at the end.
-  ///
-  /// Dispatch on Linux says 0 as well when both sides have ended and something is left to read,
-  /// and then never calls again.
-  var available: UInt { source.data }
 
   /// Calls nothing until it is resumed.
   func pause() {
     guard !isPaused, !isCancelled else { return }
     isPaused = true
-    source.suspend()
+    poller.set(descriptor, writing: writing, isPaused: true)
   }
 
   /// Goes on after a pause.
   func resume() {
-    guard isPaused else { return }
+    guard isPaused, !isCancelled else { return }
     isPaused = false
-    source.resume()
+    poller.set(descriptor, writing: writing, isPaused: false)
   }
 
   /// Ends the watch.
   func cancel() {
     guard !isCancelled else { return }
     isCancelled = true
-    source.cancel()
-    // A paused source would never get to its end.
-    resume()
+    poller.remove(descriptor, writing: writing, released: released)
   }
 }

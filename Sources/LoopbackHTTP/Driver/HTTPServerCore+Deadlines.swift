@@ -10,17 +10,12 @@ extension HTTPServerCore {
     if let drainEnd, now >= drainEnd { cut() }
   }
 
-  /// Notices a client's end that reading has not: where reading is paused, or where the source
-  /// calls no more.
+  /// Notices a client's end where reading is paused.
   private func noticeEnd(_ connection: HTTPConnection) {
-    guard !connection.isAtEnd, connection.phase != .closed,
+    guard !connection.isAtEnd, connection.phase != .closed, connection.reader?.isPaused == true,
       HTTPSocket.isGone(connection.descriptor)
     else { return }
-    if connection.reader?.isPaused == true {
-      ended(connection)
-    } else {
-      readToEnd(connection)
-    }
+    ended(connection)
   }
 
   private func check(_ connection: HTTPConnection, _ now: Duration) {

@@ -5,32 +5,16 @@ extension HTTPServerCore {
   /// Something came from a client, or its end.
   func readable(_ id: Int) {
     guard let connection = connections[id] else { return }
-    if connection.reader?.available == 0 {
-      readToEnd(connection)
-    } else {
-      _ = read(connection)
-    }
-  }
-
-  /// Reads all there is, as far as it is wanted: nobody may call again.
-  func readToEnd(_ connection: HTTPConnection) {
-    while read(connection), connection.reader?.isPaused == false {}
-  }
-
-  /// Reads once; whether there may be more.
-  private func read(_ connection: HTTPConnection) -> Bool {
-    guard connection.phase != .closed else { return false }
+    guard connection.phase != .closed else { return }
     switch receive(connection.descriptor) {
     case .bytes(let count):
-      guard connection.phase != .lingering else { return true }
+      guard connection.phase != .lingering else { return }
       take(count, connection)
       proceed(connection)
-      return true
-    case .blocked: return false
+    case .blocked: break
     case .end: ended(connection)
     case .failed: close(connection)
     }
-    return false
   }
 
   /// The client sends nothing more: it is gone, or it waits for its last answer.

@@ -50,14 +50,36 @@ extension HTTPSocket {
     #endif
   }
 
+  /// One call that writes to what is no socket.
+  static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    #if canImport(Darwin)
+      Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+    #elseif canImport(Glibc)
+      Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    #else
+      Musl.write(descriptor, bytes.baseAddress, bytes.count)
+    #endif
+  }
+
+  /// One call that reads from what is no socket.
+  static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    #if canImport(Darwin)
+      Darwin.read(descriptor, buffer.baseAddress, buffer.count)
+    #elseif canImport(Glibc)
+      Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+    #else
+      Musl.read(descriptor, buffer.baseAddress, buffer.count)
+    #endif
+  }
+
   /// Makes a socket block nobody, be closed on exec and raise no signal; `false` with `errno` set.
-  static func configure(_ descriptor: Int32) -> Bool {
+  static func configure(_ descriptor: Int32, isSocket: Bool = true) -> Bool {
     let flags = fcntl(descriptor, F_GETFL)
     guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0,
       fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
     else { return false }
     #if canImport(Darwin)
-      return set(descriptor, SOL_SOCKET, SO_NOSIGPIPE)
+      return !isSocket || set(descriptor, SOL_SOCKET, SO_NOSIGPIPE)
     #else
       return true
     #endif

@@ -129,6 +129,17 @@ enum HTTPSocket {
     return entry.revents & (end | Int16(POLLHUP) | Int16(POLLERR)) != 0
   }
 
+  /// A pipe that blocks nobody; `nil` when there are no descriptors left.
+  static func makeBell() -> (reading: Int32, writing: Int32)? {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return nil }
+    guard configure(ends[0], isSocket: false), configure(ends[1], isSocket: false) else {
+      for end in ends { release(end) }
+      return nil
+    }
+    return (ends[0], ends[1])
+  }
+
   /// Says that nothing more will be sent.
   static func endWriting(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 

@@ -114,6 +114,47 @@ struct AccessTests {
     }
   }
 
+  @Test("One question can't stand for thousands: zones of a feed, files to use again, places")
+  func counts() async throws {
+    try await AccessWorld.run { world in
+      let query = try world.query("bob")
+      let questions: [(Endpoint, String, String)] = [
+        (.changesZone, "zones", #"{"zoneID":{"zoneName":"z"}}"#),
+        (.assetsRereference, "assets", #"{"recordName":"r","fieldName":"f"}"#),
+        (.assetsUpload, "tokens", #"{"recordType":"T","fieldName":"f"}"#),
+      ]
+      for (endpoint, list, item) in questions {
+        for count in [200, 201] {
+          let items = [String](repeating: item, count: count).joined(separator: ",")
+          let answer = try await world.post(
+            endpoint, query: query, #"{"\#(list)":[\#(items)]}"#)
+          let isRefused = answer.text.contains("at most 200 ")
+          #expect(isRefused == (count == 201), "\(endpoint) \(count): \(answer.status)")
+        }
+      }
+    }
+  }
+
+  @Test("A request's name that is used again for another request is refused, not misread")
+  func repetition() async throws {
+    try await AccessWorld.run { world in
+      let query = try world.query("bob")
+      func make(_ zones: String...) async throws -> TestClient.Answer {
+        let operations = zones.map {
+          #"{"operationType":"create","zone":{"zoneID":{"zoneName":"\#($0)"}}}"#
+        }.joined(separator: ",")
+        return try await world.post(
+          .zonesModify, query: query, #"{"operations":[\#(operations)]}"#,
+          fields: ["cloudsync-request: same"])
+      }
+      let first = try await make("a")
+      let again = try await make("a")
+      let other = try await make("a", "b")
+      #expect(first.status == 200 && again.text == first.text, "\(again.text)")
+      #expect(other.status == 400 && other.code == "BAD_REQUEST", "\(other.text)")
+    }
+  }
+
   @Test("Who was given the URL of a share for invited people is told that, and nothing of it")
   func shares() async throws {
     try await AccessWorld.run { world in

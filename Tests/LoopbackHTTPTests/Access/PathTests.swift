@@ -94,13 +94,19 @@ struct PathTests {
           (.zonesModify, #"{"operations":[{"operationType":"create","zone":{\#(zone)}}]}"#),
           (
             .recordsModify,
-            #"{"operations":[{"operationType":"create","record":{"recordName":"\#(name)","recordType":"Note","fields":{"title":{"value":"\#(name)"}}}}]}"#
+            #"""
+            {"operations":[{"operationType":"create","record":{"recordName":"\#(name)",
+            "recordType":"Note","fields":{"title":{"value":"\#(name)"}}}}]}
+            """#
           ),
           (.recordsLookup, #"{"records":[{"recordName":"\#(name)"}]}"#),
           (.zonesLookup, #"{"zones":[{"zoneName":"\#(name)"}]}"#),
           (
             .subscriptionsModify,
-            #"{"operations":[{"operationType":"create","subscription":{"subscriptionID":"\#(name)","subscriptionType":"zone",\#(zone)}}]}"#
+            #"""
+            {"operations":[{"operationType":"create","subscription":{
+            "subscriptionID":"\#(name)","subscriptionType":"zone",\#(zone)}}]}
+            """#
           ),
         ]
         for (endpoint, body) in bodies {
@@ -148,8 +154,10 @@ struct PathTests {
         let name = String(repeating: "n", count: count)
         let answer = try await world.post(
           .recordsModify, query: query,
-          #"{"operations":[{"operationType":"create","record":{"recordName":"\#(name)","recordType":"Note"}}]}"#
-        )
+          #"""
+          {"operations":[{"operationType":"create","record":{"recordName":"\#(name)",
+          "recordType":"Note"}}]}
+          """#)
         #expect(answer.status == 200 || answer.status == 400, "\(count)")
         #expect(
           answer.text.contains("serverErrorCode") == (count > 255), "\(count): \(answer.text)")
