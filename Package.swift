@@ -81,12 +81,15 @@ let package = Package(
       ]),
     tool(
       "cloudsync-simulate",
-      ["CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+      [
+        "CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records",
+        "CommandLineKit",
+      ]),
     tool(
       "cloudsync-bench",
       [
         "CloudSyncTesting", "CloudSync", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
-        "CloudProtocol", "Records", "SQLite",
+        "CloudProtocol", "Records", "SQLite", "CommandLineKit",
       ]),
     tool(
       "cloudsync-soak",
