@@ -64,7 +64,8 @@ let package = Package(
     room("WebServices", ["CloudProtocol", "Records"]),
     // rank 3
     room("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records"]),
-    room("LoopbackServer", ["CloudMachine", "CloudProtocol", "Records", "SQLite"]),
+    room(
+      "LoopbackServer", ["CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite"]),
     // rank 4
     room(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"]),
@@ -80,12 +81,15 @@ let package = Package(
       ]),
     tool(
       "cloudsync-simulate",
-      ["CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+      [
+        "CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records",
+        "CommandLineKit",
+      ]),
     tool(
       "cloudsync-bench",
       [
         "CloudSyncTesting", "CloudSync", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
-        "CloudProtocol", "Records", "SQLite",
+        "CloudProtocol", "Records", "SQLite", "CommandLineKit",
       ]),
     tool(
       "cloudsync-soak",
@@ -119,7 +123,7 @@ let package = Package(
       ]),
     tests(
       "LoopbackServerTests",
-      ["LoopbackServer", "CloudMachine", "CloudProtocol", "Records", "SQLite"]),
+      ["LoopbackServer", "CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite"]),
     tests("WebServicesTests", ["WebServices", "CloudProtocol", "Records"]),
     tests(
       "LoopbackHTTPTests",

@@ -1,3 +1,4 @@
+import CommandLineKit
 import Foundation
 
 /// Prints what things cost.

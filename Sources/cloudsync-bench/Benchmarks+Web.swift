@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import CommandLineKit
 import Foundation
 import LoopbackHTTP
 import LoopbackServer
@@ -51,7 +52,7 @@ enum WebBenchmarks {
           case .recordsModified(let saved, _) = try await send(
             .modifyRecords(ModifyRecords(save: batch))),
           saved.allSatisfy({ $0.error == nil })
-        else { throw UsageError("records were not saved") }
+        else { throw ToolError("records were not saved") }
       }
     }
 
@@ -61,7 +62,7 @@ enum WebBenchmarks {
       while true {
         let request = FetchZoneChanges(zone: zone, since: token, limit: 400)
         guard case .zoneChanges(let page) = try await send(.fetchZoneChanges(request)) else {
-          throw UsageError("no page came")
+          throw ToolError("no page came")
         }
         count += page.modified.count
         token = page.token
@@ -117,7 +118,7 @@ enum WebBenchmarks {
         }
       }
     }
-    guard failures.count.load(ordering: .relaxed) == 0 else { throw UsageError("not answered") }
+    guard failures.count.load(ordering: .relaxed) == 0 else { throw ToolError("not answered") }
   }
 
   private static func lookup() -> Benchmark {
@@ -199,7 +200,7 @@ enum WebBenchmarks {
           return place
         },
         body: { place in
-          guard try await place.download() == count else { throw UsageError("some are missing") }
+          guard try await place.download() == count else { throw ToolError("some are missing") }
           await place.stop()
         }), reference: inserts(records), rounds: count > 10_000 ? 1 : 5)
   }

@@ -1,3 +1,5 @@
+import CommandLineKit
+
 /// What the command line asks for.
 struct Options {
   /// Whether to print JSON instead of a table.
@@ -32,19 +34,9 @@ struct Options {
       case "--only":
         guard let text = rest.popFirst() else { throw UsageError("--only needs a text") }
         only = text
-      case "--rounds":
-        guard let number = rest.popFirst().flatMap({ Int($0) }), (1...10_000).contains(number)
-        else { throw UsageError("--rounds needs a number from 1 to 10,000") }
-        rounds = number
+      case "--rounds": rounds = try rest.takeNumber(for: argument, in: 1...10_000)
       default: throw UsageError("unknown argument: \(argument)")
       }
     }
   }
-}
-
-/// A command line that makes no sense.
-struct UsageError: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) { self.description = description }
 }

@@ -1,3 +1,4 @@
+import CommandLineKit
 import Foundation
 
 #if canImport(Darwin)
@@ -34,7 +35,7 @@ final class RawConnection {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    guard result == 0 else { throw UsageError("can't connect to port \(port)") }
+    guard result == 0 else { throw ToolError("can't connect to port \(port)") }
   }
 
   deinit { close(descriptor) }
@@ -42,7 +43,7 @@ final class RawConnection {
   /// Sends a request and reads its answer, which says how long it is; the answer's status.
   func ask(_ request: [UInt8]) throws -> Int {
     guard send(descriptor, request, request.count, 0) == request.count else {
-      throw UsageError("a request could not be sent")
+      throw ToolError("a request could not be sent")
     }
     var count = 0
     var wanted = Int.max
@@ -50,7 +51,7 @@ final class RawConnection {
       let read = buffer.withUnsafeMutableBytes {
         recv(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count, 0)
       }
-      guard read > 0 else { throw UsageError("a connection ended") }
+      guard read > 0 else { throw ToolError("a connection ended") }
       count += read
       if wanted == .max { wanted = try length(of: buffer[..<count]) ?? .max }
     }
@@ -64,7 +65,7 @@ final class RawConnection {
     let header = text[..<end.lowerBound].lowercased()
     guard let field = header.range(of: "content-length: "),
       let body = Int(header[field.upperBound...].prefix { $0.isNumber })
-    else { throw UsageError("an answer does not say how long it is") }
+    else { throw ToolError("an answer does not say how long it is") }
     return text[..<end.upperBound].utf8.count + body
   }
 }

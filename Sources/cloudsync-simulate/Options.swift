@@ -1,4 +1,5 @@
 import CloudSyncTesting
+import CommandLineKit
 import Foundation
 
 /// What the command line asks for.
@@ -37,11 +38,10 @@ struct Options {
     var rest = Array(arguments)[...]
     while let argument = rest.popFirst() {
       switch argument {
-      case "--seeds":
-        count = Int(try Self.number(&rest, argument, in: 1...1_000_000_000))
-      case "--from": first = try Self.number(&rest, argument, in: 0...UInt64(Int64.max))
-      case "--jobs": jobs = Int(try Self.number(&rest, argument, in: 1...256))
-      case "--seed": seed = try Self.number(&rest, argument, in: 0...UInt64(Int64.max))
+      case "--seeds": count = try rest.takeNumber(for: argument, in: 1...1_000_000_000)
+      case "--from": first = try rest.takeNumber(for: argument, in: 0...UInt64(Int64.max))
+      case "--jobs": jobs = try rest.takeNumber(for: argument, in: 1...256)
+      case "--seed": seed = try rest.takeNumber(for: argument, in: 0...UInt64(Int64.max))
       case "--trace": wantsTrace = true
       case "--help", "-h": wantsHelp = true
       case "--bug":
@@ -56,21 +56,4 @@ struct Options {
     }
     if wantsTrace, seed == nil { throw UsageError("--trace needs --seed") }
   }
-
-  private static func number(
-    _ rest: inout ArraySlice<String>, _ argument: String, in range: ClosedRange<UInt64>
-  ) throws(UsageError) -> UInt64 {
-    guard let number = rest.popFirst().flatMap({ UInt64($0) }), range.contains(number) else {
-      throw UsageError(
-        "\(argument) needs a number from \(range.lowerBound) to \(range.upperBound)")
-    }
-    return number
-  }
-}
-
-/// A command line that makes no sense.
-struct UsageError: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) { self.description = description }
 }

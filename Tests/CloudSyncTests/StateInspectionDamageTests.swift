@@ -5,6 +5,8 @@ import Records
 import SyncMachine
 import Testing
 
+@testable import CloudSyncTesting
+
 @Suite("State inspection: damaged files")
 struct StateInspectionDamageTests {
   /// A state, or an error in one sentence or more; anything else ends the process.
@@ -58,7 +60,7 @@ struct StateInspectionDamageTests {
 
   @Test("5,000 random inputs, half of them with a beginning that fits: none traps")
   func random() throws {
-    var generator = SplitMix(state: 2_026)
+    var generator = SeededRandom(seed: 2_026)
     let starts = [
       "", "CSYNC\u{1}", "CSLOG\u{1}", "bplist00", "{\"a\":[", "<plist><dict>", "Q1NZTkM",
     ]
@@ -79,7 +81,7 @@ struct StateInspectionDamageTests {
 
   @Test("random damage in the middle of an app's file: none traps, and no wrong state is shown")
   func mutations() throws {
-    var generator = SplitMix(state: 7)
+    var generator = SeededRandom(seed: 7)
     for (form, bytes) in try StateSamples.files() where form != "log" {
       let whole = try StateInspection(bytes: bytes)
       for _ in 0..<1_000 {
@@ -256,18 +258,5 @@ struct StateInspectionDamageTests {
     var bytes = bytes
     bytes[index] = value
     return bytes
-  }
-}
-
-/// Numbers that look random and are the same on every run.
-private struct SplitMix {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    value = (value ^ (value >> 27)) &* 0x94d0_49bb_1331_11eb
-    return value ^ (value >> 31)
   }
 }

@@ -34,6 +34,8 @@ final class ManualClock: Clock {
 
   var minimumResolution: Duration { .zero }
 
+  var sleeperCount: Int { contents.withLock { $0.sleepers.count } }
+
   // In backticks because the house bans the bare word; this declares it and waits for nothing.
   func `sleep`(until deadline: Instant, tolerance: Duration?) async throws {
     let id = contents.withLock { contents in
@@ -71,7 +73,7 @@ final class ManualClock: Clock {
   }
 
   /// Returns when a task sleeps.
-  private func waitForSleeper() async {
+  func waitForSleeper() async {
     await withCheckedContinuation { continuation in
       let isDone = contents.withLock { contents in
         guard contents.sleepers.isEmpty else { return true }

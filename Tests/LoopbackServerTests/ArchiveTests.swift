@@ -3,6 +3,7 @@ import CloudProtocol
 import Foundation
 import Records
 import Testing
+import WebServices
 
 @testable import LoopbackServer
 
@@ -143,9 +144,7 @@ struct ArchiveTests {
     var all = [0, -0.25, -978_307_200, -26_438_400, 100_310_400, 3_155_673_600, 2e11]
     for _ in 0..<500 { all.append(Double(random.below(20_000_000_000)) - 12e9 + 0.25) }
     for seconds in all {
-      var bytes: [UInt8] = []
-      ArchiveJSON.time(Timestamp(secondsSinceReferenceDate: seconds)).write(to: &bytes)
-      let found = String(decoding: bytes, as: UTF8.self)
+      let found = JSON.time(Timestamp(secondsSinceReferenceDate: seconds)).text
       let utc = formatter.string(from: Date(timeIntervalSinceReferenceDate: seconds))
       guard found != #"{"utc":"\#(utc)","seconds":\#(seconds)}"# else { continue }
       Issue.record("\(seconds) is written as \(found)")

@@ -1,19 +1,20 @@
 import Foundation
+import WebServices
 
 /// The members of a JSON object while they are read; each must be asked for exactly once.
 struct ArchiveObject {
-  private var members: [ArchiveJSON.Member]
+  private var members: [JSON.Members.Element]
   private var isTaken: [Bool]
 
-  private init(_ json: ArchiveJSON, _ name: String) throws {
+  private init(_ json: JSON, _ name: String) throws {
     guard case .object(let members) = json else { throw ArchiveFault("'\(name)' is no object") }
-    self.members = members
-    isTaken = Array(repeating: false, count: members.count)
+    self.members = members.elements
+    isTaken = Array(repeating: false, count: self.members.count)
   }
 
   /// What `body` makes of the members of `json`; a member it does not ask for is a fault.
   static func read<Value>(
-    _ json: ArchiveJSON, _ name: String, _ body: (inout ArchiveObject) throws -> Value
+    _ json: JSON, _ name: String, _ body: (inout ArchiveObject) throws -> Value
   ) throws -> Value {
     var object = try ArchiveObject(json, name)
     let value = try body(&object)
@@ -24,18 +25,18 @@ struct ArchiveObject {
   }
 
   /// Whether there is a member called `key`.
-  func has(_ key: String) -> Bool { members.contains { $0.key == key } }
+  func has(_ key: String) -> Bool { members.contains { $0.name == key } }
 
   /// The member called `key`, if there is one.
-  mutating func json(_ key: String) -> ArchiveJSON? {
-    guard let index = members.indices.first(where: { members[$0].key == key && !isTaken[$0] })
+  mutating func json(_ key: String) -> JSON? {
+    guard let index = members.indices.first(where: { members[$0].name == key && !isTaken[$0] })
     else { return nil }
     isTaken[index] = true
     return members[index].value
   }
 
   /// All members that nobody asked for yet.
-  mutating func rest() -> [ArchiveJSON.Member] {
+  mutating func rest() -> [JSON.Members.Element] {
     defer { isTaken = Array(repeating: true, count: members.count) }
     return members.indices.filter { !isTaken[$0] }.map { members[$0] }
   }
@@ -56,9 +57,10 @@ struct ArchiveObject {
   /// A flag that is left out where it is false.
   mutating func flag(_ key: String) throws -> Bool {
     switch json(key) {
-    case .flag(let flag)?: return flag
+    case .bool(let flag)?: return flag
     case nil: return false
-    case .number?, .text?, .list?, .object?: throw ArchiveFault("'\(key)' is not true or false")
+    case .null?, .integer?, .number?, .string?, .array?, .object?:
+      throw ArchiveFault("'\(key)' is not true or false")
     }
   }
 
@@ -89,12 +91,13 @@ struct ArchiveObject {
 
   /// The elements of a list, which is left out where it is empty.
   mutating func list<Value>(
-    _ key: String, _ body: (ArchiveJSON) throws -> Value
+    _ key: String, _ body: (JSON) throws -> Value
   ) throws -> [Value] {
     switch json(key) {
-    case .list(let elements)?: return try elements.map(body)
+    case .array(let elements)?: return try elements.map(body)
     case nil: return []
-    case .flag?, .number?, .text?, .object?: throw ArchiveFault("'\(key)' is no list")
+    case .null?, .bool?, .integer?, .number?, .string?, .object?:
+      throw ArchiveFault("'\(key)' is no list")
     }
   }
 
@@ -122,15 +125,15 @@ struct ArchiveObject {
   }
 }
 
-extension ArchiveJSON {
+extension JSON {
   func text(_ name: String) throws -> String {
-    guard case .text(let text) = self else { throw ArchiveFault("'\(name)' is no text") }
+    guard case .string(let text) = self else { throw ArchiveFault("'\(name)' is no text") }
     return text
   }
 
-  /// A whole number that fits; written without a sign, a point or leading zeros where it has none.
+  /// A whole number that fits, and is spelt as one.
   func integer<Value: FixedWidthInteger>(_ name: String) throws -> Value {
-    guard case .number(let digits) = self, let value = Value(digits), "\(value)" == digits else {
+    guard case .integer(let number) = self, let value = Value(exactly: number) else {
       throw ArchiveFault("'\(name)' is no whole number, or is too large")
     }
     return value
@@ -138,11 +141,11 @@ extension ArchiveJSON {
 
   func double(_ name: String) throws -> Double {
     switch self {
-    case .number(let digits):
-      if let value = Double(digits), value.isFinite { return value }
-    case .text(let text) where text.hasPrefix("bits:"):
+    case .integer(let value): return Double(value)
+    case .number(let value): return value
+    case .string(let text) where text.hasPrefix("bits:"):
       if let bits = UInt64(text.dropFirst(5), radix: 16) { return Double(bitPattern: bits) }
-    case .text, .flag, .list, .object: break
+    case .null, .bool, .string, .array, .object: break
     }
     throw ArchiveFault("'\(name)' is no number")
   }
@@ -163,5 +166,5 @@ extension ArchiveJSON {
   }
 
   /// A case by its name.
-  static func word(_ value: some CaseIterable) -> ArchiveJSON { .text("\(value)") }
+  static func word(_ value: some CaseIterable) -> JSON { .string("\(value)") }
 }

@@ -1,6 +1,7 @@
 import CloudMachine
 import CloudProtocol
 import Records
+import WebServices
 
 /// Takes an archive line by line and puts what it holds into an empty storage.
 ///
@@ -27,15 +28,19 @@ struct ArchiveReader {
   mutating func take(_ line: ArraySlice<UInt8>) throws {
     do {
       guard !isAtEnd else { throw ArchiveFault("it follows the last line") }
-      let json = try ArchiveParser.value(of: line)
+      let json = try ArchiveReader.json(of: line)
       if lineCount == 0 {
         try begin(json)
-      } else if case .object(let members) = json, members.first?.key == "kind",
-        case .text("end")? = members.first?.value
+      } else if case .object(let members) = json, members.elements.first?.name == "kind",
+        case .string("end")? = members.elements.first?.value
       {
         try end(json)
       } else {
         try put(try ArchiveRow(json))
+      }
+      // Every value is spelt in one way, so blanks and other escapes are damage.
+      guard json.bytes.elementsEqual(line) else {
+        throw ArchiveFault("it is not spelt as an archive has it")
       }
     } catch let fault as ArchiveFault {
       throw ArchiveReader.error(
@@ -45,6 +50,12 @@ struct ArchiveReader {
     hash.update(line)
     hash.update(CollectionOfOne(UInt8(ascii: "\n")))
     lineCount += 1
+  }
+
+  private static func json(of line: ArraySlice<UInt8>) throws(ArchiveFault) -> JSON {
+    do { return try JSON(parsing: Array(line)) } catch {
+      throw ArchiveFault("it is no JSON: \(error)")
+    }
   }
 
   /// Checks that the last line came.
@@ -66,7 +77,7 @@ struct ArchiveReader {
 }
 
 extension ArchiveReader {
-  private mutating func begin(_ json: ArchiveJSON) throws {
+  private mutating func begin(_ json: JSON) throws {
     let version = try ArchiveObject.read(json, "the line") { line in
       let format = try line.text("format")
       let version: UInt64 = try line.need(line.json("version"), "version").integer("version")
@@ -106,7 +117,7 @@ extension ArchiveReader {
   /// A number of sixteen digits.
   private static func number(_ digits: Substring) throws -> UInt64 {
     guard digits.utf8.count == 16, let number = UInt64(digits, radix: 16),
-      ArchiveJSON.hexadecimal(number) == digits
+      JSON.hexadecimal(number) == digits
     else { throw ArchiveFault("the identity or secret is not of the right form") }
     return number
   }
@@ -167,7 +178,7 @@ extension ArchiveReader {
       checksum: checksum, size: 0, time: Timestamp(secondsSinceReferenceDate: 0))
   }
 
-  private mutating func end(_ json: ArchiveJSON) throws {
+  private mutating func end(_ json: JSON) throws {
     let (count, digest) = try ArchiveObject.read(json, "the line") { line in
       _ = try line.text("kind")
       return (try line.count("lines"), try line.text("sha256"))

@@ -1,10 +1,11 @@
 import CloudMachine
 import CloudProtocol
 import Records
+import WebServices
 
 extension ArchiveRow {
   /// Reads what a line says; all of its members must be known.
-  init(_ json: ArchiveJSON) throws {
+  init(_ json: JSON) throws {
     self = try ArchiveObject.read(json, "the line") { line in
       guard let kind = Kind(rawValue: try line.text("kind")) else {
         throw ArchiveFault("'kind' says a word that is unknown here")
@@ -77,7 +78,7 @@ extension ArchiveObject {
           let element = try field.optionalCase("of", FieldValue.Kind.self)
           let isEncrypted = try field.flag("encrypted")
           return FieldRow(
-            key: member.key,
+            key: member.name,
             shape: kind.map { FieldShape(kind: $0, element: element, isEncrypted: isEncrypted) },
             indexes: field.has("indexes") ? try field.indexes() : .all)
         }

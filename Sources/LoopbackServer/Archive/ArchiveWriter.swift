@@ -1,6 +1,7 @@
 import CloudMachine
 import CloudProtocol
 import Records
+import WebServices
 
 /// Writes everything a storage holds, line by line, in one order that depends on nothing else.
 struct ArchiveWriter {
@@ -24,11 +25,10 @@ struct ArchiveWriter {
   mutating func run() throws {
     let secret = try storage.secret()
     try put(
-      .object([
-        "format": .text(ArchiveWriter.format), "version": .integer(ArchiveWriter.version),
-        "identity": .text(ArchiveJSON.hexadecimal(try storage.identity())),
-        "secret": .text(
-          ArchiveJSON.hexadecimal(secret.first) + ArchiveJSON.hexadecimal(secret.second)),
+      .members([
+        "format": .string(ArchiveWriter.format), "version": .integer(ArchiveWriter.version),
+        "identity": .string(JSON.hexadecimal(try storage.identity())),
+        "secret": .string(JSON.hexadecimal(secret.first) + JSON.hexadecimal(secret.second)),
       ]))
     try put(try storage.accounts().map { .account($0) })
     try put(try storage.recordTypes().map { .recordType($0) })
@@ -45,9 +45,9 @@ struct ArchiveWriter {
     try putFiles()
     try putReceipts()
     try put(
-      .object([
-        "kind": .text("end"), "lines": .integer(lineCount),
-        "sha256": .text(hash.hexadecimalDigest),
+      .members([
+        "kind": .string("end"), "lines": .integer(lineCount),
+        "sha256": .string(hash.hexadecimalDigest),
       ]))
   }
 
@@ -101,9 +101,8 @@ struct ArchiveWriter {
     for (row, _) in sorted { try put(row.json) }
   }
 
-  private mutating func put(_ json: ArchiveJSON) throws {
-    var line: [UInt8] = []
-    json.write(to: &line)
+  private mutating func put(_ json: JSON) throws {
+    var line = json.bytes
     line.append(UInt8(ascii: "\n"))
     try write(line)
     hash.update(line)

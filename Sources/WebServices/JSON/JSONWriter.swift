@@ -1,5 +1,5 @@
 extension JSON {
-  /// The value as text in UTF-8, without blanks.
+  /// The value as text in UTF-8, without blanks, on what every reader takes for one line.
   ///
   /// Read again it is the same value, bit for bit. A number that is not finite has no form in
   /// JSON and is written as `null`; what makes values here sees to it that there is none.
@@ -86,25 +86,37 @@ extension JSON {
 
   private static func write(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        bytes.append(UInt8(ascii: "\\"))
-        bytes.append(byte)
-      case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-      case 0x0D: bytes.append(contentsOf: "\\r".utf8)
-      case 0x09: bytes.append(contentsOf: "\\t".utf8)
-      case 0..<0x20, 0x7F:
-        bytes.append(contentsOf: "\\u00".utf8)
-        bytes.append(digit(byte >> 4))
-        bytes.append(digit(byte & 15))
-      default: bytes.append(byte)
+    var text = text
+    text.withUTF8 { source in
+      var index = 0
+      while index < source.count {
+        let byte = source[index]
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+          bytes.append(UInt8(ascii: "\\"))
+          bytes.append(byte)
+        case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+        case 0x09: bytes.append(contentsOf: "\\t".utf8)
+        case 0..<0x20, 0x7F: escape(UInt16(byte), to: &bytes)
+        case 0xC2 where source[index + 1] == 0x85:
+          // Some readers end a line at these three.
+          escape(0x85, to: &bytes)
+          index += 1
+        case 0xE2 where source[index + 1] == 0x80 && source[index + 2] & 0xFE == 0xA8:
+          escape(0x2028 + UInt16(source[index + 2] & 1), to: &bytes)
+          index += 2
+        default: bytes.append(byte)
+        }
+        index += 1
       }
     }
     bytes.append(UInt8(ascii: "\""))
   }
 
-  private static func digit(_ value: UInt8) -> UInt8 {
-    value < 10 ? 0x30 + value : 0x57 + value
+  private static func escape(_ unit: UInt16, to bytes: inout [UInt8]) {
+    let digits = String(unit, radix: 16)
+    bytes.append(contentsOf: "\\u".utf8)
+    bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count))
+    bytes.append(contentsOf: digits.utf8)
   }
 }

@@ -84,7 +84,7 @@ struct ControlEventTests {
       await world.clock.waitForSleeper()
       switch name {
       case "event": try await world.send("x", .fetchCurrentUser)
-      case "time": world.clock.advance(by: .seconds(25))
+      case "time": world.clock.move(by: .seconds(25))
       case "cancellation": wait.cancel()
       default: world.server.close()
       }

@@ -10,7 +10,7 @@ final class ControlWorld: Sendable {
   static let token = "correct-horse-battery"
   static let hostile = "<script>alert(1)</script>"
 
-  let clock = ControlClock()
+  let clock = ManualClock()
   let server: LoopbackServer
   let phone: LoopbackDevice
   let tablet: LoopbackDevice

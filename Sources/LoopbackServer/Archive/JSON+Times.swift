@@ -1,11 +1,12 @@
 import Records
+import WebServices
 
-extension ArchiveJSON {
+extension JSON {
   /// A time: what a person reads, to the millisecond, and the exact seconds, which count.
-  static func time(_ time: Timestamp) -> ArchiveJSON {
+  static func time(_ time: Timestamp) -> JSON {
     let seconds = time.secondsSinceReferenceDate
-    return .object([
-      "utc": civil(seconds).map { .text($0) }, "seconds": .double(seconds),
+    return .members([
+      "utc": civil(seconds).map { .string($0) }, "seconds": .double(seconds),
     ])
   }
 
@@ -60,7 +61,7 @@ extension ArchiveObject {
 
   mutating func time(_ key: String) throws -> Timestamp { try need(optionalTime(key), key) }
 
-  static func time(_ json: ArchiveJSON, _ key: String) throws -> Timestamp {
+  static func time(_ json: JSON, _ key: String) throws -> Timestamp {
     try ArchiveObject.read(json, key) { time in
       _ = try time.optionalText("utc")
       return Timestamp(secondsSinceReferenceDate: try time.double("seconds"))

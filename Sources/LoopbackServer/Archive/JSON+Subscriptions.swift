@@ -1,50 +1,51 @@
 import Records
+import WebServices
 
-extension ArchiveJSON {
+extension JSON {
   /// All of a subscription but its name.
-  static func content(of subscription: Subscription) -> ArchiveJSON {
-    let watched: ArchiveJSON
+  static func content(of subscription: Subscription) -> JSON {
+    let watched: JSON
     switch subscription.kind {
     case .database(let type):
-      watched = .object(["watches": .text("database"), "recordType": type.map { .text($0) }])
+      watched = .members(["watches": .string("database"), "recordType": type.map { .string($0) }])
     case .zone(let zone, let type):
-      watched = .object([
-        "watches": .text("zone"), "of": name(zone), "recordType": type.map { .text($0) },
+      watched = .members([
+        "watches": .string("zone"), "of": name(zone), "recordType": type.map { .string($0) },
       ])
     case .query(let query):
-      watched = .object([
-        "watches": .text("query"), "of": query.zone.map { name($0) },
-        "query": ArchiveJSON.query(query.query), "options": .integer(query.options.rawValue),
+      watched = .members([
+        "watches": .string("query"), "of": query.zone.map { name($0) },
+        "query": JSON.query(query.query), "options": .integer(query.options.rawValue),
       ])
     }
     return watched.adding(
-      .object(["notification": subscription.notificationInfo.map { notification($0) }]))
+      .members(["notification": subscription.notificationInfo.map { notification($0) }]))
   }
 
-  private static func notification(_ info: Subscription.NotificationInfo) -> ArchiveJSON {
-    .object([
-      "alertBody": info.alertBody.map { .text($0) },
-      "contentAvailable": .flag(info.shouldSendContentAvailable),
-      "mutableContent": .flag(info.shouldSendMutableContent), "badge": .flag(info.shouldBadge),
+  private static func notification(_ info: Subscription.NotificationInfo) -> JSON {
+    .members([
+      "alertBody": info.alertBody.map { .string($0) },
+      "contentAvailable": .bool(info.shouldSendContentAvailable),
+      "mutableContent": .bool(info.shouldSendMutableContent), "badge": .bool(info.shouldBadge),
       "desiredKeys": info.desiredKeys.isEmpty ? nil : .texts(info.desiredKeys),
       "others": fields(info.others),
     ])
   }
 
-  private static func query(_ query: Query) -> ArchiveJSON {
-    .object([
-      "recordType": .text(query.recordType),
-      "filters": .list(
+  private static func query(_ query: Query) -> JSON {
+    .members([
+      "recordType": .string(query.recordType),
+      "filters": .array(
         query.filters.map { filter in
-          .object([
-            "key": .text(filter.key), "comparator": .text(filter.comparator.rawValue),
+          .members([
+            "key": .string(filter.key), "comparator": .string(filter.comparator.rawValue),
             "value": value(filter.value), "distance": filter.distance.map { .double($0) },
           ])
         }),
-      "sorts": .list(
+      "sorts": .array(
         query.sorts.map { sort in
-          .object([
-            "key": .text(sort.key), "ascending": .flag(sort.ascending),
+          .members([
+            "key": .string(sort.key), "ascending": .bool(sort.ascending),
             "relativeTo": sort.relativeTo.map { place($0) },
           ])
         }),

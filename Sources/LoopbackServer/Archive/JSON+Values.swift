@@ -1,17 +1,19 @@
 import Records
+import WebServices
 
-extension ArchiveJSON {
+extension JSON {
   /// Fields by name; each is an object whose first member names the kind and holds the value.
-  static func fields(_ fields: Fields) -> ArchiveJSON? {
+  static func fields(_ fields: Fields) -> JSON? {
     if fields.isEmpty { return nil }
     return .object(
-      fields.map { element in
-        let value = ArchiveJSON.value(element.field.value)
-        return Member(
-          key: element.key,
-          value: element.field.isEncrypted
-            ? value.adding(.object(["encrypted": .flag(true)])) : value)
-      })
+      Members(
+        fields.map { element in
+          let value = JSON.value(element.field.value)
+          return Members.Element(
+            name: element.key,
+            value: element.field.isEncrypted
+              ? value.adding(.members(["encrypted": .bool(true)])) : value)
+        }))
   }
 
   private static func name(of action: Reference.Action) -> String? {
@@ -23,33 +25,33 @@ extension ArchiveJSON {
   }
 
   /// A value under the name of its kind.
-  static func value(_ value: FieldValue) -> ArchiveJSON {
+  static func value(_ value: FieldValue) -> JSON {
     switch value {
-    case .string(let text): .object(["string": .text(text)])
-    case .int64(let number): .object(["int64": .integer(number)])
-    case .double(let number): .object(["double": .double(number)])
-    case .date(let time): .object(["date": .time(time)])
-    case .bytes(let bytes): .object(["bytes": .bytes(bytes)])
+    case .string(let text): .members(["string": .string(text)])
+    case .int64(let number): .members(["int64": .integer(number)])
+    case .double(let number): .members(["double": .double(number)])
+    case .date(let time): .members(["date": .time(time)])
+    case .bytes(let bytes): .members(["bytes": .bytes(bytes)])
     case .reference(let reference):
-      .object([
+      .members([
         "reference": name(reference.target),
-        "action": ArchiveJSON.name(of: reference.action).map { .text($0) },
+        "action": JSON.name(of: reference.action).map { .string($0) },
       ])
     case .asset(let asset):
-      .object([
-        "asset": .object([
-          "sha256": .text(asset.checksum), "size": .integer(asset.size),
-          "receipt": asset.receipt.map { .text($0) },
-          "location": asset.location.map { .text($0) },
+      .members([
+        "asset": .members([
+          "sha256": .string(asset.checksum), "size": .integer(asset.size),
+          "receipt": asset.receipt.map { .string($0) },
+          "location": asset.location.map { .string($0) },
         ])
       ])
-    case .location(let location): .object(["location": place(location)])
-    case .list(let values): .object(["list": .list(values.map { ArchiveJSON.value($0) })])
+    case .location(let location): .members(["location": place(location)])
+    case .list(let values): .members(["list": .array(values.map { JSON.value($0) })])
     }
   }
 
-  static func place(_ place: Location) -> ArchiveJSON {
-    .object([
+  static func place(_ place: Location) -> JSON {
+    .members([
       "latitude": .double(place.latitude), "longitude": .double(place.longitude),
       "altitude": .double(place.altitude),
       "horizontalAccuracy": .double(place.horizontalAccuracy),
@@ -59,16 +61,16 @@ extension ArchiveJSON {
   }
 
   /// A zone's name, and its owner unless that is the one who asks.
-  static func name(_ zone: ZoneID) -> ArchiveJSON {
-    .object([
-      "zone": .text(zone.name),
-      "zoneOwner": zone.owner == ZoneID.currentOwner ? nil : .text(zone.owner),
+  static func name(_ zone: ZoneID) -> JSON {
+    .members([
+      "zone": .string(zone.name),
+      "zoneOwner": zone.owner == ZoneID.currentOwner ? nil : .string(zone.owner),
     ])
   }
 
   /// A record's name behind that of its zone.
-  static func name(_ record: RecordID) -> ArchiveJSON {
-    name(record.zone).adding(.object(["name": .text(record.name)]))
+  static func name(_ record: RecordID) -> JSON {
+    name(record.zone).adding(.members(["name": .string(record.name)]))
   }
 }
 
@@ -79,7 +81,7 @@ extension ArchiveObject {
         try ArchiveObject.read(member.value, "a field") { object in
           let isEncrypted = try object.flag("encrypted")
           return Fields.Element(
-            key: member.key, field: Field(try object.value(), isEncrypted: isEncrypted))
+            key: member.name, field: Field(try object.value(), isEncrypted: isEncrypted))
         }
       }
     }

@@ -1,11 +1,12 @@
 import CloudMachine
 import Records
+import WebServices
 
-extension ArchiveJSON {
+extension JSON {
   /// All of a record but its name and type.
-  static func content(of record: Record) -> ArchiveJSON {
-    .object([
-      "changeTag": record.changeTag.map { .text($0.rawValue) },
+  static func content(of record: Record) -> JSON {
+    .members([
+      "changeTag": record.changeTag.map { .string($0.rawValue) },
       "created": record.created.map { stamp($0) },
       "modified": record.modified.map { stamp($0) },
       "parent": record.parent.map { name($0) },
@@ -15,51 +16,51 @@ extension ArchiveJSON {
     ])
   }
 
-  private static func stamp(_ stamp: RecordStamp) -> ArchiveJSON {
-    .object([
-      "time": .time(stamp.time), "user": .text(stamp.user.rawValue),
-      "device": stamp.device.map { .text($0) },
+  private static func stamp(_ stamp: RecordStamp) -> JSON {
+    .members([
+      "time": .time(stamp.time), "user": .string(stamp.user.rawValue),
+      "device": stamp.device.map { .string($0) },
     ])
   }
 
-  private static func sharing(_ share: ShareDetails) -> ArchiveJSON {
-    .object([
+  private static func sharing(_ share: ShareDetails) -> JSON {
+    .members([
       "root": share.root.map { name($0) },
       "publicPermission": .word(share.publicPermission),
-      "url": share.url.map { .text($0) },
-      "participants": .list(share.participants.map { participant($0) }),
-      "currentParticipant": share.currentParticipant.map { .text($0) },
+      "url": share.url.map { .string($0) },
+      "participants": .array(share.participants.map { participant($0) }),
+      "currentParticipant": share.currentParticipant.map { .string($0) },
     ])
   }
 
-  private static func participant(_ participant: ShareParticipant) -> ArchiveJSON {
+  private static func participant(_ participant: ShareParticipant) -> JSON {
     let identity = participant.identity
-    return .object([
-      "id": .text(participant.id), "role": .word(participant.role),
+    return .members([
+      "id": .string(participant.id), "role": .word(participant.role),
       "permission": .word(participant.permission), "acceptance": .word(participant.acceptance),
-      "user": identity.user.map { .text($0.rawValue) },
+      "user": identity.user.map { .string($0.rawValue) },
       "lookup": identity.lookup.map { lookup($0) },
-      "givenName": identity.givenName.map { .text($0) },
-      "familyName": identity.familyName.map { .text($0) },
-      "hasAccount": .flag(identity.hasAccount),
+      "givenName": identity.givenName.map { .string($0) },
+      "familyName": identity.familyName.map { .string($0) },
+      "hasAccount": .bool(identity.hasAccount),
     ])
   }
 
-  private static func lookup(_ lookup: UserLookup) -> ArchiveJSON {
+  private static func lookup(_ lookup: UserLookup) -> JSON {
     switch lookup {
-    case .email(let address): .object(["email": .text(address)])
-    case .phone(let number): .object(["phone": .text(number)])
-    case .user(let user): .object(["user": .text(user.rawValue)])
+    case .email(let address): .members(["email": .string(address)])
+    case .phone(let number): .members(["phone": .string(number)])
+    case .user(let user): .members(["user": .string(user.rawValue)])
     }
   }
 
   /// From when to when something was in shares; `nil` for never.
-  static func stays(_ stays: [ShareStay]) -> ArchiveJSON? {
+  static func stays(_ stays: [ShareStay]) -> JSON? {
     if stays.isEmpty { return nil }
-    return .list(
+    return .array(
       stays.map { stay in
-        .object([
-          "share": .text(stay.share), "since": .integer(stay.since),
+        .members([
+          "share": .string(stay.share), "since": .integer(stay.since),
           "until": stay.until.map { .integer($0) },
         ])
       })

@@ -1,0 +1,165 @@
+/// Takes JSON apart into its smallest pieces, from the first byte on.
+///
+/// It knows nothing of how pieces follow each other, so it serves the parser, which is strict, as
+/// well as whoever gets out of a damaged file what is left of it.
+package struct JSONScanner {
+  /// The text, in what should be UTF-8.
+  package let bytes: [UInt8]
+  /// Where the next piece begins, in bytes from the start.
+  package var position: Int
+
+  /// Stands in front of the text, behind the mark that some editors put there.
+  package init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    position = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+  }
+
+  /// What is wrong at this place.
+  package func fault(_ reason: String) -> JSONFault {
+    JSONFault(reason: reason, offset: position)
+  }
+
+  /// The next byte; `nil` at the end.
+  package var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  /// Goes past `byte`, if that is the next one.
+  package mutating func take(_ byte: UInt8) -> Bool {
+    guard self.byte == byte else { return false }
+    position += 1
+    return true
+  }
+
+  /// Goes past white space.
+  package mutating func skipSpace() {
+    while position < bytes.count {
+      switch bytes[position] {
+      case 0x20, 0x0A, 0x0D, 0x09: position += 1
+      default: return
+      }
+    }
+  }
+
+  /// Reads `true`, `false` or `null`.
+  package mutating func word() throws(JSONFault) -> JSON {
+    switch byte {
+    case UInt8(ascii: "t"): return try word("true", .bool(true))
+    case UInt8(ascii: "f"): return try word("false", .bool(false))
+    default: return try word("null", .null)
+    }
+  }
+
+  private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONFault) -> JSON {
+    let count = word.utf8CodeUnitCount
+    guard bytes.count - position >= count,
+      word.withUTF8Buffer({ bytes[position..<(position + count)].elementsEqual($0) })
+    else { throw fault("no value begins so") }
+    position += count
+    return value
+  }
+
+  // MARK: Text
+
+  /// Reads a text from its first quotation mark on.
+  package mutating func string() throws(JSONFault) -> String {
+    position += 1
+    let start = position
+    while let byte {
+      switch byte {
+      case UInt8(ascii: "\""):
+        defer { position += 1 }
+        return try valid(bytes[start..<position])
+      case UInt8(ascii: "\\"):
+        var content = Array(bytes[start..<position])
+        try readText(into: &content)
+        return try valid(content)
+      case 0..<0x20: throw fault("a control character stands in text")
+      default: position += 1
+      }
+    }
+    throw fault("text does not end")
+  }
+
+  private func valid(_ bytes: some Collection<UInt8>) throws(JSONFault) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw fault("text is not UTF-8")
+    }
+    return text
+  }
+
+  /// Reads on in a text, up to and with the quotation mark that ends it.
+  ///
+  /// Where it throws, `content` has what stands before the fault. Whether it all is UTF-8 is not
+  /// looked at.
+  package mutating func readText(into content: inout [UInt8]) throws(JSONFault) {
+    while let byte {
+      switch byte {
+      case UInt8(ascii: "\""):
+        position += 1
+        return
+      case UInt8(ascii: "\\"):
+        position += 1
+        try content.append(contentsOf: escape())
+      case 0..<0x20: throw fault("a control character stands in text")
+      default:
+        content.append(byte)
+        position += 1
+      }
+    }
+    throw fault("text does not end")
+  }
+
+  private mutating func escape() throws(JSONFault) -> [UInt8] {
+    guard let byte else { throw fault("text does not end") }
+    let meaning: UInt8
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): meaning = byte
+    case UInt8(ascii: "b"): meaning = 0x08
+    case UInt8(ascii: "f"): meaning = 0x0C
+    case UInt8(ascii: "n"): meaning = 0x0A
+    case UInt8(ascii: "r"): meaning = 0x0D
+    case UInt8(ascii: "t"): meaning = 0x09
+    case UInt8(ascii: "u"):
+      position += 1
+      return try codeUnits()
+    default: throw fault("there is no such escape")
+    }
+    position += 1
+    return [meaning]
+  }
+
+  /// Reads a character that is spelt by its number, or by two.
+  private mutating func codeUnits() throws(JSONFault) -> [UInt8] {
+    let first = try codeUnit()
+    guard (0xD800...0xDFFF).contains(first) else { return try encoded(first) }
+    guard first < 0xDC00, bytes.count - position >= 2, bytes[position] == UInt8(ascii: "\\"),
+      bytes[position + 1] == UInt8(ascii: "u")
+    else { throw fault("half of a surrogate pair stands alone") }
+    position += 2
+    let second = try codeUnit()
+    guard (0xDC00...0xDFFF).contains(second) else {
+      throw fault("half of a surrogate pair stands alone")
+    }
+    return try encoded(0x10000 + ((first - 0xD800) << 10 | (second - 0xDC00)))
+  }
+
+  private mutating func codeUnit() throws(JSONFault) -> UInt32 {
+    var value: UInt32 = 0
+    for _ in 0..<4 {
+      let digit: UInt8
+      switch byte {
+      case .some(let byte) where (0x30...0x39).contains(byte): digit = byte - 0x30
+      case .some(let byte) where (0x41...0x46).contains(byte): digit = byte - 0x37
+      case .some(let byte) where (0x61...0x66).contains(byte): digit = byte - 0x57
+      default: throw fault("an escape needs four hexadecimal digits")
+      }
+      value = value << 4 | UInt32(digit)
+      position += 1
+    }
+    return value
+  }
+
+  private func encoded(_ value: UInt32) throws(JSONFault) -> [UInt8] {
+    guard let scalar = Unicode.Scalar(value) else { throw fault("there is no such character") }
+    return Array(String(scalar).utf8)
+  }
+}
