@@ -98,8 +98,8 @@ extension RecordBatch {
 
   /// Why a save can't point at `target`.
   ///
-  /// A parent, or a validated target, that this request deletes is the deletion's fault; an owner that goes is the save's,
-  /// or it would vanish as it is written.
+  /// A parent, or a validated target, that this request deletes is the deletion's fault; an owner
+  /// that goes is the save's, or it would vanish as it is written.
   private mutating func fault(
     of target: RecordID, _ kind: RecordLink.Kind, _ gone: Set<RecordID>
   ) throws -> CloudError? {

@@ -56,7 +56,7 @@ actor TestClient {
   private var unread: [UInt8] = []
 
   /// Connects to the server on this machine.
-  init(port: Int, receiveBuffer: Int32? = nil) throws {
+  init(port: Int, address host: UInt32 = 0x7F00_0001, receiveBuffer: Int32? = nil) throws {
     #if canImport(Glibc)
       descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     #else
@@ -77,7 +77,7 @@ actor TestClient {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = host.bigEndian
     let result = withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

@@ -69,7 +69,9 @@ extension WebServicesTransport {
   }
 
   /// Conflicts with the server's record, which such a service does not send along: it is asked for
-  /// afterwards. Where that fails the conflict comes without it.
+  /// afterwards.
+  ///
+  /// Where that fails the conflict comes without it.
   private func withServerRecords(
     _ results: [ItemResult<RecordID, Record>], _ call: CloudCall
   ) async -> [ItemResult<RecordID, Record>] {

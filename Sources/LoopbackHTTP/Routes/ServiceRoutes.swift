@@ -169,7 +169,9 @@ struct ServiceRoutes: Sendable {
   }
 
   /// Whether nobody in particular has no business there: with people, with files to bring, and in
-  /// all databases but the public one, whose rules decide on the rest. Source: web-services 1.2.
+  /// all databases but the public one, whose rules decide on the rest.
+  ///
+  /// Source: web-services 1.2.
   private func needsPerson(_ path: ServicePath) -> Bool {
     switch path.endpoint {
     case .usersCaller, .usersCurrent, .usersDiscover, .usersLookupEmail, .usersLookupID,

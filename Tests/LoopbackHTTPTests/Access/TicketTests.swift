@@ -6,7 +6,9 @@ import WebServices
 
 @testable import LoopbackHTTP
 
-/// Paths that let in without a token. Source: web-services 1.8 and 1.10.
+/// Paths that let in without a token.
+///
+/// Source: web-services 1.8 and 1.10.
 @Suite("Tickets for files and pushes")
 struct TicketTests {
   private static let alphabet = Array(

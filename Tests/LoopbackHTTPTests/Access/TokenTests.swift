@@ -6,7 +6,9 @@ import WebServices
 
 @testable import LoopbackHTTP
 
-/// Web tokens over time. Source: web-services 1.2.
+/// Web tokens over time.
+///
+/// Source: web-services 1.2.
 @Suite("Tokens: handed on, kept and lost")
 struct TokenTests {
   private static let header = "x-apple-cloudkit-web-auth-token"
