@@ -16,7 +16,9 @@ struct Answers {
   /// What came and was not taken yet.
   var unread: [UInt8] = []
 
-  /// The next answer; `nil` when it is not complete. One to `HEAD` has no body.
+  /// The next answer; `nil` when it is not complete.
+  ///
+  /// One to `HEAD` has no body.
   mutating func next(isHead: Bool) throws(SiegeFault) -> Answer? {
     while true {
       guard let end = Answers.headerEnd(unread) else {
