@@ -33,7 +33,23 @@ struct SyncDocument: Encodable {
   }
 }
 
+/// What a `sync` of all stores did.
+struct SyncAllDocument: Encodable {
+  var itsypad: SyncDocument
+  var results: ResultsStatusDocument
+}
+
 extension Session {
+  /// Syncs all stores.
+  func syncAll(_ output: Output) async throws {
+    let link = try await connect()
+    let store = try results(link)
+    let document = SyncAllDocument(
+      itsypad: try await syncItsypad(link, store: "tabs and clipboard"),
+      results: try await syncResults(store))
+    try output.result(document, document.itsypad.words + "\n" + document.results.words)
+  }
+
   /// Syncs tabs and clipboard; they share an engine, so either store's `sync` does both.
   func syncItsypad(_ link: LinkedDevice, store: String) async throws -> SyncDocument {
     let engine = try itsypad(link)
