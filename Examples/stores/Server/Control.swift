@@ -99,13 +99,11 @@ struct Control: Sendable {
     switch status {
     case 200: return answer.0
     case 401: throw CloudError(.notAuthenticated, "the control token is not this server's")
-    case 404:
-      throw CloudError(.serverRejectedRequest, "there is a server, but not cloudsync's")
     default:
       struct Refusal: Decodable { var reason: String }
       let reason = try? JSONDecoder().decode(Refusal.self, from: answer.0).reason
       throw CloudError(
-        .serverRejectedRequest, reason ?? "the server answered with status \(status)")
+        .serverRejectedRequest, reason ?? "what answers is not cloudsync (status \(status))")
     }
   }
 }

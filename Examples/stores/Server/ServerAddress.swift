@@ -26,8 +26,11 @@ enum ServerAddress: Hashable, Sendable {
       return
     }
     let url = try ServerAddress.url(text, isOption: options.server != nil)
-    let api = try ServerAddress.token(
-      options.apiToken ?? variable(Variable.apiToken), "API token", Variable.apiToken)
+    guard let api = options.apiToken ?? variable(Variable.apiToken) else {
+      throw UsageError(
+        "the API token is missing; set \(Variable.apiToken) to what cloudsync serve printed, or "
+          + "give --api-token")
+    }
     let credential: WebAddress.Credential
     switch (options.controlToken, options.webToken) {
     case (_?, _?): throw UsageError("give --web-token or --control-token, not both")
@@ -36,15 +39,17 @@ enum ServerAddress: Hashable, Sendable {
     case (nil, nil):
       if let token = variable(Variable.controlToken) {
         credential = .controlToken(try .checked(token, "control token"))
+      } else if let token = variable(Variable.webToken) {
+        credential = .webToken(try .checked(token, "web token"))
       } else {
-        let token = try ServerAddress.token(
-          variable(Variable.webToken), "web token", Variable.webToken)
-        credential = .webToken(token)
+        throw UsageError(
+          "what stands for the account is missing; set \(Variable.webToken) or "
+            + "\(Variable.controlToken), or give --web-token or --control-token")
       }
     }
     self = .web(
       WebAddress(
-        url: url, apiToken: api, credential: credential,
+        url: url, apiToken: try .checked(api, "API token"), credential: credential,
         account: variable(Variable.account), onlyContainer: variable(Variable.container)))
   }
 
@@ -62,17 +67,6 @@ enum ServerAddress: Hashable, Sendable {
           + "no address of a server; it starts with http://")
     }
     return url
-  }
-
-  private static func token(
-    _ token: String?, _ what: String, _ variable: String
-  ) throws(UsageError) -> String {
-    guard let token, !token.isEmpty else {
-      throw UsageError(
-        "the \(what) is missing; set \(variable) to what cloudsync serve printed, or give "
-          + (variable == Variable.apiToken ? "--api-token" : "--web-token or --control-token"))
-    }
-    return try .checked(token, what)
   }
 }
 
