@@ -1,4 +1,5 @@
 import ClipboardStore
+import CloudProtocol
 import CloudSync
 import CommandLineKit
 import Foundation
@@ -86,6 +87,7 @@ func words(_ error: any Error) -> String {
       return "the server can't be reached: \(error.localizedDescription)"
     default: return "\(error.localizedDescription) (\(error.code))"
     }
+  case let error as CloudError: return error.message
   case is CancellationError: return "interrupted"
   default: return "\(error)"
   }

@@ -13,6 +13,16 @@ enum ServerAddress: Hashable, Sendable {
   ///
   /// - Throws: `UsageError` when it is no server by HTTP, or something that lets in is missing.
   init(_ options: GlobalOptions, _ environment: [String: String]) throws(UsageError) {
+    do throws(UsageError) {
+      self = try Self.named(options, environment)
+    } catch {
+      throw UsageError(error.description, topic: "server")
+    }
+  }
+
+  private static func named(
+    _ options: GlobalOptions, _ environment: [String: String]
+  ) throws(UsageError) -> ServerAddress {
     func variable(_ name: String) -> String? {
       environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -22,8 +32,7 @@ enum ServerAddress: Hashable, Sendable {
         ("control-token", options.controlToken),
       ].first { $0.1 != nil }
       if let given { throw UsageError("--\(given.0) lets in to a server; say which: --server URL") }
-      self = .home
-      return
+      return .home
     }
     let url = try ServerAddress.url(text, isOption: options.server != nil)
     guard let api = options.apiToken ?? variable(Variable.apiToken) else {
@@ -47,7 +56,7 @@ enum ServerAddress: Hashable, Sendable {
             + "\(Variable.controlToken), or give --web-token or --control-token")
       }
     }
-    self = .web(
+    return .web(
       WebAddress(
         url: url, apiToken: try .checked(api, "API token"), credential: credential,
         account: variable(Variable.account), onlyContainer: variable(Variable.container)))
