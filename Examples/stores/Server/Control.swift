@@ -1,4 +1,5 @@
 import CloudProtocol
+import CloudSync
 import CommandLineKit
 import Foundation
 
@@ -92,7 +93,7 @@ struct Control: Sendable {
       request.setValue("application/json", forHTTPHeaderField: "content-type")
     }
     let answer: (Data, URLResponse)
-    do { answer = try await URLSession.shared.data(for: request) } catch {
+    do { answer = try await URLSession.shared.answer(to: request) } catch {
       throw CloudError(.networkFailure, "no server answers there")
     }
     let status = (answer.1 as? HTTPURLResponse)?.statusCode ?? 0

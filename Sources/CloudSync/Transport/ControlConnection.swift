@@ -22,7 +22,7 @@ struct ControlConnection: Sendable {
     request.setValue("application/json", forHTTPHeaderField: "content-type")
     request.httpBody = Data(JSON.members(["account": .string(account)]).bytes)
     let answer: (Data, URLResponse)
-    do { answer = try await URLSession.shared.data(for: request) } catch {
+    do { answer = try await URLSession.shared.answer(to: request) } catch {
       throw CloudError(.networkFailure, "the server that is to sign in can't be reached: \(error)")
     }
     guard (answer.1 as? HTTPURLResponse)?.statusCode == 200,
