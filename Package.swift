@@ -106,7 +106,7 @@ let package = Package(
       "stores",
       [
         "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport", "CloudSync",
-        "LoopbackServer", "CloudSyncTesting", "CommandLineKit",
+        "LoopbackServer", "CloudProtocol", "Records", "CommandLineKit",
       ],
       path: "Examples/stores"),
 

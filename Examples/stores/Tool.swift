@@ -41,7 +41,8 @@ enum Tool {
       Output.write(try Help.text(topic))
       return 0
     }
-    let home = try Home(options.home, environment: environment)
+    let home = try Home(
+      options.home, environment: environment, server: ServerAddress(options, environment))
     let device = options.device ?? "default"
     let open = {
       try await Session(home, device: device, account: options.account) { output.note($0) }
@@ -57,6 +58,7 @@ enum Tool {
     case .clipboard(let verb): try await open().perform(verb, output)
     case .results(let verb): try await open().perform(verb, output)
     case .account(let verb): try await open().perform(verb, output)
+    case .sync: try await open().syncAll(output)
     case .demo: return try await Demo(home: home, output: output).run() ? 0 : 1
     case .reset(let isForced): try await home.reset(isForced: isForced, output)
     case .help: break
@@ -100,20 +102,29 @@ enum CrashPoint {
     if environment[afterCommand] == "1" { die() }
   }
 
+  private static let countdown = ProcessInfo.processInfo.environment[afterRequest]
+    .flatMap { Int($0) }.map { Countdown($0) }
+
   /// Sees to it that the process dies in the middle of a request when the environment asks for it.
   static func prepare(_ server: LoopbackServer) {
-    guard let text = ProcessInfo.processInfo.environment[afterRequest], let last = Int(text)
-    else { return }
-    let countdown = Countdown(last)
-    server.controls.runAfterCommit(next: last) { _ in
+    guard let countdown else { return }
+    server.controls.runAfterCommit(next: countdown.count) { _ in
       if countdown.isOver() { die() }
     }
   }
 
+  /// Ends the process when a server by HTTP has carried out its last request, before anybody
+  /// here hears of that.
+  static func passRequest() {
+    if let countdown, countdown.isOver() { die() }
+  }
+
   private final class Countdown: Sendable {
+    let count: Int
     private let left: Mutex<Int>
 
     init(_ count: Int) {
+      self.count = count
       left = Mutex(count)
     }
 

@@ -1,3 +1,4 @@
+import CommandLineKit
 import Foundation
 
 // A reader that goes away early, such as `head`, ends the program where it prints, never in the

@@ -162,7 +162,7 @@ struct StoresJourneyTests {
       ["clipboard", "list"], ["clipboard", "delete", ids[1]], ["clipboard", "prune"],
       ["clipboard", "clear"], ["clipboard", "sync"], ["results", "list"], ["results", "streaks"],
       ["results", "status"], ["results", "sync"], ["results", "delete", ids[2]], ["account"],
-      ["account", "switch", "ben"], ["account", "sign-out"], ["reset", "--force"],
+      ["sync"], ["account", "switch", "ben"], ["account", "sign-out"], ["reset", "--force"],
     ]
     for command in commands {
       let run = try await tool.run(command + ["--json"])

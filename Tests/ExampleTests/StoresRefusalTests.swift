@@ -45,7 +45,7 @@ struct StoresRefusalTests {
   @Test("--help is everywhere and costs nothing")
   func help() async throws {
     let tool = try StoresTool()
-    let topics = ["tabs", "clipboard", "results", "account", "demo", "reset"]
+    let topics = ["tabs", "clipboard", "results", "sync", "account", "demo", "reset"]
     let lines =
       [["--help"], ["-h"], ["help"], ["tabs", "add", "--help"], ["results", "--help"]]
       + topics.map { ["help", $0] } + topics.map { [$0, "--help"] }

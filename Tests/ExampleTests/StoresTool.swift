@@ -37,8 +37,10 @@ final class StoresTool: Sendable {
 
   /// Runs the tool and expects success and silence on standard error.
   @discardableResult
-  func good(_ arguments: String..., input: String = "") async throws -> String {
-    let run = try await run(arguments, input: Data(input.utf8))
+  func good(
+    _ arguments: String..., input: String = "", environment: [String: String] = [:]
+  ) async throws -> String {
+    let run = try await run(arguments, input: Data(input.utf8), environment: environment)
     #expect(run.code == 0, "\(arguments): \(run.errors)")
     #expect(run.errors.isEmpty, "\(arguments)")
     return run.output
@@ -49,7 +51,7 @@ final class StoresTool: Sendable {
     let process = Process()
     process.executableURL = try BuiltTool.program("stores")
     process.arguments = arguments
-    var all = ProcessInfo.processInfo.environment
+    var all = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("CLOUDSYNC_") }
     all["CLOUDSYNC_HOME"] = home.path
     all.merge(environment) { _, new in new }
     process.environment = all

@@ -5,6 +5,7 @@ extension Command {
   private static let known = Arguments.Options(
     valued: [
       "home", "device", "account", "text", "file", "name", "older-than", "limit", "game",
+      "server", "api-token", "web-token", "control-token",
     ],
     flags: ["json", "help", "force"])
 
@@ -17,6 +18,10 @@ extension Command {
     options.home = arguments.value("home")
     options.device = arguments.value("device")
     options.account = arguments.value("account")
+    options.server = arguments.value("server")
+    options.apiToken = arguments.value("api-token")
+    options.webToken = arguments.value("web-token")
+    options.controlToken = arguments.value("control-token")
     options.isJSON = arguments.flag("json")
     let wantsHelp = arguments.flag("help")
     guard let name = arguments.word() else {
@@ -41,13 +46,14 @@ extension Command {
     case "clipboard": .clipboard(try ClipboardVerb(&arguments))
     case "results": .results(try ResultsVerb(&arguments))
     case "account": .account(try AccountVerb(&arguments))
+    case "sync": .sync
     case "demo": .demo
     case "reset": .reset(isForced: arguments.flag("force"))
     case "help": .help(topic: arguments.word())
     default:
       throw UsageError(
-        "unknown store or command \(quoted(name)); there are tabs, clipboard, results, account, "
-          + "demo and reset")
+        "unknown store or command \(quoted(name)); there are tabs, clipboard, results, sync, "
+          + "account, demo and reset")
     }
   }
 }

@@ -4,6 +4,7 @@ enum Command: Hashable {
   case clipboard(ClipboardVerb)
   case results(ResultsVerb)
   case account(AccountVerb)
+  case sync
   case demo
   case reset(isForced: Bool)
   case help(topic: String?)
@@ -63,5 +64,9 @@ struct GlobalOptions: Hashable {
   var home: String?
   var device: String?
   var account: String?
+  var server: String?
+  var apiToken: String?
+  var webToken: String?
+  var controlToken: String?
   var isJSON = false
 }

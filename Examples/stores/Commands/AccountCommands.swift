@@ -60,10 +60,15 @@ extension Session {
     let store = try results(link)
     var failure: (any Error)?
     if tabs.unsentCount + clipboard.unsentCount > 0 {
-      do { _ = try await syncItsypad(link, store: "tabs and clipboard") } catch { failure = error }
+      do {
+        _ = try await syncItsypad(try await connect(), store: "tabs and clipboard")
+      } catch { failure = error }
     }
     if store.status.waiting > 0 {
-      do { _ = try await syncResults(store) } catch { failure = error }
+      do {
+        _ = try await connect()
+        _ = try await syncResults(store)
+      } catch { failure = error }
     }
     let unsent = tabs.unsentCount + clipboard.unsentCount + store.status.waiting
     if unsent > 0 && !isForced {

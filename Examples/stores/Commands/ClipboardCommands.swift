@@ -64,7 +64,7 @@ extension Session {
       let number = try clipboard.prune(olderThan: age, now: Date())
       try output.result(["deleted": number], "deleted \(count(number, "entry"))")
     case .sync:
-      let document = try await syncItsypad(link(), store: "tabs and clipboard")
+      let document = try await syncItsypad(connect(), store: "tabs and clipboard")
       try output.result(document, document.words)
     }
   }

@@ -56,12 +56,15 @@ struct ResultsStatusDocument: Encodable {
   var results: Int
   var lastSync: Date?
   var account: String?
+
+  /// One line for people, after a sync.
+  var words: String { "results: \(count(results, "result")), \(waiting) waiting" }
 }
 
 extension Session {
   /// Carries out a verb of `results`.
   func perform(_ verb: ResultsVerb, _ output: Output) async throws {
-    let store = try results(link())
+    let store = try results(verb == .sync ? await connect() : link())
     switch verb {
     case .add:
       let before = store.results.count
@@ -102,8 +105,7 @@ extension Session {
       try output.result(["deleted": id.uuidString], "deleted \(id)")
     case .sync:
       let document = try await syncResults(store)
-      try output.result(
-        document, "results: \(count(document.results, "result")), \(document.waiting) waiting")
+      try output.result(document, document.words)
     case .status:
       let document = statusDocument(store, state: nil)
       try output.result(

@@ -1,4 +1,5 @@
 import ClipboardStore
+import CloudProtocol
 import CloudSync
 import CommandLineKit
 import Foundation
@@ -33,7 +34,23 @@ struct SyncDocument: Encodable {
   }
 }
 
+/// What a `sync` of all stores did.
+struct SyncAllDocument: Encodable {
+  var itsypad: SyncDocument
+  var results: ResultsStatusDocument
+}
+
 extension Session {
+  /// Syncs all stores.
+  func syncAll(_ output: Output) async throws {
+    let link = try await connect()
+    let store = try results(link)
+    let document = SyncAllDocument(
+      itsypad: try await syncItsypad(link, store: "tabs and clipboard"),
+      results: try await syncResults(store))
+    try output.result(document, document.itsypad.words + "\n" + document.results.words)
+  }
+
   /// Syncs tabs and clipboard; they share an engine, so either store's `sync` does both.
   func syncItsypad(_ link: LinkedDevice, store: String) async throws -> SyncDocument {
     let engine = try itsypad(link)
@@ -70,6 +87,7 @@ func words(_ error: any Error) -> String {
       return "the server can't be reached: \(error.localizedDescription)"
     default: return "\(error.localizedDescription) (\(error.code))"
     }
+  case let error as CloudError: return error.message
   case is CancellationError: return "interrupted"
   default: return "\(error)"
   }

@@ -81,7 +81,7 @@ extension Session {
         Output.write(tab.content)
       }
     case .sync:
-      let document = try await syncItsypad(link(), store: "tabs and clipboard")
+      let document = try await syncItsypad(connect(), store: "tabs and clipboard")
       try output.result(document, document.words)
     case .setSync(let isOn):
       let engine = try itsypad(link())

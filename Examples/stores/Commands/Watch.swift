@@ -1,3 +1,5 @@
+import ClipboardStore
+import CloudSync
 import CommandLineKit
 import Foundation
 import SyncSupport
@@ -13,7 +15,8 @@ struct WatchDocument: Encodable {
 /// Syncs again and again and shows what changed, by whichever device or command.
 ///
 /// Each look opens the device anew and lets go of it, so that other commands can act as the same
-/// device meanwhile.
+/// device meanwhile. A server by HTTP is asked when it sent a push, there is something to send, or
+/// the last time went wrong.
 struct Watch: Sendable {
   let home: Home
   let device: String
@@ -23,12 +26,24 @@ struct Watch: Sendable {
   /// How long to wait between two looks.
   var interval = Duration.seconds(1)
 
+  /// How many looks at most go without asking the server: a push is a hint and may be lost.
+  private static let patience = 30
+
+  /// What is kept from one look to the next.
+  private struct Progress {
+    var line: PushLine?
+    var looksWithoutSync = Watch.patience
+  }
+
   /// Watches until the task is cancelled.
   func run() async throws {
+    let bell = Bell(every: interval)
+    var progress = Progress()
     var known: [UUID: ScratchTab]?
     var lastProblem: String?
-    while !Task.isCancelled {
-      let (tabs, problem) = try await look()
+    bell.ring()
+    for await _ in bell.rings {
+      let (tabs, problem) = try await look(&progress, bell)
       if let problem, problem != lastProblem { output.note(problem) }
       lastProblem = problem
       let now = Dictionary(tabs.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
@@ -38,19 +53,44 @@ struct Watch: Sendable {
         output.note("watching \(count(tabs.count, "tab")) of \(device); interrupt to end")
       }
       known = now
-      do { try await Task.sleep(for: interval) } catch { return }
     }
   }
 
-  private func look() async throws -> (tabs: [ScratchTab], problem: String?) {
+  private func look(
+    _ progress: inout Progress, _ bell: Bell
+  ) async throws -> (tabs: [ScratchTab], problem: String?) {
     let session = try await Session(home, device: device, account: account)
     do {
-      _ = try await session.syncItsypad(session.link(), store: "tabs")
+      if try await isTimeToSync(session, &progress, bell) {
+        progress.looksWithoutSync = Watch.patience
+        _ = try await session.syncItsypad(session.connect(), store: "tabs")
+        progress.looksWithoutSync = 0
+      }
       return (session.tabs.tabs, nil)
     } catch {
       // Being offline or signed out is a reason to look again, not to end.
       return (session.tabs.tabs, words(error))
     }
+  }
+
+  private func isTimeToSync(
+    _ session: Session, _ progress: inout Progress, _ bell: Bell
+  ) async throws -> Bool {
+    guard case .web(let address) = home.server else { return true }
+    if progress.line?.account != session.account {
+      progress.line = nil
+      progress.looksWithoutSync = Watch.patience
+      if let account = session.account {
+        do {
+          progress.line = try await PushLine(address, device: device, account: account) {
+            [weak bell] in bell?.ring()
+          }
+        } catch let error as CKError { throw address.refusal(error) }
+      }
+    }
+    progress.looksWithoutSync += 1
+    return bell.takeNews() || session.tabs.unsentCount + session.clipboard.unsentCount > 0
+      || progress.looksWithoutSync > Watch.patience
   }
 
   private func show(

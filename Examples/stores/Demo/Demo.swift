@@ -1,6 +1,5 @@
 import CommandLineKit
 import Foundation
-import LoopbackServer
 import SyncSupport
 
 /// The demonstration: two devices, two accounts, a conflict, an account switch, two crashes.
@@ -37,8 +36,18 @@ struct Demo: Sendable {
       try FileManager.default.removeItem(at: place.url)
     }
     try place.create()
-    var stage = try DemoStage(place: place, output: output)
-    output.say("Two devices, two accounts, one server, all in \(place.url.path)")
+    let cloud: any WatchedCloud
+    switch home.server {
+    case .home:
+      cloud = try HomeCloud(place)
+      output.say("Two devices, two accounts, one server, all in \(place.url.path)")
+    case .web(let address):
+      cloud = try await WatchedWebCloud(address)
+      output.say(
+        "Two devices, two accounts in \(place.url.path), the server at "
+          + "\(printable(address.url.absoluteString))")
+    }
+    var stage = try DemoStage(place: place, cloud, output: output)
     try await stage.importOnPhone()
     try await stage.fillDesk()
     try await stage.editOffline()

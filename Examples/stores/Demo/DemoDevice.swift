@@ -3,7 +3,6 @@ import CloudSync
 import CommandLineKit
 import Foundation
 import GameResultStore
-import LoopbackServer
 import SyncSupport
 import TabStore
 
@@ -15,9 +14,9 @@ struct DemoDevice: Sendable {
   let results: GameResultStore
 
   /// Starts the device called `name`, signed in as `account`.
-  init(_ home: Home, _ server: LoopbackServer, _ name: String, account: String) async throws {
+  init(_ home: Home, _ cloud: some Cloud, _ name: String, account: String) async throws {
     session = try await Session(home, device: name, account: account)
-    link = LinkedDevice(server, device: name, account: account)
+    link = LinkedDevice(cloud, device: name, account: account)
     sync = try session.itsypad(link)
     results = try session.results(link)
     try sync.setEnabled(true)

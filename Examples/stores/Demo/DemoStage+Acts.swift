@@ -3,7 +3,6 @@ import CloudSync
 import CommandLineKit
 import Foundation
 import GameResultStore
-import LoopbackServer
 import SyncSupport
 import TabStore
 
@@ -58,7 +57,7 @@ extension DemoStage {
     let names = phone.tabs.tabs.prefix(3).map { ($0.id, $0.name) }
     guard names.count == 3 else { throw ToolError("the demo needs at least three files") }
     let now = Date()
-    for device in [phone, desk] { device.link.device.isOnline = false }
+    for device in [phone, desk] { device.link.device.setOnline(false) }
     let edits: [(DemoDevice, Int, Double)] = [
       (phone, 0, 0), (desk, 0, 3), (phone, 1, 7), (desk, 1, 4),
     ]
@@ -82,7 +81,7 @@ extension DemoStage {
       tell("sync on the phone: \(words(error))")
     }
     tell("waiting: \(phone.unsent) changes on the phone, \(desk.unsent) on the desk")
-    for device in [phone, desk] { device.link.device.isOnline = true }
+    for device in [phone, desk] { device.link.device.setOnline(true) }
     let before = desk.sync.activity.conflicts.count
     // The desk sends the tab the phone closed before it hears of that.
     for device in [phone, desk, phone, desk] { try await device.syncAll() }
@@ -118,7 +117,7 @@ extension DemoStage {
       "before: \(before.inMemory) of \(annas.count) traces of anna in memory, "
         + "\(before.inFiles) in \(before.files) files")
     check(before.inMemory == annas.count && before.inFiles == annas.count, "the search finds all")
-    desk.link.device.signIn(as: "ben")
+    try await desk.link.device.signIn(as: "ben")
     try await desk.syncAll()
     let after = try annas.search(desk)
     tell(
@@ -133,12 +132,12 @@ extension DemoStage {
     try await desk.syncAll()
     let bens = TraceSearch(of: desk)
     let (inCloud, annasInCloud) = (
-      try await server.records(of: "ben").rows.count,
-      try await server.records(of: "anna").rows.count
+      try await cloud.records(of: "ben").rows.count,
+      try await cloud.records(of: "anna").rows.count
     )
     tell("ben adds a tab and a result; the server holds \(inCloud) records of ben's")
     check(inCloud == 2, "the server holds what ben added and nothing else")
-    desk.link.device.signIn(as: "anna")
+    try await desk.link.device.signIn(as: "anna")
     try await desk.syncAll()
     let left = try bens.search(desk)
     check(left.inMemory == 0 && left.inFiles == 0, "nothing of ben is left for anna")

@@ -1,6 +1,5 @@
 import CommandLineKit
 import Foundation
-import LoopbackServer
 import TabStore
 
 extension DemoStage {
@@ -13,6 +12,7 @@ extension DemoStage {
     check(signal == SIGKILL, "the child was killed")
     tell("a process opened a tab and was killed (signal \(signal)) before anything was sent")
     let second = "Edited; the answer to this was lost."
+    if let reason = cloud.whyNoFaults { tell("left out, as \(reason): an answer that is lost") }
     try await loseAnAnswer(name, second)
     // Nothing was said to the old app: whatever it had only in memory is gone.
     dropPhone()
@@ -38,15 +38,14 @@ extension DemoStage {
       return
     }
     try phone.tabs.updateContent(tab.id, content, now: Date())
-    server.controls.dropAnswers(
-      next: 1, in: RequestScope(kind: .modifyRecords, device: "phone"))
+    guard cloud.whyNoFaults == nil else { return }
+    try await cloud.dropAnswer(to: "phone")
     do {
       try await phone.syncAll()
       check(false, "a lost answer fails the sync")
     } catch {
       tell("an edit reaches the server, its answer does not: \(words(error))")
     }
-    server.controls.clear()
   }
 
   /// Lets a process of its own add a tab on the phone and die.
@@ -61,7 +60,10 @@ extension DemoStage {
     process.arguments = [
       "--home", place.url.path, "--device", "phone", "tabs", "add", name, "--text", text,
     ]
-    var environment = ProcessInfo.processInfo.environment
+    // The device's folder is the demo's, whichever server the demo uses.
+    var environment = ProcessInfo.processInfo.environment.filter {
+      !$0.key.hasPrefix("CLOUDSYNC_")
+    }
     environment[CrashPoint.afterCommand] = "1"
     process.environment = environment
     process.standardOutput = FileHandle.nullDevice

@@ -1,14 +1,13 @@
 import CloudSync
 import CommandLineKit
 import Foundation
-import LoopbackServer
 
 extension DemoStage {
   /// Anna shares a folder with ben, who reads, writes, is held to reading, and leaves.
   mutating func share() async throws {
     begin("anna shares a folder with ben")
-    let anna = SharedFolder(server.device("phone"), .private)
-    let ben = SharedFolder(server.device("tablet", signedInAs: "ben"), .shared)
+    let anna = SharedFolder(cloud, device: "phone", account: "anna", .private)
+    let ben = SharedFolder(cloud, device: "tablet", account: "ben", .shared)
     anna.write("Recipes", as: "recipes")
     anna.write("Flour, water, salt", as: "bread", under: "recipes")
     anna.write("Leeks, stock", as: "soup", under: "recipes")

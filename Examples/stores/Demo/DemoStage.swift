@@ -2,7 +2,6 @@ import ClipboardStore
 import CommandLineKit
 import Foundation
 import GameResultStore
-import LoopbackServer
 import SyncSupport
 import TabStore
 
@@ -10,7 +9,7 @@ import TabStore
 struct DemoStage {
   let place: Home
   let output: Output
-  let server: LoopbackServer
+  let cloud: any WatchedCloud
   let input: DemoInput
 
   /// What should have held and did not.
@@ -20,17 +19,17 @@ struct DemoStage {
   private var phoneDevice: DemoDevice?
   private var deskDevice: DemoDevice?
 
-  init(place: Home, output: Output) throws {
+  init(place: Home, _ cloud: any WatchedCloud, output: Output) throws {
     self.place = place
     self.output = output
-    server = try place.openServer()
+    self.cloud = cloud
     input = try DemoInput(orGenerateIn: place.item("generated"))
   }
 
   /// The phone, started when it is not running.
   mutating func phone() async throws -> DemoDevice {
     if let phoneDevice { return phoneDevice }
-    let device = try await DemoDevice(place, server, "phone", account: "anna")
+    let device = try await DemoDevice(place, cloud, "phone", account: "anna")
     phoneDevice = device
     return device
   }
@@ -38,7 +37,7 @@ struct DemoStage {
   /// The desk, started when it is not running.
   mutating func desk() async throws -> DemoDevice {
     if let deskDevice { return deskDevice }
-    let device = try await DemoDevice(place, server, "desk", account: "anna")
+    let device = try await DemoDevice(place, cloud, "desk", account: "anna")
     deskDevice = device
     return device
   }
@@ -71,13 +70,13 @@ struct DemoStage {
   func measure(
     _ device: DemoDevice, _ body: () async throws -> Void
   ) async throws -> String {
-    let scope = RequestScope(device: device.name)
-    let before = server.controls.requestCount(in: scope)
+    let before = try await cloud.requestCount(of: device.name)
     let clock = ContinuousClock()
     let start = clock.now
     try await body()
     let seconds = ((clock.now - start) / .seconds(1) * 100).rounded() / 100
-    return "\(count(server.controls.requestCount(in: scope) - before, "request")), \(seconds) s"
+    let requests = try await cloud.requestCount(of: device.name) - before
+    return "\(count(requests, "request")), \(seconds) s"
   }
 
   /// Compares both devices with the server.
@@ -85,7 +84,7 @@ struct DemoStage {
     begin("Everything against everything, byte for byte")
     let (phone, desk) = (try await phone(), try await desk())
     for device in [phone, desk, phone] { try await device.syncAll() }
-    let cloud = try await server.records(of: "anna")
+    let cloud = try await cloud.records(of: "anna")
     var differences: [String] = []
     for device in [phone, desk] {
       let table = device.records()

@@ -1,6 +1,5 @@
 import CloudSync
 import Foundation
-import LoopbackServer
 
 /// Records reduced to bytes, to be compared with others.
 struct RecordTable: Equatable {
@@ -37,7 +36,7 @@ struct RecordTable: Equatable {
   }
 }
 
-extension LoopbackServer {
+extension Cloud {
   /// Everything `account` has on the server, as a device that was never here fetches it.
   func records(of account: String) async throws -> RecordTable {
     let link = LinkedDevice(self, device: "auditor-of-\(account)", account: account)

@@ -1,5 +1,4 @@
 import CloudSync
-import LoopbackServer
 import Synchronization
 
 /// A folder of notes on one device: in the user's own database, or one that somebody shared.
@@ -15,9 +14,11 @@ final class SharedFolder: CKSyncEngineDelegate {
   private let contents = Mutex(Contents())
   private let running = Mutex<CKSyncEngine?>(nil)
 
-  /// Opens the folder on `device`.
-  init(_ device: LoopbackDevice, _ scope: CKDatabase.Scope) {
-    container = CKContainer(identifier: "iCloud.stores.folders", transport: device)
+  /// Opens the folder on the device called `name` of `cloud`, in a container beside the stores'.
+  init(_ cloud: some Cloud, device name: String, account: String, _ scope: CKDatabase.Scope) {
+    container = CKContainer(
+      identifier: "\(cloud.container).folders",
+      transport: cloud.device(name, account: account).transport)
     var configuration = CKSyncEngine.Configuration(
       database: container.database(with: scope), stateSerialization: nil, delegate: self)
     configuration.automaticallySync = false

@@ -10,6 +10,9 @@ struct DeviceSettings: Codable, Hashable, Sendable {
   /// Whether the device is on its way out of an account: its data must go before anything else.
   var isLeaving = false
 
+  /// Whom a server by HTTP knows the account as; `nil` until it said so.
+  var user: String?
+
   /// Checks that an account can be called `name`.
   static func check(account name: String) throws(ToolError) {
     let isPlain = name.unicodeScalars.allSatisfy {

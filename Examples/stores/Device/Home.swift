@@ -1,10 +1,13 @@
 import CommandLineKit
 import Foundation
 
-/// The folder where the server and all devices are kept.
+/// The folder where all devices are kept, and the server of those at hand.
 struct Home: Sendable {
   /// The folder.
   let url: URL
+
+  /// The server that the devices at hand sync with.
+  let server: ServerAddress
 
   /// All that `reset` removes: the server's file and those SQLite puts beside it, the devices and
   /// the demo.
@@ -12,14 +15,22 @@ struct Home: Sendable {
   /// The lock stays, because somebody may be waiting for it.
   private static let content = [
     "server.sqlite", "server.sqlite-wal", "server.sqlite-shm", "server.sqlite-journal", "devices",
-    "demo", demoLock,
+    servers, "demo", demoLock,
   ]
 
   /// The lock a demo holds, so that two of them take turns.
   static let demoLock = "demo.lock"
 
+  /// Where the devices of servers by HTTP are, a folder for each server.
+  ///
+  /// What a device knows of its server means nothing to another one.
+  private static let servers = "servers"
+
   /// The home folder asked for, else `CLOUDSYNC_HOME`, else `~/.cloudsync`.
-  init(_ path: String?, environment: [String: String]) throws(ToolError) {
+  init(
+    _ path: String?, environment: [String: String], server: ServerAddress
+  ) throws(ToolError) {
+    self.server = server
     if let path = path ?? environment["CLOUDSYNC_HOME"] {
       guard !path.isEmpty else { throw ToolError("the home folder's name is empty") }
       url = URL(fileURLWithPath: path, isDirectory: true)
@@ -29,11 +40,13 @@ struct Home: Sendable {
     }
   }
 
+  /// The folder at `url`, with a server of its own in it.
   init(_ url: URL) {
     self.url = url
+    server = .home
   }
 
-  /// The server's file.
+  /// The file of the home's own server.
   var serverPath: String { url.appendingPathComponent("server.sqlite").path }
 
   /// What `name` is called here.
@@ -63,7 +76,12 @@ struct Home: Sendable {
         "\(quoted(name)) is no name for a device: use up to 64 letters, digits, - _ and dots, "
           + "with no dot in front")
     }
-    return item("devices").appendingPathComponent(name, isDirectory: true)
+    let place =
+      switch server {
+      case .home: item("devices")
+      case .web(let address): item("\(Self.servers)/\(address.folderName)/devices")
+      }
+    return place.appendingPathComponent(name, isDirectory: true)
   }
 }
 

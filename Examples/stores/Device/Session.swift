@@ -3,7 +3,6 @@ import CloudSync
 import CommandLineKit
 import Foundation
 import GameResultStore
-import LoopbackServer
 import SyncSupport
 import TabStore
 
@@ -46,7 +45,8 @@ final class Session: Sendable {
           + "stores --device \(device) account switch \(account)")
     }
     if settings == nil {
-      let new = DeviceSettings(account: account ?? "default")
+      let new = DeviceSettings(account: account ?? home.server.defaultAccount)
+      if let name = new.account { try DeviceSettings.check(account: name) }
       try file.write(new)
       settings = new
     }
@@ -81,9 +81,36 @@ final class Session: Sendable {
     return FileManager.default.fileExists(atPath: file.path)
   }
 
-  /// The way to the server, as this device and its account.
+  /// The way to the server, as this device and its account; nothing is asked of it yet.
   func link() throws -> LinkedDevice {
-    try LinkedDevice(home, device: deviceName, account: account)
+    switch home.server {
+    case .home: LinkedDevice(try HomeCloud(home), device: deviceName, account: account)
+    case .web(let address):
+      LinkedDevice(WebCloud(address: address), device: deviceName, account: account)
+    }
+  }
+
+  /// The way to the server, which is there and takes this device for its account's.
+  ///
+  /// - Throws: `ToolError` when a server by HTTP can't be reached, lets nobody in, or knows who
+  ///   asks as somebody else than the last time: then nothing of one account reaches the other.
+  func connect() async throws -> LinkedDevice {
+    let link = try link()
+    guard case .web(let address) = home.server, account != nil else { return link }
+    let user: String
+    do { user = try await link.container.userRecordID().recordName } catch let error as CKError {
+      throw address.refusal(error)
+    }
+    let file = DeviceSettingsFile(folder: folder)
+    guard var settings = try file.read(), settings.user != user else { return link }
+    guard settings.user == nil else {
+      throw ToolError(
+        "the web token stands for another account than the device \(quoted(deviceName)) is signed "
+          + "in as; name another device, or run: stores --device \(deviceName) account switch NAME")
+    }
+    settings.user = user
+    try file.write(settings)
+    return link
   }
 
   /// The engine of tabs and clipboard; nothing is sent before it is started.
@@ -136,39 +163,5 @@ struct LockedDevice: Sendable {
       folder.appendingPathComponent("lock").path, .exclusive, what: what
     ) { waiting("waiting for another stores command on \(what)") }
     locks = [homeLock, deviceLock]
-  }
-}
-
-/// A device's connection to the server in the home folder.
-struct LinkedDevice: Sendable {
-  let server: LoopbackServer
-  let device: LoopbackDevice
-  let container: CKContainer
-
-  /// The device called `name` of a server that is open already.
-  init(_ server: LoopbackServer, device name: String, account: String?) {
-    self.server = server
-    device = server.device(name, signedInAs: account)
-    container = CKContainer(identifier: Session.container, transport: device)
-  }
-
-  /// - Throws: `ToolError` when the server's file is damaged or can't be used; it is left as it is.
-  init(_ home: Home, device name: String, account: String?) throws {
-    self.init(try home.openServer(), device: name, account: account)
-  }
-}
-
-extension Home {
-  /// Opens the server kept here, or makes it.
-  ///
-  /// - Throws: `ToolError` when its file is damaged or can't be used; it is left as it is.
-  func openServer() throws(ToolError) -> LoopbackServer {
-    do {
-      let server = try LoopbackServer(path: serverPath)
-      CrashPoint.prepare(server)
-      return server
-    } catch {
-      throw ToolError("cannot open the server \(serverPath): \(error)")
-    }
   }
 }

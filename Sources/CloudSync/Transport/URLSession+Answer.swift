@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 import Synchronization
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+  package import FoundationNetworking
 #endif
 
 extension URLSession {
@@ -12,7 +12,7 @@ extension URLSession {
   /// cancellation, where the task is locked, and on Linux waits there for the session's queue. When
   /// an answer comes in at that moment, that queue waits for the task, and the process stands
   /// still. So the request is cancelled here by the task itself, after it woke up.
-  func answer(to request: URLRequest) async throws -> (Data, URLResponse) {
+  package func answer(to request: URLRequest) async throws -> (Data, URLResponse) {
     let flight = Flight()
     let task = dataTask(with: request) { data, response, error in
       flight.end(Flight.outcome(data, response, error))

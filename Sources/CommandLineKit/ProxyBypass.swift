@@ -1,14 +1,14 @@
 import Foundation
 
 /// Keeps what talks to a server on this machine away from proxies.
-enum ProxyBypass {
+package enum ProxyBypass {
   /// Where no proxy may come between.
   private static let hosts = ["127.0.0.1", "localhost"]
 
   /// Names this machine among those that need no proxy, where a proxy is set.
   ///
   /// Holds for this process and the commands it starts. Call before any other thread runs.
-  static func set() {
+  package static func set() {
     let environment = ProcessInfo.processInfo.environment
     let proxies = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
     guard proxies.contains(where: { environment[$0]?.isEmpty == false }) else { return }
