@@ -1,3 +1,4 @@
+import CloudSync
 import CommandLineKit
 import Foundation
 
@@ -36,7 +37,7 @@ struct RemoteControl: ControlInterface {
     }
     let data: Data
     let response: URLResponse
-    do { (data, response) = try await session.data(for: request) } catch {
+    do { (data, response) = try await session.answer(to: request) } catch {
       let reason = (error as NSError).localizedDescription
       throw Unreachable(description: "no server answers at \(base): \(reason); is it running?")
     }
