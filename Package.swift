@@ -44,7 +44,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "CloudSync", targets: ["CloudSync"]),
-    .library(name: "LoopbackServer", targets: ["LoopbackServer"]),
+    .library(name: "LoopbackServer", targets: ["LoopbackServer", "LoopbackHTTP"]),
     .executable(name: "cloudsync", targets: ["cloudsync"]),
     .executable(name: "stores", targets: ["stores"]),
   ],
