@@ -11,7 +11,8 @@ extension URLSession {
   /// Foundation's own `data(for:)` cancels its request inside the handler of the task's
   /// cancellation, where the task is locked, and on Linux waits there for the session's queue. When
   /// an answer comes in at that moment, that queue waits for the task, and the process stands
-  /// still. So the request is cancelled here by the task itself, after it woke up.
+  /// still. Cancelling it elsewhere can end the process instead, when the request is taken off its
+  /// session's list twice. So on Linux a request that is given up runs to its end unheard.
   package func answer(to request: URLRequest) async throws -> (Data, URLResponse) {
     let flight = Flight()
     let task = dataTask(with: request) { data, response, error in
@@ -23,7 +24,9 @@ extension URLSession {
     } onCancel: {
       flight.end(.failure(CancellationError()))
     }
-    if case .failure(let error) = outcome, error is CancellationError { task.cancel() }
+    #if !canImport(FoundationNetworking)
+      if case .failure(let error) = outcome, error is CancellationError { task.cancel() }
+    #endif
     return try outcome.get()
   }
 }

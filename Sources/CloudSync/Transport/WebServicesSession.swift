@@ -76,7 +76,8 @@ package final class WebServicesSession: Sendable {
     session = URLSession(configuration: configuration)
   }
 
-  func close() { session.invalidateAndCancel() }
+  /// Lets what is under way run to its end; nobody hears of it.
+  func close() { session.finishTasksAndInvalidate() }
 
   var webAuthToken: String? { state.withLock { $0.webAuthToken } }
 

@@ -47,7 +47,7 @@ struct RemoteControl: ControlInterface {
     return [UInt8](data)
   }
 
-  func close() { session.invalidateAndCancel() }
+  func close() { session.finishTasksAndInvalidate() }
 }
 
 /// Nothing answered.
