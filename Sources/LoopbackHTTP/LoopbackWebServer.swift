@@ -8,7 +8,7 @@ import Records
 /// ```swift
 /// let server = LoopbackServer()
 /// let web = try LoopbackWebServer(server)
-/// print(web.url, web.apiToken, try web.webAuthToken(for: "alice"))
+/// print(web.url, web.apiToken(), try web.webAuthToken(for: "alice"))
 /// ```
 ///
 /// It listens on 127.0.0.1 only and lets in programs and its own console page, not pages of other

@@ -198,13 +198,13 @@ public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, Send
   /// Archives the settings.
   public func encode(with coder: NSCoder) {
     let value = value
-    ArchivedBytes.encode("CloudSyncNotificationInfo", with: coder) { $0.write(archive: value) }
+    ArchivedBytes.encode("CloudSyncNotificationInfo", with: coder) { $0.write(value) }
   }
 
   /// Reads settings back; `nil` when the archive is damaged.
   public convenience init?(coder: NSCoder) {
     let value = ArchivedBytes.decode("CloudSyncNotificationInfo", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.archivedNotificationInfo()
+      (reader) throws(ByteFormatError) in try reader.notificationInfo()
     }
     guard let value else { return nil }
     self.init(value)

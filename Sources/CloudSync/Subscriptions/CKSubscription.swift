@@ -111,13 +111,13 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
   /// Archives the subscription.
   public func encode(with coder: NSCoder) {
     let value = (try? checkedValue()) ?? value
-    ArchivedBytes.encode("CloudSyncSubscription", with: coder) { $0.write(archive: value) }
+    ArchivedBytes.encode("CloudSyncSubscription", with: coder) { $0.write(value) }
   }
 
   /// Reads a subscription back; `nil` when the archive is damaged or of another class.
   public required init?(coder: NSCoder) {
     let value = ArchivedBytes.decode("CloudSyncSubscription", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.archivedSubscription()
+      (reader) throws(ByteFormatError) in try reader.subscription()
     }
     guard let value else { return nil }
     state = Mutex(

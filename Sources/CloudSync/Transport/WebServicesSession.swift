@@ -20,8 +20,6 @@ package final class WebServicesSession: Sendable {
     package var device: String?
     /// Whether the server is known to understand the extra members.
     package var isExact: Bool
-    /// For how many seconds an answer is waited for.
-    package var timeout: Double
 
     /// Settles how to reach a server.
     ///
@@ -31,17 +29,14 @@ package final class WebServicesSession: Sendable {
     ///   - device: This device's name.
     ///   - understandsExtras: Whether it understands the extra members; `nil` when it is on this
     ///     machine, where no other service is.
-    ///   - timeout: For how many seconds an answer is waited for.
     package init(
-      url: URL?, apiToken: String, device: String?, understandsExtras: Bool?,
-      timeout: Double = 60
+      url: URL?, apiToken: String, device: String?, understandsExtras: Bool?
     ) {
       var text = url?.absoluteString ?? WebServicesTransport.appleService
       while text.hasSuffix("/") { text.removeLast() }
       self.url = text
       self.apiToken = apiToken
       self.device = device
-      self.timeout = timeout
       let isHere = ["127.0.0.1", "localhost", "::1", "[::1]"].contains(url?.host ?? "")
       isExact = understandsExtras ?? isHere
     }
@@ -71,7 +66,8 @@ package final class WebServicesSession: Sendable {
     configuration.httpShouldSetCookies = false
     configuration.httpCookieAcceptPolicy = .never
     configuration.urlCache = nil
-    configuration.timeoutIntervalForRequest = settings.timeout
+    // Longer than a server lets anyone wait for a push.
+    configuration.timeoutIntervalForRequest = 60
     configuration.httpMaximumConnectionsPerHost = 16
     session = URLSession(configuration: configuration)
   }
@@ -133,14 +129,14 @@ package final class WebServicesSession: Sendable {
       request.setValue("application/json; charset=utf-8", forHTTPHeaderField: "content-type")
     }
     if settings.isExact {
-      request.setValue("1", forHTTPHeaderField: "cloudsync")
-      request.setValue(call.requestID, forHTTPHeaderField: "cloudsync-request")
-      request.setValue(call.expectedUser?.rawValue, forHTTPHeaderField: "cloudsync-user")
-      request.setValue(settings.device, forHTTPHeaderField: "cloudsync-device")
+      request.setValue("1", forHTTPHeaderField: EnvelopeHeader.exact)
+      request.setValue(call.requestID, forHTTPHeaderField: EnvelopeHeader.request)
+      request.setValue(call.expectedUser?.rawValue, forHTTPHeaderField: EnvelopeHeader.user)
+      request.setValue(settings.device, forHTTPHeaderField: EnvelopeHeader.device)
     }
     let isSafe = settings.isExact || !call.request.isMutation
     let (data, response) = try await load(request, triesAgain: isSafe)
-    if let next = response.value(forHTTPHeaderField: "X-Apple-CloudKit-Web-Auth-Token") {
+    if let next = response.value(forHTTPHeaderField: EnvelopeHeader.webToken) {
       state.withLock { state in
         if state.epoch == epoch { state.webAuthToken = next }
       }

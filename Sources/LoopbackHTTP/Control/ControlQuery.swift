@@ -1,3 +1,5 @@
+import Foundation
+
 /// The parameters of a request, each known by name and there once.
 ///
 /// Strict on purpose: a parameter that is misspelt would else be left out of account without a
@@ -27,23 +29,8 @@ struct ControlQuery {
   }
 
   /// The text behind percent signs; `nil` when it is none.
-  static func decoded(_ text: some Sequence<UInt8>) -> String? {
-    var bytes: [UInt8] = []
-    var digits = 0
-    var value = 0
-    for byte in text {
-      if digits > 0 {
-        guard let digit = byte.hexadecimalValue else { return nil }
-        value = value << 4 | digit
-        digits -= 1
-        if digits == 0 { bytes.append(UInt8(truncatingIfNeeded: value)) }
-      } else if byte == 0x25 {
-        (digits, value) = (2, 0)
-      } else {
-        bytes.append(byte)
-      }
-    }
-    return digits == 0 ? String(validating: bytes, as: UTF8.self) : nil
+  private static func decoded(_ text: Substring.UTF8View) -> String? {
+    String(Substring(text)).removingPercentEncoding
   }
 
   /// The parameter called `name`; `nil` when it is not there.

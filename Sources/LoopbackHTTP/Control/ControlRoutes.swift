@@ -192,26 +192,18 @@ extension ControlRoutes {
 }
 
 extension ControlRoutes {
-  private static let fields = [
-    HTTPRequestHead.Field(name: "content-type", value: "application/json; charset=utf-8"),
-    HTTPRequestHead.Field(name: "cache-control", value: "no-store"),
-    HTTPRequestHead.Field(name: "x-content-type-options", value: "nosniff"),
-  ]
-
-  private static func answer(_ json: JSON) -> HTTPResponse {
-    HTTPResponse(200, fields: fields, body: json.bytes)
-  }
+  private static func answer(_ json: JSON) -> HTTPResponse { .json(200, json) }
 
   private static func answer(_ refusal: HTTPRefusal, to head: HTTPRequestHead) -> HTTPResponse {
-    var fields = fields
+    var response = HTTPResponse.json(
+      refusal.status, .members(["reason": .string(refusal.reason)]))
     switch refusal.status {
-    case 401: fields.append(.init(name: "www-authenticate", value: "Bearer"))
+    case 401: response.fields.append(.init(name: "www-authenticate", value: "Bearer"))
     case 405:
       let methods = ControlEndpoint(path: head.path)?.methods ?? ["GET", "HEAD"]
-      fields.append(.init(name: "allow", value: methods.joined(separator: ", ")))
+      response.fields.append(.init(name: "allow", value: methods.joined(separator: ", ")))
     default: break
     }
-    let json = JSON.members(["reason": .string(refusal.reason)])
-    return HTTPResponse(refusal.status, fields: fields, body: json.bytes)
+    return response
   }
 }

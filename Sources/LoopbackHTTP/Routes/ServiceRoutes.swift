@@ -6,21 +6,6 @@ import WebServices
 
 /// The routes of CloudKit Web Services: `/database/…`, `/device/…`, and the tickets they hand out.
 struct ServiceRoutes: Sendable {
-  /// How this package's own client says that it knows the extra members, and the rest of a
-  /// request's envelope, which CloudKit Web Services has no place for.
-  enum Header {
-    /// Present when extra members are understood.
-    static let exact = "cloudsync"
-    /// The request's name, by which a second arrival is known.
-    static let request = "cloudsync-request"
-    /// The account that the client believes is signed in.
-    static let user = "cloudsync-user"
-    /// The device that asks.
-    static let device = "cloudsync-device"
-    /// Where the next web token is handed out.
-    static let webToken = "x-apple-cloudkit-web-auth-token"
-  }
-
   /// The most bytes of a body of JSON that saves records: a request's limit holds for what it says,
   /// which may take several times as many to write down.
   static let savingBytes = 24 << 20
@@ -86,7 +71,7 @@ struct ServiceRoutes: Sendable {
     var response = await answer(request, path, bearer)
     if let bearer {
       let next = tokens.webToken(for: bearer.account, container: bearer.container)
-      response.fields.append(.init(name: Header.webToken, value: next))
+      response.fields.append(.init(name: EnvelopeHeader.webToken, value: next))
     }
     return response
   }
@@ -94,7 +79,7 @@ struct ServiceRoutes: Sendable {
   private func answer(
     _ request: HTTPRequest, _ path: ServicePath, _ bearer: AccessTokens.Bearer?
   ) async -> HTTPResponse {
-    let isExact = request.head.value(Header.exact) != nil
+    let isExact = request.head.value(EnvelopeHeader.exact) != nil
     do throws(CloudError) {
       let visit = try visit(request.head, path, bearer, isExact: isExact)
       return .json(200, try await body(of: request, visit))
@@ -188,7 +173,7 @@ struct ServiceRoutes: Sendable {
     _ head: HTTPRequestHead, _ path: ServicePath, _ bearer: AccessTokens.Bearer?, isExact: Bool
   ) throws(CloudError) -> Visit {
     let items = QueryItems(head.query)
-    let name = head.value(Header.device) ?? items["clientId"] ?? "web"
+    let name = head.value(EnvelopeHeader.device) ?? items["clientId"] ?? "web"
     guard (1...255).contains(name.utf8.count) else {
       throw .malformed("a device's name needs 1 to 255 bytes")
     }
@@ -199,8 +184,8 @@ struct ServiceRoutes: Sendable {
       isExact: isExact)
     var visit = Visit(
       path: path, items: items, bearer: bearer, device: device, deviceName: name,
-      notation: notation, requestID: head.value(Header.request) ?? UUID().uuidString,
-      expectedUser: head.value(Header.user).map { UserID($0) })
+      notation: notation, requestID: head.value(EnvelopeHeader.request) ?? UUID().uuidString,
+      expectedUser: head.value(EnvelopeHeader.user).map { UserID($0) })
     let tickets = visit
     notation.downloadURL = { id, key, asset in downloadURL(tickets, id, key, asset) }
     visit.notation = notation
@@ -227,8 +212,6 @@ struct ServiceRoutes: Sendable {
       visit.path, body: body, notation: visit.notation,
       wantsToken: visit.items["getCurrentSyncToken"] == "true", newName: { UUID().uuidString })
     guard let exchange else { throw .malformed("there is no such endpoint") }
-    // One more may ask for the feed's token.
-    try checkCount(exchange.requests.count - 1, "zones")
     var outcomes: [Exchange.Outcome] = []
     for (index, request) in exchange.requests.enumerated() {
       let call = visit.call(request, index == 0 ? "" : "/\(index)")

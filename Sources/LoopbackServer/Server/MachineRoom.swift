@@ -35,8 +35,12 @@ final class MachineRoom: Sendable {
   }
 
   private let contents: Mutex<Contents>
+  /// The limits once more, beside the lock: whoever decides whether to let a request in must not
+  /// wait for another to be carried out.
+  private let told: Mutex<ServerLimits>
 
   init(storage: sending any CloudStorage, limits: ServerLimits) {
+    told = Mutex(limits)
     contents = Mutex(
       Contents(storage: storage, machine: CloudMachine(limits: limits.cloudLimits)))
   }
@@ -46,9 +50,11 @@ final class MachineRoom: Sendable {
     try enter { contents, storage in _ = try MachineRoom.foreignPushes(&contents, storage) }
   }
 
-  var limits: ServerLimits { contents.withLock { ServerLimits($0.machine.limits) } }
+  /// What was last set; to be had while a request is carried out.
+  var limits: ServerLimits { told.withLock { $0 } }
 
   func setLimits(_ limits: ServerLimits) {
+    told.withLock { $0 = limits }
     contents.withLock { $0.machine.limits = limits.cloudLimits }
   }
 

@@ -20,7 +20,8 @@ extension ByteWriter {
     write(optional: subscription.notificationInfo) { $0.write($1) }
   }
 
-  private mutating func write(_ info: Subscription.NotificationInfo) {
+  /// Appends how a push looks.
+  public mutating func write(_ info: Subscription.NotificationInfo) {
     write(optional: info.alertBody) { $0.write($1) }
     write(info.shouldSendContentAvailable)
     write(info.shouldSendMutableContent)
@@ -61,8 +62,8 @@ extension ByteReader {
     try optional { (reader) throws(ByteFormatError) in try reader.string() }
   }
 
-  private mutating func notificationInfo() throws(ByteFormatError) -> Subscription.NotificationInfo
-  {
+  /// How a push looks.
+  public mutating func notificationInfo() throws(ByteFormatError) -> Subscription.NotificationInfo {
     var info = Subscription.NotificationInfo(alertBody: try optionalString())
     info.shouldSendContentAvailable = try bool()
     info.shouldSendMutableContent = try bool()
