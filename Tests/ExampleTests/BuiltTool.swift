@@ -42,9 +42,16 @@ enum BuiltTool {
     let names = ["in", "out", "err"].map { scratch.appendingPathComponent($0) }
     try input.write(to: names[0])
     for name in names.dropFirst() { try Data().write(to: name) }
-    process.standardInput = try FileHandle(forReadingFrom: names[0])
-    process.standardOutput = try output ?? FileHandle(forWritingTo: names[1])
-    process.standardError = try FileHandle(forWritingTo: names[2])
+    let files = [
+      try FileHandle(forReadingFrom: names[0]), try FileHandle(forWritingTo: names[1]),
+      try FileHandle(forWritingTo: names[2]),
+    ]
+    // A process that ended keeps its files for some time. Foundation reads past the end of its
+    // buffer when it starts one in a program with more than some 1,300 open files.
+    defer { for file in files { try? file.close() } }
+    process.standardInput = files[0]
+    process.standardOutput = output ?? files[1]
+    process.standardError = files[2]
     try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
       process.terminationHandler = { _ in done.resume() }
       do { try process.run() } catch { done.resume(throwing: error) }
