@@ -166,6 +166,16 @@ extension Run {
     return await settled { ProcessFigures(of: id) }
   }
 
+  /// Waits until no device holds a connection any more.
+  ///
+  /// On Linux a request that was given up goes on until it is answered; one that waits for a push
+  /// is so after 25 s, push or no push.
+  func hungUp() async {
+    for _ in 0..<400 where ProcessFigures().kinds["socket:", default: 0] > 0 {
+      try? await Task.sleep(for: .milliseconds(100))
+    }
+  }
+
   private func settled(_ look: () -> ProcessFigures) async -> ProcessFigures {
     var last = look()
     var steady = 0

@@ -99,6 +99,7 @@ final class Run: Sendable {
   /// descriptors, beside those of a fresh one, and its file.
   private func inspect(_ site: Site, _ report: inout Report) async throws -> Audit {
     var audit = try await soak(site, &report)
+    await hungUp()
     report.server = await settled(child)
     let status = await child.stop()
     if status != 0 { ledger.violation("the server ended with status \(status)") }
@@ -109,6 +110,7 @@ final class Run: Sendable {
       for replica in readers { audit.check(replica) }
       for replica in readers { replica.close() }
     }
+    await hungUp()
     report.freshServer = await settled(child)
     _ = await child.stop()
     try Audit.checkFile(child.path, ledger)
