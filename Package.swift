@@ -18,8 +18,12 @@ func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tool(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
-  .executableTarget(name: name, dependencies: dependencies, path: path, swiftSettings: strict)
+func tool(
+  _ name: String, _ dependencies: [Target.Dependency], path: String? = nil,
+  exclude excluded: [String] = []
+) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: path, exclude: excluded, swiftSettings: strict)
 }
 
 /// A store: it adopts the public product the way an outside app would.
@@ -108,10 +112,11 @@ let package = Package(
         "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport", "CloudSync",
         "LoopbackServer", "CloudProtocol", "Records", "CommandLineKit",
       ],
-      path: "Examples/stores"),
+      path: "Examples/stores", exclude: ["README.md"]),
 
     // tests
     tests("RecordsTests", ["Records", "CloudProtocol"]),
+    tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),
     tests("SyncMachineTests", ["SyncMachine", "CloudProtocol", "Records"]),
     tests("CloudMachineTests", ["CloudMachine", "CloudProtocol", "Records"]),

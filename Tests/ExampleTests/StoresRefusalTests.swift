@@ -272,4 +272,29 @@ struct StoresRefusalTests {
     #expect(try tool.snapshot().keys.allSatisfy { $0 == "lock" })
     #expect(try await tool.good("reset", "--force").hasPrefix("there is nothing to remove"))
   }
+
+  @Test("demo --store plays one store alone, and its device has that store only")
+  func demoOfOne() async throws {
+    let tool = try StoresTool()
+    let run = try await tool.run(["demo", "--store", "results", "--json"])
+    #expect(run.code == 0 && run.errors.isEmpty, "\(run.errors)")
+    let ending = try run.json()
+    #expect((ending["items"] as? [String: Int])?.keys.sorted() == ["result"])
+    #expect(ending["differences"] as? [String] == [] && ending["failures"] as? [String] == [])
+    let names = try tool.snapshot().keys
+    #expect(names.contains { $0.contains("phone/data/results/") })
+    #expect(!names.contains { $0.contains("/itsypad/") })
+  }
+
+  @Test("A sync of all stores goes on where one can't be synced, and says what went wrong")
+  func partialSync() async throws {
+    let tool = try StoresTool()
+    try await tool.good("tabs", "sync", "off")
+    try await tool.good("results", "add", input: "Wordle 1,111 X/6\n\n⬛⬛⬛⬛⬛\n")
+    let run = try await tool.run(["sync"])
+    #expect(run.code == 1 && run.output.contains("results: 1 result, 0 waiting"), "\(run.output)")
+    #expect(run.errors.contains("sync is off on this device"), "\(run.errors)")
+    try await tool.good("--device", "desk", "results", "sync")
+    #expect(try await tool.good("--device", "desk", "results", "list").contains("Wordle"))
+  }
 }

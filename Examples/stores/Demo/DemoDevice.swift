@@ -1,68 +1,66 @@
-import ClipboardStore
 import CloudSync
 import CommandLineKit
 import Foundation
-import GameResultStore
-import SyncSupport
-import TabStore
 
-/// One device of the demo: a session that stays open, with all stores syncing.
+/// One device of the demo: a session that stays open, with all apps syncing when told.
 struct DemoDevice: Sendable {
+  let name: String
+  let account: String
   let session: Session
   let link: LinkedDevice
-  let sync: CloudSyncEngine
-  let results: GameResultStore
+  let apps: [any StoreApp]
 
-  /// Starts the device called `name`, signed in as `account`.
-  init(_ home: Home, _ cloud: some Cloud, _ name: String, account: String) async throws {
-    session = try await Session(home, device: name, account: account)
-    link = LinkedDevice(cloud, device: name, account: account)
-    sync = try session.itsypad(link)
-    results = try session.results(link)
-    try sync.setEnabled(true)
-    try results.start()
+  /// Starts the device called `name`, signed in as `account`, with the apps of some stores.
+  init(
+    _ home: Home, _ cloud: some Cloud, _ name: String, account: String, stores: [Store]
+  ) async throws {
+    self.name = name
+    self.account = account
+    session = try await Session(home, device: name, account: account, cloud: cloud)
+    link = try session.device.link()
+    apps = try session.apps(of: stores)
+    for app in apps { try await app.start() }
   }
 
-  var name: String { session.deviceName }
-  var tabs: TabStore { session.tabs }
-  var clipboard: ClipboardStore { session.clipboard }
-
-  /// Changes that wait to be sent, of all stores.
-  var unsent: Int { tabs.unsentCount + clipboard.unsentCount + results.status.waiting }
-
-  /// Syncs all stores.
+  /// One of its apps.
   ///
-  /// - Throws: `CKError` or `ToolError` when one of them could not.
-  func syncAll() async throws {
-    try await sync.sync()
-    switch try await results.syncNow() {
-    case .synced, .syncing: break
-    case .offline: throw ToolError(results.status.message ?? "the server can't be reached")
-    case .failed(let failure): throw ToolError("\(failure)")
+  /// - Throws: `ToolError` when the demo plays without it.
+  func app<App: StoreApp>(_ type: App.Type) throws -> App {
+    guard let app = apps.lazy.compactMap({ $0 as? App }).first else {
+      throw ToolError("this demo has no \(App.name)")
     }
+    return app
   }
 
-  /// Ends the app on this device in good order.
+  /// Lets the device have a network, or none.
+  func setOnline(_ isOnline: Bool) { link.device.setOnline(isOnline) }
+
+  /// Changes that wait to be sent, of all apps.
+  var unsent: Int { apps.reduce(0) { $0 + $1.unsent } }
+
+  /// Syncs all apps.
+  ///
+  /// - Throws: what the first of them said that could not.
+  func sync() async throws {
+    for app in apps { _ = try await app.sync() }
+  }
+
+  /// Ends the apps on this device in good order.
   func close() async throws {
-    await results.stop()
-    try await sync.shutDown()
+    for app in apps { try await app.stop() }
   }
 
-  /// Every record this device would have the cloud hold, by type and name.
-  func records() -> RecordTable {
-    var table = RecordTable()
-    for tab in tabs.tabs where tab.isScratch {
-      let record = CKRecord(recordType: "ScratchTab", recordID: sync.recordID(tab.id))
-      CloudTabRecord(tab).copy(onto: record)
-      table.add(record)
+  /// What people see in each app, by the app's name.
+  var seen: [String: RecordTable] {
+    Dictionary(uniqueKeysWithValues: apps.map { (type(of: $0).name, $0.seen()) })
+  }
+
+  /// What would tell somebody else whose data is here.
+  var traces: Traces {
+    apps.reduce(into: Traces(names: [], texts: [])) { all, app in
+      let traces = app.traces
+      all.names += traces.names
+      all.texts += traces.texts
     }
-    for entry in clipboard.entries {
-      guard let fields = CloudClipboardRecord(entry) else { continue }
-      let record = CKRecord(recordType: "ClipboardEntry", recordID: sync.recordID(entry.id))
-      fields.copy(onto: record)
-      table.add(record)
-    }
-    for result in results.results { table.add(result.record()) }
-    return table
   }
 }

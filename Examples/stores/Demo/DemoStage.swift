@@ -1,61 +1,63 @@
-import ClipboardStore
 import CommandLineKit
 import Foundation
-import GameResultStore
-import SyncSupport
-import TabStore
 
 /// The demo's devices and what happened to them so far.
 struct DemoStage {
   let place: Home
   let output: Output
   let cloud: any WatchedCloud
+  let stores: [Store]
+
+  /// Files to work with: this repository's, or made up ones.
   let input: DemoInput
 
   /// What should have held and did not.
   private(set) var failures: [String] = []
 
-  private var act = 0
-  private var phoneDevice: DemoDevice?
-  private var deskDevice: DemoDevice?
+  private var scene = 0
+  private var running: [String: DemoDevice] = [:]
 
-  init(place: Home, _ cloud: any WatchedCloud, output: Output) throws {
+  init(place: Home, _ cloud: any WatchedCloud, stores: [Store], output: Output) throws {
     self.place = place
     self.output = output
     self.cloud = cloud
+    self.stores = stores
     input = try DemoInput(orGenerateIn: place.item("generated"))
   }
 
-  /// The phone, started when it is not running.
-  mutating func phone() async throws -> DemoDevice {
-    if let phoneDevice { return phoneDevice }
-    let device = try await DemoDevice(place, cloud, "phone", account: "anna")
-    phoneDevice = device
+  /// Anna's phone, started when it is not running.
+  mutating func phone() async throws -> DemoDevice { try await device("phone", of: "anna") }
+
+  /// Anna's other device, started when it is not running.
+  mutating func desk() async throws -> DemoDevice { try await device("desk", of: "anna") }
+
+  /// The device of ben, another person, started when it is not running.
+  mutating func tablet() async throws -> DemoDevice { try await device("tablet", of: "ben") }
+
+  private mutating func device(_ name: String, of account: String) async throws -> DemoDevice {
+    if let device = running[name] { return device }
+    let device = try await DemoDevice(place, cloud, name, account: account, stores: stores)
+    running[name] = device
     return device
   }
 
-  /// The desk, started when it is not running.
-  mutating func desk() async throws -> DemoDevice {
-    if let deskDevice { return deskDevice }
-    let device = try await DemoDevice(place, cloud, "desk", account: "anna")
-    deskDevice = device
-    return device
+  /// The devices that are running, by name.
+  var devices: [DemoDevice] { running.values.sorted { $0.name < $1.name } }
+
+  /// Ends the apps on a device in good order and lets go of everything they had in memory.
+  mutating func close(_ name: String) async throws {
+    try await running[name]?.close()
+    running[name] = nil
   }
 
-  /// Ends the app on the phone in good order and lets go of everything it had in memory.
-  mutating func closePhone() async throws {
-    try await phoneDevice?.close()
-    phoneDevice = nil
-  }
+  /// Lets go of a device's apps as they are, without any last words to them.
+  mutating func drop(_ name: String) { running[name] = nil }
 
-  /// Lets go of the phone's app as it is, without any last words to it.
-  mutating func dropPhone() { phoneDevice = nil }
-
-  /// Begins the next act.
+  /// Begins the next scene.
   mutating func begin(_ title: String) {
-    act += 1
+    scene += 1
     output.endProgress()
-    output.say("\n\(act). \(title)")
+    output.say("\n\(scene). \(title)")
   }
 
   /// Tells something, indented.
@@ -64,39 +66,5 @@ struct DemoStage {
   /// Notes it when something does not hold.
   mutating func check(_ holds: Bool, _ what: String) {
     if !holds { failures.append(what) }
-  }
-
-  /// Runs `body` and says how long it took and how many requests `device` needed.
-  func measure(
-    _ device: DemoDevice, _ body: () async throws -> Void
-  ) async throws -> String {
-    let before = try await cloud.requestCount(of: device.name)
-    let clock = ContinuousClock()
-    let start = clock.now
-    try await body()
-    let seconds = ((clock.now - start) / .seconds(1) * 100).rounded() / 100
-    let requests = try await cloud.requestCount(of: device.name) - before
-    return "\(count(requests, "request")), \(seconds) s"
-  }
-
-  /// Compares both devices with the server.
-  mutating func end(seconds: Double) async throws -> Demo.Ending {
-    begin("Everything against everything, byte for byte")
-    let (phone, desk) = (try await phone(), try await desk())
-    for device in [phone, desk, phone] { try await device.syncAll() }
-    let cloud = try await cloud.records(of: "anna")
-    var differences: [String] = []
-    for device in [phone, desk] {
-      let table = device.records()
-      differences += table.differences(cloud).map { "\($0) on the \(device.name)" }
-      check(device.unsent == 0, "the \(device.name) has sent everything")
-      tell("\(device.name): \(table.rows.count) records; server: \(cloud.rows.count)")
-    }
-    try await phone.close()
-    try await desk.close()
-    return Demo.Ending(
-      devices: 2, tabs: cloud.count("ScratchTab"),
-      clipboardEntries: cloud.count("ClipboardEntry"), results: cloud.count("GameResult"),
-      differences: differences, failures: failures, seconds: (seconds * 100).rounded() / 100)
   }
 }

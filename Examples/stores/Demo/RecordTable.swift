@@ -6,11 +6,6 @@ struct RecordTable: Equatable {
   /// The fields of each record as bytes, by type and name of the record.
   private(set) var rows: [String: [UInt8]] = [:]
 
-  /// How many records of a type there are.
-  func count(_ type: String) -> Int {
-    rows.keys.filter { $0.hasPrefix(type + "/") }.count
-  }
-
   /// Takes a record in.
   mutating func add(_ record: CKRecord) {
     var bytes: [UInt8] = []
@@ -22,12 +17,26 @@ struct RecordTable: Equatable {
       case let date as Date:
         // To the bit: a date that only reads the same is a difference.
         bytes += Array("\(date.timeIntervalSinceReferenceDate.bitPattern)".utf8)
+      case let asset as CKAsset:
+        bytes += asset.fileURL.flatMap { FileManager.default.contents(atPath: $0.path) } ?? Data()
       case let number as NSNumber: bytes += Array(number.stringValue.utf8)
       case let value: bytes += Array("\(String(describing: value))".utf8)
       }
       bytes.append(0)
     }
     rows["\(record.recordType)/\(record.recordID.recordName)"] = bytes
+  }
+
+  /// Takes in an item that is no record, or not made of one only.
+  ///
+  /// - Parameter bytes: everything that other devices should have alike.
+  mutating func add(_ name: String, _ bytes: some Sequence<UInt8>) { rows[name] = Array(bytes) }
+
+  /// The records of some types.
+  func only(_ types: [String]) -> RecordTable {
+    var table = RecordTable()
+    table.rows = rows.filter { row in types.contains { row.key.hasPrefix($0 + "/") } }
+    return table
   }
 
   /// The names of the records that are not the same in both.

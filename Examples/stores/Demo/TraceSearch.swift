@@ -1,7 +1,4 @@
-import ClipboardStore
 import Foundation
-import GameResultStore
-import TabStore
 
 /// Looks for traces of somebody's data: in what the stores hold, and in every file of a device.
 struct TraceSearch {
@@ -13,21 +10,10 @@ struct TraceSearch {
 
   private static let headLength = 8
 
-  /// Everything on `device` that says whose it is.
-  init(of device: DemoDevice) {
-    var traces: [String] = []
-    for tab in device.tabs.tabs {
-      traces.append(tab.id.uuidString)
-      if let line = Self.line(in: tab.content) { traces.append(line) }
-    }
-    for entry in device.clipboard.entries {
-      traces.append(entry.id.uuidString)
-      if let line = entry.text.flatMap(Self.line) { traces.append(line) }
-    }
-    for result in device.results.results {
-      traces.append(result.id.uuidString)
-      if let line = Self.line(in: result.sharedText) { traces.append(line) }
-    }
+  /// All that says whose the data is.
+  init(of traces: Traces) {
+    let lines = traces.texts.compactMap(Self.line)
+    let traces = traces.names.filter { $0.utf8.count >= Self.headLength } + lines
     self.traces = Set(traces)
     byHead = Dictionary(grouping: self.traces) { trace in
       Array(trace.utf8).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
@@ -48,16 +34,12 @@ struct TraceSearch {
   /// Looks through the device's stores and its folder.
   func search(_ device: DemoDevice) throws -> Findings {
     var findings = Findings()
-    var memory = Set(device.tabs.tabs.map(\.id.uuidString))
-    memory.formUnion(device.clipboard.entries.map(\.id.uuidString))
-    memory.formUnion(device.results.results.map(\.id.uuidString))
-    let texts =
-      device.tabs.tabs.map(\.content) + device.clipboard.entries.compactMap(\.text)
-      + device.results.results.map(\.sharedText)
-    memory.formUnion(self.traces(in: Data(texts.joined(separator: "\n").utf8)))
+    let now = device.traces
+    var memory = Set(now.names)
+    memory.formUnion(self.traces(in: Data(now.texts.joined(separator: "\n").utf8)))
     findings.inMemory = memory.intersection(traces).count
 
-    let folder = device.session.folder
+    let folder = device.session.device.folder
     var found: Set<String> = []
     for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
       guard let data = FileManager.default.contents(atPath: folder.path + "/" + name) else {

@@ -1,33 +1,29 @@
-import ClipboardStore
-import CloudSync
 import CommandLineKit
 import Foundation
-import GameResultStore
-import SyncSupport
-import TabStore
+import Synchronization
 
-/// One device for the time of one command: its folder is locked, its stores are open.
+/// One device for the time of one command: its folder is locked, its apps are opened when wanted.
 ///
 /// The apps' data is in `data/` of the device's folder, so that leaving an account can remove all
 /// of it at once, whatever a store keeps there.
 final class Session: Sendable {
-  /// The app's container, the same on every device.
+  /// The apps' container, the same on every device.
   static let container = "iCloud.com.example.stores"
 
   let home: Home
-  let deviceName: String
-  let account: String?
-  let tabs: TabStore
-  let clipboard: ClipboardStore
-  let folder: URL
+  let device: ConnectedDevice
   private let locks: [FileLock]
+  private let opened = Mutex<[String: any StoreApp]>([:])
 
-  /// Opens the device named in `options`, making it when it is new.
+  /// Opens the device called `name`, making it when it is new.
   ///
-  /// - Parameter log: told when there is something to wait for.
+  /// - Parameters:
+  ///   - cloud: the server when it is open already, else the home's.
+  ///   - waiting: told when there is something to wait for.
   /// - Throws: `ToolError` or `FileError`; nothing is changed then.
   init(
-    _ home: Home, device: String, account: String?, waiting: @Sendable (String) -> Void = { _ in }
+    _ home: Home, device: String, account: String?, cloud: (any Cloud)? = nil,
+    waiting: @Sendable (String) -> Void = { _ in }
   ) async throws {
     let locked = try await LockedDevice(home, device: device, waiting: waiting)
     let folder = locked.folder
@@ -56,82 +52,46 @@ final class Session: Sendable {
       if let settings { try file.write(settings) }
     }
     self.home = home
-    deviceName = device
-    self.account = settings?.account
     locks = locked.locks
-    self.folder = folder
-    let apps = Self.appFolders(folder)
-    tabs = try TabStore(directory: apps.itsypad)
-    clipboard = try ClipboardStore(directory: apps.itsypad)
+    self.device = ConnectedDevice(
+      home, name: device, account: settings?.account, folder: folder, cloud: cloud)
   }
 
-  /// Whose folders are whose: tabs and clipboard are one app, the results another.
-  private static func appFolders(_ folder: URL) -> (itsypad: URL, results: URL) {
-    let data = folder.appendingPathComponent("data", isDirectory: true)
-    return (
-      data.appendingPathComponent("itsypad", isDirectory: true),
-      data.appendingPathComponent("results", isDirectory: true)
-    )
-  }
+  /// Who is signed in; `nil` when nobody is.
+  var account: String? { device.account }
 
-  /// The file of this device's switch; until it exists nobody has decided about sync.
-  var hasDecidedAboutSync: Bool {
-    let file = Self.appFolders(folder).itsypad
-      .appendingPathComponent("cloud-sync-settings.json")
-    return FileManager.default.fileExists(atPath: file.path)
-  }
-
-  /// The way to the server, as this device and its account; nothing is asked of it yet.
-  func link() throws -> LinkedDevice {
-    switch home.server {
-    case .home: LinkedDevice(try HomeCloud(home), device: deviceName, account: account)
-    case .web(let address):
-      LinkedDevice(WebCloud(address: address), device: deviceName, account: account)
+  /// One of the apps, which is opened when nobody asked for it before.
+  func app<App: StoreApp>(_ type: App.Type) throws -> App {
+    let app = try opened.withLock { opened throws -> any StoreApp in
+      if let app = opened[App.name] { return app }
+      let directory = device.folder.appendingPathComponent("data/\(App.name)", isDirectory: true)
+      let app = try App(AppPlace(directory: directory, device: device))
+      opened[App.name] = app
+      return app
     }
-  }
-
-  /// The way to the server, which is there and takes this device for its account's.
-  ///
-  /// - Throws: `ToolError` when a server by HTTP can't be reached, lets nobody in, or knows who
-  ///   asks as somebody else than the last time: then nothing of one account reaches the other.
-  func connect() async throws -> LinkedDevice {
-    let link = try link()
-    guard case .web(let address) = home.server, account != nil else { return link }
-    let user: String
-    do { user = try await link.container.userRecordID().recordName } catch let error as CKError {
-      throw address.refusal(error)
+    guard let app = app as? App else {
+      throw ToolError("two apps are called \(App.name)")
     }
-    let file = DeviceSettingsFile(folder: folder)
-    guard var settings = try file.read(), settings.user != user else { return link }
-    guard settings.user == nil else {
-      throw ToolError(
-        "the web token stands for another account than the device \(quoted(deviceName)) is signed "
-          + "in as; name another device, or run: stores --device \(deviceName) account switch NAME")
-    }
-    settings.user = user
-    try file.write(settings)
-    return link
+    return app
   }
 
-  /// The engine of tabs and clipboard; nothing is sent before it is started.
-  func itsypad(_ link: LinkedDevice) throws -> CloudSyncEngine {
-    try CloudSyncEngine(
-      database: link.container.privateCloudDatabase,
-      directory: Self.appFolders(folder).itsypad, stores: [tabs, clipboard],
-      automaticallySync: false)
+  /// The apps of some stores.
+  func apps(of stores: [Store] = Store.all) throws -> [any StoreApp] {
+    try Store.apps(of: stores).map { try app($0) }
   }
 
-  /// The store of results.
-  func results(_ link: LinkedDevice) throws -> GameResultStore {
-    try GameResultStore(
-      directory: Self.appFolders(folder).results, container: link.container)
+  /// Syncs an app now.
+  func sync(_ type: any StoreApp.Type) async throws -> any SyncReport {
+    let app = try app(type)
+    try await device.connect()
+    return try await app.syncOnce()
   }
 
   /// Leaves the account: removes all data of the device, then notes who is signed in now.
   ///
   /// A crash in between is finished by the next command, before it does anything else.
   func leave(for account: String?) throws {
-    let folder = try home.folder(ofDevice: deviceName)
+    let folder = try home.folder(ofDevice: device.name)
     let file = DeviceSettingsFile(folder: folder)
     try file.write(DeviceSettings(account: account, isLeaving: true))
     try Self.removeData(folder)
@@ -149,19 +109,18 @@ final class Session: Sendable {
   }
 }
 
-/// A device's folder, held so that no other command acts as the same device meanwhile.
-struct LockedDevice: Sendable {
-  let folder: URL
-  let locks: [FileLock]
-
-  init(_ home: Home, device: String, waiting: @Sendable (String) -> Void) async throws {
-    folder = try home.folder(ofDevice: device)
-    let homeLock = try await home.use()
-    try makeFolder(folder)
-    let what = "the device \(quoted(device))"
-    let deviceLock = try await FileLock(
-      folder.appendingPathComponent("lock").path, .exclusive, what: what
-    ) { waiting("waiting for another stores command on \(what)") }
-    locks = [homeLock, deviceLock]
+extension StoreApp {
+  /// Starts, syncs and stops, whatever the sync comes to.
+  func syncOnce() async throws -> any SyncReport {
+    try await start()
+    let report: any SyncReport
+    do {
+      report = try await sync()
+    } catch {
+      try await stop()
+      throw error
+    }
+    try await stop()
+    return report
   }
 }

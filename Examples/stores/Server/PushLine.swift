@@ -13,21 +13,39 @@ final class PushLine: Sendable {
   private let device: any CloudDevice
   private let observation: any SignalObservation
 
+  /// What makes a server send pushes: a subscription, and the database it belongs to.
+  typealias Subscription = @Sendable () -> (CKDatabase.Scope, CKSubscription)
+
+  /// A push for whatever changes in the zones of the user's private database.
+  static let privateDatabase: [Subscription] = [
+    { (.private, CKDatabaseSubscription(subscriptionID: "stores-watch")) }
+  ]
+
+  /// A push for whatever changes in what others share with the user.
+  static let sharedDatabase: [Subscription] = [
+    { (.shared, CKDatabaseSubscription(subscriptionID: "stores-watch-shared")) }
+  ]
+
   /// Asks for pushes and waits for them.
   ///
-  /// The engine of tabs asks for none, as it syncs when told only.
-  /// - Parameter heard: called from any thread when something changed, or may have.
+  /// The engines of the stores ask for none, as they sync when told only.
+  /// - Parameters:
+  ///   - subscriptions: what to ask for.
+  ///   - heard: called from any thread when something changed, or may have.
   /// - Throws: `CKError` when the server can't be reached or lets nobody in.
   init(
     _ address: WebAddress, device name: String, account: String,
-    heard: @escaping @Sendable () -> Void
+    subscriptions: [Subscription], heard: @escaping @Sendable () -> Void
   ) async throws {
     let link = LinkedDevice(
       WebCloud(address: address), device: "\(name) (watching)", account: account)
-    let subscription = CKDatabaseSubscription(subscriptionID: "stores-watch")
-    subscription.notificationInfo = CKSubscription.NotificationInfo()
-    subscription.notificationInfo?.shouldSendContentAvailable = true
-    _ = try await link.container.privateCloudDatabase.save(subscription)
+    for make in subscriptions {
+      let (scope, subscription) = make()
+      let info = CKSubscription.NotificationInfo()
+      info.shouldSendContentAvailable = true
+      subscription.notificationInfo = info
+      _ = try await link.container.database(with: scope).save(subscription)
+    }
     self.account = account
     device = link.device
     observation = device.transport.observeSignals { _ in heard() }

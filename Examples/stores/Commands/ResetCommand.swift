@@ -1,6 +1,27 @@
 import CommandLineKit
 import Foundation
 
+extension ToolCommand {
+  /// Forgets everything.
+  static let reset = ToolCommand(
+    "reset", summary: "forget the server and all devices of the home folder",
+    help: """
+      Usage: stores reset [--force]
+
+      Removes the server and all devices of the home folder. Asks on a terminal; elsewhere it
+      needs --force. What a server by HTTP holds stays there.
+
+      """,
+    usages: ["[--force]"]
+  ) { arguments in
+    let isForced = arguments.flag("force")
+    return { invocation in
+      try await invocation.home.reset(isForced: isForced, invocation.output)
+      return 0
+    }
+  }
+}
+
 extension Home {
   /// Removes everything the tool made here; asks on a terminal, else wants to be forced.
   func reset(isForced: Bool, _ output: Output) async throws {

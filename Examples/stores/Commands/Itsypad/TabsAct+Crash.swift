@@ -6,7 +6,7 @@ extension DemoStage {
   /// The phone's app dies twice: before a change was sent, and before its answer arrived.
   mutating func crash() async throws {
     begin("The phone's app dies, twice")
-    try await closePhone()
+    try await close("phone")
     let name = "written-before-the-crash.md"
     let signal = try await dieAfterAdding(name, "Nobody sent this yet.")
     check(signal == SIGKILL, "the child was killed")
@@ -15,12 +15,13 @@ extension DemoStage {
     if let reason = cloud.whyNoFaults { tell("left out, as \(reason): an answer that is lost") }
     try await loseAnAnswer(name, second)
     // Nothing was said to the old app: whatever it had only in memory is gone.
-    dropPhone()
+    drop("phone")
     let (again, desk) = (try await self.phone(), try await desk())
-    tell("the next launch counts \(count(again.unsent, "unsent change")), and settles it")
+    let unsent = try again.app(ItsypadApp.self).unsent
+    tell("the next launch counts \(count(unsent, "unsent change")), and settles it")
     for device in [again, desk] {
-      try await device.syncAll()
-      let arrived = device.tabs.tabs.filter { $0.name == name }
+      _ = try await device.app(ItsypadApp.self).sync()
+      let arrived = try device.app(ItsypadApp.self).tabs.tabs.filter { $0.name == name }
       check(
         arrived.map(\.content) == [second], "the edit is on the \(device.name), exactly once")
     }
@@ -29,19 +30,19 @@ extension DemoStage {
 
   /// Sends what the dead process left, then an edit whose answer never arrives.
   private mutating func loseAnAnswer(_ name: String, _ content: String) async throws {
-    let phone = try await phone()
-    tell("the next launch finds \(count(phone.unsent, "unsent change")) on the disk and sends it")
-    check(phone.unsent == 1, "the killed process left one unsent change")
-    try await phone.syncAll()
-    guard let tab = phone.tabs.tabs.first(where: { $0.name == name }) else {
+    let app = try await phone().app(ItsypadApp.self)
+    tell("the next launch finds \(count(app.unsent, "unsent change")) on the disk and sends it")
+    check(app.unsent == 1, "the killed process left one unsent change")
+    _ = try await app.sync()
+    guard let tab = app.tabs.tabs.first(where: { $0.name == name }) else {
       check(false, "the tab of the killed process is there")
       return
     }
-    try phone.tabs.updateContent(tab.id, content, now: Date())
+    try app.tabs.updateContent(tab.id, content, now: Date())
     guard cloud.whyNoFaults == nil else { return }
     try await cloud.dropAnswer(to: "phone")
     do {
-      try await phone.syncAll()
+      _ = try await app.sync()
       check(false, "a lost answer fails the sync")
     } catch {
       tell("an edit reaches the server, its answer does not: \(words(error))")

@@ -1,0 +1,79 @@
+import ClipboardStore
+import CommandLineKit
+import Foundation
+import SyncSupport
+import TabStore
+
+extension ItsypadApp {
+  /// The tab whose ID starts with `id`.
+  func tab(_ id: String) throws -> ScratchTab {
+    let id = try find(id, in: tabs.tabs.map(\.id), "tab")
+    guard let tab = tabs.tab(id) else { throw ToolError("the tab \(id) is gone") }
+    return tab
+  }
+
+  /// Changes the tab whose ID starts with `id`.
+  func change(_ id: String, _ output: Output, _ edit: (inout ScratchTab) -> Void) throws {
+    let id = try tab(id).id
+    guard let tab = try tabs.edit(id, now: Date(), edit) else {
+      throw ToolError("the tab \(id) is gone")
+    }
+    try output.result(
+      TabDocument(tab, unsent: tabs.isUnsent(id)), "changed \(id) \(printable(tab.name))")
+  }
+
+  /// Opens tabs for the files of a folder, or moves in an older app's export.
+  func importTabs(_ path: String, _ output: Output) throws {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      throw ToolError("there is no folder or file \(quoted(path))")
+    }
+    guard isFolder.boolValue else {
+      try migrate(path, output)
+      return
+    }
+    let folder = URL(fileURLWithPath: path, isDirectory: true)
+    let found = try TextFiles(in: folder) { output.progress("reading: \(count($0, "file"))") }
+    output.endProgress()
+    let report = try tabs.takeOver(found.files, now: Date())
+    try output.result(
+      ImportDocument(
+        added: report.added, changed: report.changed, unchanged: report.unchanged,
+        skipped: found.skipped),
+      "\(count(report.added, "tab")) opened, \(report.changed) changed, "
+        + "\(report.unchanged) as before"
+        + (found.skipped.isEmpty ? "" : "; \(count(found.skipped.count, "file")) left out"))
+    for skipped in found.skipped { output.note("left out \(quoted(skipped.name)): \(skipped.why)") }
+  }
+
+  private func migrate(_ path: String, _ output: Output) throws {
+    let export = try KeyValueExport(try readData(path))
+    let document = MigrationDocument(
+      tabs: try tabs.migrate(export), clipboard: try clipboard.migrate(export),
+      unreadable: export.unreadable)
+    try output.result(
+      document,
+      document.tabs.wasDoneBefore
+        ? "moved in before; nothing was changed"
+        : "\(count(document.tabs.added, "tab")) and "
+          + "\(count(document.clipboard.added, "clipboard entry")) moved in, "
+          + "\(document.tabs.updated) updated, "
+          + "\(document.tabs.removed + document.clipboard.removed) removed by tombstones, "
+          + "\(export.unreadable) unreadable")
+  }
+}
+
+/// What moving in from the key-value store did.
+struct MigrationDocument: Encodable {
+  var tabs: MigrationReport
+  var clipboard: MigrationReport
+  var unreadable: Int
+}
+
+/// What an import of a folder did.
+struct ImportDocument: Encodable {
+  var added: Int
+  var changed: Int
+  var unchanged: Int
+  var skipped: [TextFiles.Skipped]
+}

@@ -1,0 +1,90 @@
+import CommandLineKit
+import Foundation
+
+/// What the demo ended with, as `--json` shows it.
+struct DemoEnding: Encodable {
+  var devices: Int
+  /// How many items anna has, by what they are called.
+  var items: [String: Int]
+  var differences: [String]
+  var failures: [String]
+  var seconds: Double
+
+  /// Whether everything held and nothing differs.
+  var isGood: Bool { differences.isEmpty && failures.isEmpty }
+}
+
+extension DemoStage {
+  /// Syncs everything, then compares all devices of each account with the server.
+  mutating func end(seconds: () -> Double) async throws -> (DemoEnding, words: String) {
+    begin("Everything against everything, byte for byte")
+    let phone = try await phone()
+    _ = try await desk()
+    for _ in 0..<3 { for device in devices { try await device.sync() } }
+    for device in devices { check(device.unsent == 0, "the \(device.name) has sent everything") }
+    var rows = [["app", "account", "on each device", "on the server", "differences"]]
+    var differences: [String] = []
+    for account in Set(devices.map(\.account)).sorted() {
+      let own = devices.filter { $0.account == account }
+      let server = try await held(by: account)
+      for type in Store.apps(of: stores) {
+        let held = server[type.name] ?? RecordTable()
+        var found: [String] = []
+        var counts: [String] = []
+        for device in own {
+          let table = device.seen[type.name] ?? RecordTable()
+          counts.append("\(device.name) \(table.rows.count)")
+          found += table.differences(held).map { "\($0) on the \(device.name)" }
+        }
+        rows.append([
+          type.name, account, counts.joined(separator: ", "), "\(held.rows.count)",
+          "\(found.count)",
+        ])
+        differences += found
+      }
+    }
+    for line in lines(rows) { tell(line) }
+    let inventory = phone.apps.flatMap(\.inventory)
+    let ending = DemoEnding(
+      devices: devices.count,
+      items: Dictionary(inventory.map { ($0.noun, $0.count) }, uniquingKeysWith: +),
+      differences: differences, failures: failures, seconds: (seconds() * 100).rounded() / 100)
+    let parts = [count(devices.count, "device")] + inventory.map { count($0.count, $0.noun) }
+    for device in devices { try await close(device.name) }
+    return (
+      ending,
+      "\nconverged: \(parts.joined(separator: ", ")), \(differences.count) differences"
+    )
+  }
+
+  /// What the server holds of an account, by app: its records, or where an app can't tell them, a
+  /// device that was never here gets.
+  private func held(by account: String) async throws -> [String: RecordTable] {
+    let types = Store.apps(of: stores)
+    var tables: [String: RecordTable] = [:]
+    if types.contains(where: { !$0.recordTypes.isEmpty }) {
+      let all = try await cloud.records(of: account)
+      for type in types where !type.recordTypes.isEmpty {
+        tables[type.name] = all.only(type.recordTypes)
+      }
+    }
+    let others = stores.filter { $0.app.recordTypes.isEmpty }
+    guard !others.isEmpty else { return tables }
+    let auditor = try await DemoDevice(
+      place, cloud, "auditor-of-\(account)", account: account, stores: others)
+    try await auditor.sync()
+    let seen = auditor.seen
+    try await auditor.close()
+    return tables.merging(seen) { $1 }
+  }
+
+  private func lines(_ rows: [[String]]) -> [String] {
+    let widths = (rows.first ?? []).indices.map { column in
+      rows.map { $0[column].count }.max() ?? 0
+    }
+    return rows.map { row in
+      zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }
+        .joined(separator: "  ").trimmingCharacters(in: .whitespaces)
+    }
+  }
+}

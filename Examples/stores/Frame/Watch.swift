@@ -1,0 +1,133 @@
+import CloudSync
+import CommandLineKit
+import Foundation
+
+/// One change that `watch` shows.
+struct WatchDocument: Encodable {
+  var time: Date
+  var change: String
+  var noun: String
+  var item: any Encodable
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: AnyKey.self)
+    try container.encode(time, forKey: AnyKey("time"))
+    try container.encode(change, forKey: AnyKey("change"))
+    try container.encode(item, forKey: AnyKey(noun))
+  }
+}
+
+/// Syncs again and again and shows what changed, by whichever device or command.
+///
+/// Each look opens the device anew and lets go of it, so that other commands can act as the same
+/// device meanwhile. A server by HTTP is asked when it sent a push, there is something to send, or
+/// the last time went wrong.
+struct Watch<App: StoreApp>: Sendable {
+  private let watching: Watching<App>
+  private let invocation: Invocation
+
+  /// How long to wait between two looks.
+  var interval = Duration.seconds(1)
+
+  /// How many looks at most go without asking the server: a push is a hint and may be lost.
+  private static var patience: Int { 30 }
+
+  /// Watches a store as the device of a call of the tool.
+  init(_ watching: Watching<App>, _ invocation: Invocation) {
+    self.watching = watching
+    self.invocation = invocation
+  }
+
+  /// What is kept from one look to the next.
+  private struct Progress {
+    var line: PushLine?
+    var looksWithoutSync = Watch.patience
+  }
+
+  /// Watches until the task is cancelled.
+  func run() async throws {
+    let output = invocation.output
+    let bell = Bell(every: interval)
+    var progress = Progress()
+    var known: [Watching<App>.Item]?
+    var lastProblem: String?
+    bell.ring()
+    for await _ in bell.rings {
+      let (items, problem) = try await look(&progress, bell)
+      if let problem, problem != lastProblem { output.note(problem) }
+      lastProblem = problem
+      if let known {
+        try show(from: known, to: items)
+      } else {
+        output.note(
+          "watching \(count(items.count, watching.noun)) of \(invocation.device); "
+            + "interrupt to end")
+      }
+      known = items
+    }
+  }
+
+  private func look(
+    _ progress: inout Progress, _ bell: Bell
+  ) async throws -> (items: [Watching<App>.Item], problem: String?) {
+    let session = try await Session(
+      invocation.home, device: invocation.device, account: invocation.account)
+    // The device stays locked for the look, and is free between two.
+    defer { withExtendedLifetime(session) {} }
+    let app = try session.app(App.self)
+    do {
+      if try await isTimeToSync(session, app, &progress, bell) {
+        progress.looksWithoutSync = Watch.patience
+        _ = try await session.sync(App.self)
+        progress.looksWithoutSync = 0
+      }
+      return (try watching.items(app), nil)
+    } catch {
+      // Being offline or signed out is a reason to look again, not to end.
+      return (try watching.items(app), words(error))
+    }
+  }
+
+  private func isTimeToSync(
+    _ session: Session, _ app: App, _ progress: inout Progress, _ bell: Bell
+  ) async throws -> Bool {
+    guard case .web(let address) = invocation.home.server else { return true }
+    if progress.line?.account != session.account {
+      progress.line = nil
+      progress.looksWithoutSync = Watch.patience
+      if let account = session.account {
+        do {
+          progress.line = try await PushLine(
+            address, device: invocation.device, account: account,
+            subscriptions: watching.subscriptions
+          ) { [weak bell] in bell?.ring() }
+        } catch let error as CKError { throw address.refusal(error) }
+      }
+    }
+    progress.looksWithoutSync += 1
+    return bell.takeNews() || app.unsent > 0 || progress.looksWithoutSync > Watch.patience
+  }
+
+  private func show(
+    from known: [Watching<App>.Item], to items: [Watching<App>.Item]
+  ) throws {
+    let before = Dictionary(
+      known.map { ($0.id, $0.state) }, uniquingKeysWith: { first, _ in first })
+    for item in items where before[item.id] != item.state {
+      try show(before[item.id] == nil ? watching.added : watching.changed, item)
+    }
+    let now = Set(items.map(\.id))
+    for item in known where !now.contains(item.id) { try show(watching.removed, item) }
+  }
+
+  private func show(_ change: String, _ item: Watching<App>.Item) throws {
+    let time = Date()
+    if invocation.output.isJSON {
+      let document = WatchDocument(
+        time: time, change: change, noun: watching.noun, item: item.document)
+      Output.write(try Output.json(document, isPretty: false) + "\n")
+    } else {
+      Output.write("\(timestamp(time))  \(change) \(item.words)\n")
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/// The word of `words` that somebody who wrote `text` most likely meant.
+///
+/// - Returns: `nil` when none is near: at most a third of its letters may be wrong.
+package func nearest(to text: String, of words: [String]) -> String? {
+  let text = text.lowercased()
+  let close = words.map { (word: $0, steps: editDistance(text, $0.lowercased())) }
+    .filter { $0.steps <= max(1, $0.word.count / 3) || (text.count > 1 && $0.word.hasPrefix(text)) }
+  return close.min { $0.steps < $1.steps }?.word
+}
+
+/// How many letters have to be put in, left out, changed or swapped with the next to make `second`
+/// of `first`.
+package func editDistance(_ first: String, _ second: String) -> Int {
+  let (first, second) = (Array(first), Array(second))
+  var before: [Int] = []
+  var last = Array(0...second.count)
+  for (row, letter) in first.enumerated() {
+    var next = [row + 1]
+    for (column, other) in second.enumerated() {
+      var steps = min(
+        last[column + 1] + 1, next[column] + 1, last[column] + (letter == other ? 0 : 1))
+      if row > 0, column > 0, letter == second[column - 1], first[row - 1] == other {
+        steps = min(steps, before[column - 1] + 1)
+      }
+      next.append(steps)
+    }
+    (before, last) = (last, next)
+  }
+  return last[second.count]
+}

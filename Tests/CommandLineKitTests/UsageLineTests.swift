@@ -1,0 +1,57 @@
+import CommandLineKit
+import Testing
+
+@Suite("Usage lines, options and near words")
+struct UsageLineTests {
+  @Test("A usage line says which options there are, and what goes where")
+  func lines() {
+    let cases: [(String, options: [String], places: [String])] = [
+      ("list", [], ["list"]),
+      (
+        "add NAME (--text TEXT | --file FILE | -)", ["text TEXT", "file FILE"],
+        ["add", "NAME"]
+      ),
+      ("edit ID [--name NAME] [--force]", ["name NAME", "force"], ["edit", "ID"]),
+      ("sync [on|off]", [], ["sync", "on|off"]),
+      ("resolve ID --use mine|theirs|merged", ["use mine|theirs|merged"], ["resolve", "ID"]),
+      ("add [TEXT | --text TEXT]", ["text TEXT"], ["add", "TEXT"]),
+      ("tag ID --tag TAG... [--quiet] DIR", ["tag TAG ...", "quiet"], ["tag", "ID", "DIR"]),
+      ("import DIR|FILE.json", [], ["import", "DIR|FILE.json"]),
+    ]
+    for (text, options, places) in cases {
+      let line = UsageLine(text)
+      let found = line.options.map { option in
+        ([option.name] + [option.value?.text].compactMap(\.self)
+          + (option.isRepeated ? ["..."] : []))
+          .joined(separator: " ")
+      }
+      #expect(found == options && line.places.map(\.text) == places, "\(text)")
+    }
+    let place = UsageLine.Place("mine|theirs|FILE.json|ID")
+    #expect(place.choices == ["mine", "theirs"] && place.names == ["FILE.json", "ID"])
+  }
+
+  @Test("The options of several lines are read by what the lines say of them")
+  func options() throws {
+    let lines = ["a [--force] --tag TAG...", "b --name NAME", "c --name"].map { UsageLine($0) }
+    var arguments = try Arguments(
+      ["--tag", "1", "word", "--name", "n", "--tag=2", "--force"], knowing: .init(lines))
+    #expect(arguments.values("tag") == ["1", "2"])
+    #expect(arguments.value("name") == "n" && arguments.flag("force"))
+    #expect(arguments.word() == "word")
+    try arguments.end()
+  }
+
+  @Test("The nearest word is found for a slip of the fingers, and none for nonsense")
+  func near() {
+    let words = ["tabs", "clipboard", "results", "ideas", "annotations"]
+    let cases: [(String, String?)] = [
+      ("tabz", "tabs"), ("tasb", "tabs"), ("clip", "clipboard"), ("clipbord", "clipboard"),
+      ("Idea", "ideas"), ("anotation", "annotations"), ("x", nil), ("fly", nil), ("", nil),
+      ("\u{1B}[31m", nil),
+    ]
+    for (text, word) in cases { #expect(nearest(to: text, of: words) == word, "\(text)") }
+    #expect(editDistance("kitten", "sitting") == 3 && editDistance("ab", "ba") == 1)
+    #expect(editDistance("", "abc") == 3 && editDistance("é", "e\u{301}") == 0)
+  }
+}
