@@ -1,5 +1,7 @@
 extension Store {
-  /// All stores, in the order people see them. A new one goes here, and nowhere else.
+  /// All stores, in the order people see them.
+  ///
+  /// A new one goes here, and nowhere else.
   static let all: [Store] = [
     .tabs,
     .clipboard,
