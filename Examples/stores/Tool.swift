@@ -7,16 +7,21 @@ enum Tool {
   ///
   /// - Returns: 0 when it was done, 1 when it failed, 2 when the command line makes no sense.
   static func run(_ arguments: [String], environment: [String: String]) async -> CInt {
+    if arguments.first == Completion.word {
+      Output.write(Completion.answer(Array(arguments.dropFirst()), environment))
+      return 0
+    }
     do {
       let request = try CommandLineRequest(arguments)
-      let output = Output(isJSON: request.options.isJSON)
+      let output = Output(
+        isJSON: request.options.isJSON, colors: request.options.colors, environment: environment)
       do {
         return try await perform(request, environment, output)
       } catch let error as UsageError {
         throw error
       } catch {
         output.endProgress()
-        output.note("stores: \(words(error))")
+        output.problem("stores", words(error))
         return 1
       }
     } catch let error as UsageError {

@@ -5,13 +5,23 @@ package struct Output: Sendable {
   /// Whether results are one JSON document.
   package let isJSON: Bool
 
+  /// Where results go.
+  package let terminal: Terminal
+
+  /// Where everything else goes.
+  package let errors: Terminal
+
   /// Whether a person watches, so that progress is worth showing.
-  package let isTerminal: Bool
+  package var isTerminal: Bool { errors.isTerminal }
 
   /// Looks where the words go.
-  package init(isJSON: Bool) {
+  package init(
+    isJSON: Bool, colors: Terminal.Colors = .auto,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) {
     self.isJSON = isJSON
-    isTerminal = isatty(STDERR_FILENO) == 1
+    terminal = Terminal(descriptor: STDOUT_FILENO, colors: colors, environment: environment)
+    errors = Terminal(descriptor: STDERR_FILENO, colors: colors, environment: environment)
   }
 
   /// Prints `document` as JSON, or `words` for people.
@@ -22,6 +32,28 @@ package struct Output: Sendable {
       let text = words()
       if !text.isEmpty { Output.write(text.hasSuffix("\n") ? text : text + "\n") }
     }
+  }
+
+  /// Prints `document` as JSON, or a table for people.
+  ///
+  /// - Parameters:
+  ///   - empty: what is said when the table has no rows.
+  ///   - note: what is said below it, if anything.
+  package func result(
+    _ document: some Encodable, _ table: @autoclosure () -> Table, empty: String,
+    note: String = ""
+  ) throws {
+    try result(document, tableWords(table(), empty, note))
+  }
+
+  private func tableWords(_ table: Table, _ empty: String, _ note: String) -> String {
+    let lines = table.rows.isEmpty ? [empty] : table.lines(for: terminal)
+    return (lines + (note.isEmpty ? [] : [terminal.styled(note, .dim)])).joined(separator: "\n")
+  }
+
+  /// What went wrong, in one line that begins with the program's name.
+  package func problem(_ program: String, _ words: String) {
+    note(errors.styled("\(program):", .red) + " " + words)
   }
 
   /// A line of narration; nothing in JSON.

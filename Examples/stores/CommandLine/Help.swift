@@ -23,6 +23,7 @@ enum Help {
         --account NAME   the account a new device signs in as; "default" unless given
         --server URL     sync with this server: CLOUDSYNC_SERVER, else a file of the home folder
         --json           print one JSON document instead of words
+        --color WHEN     auto, always or never; NO_COLOR turns colours off too
 
       Each call acts as one device. Changes are kept on the device until it syncs:
         stores --device phone tabs add Ideas --text "Buy milk"

@@ -63,7 +63,7 @@ extension Session {
     var told = [words(first)]
     for failure in failures.dropFirst() where !told.contains(words(failure)) {
       told.append(words(failure))
-      output.note("stores: \(words(failure))")
+      output.problem("stores", words(failure))
     }
     throw first
   }

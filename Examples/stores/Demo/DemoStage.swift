@@ -57,7 +57,7 @@ struct DemoStage {
   mutating func begin(_ title: String) {
     scene += 1
     output.endProgress()
-    output.say("\n\(scene). \(title)")
+    output.say("\n" + output.terminal.styled("\(scene). \(title)", .bold))
   }
 
   /// Tells something, indented.

@@ -27,7 +27,7 @@ struct GlobalOptions: Hashable {
   /// How these options are given.
   static let usage = UsageLine(
     "[--home DIR] [--device NAME] [--account NAME] [--server URL] [--api-token T] "
-      + "[--web-token T] [--control-token T] [--json] [--help]")
+      + "[--web-token T] [--control-token T] [--json] [--color auto|always|never] [--help]")
 
   var home: String?
   var device: String?
@@ -37,10 +37,11 @@ struct GlobalOptions: Hashable {
   var webToken: String?
   var controlToken: String?
   var isJSON = false
+  var colors = Terminal.Colors.auto
   var wantsHelp = false
 
   /// Takes the options that hold for every command.
-  init(_ arguments: inout Arguments) {
+  init(_ arguments: inout Arguments) throws(UsageError) {
     home = arguments.value("home")
     device = arguments.value("device")
     account = arguments.value("account")
@@ -49,6 +50,12 @@ struct GlobalOptions: Hashable {
     webToken = arguments.value("web-token")
     controlToken = arguments.value("control-token")
     isJSON = arguments.flag("json")
+    if let word = arguments.value("color") {
+      guard let colors = Terminal.Colors(rawValue: word) else {
+        throw UsageError("--color is auto, always or never, not \(quoted(word))")
+      }
+      self.colors = colors
+    }
     wantsHelp = arguments.flag("help")
   }
 }

@@ -57,8 +57,9 @@ struct ToolCommand: Sendable {
     }
   }
 
-  /// All commands.
-  static let all = Store.all.map { ToolCommand($0) } + [.sync, .account, .demo, .reset]
+  /// All commands, in the order people see them.
+  static let all =
+    Store.all.map { ToolCommand($0) } + [.sync, .account, .demo, .reset, .completion]
 }
 
 /// What somebody may have meant, as the end of a sentence.
@@ -84,7 +85,7 @@ struct CommandLineRequest: Sendable {
   init(_ line: [String]) throws {
     let usages = [GlobalOptions.usage] + ToolCommand.all.flatMap(\.usages)
     var arguments = try Arguments(line, knowing: Arguments.Options(usages))
-    options = GlobalOptions(&arguments)
+    options = try GlobalOptions(&arguments)
     guard let name = arguments.word() else {
       guard options.wantsHelp else { throw UsageError("say what to do") }
       wish = .help(Help.overview)

@@ -127,7 +127,9 @@ struct Watch<App: StoreApp>: Sendable {
         time: time, change: change, noun: watching.noun, item: item.document)
       Output.write(try Output.json(document, isPretty: false) + "\n")
     } else {
-      Output.write("\(timestamp(time))  \(change) \(item.words)\n")
+      let line = "\(timestamp(time))  \(change) \(item.words)"
+      let terminal = invocation.output.terminal
+      Output.write((terminal.width.map { line.cut(to: $0) } ?? line) + "\n")
     }
   }
 }

@@ -18,10 +18,14 @@ struct EntryDocument: Encodable {
   }
 
   /// One line for people.
-  var words: String {
-    let line = printable(text ?? "(image)")
-    let shown = line.count > 80 ? line.prefix(80) + "…" : line[...]
-    return "\(id)  \(unsent ? "*" : " ") \(shown)"
+  var words: String { cells.map { printable($0.text) }.joined(separator: "  ") }
+
+  /// A row of a table.
+  var cells: [Table.Cell] {
+    return [
+      .init("\(id)", .dim),
+      .init("\(unsent ? "*" : " ") \(text ?? "(image)")", unsent ? .yellow : .plain),
+    ]
   }
 }
 
@@ -85,8 +89,8 @@ extension Store {
       }
       try output.result(
         EntriesDocument(entries: documents, total: all.count, unsent: app.clipboard.unsentCount),
-        documents.isEmpty
-          ? "no clipboard entries" : documents.map(\.words).joined(separator: "\n"))
+        Table([.init("ID", .id), .init("  TEXT", .text)], documents.map(\.cells)),
+        empty: "no clipboard entries")
     }
   }
 

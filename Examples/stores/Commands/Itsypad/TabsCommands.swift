@@ -26,8 +26,14 @@ struct TabDocument: Encodable {
   }
 
   /// One line for people.
-  var words: String {
-    "\(id)  \(unsent ? "*" : " ") \(printable(name))  (\(printable(language)), \(size(bytes)))"
+  var words: String { cells.map { printable($0.text) }.joined(separator: "  ") }
+
+  /// A row of a table.
+  var cells: [Table.Cell] {
+    [
+      .init("\(id)", .dim), .init("\(unsent ? "*" : " ") \(name)", unsent ? .yellow : .plain),
+      .init("(\(language), \(size(bytes)))", .dim),
+    ]
   }
 }
 
@@ -127,8 +133,8 @@ extension Store {
       let note = unsent == 0 ? "" : "* \(count(unsent, "change")) not sent yet"
       try output.result(
         TabsDocument(tabs: documents, unsent: unsent),
-        documents.isEmpty
-          ? "no tabs" : documents.map(\.words).joined(separator: "\n") + "\n" + note)
+        Table([.init("ID", .id), .init("  NAME", .text), .init("")], documents.map(\.cells)),
+        empty: "no tabs", note: note)
     }
   }
 

@@ -22,11 +22,19 @@ struct ResultDocument: Encodable {
   }
 
   /// One line for people.
-  var words: String {
+  var words: String { cells.map { printable($0.text) }.joined(separator: "  ") }
+
+  /// A row of a table.
+  var cells: [Table.Cell] {
     let day = timestamp(date).prefix(10)
     let score = score.map { "\($0)" } ?? "–"
     let best = maxAttempts > 0 ? "/\(maxAttempts)" : ""
-    return "\(id)  \(day)  \(printable(game)) \(score)\(best)\(completed ? "" : " (not solved)")"
+    return [
+      .init("\(id)", .dim), "\(String(day))",
+      .init(
+        "\(game) \(score)\(best)\(completed ? "" : " (not solved)")",
+        completed ? .green : .plain),
+    ]
   }
 }
 

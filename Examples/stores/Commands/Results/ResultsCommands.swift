@@ -60,8 +60,8 @@ extension Store {
         .map(ResultDocument.init)
       try output.result(
         ["results": documents],
-        documents.isEmpty
-          ? app.store.status.emptyText : documents.map(\.words).joined(separator: "\n"))
+        Table([.init("ID", .id), .init("DAY"), .init("RESULT", .text)], documents.map(\.cells)),
+        empty: app.store.status.emptyText)
     }
   }
 

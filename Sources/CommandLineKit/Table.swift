@@ -1,0 +1,131 @@
+/// Rows of cells, which fit the terminal they are shown on.
+///
+/// On a terminal there is a line of titles, columns are padded, and long cells are cut. Anywhere
+/// else every cell is printed in full, two blanks apart, for other programs to read.
+package struct Table: Sendable {
+  /// What a column holds.
+  package enum Kind: Sendable {
+    /// Words that are never cut.
+    case words
+    /// A text, which is cut where the line gets too long.
+    case text
+    /// Numbers, at the right of their column.
+    case number
+    /// An ID, of which a terminal shows as much as tells it from the others in the table.
+    case id
+  }
+
+  /// A column.
+  package struct Column: Sendable {
+    /// What is above it on a terminal.
+    package var title: String
+    /// What it holds.
+    package var kind: Kind
+
+    /// A column called `title`.
+    package init(_ title: String, _ kind: Kind = .words) {
+      self.title = title
+      self.kind = kind
+    }
+  }
+
+  /// A cell; it can be written as a plain string.
+  package struct Cell: Sendable, ExpressibleByStringInterpolation {
+    /// What it says; control characters are shown as blanks.
+    package var text: String
+    /// How it looks where there are colours.
+    package var style: Style
+
+    /// A cell that says `text`.
+    package init(_ text: String, _ style: Style = .plain) {
+      self.text = text
+      self.style = style
+    }
+
+    /// A cell that says `value`.
+    package init(stringLiteral value: String) { self.init(value) }
+  }
+
+  /// The columns, from the left.
+  package var columns: [Column]
+
+  /// The rows; each has a cell for each column, and may lack some at its end.
+  package var rows: [[Cell]]
+
+  /// A table.
+  package init(_ columns: [Column], _ rows: [[Cell]]) {
+    self.columns = columns
+    self.rows = rows
+  }
+
+  /// The fewest letters of an ID that a terminal shows.
+  private static let shortestID = 8
+
+  /// The fewest columns of the terminal that a text is cut to.
+  private static let shortestText = 8
+
+  /// The lines of the table, as `terminal` shows them.
+  package func lines(for terminal: Terminal) -> [String] {
+    let texts = rows.map { $0.map { printable($0.text) } }
+    guard terminal.isTerminal else {
+      return zip(rows, texts).map { row, texts in
+        zip(row, texts).map { terminal.styled($1, $0.style) }.joined(separator: "  ")
+      }
+    }
+    let shown = shortened(texts)
+    let widths = widths(shown, width: terminal.width)
+    func line(_ texts: [String], _ style: (Int) -> Style) -> String {
+      var line = ""
+      var gap = 0
+      for (column, text) in texts.enumerated() {
+        let cut = text.cut(to: widths[column])
+        let space = widths[column] - cut.displayWidth
+        let isRight = columns[column].kind == .number
+        line += String(repeating: " ", count: gap + (isRight ? space : 0))
+        line += terminal.styled(cut, style(column))
+        gap = 2 + (isRight ? 0 : space)
+      }
+      return line
+    }
+    return [line(columns.map(\.title)) { _ in .dim }]
+      + zip(rows, shown).map { row, texts in line(texts) { row[$0].style } }
+  }
+
+  /// The texts with IDs as short as they can be.
+  private func shortened(_ texts: [[String]]) -> [[String]] {
+    var texts = texts
+    for column in columns.indices where columns[column].kind == .id {
+      let ids = texts.compactMap { $0.count > column ? $0[column] : nil }
+      let longest = ids.map(\.count).max() ?? 0
+      var length = Self.shortestID
+      while length < longest, Set(ids.map { $0.prefix(length) }).count < Set(ids).count {
+        length += 1
+      }
+      for row in texts.indices where texts[row].count > column {
+        texts[row][column] = String(texts[row][column].prefix(length))
+      }
+    }
+    return texts
+  }
+
+  private func widths(_ texts: [[String]], width: Int?) -> [Int] {
+    var widths = columns.map(\.title.displayWidth)
+    for row in texts {
+      for (column, text) in row.enumerated() {
+        widths[column] = max(widths[column], text.displayWidth)
+      }
+    }
+    guard let width else { return widths }
+    var excess = widths.reduce(0, +) + 2 * max(0, widths.count - 1) - width
+    // The widest text gives first, so that short ones stay whole.
+    while excess > 0 {
+      let texts = columns.indices.filter {
+        columns[$0].kind == .text && widths[$0] > Self.shortestText
+      }
+      guard let widest = texts.max(by: { widths[$0] < widths[$1] }) else { break }
+      widths[widest] -= 1
+      excess -= 1
+    }
+    return widths
+  }
+}
