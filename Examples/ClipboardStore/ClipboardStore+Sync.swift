@@ -72,6 +72,14 @@ extension ClipboardStore: SyncedStore {
     try document.writeDown()
   }
 
+  /// Whether `clipboard.json` was lost, or this store is new.
+  public var needsFullFetch: Bool { document.needsFullFetch }
+
+  /// Takes back that the cloud has to be read from its beginning.
+  public func fullFetchIsCertain() {
+    document.fullFetchIsCertain()
+  }
+
   /// Shows an entry that came from the cloud.
   ///
   /// - Throws: `FileError` when it can't be written down.

@@ -66,7 +66,8 @@ extension StoreCore {
     attempt(&state) { _ in try stateFile.remove() }
   }
 
-  private func attempt(_ state: inout State, _ body: (inout State) throws -> Void) {
+  /// Tries a removal; that it failed is logged.
+  func attempt(_ state: inout State, _ body: (inout State) throws -> Void) {
     do {
       try body(&state)
     } catch {

@@ -66,6 +66,7 @@ extension CloudSyncEngine {
     forgetMetadata()
     do {
       try stateFile.remove()
+      try settingsFile.file.removeCopies()
       try changeSettings { $0.owner = nil }
     } catch {
       tell(stateFile.url.lastPathComponent, code: 0, "\(error)")

@@ -14,9 +14,12 @@ extension CloudSyncEngine {
     } catch {
       let reason =
         (error as? CKSyncEngine.State.SerializationError)?.message ?? "It is no state of a sync."
-      throw FileError(
+      let damage = FileError(
         .understand, stateFile.url,
         "\(reason) Nothing was changed; without the file, sync starts anew and loses nothing.")
+      guard isRecovering, let copy = try stateFile.moveAside() else { throw damage }
+      state.withLock { $0.recoveries.append(FileRecovery(damage, copy: copy)) }
+      return nil
     }
   }
 

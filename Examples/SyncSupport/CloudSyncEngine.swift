@@ -48,6 +48,8 @@ public final class CloudSyncEngine: ChangeRecorder {
     var putOff = 0
     /// How many fetches and sends are running.
     var operations = 0
+    /// What was set aside since the engine was made.
+    var recoveries: [FileRecovery] = []
     /// Who wants to hear of visible changes.
     var observers: [UUID: AsyncStream<VisibleChange>.Continuation] = [:]
   }
@@ -58,6 +60,7 @@ public final class CloudSyncEngine: ChangeRecorder {
   let database: CKDatabase
   let automaticallySync: Bool
   let stores: [any SyncedStore]
+  let isRecovering: Bool
   let stateFile: AtomicFile
   let settingsFile: DocumentFile<SyncSettings>
   let state: Mutex<State>
@@ -70,22 +73,34 @@ public final class CloudSyncEngine: ChangeRecorder {
   ///   - zoneName: the zone's name.
   ///   - stores: the stores to keep in step; each with a record type of its own.
   ///   - automaticallySync: whether changes go out and pushes are followed without being asked.
+  ///   - isRecovering: whether damaged files of the engine are set aside, here and in ``start()``.
   /// - Throws: `FileError` when a file of the engine is damaged; nothing is changed then.
   public init(
     database: CKDatabase, directory: URL, zoneName: String = "ItsypadData",
-    stores: [any SyncedStore], automaticallySync: Bool = true
+    stores: [any SyncedStore], automaticallySync: Bool = true,
+    recovering isRecovering: Bool = false
   ) throws {
     self.zoneID = CKRecordZone.ID(zoneName: zoneName, ownerName: CKCurrentUserDefaultName)
     self.database = database
     self.automaticallySync = automaticallySync
     self.stores = stores
+    self.isRecovering = isRecovering
     self.stateFile = AtomicFile(directory.appendingPathComponent("cloud-sync-state.data"))
     self.settingsFile = DocumentFile(
       directory.appendingPathComponent("cloud-sync-settings.json"), format: "sync-settings")
     let metadata = try SystemFieldsCache(
-      directory.appendingPathComponent("cloud-record-metadata.json"))
-    let settings = try settingsFile.read() ?? SyncSettings()
-    self.state = Mutex(State(metadata: metadata, settings: settings))
+      directory.appendingPathComponent("cloud-record-metadata.json"), recovering: isRecovering)
+    let settings = try settingsFile.read(recovering: isRecovering)
+    var opened = State(metadata: metadata, settings: settings.body ?? SyncSettings())
+    opened.recoveries = [metadata.recovery, settings.recovery].compactMap(\.self)
+    if settings.recovery != nil {
+      // Nobody can say any more whose items these are: the next sign-in will not take them for its
+      // own. The new file goes last, so that a crash in between repeats all of it.
+      try stateFile.removeFile()
+      opened.settings.owner = SyncSettings.unknownOwner
+      try settingsFile.write(opened.settings)
+    }
+    self.state = Mutex(opened)
     for store in stores { store.connect(to: self) }
   }
 
@@ -97,6 +112,9 @@ public final class CloudSyncEngine: ChangeRecorder {
 
   /// What was done so far, and which problems stand.
   public var activity: SyncActivity { state.withLock { $0.activity } }
+
+  /// The engine's files that were damaged and set aside; the stores' own are theirs to tell.
+  public var recoveries: [FileRecovery] { state.withLock { $0.recoveries } }
 
   /// How many changes the cloud has not confirmed yet.
   public var pendingCount: Int {
@@ -133,10 +151,19 @@ public final class CloudSyncEngine: ChangeRecorder {
   /// The zone is not saved here: that happens on the sign-in event, which an engine without saved
   /// state always delivers, and when the cloud says that the zone is missing.
   ///
-  /// - Throws: `FileError` when the saved state is damaged; it is left as it is.
+  /// When a store lost its file, the saved state goes, so that everything is fetched again.
+  ///
+  /// - Throws: `FileError` when the saved state is damaged; it is left as it is, unless the engine
+  ///   recovers.
   public func start() throws {
     guard !isRunning else { return }
-    let saved = try readState()
+    var saved = try readState()
+    if stores.contains(where: { $0.needsFullFetch }) {
+      try stateFile.removeFile()
+      saved = nil
+    }
+    // The order matters: once the note is gone, so is the state that knew too much.
+    for store in stores { store.fullFetchIsCertain() }
     let configuration = self.configuration(saved)
     let list = state.withLock { state in
       // Created under the lock: its first event asks whether it is the current one.

@@ -63,6 +63,14 @@ extension TabStore: SyncedStore {
     try document.writeDown()
   }
 
+  /// Whether `tabs.json` was lost, or this store is new.
+  public var needsFullFetch: Bool { document.needsFullFetch }
+
+  /// Takes back that the cloud has to be read from its beginning.
+  public func fullFetchIsCertain() {
+    document.fullFetchIsCertain()
+  }
+
   /// Shows a tab that came from the cloud, unless a newer version is here.
   ///
   /// - Throws: `FileError` when it can't be written down.
