@@ -134,8 +134,9 @@ final class StoreCore: Sendable {
     }
     Self.finishWhatACrashLeft(&opened)
     state = Mutex(opened)
-    try goOnWithoutWhatWasLost(settingsAreLost: settings.recovery != nil)
+    // All reading first: what can't be opened is left as it is, to the last file.
     _ = try readEngineState()
+    try goOnWithoutWhatWasLost(settingsAreLost: settings.recovery != nil)
   }
 
   /// Sees to it that everything is fetched again of which the engine's state knows more than the
@@ -143,7 +144,7 @@ final class StoreCore: Sendable {
   private func goOnWithoutWhatWasLost(settingsAreLost: Bool) throws(FileError) {
     try state.withLock { state throws(FileError) in
       // The tags alone are no reason: without them saves meet a conflict once, which settles them.
-      let isLost = state.library.isNew || state.queue.recovery != nil || settingsAreLost
+      let isLost = state.library.isNew || state.queue.isNew || settingsAreLost
       if isLost { try stateFile.removeFile() }
       if settingsAreLost {
         // Whose results these are is told by the tags, and without those by nothing.

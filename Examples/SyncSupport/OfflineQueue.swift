@@ -34,6 +34,9 @@ public struct OfflineQueue: Sendable {
   /// What was set aside when the queue was opened, if anything.
   public let recovery: FileRecovery?
 
+  /// Whether there was no file to read: then changes may be lost that nobody knows of any more.
+  public let isNew: Bool
+
   /// Opens the queue kept at `url`; without a file it is empty.
   ///
   /// - Parameter isRecovering: whether a damaged file is set aside; then the queue is empty.
@@ -42,7 +45,8 @@ public struct OfflineQueue: Sendable {
     document = DocumentFile(url, format: "offline-queue")
     let reading = try document.read(recovering: isRecovering)
     recovery = reading.recovery
-    isWritten = recovery == nil
+    isNew = reading.body == nil
+    isWritten = !isNew
     for entry in reading.body ?? [] {
       byID[entry.id] = entry
       lastNumber = max(lastNumber, entry.number)
