@@ -95,6 +95,10 @@ public final class GameResultStore: Sendable {
     }
   }
 
+  /// The names of the cloud's records that this version can't show, such as those of a newer one;
+  /// they are kept and left alone.
+  public var keptRecordNames: [String] { core.state.withLock { $0.kept.names } }
+
   /// What was damaged and set aside since the store was opened, for the person to know.
   public var recoveries: [FileRecovery] { core.state.withLock { $0.recoveries } }
 

@@ -31,6 +31,7 @@ final class StoreCore: Sendable {
     var library: ResultLibrary
     var queue: OfflineQueue
     var metadata: SystemFieldsCache
+    var kept: KeptRecords
     var settings: ResultSettings
 
     /// What was set aside since the store was opened.
@@ -125,14 +126,17 @@ final class StoreCore: Sendable {
       queue: try OfflineQueue(url("offline-queue.json"), recovering: isRecovering),
       metadata: try SystemFieldsCache(
         url("cloud-record-metadata.json"), recovering: isRecovering),
+      kept: try KeptRecords(url("cloud-kept-records.json"), recovering: isRecovering),
       settings: settings.body ?? ResultSettings())
     opened.recoveries = [
-      opened.library.recovery, opened.queue.recovery, opened.metadata.recovery, settings.recovery,
+      opened.library.recovery, opened.queue.recovery, opened.metadata.recovery,
+      opened.kept.recovery, settings.recovery,
     ].compactMap(\.self)
     if let lastSync = opened.settings.lastSync {
       opened.syncState = .synced(lastSyncDate: lastSync)
     }
     Self.finishWhatACrashLeft(&opened)
+    Self.readKeptRecordsAgain(&opened)
     state = Mutex(opened)
     // All reading first: what can't be opened is left as it is, to the last file.
     _ = try readEngineState()
@@ -144,7 +148,8 @@ final class StoreCore: Sendable {
   private func goOnWithoutWhatWasLost(settingsAreLost: Bool) throws(FileError) {
     try state.withLock { state throws(FileError) in
       // The tags alone are no reason: without them saves meet a conflict once, which settles them.
-      let isLost = state.library.isNew || state.queue.isNew || settingsAreLost
+      let isLost =
+        state.library.isNew || state.queue.isNew || state.kept.recovery != nil || settingsAreLost
       if isLost { try stateFile.removeFile() }
       if settingsAreLost {
         // Whose results these are is told by the tags, and without those by nothing.
@@ -155,6 +160,17 @@ final class StoreCore: Sendable {
       try state.queue.write()
       try state.library.write()
       try state.metadata.write()
+      try state.kept.write()
+    }
+  }
+
+  /// Shows what could not be read when it came: the app may have been updated since.
+  private static func readKeptRecordsAgain(_ state: inout State) {
+    for record in state.kept.records {
+      guard let result = GameResult(from: record), state.queue[result.id] == nil else { continue }
+      state.library[result.id] = result
+      state.metadata.remember(record)
+      state.kept.drop(record.recordID.recordName)
     }
   }
 

@@ -36,7 +36,7 @@ extension CloudSyncEngine {
     if isDue { writeDownOrTell() }
   }
 
-  /// Writes the stores, then the cached system fields, then the engine's state: in this order, so
+  /// Writes the stores, then cached system fields and kept records, then the engine's state: in this order, so
   /// that no file knows of something that an earlier one could still lose.
   func writeDown() throws {
     for store in stores { try store.writeDown() }
@@ -44,6 +44,7 @@ extension CloudSyncEngine {
       // A callback that outlives `stop()` must not bring back what that removed.
       guard state.list != nil else { return }
       try state.metadata.write()
+      try state.kept.write()
       if let serialization = state.unsavedState {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]

@@ -9,8 +9,9 @@ import Synchronization
 /// all stores of a zone, because a database is to have one `CKSyncEngine` only.
 ///
 /// Files, in the folder given: `cloud-sync-state.data` (the engine's state as it asks to be
-/// saved), `cloud-record-metadata.json` (cached system fields) and `cloud-sync-settings.json` (the
-/// switch, and whose data this is). May be used from any thread.
+/// saved), `cloud-record-metadata.json` (cached system fields), `cloud-kept-records.json` (records
+/// of newer versions of the app) and `cloud-sync-settings.json` (the switch, and whose data this
+/// is). May be used from any thread.
 public final class CloudSyncEngine: ChangeRecorder {
   /// The type of a store's records.
   public struct RecordType: RawRepresentable, Hashable, Sendable {
@@ -38,6 +39,7 @@ public final class CloudSyncEngine: ChangeRecorder {
     /// The engine's list of pending changes; there while sync runs.
     var list: (any PendingChangeList)?
     var metadata: SystemFieldsCache
+    var kept: KeptRecords
     var settings: SyncSettings
     var activity = SyncActivity()
     /// How often in a row a change was sent again, by record name.
@@ -91,8 +93,14 @@ public final class CloudSyncEngine: ChangeRecorder {
     let metadata = try SystemFieldsCache(
       directory.appendingPathComponent("cloud-record-metadata.json"), recovering: isRecovering)
     let settings = try settingsFile.read(recovering: isRecovering)
-    var opened = State(metadata: metadata, settings: settings.body ?? SyncSettings())
-    opened.recoveries = [metadata.recovery, settings.recovery].compactMap(\.self)
+    let kept = try KeptRecords(
+      directory.appendingPathComponent("cloud-kept-records.json"), recovering: isRecovering)
+    var opened = State(metadata: metadata, kept: kept, settings: settings.body ?? SyncSettings())
+    opened.recoveries = [metadata.recovery, kept.recovery, settings.recovery].compactMap(\.self)
+    if kept.recovery != nil {
+      try stateFile.removeFile()
+      try opened.kept.write()
+    }
     if settings.recovery != nil {
       // Nobody can say any more whose items these are: the next sign-in will not take them for its
       // own. The new file goes last, so that a crash in between repeats all of it.
@@ -112,6 +120,9 @@ public final class CloudSyncEngine: ChangeRecorder {
 
   /// What was done so far, and which problems stand.
   public var activity: SyncActivity { state.withLock { $0.activity } }
+
+  /// The names of the records that a newer version of the app wrote: kept, and not shown.
+  public var keptRecordNames: [String] { state.withLock { $0.kept.names } }
 
   /// The engine's files that were damaged and set aside; the stores' own are theirs to tell.
   public var recoveries: [FileRecovery] { state.withLock { $0.recoveries } }
@@ -172,6 +183,7 @@ public final class CloudSyncEngine: ChangeRecorder {
       state.list = engine.state
       return engine.state
     }
+    readKeptRecordsAgain(list)
     if saved != nil { try handOver(to: list) }
   }
 
@@ -192,7 +204,11 @@ public final class CloudSyncEngine: ChangeRecorder {
     if let engine { Task.detached { await engine.cancelOperations() } }
     for store in stores { try store.writeDown() }
     try stateFile.remove()
-    try state.withLock { try $0.metadata.clear() }
+    try state.withLock { state in
+      try state.metadata.clear()
+      // The next start fetches all there is, and these among it.
+      try state.kept.clear()
+    }
   }
 
   /// Lets go of the engine without forgetting anything: what an app does when it quits.

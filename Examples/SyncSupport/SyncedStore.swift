@@ -121,7 +121,8 @@ public struct Verdict: Hashable, Sendable {
     case delete
     /// The item is nowhere: forget its tag, send nothing.
     case forget
-    /// The record makes no sense to this version of the app: leave it alone.
+    /// The record makes no sense to this version of the app: leave it alone, and keep it for one
+    /// that can read it.
     case ignore
   }
 

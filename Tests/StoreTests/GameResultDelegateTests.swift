@@ -244,7 +244,7 @@ struct GameResultDelegateTests {
   func fetched() async throws {
     let scene = try Scene(1_963...1_963)
     let broken = GameResultRecordTests.solved.record()
-    broken["gameID"] = nil
+    broken["gameID"] = "?"
     let foreign = CKRecord(
       recordType: "Other",
       recordID: CKRecord.ID(recordName: UUID().uuidString, zoneID: ResultRecord.zoneID))
@@ -257,6 +257,9 @@ struct GameResultDelegateTests {
           })))
     #expect(Set(scene.store.results) == [news, scene.results[0]])
     #expect(scene.waiting == 0, "the cloud has it already")
+    #expect(
+      scene.store.keptRecordNames
+        == [broken.recordID.recordName, foreign.recordID.recordName].sorted())
     await scene.send(
       .fetchedRecordZoneChanges(
         .init(deletions: [.init(recordID: Self.id(news), recordType: "GameResult")])))

@@ -45,6 +45,35 @@ struct GameResultRecordTests {
     #expect(record.object(forKey: "score") == nil)
   }
 
+  @Test("G: a missing field has its documented default, the same on every device")
+  func defaults() throws {
+    let good = Self.solved
+    let epoch = Date(timeIntervalSinceReferenceDate: 0)
+    let cases: [([String], (GameResult) -> Bool)] = [
+      (["gameID"], { $0.gameId == Game.wordle.id && $0.gameName == "Wordle" }),
+      (["gameID", "gameName"], { $0.gameId == Game.wordle.id && $0.gameName == "Wordle" }),
+      (["gameName"], { $0.gameName == "Wordle" }),
+      (["gameType"], { $0 == good }),
+      (["date"], { $0.date == epoch }),
+      (["score"], { $0.score == nil && $0.completed }),
+      (["maxAttempts"], { $0.maxAttempts == 6 }),
+      (["completed"], { $0 == good }),
+      (["completed", "score"], { !$0.completed }),
+      (["sharedText"], { $0.sharedText.isEmpty && $0.score == 4 }),
+      (["parsedData"], { $0.parsedData.isEmpty && $0.score == 4 }),
+    ]
+    for (fields, isRight) in cases {
+      let record = good.record()
+      for field in fields { record.setObject(nil, forKey: field) }
+      #expect(isRight(try GameResult(reading: record)), "\(fields)")
+    }
+    let unknown = Self.failed.record()
+    for field in ["gameName", "maxAttempts"] { unknown.setObject(nil, forKey: field) }
+    #expect(try GameResult(reading: unknown).gameName == "mini crossword")
+    unknown.setObject(nil, forKey: "gameType")
+    #expect(try GameResult(reading: unknown).gameName == "Unknown game")
+  }
+
   @Test("What is no result is refused by the field at fault")
   func refusals() {
     let broken: [(String, any CKRecordValueProtocol, ResultRecordError)] = [
@@ -67,11 +96,13 @@ struct GameResultRecordTests {
       record.setObject(value, forKey: field)
       #expect(throws: error, "\(field)") { try GameResult(reading: record) }
     }
-    for field in Self.solved.record().allKeys() {
-      let record = Self.solved.record()
-      record.setObject(nil, forKey: field)
-      let isOptional = ["score", "parsedData"].contains(field)
-      #expect((GameResult(from: record) != nil) == isOptional, "\(field)")
+    let unnamed = Self.solved.record()
+    for field in ["gameID", "gameName", "gameType"] { unnamed.setObject(nil, forKey: field) }
+    #expect(throws: ResultRecordError.lacks(field: "gameID")) { try GameResult(reading: unnamed) }
+    for version in [2 as Int64, 99] {
+      let newer = Self.solved.record()
+      newer["schemaVersion"] = version
+      #expect(throws: ResultRecordError.isNewer) { try GameResult(reading: newer) }
     }
     let foreign = [
       CKRecord(recordType: "Other", recordID: Self.solved.record().recordID),

@@ -124,7 +124,8 @@ struct TabStoreTests {
   func remote() async throws {
     let bench = try TabBench.signedIn()
     let corrupted = CKRecord(recordType: "ScratchTab", recordID: TabBench.recordID(testID(4)))
-    corrupted["name"] = "no content"
+    corrupted["name"] = "text in another form"
+    corrupted["content"] = 7
     let nameless = CKRecord(
       recordType: "ScratchTab",
       recordID: CKRecord.ID(recordName: "invalid", zoneID: TabBench.zone))
@@ -135,6 +136,8 @@ struct TabStoreTests {
     #expect(bench.tabs.tabs == [testTab(1, "remote")])
     #expect(
       bench.sync.activity.problems.map(\.name) == [testID(4).uuidString, "invalid"])
+    #expect(
+      bench.sync.keptRecordNames == [testID(4).uuidString, testID(5).uuidString, "invalid"])
     // editRecordReceivedFromCloudKit: the first edit goes out with the received tag.
     try bench.tabs.updateContent(testID(1), "edited", now: testDate(1))
     #expect(bench.knows(1))
@@ -143,6 +146,7 @@ struct TabStoreTests {
       deleted: [(testID(1), "ScratchTab"), (testID(5), "Foreign"), (testID(6), "ScratchTab")])
     #expect(bench.tabs.tabs.isEmpty)
     #expect(!bench.knows(1))
+    #expect(bench.sync.keptRecordNames == [testID(4).uuidString, "invalid"])
   }
 
   @Test("A deletion from elsewhere does not take an unsent edit; one here is not undone by a fetch")
