@@ -24,7 +24,9 @@ extension GameResultStore: CKSyncEngineDelegate {
         core.zonesSent(sent, &state)
       case .sentRecordZoneChanges(let sent):
         core.recordsSent(sent, uploads, syncEngine, &state)
-        core.persist(&state)
+        // The next batch or the end of the sending comes by the disk; what a crash before that
+        // forgets is that these were confirmed, and a fetch tells that again.
+        core.persistUnlessBusy(&state)
       case .willFetchRecordZoneChanges(let fetch):
         if fetch.zoneID == ResultRecord.zoneID { state.sweep = fetch.startsOver ? [] : nil }
       case .didFetchRecordZoneChanges(let fetch):
