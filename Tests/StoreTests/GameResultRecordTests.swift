@@ -14,7 +14,9 @@ struct GameResultRecordTests {
     id: UUID(), gameId: UUID(), gameName: "Mini Crossword", date: Date(timeIntervalSince1970: 0),
     score: nil, maxAttempts: 0, completed: false, sharedText: "")
 
-  @Test("A result survives the way through a record", arguments: [solved, failed])
+  @Test(
+    "G: one record per result, named by its ID, in UserDataZone; it survives the way there and back",
+    arguments: [solved, failed])
   func roundTrip(_ result: GameResult) throws {
     let record = result.record()
     #expect(try GameResult(reading: record) == result)
@@ -30,7 +32,7 @@ struct GameResultRecordTests {
     #expect(record.recordID.zoneID.zoneName == "UserDataZone")
   }
 
-  @Test("The record has the fields and types the plan names")
+  @Test("G: the record has the nine fields and types the plan names")
   func form() {
     let record = Self.solved.record()
     #expect(record.recordType == "GameResult")
@@ -74,7 +76,7 @@ struct GameResultRecordTests {
     #expect(try GameResult(reading: unknown).gameName == "Unknown game")
   }
 
-  @Test("What is no result is refused by the field at fault")
+  @Test("G: what is no result is refused by the field at fault")
   func refusals() {
     let broken: [(String, any CKRecordValueProtocol, ResultRecordError)] = [
       ("gameID", "x", .isUnreadable(field: "gameID")),
