@@ -72,12 +72,17 @@ public struct CloudClipboardRecord: Identifiable, Hashable, Sendable, Codable {
     self.timestamp = entry.timestamp
   }
 
-  /// Reads a record; `nil` when its name is no UUID or a field is missing.
+  /// Reads a record; `nil` when it is no entry that this version can show.
+  ///
+  /// That is so when its name is no UUID, it has no text (it is of a kind that a newer version
+  /// knows, such as an image), or it is of a newer `schemaVersion`. A missing time is the one the
+  /// cloud saw it last, the same on every device.
   public init?(_ record: CKRecord) {
     guard record.recordType == CloudSyncEngine.RecordType.clipboardEntry.rawValue,
+      record.schemaVersion <= 1,
       let id = UUID(uuidString: record.recordID.recordName),
       let text = record["text"] as? String,
-      let timestamp = record["timestamp"] as? Date
+      let timestamp = record.value("timestamp", missing: record.dateInCloud)
     else { return nil }
     self.id = id
     self.text = text

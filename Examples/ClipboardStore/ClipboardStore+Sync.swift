@@ -44,7 +44,8 @@ extension ClipboardStore: SyncedStore {
       var verdicts = news.map { item in
         switch item {
         case .fetched(let record), .conflict(let record):
-          CloudClipboardRecord(record).map { Self.apply($0, &list, &log) } ?? Verdict(.ignore)
+          CloudClipboardRecord(record).map { Self.apply($0, &list, &log) }
+            ?? Self.hide(item.id, &list, &log)
         case .saved(let record):
           CloudClipboardRecord(record).map { Self.acknowledge($0, list, &log) }
             ?? Verdict(.ignore)
@@ -70,6 +71,14 @@ extension ClipboardStore: SyncedStore {
   /// Writes `clipboard.json` when it lags behind.
   public func writeDown() throws {
     try document.writeDown()
+  }
+
+  /// Whether `clipboard.json` was lost, or this store is new.
+  public var needsFullFetch: Bool { document.needsFullFetch }
+
+  /// Takes back that the cloud has to be read from its beginning.
+  public func fullFetchIsCertain() {
+    document.fullFetchIsCertain()
   }
 
   /// Shows an entry that came from the cloud.
@@ -114,6 +123,20 @@ extension ClipboardStore: SyncedStore {
     log.outbox.noteSettled(remote.id)
     log.noteLocalChange()
     return Verdict(.none, resolution: isUnsent ? .cloudWon : nil, isVisible: true)
+  }
+
+  /// The cloud has a version that this one can't read: it wins like any other, and the engine keeps
+  /// it for a version of the app that can show it.
+  private static func hide(
+    _ id: UUID?, _ list: inout EntryList, _ log: inout ChangeLog
+  ) -> Verdict {
+    guard let id else { return Verdict(.ignore) }
+    if log.outbox.deleted.contains(id) { return Verdict(.delete) }
+    guard let local = list[id], local.isText else { return Verdict(.ignore) }
+    list[id] = nil
+    log.outbox.forget(id)
+    log.noteLocalChange()
+    return Verdict(.ignore, isVisible: true)
   }
 
   private static func acknowledge(

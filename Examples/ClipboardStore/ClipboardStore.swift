@@ -13,16 +13,23 @@ public final class ClipboardStore: Sendable {
 
   /// Opens the history kept in `directory`.
   ///
+  /// - Parameters:
+  ///   - directory: the folder.
+  ///   - isRecovering: whether a damaged `clipboard.json` is set aside under another name; the store is
+  ///     empty then, and the next ``CloudSyncEngine/start()`` fetches all the cloud has.
   /// - Throws: `FileError` when `clipboard.json` is damaged or can't be read; nothing is changed
   ///   then.
-  public init(directory: URL) throws {
+  public init(directory: URL, recovering isRecovering: Bool = false) throws {
     document = try SyncedDocument(
       directory.appendingPathComponent("clipboard.json"), format: "clipboard",
-      recordType: .clipboardEntry, empty: EntryList())
+      recordType: .clipboardEntry, empty: EntryList(), recovering: isRecovering)
   }
 
   /// All entries, newest first.
   public var entries: [ClipboardEntry] { document.read { list, _ in list.newestFirst } }
+
+  /// What was damaged and set aside when the store was opened, if anything.
+  public var recovery: FileRecovery? { document.recovery }
 
   /// How many changes the cloud has not confirmed.
   public var unsentCount: Int { document.read { _, outbox in outbox.count } }

@@ -1,5 +1,6 @@
 public import CloudSync
 public import Foundation
+import SyncSupport
 
 /// Where results live in the cloud.
 public enum ResultRecord {
@@ -15,7 +16,7 @@ public enum ResultRecord {
   }
 }
 
-/// Why a record is no result; such a record is left alone.
+/// Why a record is no result that can be shown; such a record is left alone and kept.
 public enum ResultRecordError: Error, Hashable, Sendable, CustomStringConvertible {
   /// It is of another type or in another zone.
   case isForeign
@@ -23,6 +24,8 @@ public enum ResultRecordError: Error, Hashable, Sendable, CustomStringConvertibl
   case hasNoID
   /// A field is missing.
   case lacks(field: String)
+  /// A newer version of the app wrote it.
+  case isNewer
   /// A field is of another type, or its text has no meaning.
   case isUnreadable(field: String)
 
@@ -31,6 +34,7 @@ public enum ResultRecordError: Error, Hashable, Sendable, CustomStringConvertibl
     switch self {
     case .isForeign: "the record is no game result"
     case .hasNoID: "the record's name is no UUID"
+    case .isNewer: "the record is of a newer version"
     case .lacks(let field): "the record lacks the field \(field)"
     case .isUnreadable(let field): "the record's field \(field) can't be read"
     }
@@ -66,33 +70,50 @@ extension GameResult {
 
   /// Reads a record of the cloud.
   ///
+  /// A missing field has its default, which is the same on every device: what the catalogue says of
+  /// the game, the moment the cloud saw the record last, an empty text, no extra data, and solved
+  /// when there is a score. Only the game itself has to be told, by its ID or by its name.
   /// - Throws: `ResultRecordError` that names the field at fault.
   public init(reading record: CKRecord) throws(ResultRecordError) {
     guard record.recordType == ResultRecord.recordType,
       record.recordID.zoneID == ResultRecord.zoneID
     else { throw .isForeign }
+    guard record.schemaVersion <= 1 else { throw .isNewer }
     guard let id = UUID(uuidString: record.recordID.recordName) else { throw .hasNoID }
-    let gameID: String = try Self.field("gameID", of: record)
-    guard let gameID = UUID(uuidString: gameID) else { throw .isUnreadable(field: "gameID") }
-    // Required as a sign of a whole record; the catalogue knows the game by its ID.
-    let _: String = try Self.field("gameType", of: record)
-    let completed: Int = try Self.field("completed", of: record)
-    var score: Int?
-    if record.object(forKey: "score") != nil { score = try Self.field("score", of: record) }
-    var parsedData: [String: String] = [:]
-    if record.object(forKey: "parsedData") != nil {
-      let json: String = try Self.field("parsedData", of: record)
-      do {
-        parsedData = try JSONDecoder().decode([String: String].self, from: Data(json.utf8))
-      } catch {
-        throw .isUnreadable(field: "parsedData")
-      }
-    }
+    let name: String? = try Self.field("gameName", of: record)
+    let type: String? = try Self.field("gameType", of: record)
+    let gameID = try Self.gameID(of: record, name: name ?? type)
+    let game = Game.with(id: gameID)
+    let score: Int? = try Self.field("score", of: record)
+    let completed: Int? = try Self.field("completed", of: record)
+    let parsedData: String? = try Self.field("parsedData", of: record)
     self.init(
-      id: id, gameId: gameID, gameName: try Self.field("gameName", of: record),
-      date: try Self.field("date", of: record), score: score,
-      maxAttempts: try Self.field("maxAttempts", of: record), completed: completed != 0,
-      sharedText: try Self.field("sharedText", of: record), parsedData: parsedData)
+      id: id, gameId: gameID, gameName: name ?? game?.name ?? type ?? "Unknown game",
+      date: try Self.field("date", of: record) ?? record.dateInCloud, score: score,
+      maxAttempts: try Self.field("maxAttempts", of: record) ?? game?.maxAttempts ?? 0,
+      completed: completed.map { $0 != 0 } ?? (score != nil),
+      sharedText: try Self.field("sharedText", of: record) ?? "",
+      parsedData: try parsedData.map(Self.data(from:)) ?? [:])
+  }
+
+  private static func gameID(
+    of record: CKRecord, name: String?
+  ) throws(ResultRecordError) -> UUID {
+    let text: String? = try field("gameID", of: record)
+    guard let text else {
+      guard let game = name.flatMap(Game.named) else { throw .lacks(field: "gameID") }
+      return game.id
+    }
+    guard let id = UUID(uuidString: text) else { throw .isUnreadable(field: "gameID") }
+    return id
+  }
+
+  private static func data(from json: String) throws(ResultRecordError) -> [String: String] {
+    do {
+      return try JSONDecoder().decode([String: String].self, from: Data(json.utf8))
+    } catch {
+      throw .isUnreadable(field: "parsedData")
+    }
   }
 
   /// The extra data as JSON with sorted keys, so that the same data is the same text.
@@ -105,8 +126,8 @@ extension GameResult {
 
   private static func field<Value>(
     _ key: String, of record: CKRecord
-  ) throws(ResultRecordError) -> Value {
-    guard let object = record.object(forKey: key) else { throw .lacks(field: key) }
+  ) throws(ResultRecordError) -> Value? {
+    guard let object = record.object(forKey: key) else { return nil }
     guard let value = object as? Value else { throw .isUnreadable(field: key) }
     return value
   }

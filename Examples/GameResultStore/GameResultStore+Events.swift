@@ -24,7 +24,9 @@ extension GameResultStore: CKSyncEngineDelegate {
         core.zonesSent(sent, &state)
       case .sentRecordZoneChanges(let sent):
         core.recordsSent(sent, uploads, syncEngine, &state)
-        core.persist(&state)
+        // The next batch or the end of the sending comes by the disk; what a crash before that
+        // forgets is that these were confirmed, and a fetch tells that again.
+        core.persistUnlessBusy(&state)
       case .willFetchRecordZoneChanges(let fetch):
         if fetch.zoneID == ResultRecord.zoneID { state.sweep = fetch.startsOver ? [] : nil }
       case .didFetchRecordZoneChanges(let fetch):
@@ -121,13 +123,12 @@ extension StoreCore {
   ) {
     for modification in changes.modifications {
       let record = modification.record
-      guard record.recordID.zoneID == ResultRecord.zoneID,
-        record.recordType == ResultRecord.recordType
-      else { continue }
+      guard record.recordID.zoneID == ResultRecord.zoneID else { continue }
       if let id = UUID(uuidString: record.recordID.recordName) { state.sweep?.insert(id) }
       accept(record, engine, &state)
     }
     for deletion in changes.deletions where deletion.recordID.zoneID == ResultRecord.zoneID {
+      state.kept.drop(deletion.recordID.recordName)
       guard let id = UUID(uuidString: deletion.recordID.recordName) else { continue }
       removed(id, engine, &state)
     }
@@ -141,11 +142,13 @@ extension StoreCore {
     do {
       let result = try GameResult(reading: record)
       state.metadata.remember(record)
+      state.kept.drop(name)
       if state.queue[result.id]?.change == .delete { return }
       state.library[result.id] = result
       dropSave(result.id, engine, &state)
     } catch {
-      log(.warning, "The record \(name) was left alone: \(error).", &state)
+      log(.warning, "The record \(name) was left alone and is kept: \(error).", &state)
+      state.kept.keep(record)
       guard let id = UUID(uuidString: name), state.library[id] != nil else { return }
       // The cloud's version stands though it can't be read here; don't fight over it.
       state.metadata.remember(record)

@@ -229,6 +229,9 @@ extension GameResultStore {
 }
 
 extension StoreCore {
+  /// How many groups may wait before they are joined.
+  private static let mostGroups = 10
+
   /// Puts results into the queue that no cloud has ever seen: those from before sync.
   func queueWhatNeverWasSent(_ state: inout State) {
     var isChanged = false
@@ -257,6 +260,17 @@ extension StoreCore {
     uploadEverythingAgain(engine, &state)
   }
 
+  /// Makes larger groups of many: fifty results go in groups of five, but ten thousand of them would
+  /// make two thousand requests, each with its files to write.
+  private func joinGroups(_ state: inout State) {
+    guard state.groups.count > Self.mostGroups else { return }
+    let ids = Array(state.groups.joined())
+    let size = max(1, min(state.batchLimit, (ids.count + Self.mostGroups - 1) / Self.mostGroups))
+    state.groups = stride(from: 0, to: ids.count, by: size).map {
+      Array(ids[$0..<min($0 + size, ids.count)])
+    }
+  }
+
   /// Hands the engine what is to be sent in the next round.
   ///
   /// - Returns: `false` when there is nothing to send.
@@ -271,6 +285,7 @@ extension StoreCore {
     if !rest.isEmpty { state.groups.append(rest) }
     state.groups = state.groups.map { group in group.filter { mayGo($0, state) } }
     state.groups.removeAll(where: \.isEmpty)
+    joinGroups(&state)
     let changes = state.groups.joined().compactMap { state.queue[$0]?.pendingChange }
     let needsZone =
       !state.settings.hasZone

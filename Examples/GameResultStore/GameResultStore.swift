@@ -27,14 +27,16 @@ public final class GameResultStore: Sendable {
   ///   - clock: measures all waits: 2 s for company, 2, 4 and 8 s for retries, 5 min for polling.
   ///   - calendar: says in which time zone a day of play is a day.
   ///   - identity: how results get their IDs.
+  ///   - isRecovering: whether damaged files are set aside under other names; what the cloud has is
+  ///     fetched again then, and ``recoveries`` tells which files it was.
   ///   - now: the present moment.
   /// - Throws: `FileError` when a file is damaged or can't be read; nothing is changed then.
   public init(
     directory: URL, container: CKContainer, clock: any Clock<Duration> = ContinuousClock(),
     calendar: Calendar = .current, identity: ResultIdentity = .puzzle,
-    now: @escaping @Sendable () -> Date = { Date() }
+    recovering isRecovering: Bool = false, now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
-    let core = try StoreCore(directory: directory, now: now)
+    let core = try StoreCore(directory: directory, recovering: isRecovering, now: now)
     self.core = core
     self.container = container
     self.clock = clock
@@ -92,6 +94,13 @@ public final class GameResultStore: Sendable {
       }
     }
   }
+
+  /// The names of the cloud's records that this version can't show, such as those of a newer one;
+  /// they are kept and left alone.
+  public var keptRecordNames: [String] { core.state.withLock { $0.kept.names } }
+
+  /// What was damaged and set aside since the store was opened, for the person to know.
+  public var recoveries: [FileRecovery] { core.state.withLock { $0.recoveries } }
 
   /// The last 200 lines of the log, oldest first.
   public var log: [SyncLogEntry] { core.state.withLock { $0.log } }

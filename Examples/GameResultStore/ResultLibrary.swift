@@ -9,12 +9,23 @@ struct ResultLibrary: Sendable {
   private var byID: [UUID: GameResult] = [:]
   private var isWritten = true
 
+  /// What was set aside when the results were opened, if anything.
+  let recovery: FileRecovery?
+
+  /// Whether there is no file to read the results from: it is lost, or there never was one.
+  let isNew: Bool
+
   /// Opens the results kept at `url`; without a file there are none.
   ///
+  /// - Parameter isRecovering: whether a damaged file is set aside; then there are none.
   /// - Throws: `FileError` when the file is damaged or can't be read; it is left as it is.
-  init(_ url: URL) throws(FileError) {
+  init(_ url: URL, recovering isRecovering: Bool) throws(FileError) {
     document = DocumentFile(url, format: "game-results")
-    for result in try document.read() ?? [] { byID[result.id] = result }
+    let reading = try document.read(recovering: isRecovering)
+    recovery = reading.recovery
+    isNew = reading.body == nil
+    isWritten = reading.body != nil
+    for result in reading.body ?? [] { byID[result.id] = result }
   }
 
   /// How many there are.

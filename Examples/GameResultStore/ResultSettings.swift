@@ -5,6 +5,10 @@ struct ResultSettings: Hashable, Sendable, Codable {
   /// The account the results belong to, by its user record's name; `nil` while nobody's.
   var owner: String?
 
+  /// The owner of results when nothing tells any more whose they are: no user record is called
+  /// this, so whoever signs in next does not get them.
+  static let unknownOwner = "?"
+
   /// When the last sync of this account succeeded.
   var lastSync: Date?
 

@@ -45,6 +45,7 @@ extension StoreCore {
     state.conflicts = 0
     state.log = []
     changeSettings(&state) { $0 = ResultSettings() }
+    attempt(&state) { _ in try settingsFile.file.removeCopies() }
     log(.info, "The account changed; everything of the old one was removed.", &state)
   }
 

@@ -13,6 +13,7 @@ extension StoreCore {
     do {
       try state.library.write()
       try state.metadata.write()
+      try state.kept.write()
       try state.queue.write()
       state.unwrittenRecords = 0
       guard let serialization = state.unsavedState else { return }
@@ -58,6 +59,7 @@ extension StoreCore {
     attempt(&state) { try $0.library.clear() }
     attempt(&state) { try $0.queue.clear() }
     attempt(&state) { try $0.metadata.clear() }
+    attempt(&state) { try $0.kept.clear() }
   }
 
   /// Removes the engine's state from the disk.
@@ -66,7 +68,8 @@ extension StoreCore {
     attempt(&state) { _ in try stateFile.remove() }
   }
 
-  private func attempt(_ state: inout State, _ body: (inout State) throws -> Void) {
+  /// Tries a removal; that it failed is logged.
+  func attempt(_ state: inout State, _ body: (inout State) throws -> Void) {
     do {
       try body(&state)
     } catch {

@@ -31,7 +31,11 @@ final class StoreCore: Sendable {
     var library: ResultLibrary
     var queue: OfflineQueue
     var metadata: SystemFieldsCache
+    var kept: KeptRecords
     var settings: ResultSettings
+
+    /// What was set aside since the store was opened.
+    var recoveries: [FileRecovery] = []
 
     // The run.
     var engine: CKSyncEngine?
@@ -103,24 +107,71 @@ final class StoreCore: Sendable {
   let stateFile: AtomicFile
   let settingsFile: DocumentFile<ResultSettings>
   let now: @Sendable () -> Date
+  private let isRecovering: Bool
 
   /// Opens the files in `directory`.
   ///
   /// - Throws: `FileError` when one is damaged or can't be read; nothing is changed then.
-  init(directory: URL, now: @escaping @Sendable () -> Date) throws(FileError) {
+  init(
+    directory: URL, recovering isRecovering: Bool, now: @escaping @Sendable () -> Date
+  ) throws(FileError) {
     func url(_ name: String) -> URL { directory.appendingPathComponent(name) }
     self.now = now
+    self.isRecovering = isRecovering
     stateFile = AtomicFile(url("sync-state.data"))
     settingsFile = DocumentFile(url("sync-settings.json"), format: "result-settings")
-    let settings = try settingsFile.read() ?? ResultSettings()
+    let settings = try settingsFile.read(recovering: isRecovering)
     var opened = State(
-      library: try ResultLibrary(url("results.json")),
-      queue: try OfflineQueue(url("offline-queue.json")),
-      metadata: try SystemFieldsCache(url("cloud-record-metadata.json")), settings: settings)
-    if let lastSync = settings.lastSync { opened.syncState = .synced(lastSyncDate: lastSync) }
+      library: try ResultLibrary(url("results.json"), recovering: isRecovering),
+      queue: try OfflineQueue(url("offline-queue.json"), recovering: isRecovering),
+      metadata: try SystemFieldsCache(
+        url("cloud-record-metadata.json"), recovering: isRecovering),
+      kept: try KeptRecords(url("cloud-kept-records.json"), recovering: isRecovering),
+      settings: settings.body ?? ResultSettings())
+    opened.recoveries = [
+      opened.library.recovery, opened.queue.recovery, opened.metadata.recovery,
+      opened.kept.recovery, settings.recovery,
+    ].compactMap(\.self)
+    if let lastSync = opened.settings.lastSync {
+      opened.syncState = .synced(lastSyncDate: lastSync)
+    }
     Self.finishWhatACrashLeft(&opened)
+    Self.readKeptRecordsAgain(&opened)
     state = Mutex(opened)
+    // All reading first: what can't be opened is left as it is, to the last file.
     _ = try readEngineState()
+    try goOnWithoutWhatWasLost(settingsAreLost: settings.recovery != nil)
+  }
+
+  /// Sees to it that everything is fetched again of which the engine's state knows more than the
+  /// other files do, and replaces the damaged files then: a crash in between repeats all of it.
+  private func goOnWithoutWhatWasLost(settingsAreLost: Bool) throws(FileError) {
+    try state.withLock { state throws(FileError) in
+      // The tags alone are no reason: without them saves meet a conflict once, which settles them.
+      let isLost =
+        state.library.isNew || state.queue.isNew || state.kept.recovery != nil || settingsAreLost
+      if isLost { try stateFile.removeFile() }
+      if settingsAreLost {
+        // Whose results these are is told by the tags, and without those by nothing.
+        if state.metadata.recovery != nil { state.settings.owner = ResultSettings.unknownOwner }
+        try settingsFile.write(state.settings)
+      }
+      guard !state.recoveries.isEmpty else { return }
+      try state.queue.write()
+      try state.library.write()
+      try state.metadata.write()
+      try state.kept.write()
+    }
+  }
+
+  /// Shows what could not be read when it came: the app may have been updated since.
+  private static func readKeptRecordsAgain(_ state: inout State) {
+    for record in state.kept.records {
+      guard let result = GameResult(from: record), state.queue[result.id] == nil else { continue }
+      state.library[result.id] = result
+      state.metadata.remember(record)
+      state.kept.drop(record.recordID.recordName)
+    }
   }
 
   /// The queue is written before the results, so a crash between leaves it one change ahead.
@@ -141,10 +192,13 @@ final class StoreCore: Sendable {
     do {
       return try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
     } catch {
-      throw FileError(
+      let damage = FileError(
         .understand, stateFile.url,
-        "it is damaged or of a newer version. Nothing was changed; move it away, and sync starts "
-          + "anew without losing a result.")
+        "it is damaged or of a newer version. Nothing was changed; open with recovery to set it "
+          + "aside, and sync starts anew without losing a result.")
+      guard isRecovering, let copy = try stateFile.moveAside() else { throw damage }
+      state.withLock { $0.recoveries.append(FileRecovery(damage, copy: copy)) }
+      return nil
     }
   }
 

@@ -48,10 +48,19 @@ public struct AtomicFile: Sendable, Hashable {
     try syncFolder()
   }
 
-  /// Removes the file, and a draft a crash may have left; no file is no error.
+  /// Removes the file, a draft a crash may have left, and every copy that was set aside; no file is
+  /// no error.
   ///
   /// - Throws: `FileError` when there is a file that can't be removed.
   public func remove() throws(FileError) {
+    try removeFile()
+    try removeCopies()
+  }
+
+  /// Removes the file and its draft, and leaves copies that were set aside.
+  ///
+  /// - Throws: `FileError` when there is a file that can't be removed.
+  public func removeFile() throws(FileError) {
     var removedAny = false
     for path in [draftPath, url.path] {
       if unlink(path) == 0 {
@@ -89,7 +98,7 @@ public struct AtomicFile: Sendable, Hashable {
     }
   }
 
-  private func syncFolder() throws(FileError) {
+  func syncFolder() throws(FileError) {
     let descriptor = open(url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw systemError() }
     defer { close(descriptor) }
@@ -109,8 +118,10 @@ public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
     case read
     /// Writing the file.
     case write
-    /// Making sense of what was read.
+    /// Making sense of what was read: the file is damaged, or no file of ours.
     case understand
+    /// Using what a newer version of the program wrote; the file is whole.
+    case use
   }
 
   /// What was tried.

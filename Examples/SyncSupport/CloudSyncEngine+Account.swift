@@ -35,6 +35,7 @@ extension CloudSyncEngine {
       list.remove(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
       forgetStores()
       forgetMetadata()
+      forgetKeptRecords()
     case .encryptedDataReset:
       // The cloud lost its keys, not the person their data: this device has it all.
       forgetMetadata()
@@ -64,8 +65,10 @@ extension CloudSyncEngine {
     }
     forgetStores()
     forgetMetadata()
+    forgetKeptRecords()
     do {
       try stateFile.remove()
+      try settingsFile.file.removeCopies()
       try changeSettings { $0.owner = nil }
     } catch {
       tell(stateFile.url.lastPathComponent, code: 0, "\(error)")
@@ -96,6 +99,14 @@ extension CloudSyncEngine {
       } catch {
         tell(store.recordType.rawValue, code: 0, "\(error)")
       }
+    }
+  }
+
+  private func forgetKeptRecords() {
+    do {
+      try state.withLock { try $0.kept.clear() }
+    } catch {
+      tell(stateFile.url.lastPathComponent, code: 0, "\(error)")
     }
   }
 

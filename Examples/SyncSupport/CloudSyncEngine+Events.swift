@@ -88,14 +88,27 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
       news.add(.fetched(modification.record), type: modification.record.recordType)
     }
     for deletion in changes.deletions where deletion.recordID.zoneID == zoneID {
+      state.withLock { $0.kept.drop(deletion.recordID.recordName) }
       guard let id = UUID(uuidString: deletion.recordID.recordName) else { continue }
       news.add(.removed(id), type: deletion.recordType)
     }
     deliver(news, list)
   }
 
+  /// Shows the stores what no store could read when it came: the app may have been updated since.
+  func readKeptRecordsAgain(_ list: any PendingChangeList) {
+    var news = NewsByStore()
+    for record in state.withLock({ $0.kept.records }) {
+      news.add(.fetched(record), type: record.recordType)
+    }
+    deliver(news, list)
+  }
+
   /// Gives each store its news and does what the verdicts leave to do.
   func deliver(_ news: NewsByStore, _ list: any PendingChangeList) {
+    for type in news.types where store(type) == nil {
+      for case .fetched(let record) in news[type] { state.withLock { $0.kept.keep(record) } }
+    }
     var changes: [CKSyncEngine.PendingRecordZoneChange] = []
     for store in stores {
       let items = news[store.recordType.rawValue]
@@ -129,16 +142,24 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
     switch item {
     case .fetched(let record), .conflict(let record), .saved(let record):
       switch verdict.duty {
-      case .none, .save, .delete: state.metadata.remember(record)
-      case .forget: state.metadata.forget(record.recordID.recordName)
+      case .none, .save, .delete:
+        state.metadata.remember(record)
+        state.kept.drop(record.recordID.recordName)
+      case .forget:
+        state.metadata.forget(record.recordID.recordName)
+        state.kept.drop(record.recordID.recordName)
       case .ignore:
+        state.kept.keep(record)
         state.activity.note(
           SyncActivity.Problem(
             name: record.recordID.recordName, code: 0,
-            message: "A \(type.rawValue) record can't be read by this version; it was left alone."))
+            message:
+              "A \(type.rawValue) record is of a newer version; it is kept, and shown after an update."
+          ))
       }
     case .removed(let id), .deletionDone(let id), .vanished(let id):
       state.metadata.forget(id.uuidString)
+      state.kept.drop(id.uuidString)
     }
     guard let id = item.id else { return }
     if verdict.isVisible || verdict.resolution == .localWon {
@@ -159,6 +180,9 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
 /// News sorted by the type of the records they are about, each type's in the order they came.
 struct NewsByStore {
   private var lists: [String: [CloudNews]] = [:]
+
+  /// The types there is news of, in an order every run repeats.
+  var types: [String] { lists.keys.sorted() }
 
   /// The news for the store of `type`.
   subscript(type: String) -> [CloudNews] { lists[type] ?? [] }

@@ -14,9 +14,12 @@ extension CloudSyncEngine {
     } catch {
       let reason =
         (error as? CKSyncEngine.State.SerializationError)?.message ?? "It is no state of a sync."
-      throw FileError(
+      let damage = FileError(
         .understand, stateFile.url,
         "\(reason) Nothing was changed; without the file, sync starts anew and loses nothing.")
+      guard isRecovering, let copy = try stateFile.moveAside() else { throw damage }
+      state.withLock { $0.recoveries.append(FileRecovery(damage, copy: copy)) }
+      return nil
     }
   }
 
@@ -33,7 +36,7 @@ extension CloudSyncEngine {
     if isDue { writeDownOrTell() }
   }
 
-  /// Writes the stores, then the cached system fields, then the engine's state: in this order, so
+  /// Writes the stores, then cached system fields and kept records, then the engine's state: in this order, so
   /// that no file knows of something that an earlier one could still lose.
   func writeDown() throws {
     for store in stores { try store.writeDown() }
@@ -41,6 +44,7 @@ extension CloudSyncEngine {
       // A callback that outlives `stop()` must not bring back what that removed.
       guard state.list != nil else { return }
       try state.metadata.write()
+      try state.kept.write()
       if let serialization = state.unsavedState {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]

@@ -9,8 +9,9 @@ import Synchronization
 /// all stores of a zone, because a database is to have one `CKSyncEngine` only.
 ///
 /// Files, in the folder given: `cloud-sync-state.data` (the engine's state as it asks to be
-/// saved), `cloud-record-metadata.json` (cached system fields) and `cloud-sync-settings.json` (the
-/// switch, and whose data this is). May be used from any thread.
+/// saved), `cloud-record-metadata.json` (cached system fields), `cloud-kept-records.json` (records
+/// of newer versions of the app) and `cloud-sync-settings.json` (the switch, and whose data this
+/// is). May be used from any thread.
 public final class CloudSyncEngine: ChangeRecorder {
   /// The type of a store's records.
   public struct RecordType: RawRepresentable, Hashable, Sendable {
@@ -38,6 +39,7 @@ public final class CloudSyncEngine: ChangeRecorder {
     /// The engine's list of pending changes; there while sync runs.
     var list: (any PendingChangeList)?
     var metadata: SystemFieldsCache
+    var kept: KeptRecords
     var settings: SyncSettings
     var activity = SyncActivity()
     /// How often in a row a change was sent again, by record name.
@@ -48,6 +50,8 @@ public final class CloudSyncEngine: ChangeRecorder {
     var putOff = 0
     /// How many fetches and sends are running.
     var operations = 0
+    /// What was set aside since the engine was made.
+    var recoveries: [FileRecovery] = []
     /// Who wants to hear of visible changes.
     var observers: [UUID: AsyncStream<VisibleChange>.Continuation] = [:]
   }
@@ -58,6 +62,7 @@ public final class CloudSyncEngine: ChangeRecorder {
   let database: CKDatabase
   let automaticallySync: Bool
   let stores: [any SyncedStore]
+  let isRecovering: Bool
   let stateFile: AtomicFile
   let settingsFile: DocumentFile<SyncSettings>
   let state: Mutex<State>
@@ -70,22 +75,40 @@ public final class CloudSyncEngine: ChangeRecorder {
   ///   - zoneName: the zone's name.
   ///   - stores: the stores to keep in step; each with a record type of its own.
   ///   - automaticallySync: whether changes go out and pushes are followed without being asked.
+  ///   - isRecovering: whether damaged files of the engine are set aside, here and in ``start()``.
   /// - Throws: `FileError` when a file of the engine is damaged; nothing is changed then.
   public init(
     database: CKDatabase, directory: URL, zoneName: String = "ItsypadData",
-    stores: [any SyncedStore], automaticallySync: Bool = true
+    stores: [any SyncedStore], automaticallySync: Bool = true,
+    recovering isRecovering: Bool = false
   ) throws {
     self.zoneID = CKRecordZone.ID(zoneName: zoneName, ownerName: CKCurrentUserDefaultName)
     self.database = database
     self.automaticallySync = automaticallySync
     self.stores = stores
+    self.isRecovering = isRecovering
     self.stateFile = AtomicFile(directory.appendingPathComponent("cloud-sync-state.data"))
     self.settingsFile = DocumentFile(
       directory.appendingPathComponent("cloud-sync-settings.json"), format: "sync-settings")
     let metadata = try SystemFieldsCache(
-      directory.appendingPathComponent("cloud-record-metadata.json"))
-    let settings = try settingsFile.read() ?? SyncSettings()
-    self.state = Mutex(State(metadata: metadata, settings: settings))
+      directory.appendingPathComponent("cloud-record-metadata.json"), recovering: isRecovering)
+    let settings = try settingsFile.read(recovering: isRecovering)
+    let kept = try KeptRecords(
+      directory.appendingPathComponent("cloud-kept-records.json"), recovering: isRecovering)
+    var opened = State(metadata: metadata, kept: kept, settings: settings.body ?? SyncSettings())
+    opened.recoveries = [metadata.recovery, kept.recovery, settings.recovery].compactMap(\.self)
+    if kept.recovery != nil {
+      try stateFile.removeFile()
+      try opened.kept.write()
+    }
+    if settings.recovery != nil {
+      // Nobody can say any more whose items these are: the next sign-in will not take them for its
+      // own. The new file goes last, so that a crash in between repeats all of it.
+      try stateFile.removeFile()
+      opened.settings.owner = SyncSettings.unknownOwner
+      try settingsFile.write(opened.settings)
+    }
+    self.state = Mutex(opened)
     for store in stores { store.connect(to: self) }
   }
 
@@ -97,6 +120,12 @@ public final class CloudSyncEngine: ChangeRecorder {
 
   /// What was done so far, and which problems stand.
   public var activity: SyncActivity { state.withLock { $0.activity } }
+
+  /// The names of the records that a newer version of the app wrote: kept, and not shown.
+  public var keptRecordNames: [String] { state.withLock { $0.kept.names } }
+
+  /// The engine's files that were damaged and set aside; the stores' own are theirs to tell.
+  public var recoveries: [FileRecovery] { state.withLock { $0.recoveries } }
 
   /// How many changes the cloud has not confirmed yet.
   public var pendingCount: Int {
@@ -133,10 +162,19 @@ public final class CloudSyncEngine: ChangeRecorder {
   /// The zone is not saved here: that happens on the sign-in event, which an engine without saved
   /// state always delivers, and when the cloud says that the zone is missing.
   ///
-  /// - Throws: `FileError` when the saved state is damaged; it is left as it is.
+  /// When a store lost its file, the saved state goes, so that everything is fetched again.
+  ///
+  /// - Throws: `FileError` when the saved state is damaged; it is left as it is, unless the engine
+  ///   recovers.
   public func start() throws {
     guard !isRunning else { return }
-    let saved = try readState()
+    var saved = try readState()
+    if stores.contains(where: { $0.needsFullFetch }) {
+      try stateFile.removeFile()
+      saved = nil
+    }
+    // The order matters: once the note is gone, so is the state that knew too much.
+    for store in stores { store.fullFetchIsCertain() }
     let configuration = self.configuration(saved)
     let list = state.withLock { state in
       // Created under the lock: its first event asks whether it is the current one.
@@ -145,6 +183,7 @@ public final class CloudSyncEngine: ChangeRecorder {
       state.list = engine.state
       return engine.state
     }
+    readKeptRecordsAgain(list)
     if saved != nil { try handOver(to: list) }
   }
 
@@ -165,7 +204,11 @@ public final class CloudSyncEngine: ChangeRecorder {
     if let engine { Task.detached { await engine.cancelOperations() } }
     for store in stores { try store.writeDown() }
     try stateFile.remove()
-    try state.withLock { try $0.metadata.clear() }
+    try state.withLock { state in
+      try state.metadata.clear()
+      // The next start fetches all there is, and these among it.
+      try state.kept.clear()
+    }
   }
 
   /// Lets go of the engine without forgetting anything: what an app does when it quits.

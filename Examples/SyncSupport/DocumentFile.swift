@@ -41,7 +41,10 @@ public struct DocumentFile<Body: Codable & Sendable>: Sendable {
     }
     guard head.format == format else { throw damaged("it is of another format") }
     guard head.version <= version else {
-      throw damaged("a newer version of this program wrote it (format \(head.version))")
+      throw FileError(
+        .use, file.url,
+        "a newer version of this program wrote it (format \(head.version)). Nothing was changed; "
+          + "use that version.")
     }
     let body = data[split.upperBound..<data.index(before: data.endIndex)]
     guard head.checksum == Self.checksum(body) else {
@@ -51,6 +54,33 @@ public struct DocumentFile<Body: Codable & Sendable>: Sendable {
       return try JSONDecoder().decode(Body.self, from: body)
     } catch {
       throw damaged("its content does not fit its format")
+    }
+  }
+
+  /// What a document holds, and what had to be set aside to say so.
+  public struct Reading: Sendable {
+    /// The content; `nil` when there is no file, or a damaged one was set aside.
+    public let body: Body?
+    /// What was set aside, if anything.
+    public let recovery: FileRecovery?
+  }
+
+  /// What the document holds; with recovery, a damaged one counts as missing.
+  ///
+  /// The damaged file is copied to a name of its own and stays in place until the next `write`. So
+  /// a store first sees to it that the cloud is read from the beginning, and writes then: a crash in
+  /// between repeats the recovery. A file of a newer version is not damaged and is never set aside.
+  /// - Parameter isRecovering: whether to set a damaged file aside instead of throwing.
+  /// - Throws: `FileError`, as `read()`; with recovery, only for files that are of a newer version,
+  ///   can't be read at all, or can't be copied.
+  public func read(recovering isRecovering: Bool) throws(FileError) -> Reading {
+    do {
+      return Reading(body: try read(), recovery: nil)
+    } catch {
+      guard isRecovering, error.step == .understand, let copy = try file.setAside() else {
+        throw error
+      }
+      return Reading(body: nil, recovery: FileRecovery(error, copy: copy))
     }
   }
 
@@ -81,7 +111,9 @@ public struct DocumentFile<Body: Codable & Sendable>: Sendable {
   }
 
   private func damaged(_ reason: String) -> FileError {
-    FileError(.understand, file.url, "\(reason). Nothing was changed; move it away to start anew.")
+    FileError(
+      .understand, file.url,
+      "\(reason). Nothing was changed; open with recovery to set it aside and go on without it.")
   }
 
   /// FNV-1a over 64 bits, as 16 hexadecimal digits.

@@ -31,12 +31,23 @@ public struct OfflineQueue: Sendable {
   private var lastNumber: UInt64 = 0
   private var isWritten = true
 
+  /// What was set aside when the queue was opened, if anything.
+  public let recovery: FileRecovery?
+
+  /// Whether there was no file to read: then changes may be lost that nobody knows of any more.
+  public let isNew: Bool
+
   /// Opens the queue kept at `url`; without a file it is empty.
   ///
+  /// - Parameter isRecovering: whether a damaged file is set aside; then the queue is empty.
   /// - Throws: `FileError` when the file is damaged or can't be read; it is left as it is.
-  public init(_ url: URL) throws(FileError) {
+  public init(_ url: URL, recovering isRecovering: Bool = false) throws(FileError) {
     document = DocumentFile(url, format: "offline-queue")
-    for entry in try document.read() ?? [] {
+    let reading = try document.read(recovering: isRecovering)
+    recovery = reading.recovery
+    isNew = reading.body == nil
+    isWritten = !isNew
+    for entry in reading.body ?? [] {
       byID[entry.id] = entry
       lastNumber = max(lastNumber, entry.number)
     }

@@ -10,6 +10,8 @@ public final class SyncedDocument<Items: Codable & Sendable>: Sendable {
   private struct Body: Codable, Sendable {
     var items: Items
     var outbox: Outbox
+    /// Set while the items are not what the cloud has told so far; absent otherwise.
+    var isUnfetched: Bool?
   }
 
   private struct State: Sendable {
@@ -22,16 +24,44 @@ public final class SyncedDocument<Items: Codable & Sendable>: Sendable {
   private let recordType: CloudSyncEngine.RecordType
   private let state: Mutex<State>
 
+  /// What was set aside when the document was opened, if anything.
+  public let recovery: FileRecovery?
+
   /// Opens the document at `url`, or starts with `empty`.
   ///
+  /// - Parameters:
+  ///   - url: where the document is.
+  ///   - format: the format's name.
+  ///   - recordType: the type of the items' records.
+  ///   - empty: what the document holds when there is no file.
+  ///   - isRecovering: whether a damaged file is set aside; the document is empty then.
   /// - Throws: `FileError` when the file is damaged or can't be read; nothing is changed then.
   public init(
-    _ url: URL, format: String, recordType: CloudSyncEngine.RecordType, empty: Items
+    _ url: URL, format: String, recordType: CloudSyncEngine.RecordType, empty: Items,
+    recovering isRecovering: Bool = false
   ) throws(FileError) {
     self.file = DocumentFile(url, format: format)
     self.recordType = recordType
-    let body = try file.read() ?? Body(items: empty, outbox: Outbox())
-    self.state = Mutex(State(body: body))
+    let reading = try file.read(recovering: isRecovering)
+    recovery = reading.recovery
+    // No file, no news: whatever an engine has fetched before reached no document that is left.
+    var opened = State(
+      body: reading.body ?? Body(items: empty, outbox: Outbox(), isUnfetched: true))
+    opened.isWritten = reading.body != nil
+    state = Mutex(opened)
+    if recovery != nil { try writeDown() }
+  }
+
+  /// Whether the cloud has to be read from its beginning, because the file was lost or is new.
+  public var needsFullFetch: Bool { state.withLock { $0.body.isUnfetched ?? false } }
+
+  /// Notes that the cloud will be read from its beginning, whatever happens.
+  public func fullFetchIsCertain() {
+    state.withLock { state in
+      guard state.body.isUnfetched != nil else { return }
+      state.body.isUnfetched = nil
+      state.isWritten = false
+    }
   }
 
   /// Sets whom to tell about local changes; the reference is weak.
@@ -109,7 +139,8 @@ public final class SyncedDocument<Items: Codable & Sendable>: Sendable {
     }
   }
 
-  /// Empties the outbox and replaces the items, in memory and on the disk.
+  /// Empties the outbox and replaces the items, in memory and on the disk, and removes copies that
+  /// were set aside: they hold the old items.
   ///
   /// - Throws: `FileError` when the disk refuses; memory is changed all the same.
   public func replace(_ body: (inout Items) -> Void) throws {
@@ -118,14 +149,15 @@ public final class SyncedDocument<Items: Codable & Sendable>: Sendable {
       state.body.outbox = Outbox()
       state.isWritten = false
       try write(&state)
+      try file.file.removeCopies()
     }
   }
 
   /// Writes the file when it lags behind.
   ///
   /// - Throws: `FileError` when the disk refuses; the next call tries again.
-  public func writeDown() throws {
-    try state.withLock { try write(&$0) }
+  public func writeDown() throws(FileError) {
+    try state.withLock { state throws(FileError) in try write(&state) }
   }
 
   private func write(_ state: inout State) throws(FileError) {

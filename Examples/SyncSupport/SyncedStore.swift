@@ -44,6 +44,20 @@ public protocol SyncedStore: AnyObject, Sendable {
   ///
   /// - Throws: `FileError` when it can't be written; it stays in memory for the next call.
   func writeDown() throws
+
+  /// Whether the store lost its file or is new, so that the cloud has to be read from the beginning.
+  var needsFullFetch: Bool { get }
+
+  /// Notes that the cloud will be read from its beginning, whatever happens from now on.
+  func fullFetchIsCertain()
+}
+
+extension SyncedStore {
+  /// A store that never loses its file needs no second reading.
+  public var needsFullFetch: Bool { false }
+
+  /// Nothing to note.
+  public func fullFetchIsCertain() {}
 }
 
 /// Whoever is to hear of local changes: the engine, or a test.
@@ -107,7 +121,8 @@ public struct Verdict: Hashable, Sendable {
     case delete
     /// The item is nowhere: forget its tag, send nothing.
     case forget
-    /// The record makes no sense to this version of the app: leave it alone.
+    /// The record makes no sense to this version of the app: leave it alone, and keep it for one
+    /// that can read it.
     case ignore
   }
 

@@ -11,12 +11,19 @@ public struct SystemFieldsCache: Sendable {
   private var entries: [String: Data]
   private var isWritten = true
 
+  /// What was set aside when the cache was opened, if anything.
+  public let recovery: FileRecovery?
+
   /// Opens the cache at `url`.
   ///
+  /// - Parameter isRecovering: whether a damaged file is set aside; then the cache is empty.
   /// - Throws: `FileError` when the file is damaged or can't be read.
-  public init(_ url: URL) throws(FileError) {
+  public init(_ url: URL, recovering isRecovering: Bool = false) throws(FileError) {
     document = DocumentFile(url, format: "record-metadata")
-    entries = try document.read() ?? [:]
+    let reading = try document.read(recovering: isRecovering)
+    entries = reading.body ?? [:]
+    recovery = reading.recovery
+    isWritten = recovery == nil
   }
 
   /// Whether no record is known to the cloud.

@@ -32,22 +32,26 @@ public struct CloudTabRecord: Identifiable, Hashable, Sendable, Codable {
     self.lastModified = tab.lastModified
   }
 
-  /// Reads a record; `nil` when its name is no UUID, or name, content or date are missing.
+  /// Reads a record; `nil` when it is no tab that this version can show.
   ///
-  /// A record without them is refused rather than filled up, because an empty text made up here
-  /// would overwrite a good one there. The language is only a view on the text and has a default.
+  /// That is so when its name is no UUID, a field is of another type, or it is of a newer
+  /// `schemaVersion`. A missing field has its default, which is the same on every device: the name
+  /// "Untitled", no text, language `plain`, not locked, changed when the cloud saw it last.
   public init?(_ record: CKRecord) {
     guard record.recordType == CloudSyncEngine.RecordType.scratchTab.rawValue,
+      record.schemaVersion <= 1,
       let id = UUID(uuidString: record.recordID.recordName),
-      let name = record["name"] as? String,
-      let content = record["content"] as? String,
-      let lastModified = record["lastModified"] as? Date
+      let name = record.value("name", missing: "Untitled"),
+      let content = record.value("content", missing: ""),
+      let language = record.value("language", missing: "plain"),
+      let languageLocked = record.value("languageLocked", missing: 0 as Int64),
+      let lastModified = record.value("lastModified", missing: record.dateInCloud)
     else { return nil }
     self.id = id
     self.name = name
     self.content = content
-    self.language = record["language"] as? String ?? "plain"
-    self.languageLocked = (record["languageLocked"] as? Int64 ?? 0) != 0
+    self.language = language
+    self.languageLocked = languageLocked != 0
     self.lastModified = lastModified
   }
 

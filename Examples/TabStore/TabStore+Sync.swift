@@ -42,7 +42,8 @@ extension TabStore: SyncedStore {
       news.map { item in
         switch item {
         case .fetched(let record), .conflict(let record):
-          CloudTabRecord(record).map { Self.apply($0, &list, &log) } ?? Verdict(.ignore)
+          CloudTabRecord(record).map { Self.apply($0, &list, &log) }
+            ?? Self.hide(item.id, &list, &log)
         case .saved(let record):
           CloudTabRecord(record).map { Self.acknowledge($0, list, &log) } ?? Verdict(.ignore)
         case .removed(let id): Self.remove(id, &list, &log)
@@ -61,6 +62,14 @@ extension TabStore: SyncedStore {
   /// Writes `tabs.json` when it lags behind.
   public func writeDown() throws {
     try document.writeDown()
+  }
+
+  /// Whether `tabs.json` was lost, or this store is new.
+  public var needsFullFetch: Bool { document.needsFullFetch }
+
+  /// Takes back that the cloud has to be read from its beginning.
+  public func fullFetchIsCertain() {
+    document.fullFetchIsCertain()
   }
 
   /// Shows a tab that came from the cloud, unless a newer version is here.
@@ -105,6 +114,22 @@ extension TabStore: SyncedStore {
     log.outbox.noteSettled(remote.id)
     log.noteLocalChange()
     return Verdict(.none, resolution: isUnsent ? .cloudWon : nil, isVisible: true)
+  }
+
+  /// The cloud has a version that this one can't read: the engine keeps it, and what is here is
+  /// outdated. An edit that was not sent yet stays for the version that can bring both together.
+  private static func hide(
+    _ id: UUID?, _ list: inout TabList, _ log: inout ChangeLog
+  ) -> Verdict {
+    guard let id else { return Verdict(.ignore) }
+    if log.outbox.deleted.contains(id) { return Verdict(.delete) }
+    guard let local = list[id], local.isScratch, !log.outbox.unsent.contains(id) else {
+      return Verdict(.ignore)
+    }
+    list[id] = nil
+    log.outbox.forget(id)
+    log.noteLocalChange()
+    return Verdict(.ignore, isVisible: true)
   }
 
   /// The cloud took a version; only if it is still the latest one, nothing is left to send.

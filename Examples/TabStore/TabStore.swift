@@ -10,15 +10,22 @@ public final class TabStore: Sendable {
 
   /// Opens the tabs kept in `directory`.
   ///
+  /// - Parameters:
+  ///   - directory: the folder.
+  ///   - isRecovering: whether a damaged `tabs.json` is set aside under another name; the store is
+  ///     empty then, and the next ``CloudSyncEngine/start()`` fetches all the cloud has.
   /// - Throws: `FileError` when `tabs.json` is damaged or can't be read; nothing is changed then.
-  public init(directory: URL) throws {
+  public init(directory: URL, recovering isRecovering: Bool = false) throws {
     document = try SyncedDocument(
       directory.appendingPathComponent("tabs.json"), format: "tabs", recordType: .scratchTab,
-      empty: TabList())
+      empty: TabList(), recovering: isRecovering)
   }
 
   /// All tabs, in the order they were opened.
   public var tabs: [ScratchTab] { document.read { list, _ in list.tabs } }
+
+  /// What was damaged and set aside when the store was opened, if anything.
+  public var recovery: FileRecovery? { document.recovery }
 
   /// How many changes the cloud has not confirmed.
   public var unsentCount: Int { document.read { _, outbox in outbox.count } }

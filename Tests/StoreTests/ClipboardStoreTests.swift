@@ -19,7 +19,7 @@ struct ClipboardStoreTests {
     return record
   }
 
-  @Test("A record has the seed's type, name and fields")
+  @Test("C: a record has type ClipboardEntry, text and timestamp, and zone ItsypadData")
   func record() throws {
     let record = try record(entry(1, at: 2))
     #expect(record.recordType == "ClipboardEntry")
@@ -31,7 +31,7 @@ struct ClipboardStoreTests {
     #expect(CloudClipboardRecord(record) == nil)
   }
 
-  @Test("New, deleted, cleared and pruned entries are queued; images stay here")
+  @Test("C: text entries only: new, deleted, cleared and pruned ones are queued; images stay here")
   func localChanges() throws {
     let bench = try TabBench.signedIn()
     let image = ClipboardEntry(
@@ -53,7 +53,7 @@ struct ClipboardStoreTests {
     #expect(try ClipboardStore(directory: bench.folder.url).entries.isEmpty)
   }
 
-  @Test("At most 1,000 texts are kept; the oldest go as deletions, on every device the same")
+  @Test("C: at most 1,000 texts are kept; the oldest go as deletions, on every device the same")
   func limit() throws {
     let first = try TabBench.signedIn()
     try first.clipboard.add((1...1_000).map { entry($0, at: Double($0)) })
@@ -80,7 +80,7 @@ struct ClipboardStoreTests {
     #expect(second.clipboard.entries == first.clipboard.entries)
   }
 
-  @Test("The server wins a conflict; deletions and duplicates from elsewhere are taken")
+  @Test("C: the server wins a conflict; deletions and duplicates from elsewhere are taken")
   func remote() async throws {
     let bench = try TabBench.signedIn()
     try bench.clipboard.add([entry(1), entry(2)])
@@ -107,7 +107,7 @@ struct ClipboardStoreTests {
     #expect(bench.tabs.tabs.isEmpty)
   }
 
-  @Test("An entry the cloud lost by a deletion elsewhere goes here as well")
+  @Test("C: an entry the cloud lost by a deletion elsewhere goes here as well")
   func vanished() async throws {
     let bench = try TabBench.signedIn()
     try bench.clipboard.add(entry(1))
@@ -119,7 +119,7 @@ struct ClipboardStoreTests {
     #expect(try ClipboardStore(directory: bench.folder.url).entries.isEmpty)
   }
 
-  @Test("Entries with their texts survive a restart to the byte")
+  @Test("C: entries with their texts survive a restart to the byte")
   func restart() throws {
     let folder = try TemporaryFolder()
     let texts = [

@@ -12,7 +12,7 @@ struct GameResultAccountTests {
   let server = LoopbackServer()
   let container = ResultDevice.containerName
 
-  @Test("Another account sees nothing of the first one, and its own results arrive")
+  @Test("G: another account sees nothing of the first one, and its own results arrive")
   func switchAccounts() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let other = try ResultDevice(server, "other", account: "ben", folder: folders[1])
@@ -36,7 +36,7 @@ struct GameResultAccountTests {
     for device in [phone, other] { await device.store.stop() }
   }
 
-  @Test("Signing out removes results, queue and files at once; signing in brings them back")
+  @Test("G: signing out removes results, queue and files at once; signing in brings them back")
   func signOut() async throws {
     let folder = ResultFolder()
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folder)
@@ -59,7 +59,7 @@ struct GameResultAccountTests {
     await phone.store.stop()
   }
 
-  @Test("A switch while the app was not running is noticed at the next start")
+  @Test("G: a switch while the app was not running is noticed at the next start")
   func switchWhileStopped() async throws {
     let folder = ResultFolder()
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folder)
@@ -79,7 +79,7 @@ struct GameResultAccountTests {
     await again.store.stop()
   }
 
-  @Test("Results from before sync are uploaded and joined with those of the cloud, by ID")
+  @Test("G: existing local results are uploaded and joined with those of the cloud, by ID")
   func union() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let tablet = try ResultDevice(server, "tablet", account: "ada", folder: folders[1])
@@ -156,7 +156,7 @@ struct GameResultAccountTests {
     await phone.store.stop()
   }
 
-  @Test("After an expired token, what was deleted meanwhile goes")
+  @Test("G: after an expired token all is fetched again, and what was deleted meanwhile goes")
   func expiredToken() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folders[0])
@@ -176,7 +176,7 @@ struct GameResultAccountTests {
     for device in [phone, tablet] { await device.store.stop() }
   }
 
-  @Test("Setting up twice makes one zone and one subscription")
+  @Test("G: setting up twice makes one zone and one subscription")
   func setUpTwice() async throws {
     let folder = ResultFolder()
     for _ in 0..<2 {

@@ -27,7 +27,7 @@ struct GameResultChaosTests {
 
   /// Random additions, deletions, faults, restarts and losses of power on three devices; then all
   /// faults stop and everybody must hold the same results, none lost and none come back.
-  @Test("Three devices end with the same results, whatever happens on the way", arguments: seeds)
+  @Test("G: three devices end with the same results, whatever happens on the way", arguments: seeds)
   func convergence(_ seed: Int) async throws {
     var random = Random(state: UInt64(seed))
     let server = LoopbackServer()
@@ -122,7 +122,7 @@ struct GameResultChaosTests {
     return copy
   }
 
-  @Test("A result the cloud refuses is tried four times, kept, and holds up no other")
+  @Test("G: a result the cloud refuses is tried four times, kept, and holds up no other")
   func refused() async throws {
     let server = LoopbackServer()
     var limits = ServerLimits()

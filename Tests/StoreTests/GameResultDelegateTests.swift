@@ -78,7 +78,7 @@ struct GameResultDelegateTests {
     #expect(again.waiting == 1, "a deletion nobody handed out is not settled")
   }
 
-  @Test("On a conflict the server wins, and that is logged")
+  @Test("G: on a conflict the server wins, and that is logged")
   func conflict() async throws {
     let scene = try Scene(1_963...1_963)
     let record = try #require(await scene.batch()?.recordsToSave.first)
@@ -117,7 +117,7 @@ struct GameResultDelegateTests {
     var isFull = false
   }
 
-  @Test("Every code has its outcome for a save", arguments: CKError.Code.allCases)
+  @Test("G: every error code has its outcome for a save", arguments: CKError.Code.allCases)
   func saves(_ code: CKError.Code) async throws {
     let scene = try Scene(1_963...1_963)
     let record = try #require(await scene.batch()?.recordsToSave.first)
@@ -155,7 +155,7 @@ struct GameResultDelegateTests {
     #expect(scene.store.status.refused == (isRefused ? 1 : 0))
   }
 
-  @Test("Every code has its outcome for a deletion", arguments: CKError.Code.allCases)
+  @Test("G: every error code has its outcome for a deletion", arguments: CKError.Code.allCases)
   func deletions(_ code: CKError.Code) async throws {
     let scene = try Scene(1_963...1_963)
     let id = Self.id(scene.results[0])
@@ -209,7 +209,7 @@ struct GameResultDelegateTests {
     }
   }
 
-  @Test("Signing out and switching clear everything; a first sign-in clears nothing")
+  @Test("G: an account change clears everything at once; a first sign-in clears nothing")
   func accounts() async throws {
     let ada = CKRecord.ID(recordName: "_ada")
     let ben = CKRecord.ID(recordName: "_ben")
@@ -244,7 +244,7 @@ struct GameResultDelegateTests {
   func fetched() async throws {
     let scene = try Scene(1_963...1_963)
     let broken = GameResultRecordTests.solved.record()
-    broken["gameID"] = nil
+    broken["gameID"] = "?"
     let foreign = CKRecord(
       recordType: "Other",
       recordID: CKRecord.ID(recordName: UUID().uuidString, zoneID: ResultRecord.zoneID))
@@ -257,6 +257,9 @@ struct GameResultDelegateTests {
           })))
     #expect(Set(scene.store.results) == [news, scene.results[0]])
     #expect(scene.waiting == 0, "the cloud has it already")
+    #expect(
+      scene.store.keptRecordNames
+        == [broken.recordID.recordName, foreign.recordID.recordName].sorted())
     await scene.send(
       .fetchedRecordZoneChanges(
         .init(deletions: [.init(recordID: Self.id(news), recordType: "GameResult")])))
@@ -292,7 +295,7 @@ struct GameResultDelegateTests {
     #expect(scene.waiting == 1)
   }
 
-  @Test("Only pushes of the store's own subscription count")
+  @Test("G: only pushes of the store's own subscription count")
   func pushes() throws {
     let scene = try Scene()
     #expect(scene.store.receivedPush(subscriptionID: "user-data-zone-changes"))

@@ -145,7 +145,7 @@ struct GameResultParserTests {
       text: "Zip #596 is hard", problems: [.incomplete(game: "Zip", missing: "the time", line: 1)]),
   ]
 
-  @Test("Each game's text is read as people paste it", arguments: cases)
+  @Test("G: real share texts: each game's text is read as people paste it", arguments: cases)
   func table(_ example: Case) throws {
     let reading = try Self.parser.read(example.text, playedOn: ResultDevice.noon)
     #expect(reading.results.map(Self.told) == example.results)
@@ -185,7 +185,7 @@ struct GameResultParserTests {
     return try String(contentsOf: file, encoding: .utf8)
   }
 
-  @Test("The sample file is read without a gap")
+  @Test("G: the sample file of share texts is read without a gap")
   func samples() throws {
     let reading = try Self.parser.read(Self.fixture(), playedOn: ResultDevice.noon)
     #expect(reading.problems == [])
@@ -201,7 +201,7 @@ struct GameResultParserTests {
     #expect(broken.map { "\($0.gameName): \($0.sharedText)" } == [])
   }
 
-  @Test("IDs are the same for the same puzzle, on every device and in every version")
+  @Test("G: IDs are the same for the same puzzle, on every device and in every version")
   func identity() throws {
     func id(_ text: String, on day: Double = 0) throws -> String {
       try Self.parser.readOne(text, playedOn: ResultDevice.noon + day * 86_400).id.uuidString
@@ -218,7 +218,7 @@ struct GameResultParserTests {
     #expect(Game.wordle.id.uuidString == "5A3E71C0-9B42-4D17-8E60-2F4C11D9A501")
   }
 
-  @Test("Any text at all ends in results or an error, never in a trap")
+  @Test("G: any text at all ends in results or an error, never in a trap")
   func anything() throws {
     let pieces = [
       "Wordle", "Connections", "Quordle", "Mini Crossword", "Spelling Bee", "🌎", "Strands", "Zip",

@@ -28,7 +28,7 @@ struct GameResultQueueTests {
     }
   }
 
-  @Test("Five go at once, fewer two seconds after the last one")
+  @Test("G: the upload queue flushes at five, fewer two seconds after the last one")
   func uploadQueue() async {
     let clock = StandingClock()
     let groups = Groups()
@@ -53,7 +53,7 @@ struct GameResultQueueTests {
     #expect(groups.all.count == 4)
   }
 
-  @Test("A queue on the disk holds each change once, and loses none")
+  @Test("G: the offline queue on the disk holds each change once, and loses none")
   func offlineQueue() throws {
     let folder = ResultFolder()
     let url = folder.url.appendingPathComponent("offline-queue.json")
@@ -79,7 +79,7 @@ struct GameResultQueueTests {
     #expect(folder.names() == [])
   }
 
-  @Test("The retry plan waits 2, 4 and 8 seconds, longer when the server asks, then stops")
+  @Test("G: the retry plan waits 2, 4 and 8 seconds, longer when the server asks, then stops")
   func plan() {
     var plan = RetryPlan()
     let waits = [plan.next(), plan.next(), plan.next(), plan.next()]
@@ -92,7 +92,9 @@ struct GameResultQueueTests {
     #expect(asked == [.seconds(30), .seconds(4), .seconds(8)])
   }
 
-  @Test("Each failure has its message, and a promise to retry only when one follows")
+  @Test(
+    "G: the error table: each failure has its message, and a promise to retry only when one follows"
+  )
   func messages() {
     let table: [(CKError.Code, Bool, String?)] = [
       (.networkUnavailable, true, "No internet. Will sync when online."),
@@ -112,7 +114,7 @@ struct GameResultQueueTests {
     #expect(silent == [.serverRecordChanged, .operationCancelled, .changeTokenExpired])
   }
 
-  @Test("An empty list claims nothing before a sync succeeded")
+  @Test("G: first launch: never \"no results\" before the first sync ended")
   func firstLaunch() {
     let failure = SyncFailure(.serviceUnavailable, isRetrying: true)
     let table: [(SyncState, Date?, String)] = [
@@ -129,7 +131,7 @@ struct GameResultQueueTests {
   }
 
   @Test(
-    "A damaged file is a clear error, and nothing is changed",
+    "G: a damaged file is a clear error, and nothing is changed",
     arguments: [
       "results.json", "offline-queue.json", "cloud-record-metadata.json", "sync-settings.json",
       "sync-state.data",
@@ -157,7 +159,7 @@ struct GameResultQueueTests {
     #expect(try Data(contentsOf: url) == bytes)
   }
 
-  @Test("A crash between the two writes of a change is finished at the next start")
+  @Test("G: a crash between the two writes of a change is finished at the next start")
   func crashBetweenWrites() throws {
     let folder = ResultFolder()
     func open() throws -> GameResultStore {

@@ -14,7 +14,9 @@ struct GameResultRecordTests {
     id: UUID(), gameId: UUID(), gameName: "Mini Crossword", date: Date(timeIntervalSince1970: 0),
     score: nil, maxAttempts: 0, completed: false, sharedText: "")
 
-  @Test("A result survives the way through a record", arguments: [solved, failed])
+  @Test(
+    "G: one record per result, named by its ID, in UserDataZone; it survives the way there and back",
+    arguments: [solved, failed])
   func roundTrip(_ result: GameResult) throws {
     let record = result.record()
     #expect(try GameResult(reading: record) == result)
@@ -30,7 +32,7 @@ struct GameResultRecordTests {
     #expect(record.recordID.zoneID.zoneName == "UserDataZone")
   }
 
-  @Test("The record has the fields and types the plan names")
+  @Test("G: the record has the nine fields and types the plan names")
   func form() {
     let record = Self.solved.record()
     #expect(record.recordType == "GameResult")
@@ -45,7 +47,36 @@ struct GameResultRecordTests {
     #expect(record.object(forKey: "score") == nil)
   }
 
-  @Test("What is no result is refused by the field at fault")
+  @Test("G: a missing field has its documented default, the same on every device")
+  func defaults() throws {
+    let good = Self.solved
+    let epoch = Date(timeIntervalSinceReferenceDate: 0)
+    let cases: [([String], (GameResult) -> Bool)] = [
+      (["gameID"], { $0.gameId == Game.wordle.id && $0.gameName == "Wordle" }),
+      (["gameID", "gameName"], { $0.gameId == Game.wordle.id && $0.gameName == "Wordle" }),
+      (["gameName"], { $0.gameName == "Wordle" }),
+      (["gameType"], { $0 == good }),
+      (["date"], { $0.date == epoch }),
+      (["score"], { $0.score == nil && $0.completed }),
+      (["maxAttempts"], { $0.maxAttempts == 6 }),
+      (["completed"], { $0 == good }),
+      (["completed", "score"], { !$0.completed }),
+      (["sharedText"], { $0.sharedText.isEmpty && $0.score == 4 }),
+      (["parsedData"], { $0.parsedData.isEmpty && $0.score == 4 }),
+    ]
+    for (fields, isRight) in cases {
+      let record = good.record()
+      for field in fields { record.setObject(nil, forKey: field) }
+      #expect(isRight(try GameResult(reading: record)), "\(fields)")
+    }
+    let unknown = Self.failed.record()
+    for field in ["gameName", "maxAttempts"] { unknown.setObject(nil, forKey: field) }
+    #expect(try GameResult(reading: unknown).gameName == "mini crossword")
+    unknown.setObject(nil, forKey: "gameType")
+    #expect(try GameResult(reading: unknown).gameName == "Unknown game")
+  }
+
+  @Test("G: what is no result is refused by the field at fault")
   func refusals() {
     let broken: [(String, any CKRecordValueProtocol, ResultRecordError)] = [
       ("gameID", "x", .isUnreadable(field: "gameID")),
@@ -67,11 +98,13 @@ struct GameResultRecordTests {
       record.setObject(value, forKey: field)
       #expect(throws: error, "\(field)") { try GameResult(reading: record) }
     }
-    for field in Self.solved.record().allKeys() {
-      let record = Self.solved.record()
-      record.setObject(nil, forKey: field)
-      let isOptional = ["score", "parsedData"].contains(field)
-      #expect((GameResult(from: record) != nil) == isOptional, "\(field)")
+    let unnamed = Self.solved.record()
+    for field in ["gameID", "gameName", "gameType"] { unnamed.setObject(nil, forKey: field) }
+    #expect(throws: ResultRecordError.lacks(field: "gameID")) { try GameResult(reading: unnamed) }
+    for version in [2 as Int64, 99] {
+      let newer = Self.solved.record()
+      newer["schemaVersion"] = version
+      #expect(throws: ResultRecordError.isNewer) { try GameResult(reading: newer) }
     }
     let foreign = [
       CKRecord(recordType: "Other", recordID: Self.solved.record().recordID),

@@ -45,7 +45,9 @@ struct GameResultStreakTests {
   /// Places whose days are not all 24 hours long, some without a midnight, and UTC.
   static let zones = ["UTC", "Europe/Berlin", "America/Sao_Paulo", "Pacific/Apia", "Asia/Tehran"]
 
-  @Test("Days in a row are counted as people count them", arguments: cases, zones)
+  @Test(
+    "G: streaks are computed from results: days in a row as people count them", arguments: cases,
+    zones)
   func table(_ example: Case, _ zone: String) throws {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = try #require(TimeZone(identifier: zone))

@@ -136,12 +136,15 @@ final class ResultDevice: Sendable {
   let store: GameResultStore
   private let pushes: any SignalObservation
 
-  init(_ server: LoopbackServer, _ name: String, account: String?, folder: ResultFolder) throws {
+  init(
+    _ server: LoopbackServer, _ name: String, account: String?, folder: ResultFolder,
+    recovering: Bool = false
+  ) throws {
     device = server.device(name, signedInAs: account)
     let store = try GameResultStore(
       directory: folder.url,
       container: CKContainer(identifier: Self.containerName, transport: device), clock: clock,
-      calendar: Self.calendar, now: { Self.noon })
+      calendar: Self.calendar, recovering: recovering, now: { Self.noon })
     self.store = store
     pushes = device.observeSignals { [weak store] signal in
       guard case .push(let push) = signal else { return }

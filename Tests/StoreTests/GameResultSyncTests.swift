@@ -11,7 +11,7 @@ import Testing
 struct GameResultSyncTests {
   let server = LoopbackServer()
 
-  @Test("A result added on one device appears on the other by push")
+  @Test("G: a silent push on user-data-zone-changes brings a result from one device to the other")
   func push() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folders[0])
@@ -35,7 +35,7 @@ struct GameResultSyncTests {
     await tablet.store.stop()
   }
 
-  @Test("Fifty imported results go in about ten requests")
+  @Test("G: fifty imported results go in about ten requests, twelve at most")
   func fifty() async throws {
     let folder = ResultFolder()
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folder)
@@ -54,7 +54,7 @@ struct GameResultSyncTests {
     await phone.store.stop()
   }
 
-  @Test("Results added offline survive a restart and arrive once")
+  @Test("G: results added offline survive a restart in the queue and arrive once")
   func offlineRestart() async throws {
     let folder = ResultFolder()
     do {
@@ -82,7 +82,7 @@ struct GameResultSyncTests {
     await phone.store.stop()
   }
 
-  @Test("A lost answer neither doubles nor loses a result")
+  @Test("G: a lost answer neither doubles nor loses a result")
   func lostAnswer() async throws {
     let folder = ResultFolder()
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folder)
@@ -100,7 +100,7 @@ struct GameResultSyncTests {
   }
 
   @Test(
-    "Retries wait 2, 4 and 8 seconds and then stop",
+    "G: retries wait 2, 4 and 8 seconds and then stop",
     arguments: [
       CloudError.Code.serviceUnavailable, .zoneBusy, .networkFailure,
     ])
@@ -136,7 +136,7 @@ struct GameResultSyncTests {
     await phone.store.stop()
   }
 
-  @Test("Full storage is told and never retried; what waits goes when there is space")
+  @Test("G: full storage is told and never retried; what waits goes when there is space")
   func quota() async throws {
     let folder = ResultFolder()
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folder)
@@ -162,7 +162,7 @@ struct GameResultSyncTests {
     await phone.store.stop()
   }
 
-  @Test("On a conflict the server's version stays on both devices")
+  @Test("G: on a conflict the server's version stays on both devices")
   func conflict() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folders[0])
@@ -192,7 +192,7 @@ struct GameResultSyncTests {
     for device in [phone, tablet] { await device.store.stop() }
   }
 
-  @Test("A deletion reaches the other device and does not come back")
+  @Test("G: a deletion reaches the other device and does not come back")
   func deletion() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folders[0])
@@ -211,7 +211,7 @@ struct GameResultSyncTests {
     for device in [phone, tablet] { await device.store.stop() }
   }
 
-  @Test("Without pushes a device looks every five minutes")
+  @Test("G: without pushes a device looks every five minutes")
   func polling() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folders[0])
@@ -229,7 +229,7 @@ struct GameResultSyncTests {
     for device in [phone, tablet] { await device.store.stop() }
   }
 
-  @Test("Fetching page by page brings everything, also onto a new device")
+  @Test("G: a new device gets everything, page by page")
   func manyPages() async throws {
     var limits = ServerLimits()
     limits.zoneChangesPage = 7

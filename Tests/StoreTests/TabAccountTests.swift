@@ -35,7 +35,8 @@ struct TabAccountTests {
     #expect(await bench.batch().isEmpty, "\(what): the old account's data was offered")
   }
 
-  @Test("signOutClearsUserDatabaseAndMetadatabase, switching too: nothing of the account is left")
+  @Test(
+    "T: C: signOutClearsUserDatabaseAndMetadatabase, switching too: nothing of the account is left")
   func wipe() async throws {
     let changes: [CKSyncEngine.Event.AccountChange.ChangeType] = [
       .signOut(previousUser: TabBench.user),
@@ -51,7 +52,7 @@ struct TabAccountTests {
     }
   }
 
-  @Test("What stays on the device stays: tabs of files and images")
+  @Test("T: C: what stays on the device stays: tabs of files and images")
   func localOnly() async throws {
     let bench = try await annas()
     var fileTab = testTab(3)

@@ -22,13 +22,7 @@ final class TemporaryFolder: Sendable {
 
   /// The names of all files that hold `text` in any form a file of ours could hold it.
   func filesContaining(_ text: String) throws -> [String] {
-    let needles = [Data(text.utf8), Data(Data(text.utf8).base64EncodedString().dropLast(4).utf8)]
-    return try FileManager.default.subpathsOfDirectory(atPath: url.path).filter { name in
-      guard let data = FileManager.default.contents(atPath: url.path + "/" + name) else {
-        return false
-      }
-      return needles.contains { !$0.isEmpty && data.range(of: $0) != nil }
-    }
+    try TraceSearch(text).files(below: url)
   }
 }
 

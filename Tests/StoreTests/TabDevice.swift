@@ -21,17 +21,17 @@ final class TabDevice: Sendable {
   /// launch.
   init(
     _ server: LoopbackServer, _ name: String, account: String? = "anna",
-    folder: TemporaryFolder? = nil, automaticallySync: Bool = false
+    folder: TemporaryFolder? = nil, automaticallySync: Bool = false, recovering: Bool = false
   ) throws {
     let folder = try folder ?? TemporaryFolder()
     self.folder = folder
     link = server.device(name, signedInAs: account)
-    tabs = try TabStore(directory: folder.url)
-    clipboard = try ClipboardStore(directory: folder.url)
+    tabs = try TabStore(directory: folder.url, recovering: recovering)
+    clipboard = try ClipboardStore(directory: folder.url, recovering: recovering)
     let container = CKContainer(identifier: Self.container, transport: link)
     sync = try CloudSyncEngine(
       database: container.privateCloudDatabase, directory: folder.url,
-      stores: [tabs, clipboard], automaticallySync: automaticallySync)
+      stores: [tabs, clipboard], automaticallySync: automaticallySync, recovering: recovering)
     try sync.start()
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Row T: the files of the stores")
 struct TabFileTests {
-  @Test("Every damaged byte and every missing end of a file is noticed, and the file is kept")
+  @Test("T: every damaged byte and every missing end of a file is noticed, and the file is kept")
   func damage() throws {
     let folder = try TemporaryFolder()
     try TabStore(directory: folder.url).add(testTab(1, "content"))

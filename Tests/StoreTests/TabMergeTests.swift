@@ -88,7 +88,7 @@ struct TabMergeTests {
     CKError(.serverRecordChanged, userInfo: [CKRecordChangedErrorServerRecordKey: server])
   }
 
-  @Test("The matrix for merges: 24 cells, each from both sides, end the same everywhere")
+  @Test("T: last write wins by lastModified: the matrix for merges, 24 cells from both sides")
   func matrix() async throws {
     #expect(MergeCell.all.count == 24)
     for cell in MergeCell.all {
@@ -104,7 +104,7 @@ struct TabMergeTests {
     }
   }
 
-  @Test("At equal dates the greater bytes win, whoever asks; the order is total")
+  @Test("T: at equal lastModified the greater bytes win, whoever asks; the order is total")
   func tieBreak() {
     var versions: [CloudTabRecord] = []
     for content in ["a", "b", "a\0", "é", "e\u{301}"] {
@@ -125,7 +125,9 @@ struct TabMergeTests {
     }
   }
 
-  @Test("A conflict is settled on the server's record: its tag and foreign fields stay")
+  @Test(
+    "T: the winner's fields are copied onto the server's record, which is queued again: its tag and foreign fields stay"
+  )
   func serverRecord() async throws {
     let bench = try TabBench.signedIn()
     try bench.tabs.add(testTab(1, "mine", at: 10))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Row T: the tab store")
 struct TabStoreTests {
-  @Test("A record has the seed's type, name, fields and field types")
+  @Test("T: a record has type ScratchTab, its five fields with their types, and zone ItsypadData")
   func record() throws {
     var tab = testTab(1, "let a = 1", at: 1.5)
     tab.language = "swift"
@@ -24,7 +24,7 @@ struct TabStoreTests {
     #expect(CloudTabRecord(record) == CloudTabRecord(tab))
   }
 
-  @Test("Local changes are queued; tabs of files stay at home; a saved tab leaves the cloud")
+  @Test("T: only tabs without a file sync: new, edited, relabelled and closed ones are queued")
   func localChanges() async throws {
     let bench = try TabBench.signedIn()
     var fileTab = testTab(2)
@@ -51,7 +51,7 @@ struct TabStoreTests {
     #expect(bench.tabs.tabs.map(\.id) == [testID(1), testID(2)])
   }
 
-  @Test("An edit is newer than what it edits, also when the clock is behind")
+  @Test("T: lastModified moves forward with every edit, also when the clock is behind")
   func clockBehind() throws {
     let bench = try TabBench()
     try bench.tabs.add(testTab(1, "a", at: 100))
@@ -59,7 +59,7 @@ struct TabStoreTests {
     #expect(edited?.lastModified == testDate(100.001))
   }
 
-  @Test("Tabs and what is unsent survive a restart; the engine gets it again")
+  @Test("T: tabs and what is unsent survive a restart; the engine gets it again")
   func restart() async throws {
     let bench = try TabBench.signedIn()
     try bench.tabs.add([testTab(1), testTab(2), testTab(3)])
@@ -120,11 +120,12 @@ struct TabStoreTests {
     #expect(bench.pending == [])
   }
 
-  @Test("Remote versions and deletions arrive; unreadable and foreign records are left alone")
+  @Test("T: remote tabs are applied and removed; unreadable and foreign records are left alone")
   func remote() async throws {
     let bench = try TabBench.signedIn()
     let corrupted = CKRecord(recordType: "ScratchTab", recordID: TabBench.recordID(testID(4)))
-    corrupted["name"] = "no content"
+    corrupted["name"] = "text in another form"
+    corrupted["content"] = 7
     let nameless = CKRecord(
       recordType: "ScratchTab",
       recordID: CKRecord.ID(recordName: "invalid", zoneID: TabBench.zone))
@@ -135,6 +136,8 @@ struct TabStoreTests {
     #expect(bench.tabs.tabs == [testTab(1, "remote")])
     #expect(
       bench.sync.activity.problems.map(\.name) == [testID(4).uuidString, "invalid"])
+    #expect(
+      bench.sync.keptRecordNames == [testID(4).uuidString, testID(5).uuidString, "invalid"])
     // editRecordReceivedFromCloudKit: the first edit goes out with the received tag.
     try bench.tabs.updateContent(testID(1), "edited", now: testDate(1))
     #expect(bench.knows(1))
@@ -143,9 +146,11 @@ struct TabStoreTests {
       deleted: [(testID(1), "ScratchTab"), (testID(5), "Foreign"), (testID(6), "ScratchTab")])
     #expect(bench.tabs.tabs.isEmpty)
     #expect(!bench.knows(1))
+    #expect(bench.sync.keptRecordNames == [testID(4).uuidString, "invalid"])
   }
 
-  @Test("A deletion from elsewhere does not take an unsent edit; one here is not undone by a fetch")
+  @Test(
+    "T: a deletion from elsewhere does not take an unsent edit; one here is not undone by a fetch")
   func deletionsAndEdits() async throws {
     let bench = try TabBench.signedIn()
     bench.fetched([TabBench.record(testTab(1, "a")), TabBench.record(testTab(2, "b"))])
@@ -177,7 +182,7 @@ struct TabStoreTests {
     #expect(bench.tabs.tab(testID(1))?.content == "again")
   }
 
-  @Test("The switch: off forgets the cloud and keeps the tabs, on sends everything")
+  @Test("T: the sync switch: off forgets the cloud and keeps the tabs, on sends everything")
   func onOff() async throws {
     let bench = try TabBench()
     try bench.tabs.add([testTab(1), testTab(2)])
@@ -207,7 +212,8 @@ struct TabStoreTests {
     #expect(again.pending == ["saveZone ItsypadData", "delete \(testID(1))"])
   }
 
-  @Test("Moving in from the key-value store honours tombstones, later dates, and happens once")
+  @Test(
+    "T: C: migration from the key-value store honours tombstones, later dates, and happens once")
   func migration() throws {
     let bench = try TabBench()
     try bench.tabs.add([

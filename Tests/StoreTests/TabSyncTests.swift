@@ -28,7 +28,7 @@ struct TabSyncTests {
     }
   }
 
-  @Test("insertUpdateDelete: tabs and entries travel, change and go, both ways")
+  @Test("T: C: insertUpdateDelete: tabs and entries travel, change and go, both ways")
   func travel() async throws {
     let (server, phone, desk) = try pair()
     try phone.tabs.add((1...3).map { testTab($0) })
@@ -50,7 +50,7 @@ struct TabSyncTests {
     try await expectConverged(server, [phone, desk])
   }
 
-  @Test("The matrix for merges over the real engine and server")
+  @Test("T: the matrix for merges over the real engine and server")
   func matrix() async throws {
     for cell in MergeCell.all {
       for first in 0...1 {
@@ -154,7 +154,7 @@ struct TabSyncTests {
     try await expectConverged(server, [phone, desk])
   }
 
-  @Test("Another account on the device finds nothing, and the first one its own again")
+  @Test("T: C: another account on the device finds nothing, and the first one its own again")
   func accounts() async throws {
     let (server, phone, desk) = try pair()
     try phone.tabs.add(testTab(1, "annas"))
@@ -178,7 +178,7 @@ struct TabSyncTests {
     #expect(phone.tabs.tabs.map(\.content) == ["annas"])
   }
 
-  @Test("An account switched while the app was off, with sync on or off, mixes nothing")
+  @Test("T: C: an account switched while the app was off, with sync on or off, mixes nothing")
   func switchedWhileOff() async throws {
     for turnsOff in [false, true] {
       let server = LoopbackServer()
@@ -225,7 +225,7 @@ struct TabSyncTests {
     }
   }
 
-  @Test("Tokens expired, space run out, transient failures: everything arrives in the end")
+  @Test("T: C: tokens expired, space run out, transient failures: everything arrives in the end")
   func troubles() async throws {
     let (server, phone, desk) = try pair()
     try phone.tabs.add(testTab(1))
@@ -256,7 +256,7 @@ struct TabSyncTests {
     }
   }
 
-  @Test("Automatic sync: an edit reaches the other device without being asked for")
+  @Test("T: automatic sync: an edit reaches the other device without being asked for")
   func automatic() async throws {
     let server = LoopbackServer()
     let phone = try TabDevice(server, "phone", automaticallySync: true)
@@ -271,7 +271,7 @@ struct TabSyncTests {
     withExtendedLifetime((phone, desk)) {}
   }
 
-  @Test("Sync turned off and on again: nothing doubles, what was closed meanwhile goes")
+  @Test("T: C: sync turned off and on again: nothing doubles, what was closed meanwhile goes")
   func offAndOn() async throws {
     let (server, phone, desk) = try pair()
     try phone.tabs.add([testTab(1), testTab(2), testTab(3)])

@@ -1,0 +1,154 @@
+import CloudSync
+import Foundation
+import LoopbackServer
+import Testing
+
+@testable import ClipboardStore
+@testable import SyncSupport
+@testable import TabStore
+
+@Suite("Rows T and C: damaged files", .timeLimit(.minutes(2)))
+struct TabRecoveryTests {
+  /// The files of the folder both stores share, and whether what was not sent yet survives.
+  static let files = [
+    ("tabs.json", false), ("clipboard.json", false), ("cloud-sync-state.data", true),
+    ("cloud-record-metadata.json", true), ("cloud-sync-settings.json", false),
+  ]
+
+  /// What a file may look like after an accident.
+  enum Damage: CaseIterable {
+    case empty, cutOff, oneBit, zeros, lost
+
+    func strike(_ url: URL) throws {
+      var data = try Data(contentsOf: url)
+      switch self {
+      case .empty: data = Data()
+      case .cutOff: data = data.prefix(data.count / 2)
+      case .oneBit: data[data.count * 2 / 3] ^= 0x01
+      case .zeros: data = Data(count: data.count)
+      case .lost: return try FileManager.default.removeItem(at: url)
+      }
+      try data.write(to: url)
+    }
+  }
+
+  @Test(
+    "T: C: a damaged file is a clear error, is set aside whole, and the cloud fills in",
+    arguments: files, Damage.allCases)
+  func damage(_ file: (name: String, keepsUnsent: Bool), _ damage: Damage) async throws {
+    let server = LoopbackServer()
+    let other = try TabDevice(server, "other")
+    try other.tabs.add([testTab(1, "one"), testTab(2, "two")])
+    try other.clipboard.add((1...3).map(Self.entry))
+    try await other.sync.sync()
+
+    let folder = try TemporaryFolder()
+    let device = try TabDevice(server, "device", folder: folder)
+    try device.sync.setEnabled(true)
+    try await device.sync.sync()
+    try device.tabs.updateContent(testID(1), "not sent yet", now: testDate(5))
+    try await device.sync.shutDown()
+    // Meanwhile the world goes on.
+    try other.tabs.updateContent(testID(2), "newer", now: testDate(9))
+    try await other.sync.sync()
+
+    let url = folder.url.appendingPathComponent(file.name)
+    try damage.strike(url)
+    let struck = try? Data(contentsOf: url)
+    if damage != .lost {
+      let refusal = #expect(throws: FileError.self, "\(file.name)") {
+        try TabDevice(server, "device", folder: folder)
+      }
+      #expect(refusal?.description.contains(file.name) == true)
+      #expect(try Data(contentsOf: url) == struck)
+    }
+
+    let again = try TabDevice(server, "device", folder: folder, recovering: true)
+    let recoveries =
+      again.sync.recoveries + [again.tabs.recovery, again.clipboard.recovery].compactMap(\.self)
+    #expect(recoveries.map(\.error.url.lastPathComponent) == (damage == .lost ? [] : [file.name]))
+    for recovery in recoveries {
+      #expect(try Data(contentsOf: recovery.copy) == struck)
+      #expect(recovery.description.contains(file.name + ".damaged-1"))
+    }
+    try await again.sync.sync()
+    try await other.sync.sync()
+    #expect(again.content == other.content)
+    #expect(try await server.content() == other.content)
+    #expect(again.tabs.tab(testID(2))?.content == "newer")
+    #expect(again.clipboard.entries.count == 3)
+    let survives =
+      file.keepsUnsent || (file.name == "clipboard.json")
+      || (damage == .lost && file.name == "cloud-sync-settings.json")
+    #expect(again.tabs.tab(testID(1))?.content == (survives ? "not sent yet" : "one"))
+    // And the next launch is an ordinary one.
+    try await again.sync.shutDown()
+    let third = try TabDevice(server, "device", folder: folder)
+    #expect(third.content == other.content)
+  }
+
+  @Test(
+    "T: a second accident makes a second copy, and a file of a newer version is never set aside")
+  func copies() throws {
+    let folder = try TemporaryFolder()
+    let url = folder.url.appendingPathComponent("tabs.json")
+    for round in 1...3 {
+      try Data("garbage \(round)".utf8).write(to: url)
+      let store = try TabStore(directory: folder.url, recovering: true)
+      #expect(store.recovery?.copy.lastPathComponent == "tabs.json.damaged-\(round)")
+      #expect(store.tabs.isEmpty)
+      try store.add(testTab(round))
+    }
+    let copies = AtomicFile(url).copies
+    #expect(
+      try copies.map { try String(contentsOf: $0, encoding: .utf8) }
+        == ["garbage 1", "garbage 2", "garbage 3"])
+
+    let newer = try String(contentsOf: url, encoding: .utf8)
+      .replacingOccurrences(of: "\"version\":1", with: "\"version\":2")
+    try Data(newer.utf8).write(to: url)
+    let error = #expect(throws: FileError.self) {
+      try TabStore(directory: folder.url, recovering: true)
+    }
+    #expect(error?.step == .use)
+    #expect(try Data(contentsOf: url) == Data(newer.utf8))
+    #expect(AtomicFile(url).copies.count == 3)
+  }
+
+  @Test("T: C: a crash at any step of a recovery only repeats it")
+  func crashes() async throws {
+    let server = LoopbackServer()
+    let folder = try TemporaryFolder()
+    let device = try TabDevice(server, "device", folder: folder)
+    try device.tabs.add(testTab(1, "one"))
+    try await device.sync.sync()
+    try await device.sync.shutDown()
+    let url = folder.url.appendingPathComponent("tabs.json")
+    try Data("garbage".utf8).write(to: url)
+    // The store is opened and the app dies before sync starts: the old engine state is still there.
+    #expect(try TabStore(directory: folder.url, recovering: true).tabs.isEmpty)
+    #expect(try TabStore(directory: folder.url).needsFullFetch)
+    let again = try TabDevice(server, "device", folder: folder)
+    try await again.sync.sync()
+    #expect(again.tabs.tabs.map(\.content) == ["one"])
+    #expect(!again.tabs.needsFullFetch)
+  }
+
+  @Test("T: C: signing out removes what was set aside, too")
+  func copiesGoWithTheAccount() async throws {
+    let bench = try TabBench.signedIn()
+    for name in Self.files.map(\.0) {
+      let url = bench.folder.url.appendingPathComponent(name)
+      try Data("secret of \(name)".utf8).write(to: url)
+      _ = try AtomicFile(url).setAside()
+    }
+    #expect(try bench.folder.filesContaining("secret of").count == 10)
+    bench.account(.signOut(previousUser: TabBench.user))
+    #expect(try bench.folder.filesContaining("secret of") == [])
+  }
+
+  static func entry(_ number: Int) -> ClipboardEntry {
+    ClipboardEntry(
+      id: testID(100 + number), text: "copied \(number)", timestamp: testDate(Double(number)))
+  }
+}
