@@ -60,11 +60,18 @@ package struct Terminal: Hashable, Sendable {
 
 /// How words look on a terminal with colours.
 package enum Style: Int, Sendable {
+  /// As the terminal shows words anyway.
   case plain = 0
+  /// For titles.
   case bold = 1
+  /// For what matters less than the words beside it.
   case dim = 2
+  /// For what went wrong.
   case red = 31
+  /// For what went well.
   case green = 32
+  /// For what is not done yet.
   case yellow = 33
+  /// For what leads elsewhere.
   case blue = 34
 }
