@@ -83,7 +83,7 @@ struct TabFailureTests {
     #expect(bench.sync.activity.problems.isEmpty)
   }
 
-  @Test("Without space a change is kept, and sent when a deletion made room or at the next start")
+  @Test("T: C: without space a change is kept, and sent when a deletion made room or at a new start")
   func quota() async throws {
     let bench = try TabBench.signedIn()
     bench.fetched([TabBench.record(testTab(2))])

@@ -1,0 +1,166 @@
+import CloudSync
+import Foundation
+import LoopbackServer
+import Synchronization
+import Testing
+
+@testable import ClipboardStore
+@testable import SyncSupport
+@testable import TabStore
+
+/// What the row and its seed ask for and no other test looks at.
+@Suite("Row T: line by line", .timeLimit(.minutes(1)))
+struct TabRowTests {
+  @Test("T: the files have the seed's names: the engine's state and the cached system fields")
+  func files() async throws {
+    let server = LoopbackServer()
+    let device = try TabDevice(server, "device")
+    try device.tabs.add(testTab(1))
+    try await device.sync.sync()
+    try await device.sync.shutDown()
+    let folder = device.folder.url
+    let state = try Data(contentsOf: folder.appendingPathComponent("cloud-sync-state.data"))
+    _ = try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: state)
+    let metadata = try SystemFieldsCache(
+      folder.appendingPathComponent("cloud-record-metadata.json"))
+    let record = try #require(metadata.record(TabBench.recordID(testID(1))))
+    #expect(record.recordChangeTag != nil && record.allKeys().isEmpty)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    #expect(
+      names == [
+        "clipboard.json", "cloud-record-metadata.json", "cloud-sync-settings.json",
+        "cloud-sync-state.data", "tabs.json",
+      ])
+    // Both are really used: without them the first edit after a launch would meet a conflict.
+    let again = try TabDevice(server, "device", folder: device.folder)
+    try again.tabs.updateContent(testID(1), "edited", now: testDate(9))
+    try await again.sync.sync()
+    #expect(again.sync.activity.conflicts.isEmpty && again.sync.activity.saved == 1)
+  }
+
+  @Test("T: a conflict is decided by lastModified and sent again, over the server, both ways")
+  func lastWriteWins() async throws {
+    for mineIsLater in [true, false] {
+      let server = LoopbackServer()
+      let (phone, desk) = (try TabDevice(server, "phone"), try TabDevice(server, "desk"))
+      try phone.tabs.add(testTab(1))
+      try await phone.sync.sync()
+      try await desk.sync.sync()
+      try desk.tabs.updateContent(testID(1), "theirs", now: testDate(50))
+      try await desk.sync.sync()
+      try phone.tabs.updateContent(testID(1), "mine", now: testDate(mineIsLater ? 60 : 40))
+      // Only sending: the conflict has to come from the save, not from a fetch before it.
+      try? await phone.engine?.sendChanges()
+      #expect(
+        phone.sync.activity.conflicts.map(\.resolution) == [mineIsLater ? .localWon : .cloudWon])
+      try await phone.sync.sync()
+      try await desk.sync.sync()
+      let winner = mineIsLater ? "mine" : "theirs"
+      #expect(phone.tabs.tab(testID(1))?.content == winner)
+      #expect(desk.tabs.tab(testID(1))?.content == winner)
+      #expect(try await server.content() == phone.content)
+    }
+  }
+
+  @Test("T: a tab opened from the cloud and one closed by it, through the store's own calls")
+  func applyAndRemove() throws {
+    let store = try TabStore(directory: TemporaryFolder().url)
+    try store.applyCloudTab(CloudTabRecord(testTab(1, "theirs")))
+    #expect(store.tabs == [testTab(1, "theirs")] && store.unsentCount == 0)
+    try store.removeCloudTab(id: testID(1))
+    #expect(store.tabs.isEmpty && store.unsentCount == 0)
+  }
+
+  @Test("T: startIfEnabled at launch follows the switch, which outlives the app")
+  func launch() throws {
+    let folder = try TemporaryFolder()
+    func app() throws -> TabBench { try TabBench(folder) }
+    let first = try app()
+    try first.sync.startIfEnabled()
+    #expect(!first.sync.isRunning && !first.sync.isEnabled, "off until somebody wants it")
+    try first.sync.setEnabled(true)
+    #expect(first.sync.isRunning)
+    let second = try app()
+    try second.sync.startIfEnabled()
+    #expect(second.sync.isRunning)
+    try second.sync.setEnabled(false)
+    let third = try app()
+    try third.sync.startIfEnabled()
+    #expect(!third.sync.isRunning)
+  }
+
+  @Test("T: C: no byte of the old account is left in memory, files or log")
+  func nothingLeft() async throws {
+    for isSwitch in [true, false] {
+      let server = LoopbackServer()
+      // Made at run time, so that no literal of the program is found instead.
+      let secret = "needle-\(UInt64.random(in: 1 << 60...UInt64.max))"
+      let folder = try TemporaryFolder()
+      let device = try TabDevice(server, "device", folder: folder)
+      try device.tabs.add([testTab(1, secret), testTab(2, "\(secret) of another")])
+      try device.clipboard.add(
+        ClipboardEntry(id: testID(3), text: "copied \(secret)", timestamp: testDate(1)))
+      try await device.sync.sync()
+      let other = TabNewerVersionTests.OtherVersion(server)
+      let newer = try await other.record(2)
+      newer["schemaVersion"] = 2
+      try await other.database.save(newer)
+      try await device.sync.sync()
+      try device.tabs.updateContent(testID(1), "\(secret) unsent", now: testDate(9))
+      // A file was damaged once, too, and a crash left a draft behind.
+      let tabs = folder.url.appendingPathComponent("tabs.json")
+      _ = try AtomicFile(tabs).setAside()
+      try Data(secret.utf8).write(to: URL(fileURLWithPath: tabs.path + ".new"))
+      let holding = try folder.filesContaining(secret)
+      #expect(
+        holding == [
+          "clipboard.json", "cloud-kept-records.json", "tabs.json", "tabs.json.damaged-1",
+          "tabs.json.new",
+        ])
+      #expect(try !folder.filesContaining(testID(1).uuidString).isEmpty)
+      weak let engine = device.engine
+
+      #expect(Self.memory(of: device).contains(secret))
+      let owner = try #require(device.sync.state.withLock { $0.settings.owner })
+      if isSwitch { device.link.signIn(as: "ben") } else { device.link.signOut() }
+      _ = try? await device.sync.sync()
+      for text in [secret, testID(1).uuidString, testID(3).uuidString, owner] {
+        #expect(try folder.filesContaining(text) == [], "\(text)")
+      }
+      #expect(device.content == DeviceContent(tabs: [], entries: []))
+      #expect(device.tabs.unsentCount == 0 && device.clipboard.unsentCount == 0)
+      #expect(device.sync.keptRecordNames == [] && device.sync.recoveries.isEmpty)
+      #expect(device.engine?.state.pendingRecordZoneChanges == [])
+      let memory = Self.memory(of: device)
+      for text in [secret, testID(1).uuidString, testID(3).uuidString, owner] {
+        #expect(!memory.contains(text), "\(text)")
+      }
+      try await device.sync.shutDown()
+      #expect(engine == nil, "the engine of the old account is still held")
+      // The server is asked nothing: it keeps what is Anna's for Anna.
+      #expect(try await server.content().tabs.count >= 1)
+    }
+  }
+
+  /// Everything the stores and their coordinator hold, written out.
+  static func memory(of device: TabDevice) -> String {
+    var text = ""
+    dump(device.sync.activity, to: &text)
+    device.tabs.document.read {
+      dump($0, to: &text)
+      dump($1, to: &text)
+    }
+    device.clipboard.document.read {
+      dump($0, to: &text)
+      dump($1, to: &text)
+    }
+    device.sync.state.withLock { state in
+      dump(state.metadata, to: &text)
+      dump(state.kept.records.map(\.description), to: &text)
+      dump(state.settings, to: &text)
+      dump(state.attempts, to: &text)
+      dump(state.recoveries, to: &text)
+    }
+    return text
+  }
+}
