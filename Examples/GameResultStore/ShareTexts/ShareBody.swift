@@ -99,6 +99,6 @@ struct ShareBody: Sendable {
   }
 
   private func isBlank(_ line: Range<Int>) -> Bool {
-    line.allSatisfy { text[$0] == " " }
+    line.allSatisfy { text[$0] == " " || text[$0] == ">" }
   }
 }

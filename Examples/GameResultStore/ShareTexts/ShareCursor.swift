@@ -34,15 +34,28 @@ struct ShareCursor: Sendable {
   /// The scalar at the cursor; `nil` at the end.
   var next: Unicode.Scalar? { index < end ? text[index] : nil }
 
-  /// Goes past blanks, with `lines` past line ends too.
+  /// Goes past blanks, with `lines` past line ends too, and past the marks of quoted lines there.
   mutating func skipBlanks(lines: Bool = false) {
-    while let next, next == " " || (lines && next == "\n") { index += 1 }
+    var isAtLineStart = false
+    while let next {
+      if lines, next == "\n" {
+        isAtLineStart = true
+      } else if next != " ", !(isAtLineStart && next == ">") {
+        return
+      }
+      index += 1
+    }
   }
 
-  /// Goes past `word` in any case, which has to end there unless it is a sign.
+  /// Goes past `word` in any case, which has to end there unless it is a sign; a blank in it stands
+  /// for any number of blanks.
   mutating func take(_ word: String) -> Bool {
     var place = index
     for expected in word.unicodeScalars {
+      if expected == " ", place < end, text[place] == " " {
+        while place < end, text[place] == " " { place += 1 }
+        continue
+      }
       guard place < end, text[place].lowercasedASCII == expected.lowercasedASCII else {
         return false
       }

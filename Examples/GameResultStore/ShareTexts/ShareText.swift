@@ -1,7 +1,7 @@
 /// Pasted text made uniform, scalar by scalar, with the way back to the original.
 ///
 /// Gone are variation selectors, zero-width and direction marks; all line ends are `\n`, all
-/// blanks spaces, full-width letters and digits plain ones, and chat names of squares such as
+/// blanks spaces, letters and digits of other widths and scripts plain ones, and chat names of squares such as
 /// `:large_green_square:` the squares themselves.
 struct ShareText: Sendable {
   /// The most scalars that are looked at.
@@ -84,8 +84,18 @@ struct ShareText: Sendable {
     case 0x09, 0xa0, 0x1680, 0x2000...0x200a, 0x202f, 0x205f, 0x3000: " "
     case 0xfe00...0xfe0f, 0x200b...0x200f, 0x202a...0x202e, 0x2060...0x206f, 0xfeff, 0xad: nil
     case 0xff01...0xff5e: Unicode.Scalar(scalar.value - 0xfee0)
+    // Arabic, Persian and Hindi digits, those of the mathematical alphabets, and fraction slashes.
+    case 0x0660...0x0669, 0x06f0...0x06f9, 0x0966...0x096f:
+      Unicode.Scalar(0x30 + Self.digit(scalar.value))
+    case 0x1d7ce...0x1d7ff: Unicode.Scalar(0x30 + (scalar.value - 0x1d7ce) % 10)
+    case 0x066b, 0x066c: ","
+    case 0x2044, 0x2215: "/"
     default: scalar
     }
+  }
+
+  private static func digit(_ value: UInt32) -> UInt32 {
+    value < 0x06f0 ? value - 0x0660 : value < 0x0966 ? value - 0x06f0 : value - 0x0966
   }
 
   private static let chatNames: [(name: String, square: Unicode.Scalar)] = [
