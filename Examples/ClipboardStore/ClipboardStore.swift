@@ -15,8 +15,8 @@ public final class ClipboardStore: Sendable {
   ///
   /// - Parameters:
   ///   - directory: the folder.
-  ///   - isRecovering: whether a damaged `clipboard.json` is set aside under another name; the store is
-  ///     empty then, and the next ``CloudSyncEngine/start()`` fetches all the cloud has.
+  ///   - isRecovering: whether a damaged `clipboard.json` is set aside under another name; the
+  ///     store is empty then, and the next ``CloudSyncEngine/start()`` fetches all the cloud has.
   /// - Throws: `FileError` when `clipboard.json` is damaged or can't be read; nothing is changed
   ///   then.
   public init(directory: URL, recovering isRecovering: Bool = false) throws {

@@ -260,8 +260,10 @@ extension StoreCore {
     uploadEverythingAgain(engine, &state)
   }
 
-  /// Makes larger groups of many: fifty results go in groups of five, but ten thousand of them would
-  /// make two thousand requests, each with its files to write.
+  /// Makes larger groups of many.
+  ///
+  /// Fifty results go in groups of five, but ten thousand of them would make two thousand requests,
+  /// each with its files to write.
   private func joinGroups(_ state: inout State) {
     guard state.groups.count > Self.mostGroups else { return }
     let ids = Array(state.groups.joined())

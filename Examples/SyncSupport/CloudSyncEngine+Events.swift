@@ -154,7 +154,7 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
           SyncActivity.Problem(
             name: record.recordID.recordName, code: 0,
             message:
-              "A \(type.rawValue) record is of a newer version; it is kept, and shown after an update."
+              "A \(type.rawValue) record is of a newer version; it is kept for after an update."
           ))
       }
     case .removed(let id), .deletionDone(let id), .vanished(let id):

@@ -36,8 +36,9 @@ extension CloudSyncEngine {
     if isDue { writeDownOrTell() }
   }
 
-  /// Writes the stores, then cached system fields and kept records, then the engine's state: in this order, so
-  /// that no file knows of something that an earlier one could still lose.
+  /// Writes the stores, then system fields and kept records, then the engine's state.
+  ///
+  /// In this order, so that no file knows of something that an earlier one could still lose.
   func writeDown() throws {
     for store in stores { try store.writeDown() }
     try state.withLock { state in

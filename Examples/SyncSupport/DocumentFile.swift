@@ -68,8 +68,8 @@ public struct DocumentFile<Body: Codable & Sendable>: Sendable {
   /// What the document holds; with recovery, a damaged one counts as missing.
   ///
   /// The damaged file is copied to a name of its own and stays in place until the next `write`. So
-  /// a store first sees to it that the cloud is read from the beginning, and writes then: a crash in
-  /// between repeats the recovery. A file of a newer version is not damaged and is never set aside.
+  /// a store first sees to it that the cloud is read from its beginning, and writes then: a crash
+  /// in between repeats the recovery. A file of a newer version is not damaged and never set aside.
   /// - Parameter isRecovering: whether to set a damaged file aside instead of throwing.
   /// - Throws: `FileError`, as `read()`; with recovery, only for files that are of a newer version,
   ///   can't be read at all, or can't be copied.

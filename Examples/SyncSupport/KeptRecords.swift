@@ -92,8 +92,9 @@ extension CKRecord {
     return object as? Value
   }
 
-  /// When the cloud saw the record last, the same on every device: the stand-in for a date that is
-  /// missing. The beginning of 2001 for a record that never was in the cloud.
+  /// When the cloud saw the record last: the stand-in for a date that is missing.
+  ///
+  /// The same on every device. The beginning of 2001 for a record that never was in the cloud.
   public var dateInCloud: Date {
     modificationDate ?? creationDate ?? Date(timeIntervalSinceReferenceDate: 0)
   }

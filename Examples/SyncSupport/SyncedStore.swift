@@ -45,7 +45,7 @@ public protocol SyncedStore: AnyObject, Sendable {
   /// - Throws: `FileError` when it can't be written; it stays in memory for the next call.
   func writeDown() throws
 
-  /// Whether the store lost its file or is new, so that the cloud has to be read from the beginning.
+  /// Whether the store lost its file or is new, so that the cloud has to be read from its start.
   var needsFullFetch: Bool { get }
 
   /// Notes that the cloud will be read from its beginning, whatever happens from now on.

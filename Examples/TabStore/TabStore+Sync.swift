@@ -116,8 +116,10 @@ extension TabStore: SyncedStore {
     return Verdict(.none, resolution: isUnsent ? .cloudWon : nil, isVisible: true)
   }
 
-  /// The cloud has a version that this one can't read: the engine keeps it, and what is here is
-  /// outdated. An edit that was not sent yet stays for the version that can bring both together.
+  /// The cloud has a version that this one can't read; what is here is outdated.
+  ///
+  /// The engine keeps it. An edit that was not sent yet stays, for the version of the app that can
+  /// bring both together.
   private static func hide(
     _ id: UUID?, _ list: inout TabList, _ log: inout ChangeLog
   ) -> Verdict {

@@ -15,7 +15,7 @@ struct GameResultRecordTests {
     score: nil, maxAttempts: 0, completed: false, sharedText: "")
 
   @Test(
-    "G: one record per result, named by its ID, in UserDataZone; it survives the way there and back",
+    "G: one record per result, named by its ID, in UserDataZone, there and back",
     arguments: [solved, failed])
   func roundTrip(_ result: GameResult) throws {
     let record = result.record()

@@ -83,7 +83,8 @@ struct TabFailureTests {
     #expect(bench.sync.activity.problems.isEmpty)
   }
 
-  @Test("T: C: without space a change is kept, and sent when a deletion made room or at a new start")
+  @Test(
+    "T: C: without space a change is kept, and sent when a deletion made room or at a new start")
   func quota() async throws {
     let bench = try TabBench.signedIn()
     bench.fetched([TabBench.record(testTab(2))])

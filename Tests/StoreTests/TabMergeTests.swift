@@ -126,7 +126,7 @@ struct TabMergeTests {
   }
 
   @Test(
-    "T: the winner's fields are copied onto the server's record, which is queued again: its tag and foreign fields stay"
+    "T: the winner's fields go onto the server's record, queued again: tag and foreign fields stay"
   )
   func serverRecord() async throws {
     let bench = try TabBench.signedIn()

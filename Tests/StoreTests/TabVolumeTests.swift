@@ -85,7 +85,7 @@ struct TabVolumeTests {
       try phone.store.importResults(from: wordles(1...count))
       try await phone.store.syncNow()
       let saves = server.controls.requestCount(in: RequestScope(kind: .modifyRecords))
-      #expect(saves <= max(12, count / 200), "\(saves) requests")
+      #expect(saves <= max(12, count / 20), "\(saves) requests")
       let desk = try ResultDevice(server, "desk", account: "ada", folder: folders[1])
       try desk.store.start()
       try await desk.store.syncNow()

@@ -1,8 +1,8 @@
 /// Pasted text made uniform, scalar by scalar, with the way back to the original.
 ///
 /// Gone are variation selectors, zero-width and direction marks; all line ends are `\n`, all
-/// blanks spaces, letters and digits of other widths and scripts plain ones, and chat names of squares such as
-/// `:large_green_square:` the squares themselves.
+/// blanks spaces, letters and digits of other widths and scripts plain ones, and
+/// chat names of squares such as `:large_green_square:` the squares themselves.
 struct ShareText: Sendable {
   /// The most scalars that are looked at.
   static let longest = 2_000_000
