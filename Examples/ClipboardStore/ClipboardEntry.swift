@@ -51,7 +51,7 @@ public struct ClipboardEntry: Identifiable, Hashable, Sendable, Codable {
   /// so that every device drops the same entries when there are too many.
   func isAbove(_ other: ClipboardEntry) -> Bool {
     if timestamp != other.timestamp { return timestamp > other.timestamp }
-    return id.uuidString > other.id.uuidString
+    return other.id.precedes(id)
   }
 }
 

@@ -55,7 +55,7 @@ extension ClipboardStore: SyncedStore {
       }
       let gone = Set(list.keepNewest(Self.mostKept).map(\.id))
       guard !gone.isEmpty else { return verdicts }
-      for id in gone.sorted(by: { $0.uuidString < $1.uuidString }) { log.noteRemoval(id) }
+      for id in gone.sorted(by: { $0.precedes($1) }) { log.noteRemoval(id) }
       for (position, item) in news.enumerated() {
         if let id = item.id, gone.contains(id) { verdicts[position].duty = .delete }
       }

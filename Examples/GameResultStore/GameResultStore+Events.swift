@@ -187,10 +187,12 @@ extension StoreCore {
     guard let seen = state.sweep else { return }
     state.sweep = nil
     guard error == nil else { return }
-    for id in state.library.ids where !seen.contains(id) && state.queue[id] == nil {
-      let recordID = ResultRecord.recordID(id)
-      guard state.metadata.knows(recordID) else { continue }
-      state.metadata.forget(recordID.recordName)
+    let gone = state.library.ids { id in
+      !seen.contains(id) && state.queue[id] == nil
+        && state.metadata.knows(ResultRecord.recordID(id))
+    }
+    for id in gone {
+      state.metadata.forget(ResultRecord.recordID(id).recordName)
       state.library[id] = nil
     }
   }

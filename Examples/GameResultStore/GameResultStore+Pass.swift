@@ -234,13 +234,11 @@ extension StoreCore {
 
   /// Puts results into the queue that no cloud has ever seen: those from before sync.
   func queueWhatNeverWasSent(_ state: inout State) {
-    var isChanged = false
-    for id in state.library.ids
-    where state.queue[id] == nil && !state.metadata.knows(ResultRecord.recordID(id)) {
-      state.queue.put(.save, id)
-      isChanged = true
+    let unknown = state.library.ids { id in
+      state.queue[id] == nil && !state.metadata.knows(ResultRecord.recordID(id))
     }
-    if isChanged { persist(&state) }
+    for id in unknown { state.queue.put(.save, id) }
+    if !unknown.isEmpty { persist(&state) }
   }
 
   /// Whether something waits for an item that can be sent now; with full storage only deletions.

@@ -31,8 +31,10 @@ struct ResultLibrary: Sendable {
   /// How many there are.
   var count: Int { byID.count }
 
-  /// The IDs, in an order every run repeats.
-  var ids: [UUID] { byID.keys.sorted { $0.uuidString < $1.uuidString } }
+  /// The IDs for which `isWanted` holds, in an order every run repeats.
+  func ids(where isWanted: (UUID) -> Bool = { _ in true }) -> [UUID] {
+    byID.keys.filter(isWanted).sorted { $0.precedes($1) }
+  }
 
   /// All results, newest first.
   var newestFirst: [GameResult] { byID.values.sorted(by: GameResult.isNewer) }

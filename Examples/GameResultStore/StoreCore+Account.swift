@@ -55,7 +55,7 @@ extension StoreCore {
   /// uploaded.
   private func forgetWhatAnUnknownCloudKnows(_ state: inout State) {
     guard !state.metadata.isEmpty else { return }
-    for id in state.library.ids where state.metadata.knows(ResultRecord.recordID(id)) {
+    for id in state.library.ids(where: { state.metadata.knows(ResultRecord.recordID($0)) }) {
       state.library[id] = nil
       state.queue.drop(id)
     }
@@ -126,7 +126,7 @@ extension StoreCore {
     } catch {
       log(.error, "Not removed: \(error).", &state)
     }
-    for id in state.library.ids where state.queue[id]?.change != .save {
+    for id in state.library.ids(where: { state.queue[$0]?.change != .save }) {
       state.queue.put(.save, id)
     }
     state.offered = [:]

@@ -23,10 +23,10 @@ public struct Outbox: Hashable, Sendable, Codable {
   public var count: Int { unsent.count + deleted.count }
 
   /// The items to save, in an order every run repeats.
-  public var saves: [UUID] { unsent.sorted { $0.uuidString < $1.uuidString } }
+  public var saves: [UUID] { unsent.sorted { $0.precedes($1) } }
 
   /// The items to delete, in an order every run repeats.
-  public var deletes: [UUID] { deleted.sorted { $0.uuidString < $1.uuidString } }
+  public var deletes: [UUID] { deleted.sorted { $0.precedes($1) } }
 
   /// Notes a new or changed item; `isOffered` tells whether an engine hears of it now.
   public mutating func noteChange(_ id: UUID, isOffered: Bool) {
@@ -89,7 +89,6 @@ public struct Outbox: Hashable, Sendable, Codable {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(saves, forKey: .unsent)
     try container.encode(deletes, forKey: .deleted)
-    try container.encode(
-      offered.sorted { $0.uuidString < $1.uuidString }, forKey: .offered)
+    try container.encode(offered.sorted { $0.precedes($1) }, forKey: .offered)
   }
 }

@@ -57,10 +57,11 @@ public final class UploadQueue<Element: Sendable>: Sendable {
     let groups = state.withLock { state in
       state.waiting += elements
       var groups: [[Element]] = []
-      while state.waiting.count >= limit {
-        groups.append(Array(state.waiting.prefix(limit)))
-        state.waiting.removeFirst(limit)
+      let full = state.waiting.count / limit * limit
+      for start in stride(from: 0, to: full, by: limit) {
+        groups.append(Array(state.waiting[start..<start + limit]))
       }
+      state.waiting.removeFirst(full)
       restartTimer(&state)
       return groups
     }

@@ -114,7 +114,7 @@ struct GameResultQueueTests {
     #expect(silent == [.serverRecordChanged, .operationCancelled, .changeTokenExpired])
   }
 
-  @Test("G: first launch: never \"no results\" before the first sync ended")
+  @Test("G: first launch: no empty list is claimed before the first sync ended")
   func firstLaunch() {
     let failure = SyncFailure(.serviceUnavailable, isRetrying: true)
     let table: [(SyncState, Date?, String)] = [

@@ -46,6 +46,13 @@ struct TabFileTests {
     #expect(mode as? Int == 0o600)
   }
 
+  @Test("IDs are ordered by their bytes as they would be by their texts")
+  func order() {
+    let ids = (0..<300).map { _ in UUID() }
+    #expect(ids.sorted { $0.precedes($1) } == ids.sorted { $0.uuidString < $1.uuidString })
+    #expect(!ids[0].precedes(ids[0]))
+  }
+
   @Test("When the disk refuses, a local change is undone and says so")
   func diskRefuses() throws {
     let folder = try TemporaryFolder()
