@@ -169,6 +169,9 @@ public final class AchievementStore: Sendable {
     case .noAccount:
       // Before anything else: what belongs to somebody else must not be seen a moment longer.
       _ = core.take([.signedOut], in: .private)
+      // The engine begins anew too: what it fetched before is gone from here.
+      try sync.stop()
+      try sync.start()
       throw CKError(.notAuthenticated)
     case .restricted: throw CKError(.managedAccountRestricted)
     case .temporarilyUnavailable: throw CKError(.accountTemporarilyUnavailable)

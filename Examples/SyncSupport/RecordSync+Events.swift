@@ -75,7 +75,12 @@ extension RecordSync: CKSyncEngineDelegate {
       state.attempts = [:]
     }
     wish(keeper.take([news], in: scope), list)
-    writeDownOrTell()
+    if case .signedIn = news { return writeDownOrTell() }
+    do {
+      try forgetState()
+    } catch {
+      tell(stateFile.url.lastPathComponent, code: 0, "\(error)")
+    }
   }
 
   private func writeDownUnlessBusy() {

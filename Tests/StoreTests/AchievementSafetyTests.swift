@@ -23,7 +23,11 @@ struct AchievementSafetyTests {
     #expect(phone.store.stored.isEmpty && phone.progress("played") == [0, 0])
     #expect(phone.store.status.text.hasPrefix("Not signed in to iCloud. Sign in to sync."))
     #expect(phone.store.status.lastSync == nil)
-    #expect(phone.folder.names() == ["achievement-settings.json"])
+    #expect(!phone.folder.names().contains("achievements.json"))
+    for name in phone.folder.names() {
+      let data = try Data(contentsOf: phone.folder.url.appendingPathComponent(name))
+      #expect(data.range(of: Data("61234".utf8)) == nil, "\(name) still tells")
+    }
     phone.link.signIn(as: "ada")
     try await phone.store.sync()
     #expect(phone.progress("played")[0] == 61_234)

@@ -28,7 +28,8 @@ final class AchievementDevice: Sendable {
     store = try AchievementStore(
       directory: folder.url,
       container: CKContainer(identifier: Self.containerName, transport: link),
-      automaticallySync: automaticallySync, clock: clock, version: version, now: { now })
+      automaticallySync: automaticallySync,
+      clock: automaticallySync ? ContinuousClock() : clock, version: version, now: { now })
     if isEnabled { try store.setEnabled(true) }
   }
 
