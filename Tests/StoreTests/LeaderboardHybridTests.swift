@@ -100,14 +100,14 @@ struct LeaderboardHybridTests {
     try await phone.cloud.sync()
     server.controls.fail(
       next: 100, with: .serviceUnavailable, in: RequestScope(kind: .fetchDatabaseChanges))
-    async let pass: Void = phone.cloud.syncPatiently()
+    let pass = Task { try await phone.cloud.syncPatiently() }
     for seconds in [2, 4, 8] {
       await phone.clock.waitForSleeper(of: .seconds(seconds))
       phone.clock.advance(by: .seconds(seconds))
     }
     await #expect(
       throws: SocialServiceError.cloudKitUnavailable("iCloud temporarily unavailable.")
-    ) { try await pass }
+    ) { try await pass.value }
   }
 
   @Test("L: a typing error is the person's and never a reason to fall back")

@@ -1,5 +1,6 @@
 import CloudSync
 import Foundation
+import SyncSupport
 import Testing
 
 @testable import LeaderboardStore

@@ -42,8 +42,13 @@ final class LeaderboardDevice: Sendable {
   }
 }
 
+/// A score in the game of the day.
+func score(_ value: Int?, max: Int = 6, at seconds: Double = 0) -> DailyScore {
+  score("wordle", 20_261_103, value, max: max, at: seconds)
+}
+
 func score(
-  _ game: String = "wordle", _ day: Int = 20_261_103, _ score: Int?, max: Int = 6,
+  _ game: String, _ day: Int, _ score: Int?, max: Int = 6,
   at seconds: Double = 0
 ) -> DailyScore {
   DailyScore(
