@@ -172,6 +172,9 @@ final class AchievementCore: RecordKeeper {
     case .removed(let id), .vanished(let id):
       // Nothing in this store is ever deleted: what went there comes back from here.
       return id.isAchievements ? sendAnew(&state) : []
+    case .zoneRead(let zone, let records):
+      let isLost = state.systemFields != nil && !records.contains { $0.isAchievements }
+      return zone.isAchievements && isLost ? sendAnew(&state) : []
     case .zoneMissing(let zone):
       return zone.isAchievements ? sendAnew(&state) : []
     case .zoneGone(let zone, let reason):
@@ -256,6 +259,10 @@ final class AchievementCore: RecordKeeper {
     state.notices = []
     state.merges = 0
     state.failure = nil
+    attempt(&state) { _ in
+      try file.file.removeSetAside()
+      try settingsFile.file.removeSetAside()
+    }
     attempt(&state) {
       try changeSettings(&$0) { $0 = Settings(isEnabled: $0.isEnabled) }
     }

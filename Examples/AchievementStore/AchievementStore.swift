@@ -109,7 +109,9 @@ public final class AchievementStore: Sendable {
   /// Whether the person wants achievements in the cloud; kept across launches, off at first.
   public var isEnabled: Bool { core.state.withLock { $0.settings.isEnabled } }
 
-  /// Turns sync on or off. What is in the cloud stays there, what is here stays here.
+  /// Turns sync on or off.
+  ///
+  /// What is in the cloud stays there, what is here stays here.
   ///
   /// - Throws: `FileError` when it can't be written down.
   public func setEnabled(_ isEnabled: Bool) throws {

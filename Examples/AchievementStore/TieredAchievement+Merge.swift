@@ -22,7 +22,9 @@ extension TieredAchievement {
     return result
   }
 
-  /// Merges two lists by ID; what is on one side only is added. The result is in the order of IDs.
+  /// Merges two lists by ID; what is on one side only is added.
+  ///
+  /// The result is in the order of IDs.
   public static func merge(
     local: [TieredAchievement], remote: [TieredAchievement]
   ) -> [TieredAchievement] {

@@ -14,7 +14,7 @@ public final class CloudSocialService: SocialService {
   let container: CKContainer
   let privateSync: RecordSync
   let sharedSync: RecordSync
-  private let clock: any Clock<Duration>
+  let clock: any Clock<Duration>
   private let random: @Sendable () -> UInt64
   private let now: @Sendable () -> Date
 
@@ -124,14 +124,40 @@ public final class CloudSocialService: SocialService {
   private func pass() async throws {
     try await checkAccount()
     try startEngines()
-    try await privateSync.sync()
+    // Full storage of the person's own is no reason not to follow the others.
+    let failure = try await standing { try await privateSync.sync() }
+    try await forgetLostZones(privateSync, container.privateCloudDatabase)
     // What other devices of the person published belongs into the leaderboards, too.
     _ = try core.change { $0.spread(nil, into: nil, core.scoring) }
     try await sharedSync.sync()
+    try await forgetLostZones(sharedSync, container.sharedCloudDatabase)
+    if let failure { throw failure }
     if !core.everythingUnsent(in: .private).isEmpty { try await privateSync.sync() }
-    let date = now()
-    _ = try core.change { $0.lastSync = date }
-    core.state.withLock { $0.failure = nil }
+    core.note(lastSync: now())
+  }
+
+  /// What a pass left undone for a reason that stands; what stops everything is thrown.
+  private func standing(_ pass: () async throws -> Void) async throws -> (any Error)? {
+    do {
+      try await pass()
+      return nil
+    } catch let error as SyncFailure {
+      return error
+    } catch let error as SyncPassError {
+      return error
+    }
+  }
+
+  /// Without a state an engine can't tell which zones are gone; the database can.
+  private func forgetLostZones(_ sync: RecordSync, _ database: CKDatabase) async throws {
+    let scope = sync.scope
+    let known = core.state.withLock { state in
+      state.book.boards.values.filter { $0.scope == scope }.map(\.zoneID)
+    }
+    guard sync.beganAnew, !known.isEmpty else { return }
+    let zones = Set(try await database.allRecordZones().map(\.zoneID))
+    let lost = known.filter { !zones.contains($0) }
+    if !lost.isEmpty { _ = core.take(lost.map { .zoneGone($0, .deleted) }, in: scope) }
   }
 
   private func startEngines() throws {

@@ -1,5 +1,5 @@
 /// A code by which people find each other: seven random characters and one that checks them,
-/// shown as `XXXX-XXXX`.
+/// shown in two halves such as `7KQM-2XPD`.
 ///
 /// The 31 characters leave out 0, O, 1, I and L, which look alike. As 31 is a prime number, the
 /// check notices every single wrong character and every two that changed places.

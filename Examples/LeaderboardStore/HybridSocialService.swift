@@ -13,7 +13,11 @@ public final class HybridSocialService: SocialService {
   private struct State: Sendable {
     var status = ServiceStatus.local
     var reason: String?
+    var watch: Task<Void, Never>?
   }
+
+  /// How often it looks for the cloud while something waits and nobody calls.
+  static let interval = Duration.seconds(60)
 
   /// The cloud's side.
   public let cloud: CloudSocialService
@@ -46,6 +50,8 @@ public final class HybridSocialService: SocialService {
       local: try LocalSocialService(
         directory: directory, scoring: scoring, random: random, now: now))
   }
+
+  deinit { state.withLock { $0.watch }?.cancel() }
 
   /// Where scores go, as the last call found it.
   public var serviceStatus: ServiceStatus { state.withLock { $0.status } }
@@ -143,7 +149,7 @@ public final class HybridSocialService: SocialService {
     if await checkCloud() == .cloudKit {
       do {
         return try await inCloud()
-      } catch where !Self.isPersonal(error) {
+      } catch  where !Self.isPersonal(error) {
         _ = note(error)
       }
     }
@@ -254,14 +260,27 @@ public final class HybridSocialService: SocialService {
     return try cloud.ranking(query, adding: own)
   }
 
-  /// Follows the cloud by push; without one this does nothing.
+  /// Follows the cloud by push, and while something waits looks for it once a minute.
   public func setupRealTimeSubscriptions() async throws {
     try await cloud.setupRealTimeSubscriptions()
     await checkCloud()
+    state.withLock { state in
+      state.watch?.cancel()
+      state.watch = Task { [weak self, clock = cloud.clock] in
+        while (try? await clock.sleep(for: Self.interval)) != nil {
+          guard let self else { return }
+          if local.waiting > 0 { await checkCloud() }
+        }
+      }
+    }
   }
 
   /// Lets go of the cloud without forgetting anything: what an app does when it quits.
   public func shutDown() async throws {
+    state.withLock { state in
+      state.watch?.cancel()
+      state.watch = nil
+    }
     try await cloud.shutDown()
   }
 }

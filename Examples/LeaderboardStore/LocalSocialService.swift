@@ -101,6 +101,7 @@ public final class LocalSocialService: SocialService {
   func forget(ownedBy user: String) {
     do {
       try change { if $0.owner == user { $0 = Body() } }
+      try file.file.removeSetAside()
     } catch {
       // Memory at least is empty now.
       state.withLock { state in

@@ -20,6 +20,9 @@ extension SocialBook {
       forget(scope)
       return signedIn(user.recordName, scope, scoring)
     case .zoneGone(let zone, let reason): return zoneGone(zone, reason, scope)
+    case .zoneRead(let zone, let records):
+      sweep(zone, scope, holds: records)
+      return []
     case .zoneMissing(let zone):
       if zone.zoneName == LeaderboardZones.social.zoneName { return sendAnew() }
       boards[Self.key(zone, scope)] = nil
@@ -85,7 +88,8 @@ extension SocialBook {
       goneFriends = []
       scores = made
       return made.isEmpty
-        ? [] : [.saveZone(LeaderboardZones.social)] + made.keys.sorted().map { .save(Self.socialID($0)) }
+        ? []
+        : [.saveZone(LeaderboardZones.social)] + made.keys.sorted().map { .save(Self.socialID($0)) }
     }
   }
 
@@ -105,6 +109,27 @@ extension SocialBook {
     }
     goneFriends = []
     return unsent(in: .private)
+  }
+
+  /// Forgets what the cloud had and has no more: it was deleted while nobody could say so.
+  private mutating func sweep(
+    _ zone: CKRecordZone.ID, _ scope: CKDatabase.Scope, holds records: Set<CKRecord.ID>
+  ) {
+    let names = Set(records.map(\.recordName))
+    func isHere<Value>(_ name: String, _ kept: Kept<Value>) -> Bool {
+      kept.systemFields == nil || kept.isUnsent || names.contains(name)
+    }
+    let key = Self.key(zone, scope)
+    if var board = boards.removeValue(forKey: key) {
+      board.scores = board.scores.filter { isHere($0.key, $0.value) }
+      board.profiles = board.profiles.filter {
+        isHere(SocialRecords.profileName($0.key), $0.value)
+      }
+      boards[key] = board
+    } else if scope == .private, zone.zoneName == LeaderboardZones.social.zoneName {
+      scores = scores.filter { isHere($0.key, $0.value) }
+      friends = friends.filter { isHere(SocialRecords.friendName($0.key), $0.value) }
+    }
   }
 
   // MARK: Records

@@ -38,8 +38,10 @@ struct Board: Codable, Hashable, Sendable {
 }
 
 /// Everything of one account on one device, in one file: values, tags and what is unsent change
-/// together. What belongs to the shared database has an owner's name of its own, because each
-/// database's engine hears of a new account by itself.
+/// together.
+///
+/// What belongs to the shared database has an owner's name of its own, because each database's
+/// engine hears of a new account by itself.
 struct SocialBook: Codable, Hashable, Sendable {
   /// Whose private database this is.
   var owner: String?

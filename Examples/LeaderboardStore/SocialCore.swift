@@ -29,7 +29,8 @@ final class SocialCore: RecordKeeper {
   /// Opens the file; a damaged one is set aside, and everything is fetched anew.
   init(directory: URL, scoring: LeaderboardScoring) throws(FileError) {
     self.scoring = scoring
-    file = DocumentFile(directory.appendingPathComponent("leaderboards.json"), format: "social-book")
+    file = DocumentFile(
+      directory.appendingPathComponent("leaderboards.json"), format: "social-book")
     var notices: [String] = []
     var book: SocialBook?
     do {
@@ -38,7 +39,8 @@ final class SocialCore: RecordKeeper {
       guard error.step == .understand else { throw error }
       let name = try file.file.setAside()
       notices.append(
-        "leaderboards.json was damaged and is kept as \(name); what the cloud has is fetched again.")
+        "leaderboards.json was damaged and is kept as \(name); what the cloud has is fetched again."
+      )
       // What the lost file knew, only whole zones can tell again.
       for scope in [CKDatabase.Scope.private, .shared] {
         try AtomicFile(Self.stateFile(directory, scope)).remove()
@@ -68,6 +70,14 @@ final class SocialCore: RecordKeeper {
     }
   }
 
+  /// Notes when everything was last in step; the next change takes it to the disk.
+  func note(lastSync date: Date) {
+    state.withLock { state in
+      state.book.lastSync = date
+      state.failure = nil
+    }
+  }
+
   func take(_ news: [RecordNews], in scope: CKDatabase.Scope) -> [RecordWish] {
     let (wishes, relayed, relay, forgotten) = state.withLock { state in
       let before = state.book
@@ -87,6 +97,13 @@ final class SocialCore: RecordKeeper {
       return (
         wishes, isRelayed ? state.book.unsent(in: .shared) : [], state.relay, forgotten
       )
+    }
+    if forgotten != nil {
+      do {
+        try file.file.removeSetAside()
+      } catch {
+        state.withLock { $0.notices.append("\(error)") }
+      }
     }
     if let forgotten { for forget in forgotten.1 { forget(forgotten.0) } }
     if !relayed.isEmpty { relay?(relayed) }

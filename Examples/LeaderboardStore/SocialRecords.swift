@@ -1,7 +1,9 @@
 import CloudSync
 import Foundation
 
-/// How the three records are named, written and read. Fields as in seed 003, section 2.2.2.
+/// How the three records are named, written and read.
+///
+/// Fields as in seed 003, section 2.2.2.
 enum SocialRecords {
   static let profileType: CKRecord.RecordType = "UserProfile"
   static let scoreType: CKRecord.RecordType = "DailyScore"
@@ -59,7 +61,8 @@ enum SocialRecords {
 
   /// Reads a profile; missing fields get their defaults.
   static func profile(_ record: CKRecord) -> UserProfile? {
-    guard record.recordType == profileType, case .profile(let user) = Name(record.recordID.recordName)
+    guard record.recordType == profileType,
+      case .profile(let user) = Name(record.recordID.recordName)
     else { return nil }
     let created = record["createdAt"] as? Date ?? record.creationDate ?? .distantPast
     return UserProfile(
@@ -70,7 +73,8 @@ enum SocialRecords {
 
   /// Reads a connection; one whose code is no code makes no sense here.
   static func friend(_ record: CKRecord) -> FriendConnection? {
-    guard record.recordType == friendType, case .friend(let code) = Name(record.recordID.recordName),
+    guard record.recordType == friendType,
+      case .friend(let code) = Name(record.recordID.recordName),
       (try? FriendCode(code))?.text == code
     else { return nil }
     return FriendConnection(

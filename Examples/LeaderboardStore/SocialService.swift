@@ -37,7 +37,9 @@ public protocol SocialService: Sendable {
   func setupRealTimeSubscriptions() async throws
 }
 
-/// Where scores go. Words as in seed 003, section 3.5.
+/// Where scores go.
+///
+/// Words as in seed 003, section 3.5.
 public enum ServiceStatus: String, Hashable, Sendable {
   /// To the cloud.
   case cloudKit

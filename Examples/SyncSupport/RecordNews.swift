@@ -13,6 +13,9 @@ public enum RecordNews: Sendable {
   case zoneGone(CKRecordZone.ID, CKDatabase.DatabaseChange.Deletion.Reason)
   /// A save was refused because its zone is not there.
   case zoneMissing(CKRecordZone.ID)
+  /// A zone was read from its beginning, and these are all the records it holds: what the store
+  /// knows besides was deleted while nobody could say so.
+  case zoneRead(CKRecordZone.ID, holds: Set<CKRecord.ID>)
   /// Another device saved this version, or this device did and hears it back.
   case fetched(CKRecord)
   /// Another device deleted the record.

@@ -40,7 +40,13 @@ extension RecordSync: CKSyncEngineDelegate {
     case .fetchedDatabaseChanges(let changes):
       deliver(changes.deletions.map { .zoneGone($0.zoneID, $0.reason) }, list)
     case .fetchedRecordZoneChanges(let changes):
-      state.withLock { $0.activity.received += changes.modifications.count }
+      state.withLock { state in
+        state.activity.received += changes.modifications.count
+        for id in changes.modifications.map(\.record.recordID) {
+          state.sweeps[id.zoneID]?.insert(id)
+        }
+        for id in changes.deletions.map(\.recordID) { state.sweeps[id.zoneID]?.remove(id) }
+      }
       deliver(
         changes.modifications.map { .fetched($0.record) }
           + changes.deletions.map { .removed($0.recordID) }, list)
@@ -51,7 +57,11 @@ extension RecordSync: CKSyncEngineDelegate {
     case .didFetchChanges, .didSendChanges:
       state.withLock { $0.operations = max(0, $0.operations - 1) }
       writeDownOrTell()
-    case .willFetchRecordZoneChanges, .didFetchRecordZoneChanges: break
+    case .willFetchRecordZoneChanges(let fetch):
+      state.withLock { $0.sweeps[fetch.zoneID] = fetch.startsOver ? [] : nil }
+    case .didFetchRecordZoneChanges(let fetch):
+      let seen = state.withLock { $0.sweeps.removeValue(forKey: fetch.zoneID) }
+      if let seen, fetch.error == nil { deliver([.zoneRead(fetch.zoneID, holds: seen)], list) }
     }
   }
 

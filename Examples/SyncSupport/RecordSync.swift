@@ -17,6 +17,11 @@ public final class RecordSync: Sendable {
     var operations = 0
     /// How often in a row a change was sent again, by record.
     var attempts: [CKRecord.ID: Int] = [:]
+    /// What each zone that is read from its beginning has shown so far.
+    var sweeps: [CKRecordZone.ID: Set<CKRecord.ID>] = [:]
+    var beganAnew = false
+    /// The engine's state as it is on the disk.
+    var written: Data?
   }
 
   /// The database, private or shared.
@@ -52,6 +57,9 @@ public final class RecordSync: Sendable {
   /// Whether an engine is at work.
   public var isRunning: Bool { state.withLock { $0.list != nil } }
 
+  /// Whether this run began without a state, so that zones may have gone that nobody tells of.
+  public var beganAnew: Bool { state.withLock { $0.beganAnew } }
+
   /// What was done so far, and which problems stand.
   public var activity: SyncActivity { state.withLock { $0.activity } }
 
@@ -77,6 +85,8 @@ public final class RecordSync: Sendable {
       let engine = CKSyncEngine(configuration)
       state.engine = engine
       state.list = engine.state
+      state.beganAnew = saved == nil
+      state.sweeps = [:]
       return engine.state
     }
     if saved != nil { wish(keeper.everythingUnsent(in: scope), list) }
@@ -116,12 +126,17 @@ public final class RecordSync: Sendable {
     wish(wishes, list)
   }
 
-  /// Forgets the engine's state on the disk, so that a crash now ends in a full fetch.
+  /// Forgets the engine's state on the disk, so that a crash now ends in a full fetch, and with it
+  /// damaged ones that were set aside.
   ///
-  /// - Throws: `FileError` when the file can't be removed.
+  /// - Throws: `FileError` when a file can't be removed.
   public func forgetState() throws {
-    state.withLock { $0.unsavedState = nil }
+    state.withLock { state in
+      state.unsavedState = nil
+      state.written = nil
+    }
     try stateFile.remove()
+    try stateFile.removeSetAside()
   }
 
   func wish(_ wishes: [RecordWish], _ list: any PendingChangeList) {
@@ -161,7 +176,9 @@ public final class RecordSync: Sendable {
       guard state.list != nil, let serialization = state.unsavedState else { return }
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys]
-      try stateFile.write(try encoder.encode(serialization))
+      let data = try encoder.encode(serialization)
+      if data != state.written { try stateFile.write(data) }
+      state.written = data
       state.unsavedState = nil
       state.activity.solve(stateFile.url.lastPathComponent)
     }
@@ -202,5 +219,17 @@ extension AtomicFile {
       }
     }
     throw FileError(.write, url, "there are 1,000 damaged files of it already; remove some")
+  }
+
+  /// Removes what ``setAside()`` ever moved out of the file's way: what it holds may be somebody's
+  /// who is signed out now.
+  ///
+  /// - Throws: `FileError` when one can't be removed.
+  public func removeSetAside() throws(FileError) {
+    let folder = url.deletingLastPathComponent()
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    for name in names where name.hasPrefix(url.lastPathComponent + ".damaged") {
+      try AtomicFile(folder.appendingPathComponent(name)).remove()
+    }
   }
 }

@@ -148,8 +148,11 @@ struct AchievementSafetyTests {
       data[data.count / 2] ^= 0x01
       try data.write(to: url)
       let again = try AchievementDevice(server, "phone", folder: phone.folder)
-      #expect(again.store.status.notices.contains { $0.contains("\(name).damaged") } || name
-        .hasSuffix(".data"))
+      #expect(
+        again.store.status.notices.contains { $0.contains("\(name).damaged") }
+          || name
+            .hasSuffix(".data")
+      )
       try await again.store.sync()
       #expect(again.progress("played")[0] == 60, "after damage to \(name)")
       #expect(again.folder.names().contains("\(name).damaged"))

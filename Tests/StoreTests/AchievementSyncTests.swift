@@ -97,8 +97,9 @@ struct AchievementSyncTests {
     for device in [phone, tablet] { try await device.store.sync() }
     #expect(phone.store.canonicalText == tablet.store.canonicalText)
     #expect(phone.progress("solved")[0] == 30 && phone.progress("played")[0] == 60)
-    #expect(try await server.achievements()["payload"] as? Data
-      == Data(phone.store.canonicalText.utf8))
+    #expect(
+      try await server.achievements()["payload"] as? Data
+        == Data(phone.store.canonicalText.utf8))
   }
 
   @Test("A: a conflict that never ends is given up after a bounded number of tries")

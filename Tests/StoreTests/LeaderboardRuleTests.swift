@@ -49,13 +49,22 @@ struct LeaderboardRuleTests {
   @Test(
     "L: a typing error in a code is refused with a clear message",
     arguments: [
-      ("ABCD-EF0H", "a friend code never holds “0”: it is made of A to Z and 2 to 9, "
-        + "without O, I and L"),
+      (
+        "ABCD-EF0H",
+        "a friend code never holds “0”: it is made of A to Z and 2 to 9, "
+          + "without O, I and L"
+      ),
       ("ABCD-EF", "a friend code has 8 characters, such as 7KQM-2XPD; this one has 6"),
-      ("AAAA-AAAB", "there is a typing error in the friend code; compare it with what your friend "
-        + "sees"),
-      ("ÄBCD-EFGH", "a friend code never holds “Ä”: it is made of A to Z and 2 to 9, "
-        + "without O, I and L"),
+      (
+        "AAAA-AAAB",
+        "there is a typing error in the friend code; compare it with what your friend "
+          + "sees"
+      ),
+      (
+        "ÄBCD-EFGH",
+        "a friend code never holds “Ä”: it is made of A to Z and 2 to 9, "
+          + "without O, I and L"
+      ),
     ])
   func messages(_ typed: String, _ message: String) {
     do {
