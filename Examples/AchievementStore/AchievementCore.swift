@@ -40,6 +40,7 @@ final class AchievementCore: RecordKeeper {
     /// Why the last pass did not succeed.
     var failure: SyncFailure?
     var notices: [String] = []
+    var recoveries: [FileRecovery] = []
     var listeners: [UUID: AsyncStream<Void>.Continuation] = [:]
   }
 
@@ -49,9 +50,10 @@ final class AchievementCore: RecordKeeper {
   private let version: Int
   private let now: @Sendable () -> Date
 
-  /// Opens the files; a damaged one is set aside, and the cloud or the person fills a new one.
+  /// Opens the files; with recovery a damaged one is set aside, and the cloud fills a new one.
   init(
-    directory: URL, version: Int, now: @escaping @Sendable () -> Date
+    directory: URL, version: Int, recovering isRecovering: Bool,
+    now: @escaping @Sendable () -> Date
   ) throws(FileError) {
     self.now = now
     self.version = version
@@ -60,18 +62,21 @@ final class AchievementCore: RecordKeeper {
     settingsFile = DocumentFile(
       directory.appendingPathComponent("achievement-settings.json"), format: "achievement-settings")
     var state = State()
-    if let body = try Self.open(file, &state.notices) {
+    let reading = try file.read(recovering: isRecovering)
+    let settings = try settingsFile.read(recovering: isRecovering)
+    state.recoveries = [reading.recovery, settings.recovery].compactMap(\.self)
+    if let body = reading.body {
       state.set = AchievementSet(body.elements)
       state.isUnsent = body.isUnsent
       state.systemFields = body.systemFields
       state.held = body.held
       state.lastUpdated = body.lastUpdated
     }
-    if !state.notices.isEmpty {
-      // What the lost file knew, only the whole record can tell again.
-      try AtomicFile(Self.stateFile(directory)).remove()
+    if reading.body == nil {
+      // What a lost file knew, only the whole record can tell again.
+      try AtomicFile(Self.stateFile(directory)).removeFile()
     }
-    state.settings = try Self.open(settingsFile, &state.notices) ?? Settings()
+    state.settings = settings.body ?? Settings()
     if let held = state.held, held.version <= version {
       state.held = nil
       if let payload = held.payload, let theirs = AchievementSet(payload: payload) {
@@ -85,21 +90,6 @@ final class AchievementCore: RecordKeeper {
 
   static func stateFile(_ directory: URL) -> URL {
     directory.appendingPathComponent("achievement-sync-state.data")
-  }
-
-  private static func open<Content>(
-    _ file: DocumentFile<Content>, _ notices: inout [String]
-  ) throws(FileError) -> Content? {
-    do {
-      return try file.read()
-    } catch {
-      guard error.step == .understand else { throw error }
-      let name = try file.file.setAside()
-      notices.append(
-        "\(file.file.url.lastPathComponent) was damaged and is kept as \(name); "
-          + "what the cloud has is fetched again.")
-      return nil
-    }
   }
 
   // MARK: What people do
@@ -244,10 +234,8 @@ final class AchievementCore: RecordKeeper {
 
   private func own(_ user: CKRecord.ID, _ state: inout State) {
     if state.settings.owner == nil, state.systemFields != nil {
-      // Nobody can say whose cloud the tag is of.
-      state.systemFields = nil
-      state.isUnsent = !state.set.isEmpty
-      state.isWritten = false
+      // Nobody can say whose these are; they come back if they are this person's.
+      empty(&state)
     }
     attempt(&state) { try changeSettings(&$0) { $0.owner = user.recordName } }
   }
@@ -257,11 +245,11 @@ final class AchievementCore: RecordKeeper {
   private func forget(_ state: inout State) {
     empty(&state)
     state.notices = []
+    state.recoveries = []
     state.merges = 0
     state.failure = nil
     attempt(&state) { _ in
-      try file.file.removeSetAside()
-      try settingsFile.file.removeSetAside()
+      try settingsFile.file.removeCopies()
     }
     attempt(&state) {
       try changeSettings(&$0) { $0 = Settings(isEnabled: $0.isEnabled) }

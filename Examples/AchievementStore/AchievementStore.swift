@@ -1,6 +1,6 @@
 public import CloudSync
 public import Foundation
-import SyncSupport
+public import SyncSupport
 import Synchronization
 
 /// What a person has reached, kept on the device and, when they want that, in step with the cloud.
@@ -16,26 +16,27 @@ public final class AchievementStore: Sendable {
 
   /// Opens the achievements kept in `directory`; nothing is sent before the person turns sync on.
   ///
-  /// A damaged file is set aside as `NAME.damaged`, which ``status`` tells, and what the cloud has
-  /// is fetched again.
   /// - Parameters:
   ///   - directory: a folder for this store alone.
   ///   - container: the cloud to sync with.
   ///   - automaticallySync: whether changes go out and pushes are followed without being asked.
   ///   - clock: measures the waits between retries.
   ///   - version: the newest version of the record this app understands.
+  ///   - isRecovering: whether to set damaged files aside, which ``recoveries`` tells, and to fetch
+  ///     what the cloud has again.
   ///   - now: the present moment; it dates unlocked tiers and decides nothing.
-  /// - Throws: `FileError` when a file can't be read.
+  /// - Throws: `FileError` when a file is damaged or can't be read; nothing is changed then.
   public init(
     directory: URL, container: CKContainer, automaticallySync: Bool = true,
     clock: any Clock<Duration> = ContinuousClock(), version: Int = AchievementRecord.version,
-    now: @escaping @Sendable () -> Date = { Date() }
+    recovering isRecovering: Bool = false, now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
-    core = try AchievementCore(directory: directory, version: version, now: now)
+    core = try AchievementCore(
+      directory: directory, version: version, recovering: isRecovering, now: now)
     sync = RecordSync(
       database: container.privateCloudDatabase,
       stateFile: AchievementCore.stateFile(directory), keeper: core,
-      automaticallySync: automaticallySync, clock: clock)
+      automaticallySync: automaticallySync, clock: clock, recovering: isRecovering)
     self.container = container
     self.clock = clock
     self.now = now
@@ -102,6 +103,11 @@ public final class AchievementStore: Sendable {
       }
       core.state.withLock { $0.listeners[id] = listener }
     }
+  }
+
+  /// What was set aside because it was damaged.
+  public var recoveries: [FileRecovery] {
+    core.state.withLock { $0.recoveries } + (sync.recovery.map { [$0] } ?? [])
   }
 
   // MARK: Sync
@@ -173,6 +179,7 @@ public final class AchievementStore: Sendable {
       _ = core.take([.signedOut], in: .private)
       // The engine begins anew too: what it fetched before is gone from here.
       try sync.stop()
+      try sync.forgetState()
       try sync.start()
       throw CKError(.notAuthenticated)
     case .restricted: throw CKError(.managedAccountRestricted)

@@ -1,6 +1,6 @@
 public import CloudSync
 public import Foundation
-import SyncSupport
+public import SyncSupport
 import Synchronization
 
 /// Friends, scores and shared leaderboards in the cloud.
@@ -20,23 +20,26 @@ public final class CloudSocialService: SocialService {
 
   /// Opens what is kept in `directory`; nothing is sent before the first call that needs the cloud.
   ///
-  /// A damaged file is set aside as `NAME.damaged`, which ``notices`` tells, and fetched again.
   /// - Parameters:
   ///   - directory: a folder for this service alone.
   ///   - container: the cloud.
   ///   - scoring: how scores are compared; the same in all versions of the app.
   ///   - automaticallySync: whether changes go out and pushes are followed without being asked.
   ///   - clock: measures the waits between retries.
+  ///   - isRecovering: whether to set damaged files aside, which ``recoveries`` tells, and to fetch
+  ///     what the cloud has again.
   ///   - random: gives the random numbers friend codes are made of.
   ///   - now: the present moment; it dates profiles and friends and decides nothing.
-  /// - Throws: `FileError` when a file can't be read.
+  /// - Throws: `FileError` when a file is damaged or can't be read; nothing is changed then.
   public init(
     directory: URL, container: CKContainer, scoring: LeaderboardScoring = LeaderboardScoring(),
     automaticallySync: Bool = true, clock: any Clock<Duration> = ContinuousClock(),
+    recovering isRecovering: Bool = false,
     random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: 0...UInt64.max) },
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
-    let core = try SocialCore(directory: directory, scoring: scoring)
+    let core = try SocialCore(
+      directory: directory, scoring: scoring, recovering: isRecovering)
     self.core = core
     self.container = container
     self.clock = clock
@@ -45,7 +48,8 @@ public final class CloudSocialService: SocialService {
     func sync(_ database: CKDatabase) -> RecordSync {
       RecordSync(
         database: database, stateFile: SocialCore.stateFile(directory, database.databaseScope),
-        keeper: core, automaticallySync: automaticallySync, clock: clock)
+        keeper: core, automaticallySync: automaticallySync, clock: clock,
+        recovering: isRecovering)
     }
     privateSync = sync(container.privateCloudDatabase)
     let shared = sync(container.sharedCloudDatabase)
@@ -67,7 +71,13 @@ public final class CloudSocialService: SocialService {
   /// When everything was last in step with the cloud.
   public var lastSync: Date? { core.state.withLock { $0.book.lastSync } }
 
-  /// What there is to tell, such as a damaged file that was set aside.
+  /// What was set aside because it was damaged.
+  public var recoveries: [FileRecovery] {
+    [core.state.withLock { $0.recovery }, privateSync.recovery, sharedSync.recovery]
+      .compactMap(\.self)
+  }
+
+  /// Problems that stand, in words.
   public var notices: [String] {
     core.state.withLock { $0.notices }
       + (privateSync.activity.problems + sharedSync.activity.problems).map(\.message)
@@ -173,6 +183,7 @@ public final class CloudSocialService: SocialService {
       for (scope, sync) in [(CKDatabase.Scope.private, privateSync), (.shared, sharedSync)] {
         _ = core.take([.signedOut], in: scope)
         try sync.stop()
+        try sync.forgetState()
       }
       try startEngines()
       throw CKError(.notAuthenticated)

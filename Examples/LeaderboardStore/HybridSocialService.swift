@@ -40,15 +40,17 @@ public final class HybridSocialService: SocialService {
   public convenience init(
     directory: URL, container: CKContainer, scoring: LeaderboardScoring = LeaderboardScoring(),
     automaticallySync: Bool = true, clock: any Clock<Duration> = ContinuousClock(),
+    recovering isRecovering: Bool = false,
     random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: 0...UInt64.max) },
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
     self.init(
       cloud: try CloudSocialService(
         directory: directory, container: container, scoring: scoring,
-        automaticallySync: automaticallySync, clock: clock, random: random, now: now),
+        automaticallySync: automaticallySync, clock: clock, recovering: isRecovering,
+        random: random, now: now),
       local: try LocalSocialService(
-        directory: directory, scoring: scoring, random: random, now: now))
+        directory: directory, scoring: scoring, recovering: isRecovering, random: random, now: now))
   }
 
   deinit { state.withLock { $0.watch }?.cancel() }

@@ -1,5 +1,5 @@
 public import Foundation
-import SyncSupport
+public import SyncSupport
 import Synchronization
 
 /// Friends and scores on this device alone.
@@ -29,7 +29,7 @@ public final class LocalSocialService: SocialService {
 
   private struct State: Sendable {
     var body: Body
-    var notices: [String] = []
+    var recovery: FileRecovery?
   }
 
   private let state: Mutex<State>
@@ -38,11 +38,18 @@ public final class LocalSocialService: SocialService {
   private let random: @Sendable () -> UInt64
   private let now: @Sendable () -> Date
 
-  /// Opens what is kept in `directory`; a damaged file is set aside, which ``notices`` tells.
+  /// Opens what is kept in `directory`.
   ///
-  /// - Throws: `FileError` when the file can't be read.
+  /// - Parameters:
+  ///   - directory: a folder for this service, or the cloud's.
+  ///   - scoring: how scores are compared.
+  ///   - isRecovering: whether to go on without a damaged file, which ``recovery`` tells.
+  ///   - random: gives the random numbers friend codes are made of.
+  ///   - now: the present moment.
+  /// - Throws: `FileError` when the file is damaged or can't be read; nothing is changed then.
   public init(
     directory: URL, scoring: LeaderboardScoring = LeaderboardScoring(),
+    recovering isRecovering: Bool = false,
     random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: 0...UInt64.max) },
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
@@ -52,15 +59,8 @@ public final class LocalSocialService: SocialService {
     let file = DocumentFile<Body>(
       directory.appendingPathComponent("social-local.json"), format: "social-local")
     self.file = file
-    var opened = State(body: Body())
-    do throws(FileError) {
-      opened.body = try file.read() ?? Body()
-    } catch {
-      guard error.step == .understand else { throw error }
-      let name = try file.file.setAside()
-      opened.notices = ["social-local.json was damaged and is kept as \(name)."]
-    }
-    state = Mutex(opened)
+    let reading = try file.read(recovering: isRecovering)
+    state = Mutex(State(body: reading.body ?? Body(), recovery: reading.recovery))
   }
 
   /// Always this device.
@@ -73,8 +73,8 @@ public final class LocalSocialService: SocialService {
       + (body.profile == nil ? 0 : 1)
   }
 
-  /// What there is to tell, such as a damaged file that was set aside.
-  public var notices: [String] { state.withLock { $0.notices } }
+  /// What was set aside because it was damaged.
+  public var recovery: FileRecovery? { state.withLock { $0.recovery } }
 
   var body: Body { state.withLock { $0.body } }
 
@@ -101,12 +101,12 @@ public final class LocalSocialService: SocialService {
   func forget(ownedBy user: String) {
     do {
       try change { if $0.owner == user { $0 = Body() } }
-      try file.file.removeSetAside()
+      try file.file.removeCopies()
+      state.withLock { $0.recovery = nil }
     } catch {
       // Memory at least is empty now.
       state.withLock { state in
         if state.body.owner == user { state.body = Body() }
-        state.notices.append("\(error)")
       }
     }
   }

@@ -9,6 +9,7 @@ final class SocialCore: RecordKeeper {
     var book: SocialBook
     var isWritten = true
     var notices: [String] = []
+    var recovery: FileRecovery?
     var failure: SyncFailure?
     var listeners: [UUID: AsyncStream<Void>.Continuation] = [:]
     /// Told the user's name when everything of an account was removed.
@@ -26,27 +27,21 @@ final class SocialCore: RecordKeeper {
       "leaderboard-\(scope == .shared ? "shared" : "private")-state.data")
   }
 
-  /// Opens the file; a damaged one is set aside, and everything is fetched anew.
-  init(directory: URL, scoring: LeaderboardScoring) throws(FileError) {
+  /// Opens the file; with recovery a damaged one is set aside, and everything is fetched anew.
+  init(
+    directory: URL, scoring: LeaderboardScoring, recovering isRecovering: Bool
+  ) throws(FileError) {
     self.scoring = scoring
     file = DocumentFile(
       directory.appendingPathComponent("leaderboards.json"), format: "social-book")
-    var notices: [String] = []
-    var book: SocialBook?
-    do {
-      book = try file.read()
-    } catch {
-      guard error.step == .understand else { throw error }
-      let name = try file.file.setAside()
-      notices.append(
-        "leaderboards.json was damaged and is kept as \(name); what the cloud has is fetched again."
-      )
-      // What the lost file knew, only whole zones can tell again.
+    let reading = try file.read(recovering: isRecovering)
+    if reading.body == nil {
+      // What a lost file knew, only whole zones can tell again.
       for scope in [CKDatabase.Scope.private, .shared] {
-        try AtomicFile(Self.stateFile(directory, scope)).remove()
+        try AtomicFile(Self.stateFile(directory, scope)).removeFile()
       }
     }
-    state = Mutex(State(book: book ?? SocialBook(), notices: notices))
+    state = Mutex(State(book: reading.body ?? SocialBook(), recovery: reading.recovery))
   }
 
   /// Changes the book for the person; it is on the disk when this returns.
@@ -87,6 +82,7 @@ final class SocialCore: RecordKeeper {
       if let owner = before.owner, owner != state.book.owner {
         forgotten = (owner, state.forgetters)
         state.notices = []
+        state.recovery = nil
         state.failure = nil
       }
       if state.book != before {
@@ -100,7 +96,7 @@ final class SocialCore: RecordKeeper {
     }
     if forgotten != nil {
       do {
-        try file.file.removeSetAside()
+        try file.file.removeCopies()
       } catch {
         state.withLock { $0.notices.append("\(error)") }
       }

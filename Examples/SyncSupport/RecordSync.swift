@@ -20,6 +20,7 @@ public final class RecordSync: Sendable {
     /// What each zone that is read from its beginning has shown so far.
     var sweeps: [CKRecordZone.ID: Set<CKRecord.ID>] = [:]
     var beganAnew = false
+    var recovery: FileRecovery?
     /// The engine's state as it is on the disk.
     var written: Data?
   }
@@ -32,6 +33,7 @@ public final class RecordSync: Sendable {
   let stateFile: AtomicFile
   private let database: CKDatabase
   private let automaticallySync: Bool
+  private let isRecovering: Bool
   private let clock: any Clock<Duration>
 
   /// Prepares an engine; nothing is sent before ``start()``.
@@ -42,10 +44,13 @@ public final class RecordSync: Sendable {
   ///   - keeper: the store; kept strongly, and it may keep this one: ``shutDown()`` ends both.
   ///   - automaticallySync: whether changes go out and pushes are followed without being asked.
   ///   - clock: measures the engine's waits.
+  ///   - isRecovering: whether to go on without a state that is damaged.
   public init(
     database: CKDatabase, stateFile: URL, keeper: any RecordKeeper,
-    automaticallySync: Bool = true, clock: any Clock<Duration> = ContinuousClock()
+    automaticallySync: Bool = true, clock: any Clock<Duration> = ContinuousClock(),
+    recovering isRecovering: Bool = false
   ) {
+    self.isRecovering = isRecovering
     self.database = database
     self.scope = database.databaseScope
     self.stateFile = AtomicFile(stateFile)
@@ -60,6 +65,9 @@ public final class RecordSync: Sendable {
   /// Whether this run began without a state, so that zones may have gone that nobody tells of.
   public var beganAnew: Bool { state.withLock { $0.beganAnew } }
 
+  /// What was set aside because it was damaged, if anything.
+  public var recovery: FileRecovery? { state.withLock { $0.recovery } }
+
   /// What was done so far, and which problems stand.
   public var activity: SyncActivity { state.withLock { $0.activity } }
 
@@ -71,8 +79,8 @@ public final class RecordSync: Sendable {
 
   /// Creates the engine from its saved state and hands it everything that is not sent yet.
   ///
-  /// A state that can't be read is set aside as `NAME.damaged`, and everything is fetched anew.
-  /// - Throws: `FileError` when the file can't be read or set aside.
+  /// - Throws: `FileError` when the saved state is damaged; with recovery it is set aside instead,
+  ///   which ``recovery`` tells, and everything is fetched anew.
   public func start() throws {
     guard !isRunning else { return }
     let saved = try readState()
@@ -117,7 +125,7 @@ public final class RecordSync: Sendable {
     // Detached, because waiting for it inside one of the engine's callbacks would never end.
     if let engine { Task.detached { await engine.cancelOperations() } }
     try keeper.writeDown()
-    try stateFile.remove()
+    try stateFile.removeFile()
   }
 
   /// Asks for what the keeper wants sent; without a running engine the next start asks.
@@ -136,7 +144,6 @@ public final class RecordSync: Sendable {
       state.written = nil
     }
     try stateFile.remove()
-    try stateFile.removeSetAside()
   }
 
   func wish(_ wishes: [RecordWish], _ list: any PendingChangeList) {
@@ -162,8 +169,13 @@ public final class RecordSync: Sendable {
     do {
       return try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
     } catch {
-      let name = try stateFile.setAside()
-      tell(name, code: 0, "The state of sync was damaged. It is kept as \(name); all is fetched.")
+      let reason =
+        (error as? CKSyncEngine.State.SerializationError)?.message ?? "it is no state of a sync"
+      let damage = FileError(
+        .understand, stateFile.url,
+        "\(reason). Nothing was changed; open with recovery to set it aside and fetch anew.")
+      guard isRecovering, let copy = try stateFile.moveAside() else { throw damage }
+      state.withLock { $0.recovery = FileRecovery(damage, copy: copy) }
       return nil
     }
   }
@@ -195,41 +207,6 @@ public final class RecordSync: Sendable {
   func tell(_ name: String, code: Int, _ message: String) {
     state.withLock {
       $0.activity.note(SyncActivity.Problem(name: name, code: code, message: message))
-    }
-  }
-}
-
-extension AtomicFile {
-  /// Moves a file that makes no sense out of the way, under a name that is free, so that nothing
-  /// is lost and a new one can be begun.
-  ///
-  /// - Returns: the name it has now, in the same folder.
-  /// - Throws: `FileError` when it can't be moved.
-  @discardableResult
-  public func setAside() throws(FileError) -> String {
-    for number in 1...1_000 {
-      let name = url.lastPathComponent + (number == 1 ? ".damaged" : ".damaged-\(number)")
-      let place = url.deletingLastPathComponent().appendingPathComponent(name)
-      if FileManager.default.fileExists(atPath: place.path) { continue }
-      do {
-        try FileManager.default.moveItem(at: url, to: place)
-        return name
-      } catch {
-        throw FileError(.write, url, "it is damaged and can't be set aside")
-      }
-    }
-    throw FileError(.write, url, "there are 1,000 damaged files of it already; remove some")
-  }
-
-  /// Removes what ``setAside()`` ever moved out of the file's way: what it holds may be somebody's
-  /// who is signed out now.
-  ///
-  /// - Throws: `FileError` when one can't be removed.
-  public func removeSetAside() throws(FileError) {
-    let folder = url.deletingLastPathComponent()
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    for name in names where name.hasPrefix(url.lastPathComponent + ".damaged") {
-      try AtomicFile(folder.appendingPathComponent(name)).remove()
     }
   }
 }

@@ -136,28 +136,36 @@ struct AchievementSafetyTests {
     #expect(payload == Data(updated.store.canonicalText.utf8))
   }
 
-  @Test("A: a damaged file is set aside with a clear notice, and the cloud fills a new one")
+  @Test("A: a damaged file is a clear error; with recovery it is set aside and fetched again")
   func damagedFile() async throws {
     let phone = try AchievementDevice(server, "phone")
     try phone.note("played", 60)
     try await phone.store.sync()
     try await phone.store.shutDown()
-    for name in ["achievements.json", "achievement-sync-state.data"] {
+    for name in ["achievements.json", "achievement-sync-state.data", "achievement-settings.json"] {
       let url = phone.folder.url.appendingPathComponent(name)
       var data = try Data(contentsOf: url)
       data[data.count / 2] ^= 0x01
       try data.write(to: url)
-      let again = try AchievementDevice(server, "phone", folder: phone.folder)
-      #expect(
-        again.store.status.notices.contains { $0.contains("\(name).damaged") }
-          || name
-            .hasSuffix(".data")
-      )
+      do {
+        _ = try AchievementDevice(server, "phone", folder: phone.folder)
+        Issue.record("\(name) was read")
+      } catch let error as FileError {
+        #expect(error.step == .understand && error.url.lastPathComponent == name)
+      }
+      let again = try AchievementDevice(
+        server, "phone", folder: phone.folder, recovering: true)
+      #expect(again.store.recoveries.map(\.error.url.lastPathComponent) == [name])
       try await again.store.sync()
       #expect(again.progress("played")[0] == 60, "after damage to \(name)")
-      #expect(again.folder.names().contains("\(name).damaged"))
+      #expect(again.folder.names().contains("\(name).damaged-1"))
       try await again.store.shutDown()
     }
+    // The copies are the account's too.
+    let last = try AchievementDevice(server, "phone", folder: phone.folder)
+    last.link.signOut()
+    await #expect(throws: SyncFailure.self) { try await last.store.sync() }
+    #expect(last.folder.names().allSatisfy { !$0.contains("damaged") }, "\(last.folder.names())")
   }
 
   @Test("A: a crash between any two steps loses and doubles nothing")

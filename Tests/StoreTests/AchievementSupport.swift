@@ -21,7 +21,7 @@ final class AchievementDevice: Sendable {
   init(
     _ server: LoopbackServer, _ name: String, account: String? = "ada",
     folder: ResultFolder = ResultFolder(), isEnabled: Bool = true, automaticallySync: Bool = false,
-    version: Int = AchievementRecord.version, now: Date = noon
+    version: Int = AchievementRecord.version, recovering: Bool = false, now: Date = noon
   ) throws {
     self.folder = folder
     link = server.device(name, signedInAs: account)
@@ -29,7 +29,8 @@ final class AchievementDevice: Sendable {
       directory: folder.url,
       container: CKContainer(identifier: Self.containerName, transport: link),
       automaticallySync: automaticallySync,
-      clock: automaticallySync ? ContinuousClock() : clock, version: version, now: { now })
+      clock: automaticallySync ? ContinuousClock() : clock, version: version,
+      recovering: recovering, now: { now })
     if isEnabled { try store.setEnabled(true) }
   }
 

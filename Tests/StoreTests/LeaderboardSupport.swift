@@ -23,7 +23,8 @@ final class LeaderboardDevice: Sendable {
 
   init(
     _ server: LoopbackServer, _ name: String, account: String? = "ada",
-    folder: ResultFolder = ResultFolder(), automaticallySync: Bool = false, seed: UInt64? = nil
+    folder: ResultFolder = ResultFolder(), automaticallySync: Bool = false,
+    recovering: Bool = false, seed: UInt64? = nil
   ) throws {
     self.folder = folder
     link = server.device(name, signedInAs: account)
@@ -32,7 +33,7 @@ final class LeaderboardDevice: Sendable {
       directory: folder.url,
       container: CKContainer(identifier: Self.containerName, transport: link),
       scoring: Self.scoring, automaticallySync: automaticallySync,
-      clock: automaticallySync ? ContinuousClock() : clock,
+      clock: automaticallySync ? ContinuousClock() : clock, recovering: recovering,
       random: { numbers.withLock { $0.next() } }, now: { Self.noon })
   }
 
