@@ -111,8 +111,9 @@ let package = Package(
     tool(
       "stores",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport", "CloudSync",
-        "LoopbackServer", "CloudProtocol", "Records", "CommandLineKit",
+        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
+        "SyncSupport", "CloudSync", "LoopbackServer", "CloudProtocol", "Records",
+        "CommandLineKit",
       ],
       path: "Examples/stores", exclude: ["README.md"]),
 

@@ -12,6 +12,7 @@ final class AchievementCore: RecordKeeper {
     var systemFields: Data?
     var held: Held?
     var lastUpdated: Date?
+    var summary: Data?
   }
 
   /// A record of a newer version: kept as it came until a version arrives that understands it.
@@ -34,6 +35,8 @@ final class AchievementCore: RecordKeeper {
     var systemFields: Data?
     var held: Held?
     var lastUpdated: Date?
+    /// The summary's bytes as last seen; an archive has its members in another order each time.
+    var summary: Data?
     var isWritten = true
     var settings = Settings()
     var merges = 0
@@ -71,6 +74,7 @@ final class AchievementCore: RecordKeeper {
       state.systemFields = body.systemFields
       state.held = body.held
       state.lastUpdated = body.lastUpdated
+      state.summary = body.summary
     }
     if reading.body == nil {
       // What a lost file knew, only the whole record can tell again.
@@ -193,6 +197,7 @@ final class AchievementCore: RecordKeeper {
     }
     state.held = nil
     state.lastUpdated = content.lastUpdated
+    state.summary = record["summary"]
     let theirs = content.payload.flatMap { AchievementSet(payload: $0) } ?? AchievementSet()
     let merged = state.set.merged(with: theirs)
     if merged != state.set { state.merges += 1 }
@@ -206,6 +211,7 @@ final class AchievementCore: RecordKeeper {
     let content = AchievementRecord.read(record)
     state.systemFields = record.systemFields
     state.lastUpdated = content.lastUpdated
+    state.summary = record["summary"]
     state.isUnsent = content.payload != state.set.payload
     state.isWritten = false
   }
@@ -262,6 +268,7 @@ final class AchievementCore: RecordKeeper {
     state.systemFields = nil
     state.held = nil
     state.lastUpdated = nil
+    state.summary = nil
     state.isWritten = true
     attempt(&state) { _ in try file.file.remove() }
   }
@@ -309,7 +316,7 @@ final class AchievementCore: RecordKeeper {
     try file.write(
       Body(
         elements: state.set.elements, isUnsent: state.isUnsent, systemFields: state.systemFields,
-        held: state.held, lastUpdated: state.lastUpdated))
+        held: state.held, lastUpdated: state.lastUpdated, summary: state.summary))
     state.isWritten = true
   }
 

@@ -63,6 +63,21 @@ public final class AchievementStore: Sendable {
     String(decoding: core.state.withLock { $0.set.payload }, as: UTF8.self)
   }
 
+  /// The record as the cloud should have it, to be compared with what it has; `nil` while this
+  /// device has nothing, or more than the cloud.
+  public var cloudRecord: CKRecord? {
+    core.state.withLock { state in
+      guard !state.set.isEmpty, !state.isUnsent, state.held == nil else { return nil }
+      let record = CKRecord(
+        recordType: AchievementRecord.recordType, recordID: AchievementRecord.recordID)
+      record["version"] = Int64(AchievementRecord.version)
+      record["payload"] = state.set.payload
+      record["lastUpdated"] = state.lastUpdated
+      record["summary"] = state.summary
+      return record
+    }
+  }
+
   /// Notes that `value` was counted for an achievement.
   ///
   /// Progress never goes down: a smaller value changes nothing. Tiers reached by it are unlocked

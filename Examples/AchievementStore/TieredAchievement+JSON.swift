@@ -24,6 +24,9 @@ extension TieredAchievement {
     extra = members
   }
 
+  /// The achievement as the payload spells it.
+  public var text: String { String(decoding: json.bytes, as: UTF8.self) }
+
   /// The element of the payload.
   var json: JSONValue {
     var members = extra

@@ -96,11 +96,29 @@ public final class CloudSocialService: SocialService {
 
   /// What all devices of a person must agree on, byte for byte.
   public var canonicalText: String {
+    canonicalRows.map { "\($0.name) \($0.text)" }.joined(separator: "\n")
+  }
+
+  /// The same, item by item: a name that no other item has, and the item as JSON.
+  public var canonicalRows: [(name: String, text: String)] {
     let book = core.state.withLock { $0.book }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let text = try? encoder.encode(CanonicalBook(book))
-    return text.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    var rows: [(name: String, text: String)] = []
+    func add(_ name: String, _ value: some Encodable) {
+      let data = (try? encoder.encode(value)) ?? Data()
+      rows.append((name, String(decoding: data, as: UTF8.self)))
+    }
+    if let profile = book.profile?.value { add("profile", profile) }
+    for (code, kept) in book.friends { add("friend \(code)", kept.value) }
+    for (name, kept) in book.scores { add(name, kept.value) }
+    for (key, board) in book.boards {
+      add("\(key) title", [board.title])
+      add("\(key) members", board.members)
+      for (name, kept) in board.scores { add("\(key) \(name)", kept.value) }
+      for (user, kept) in board.profiles { add("\(key) profile \(user)", kept.value) }
+    }
+    return rows.sorted { $0.name < $1.name }
   }
 
   // MARK: Sync
@@ -352,6 +370,11 @@ public final class CloudSocialService: SocialService {
     try ranking(query, adding: [])
   }
 
+  /// The same, without waiting: everything is on this device.
+  public func standings(_ query: LeaderboardQuery) throws -> [LeaderboardRow] {
+    try ranking(query, adding: [])
+  }
+
   /// The same with scores that are not in the cloud yet.
   func ranking(
     _ query: LeaderboardQuery, adding own: [DailyScore]
@@ -387,32 +410,5 @@ public final class CloudSocialService: SocialService {
     privateSync.wish(core.everythingUnsent(in: .private))
     sharedSync.wish(core.everythingUnsent(in: .shared))
     try await sync()
-  }
-}
-
-/// The book without tags and marks of this device.
-private struct CanonicalBook: Encodable {
-  struct BoardText: Encodable {
-    var title: String
-    var members: [SharedLeaderboard.Member]
-    var scores: [DailyScore]
-    var profiles: [UserProfile]
-  }
-
-  var profile: UserProfile?
-  var friends: [FriendConnection]
-  var scores: [DailyScore]
-  var boards: [String: BoardText]
-
-  init(_ book: SocialBook) {
-    profile = book.profile?.value
-    friends = book.friends.values.map(\.value).sorted { $0.friendCode < $1.friendCode }
-    scores = book.scores.values.map(\.value).sorted { $0.id < $1.id }
-    boards = book.boards.mapValues { board in
-      BoardText(
-        title: board.title, members: board.members,
-        scores: board.scores.values.map(\.value).sorted { $0.id < $1.id },
-        profiles: board.profiles.values.map(\.value).sorted { $0.id < $1.id })
-    }
   }
 }

@@ -23,10 +23,19 @@ public final class HybridSocialService: SocialService {
   public let cloud: CloudSocialService
   /// This device's side.
   public let local: LocalSocialService
+  /// Whether every call looks for the cloud; else only ``checkCloud()`` does, and what calls change
+  /// waits for it.
+  public let looksForCloud: Bool
   private let state = Mutex(State())
 
   /// Puts both together.
-  public init(cloud: CloudSocialService, local: LocalSocialService) {
+  ///
+  /// - Parameter looksForCloud: whether every call looks for the cloud, and not only
+  ///   ``checkCloud()``.
+  public init(
+    cloud: CloudSocialService, local: LocalSocialService, looksForCloud: Bool = true
+  ) {
+    self.looksForCloud = looksForCloud
     self.cloud = cloud
     self.local = local
     cloud.core.state.withLock { state in
@@ -36,10 +45,11 @@ public final class HybridSocialService: SocialService {
 
   /// The service with its files in `directory`.
   ///
-  /// Parameters as `CloudSocialService` has them.
+  /// Parameters as `CloudSocialService` and the other initialiser have them.
   public convenience init(
     directory: URL, container: CKContainer, scoring: LeaderboardScoring = LeaderboardScoring(),
-    automaticallySync: Bool = true, clock: any Clock<Duration> = ContinuousClock(),
+    looksForCloud: Bool = true, automaticallySync: Bool = true,
+    clock: any Clock<Duration> = ContinuousClock(),
     recovering isRecovering: Bool = false,
     random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: 0...UInt64.max) },
     now: @escaping @Sendable () -> Date = { Date() }
@@ -50,7 +60,8 @@ public final class HybridSocialService: SocialService {
         automaticallySync: automaticallySync, clock: clock, recovering: isRecovering,
         random: random, now: now),
       local: try LocalSocialService(
-        directory: directory, scoring: scoring, recovering: isRecovering, random: random, now: now))
+        directory: directory, scoring: scoring, recovering: isRecovering, random: random, now: now),
+      looksForCloud: looksForCloud)
   }
 
   deinit { state.withLock { $0.watch }?.cancel() }
@@ -148,7 +159,7 @@ public final class HybridSocialService: SocialService {
   private func either<Result: Sendable>(
     _ inCloud: () async throws -> Result, _ onDevice: () async throws -> Result
   ) async throws -> Result {
-    if await checkCloud() == .cloudKit {
+    if looksForCloud, await checkCloud() == .cloudKit {
       do {
         return try await inCloud()
       } catch  where !Self.isPersonal(error) {
@@ -240,12 +251,12 @@ public final class HybridSocialService: SocialService {
   public func publishDailyScores(_ scores: [DailyScore]) async throws {
     try await local.publishDailyScores(scores)
     try claim()
-    await checkCloud()
+    if looksForCloud { await checkCloud() }
   }
 
   /// The ranking of everybody known, scores that wait included.
   public func fetchLeaderboard(_ query: LeaderboardQuery) async throws -> [LeaderboardRow] {
-    if await checkCloud() == .cloudKit {
+    if looksForCloud, await checkCloud() == .cloudKit {
       do {
         try await cloud.sync()
       } catch {
