@@ -251,11 +251,6 @@ public final class CloudSocialService: SocialService {
 
   /// The person's profile, made or renamed when needed, and sent.
   public func ensureProfile(displayName: String?) async throws -> UserProfile {
-    try await ensureProfile(displayName: displayName, proposing: nil)
-  }
-
-  /// The same with a code that was given out already, for a profile that has none yet.
-  func ensureProfile(displayName: String?, proposing code: String?) async throws -> UserProfile {
     let user = try await ready()
     let name = try displayName.map { name in
       guard let name = UserProfile.cleaned(name) else { throw SocialServiceError.invalidName }
@@ -271,7 +266,7 @@ public final class CloudSocialService: SocialService {
         ?? Kept(
           value: UserProfile(
             id: user, displayName: name ?? "Player",
-            friendCode: code ?? FriendCode(random: random).text, createdAt: date, updatedAt: date),
+            friendCode: FriendCode(random: random).text, createdAt: date, updatedAt: date),
           isUnsent: true)
       if let name, name != kept.value.displayName {
         kept.value.displayName = name
@@ -284,6 +279,42 @@ public final class CloudSocialService: SocialService {
     }
     try await send()
     return core.state.withLock { $0.book.profile?.value } ?? profile
+  }
+
+  /// Takes over what another service kept while there was no cloud; when it returns, the cloud has
+  /// it.
+  func adopt(_ waiting: LocalSocialService.Body) async throws {
+    let user = try await ready()
+    if waiting.profile != nil, core.state.withLock({ $0.book.profile == nil }) { try await sync() }
+    try core.change { book in
+      guard book.owner == user else { throw CKError(.operationCancelled) }
+      if let profile = waiting.profile {
+        var mine = profile
+        mine.id = user
+        var kept = book.profile ?? Kept(value: mine, isUnsent: true)
+        if waiting.isNamed, kept.value.displayName != mine.displayName {
+          kept.value.displayName = mine.displayName
+          kept.value.updatedAt = mine.updatedAt
+          kept.isUnsent = true
+        }
+        book.profile = kept
+      }
+      let ownCode = book.profile?.value.friendCode
+      for (code, friend) in waiting.friends where book.friends[code] == nil && code != ownCode {
+        book.friends[code] = Kept(value: friend, isUnsent: true)
+        book.goneFriends.remove(code)
+      }
+      for code in waiting.goneFriends where book.friends.removeValue(forKey: code) != nil {
+        book.goneFriends.insert(code)
+      }
+      var names: [String] = []
+      for var score in waiting.scores.values {
+        score.userId = user
+        if book.publish(score, core.scoring) { names.append(score.id) }
+      }
+      book.spread(names, into: nil, core.scoring)
+    }
+    try await send()
   }
 
   /// The person's profile as last fetched; `nil` before there is one.

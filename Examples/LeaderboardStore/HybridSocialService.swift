@@ -105,36 +105,17 @@ public final class HybridSocialService: SocialService {
     }
     // From now on it is theirs: should they sign out before all of it moved up, it goes.
     try local.change { if !$0.isEmpty { $0.owner = user } }
-    if let profile = waiting.profile {
-      _ = try await cloud.ensureProfile(
-        displayName: waiting.isNamed ? profile.displayName : nil, proposing: profile.friendCode)
-      try local.change { body in
-        if body.profile == profile {
-          body.profile = nil
-          body.isNamed = false
-        }
-      }
-    }
-    for code in waiting.friends.keys.sorted() {
-      do {
-        try await cloud.addFriend(code: code)
-      } catch SocialServiceError.ownFriendCode {
-        // The cloud's profile has that code: it was another device's of the same person.
-      }
-      try local.change { $0.friends[code] = nil }
-    }
-    for code in waiting.goneFriends.sorted() {
-      do {
-        try await cloud.removeFriend(code: code)
-      } catch SocialServiceError.unknownFriend {
-        // Another device was first.
-      }
-      try local.change { _ = $0.goneFriends.remove(code) }
-    }
-    guard !waiting.scores.isEmpty else { return }
-    try await cloud.publishDailyScores(waiting.scores.values.sorted { $0.id < $1.id })
+    try await cloud.adopt(waiting)
     try local.change { body in
-      // What was published again meanwhile is another score and stays.
+      // What was changed again meanwhile is something else, and stays.
+      if body.profile == waiting.profile {
+        body.profile = nil
+        body.isNamed = false
+      }
+      for (code, friend) in waiting.friends where body.friends[code] == friend {
+        body.friends[code] = nil
+      }
+      body.goneFriends.subtract(waiting.goneFriends)
       for (id, score) in waiting.scores where body.scores[id] == score { body.scores[id] = nil }
     }
   }

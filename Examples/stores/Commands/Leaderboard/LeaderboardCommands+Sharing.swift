@@ -94,7 +94,7 @@ extension Store {
     let board = try arguments.word("the leaderboard's title or ID")
     let user = try arguments.word("whom to take out")
     return { app, output in
-      try await app.social.cloud.revoke(user, from: board)
+      try await app.social.cloud.revoke(user, from: try app.boardID(board))
       try output.result(["revoked": user], "\(printable(user)) is out of \(printable(board))")
     }
   }

@@ -113,7 +113,7 @@ extension Store {
       let rows = try await app.social.fetchLeaderboard(
         LeaderboardQuery(
           gameId: game.map(LeaderboardApp.gameId), from: day ?? 0, through: day ?? .max,
-          leaderboard: board)
+          leaderboard: try board.map(app.boardID))
       ).map(RankDocument.init)
       try output.result(
         ["ranking": rows],
