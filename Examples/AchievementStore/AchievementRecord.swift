@@ -29,7 +29,7 @@ public enum AchievementRecord {
   static func read(_ record: CKRecord) -> Content {
     let version = record["version"] as? Int64 ?? 1
     return Content(
-      version: Int(version), payload: record["payload"] as? Data,
+      version: Int(clamping: version), payload: record["payload"] as? Data,
       lastUpdated: record["lastUpdated"] as? Date,
       summary: (record["summary"] as? Data).flatMap { Self.summary(from: $0) } ?? [:])
   }

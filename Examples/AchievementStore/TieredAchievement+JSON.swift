@@ -43,12 +43,16 @@ extension TieredAchievement.Progress {
     self.init()
     switch fields.removeValue(forKey: "currentValue") {
     case nil, .null: break
-    case .integer(let value): currentValue = Int(value)
+    case .integer(let number):
+      guard let number = Int(exactly: number) else { return nil }
+      currentValue = number
     case .bool, .number, .string, .array, .object: return nil
     }
     switch fields.removeValue(forKey: "currentTier") {
     case nil, .null: break
-    case .integer(let value): currentTier = AchievementTier(rawValue: Int(value))
+    case .integer(let number):
+      guard let number = Int(exactly: number) else { return nil }
+      currentTier = AchievementTier(rawValue: number)
     case .bool, .number, .string, .array, .object: return nil
     }
     switch fields.removeValue(forKey: "tierUnlockDates") {
@@ -57,7 +61,8 @@ extension TieredAchievement.Progress {
       // What Swift makes of a dictionary whose keys are no texts: key, value, key, value.
       guard items.count.isMultiple(of: 2) else { return nil }
       for index in stride(from: 0, to: items.count, by: 2) {
-        guard case .integer(let tier) = items[index], unlock(Int(tier), items[index + 1])
+        guard case .integer(let number) = items[index], let tier = Int(exactly: number),
+          unlock(tier, items[index + 1])
         else { return nil }
       }
     case .object(let members):

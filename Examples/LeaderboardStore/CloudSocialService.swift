@@ -157,9 +157,12 @@ public final class CloudSocialService: SocialService {
     try await forgetLostZones(privateSync, container.privateCloudDatabase)
     // What other devices of the person published belongs into the leaderboards, too.
     _ = try core.change { $0.spread(nil, into: nil, core.scoring) }
-    try await sharedSync.sync()
+    let theirs = try await standing { try await sharedSync.sync() }
     try await forgetLostZones(sharedSync, container.sharedCloudDatabase)
     if let failure { throw failure }
+    // What an owner has no space for, or does not allow, waits here and is told by `notices`; the
+    // person's own is safe in their own zone.
+    if let theirs, !(theirs is SyncFailure) { throw theirs }
     if !core.everythingUnsent(in: .private).isEmpty { try await privateSync.sync() }
     core.note(lastSync: now())
   }

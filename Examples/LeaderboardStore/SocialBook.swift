@@ -121,7 +121,8 @@ struct SocialBook: Codable, Hashable, Sendable {
       wishes += names.sorted().map { .save(Self.socialID($0)) }
       wishes += goneFriends.sorted().map { .delete(Self.socialID(SocialRecords.friendName($0))) }
     }
-    for (_, board) in boards.sorted(by: { $0.key < $1.key }) where board.scope == scope {
+    for (_, board) in boards.sorted(by: { $0.key < $1.key })
+    where board.scope == scope && board.mayWrite {
       var names = board.scores.filter(\.value.isUnsent).map(\.key)
       names += board.profiles.filter(\.value.isUnsent).map { SocialRecords.profileName($0.key) }
       wishes += names.sorted().map { .save(board.recordID($0)) }
@@ -138,7 +139,7 @@ struct SocialBook: Codable, Hashable, Sendable {
   /// The record to send, or `nil` when there is nothing to send any more.
   func record(_ id: CKRecord.ID, in scope: CKDatabase.Scope) -> CKRecord? {
     let board = boards[Self.key(id.zoneID, scope)]
-    guard board != nil || id.zoneID.zoneName == LeaderboardZones.social.zoneName else {
+    guard board?.mayWrite ?? (id.zoneID.zoneName == LeaderboardZones.social.zoneName) else {
       return nil
     }
     switch SocialRecords.Name(id.recordName) {

@@ -87,12 +87,12 @@ enum SocialRecords {
   static func score(_ record: CKRecord) -> DailyScore? {
     guard record.recordType == scoreType, let user = record["userId"] as? String,
       let game = record["gameId"] as? String, let day = record["dateInt"] as? Int64,
-      DailyScore.isGame(game), DailyScore.isDay(Int(day))
+      let day = Int(exactly: day), DailyScore.isGame(game), DailyScore.isDay(day)
     else { return nil }
     let score = DailyScore(
-      userId: user, gameId: game, dateInt: Int(day),
-      score: (record["score"] as? Int64).map { Int($0) },
-      maxAttempts: Int(record["maxAttempts"] as? Int64 ?? 0),
+      userId: user, gameId: game, dateInt: day,
+      score: (record["score"] as? Int64).map { Int(clamping: $0) },
+      maxAttempts: Int(clamping: record["maxAttempts"] as? Int64 ?? 0),
       completed: (record["completed"] as? Int64 ?? 0) != 0,
       publishedAt: record["publishedAt"] as? Date ?? record.modificationDate ?? .distantPast)
     return score.id == record.recordID.recordName ? score : nil

@@ -200,6 +200,8 @@ extension RecordSync: CKSyncEngineDelegate {
 
   private func words(_ error: CKError) -> String {
     switch error.code {
+    case .quotaExceeded where scope == .shared:
+      "The iCloud storage of whoever shares this is full. The change stays on this device."
     case .limitExceeded:
       "The item is too large for the cloud. It stays on this device; make it smaller to sync it."
     case .permissionFailure: "The account may not change this. The change stays on this device."

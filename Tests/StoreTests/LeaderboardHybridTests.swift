@@ -112,6 +112,37 @@ struct LeaderboardHybridTests {
     #expect(try server.socialNames().count == 1)
   }
 
+  @Test("L: an owner without space, or who allows reading only, keeps nobody from publishing")
+  func othersLimits() async throws {
+    let ada = try LeaderboardDevice(server, "phone")
+    let ben = try LeaderboardDevice(server, "ben's phone", account: "ben")
+    _ = try await ben.cloud.ensureProfile(displayName: "Ben")
+    let board = try await ada.cloud.createLeaderboard(title: "Family", id: testID(1))
+    let user = try #require(ben.cloud.userId)
+    try await ben.cloud.accept(try await ada.cloud.invite(user, to: board.id))
+    try server.controls.setQuota(0, of: "ada")
+    try await ben.hybrid.publishDailyScores([score(3)])
+    #expect(ben.hybrid.serviceStatus == .cloudKit && ben.cloud.waiting == 1)
+    #expect(ben.cloud.notices.first?.contains("whoever shares this is full") == true)
+    try server.controls.setQuota(nil, of: "ada")
+
+    let database = ada.cloud.container.privateCloudDatabase
+    let id = CKRecord.ID(
+      recordName: CKRecordNameZoneWideShare,
+      zoneID: CKRecordZone.ID(zoneName: "Leaderboard-\(board.id)"))
+    for permission in [CKShare.ParticipantPermission.readOnly, .readWrite] {
+      let share = try #require(try await database.record(for: id) as? CKShare)
+      for person in share.participants where person.role != .owner {
+        person.permission = permission
+      }
+      try await database.save(share)
+      try await ben.cloud.sync()
+      try await ada.cloud.sync()
+      #expect(try await ada.ranking() == (permission == .readOnly ? [] : ["1 Ben 4"]))
+      #expect(ben.cloud.waiting == 0)
+    }
+  }
+
   @Test("L: what passes by itself is tried again after 2, 4 and 8 seconds, then no more")
   func retries() async throws {
     let phone = try LeaderboardDevice(server, "phone")
