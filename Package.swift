@@ -106,11 +106,14 @@ let package = Package(
     store("TabStore", ["CloudSync", "SyncSupport"]),
     store("ClipboardStore", ["CloudSync", "SyncSupport"]),
     store("GameResultStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
+    store("AchievementStore", ["CloudSync", "SyncSupport"]),
+    store("LeaderboardStore", ["CloudSync", "SyncSupport"]),
     tool(
       "stores",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport", "CloudSync",
-        "LoopbackServer", "CloudProtocol", "Records", "CommandLineKit",
+        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
+        "SyncSupport", "CloudSync", "LoopbackServer", "CloudProtocol", "Records",
+        "CommandLineKit",
       ],
       path: "Examples/stores", exclude: ["README.md"]),
 
@@ -144,8 +147,9 @@ let package = Package(
     tests(
       "StoreTests",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport", "CloudSync",
-        "CloudSyncTesting", "LoopbackServer", "CloudProtocol", "Records",
+        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
+        "SyncSupport", "CloudSync", "CloudSyncTesting", "LoopbackServer", "CloudProtocol",
+        "Records",
       ]),
     tests("ExampleTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer"]),
     tests("HouseTests", []),

@@ -274,7 +274,7 @@ struct StoresRefusalTests {
       for figure in [figures.1, figures.2, figures.3] { #expect((Int(figure) ?? 0) > 5) }
       for words in [
         "anna shares a folder", "both are on anna's phone: yes", "shared for reading",
-        "after: 0 in memory, 0 in", "is one result: yes", "itsypad  anna ",
+        "after: 0 in memory, 0 in", "is one result: yes", "\n   itsypad ",
       ] {
         #expect(run.output.contains(words), "\(words)")
       }

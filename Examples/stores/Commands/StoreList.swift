@@ -6,5 +6,7 @@ extension Store {
     .tabs,
     .clipboard,
     .results,
+    .achievements,
+    .leaderboard,
   ]
 }

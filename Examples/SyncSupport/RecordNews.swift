@@ -1,0 +1,98 @@
+public import CloudSync
+public import Foundation
+
+/// One thing that happened in the cloud to an account, a zone or a record.
+public enum RecordNews: Sendable {
+  /// Somebody is signed in: at the first start of an engine without state, and after a sign-in.
+  case signedIn(CKRecord.ID)
+  /// Nobody is signed in any more.
+  case signedOut
+  /// Somebody else is signed in now.
+  case switched(to: CKRecord.ID)
+  /// A zone is gone: another device or its owner removed it, or this account lost its access.
+  case zoneGone(CKRecordZone.ID, CKDatabase.DatabaseChange.Deletion.Reason)
+  /// A save was refused because its zone is not there.
+  case zoneMissing(CKRecordZone.ID)
+  /// A zone was read from its beginning, and these are all the records it holds: what the store
+  /// knows besides was deleted while nobody could say so.
+  case zoneRead(CKRecordZone.ID, holds: Set<CKRecord.ID>)
+  /// Another device saved this version, or this device did and hears it back.
+  case fetched(CKRecord)
+  /// Another device deleted the record.
+  case removed(CKRecord.ID)
+  /// A save was accepted: the cloud holds this version now.
+  case saved(CKRecord)
+  /// A save was refused: the cloud holds this other version.
+  case conflict(CKRecord)
+  /// A save was refused: the record it was to change is gone from the cloud.
+  case vanished(CKRecord.ID)
+  /// This device's deletion is done.
+  case deleted(CKRecord.ID)
+  /// The cloud does not take the change; it is tried again by a person or the next start only.
+  case refused(CKRecord.ID, CKError)
+}
+
+/// What a store wants to be sent.
+public enum RecordWish: Hashable, Sendable {
+  /// The record's newest version.
+  case save(CKRecord.ID)
+  /// The record's deletion.
+  case delete(CKRecord.ID)
+  /// The zone itself.
+  case saveZone(CKRecordZone.ID)
+  /// The zone's deletion, with all that is in it.
+  case deleteZone(CKRecordZone.ID)
+  /// Nothing any more of this record.
+  case drop(CKRecord.ID)
+}
+
+/// A store whose records have names and zones of its own choice, kept in step by ``RecordSync``.
+///
+/// It keeps items, tags and what is unsent in one file, so that no two of them can disagree after
+/// a crash. All methods may be called from any thread.
+public protocol RecordKeeper: AnyObject, Sendable {
+  /// Takes in what happened, in memory, in the order it happened.
+  ///
+  /// - Parameter scope: the database it happened in.
+  /// - Returns: what is to be sent because of it.
+  func take(_ news: [RecordNews], in scope: CKDatabase.Scope) -> [RecordWish]
+
+  /// The record to send, with the tag last seen, or `nil` when there is nothing to send any more.
+  func record(_ id: CKRecord.ID, in scope: CKDatabase.Scope) -> CKRecord?
+
+  /// Whether the record has a version the cloud has not confirmed.
+  func isUnsent(_ id: CKRecord.ID, in scope: CKDatabase.Scope) -> Bool
+
+  /// Everything the cloud has not confirmed yet, in an order every run repeats.
+  func everythingUnsent(in scope: CKDatabase.Scope) -> [RecordWish]
+
+  /// Writes down what is only in memory yet; costs nothing when there is nothing.
+  ///
+  /// - Throws: `FileError` when it can't be written; it stays in memory for the next call.
+  func writeDown() throws
+}
+
+extension CKRecord {
+  /// What the system knows of the record without its fields, for a store to keep beside an item.
+  public var systemFields: Data {
+    let encoder = NSKeyedArchiver(requiringSecureCoding: true)
+    encodeSystemFields(with: encoder)
+    encoder.finishEncoding()
+    return encoder.encodedData
+  }
+
+  /// A record without fields that carries the tag last seen; a new one when nothing is known or
+  /// what is known is of another record.
+  public static func known(
+    _ systemFields: Data?, id: CKRecord.ID, type: CKRecord.RecordType
+  ) -> CKRecord {
+    if let systemFields, let decoder = try? NSKeyedUnarchiver(forReadingFrom: systemFields) {
+      decoder.requiresSecureCoding = true
+      defer { decoder.finishDecoding() }
+      if let record = CKRecord(coder: decoder), record.recordID == id, record.recordType == type {
+        return record
+      }
+    }
+    return CKRecord(recordType: type, recordID: id)
+  }
+}

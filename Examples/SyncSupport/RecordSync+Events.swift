@@ -1,0 +1,213 @@
+public import CloudSync
+import Foundation
+import Synchronization
+
+extension RecordSync: CKSyncEngineDelegate {
+  /// How often in a row a change that fits no request is sent again.
+  private static let mostAttempts = 3
+
+  /// Takes one event; events of an engine that was let go are ignored.
+  public func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+    guard state.withLock({ $0.engine === syncEngine }) else { return }
+    take(event, syncEngine.state)
+  }
+
+  /// Builds the next batch from the keeper's items as they are now.
+  public func nextRecordZoneChangeBatch(
+    _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+    guard state.withLock({ $0.engine === syncEngine }) else { return nil }
+    let list = syncEngine.state
+    let pending = list.pendingRecordZoneChanges.filter { context.options.scope.contains($0) }
+    return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: pending) { id in
+      if let record = self.keeper.record(id, in: self.scope) { return record }
+      list.remove(pendingRecordZoneChanges: [.saveRecord(id)])
+      // An edit may have come between the question and the removal; it must not be lost.
+      if self.keeper.isUnsent(id, in: self.scope) {
+        list.add(pendingRecordZoneChanges: [.saveRecord(id)])
+      }
+      return nil
+    }
+  }
+
+  func take(_ event: CKSyncEngine.Event, _ list: any PendingChangeList) {
+    switch event {
+    case .stateUpdate(let update):
+      state.withLock { $0.unsavedState = update.stateSerialization }
+      writeDownUnlessBusy()
+    case .accountChange(let change):
+      accountChanged(change.changeType, list)
+    case .fetchedDatabaseChanges(let changes):
+      deliver(changes.deletions.map { .zoneGone($0.zoneID, $0.reason) }, list)
+    case .fetchedRecordZoneChanges(let changes):
+      state.withLock { state in
+        state.activity.received += changes.modifications.count
+        for id in changes.modifications.map(\.record.recordID) {
+          state.sweeps[id.zoneID]?.insert(id)
+        }
+        for id in changes.deletions.map(\.recordID) { state.sweeps[id.zoneID]?.remove(id) }
+      }
+      deliver(
+        changes.modifications.map { .fetched($0.record) }
+          + changes.deletions.map { .removed($0.recordID) }, list)
+    case .sentDatabaseChanges(let sent): zonesSent(sent)
+    case .sentRecordZoneChanges(let sent): recordsSent(sent, list)
+    case .willFetchChanges, .willSendChanges:
+      state.withLock { $0.operations += 1 }
+    case .didFetchChanges, .didSendChanges:
+      state.withLock { $0.operations = max(0, $0.operations - 1) }
+      writeDownOrTell()
+    case .willFetchRecordZoneChanges(let fetch):
+      state.withLock { $0.sweeps[fetch.zoneID] = fetch.startsOver ? [] : nil }
+    case .didFetchRecordZoneChanges(let fetch):
+      let seen = state.withLock { $0.sweeps.removeValue(forKey: fetch.zoneID) }
+      if let seen, fetch.error == nil { deliver([.zoneRead(fetch.zoneID, holds: seen)], list) }
+    }
+  }
+
+  private func deliver(_ news: [RecordNews], _ list: any PendingChangeList) {
+    guard !news.isEmpty else { return }
+    wish(keeper.take(news, in: scope), list)
+    writeDownUnlessBusy()
+  }
+
+  private func accountChanged(
+    _ change: CKSyncEngine.Event.AccountChange.ChangeType, _ list: any PendingChangeList
+  ) {
+    let news: RecordNews
+    switch change {
+    case .signIn(let user): news = .signedIn(user)
+    case .signOut: news = .signedOut
+    case .switchAccounts(_, let user): news = .switched(to: user)
+    }
+    state.withLock { state in
+      state.activity = SyncActivity()
+      state.attempts = [:]
+    }
+    wish(keeper.take([news], in: scope), list)
+    if case .signedIn = news { return writeDownOrTell() }
+    do {
+      try forgetState()
+    } catch {
+      tell(stateFile.url.lastPathComponent, code: 0, "\(error)")
+    }
+  }
+
+  private func writeDownUnlessBusy() {
+    if state.withLock({ $0.operations == 0 }) { writeDownOrTell() }
+  }
+
+  private func zonesSent(_ sent: CKSyncEngine.Event.SentDatabaseChanges) {
+    for zone in sent.savedZones {
+      state.withLock { $0.activity.solve(zone.zoneID.zoneName) }
+    }
+    let failures =
+      sent.failedZoneSaves.map { ($0.zone.zoneID, $0.error) }
+      + sent.failedZoneDeletes.map { ($0.key, $0.value) }
+    for (zone, error) in failures.sorted(by: { $0.0.zoneName < $1.0.zoneName }) {
+      switch FailedChange.ofSave(error.code) {
+      case .isRetried: break
+      case .bringTogether, .createZone, .zoneWasPurged, .recordIsGone, .sendAgain,
+        .sendAgainAFewTimes, .keepForLater, .isDone, .tell:
+        tell(zone.zoneName, code: error.code.rawValue, words(error))
+      }
+    }
+  }
+
+  private func recordsSent(
+    _ sent: CKSyncEngine.Event.SentRecordZoneChanges, _ list: any PendingChangeList
+  ) {
+    var news: [RecordNews] = sent.savedRecords.map { .saved($0) }
+    news += sent.deletedRecordIDs.map { .deleted($0) }
+    var again: [RecordWish] = []
+    var zones: Set<CKRecordZone.ID> = []
+    for failure in sent.failedRecordSaves {
+      saveFailed(failure.record.recordID, failure.error, &news, &again, &zones)
+    }
+    // The dictionary's order differs in every process; what is done must not.
+    for (id, error) in sent.failedRecordDeletes.sorted(by: { $0.key.recordName < $1.key.recordName }
+    ) {
+      deletionFailed(id, error, &news, &again)
+    }
+    state.withLock { state in
+      state.activity.saved += sent.savedRecords.count
+      state.activity.deleted += sent.deletedRecordIDs.count
+      state.activity.sentAgain += again.count
+      for id in sent.savedRecords.map(\.recordID) + sent.deletedRecordIDs {
+        state.attempts[id] = nil
+        state.activity.solve(id.recordName)
+      }
+    }
+    wish(again, list)
+    deliver(news, list)
+  }
+
+  private func saveFailed(
+    _ id: CKRecord.ID, _ error: CKError, _ news: inout [RecordNews], _ again: inout [RecordWish],
+    _ zones: inout Set<CKRecordZone.ID>
+  ) {
+    switch FailedChange.ofSave(error.code) {
+    case .isRetried: break
+    case .bringTogether:
+      if let theirs = error.serverRecord {
+        news.append(.conflict(theirs))
+      } else {
+        // Without the other version there is nothing to compare; the next fetch brings it.
+        again.append(.save(id))
+      }
+    case .createZone:
+      guard zones.insert(id.zoneID).inserted else { return }
+      news.append(
+        scope == .shared ? .zoneGone(id.zoneID, .deleted) : .zoneMissing(id.zoneID))
+    case .zoneWasPurged:
+      guard zones.insert(id.zoneID).inserted else { return }
+      news.append(.zoneGone(id.zoneID, .purged))
+    case .recordIsGone: news.append(.vanished(id))
+    case .sendAgain: again.append(.save(id))
+    case .sendAgainAFewTimes: fewTimes(.save(id), id, error, &news, &again)
+    case .keepForLater, .isDone, .tell: refuse(id, error, &news)
+    }
+  }
+
+  private func deletionFailed(
+    _ id: CKRecord.ID, _ error: CKError, _ news: inout [RecordNews], _ again: inout [RecordWish]
+  ) {
+    switch FailedChange.ofDeletion(error.code) {
+    case .isRetried: break
+    case .isDone: news.append(.deleted(id))
+    case .sendAgain: again.append(.delete(id))
+    case .sendAgainAFewTimes: fewTimes(.delete(id), id, error, &news, &again)
+    case .bringTogether, .createZone, .zoneWasPurged, .recordIsGone, .keepForLater, .tell:
+      refuse(id, error, &news)
+    }
+  }
+
+  private func fewTimes(
+    _ wish: RecordWish, _ id: CKRecord.ID, _ error: CKError, _ news: inout [RecordNews],
+    _ again: inout [RecordWish]
+  ) {
+    let attempts = state.withLock { state in
+      state.attempts[id, default: 0] += 1
+      return state.attempts[id, default: 0]
+    }
+    if attempts <= Self.mostAttempts { again.append(wish) } else { refuse(id, error, &news) }
+  }
+
+  private func refuse(_ id: CKRecord.ID, _ error: CKError, _ news: inout [RecordNews]) {
+    tell(id.recordName, code: error.code.rawValue, words(error))
+    news.append(.refused(id, error))
+  }
+
+  private func words(_ error: CKError) -> String {
+    switch error.code {
+    case .quotaExceeded where scope == .shared:
+      "The iCloud storage of whoever shares this is full. The change stays on this device."
+    case .limitExceeded:
+      "The item is too large for the cloud. It stays on this device; make it smaller to sync it."
+    case .permissionFailure: "The account may not change this. The change stays on this device."
+    default:
+      SyncFailure(error.code, isRetrying: false, detail: error.localizedDescription).message
+        ?? "The cloud refused the change. It stays on this device."
+    }
+  }
+}

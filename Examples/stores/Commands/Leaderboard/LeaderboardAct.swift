@@ -1,0 +1,95 @@
+import CommandLineKit
+import Foundation
+import LeaderboardStore
+
+extension DemoAct {
+  /// Scores made without a cloud, and a leaderboard that anna shares with ben.
+  static let leaderboard = DemoAct { stage in
+    try await stage.compete()
+  } addItem: { _, device in
+    let app = try device.app(LeaderboardApp.self)
+    _ = try await app.social.ensureProfile(displayName: "Carl, who was here for a while")
+    try await app.social.publishDailyScores([DemoStage.score("carls-game", 4)])
+  }
+}
+
+extension DemoStage {
+  fileprivate static func score(
+    _ game: String, _ score: Int?, _ day: Int = 20_261_103
+  ) -> DailyScore {
+    DailyScore(
+      gameId: game, dateInt: day, score: score, maxAttempts: 6, completed: score != nil,
+      publishedAt: Date(timeIntervalSince1970: 1_793_707_200))
+  }
+
+  fileprivate mutating func compete() async throws {
+    begin("leaderboard: scores made without a network move up when it is back")
+    let (phone, desk, tablet) = (try await phone(), try await desk(), try await tablet())
+    let (anna, other) = (try phone.app(LeaderboardApp.self), try desk.app(LeaderboardApp.self))
+    let ben = try tablet.app(LeaderboardApp.self)
+    _ = try await anna.social.ensureProfile(displayName: "Anna of the phone and the desk")
+    let reason = try await offline([phone]) {
+      for day in 1...3 {
+        try await anna.social.publishDailyScores([
+          Self.score("wordle", 2 + day, 20_261_100 + day),
+          Self.score("connections", day == 2 ? nil : 5, 20_261_100 + day),
+        ])
+      }
+      _ = await anna.social.checkCloud()
+      return anna.social.reason
+    }
+    tell(
+      "offline: \(anna.social.serviceStatus.displayName), \(anna.unsent) waiting; "
+        + "\(reason ?? "no reason")")
+    check(anna.social.serviceStatus == .local, "the device stands in")
+    try await sync(LeaderboardApp.self, on: phone) {
+      "online: \($0.social.serviceStatus.displayName), \($0.unsent) waiting"
+    }
+    try await settle(LeaderboardApp.self, [desk])
+    check(other.social.cloud.myScores.count == 6, "the desk has anna's six scores")
+
+    begin("leaderboard: anna invites ben, and both publish")
+    _ = try await ben.social.ensureProfile(displayName: "Ben of the tablet")
+    try await ben.social.publishDailyScores([
+      Self.score("wordle", 2), Self.score("wordle", 6, 20_261_102),
+    ])
+    try await settle(LeaderboardApp.self, [tablet])
+    let board = try await anna.social.cloud.createLeaderboard(title: "Breakfast")
+    let user = ben.social.cloud.userId ?? ""
+    let url = try await anna.social.cloud.invite(user, to: board.id)
+    tell("anna invites ben: \(url.absoluteString)")
+    guard let link = URL(string: url.absoluteString) else { throw ToolError("there is no link") }
+    try await ben.social.cloud.accept(link)
+    try await settle(LeaderboardApp.self, [phone, desk, tablet])
+    let query = LeaderboardQuery(leaderboard: board.id)
+    let rankings = try await [anna, other, ben].asyncMap {
+      try await $0.social.fetchLeaderboard(query).map {
+        "\($0.rank). \($0.displayName), \(count($0.points, "point"))"
+      }
+    }
+    for line in rankings.first ?? [] { tell(line) }
+    check(rankings.first?.count == 2, "two people are ranked")
+    check(Set(rankings).count == 1, "all three devices show the same ranking")
+    try compare(LeaderboardApp.self, phone, desk)
+
+    begin("leaderboard: ben is taken out again")
+    try await anna.social.cloud.revoke(user, from: board.id)
+    try await settle(LeaderboardApp.self, [tablet, phone, desk])
+    let left = try await other.social.fetchLeaderboard(query).count
+    check(ben.social.cloud.leaderboards.isEmpty && left == 1, "ben and his scores are out")
+    tell(
+      "on ben's tablet: \(count(ben.social.cloud.leaderboards.count, "leaderboard")); "
+        + "in anna's: \(count(left, "person"))")
+  }
+}
+
+extension Array {
+  /// The results of `body` for each element, one after another.
+  fileprivate func asyncMap<Result>(
+    _ body: (Element) async throws -> Result
+  ) async rethrows -> [Result] {
+    var results: [Result] = []
+    for element in self { results.append(try await body(element)) }
+    return results
+  }
+}

@@ -1,0 +1,185 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import LoopbackServer
+import Records
+import SyncSupport
+import Testing
+
+@testable import AchievementStore
+
+@Suite("Achievements, accounts, files and other versions", .timeLimit(.minutes(1)))
+struct AchievementSafetyTests {
+  let server = LoopbackServer()
+  let container = AchievementDevice.containerName
+
+  @Test("A: signing out clears everything; signing in brings it back")
+  func signOut() async throws {
+    let phone = try AchievementDevice(server, "phone")
+    try phone.note("played", 61_234)
+    try await phone.store.sync()
+    phone.link.signOut()
+    await #expect(throws: SyncFailure.self) { try await phone.store.sync() }
+    #expect(phone.store.stored.isEmpty && phone.progress("played") == [0, 0])
+    #expect(phone.store.status.text.hasPrefix("Not signed in to iCloud. Sign in to sync."))
+    #expect(phone.store.status.lastSync == nil)
+    #expect(!phone.folder.names().contains("achievements.json"))
+    for name in phone.folder.names() {
+      let data = try Data(contentsOf: phone.folder.url.appendingPathComponent(name))
+      #expect(data.range(of: Data("61234".utf8)) == nil, "\(name) still tells")
+    }
+    phone.link.signIn(as: "ada")
+    try await phone.store.sync()
+    #expect(phone.progress("played")[0] == 61_234)
+  }
+
+  @Test("A: another account sees nothing of the first one, even if it came while the app was off")
+  func switched() async throws {
+    let phone = try AchievementDevice(server, "phone")
+    try phone.note("played", 61_234)
+    try await phone.store.sync()
+    phone.link.isOnline = false
+    try phone.note("solved", 31_234)
+    phone.link.signIn(as: "ben")
+    phone.link.isOnline = true
+    try await phone.store.sync()
+    #expect(phone.store.stored.isEmpty)
+    #expect(try server.zones(container: container, account: "ben").isEmpty)
+    try phone.note("explorer", 2)
+    try await phone.store.sync()
+    try await phone.store.shutDown()
+
+    let next = try AchievementDevice(server, "phone", account: "ada", folder: phone.folder)
+    // Even the engine's state may be lost: the owner's name still tells.
+    try? FileManager.default.removeItem(at: AchievementCore.stateFile(phone.folder.url))
+    try await next.store.sync()
+    #expect(next.progress("explorer") == [0, 0] && next.progress("played")[0] == 61_234)
+    let text = next.store.canonicalText
+    #expect(!text.contains("31234"))
+  }
+
+  @Test("A: a zone that goes takes the achievements along, or is filled again", arguments: 0..<4)
+  func zoneLoss(_ loss: Int) async throws {
+    let phone = try AchievementDevice(server, "phone")
+    try phone.note("played", 60)
+    try await phone.store.sync()
+    let controls = server.controls
+    switch loss {
+    case 0: try controls.deleteZone(.achievements, container: container, account: "ada")
+    case 1: try controls.purgeZone(.achievements, container: container, account: "ada")
+    case 2: try controls.resetEncryptedData(.achievements, container: container, account: "ada")
+    default:
+      let database = CKContainer(
+        identifier: container, transport: server.device("other", signedInAs: "ada")
+      ).privateCloudDatabase
+      try await database.deleteRecord(withID: AchievementRecord.recordID)
+    }
+    try await phone.store.sync()
+    let isKept = loss >= 2
+    #expect(phone.progress("played")[0] == (isKept ? 60 : 0))
+    try phone.note("solved", 5)
+    try await phone.store.sync()
+    let payload = try await server.achievements()["payload"] as? Data
+    #expect(payload == Data(phone.store.canonicalText.utf8))
+    #expect(phone.progress("played")[0] == (isKept ? 60 : 0))
+  }
+
+  @Test("A: unknown fields of the record are kept when this device saves it again")
+  func unknownFields() async throws {
+    let phone = try AchievementDevice(server, "phone")
+    try phone.note("played", 60)
+    try await phone.store.sync()
+    try await server.changeAchievements { $0["theme"] = "dark" }
+    try phone.note("played", 61)
+    try await phone.store.sync()
+    let record = try await server.achievements()
+    #expect(record["theme"] as? String == "dark")
+    #expect(record["payload"] as? Data == Data(phone.store.canonicalText.utf8))
+  }
+
+  @Test("A: missing fields get their defaults, and a damaged payload is replaced")
+  func missingFields() async throws {
+    try await server.changeAchievements { $0["payload"] = Data("no JSON".utf8) }
+    let phone = try AchievementDevice(server, "phone")
+    try phone.note("played", 60)
+    try await phone.store.sync()
+    let record = try await server.achievements()
+    #expect(record["version"] as? Int64 == 1)
+    #expect(record["payload"] as? Data == Data(phone.store.canonicalText.utf8))
+  }
+
+  @Test("A: a record of a newer version is kept and not touched, until the app understands it")
+  func newerVersion() async throws {
+    let newer = AchievementSet([
+      TieredAchievement(
+        id: AchievementDevice.id("solved"), category: "volume",
+        progress: TieredAchievement.Progress(currentValue: 99))
+    ])
+    try await server.changeAchievements {
+      $0["version"] = Int64(2)
+      $0["payload"] = newer.payload
+    }
+    let phone = try AchievementDevice(server, "phone")
+    try phone.note("played", 60)
+    try await phone.store.sync()
+    #expect(phone.progress("solved") == [0, 0] && phone.progress("played")[0] == 60)
+    #expect(phone.store.status.newerVersion == 2)
+    #expect(phone.store.status.text.hasPrefix("A newer version of the app wrote"))
+    let record = try await server.achievements()
+    #expect(record["version"] as? Int64 == 2 && record["payload"] as? Data == newer.payload)
+    try await phone.store.shutDown()
+
+    let updated = try AchievementDevice(server, "phone", folder: phone.folder, version: 2)
+    #expect(updated.progress("solved")[0] == 99 && updated.progress("played")[0] == 60)
+    try await updated.store.sync()
+    let payload = try await server.achievements()["payload"] as? Data
+    #expect(payload == Data(updated.store.canonicalText.utf8))
+  }
+
+  @Test("A: a damaged file is a clear error; with recovery it is set aside and fetched again")
+  func damagedFile() async throws {
+    let phone = try AchievementDevice(server, "phone")
+    try phone.note("played", 60)
+    try await phone.store.sync()
+    try await phone.store.shutDown()
+    for name in ["achievements.json", "achievement-sync-state.data", "achievement-settings.json"] {
+      let url = phone.folder.url.appendingPathComponent(name)
+      var data = try Data(contentsOf: url)
+      data[data.count / 2] ^= 0x01
+      try data.write(to: url)
+      do {
+        _ = try AchievementDevice(server, "phone", folder: phone.folder)
+        Issue.record("\(name) was read")
+      } catch let error as FileError {
+        #expect(error.step == .understand && error.url.lastPathComponent == name)
+      }
+      let again = try AchievementDevice(
+        server, "phone", folder: phone.folder, recovering: true)
+      #expect(again.store.recoveries.map(\.error.url.lastPathComponent) == [name])
+      try await again.store.sync()
+      #expect(again.progress("played")[0] == 60, "after damage to \(name)")
+      #expect(again.folder.names().contains("\(name).damaged-1"))
+      try await again.store.shutDown()
+    }
+    // The copies are the account's too.
+    let last = try AchievementDevice(server, "phone", folder: phone.folder)
+    last.link.signOut()
+    await #expect(throws: SyncFailure.self) { try await last.store.sync() }
+    #expect(last.folder.names().allSatisfy { !$0.contains("damaged") }, "\(last.folder.names())")
+  }
+
+  @Test("A: a crash between any two steps loses and doubles nothing")
+  func crashes() async throws {
+    let phone = try AchievementDevice(server, "phone")
+    try phone.note("played", 60)
+    // The answer to the push is lost, and the app ends without shutting down.
+    server.controls.dropAnswers(in: RequestScope(kind: .modifyRecords))
+    await #expect(throws: (any Error).self) { try await phone.store.sync() }
+    let again = try AchievementDevice(server, "phone", folder: phone.folder)
+    try again.note("solved", 5)
+    try await again.store.sync()
+    let payload = try await server.achievements()["payload"] as? Data
+    #expect(payload == Data(again.store.canonicalText.utf8))
+    #expect(again.progress("played")[0] == 60 && again.progress("solved")[0] == 5)
+  }
+}
