@@ -1,0 +1,243 @@
+public import CloudSync
+public import Foundation
+import SyncSupport
+import Synchronization
+
+/// Ideas on one device, in step with the cloud.
+///
+/// Local first: every change is on the disk when the call returns, and is sent when that is
+/// possible. The records live in the default zone, which has no change feed, so what is new is
+/// found by queries; a `CKSyncEngine` that does nothing by itself sends what changed here and
+/// follows the account. May be used from any thread.
+public final class IdeaStore: Sendable {
+  /// The container of the app the design describes.
+  public static let containerIdentifier = "iCloud.com.buildwithharry.IdeaBox"
+
+  /// The subscription whose pushes name the ideas that changed.
+  public static let subscriptionID = "idea-changes"
+
+  /// How often the store looks without being asked, and how sure it wants to be.
+  public struct Timing: Hashable, Sendable {
+    /// How long after a sync the next one is due.
+    public var schedule: Duration
+    /// How long after all names were compared they are compared again.
+    public var sweep: Duration
+    /// How far behind the latest known change a query begins, for what the server's index shows
+    /// late.
+    public var overlap: Duration
+
+    /// The usual times: five minutes, an hour, a minute.
+    public init(
+      schedule: Duration = .seconds(300), sweep: Duration = .seconds(3_600),
+      overlap: Duration = .seconds(60)
+    ) {
+      self.schedule = schedule
+      self.sweep = sweep
+      self.overlap = overlap
+    }
+  }
+
+  let core: IdeaCore
+  let container: CKContainer
+  let deviceID: String
+  let clock: any Clock<Duration>
+  let timing: Timing
+  private let makeID: @Sendable () -> UUID
+
+  /// Opens the ideas kept in `directory`; nothing is synced before ``start()``.
+  ///
+  /// A damaged file is set aside under another name, which ``status`` tells; the ideas come back
+  /// from the cloud.
+  /// - Parameters:
+  ///   - directory: a folder for this store alone; it is made with the first change.
+  ///   - container: the cloud to sync with.
+  ///   - deviceID: names this device, the same at every start; not empty.
+  ///   - clock: measures all waits.
+  ///   - timing: how often the store looks by itself.
+  ///   - makeID: names new ideas.
+  ///   - now: the present moment.
+  /// - Throws: `IdeaError.deviceIdIsEmpty`, and `FileError` when the file can't be read or is of a
+  ///   newer version; nothing is changed then.
+  public init(
+    directory: URL, container: CKContainer, deviceID: String,
+    clock: any Clock<Duration> = ContinuousClock(), timing: Timing = Timing(),
+    makeID: @escaping @Sendable () -> UUID = { UUID() },
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) throws {
+    guard !deviceID.isEmpty else { throw IdeaError.deviceIdIsEmpty }
+    core = try IdeaCore(directory.appendingPathComponent("ideas.journal"), now: now)
+    self.container = container
+    self.deviceID = deviceID
+    self.clock = clock
+    self.timing = timing
+    self.makeID = makeID
+  }
+
+  deinit {
+    let (bell, timers, listeners) = core.state.withLock { state in
+      (state.bell, [state.retryTimer, state.schedule], Array(state.listeners.values))
+    }
+    bell?.finish()
+    for timer in timers { timer?.cancel() }
+    for listener in listeners { listener.finish() }
+  }
+
+  // MARK: Reading
+
+  /// All ideas, last changed first; those of the same moment by ID, so that every device agrees.
+  public var ideas: [Idea] {
+    core.state.withLock { state in
+      state.shelf.rows.values.filter(\.isVisible).compactMap(\.idea)
+    }.sorted(by: Idea.isListedBefore)
+  }
+
+  /// The idea with an ID; `nil` when there is none.
+  public func idea(_ id: UUID) -> Idea? {
+    core.state.withLock { state in
+      guard let row = state.shelf[id.uuidString], row.isVisible else { return nil }
+      return row.idea
+    }
+  }
+
+  /// The deleted ideas, which stay on the device marked, and when each was deleted; the last first.
+  public var deletedIdeas: [(idea: Idea, deletedAt: Date)] {
+    core.state.withLock { state in
+      state.shelf.rows.values.compactMap { row in
+        guard let idea = row.idea, let deletedAt = row.deletedAt else { return nil }
+        return (idea, deletedAt)
+      }
+    }.sorted { first, second in
+      first.1 == second.1
+        ? Idea.isListedBefore(first.0, second.0) : first.1 > second.1
+    }
+  }
+
+  /// How an idea stands with the cloud; `nil` when there is no such idea.
+  public func syncState(of id: UUID) -> IdeaSyncState? {
+    core.state.withLock { $0.shelf[id.uuidString]?.state }
+  }
+
+  /// What people see, to the byte and in an order all devices share: one line an idea.
+  public var canonicalText: String { ideas.map { $0.canonicalLine + "\n" }.joined() }
+
+  /// Where sync stands.
+  public var status: IdeaSyncStatus { core.state.withLock { $0.status } }
+
+  /// Where sync stands now, and again whenever ideas or sync change.
+  public var statusUpdates: AsyncStream<IdeaSyncStatus> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(64)) { listener in
+      let id = core.state.withLock { state in
+        state.lastListener += 1
+        state.listeners[state.lastListener] = listener
+        listener.yield(state.status)
+        return state.lastListener
+      }
+      listener.onTermination = { [weak core] _ in
+        core?.state.withLock { $0.listeners[id] = nil }
+      }
+    }
+  }
+
+  /// The last 200 lines of the sync log, oldest first, those of earlier runs too.
+  public var log: [IdeaLogEntry] { core.state.withLock { $0.log } }
+
+  // MARK: Changing
+
+  /// Makes an idea: version 0, not completed.
+  ///
+  /// - Throws: `IdeaError` for the first rule it breaks, `FileError` when it can't be written down;
+  ///   nothing is made then.
+  @discardableResult
+  public func create(title: String, description: String = "") throws -> Idea {
+    let idea = Idea(
+      id: makeID(), title: title, description: description, createdAt: core.now(),
+      deviceId: deviceID)
+    try add([idea], [entry(.create, idea.id, "Made.")])
+    return idea
+  }
+
+  /// Adds ideas as they are, all or none.
+  func add(_ ideas: [Idea], _ entries: [IdeaLogEntry]) throws {
+    for idea in ideas { try idea.validate() }
+    try core.state.withLock { state in
+      var rows: [IdeaRow] = []
+      for idea in ideas {
+        var row = IdeaRow(name: idea.id.uuidString)
+        row.idea = idea
+        row.isPending = true
+        row.changeNumber = state.shelf.nextNumber()
+        rows.append(row)
+      }
+      try core.commit(rows, entries, &state)
+      askToSend(&state)
+    }
+  }
+
+  /// A new name for an idea.
+  func newID() -> UUID { makeID() }
+
+  /// Changes an idea: one version more, changed now by this device.
+  ///
+  /// `updatedAt` is never before what it replaces, so a clock that went back loses no change.
+  /// - Parameters:
+  ///   - title: the new title; `nil` leaves it.
+  ///   - description: the new description; `nil` leaves it.
+  ///   - isCompleted: the new state; `nil` leaves it.
+  /// - Throws: `IdeaError`, or `FileError` when it can't be written down; nothing is changed then.
+  @discardableResult
+  public func update(
+    _ id: UUID, title: String? = nil, description: String? = nil, isCompleted: Bool? = nil
+  ) throws -> Idea {
+    try core.state.withLock { state in
+      var (row, idea) = try Self.visible(id, state)
+      idea.title = title ?? idea.title
+      idea.description = description ?? idea.description
+      idea.isCompleted = isCompleted ?? idea.isCompleted
+      idea.updatedAt = max(core.now().wholeMilliseconds, idea.updatedAt)
+      idea.deviceId = deviceID
+      idea.version = idea.version == .max ? .max : idea.version + 1
+      try idea.validate()
+      row.idea = idea
+      row.isPending = true
+      row.changeNumber = state.shelf.nextNumber()
+      try core.commit([row], [entry(.update, id, "Version \(idea.version).")], &state)
+      askToSend(&state)
+      return idea
+    }
+  }
+
+  /// Deletes an idea: marked here with the moment, and deleted in the cloud when that is possible.
+  ///
+  /// - Throws: `IdeaError`, or `FileError` when it can't be written down; the idea stays then.
+  public func delete(_ id: UUID) throws {
+    try core.state.withLock { state in
+      var (row, idea) = try Self.visible(id, state)
+      row.deletedAt = max(core.now().wholeMilliseconds, idea.updatedAt)
+      row.isDeletedHere = true
+      row.isPending = true
+      row.changeNumber = state.shelf.nextNumber()
+      try core.commit([row], [entry(.delete, idea.id, "Deleted.")], &state)
+      askToSend(&state)
+    }
+  }
+
+  private func askToSend(_ state: inout IdeaCore.State) {
+    core.ask(&state) { $0.isFresh = true }
+    state.tell()
+  }
+
+  func entry(
+    _ operation: IdeaLogEntry.Operation, _ id: UUID?, _ message: String
+  ) -> IdeaLogEntry {
+    IdeaLogEntry(date: core.now(), operation: operation, ideaID: id, message: message)
+  }
+
+  private static func visible(
+    _ id: UUID, _ state: IdeaCore.State
+  ) throws(IdeaError) -> (IdeaRow, Idea) {
+    guard let row = state.shelf[id.uuidString], let idea = row.idea else { throw .notFound }
+    guard row.deletedAt == nil else { throw .isDeleted }
+    guard row.isVisible else { throw .notFound }
+    return (row, idea)
+  }
+}
