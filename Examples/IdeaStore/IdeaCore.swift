@@ -42,6 +42,9 @@ final class IdeaCore: Sendable {
     var wants = Wants()
     var waiters: [CheckedContinuation<Void, any Error>] = []
     var hasSubscribed = false
+    var accounts: AccountObservation?
+    /// How often the account was said to have changed.
+    var accountSignals: UInt64 = 0
     /// Counts changes of the account, so that an answer for the old one is never believed.
     var epoch: UInt64 = 0
 

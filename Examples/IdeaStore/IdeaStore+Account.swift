@@ -24,7 +24,45 @@ extension IdeaStore {
   }
 }
 
+/// Hears that the account may have changed, as long as it lives.
+///
+/// `@unchecked` because what Foundation gives to end it by is not; it is only ever passed back.
+final class AccountObservation: @unchecked Sendable {
+  private let token: any NSObjectProtocol
+
+  init(_ hear: @escaping @Sendable () -> Void) {
+    token = NotificationCenter.default.addObserver(
+      forName: .CKAccountChanged, object: nil, queue: nil
+    ) { _ in hear() }
+  }
+
+  deinit { end() }
+
+  /// Hears nothing any more.
+  func end() { NotificationCenter.default.removeObserver(token) }
+}
+
 extension IdeaCore {
+  /// The account may have changed; the engine tells of other accounts, so this is about one that
+  /// could not be used and perhaps can be now.
+  func accountSignalled() {
+    state.withLock { state in
+      state.accountSignals &+= 1
+      askAgainIfAccountFailed(&state)
+    }
+  }
+
+  /// Asks for a pass when the last one ended for want of an account.
+  func askAgainIfAccountFailed(_ state: inout State) {
+    guard state.bell != nil, state.phase == .offline, let code = state.code,
+      IdeaErrorRule.rule(for: code).handling == .workOffline
+    else { return }
+    ask(&state) { wants in
+      wants.fetches = true
+      wants.isFresh = true
+    }
+  }
+
   /// Makes `user`, or nobody, the one whose ideas these are.
   ///
   /// Everything of somebody else goes first, at once: memory, file, log, what was set aside. Ideas

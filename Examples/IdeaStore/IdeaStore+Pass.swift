@@ -9,11 +9,12 @@ extension IdeaStore {
   static let busyWait = Duration.seconds(60)
 
   private typealias Begun = (
-    engine: CKSyncEngine, wants: IdeaCore.Wants, waiters: [CheckedContinuation<Void, any Error>]
+    engine: CKSyncEngine, wants: IdeaCore.Wants, waiters: [CheckedContinuation<Void, any Error>],
+    accountSignals: UInt64
   )
 
   func pass() async {
-    guard let (engine, wants, waiters) = beginPass() else { return }
+    guard let (engine, wants, waiters, accountSignals) = beginPass() else { return }
     var failure: CKError?
     do {
       let epoch = try await verifyAccount()
@@ -25,7 +26,7 @@ extension IdeaStore {
     } catch {
       failure = (error as? CKError) ?? CKError(.internalError)
     }
-    endPass(failure, wants)
+    endPass(failure, wants, accountSignals)
     for waiter in waiters { waiter.resume() }
   }
 
@@ -48,14 +49,18 @@ extension IdeaStore {
       }
       state.phase = .syncing
       state.tell()
-      return (engine, wants, waiters)
+      return (engine, wants, waiters, state.accountSignals)
     }
   }
 
-  private func endPass(_ failure: CKError?, _ wants: IdeaCore.Wants) {
+  private func endPass(
+    _ failure: CKError?, _ wants: IdeaCore.Wants, _ accountSignals: UInt64
+  ) {
     core.state.withLock { state in
       if let failure {
         settle(failure, wants, &state)
+        // What was said of the account meanwhile, the pass may not have heard.
+        if state.accountSignals != accountSignals { core.askAgainIfAccountFailed(&state) }
       } else {
         state.plan.reset()
         state.phase = .synced

@@ -16,6 +16,7 @@ extension IdeaStore {
       // Under the lock: the engine's first event must find that the engine is ours.
       state.engine = engine()
       state.bell = bell
+      state.accounts = AccountObservation { [weak core] in core?.accountSignalled() }
       state.groups = []
       state.offered = [:]
       state.refused = [:]
@@ -49,10 +50,12 @@ extension IdeaStore {
   ///
   /// Returns when nothing is under way any more; a second call does nothing.
   public func stop() async {
-    let (engine, loop, waiters) = core.state.withLock { state in
-      let run = (state.engine, state.loop, state.waiters)
+    // The observation ends outside of the lock that its listener takes.
+    let (engine, loop, waiters, accounts) = core.state.withLock { state in
+      let run = (state.engine, state.loop, state.waiters, state.accounts)
       state.bell?.finish()
       state.bell = nil
+      state.accounts = nil
       state.loop = nil
       state.waiters = []
       state.retryTimer?.cancel()
@@ -61,6 +64,7 @@ extension IdeaStore {
       state.wants = IdeaCore.Wants()
       return run
     }
+    accounts?.end()
     loop?.cancel()
     await engine?.cancelOperations()
     await loop?.value

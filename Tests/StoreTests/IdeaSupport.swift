@@ -35,7 +35,8 @@ final class IdeaDevice: Sendable {
   init(
     _ server: LoopbackServer, _ name: String, account: String? = "ada",
     folder: ResultFolder = ResultFolder(), wall: SetClock = SetClock(),
-    timing: IdeaStore.Timing = IdeaStore.Timing()
+    timing: IdeaStore.Timing = IdeaStore.Timing(),
+    through way: (LoopbackDevice) -> any CloudTransport = { $0 }
   ) throws {
     device = server.device(name, signedInAs: account)
     self.wall = wall
@@ -44,7 +45,7 @@ final class IdeaDevice: Sendable {
     let next = Mutex(seed &* 1_000_003)
     let store = try IdeaStore(
       directory: folder.url,
-      container: CKContainer(identifier: IdeaStore.containerIdentifier, transport: device),
+      container: CKContainer(identifier: IdeaStore.containerIdentifier, transport: way(device)),
       deviceID: name, clock: clock, timing: timing,
       makeID: { UUID.numbered(next.withLock { $0 += 1; return $0 }) }, now: { wall.now })
     self.store = store
@@ -65,7 +66,45 @@ final class IdeaDevice: Sendable {
     return store.status
   }
 
+  /// Lets `trigger` happen and returns after the pass that follows.
+  @discardableResult
+  func pass(after trigger: IdeaSyncTrigger = .scheduled) async -> IdeaSyncStatus {
+    let updates = store.statusUpdates
+    store.trigger(trigger)
+    var hasBegun = false
+    for await status in updates {
+      if status.phase == .syncing { hasBegun = true } else if hasBegun { return status }
+    }
+    return store.status
+  }
+
   var titles: [String] { store.ideas.map(\.title) }
+}
+
+/// A way to the cloud whose queries do not show some records yet, as an index that is behind.
+final class LateIndex: CloudTransport {
+  private let device: LoopbackDevice
+  private let hidden = Mutex<Set<String>>([])
+
+  init(_ device: LoopbackDevice) { self.device = device }
+
+  func hide(_ id: UUID) { hidden.withLock { $0 = [id.uuidString] } }
+
+  func showAll() { hidden.withLock { $0 = [] } }
+
+  func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
+    let reply = try await device.send(call)
+    guard case .queried(var page) = reply else { return reply }
+    let hidden = hidden.withLock { $0 }
+    page.records.removeAll { hidden.contains($0.id.name) }
+    return .queried(page)
+  }
+
+  func observeSignals(
+    _ listener: @escaping @Sendable (CloudSignal) -> Void
+  ) -> any SignalObservation {
+    device.observeSignals(listener)
+  }
 }
 
 extension IdeaStore {
