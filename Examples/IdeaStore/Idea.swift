@@ -71,10 +71,10 @@ public struct Idea: Hashable, Sendable, Codable, Identifiable {
 
   /// The idea as one line that tells versions apart to the byte.
   var canonicalLine: String {
-    let texts = [title, description, deviceId].map { $0.debugDescription }
-    return
-      "\(id.uuidString) \(texts[0]) \(texts[1]) \(isCompleted ? 1 : 0) "
-      + "\(createdAt.millisecondsSince1970) \(updatedAt.millisecondsSince1970) \(texts[2]) \(version)"
+    let texts = [title, description, deviceId].map(\.debugDescription)
+    let dates = "\(createdAt.millisecondsSince1970) \(updatedAt.millisecondsSince1970)"
+    let state = isCompleted ? 1 : 0
+    return "\(id.uuidString) \(texts[0]) \(texts[1]) \(state) \(dates) \(texts[2]) \(version)"
   }
 }
 

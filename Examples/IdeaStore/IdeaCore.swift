@@ -78,7 +78,7 @@ final class IdeaCore: Sendable {
     var opened = State(journal: IdeaJournal(url))
     do {
       for transaction in try opened.journal.open() { Self.replay(transaction, &opened) }
-    } catch where error.step == .understand {
+    } catch  where error.step == .understand {
       let aside = try opened.journal.setAside()
       let message =
         "The ideas in \(url.lastPathComponent) could not be read: \(error.reason). The file was "

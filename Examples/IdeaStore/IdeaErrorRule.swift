@@ -40,7 +40,8 @@ public struct IdeaErrorRule: Hashable, Sendable {
     switch code {
     case .notAuthenticated:
       IdeaErrorRule(
-        .workOffline, "You are not signed in to iCloud. Sign in to sync; ideas stay on this device "
+        .workOffline,
+        "You are not signed in to iCloud. Sign in to sync; ideas stay on this device "
           + "until then.")
     case .networkFailure, .networkUnavailable:
       IdeaErrorRule(.retry, "No network. Ideas are kept and sync when it is back.")

@@ -41,7 +41,9 @@ struct IdeaRow: Codable, Hashable, Sendable {
   /// Why the cloud's record can't be read by this version; it is kept and not shown.
   var unreadable: String?
 
-  /// Whether people see it. What waits to be sent stays visible though the cloud's can't be read.
+  /// Whether people see it.
+  ///
+  /// What waits to be sent stays visible though the cloud's version can't be read.
   var isVisible: Bool {
     idea != nil && deletedAt == nil && (unreadable == nil || isPending)
   }

@@ -79,7 +79,11 @@ struct IdeaShelf: Sendable {
   var unwritten: IdeaTransaction {
     var transaction = IdeaTransaction()
     for name in dirty.sorted() {
-      if let row = rows[name] { transaction.rows.append(row) } else { transaction.removed.append(name) }
+      if let row = rows[name] {
+        transaction.rows.append(row)
+      } else {
+        transaction.removed.append(name)
+      }
     }
     return transaction
   }

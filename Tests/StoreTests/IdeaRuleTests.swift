@@ -144,11 +144,13 @@ struct IdeaRuleTests {
       ("edited, the same", row(mine, pending: true), mine, .took, "mine", false),
       ("edited, deleted", row(mine, pending: true), nil, .survived, "mine", true),
       (
-        "deleted here at 2, changed before", row(older, pending: true, deleted: 2, here: true), mine,
+        "deleted here at 2, changed before", row(older, pending: true, deleted: 2, here: true),
+        mine,
         .localWon, nil, true
       ),
       (
-        "deleted here at 2, changed after", row(older, pending: true, deleted: 2, here: true), newer,
+        "deleted here at 2, changed after", row(older, pending: true, deleted: 2, here: true),
+        newer,
         .cloudWon, "newer", false
       ),
       (

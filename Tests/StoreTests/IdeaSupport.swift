@@ -47,7 +47,12 @@ final class IdeaDevice: Sendable {
       directory: folder.url,
       container: CKContainer(identifier: IdeaStore.containerIdentifier, transport: way(device)),
       deviceID: name, clock: clock, timing: timing,
-      makeID: { UUID.numbered(next.withLock { $0 += 1; return $0 }) }, now: { wall.now })
+      makeID: {
+        UUID.numbered(
+          next.withLock {
+            $0 += 1; return $0
+          })
+      }, now: { wall.now })
     self.store = store
     pushes = device.observeSignals { [weak store] in store?.hear($0) }
   }
