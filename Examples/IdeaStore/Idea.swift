@@ -70,7 +70,7 @@ public struct Idea: Hashable, Sendable, Codable, Identifiable {
   }
 
   /// The idea as one line that tells versions apart to the byte.
-  var canonicalLine: String {
+  public var canonicalLine: String {
     let texts = [title, description, deviceId].map(\.debugDescription)
     let dates = "\(createdAt.millisecondsSince1970) \(updatedAt.millisecondsSince1970)"
     let state = isCompleted ? 1 : 0

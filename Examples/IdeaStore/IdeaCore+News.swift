@@ -32,8 +32,11 @@ extension IdeaCore {
       log(.conflict, message, ideaID: id, &state)
     }
     switch outcome {
-    case .known, .took, .removed: break
-    case .cloudWon: conflict("Changed here and elsewhere; the later change, elsewhere, stays.")
+    case .known: break
+    case .took, .removed: state.received += 1
+    case .cloudWon:
+      state.received += 1
+      conflict("Changed here and elsewhere; the later change, elsewhere, stays.")
     case .localWon: conflict("Changed here and elsewhere; the later change, here, stays.")
     case .survived: conflict("Deleted elsewhere while it was changed here; it is made anew.")
     case .unreadable(let error):

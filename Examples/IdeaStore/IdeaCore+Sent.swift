@@ -38,6 +38,7 @@ extension IdeaCore {
     for record in sent.savedRecords { confirm(record, &state) }
     for id in sent.deletedRecordIDs { confirmDeletion(of: id.recordName, &state) }
     let done = sent.savedRecords.count + sent.deletedRecordIDs.count
+    state.sent += done
     if done > 0 { log(.upload, "\(done) changes reached the cloud.", &state) }
     for failure in sent.failedRecordSaves {
       failed(failure.record.recordID.recordName, failure.error, &state)

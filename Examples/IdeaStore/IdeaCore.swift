@@ -65,15 +65,22 @@ final class IdeaCore: Sendable {
     var message: String?
     var nextAttempt: Duration?
     var conflicts = 0
+    var sent = 0
+    var received = 0
     var listeners: [UInt64: AsyncStream<IdeaSyncStatus>.Continuation] = [:]
     var lastListener: UInt64 = 0
   }
 
   let state: Mutex<State>
+  /// Whether anything but a person's wish makes a pass happen.
+  let isAutomatic: Bool
   let now: @Sendable () -> Date
 
   /// Opens the journal at `url`; a damaged one is set aside.
-  init(_ url: URL, now: @escaping @Sendable () -> Date) throws(FileError) {
+  init(
+    _ url: URL, isAutomatic: Bool, now: @escaping @Sendable () -> Date
+  ) throws(FileError) {
+    self.isAutomatic = isAutomatic
     self.now = now
     var opened = State(journal: IdeaJournal(url))
     do {
@@ -175,7 +182,7 @@ final class IdeaCore: Sendable {
   func ask(_ state: inout State, _ body: (inout Wants) -> Void) {
     state.wants.isAsked = true
     body(&state.wants)
-    state.bell?.yield()
+    if isAutomatic || state.wants.isByHand { state.bell?.yield() }
   }
 }
 
@@ -187,6 +194,7 @@ extension IdeaCore.State {
       phase: phase, code: code, message: message, nextAttempt: nextAttempt,
       pending: waiting.count, heldBack: waiting.count { !mayGo($0) && !isStorageFull },
       unreadable: shelf.unreadableCount, isStorageFull: isStorageFull, conflicts: conflicts,
+      sent: sent, received: received,
       lastSync: settings.lastSync, damage: damage)
   }
 

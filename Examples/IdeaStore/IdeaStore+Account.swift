@@ -88,6 +88,8 @@ extension IdeaCore {
     state.isStorageFull = false
     state.hasSubscribed = false
     state.conflicts = 0
+    state.sent = 0
+    state.received = 0
     state.code = nil
     state.message = nil
     state.wants.names = []

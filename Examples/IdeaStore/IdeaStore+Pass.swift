@@ -10,21 +10,26 @@ extension IdeaStore {
 
   private typealias Begun = (
     engine: CKSyncEngine, wants: IdeaCore.Wants, waiters: [CheckedContinuation<Void, any Error>],
-    accountSignals: UInt64
+    accountSignals: UInt64, epoch: UInt64
   )
 
   func pass() async {
-    guard let (engine, wants, waiters, accountSignals) = beginPass() else { return }
+    guard let (engine, wants, waiters, accountSignals, begun) = beginPass() else { return }
     var failure: CKError?
     do {
       let epoch = try await verifyAccount()
       if wants.fetches {
-        await subscribe()
+        if core.isAutomatic { await subscribe() }
         try await fetch(wants, epoch)
       }
       try await send(engine, epoch)
     } catch {
       failure = (error as? CKError) ?? CKError(.internalError)
+    }
+    if failure?.code == .operationCancelled,
+      beginAnew(wants, waiters, accountSignals, begun)
+    {
+      return
     }
     endPass(failure, wants, accountSignals)
     for waiter in waiters { waiter.resume() }
@@ -49,7 +54,30 @@ extension IdeaStore {
       }
       state.phase = .syncing
       state.tell()
-      return (engine, wants, waiters, state.accountSignals)
+      return (engine, wants, waiters, state.accountSignals, state.epoch)
+    }
+  }
+
+  /// After the account changed under a pass: whoever waits gets another pass, with the new account.
+  ///
+  /// - Returns: whether there is one; a pass that was cancelled for another reason simply failed.
+  private func beginAnew(
+    _ wants: IdeaCore.Wants, _ waiters: [CheckedContinuation<Void, any Error>],
+    _ accountSignals: UInt64, _ epoch: UInt64
+  ) -> Bool {
+    core.state.withLock { state in
+      guard state.bell != nil,
+        state.epoch != epoch || state.accountSignals != accountSignals
+      else { return false }
+      state.waiters += waiters
+      core.flush(&state)
+      core.ask(&state) { again in
+        again.isFresh = true
+        again.fetches = true
+        again.sweeps = again.sweeps || wants.sweeps
+        again.isByHand = again.isByHand || wants.isByHand
+      }
+      return true
     }
   }
 
@@ -82,14 +110,12 @@ extension IdeaStore {
     state.wants.fetches = state.wants.fetches || wants.fetches
     state.wants.sweeps = state.wants.sweeps || wants.sweeps
     state.wants.names.formUnion(wants.names)
-    if failure.code == .operationCancelled {
-      // The account changed under it, or the store was stopped.
+    guard state.bell != nil else {
       state.phase = .waiting
-      if state.bell != nil { core.ask(&state) { $0.fetches = true } }
       return
     }
     let rule = IdeaErrorRule.rule(for: failure.code)
-    let delay = state.bell == nil ? nil : delay(failure, rule.handling, &state)
+    let delay = core.isAutomatic ? delay(failure, rule.handling, &state) : nil
     state.code = failure.code
     state.message = rule.message
     state.nextAttempt = delay
@@ -128,7 +154,7 @@ extension IdeaStore {
 
   private func restartSchedule(_ state: inout IdeaCore.State) {
     state.schedule?.cancel()
-    guard state.bell != nil else { return }
+    guard state.bell != nil, core.isAutomatic else { return }
     let interval = timing.schedule
     state.schedule = Task { [clock, weak self] in
       guard (try? await clock.sleep(for: interval)) != nil else { return }

@@ -55,6 +55,8 @@ public final class IdeaStore: Sendable {
   ///   - deviceID: names this device, the same at every start; not empty.
   ///   - clock: measures all waits.
   ///   - timing: how often the store looks by itself.
+  ///   - automaticallySync: whether triggers, retries and the schedule sync by themselves; without
+  ///     it only ``syncNow()`` does, and no pushes are asked for.
   ///   - makeID: names new ideas.
   ///   - now: the present moment.
   /// - Throws: `IdeaError.deviceIdIsEmpty`, and `FileError` when the file can't be read or is of a
@@ -62,11 +64,12 @@ public final class IdeaStore: Sendable {
   public init(
     directory: URL, container: CKContainer, deviceID: String,
     clock: any Clock<Duration> = ContinuousClock(), timing: Timing = Timing(),
-    makeID: @escaping @Sendable () -> UUID = { UUID() },
+    automaticallySync: Bool = true, makeID: @escaping @Sendable () -> UUID = { UUID() },
     now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
     guard !deviceID.isEmpty else { throw IdeaError.deviceIdIsEmpty }
-    core = try IdeaCore(directory.appendingPathComponent("ideas.journal"), now: now)
+    core = try IdeaCore(
+      directory.appendingPathComponent("ideas.journal"), isAutomatic: automaticallySync, now: now)
     self.container = container
     self.deviceID = deviceID
     self.clock = clock

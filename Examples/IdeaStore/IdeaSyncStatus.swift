@@ -36,6 +36,10 @@ public struct IdeaSyncStatus: Hashable, Sendable {
   public var isStorageFull: Bool
   /// How many times two versions of an idea met since the start.
   public var conflicts: Int
+  /// How many changes the cloud took since the start.
+  public var sent: Int
+  /// How many changes of other devices were taken in since the start.
+  public var received: Int
   /// When a sync last succeeded, here or in an earlier run.
   public var lastSync: Date?
   /// What was damaged and set aside when the store opened.
