@@ -110,7 +110,7 @@ let package = Package(
     tool(
       "stores",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport", "CloudSync",
+        "TabStore", "ClipboardStore", "GameResultStore", "IdeaStore", "SyncSupport", "CloudSync",
         "LoopbackServer", "CloudProtocol", "Records", "CommandLineKit",
       ],
       path: "Examples/stores", exclude: ["README.md"]),

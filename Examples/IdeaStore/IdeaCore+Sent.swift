@@ -39,7 +39,7 @@ extension IdeaCore {
     for id in sent.deletedRecordIDs { confirmDeletion(of: id.recordName, &state) }
     let done = sent.savedRecords.count + sent.deletedRecordIDs.count
     state.sent += done
-    if done > 0 { log(.upload, "\(done) changes reached the cloud.", &state) }
+    if done > 0 { log(.upload, "Changes that reached the cloud: \(done).", &state) }
     for failure in sent.failedRecordSaves {
       failed(failure.record.recordID.recordName, failure.error, &state)
     }

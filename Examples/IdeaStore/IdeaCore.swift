@@ -40,7 +40,7 @@ final class IdeaCore: Sendable {
     var retryTimer: Task<Void, Never>?
     var schedule: Task<Void, Never>?
     var wants = Wants()
-    var waiters: [CheckedContinuation<Void, any Error>] = []
+    var waiters: [CheckedContinuation<IdeaSyncStatus, any Error>] = []
     var hasSubscribed = false
     var accounts: AccountObservation?
     /// How often the account was said to have changed.

@@ -183,7 +183,7 @@ extension IdeaStore {
     }
     if changes > 0 {
       core.log(
-        news.isSweep ? .sweep : .download, "\(changes) changes came from the cloud.", &state)
+        news.isSweep ? .sweep : .download, "Changes that came from the cloud: \(changes).", &state)
     }
     core.flush(&state)
     if changes > 0 { state.tell() }

@@ -9,7 +9,8 @@ extension IdeaStore {
   static let busyWait = Duration.seconds(60)
 
   private typealias Begun = (
-    engine: CKSyncEngine, wants: IdeaCore.Wants, waiters: [CheckedContinuation<Void, any Error>],
+    engine: CKSyncEngine, wants: IdeaCore.Wants,
+    waiters: [CheckedContinuation<IdeaSyncStatus, any Error>],
     accountSignals: UInt64, epoch: UInt64
   )
 
@@ -31,8 +32,8 @@ extension IdeaStore {
     {
       return
     }
-    endPass(failure, wants, accountSignals)
-    for waiter in waiters { waiter.resume() }
+    let status = endPass(failure, wants, accountSignals)
+    for waiter in waiters { waiter.resume(returning: status) }
   }
 
   private func beginPass() -> Begun? {
@@ -62,7 +63,7 @@ extension IdeaStore {
   ///
   /// - Returns: whether there is one; a pass that was cancelled for another reason simply failed.
   private func beginAnew(
-    _ wants: IdeaCore.Wants, _ waiters: [CheckedContinuation<Void, any Error>],
+    _ wants: IdeaCore.Wants, _ waiters: [CheckedContinuation<IdeaSyncStatus, any Error>],
     _ accountSignals: UInt64, _ epoch: UInt64
   ) -> Bool {
     core.state.withLock { state in
@@ -83,7 +84,7 @@ extension IdeaStore {
 
   private func endPass(
     _ failure: CKError?, _ wants: IdeaCore.Wants, _ accountSignals: UInt64
-  ) {
+  ) -> IdeaSyncStatus {
     core.state.withLock { state in
       if let failure {
         settle(failure, wants, &state)
@@ -100,6 +101,7 @@ extension IdeaStore {
       core.flush(&state)
       restartSchedule(&state)
       state.tell()
+      return state.status
     }
   }
 

@@ -68,13 +68,14 @@ extension IdeaStore {
     loop?.cancel()
     await engine?.cancelOperations()
     await loop?.value
-    for waiter in waiters { waiter.resume() }
-    core.state.withLock { state in
+    let status = core.state.withLock { state in
       core.flush(&state)
       if state.engine === engine { state.engine = nil }
       if state.phase == .syncing { state.phase = .waiting }
       state.tell()
+      return state.status
     }
+    for waiter in waiters { waiter.resume(returning: status) }
   }
 
   /// Syncs now, as when a person asks: everything in the cloud is compared, everything that waits
@@ -84,7 +85,8 @@ extension IdeaStore {
   /// - Throws: ``IdeaStoreError/notStarted`` before ``start()`` or after ``stop()``.
   @discardableResult
   public func syncNow() async throws -> IdeaSyncStatus {
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+    try await withCheckedThrowingContinuation {
+      (done: CheckedContinuation<IdeaSyncStatus, any Error>) in
       let isStarted = core.state.withLock { state in
         guard state.bell != nil else { return false }
         state.waiters.append(done)
@@ -93,7 +95,6 @@ extension IdeaStore {
       }
       if !isStarted { done.resume(throwing: IdeaStoreError.notStarted) }
     }
-    return status
   }
 
   /// Something happened that is a reason to sync: what waits is tried again with a fresh plan.
