@@ -26,8 +26,8 @@ extension IdeaStore {
 
 /// Hears that the account may have changed, as long as it lives.
 ///
-/// `@unchecked` because what Foundation gives to end it by is not checked; it is immutable, and only
-/// ever passed back.
+/// `@unchecked` because what Foundation gives to end it by is not checked; it is immutable, and
+/// only ever passed back.
 final class AccountObservation: @unchecked Sendable {
   private let token: any NSObjectProtocol
 
