@@ -107,7 +107,8 @@ let package = Package(
     store("ClipboardStore", ["CloudSync", "SyncSupport"]),
     store("GameResultStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
     store("AchievementStore", ["CloudSync", "SyncSupport"]),
-    store("LeaderboardStore", ["CloudSync", "SyncSupport"]),
+    store("LeaderboardStore", "IdeaStore", ["CloudSync", "SyncSupport"]),
+    store("IdeaStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
     tool(
       "stores",
       [
@@ -148,7 +149,9 @@ let package = Package(
       "StoreTests",
       [
         "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
-        "SyncSupport", "CloudSync", "CloudSyncTesting", "LoopbackServer", "CloudProtocol",
+        "IdeaStore",
+        "SyncSupport", "CloudSync", "LoopbackHTTP", "CloudSyncTesting", "LoopbackServer",
+        "CloudProtocol",
         "Records",
       ]),
     tests("ExampleTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer"]),

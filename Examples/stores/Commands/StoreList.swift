@@ -8,5 +8,6 @@ extension Store {
     .results,
     .achievements,
     .leaderboard,
+    .ideas,
   ]
 }

@@ -1,0 +1,185 @@
+import CloudSync
+import Foundation
+
+/// All rows in memory, and the rule by which news of the cloud changes them.
+///
+/// A value without a clock or a file; nothing in it depends on the order of a dictionary.
+struct IdeaShelf: Sendable {
+  private(set) var rows: [String: IdeaRow] = [:]
+  /// The names of the rows with something pending.
+  private(set) var pending: Set<String> = []
+  /// The names of the rows that differ from what is on the disk.
+  private(set) var dirty: Set<String> = []
+  /// How many records can't be read by this version of the app.
+  private(set) var unreadableCount = 0
+  private var lastNumber: UInt64 = 0
+
+  /// How two versions of one idea came together.
+  enum Outcome: Hashable, Sendable {
+    /// Nothing new.
+    case known
+    /// The cloud's version is shown now.
+    case took
+    /// Both had changed it, and the cloud's change was later.
+    case cloudWon
+    /// Both had changed it, and this device's change is later; it is to be sent.
+    case localWon
+    /// It can't be read by this version of the app; it is kept and not shown.
+    case unreadable(IdeaError)
+    /// It was deleted in the cloud, and here now.
+    case removed
+    /// It was deleted in the cloud while it was changed here; it is to be made anew.
+    case survived
+  }
+
+  subscript(name: String) -> IdeaRow? { rows[name] }
+
+  /// The number of the next change.
+  mutating func nextNumber() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  /// Puts a row in place that is on the disk already.
+  mutating func adopt(_ row: IdeaRow) {
+    noteUnreadable(rows.updateValue(row, forKey: row.name), row)
+    lastNumber = max(lastNumber, row.changeNumber)
+    if row.isPending { pending.insert(row.name) } else { pending.remove(row.name) }
+  }
+
+  /// Puts a row in place, to be written.
+  mutating func put(_ row: IdeaRow) {
+    guard rows[row.name] != row else { return }
+    adopt(row)
+    dirty.insert(row.name)
+  }
+
+  /// Takes a row out, to be written.
+  mutating func remove(_ name: String) {
+    noteUnreadable(rows.removeValue(forKey: name), nil)
+    pending.remove(name)
+    dirty.insert(name)
+  }
+
+  /// Takes a row out that is not on the disk any more.
+  mutating func drop(_ name: String) {
+    noteUnreadable(rows.removeValue(forKey: name), nil)
+    pending.remove(name)
+    dirty.remove(name)
+  }
+
+  private mutating func noteUnreadable(_ old: IdeaRow?, _ new: IdeaRow?) {
+    unreadableCount += (new?.unreadable == nil ? 0 : 1) - (old?.unreadable == nil ? 0 : 1)
+  }
+
+  /// Notes that everything is on the disk.
+  mutating func noteWritten() { dirty = [] }
+
+  /// What differs from the disk, as a transaction.
+  var unwritten: IdeaTransaction {
+    var transaction = IdeaTransaction()
+    for name in dirty.sorted() {
+      if let row = rows[name] {
+        transaction.rows.append(row)
+      } else {
+        transaction.removed.append(name)
+      }
+    }
+    return transaction
+  }
+
+  /// The rows to be sent, in the order of their changes.
+  var toBeSent: [IdeaRow] {
+    pending.compactMap { rows[$0] }.filter(\.isToBeSent).sorted {
+      ($0.changeNumber, $0.name) < ($1.changeNumber, $1.name)
+    }
+  }
+
+  // MARK: News of the cloud
+
+  /// Takes in a record as the cloud has it.
+  mutating func take(_ record: CKRecord, at moment: Date) -> Outcome {
+    let name = record.recordID.recordName
+    var row = rows[name] ?? IdeaRow(name: name)
+    if row.tag != nil, row.tag == record.recordChangeTag { return .known }
+    let remote: Idea
+    do {
+      remote = try Idea(reading: record)
+    } catch {
+      row.unreadable = error.description
+      remember(record, in: &row)
+      put(row)
+      return .unreadable(error)
+    }
+    row.unreadable = nil
+    remember(record, in: &row)
+    row.remoteVersion = remote.version
+    row.lastSyncedAt = moment
+    let outcome = merge(remote, into: &row)
+    put(row)
+    return outcome
+  }
+
+  private mutating func merge(_ remote: Idea, into row: inout IdeaRow) -> Outcome {
+    guard let local = row.idea else { return accept(remote, &row, .took) }
+    if let deletedAt = row.deletedAt {
+      // Only who deleted it knows when, and so whether a change is later.
+      guard row.isDeletedHere, remote.updatedAt <= deletedAt else {
+        return accept(remote, &row, row.isPending ? .cloudWon : .took)
+      }
+      return insist(&row)
+    }
+    if local.isSame(as: remote) {
+      row.isPending = false
+      return .took
+    }
+    if remote.wins(over: local) {
+      return accept(remote, &row, row.isPending ? .cloudWon : .took)
+    }
+    return insist(&row)
+  }
+
+  private func accept(_ remote: Idea, _ row: inout IdeaRow, _ outcome: Outcome) -> Outcome {
+    row.idea = remote
+    row.deletedAt = nil
+    row.isDeletedHere = false
+    row.isPending = false
+    return outcome
+  }
+
+  /// This device's version is the later one, so the cloud is to have it.
+  private mutating func insist(_ row: inout IdeaRow) -> Outcome {
+    if !row.isPending {
+      row.isPending = true
+      row.changeNumber = nextNumber()
+    }
+    return .localWon
+  }
+
+  private func remember(_ record: CKRecord, in row: inout IdeaRow) {
+    row.tag = record.recordChangeTag
+    row.archive = IdeaRecord.archive(record)
+  }
+
+  /// Takes in that the cloud has no record of this name.
+  mutating func takeDeletion(of name: String, at moment: Date) -> Outcome {
+    guard var row = rows[name] else { return .known }
+    guard row.idea != nil else {
+      remove(name)
+      return .removed
+    }
+    let wasThere = row.tag != nil
+    row.tag = nil
+    row.remoteVersion = nil
+    row.unreadable = nil
+    defer { put(row) }
+    if row.deletedAt != nil {
+      row.isPending = false
+      return .removed
+    }
+    if row.isPending { return wasThere ? .survived : .known }
+    row.deletedAt = moment
+    row.isDeletedHere = false
+    return .removed
+  }
+}

@@ -1,0 +1,105 @@
+import CloudSync
+import Foundation
+import SyncSupport
+import Synchronization
+
+/// Whose ideas these are.
+extension IdeaStore {
+  /// Asks who is signed in and follows it; the answer counts for what was fetched before it and
+  /// for what is fetched after.
+  ///
+  /// - Returns: the number of the account's time here, which changes with every other account.
+  /// - Throws: `CKError`, such as `notAuthenticated`.
+  func verifyAccount() async throws -> UInt64 {
+    do {
+      let user = try await container.userRecordID()
+      return core.state.withLock { state in
+        core.follow(user, &state)
+        return state.epoch
+      }
+    } catch let error as CKError where error.code == .notAuthenticated {
+      core.state.withLock { core.follow(nil, &$0) }
+      throw error
+    }
+  }
+}
+
+/// Hears that the account may have changed, as long as it lives.
+///
+/// `@unchecked` because what Foundation gives to end it by is not checked; it is immutable, and
+/// only ever passed back.
+final class AccountObservation: @unchecked Sendable {
+  private let token: any NSObjectProtocol
+
+  init(_ hear: @escaping @Sendable () -> Void) {
+    token = NotificationCenter.default.addObserver(
+      forName: .CKAccountChanged, object: nil, queue: nil
+    ) { _ in hear() }
+  }
+
+  deinit { end() }
+
+  /// Hears nothing any more.
+  func end() { NotificationCenter.default.removeObserver(token) }
+}
+
+extension IdeaCore {
+  /// The account may have changed; the engine tells of other accounts, so this is about one that
+  /// could not be used and perhaps can be now.
+  func accountSignalled() {
+    state.withLock { state in
+      state.accountSignals &+= 1
+      askAgainIfAccountFailed(&state)
+    }
+  }
+
+  /// Asks for a pass when the last one ended for want of an account.
+  func askAgainIfAccountFailed(_ state: inout State) {
+    guard state.bell != nil, state.phase == .offline, let code = state.code,
+      IdeaErrorRule.rule(for: code).handling == .workOffline
+    else { return }
+    ask(&state) { wants in
+      wants.fetches = true
+      wants.isFresh = true
+    }
+  }
+
+  /// Makes `user`, or nobody, the one whose ideas these are.
+  ///
+  /// Everything of somebody else goes first, at once: memory, file, log, what was set aside. Ideas
+  /// that were made while nobody was signed in stay, and belong to whoever signs in.
+  func follow(_ user: CKRecord.ID?, _ state: inout State) {
+    if let owner = state.settings.owner, owner != user?.recordName { wipe(&state) }
+    guard let user, state.settings.owner != user.recordName else { return }
+    change(&state) { $0.owner = user.recordName }
+    flush(&state)
+  }
+
+  private func wipe(_ state: inout State) {
+    state.shelf = IdeaShelf()
+    state.settings = IdeaSettings()
+    state.areSettingsWritten = true
+    state.log = []
+    state.unwrittenLog = []
+    state.damage = nil
+    state.groups = []
+    state.offered = [:]
+    state.refused = [:]
+    state.isStorageFull = false
+    state.hasSubscribed = false
+    state.conflicts = 0
+    state.sent = 0
+    state.received = 0
+    state.code = nil
+    state.message = nil
+    state.wants.names = []
+    state.epoch += 1
+    do {
+      try state.journal.remove()
+    } catch {
+      log(.failure, "Not removed from the disk: \(error).", &state)
+    }
+    log(.account, "The account changed; everything of the old one was removed.", &state)
+    state.tell()
+  }
+}

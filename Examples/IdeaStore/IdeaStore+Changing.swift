@@ -1,0 +1,102 @@
+public import Foundation
+import SyncSupport
+import Synchronization
+
+/// What people do with ideas.
+extension IdeaStore {
+  /// Makes an idea: version 0, not completed.
+  ///
+  /// - Throws: `IdeaError` for the first rule it breaks, `FileError` when it can't be written down;
+  ///   nothing is made then.
+  @discardableResult
+  public func create(title: String, description: String = "") throws -> Idea {
+    let idea = Idea(
+      id: makeID(), title: title, description: description, createdAt: core.now(),
+      deviceId: deviceID)
+    try add([idea], [entry(.create, idea.id, "Made.")])
+    return idea
+  }
+
+  /// Adds ideas as they are, all or none.
+  func add(_ ideas: [Idea], _ entries: [IdeaLogEntry]) throws {
+    for idea in ideas { try idea.validate() }
+    try core.state.withLock { state in
+      var rows: [IdeaRow] = []
+      for idea in ideas {
+        var row = IdeaRow(name: idea.id.uuidString)
+        row.idea = idea
+        row.isPending = true
+        row.changeNumber = state.shelf.nextNumber()
+        rows.append(row)
+      }
+      try core.commit(rows, entries, &state)
+      askToSend(&state)
+    }
+  }
+
+  /// Changes an idea: one version more, changed now by this device.
+  ///
+  /// `updatedAt` is never before what it replaces, so a clock that went back loses no change.
+  /// - Parameters:
+  ///   - title: the new title; `nil` leaves it.
+  ///   - description: the new description; `nil` leaves it.
+  ///   - isCompleted: the new state; `nil` leaves it.
+  /// - Throws: `IdeaError`, or `FileError` when it can't be written down; nothing is changed then.
+  @discardableResult
+  public func update(
+    _ id: UUID, title: String? = nil, description: String? = nil, isCompleted: Bool? = nil
+  ) throws -> Idea {
+    try core.state.withLock { state in
+      var (row, idea) = try Self.visible(id, state)
+      idea.title = title ?? idea.title
+      idea.description = description ?? idea.description
+      idea.isCompleted = isCompleted ?? idea.isCompleted
+      idea.updatedAt = max(core.now().wholeMilliseconds, idea.updatedAt)
+      idea.deviceId = deviceID
+      idea.version = idea.version == .max ? .max : idea.version + 1
+      try idea.validate()
+      row.idea = idea
+      row.isPending = true
+      row.changeNumber = state.shelf.nextNumber()
+      try core.commit([row], [entry(.update, id, "Version \(idea.version).")], &state)
+      askToSend(&state)
+      return idea
+    }
+  }
+
+  /// Deletes an idea: marked here with the moment, and deleted in the cloud when that is possible.
+  ///
+  /// - Throws: `IdeaError`, or `FileError` when it can't be written down; the idea stays then.
+  public func delete(_ id: UUID) throws {
+    try core.state.withLock { state in
+      var (row, idea) = try Self.visible(id, state)
+      row.deletedAt = max(core.now().wholeMilliseconds, idea.updatedAt)
+      row.isDeletedHere = true
+      row.isPending = true
+      row.changeNumber = state.shelf.nextNumber()
+      try core.commit([row], [entry(.delete, idea.id, "Deleted.")], &state)
+      askToSend(&state)
+    }
+  }
+
+  private func askToSend(_ state: inout IdeaCore.State) {
+    core.ask(&state) { $0.isFresh = true }
+    state.tell()
+  }
+
+  /// A line of the log, of now.
+  func entry(
+    _ operation: IdeaLogEntry.Operation, _ id: UUID?, _ message: String
+  ) -> IdeaLogEntry {
+    IdeaLogEntry(date: core.now(), operation: operation, ideaID: id, message: message)
+  }
+
+  private static func visible(
+    _ id: UUID, _ state: IdeaCore.State
+  ) throws(IdeaError) -> (IdeaRow, Idea) {
+    guard let row = state.shelf[id.uuidString], let idea = row.idea else { throw .notFound }
+    guard row.deletedAt == nil else { throw .isDeleted }
+    guard row.isVisible else { throw .notFound }
+    return (row, idea)
+  }
+}

@@ -1,0 +1,122 @@
+import CloudProtocol
+import CloudSync
+import CommandLineKit
+import Foundation
+import IdeaStore
+import Records
+
+/// How long ideas made on one device took to be seen on another, as `--json` shows it.
+struct IdeaLatencyDocument: Encodable {
+  var server: String
+  var ideas: Int
+  var medianSeconds: Double
+  var p95Seconds: Double
+  var slowestSeconds: Double
+
+  /// One line for people.
+  var words: String {
+    "\(count(ideas, "idea")) made on one device and seen on another by push, \(server): "
+      + "median \(medianSeconds) s, p95 \(p95Seconds) s, slowest \(slowestSeconds) s"
+  }
+}
+
+/// Measures the way of an idea from one device to another, by push.
+///
+/// Both devices have folders of their own that go in the end, and so do the ideas.
+struct IdeaLatency {
+  private let server: String
+  private let writer: Device
+  private let reader: Device
+
+  /// One of the two devices.
+  private final class Device: Sendable {
+    let store: IdeaStore
+    private let folder: URL
+    private let way: any CloudDevice
+    private let observation: any SignalObservation
+
+    init(_ cloud: any Cloud, _ name: String, account: String?) throws {
+      folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "stores-latency-\(UUID().uuidString)")
+      way = cloud.device(name, account: account)
+      let store = try IdeaStore(
+        directory: folder,
+        container: CKContainer(identifier: cloud.container, transport: way.transport),
+        deviceID: name)
+      self.store = store
+      observation = way.transport.observeSignals { [weak store] signal in
+        guard case .push(let push) = signal else { return }
+        let isOurs = push.subscription.rawValue == IdeaStore.subscriptionID
+        // Without a subscription's name the line was broken, and anything may have been missed.
+        guard isOurs || push.subscription.rawValue.isEmpty else { return }
+        store?.receivedPush(recordName: isOurs ? push.query?.record.name : nil)
+      }
+    }
+
+    deinit {
+      observation.stop()
+      try? FileManager.default.removeItem(at: folder)
+    }
+
+    func begin() async throws {
+      store.start()
+      let status = try await store.syncNow()
+      guard status.phase == .synced else {
+        throw ToolError(status.message ?? "the sync did not end")
+      }
+    }
+  }
+
+  /// Two devices of the session's account on its server.
+  init(_ session: Session) throws {
+    let cloud: any Cloud
+    switch session.home.server {
+    case .home:
+      cloud = try HomeCloud(session.home)
+      server = "in this process"
+    case .web(let address):
+      cloud = WebCloud(address: address)
+      server = "over HTTP"
+    }
+    let name = session.device.name
+    writer = try Device(cloud, "\(name) (writing)", account: session.account)
+    reader = try Device(cloud, "\(name) (reading)", account: session.account)
+  }
+
+  /// Makes `number` ideas as fast as they can be made, and waits until all are seen.
+  ///
+  /// - Throws: `CancellationError` when it is interrupted, `ToolError` when a device can't sync.
+  func run(_ number: Int) async throws -> IdeaLatencyDocument {
+    try await writer.begin()
+    try await reader.begin()
+    let clock = ContinuousClock()
+    let updates = reader.store.statusUpdates
+    var waiting: [UUID: ContinuousClock.Instant] = [:]
+    for index in 1...number {
+      let start = clock.now
+      waiting[try writer.store.create(title: "idea \(index)").id] = start
+      await Task.yield()
+    }
+    let ids = Array(waiting.keys)
+    var seconds: [Double] = []
+    for await _ in updates {
+      for (id, start) in waiting where reader.store.idea(id) != nil {
+        seconds.append(start.duration(to: clock.now) / .seconds(1))
+        waiting[id] = nil
+      }
+      if waiting.isEmpty { break }
+    }
+    try Task.checkCancellation()
+    for id in ids { try writer.store.delete(id) }
+    try await writer.store.syncNow()
+    await writer.store.stop()
+    await reader.store.stop()
+    seconds.sort()
+    func rounded(_ seconds: Double?) -> Double { ((seconds ?? 0) * 1_000).rounded() / 1_000 }
+    // The smallest value that 95 of 100 do not exceed.
+    let place = max(0, (seconds.count * 95 + 99) / 100 - 1)
+    return IdeaLatencyDocument(
+      server: server, ideas: seconds.count, medianSeconds: rounded(seconds[seconds.count / 2]),
+      p95Seconds: rounded(seconds[place]), slowestSeconds: rounded(seconds.last))
+  }
+}

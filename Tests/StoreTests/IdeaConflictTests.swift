@@ -1,0 +1,202 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import LoopbackServer
+import Records
+import Testing
+
+@testable import IdeaStore
+
+@Suite("Ideas that two devices changed", .timeLimit(.minutes(1)))
+struct IdeaConflictTests {
+  let server = LoopbackServer()
+
+  private func pair() async throws -> (IdeaDevice, IdeaDevice, Idea) {
+    let phone = try IdeaDevice(server, "phone")
+    let tablet = try IdeaDevice(server, "tablet")
+    try await phone.begin()
+    try await tablet.begin()
+    let idea = try phone.store.create(title: "X")
+    await tablet.status { _ in tablet.store.idea(idea.id) != nil }
+    phone.device.isOnline = false
+    tablet.device.isOnline = false
+    return (phone, tablet, idea)
+  }
+
+  /// Brings both online, in an order, and syncs until nothing moves.
+  private func meet(_ first: IdeaDevice, _ second: IdeaDevice) async throws {
+    first.device.isOnline = true
+    try await first.store.syncNow()
+    second.device.isOnline = true
+    for device in [second, first, second] { try await device.store.syncNow() }
+    #expect(first.store.canonicalText == second.store.canonicalText)
+    #expect(first.store.status.isDone && second.store.status.isDone)
+    #expect(try server.ideas().count == first.store.ideas.count)
+    await first.store.stop()
+    await second.store.stop()
+  }
+
+  @Test("I: of two offline edits the later stays, whoever comes first", arguments: [false, true])
+  func laterWins(_ isPhoneFirst: Bool) async throws {
+    let (phone, tablet, idea) = try await pair()
+    phone.wall.move(by: 0.100)
+    tablet.wall.move(by: 0.050)
+    let later = try phone.store.update(idea.id, title: "12:00:00.100")
+    try tablet.store.update(idea.id, title: "12:00:00.050")
+    try await meet(isPhoneFirst ? phone : tablet, isPhoneFirst ? tablet : phone)
+    #expect(phone.store.ideas == [later] && later.version == 1)
+    let logs = phone.store.log + tablet.store.log
+    #expect(logs.contains { $0.operation == .conflict && $0.ideaID == idea.id })
+  }
+
+  @Test("I: at the same moment the higher version stays, then the greater device")
+  func ties() async throws {
+    let (phone, tablet, idea) = try await pair()
+    try phone.store.update(idea.id, title: "phone")
+    let second = try phone.store.update(idea.id, title: "phone again")
+    try tablet.store.update(idea.id, title: "tablet")
+    try await meet(tablet, phone)
+    #expect(tablet.store.ideas == [second] && second.version == 2)
+  }
+
+  @Test("I: at the same moment and version the greater device stays")
+  func deviceTies() async throws {
+    let (phone, tablet, idea) = try await pair()
+    try phone.store.update(idea.id, title: "phone")
+    let second = try tablet.store.update(idea.id, title: "tablet")
+    try await meet(tablet, phone)
+    #expect(phone.store.ideas == [second])
+  }
+
+  @Test(
+    "I: a deletion and an edit: the later one stays, whoever comes first",
+    arguments: [true, false], [true, false])
+  func deletionAndEdit(_ isEditLater: Bool, _ isDeletionFirst: Bool) async throws {
+    let (phone, tablet, idea) = try await pair()
+    phone.wall.move(by: 10)
+    tablet.wall.move(by: isEditLater ? 20 : 5)
+    try phone.store.delete(idea.id)
+    let edit = try tablet.store.update(idea.id, title: "edited")
+    try await meet(isDeletionFirst ? phone : tablet, isDeletionFirst ? tablet : phone)
+    #expect(phone.store.ideas == (isEditLater ? [edit] : []))
+  }
+
+  @Test("I: both devices delete it")
+  func bothDelete() async throws {
+    let (phone, tablet, idea) = try await pair()
+    try phone.store.delete(idea.id)
+    try tablet.store.delete(idea.id)
+    try await meet(phone, tablet)
+    #expect(phone.store.ideas.isEmpty && phone.store.deletedIdeas.count == 1)
+  }
+
+  @Test("I: fields of a newer version survive an edit, and an idea that is made anew")
+  func unknownFields() async throws {
+    let phone = try IdeaDevice(server, "phone")
+    try await phone.begin()
+    let idea = try phone.store.create(title: "X")
+    try await phone.store.syncNow()
+    let other = server.database("newer app")
+    let record = try await other.record(for: IdeaRecord.recordID(idea.id))
+    record["colour"] = "green"
+    record["tags"] = ["a", "b"]
+    try await other.save(record)
+    try await phone.store.syncNow()
+    try phone.store.update(idea.id, title: "Y")
+    try await phone.store.syncNow()
+    func fields() throws -> Fields { try #require(try server.ideas().first).fields }
+    #expect(try fields()["colour"]?.value == .string("green"))
+    #expect(try fields()["title"]?.value == .string("Y"))
+    phone.device.isOnline = false
+    try phone.store.update(idea.id, title: "Z")
+    try await other.deleteRecord(withID: IdeaRecord.recordID(idea.id))
+    phone.device.isOnline = true
+    try await phone.store.syncNow()
+    #expect(try fields()["colour"]?.value == .string("green"))
+    #expect(try fields()["tags"]?.value == .list([.string("a"), .string("b")]))
+    #expect(try fields()["title"]?.value == .string("Z"))
+    await phone.store.stop()
+  }
+
+  @Test("I: a record of a newer version is kept and not shown, until it can be read again")
+  func newerVersion() async throws {
+    let phone = try IdeaDevice(server, "phone")
+    let tablet = try IdeaDevice(server, "tablet")
+    try await phone.begin()
+    let ideas = try (0..<3).map { try phone.store.create(title: "idea \($0)") }
+    try await phone.store.syncNow()
+    try await tablet.begin()
+    let other = server.database("newer app")
+    let strange = CKRecord(recordType: "Idea", recordID: CKRecord.ID(recordName: "not a UUID"))
+    strange["title"] = "t"
+    try await other.save(strange)
+    tablet.device.isOnline = false
+    let edit = try tablet.store.update(ideas[0].id, title: "edited")
+    for idea in ideas.prefix(2) {
+      let record = try await other.record(for: IdeaRecord.recordID(idea.id))
+      record["isCompleted"] = Int64(2)
+      try await other.save(record)
+    }
+    tablet.device.isOnline = true
+    try await phone.store.syncNow()
+    try await tablet.store.syncNow()
+    #expect(phone.store.ideas == [ideas[2]])
+    #expect(phone.store.status.unreadable == 3 && phone.store.status.isDone)
+    // What was changed here waits, is shown, and overwrites nothing.
+    #expect(Set(tablet.store.ideas) == [edit, ideas[2]])
+    #expect(tablet.store.status.heldBack == 1 && tablet.store.status.phase == .synced)
+    #expect(tablet.store.syncState(of: edit.id)?.heldBack?.contains("isCompleted") == true)
+    let values = try server.ideas().compactMap { $0.fields["isCompleted"]?.value }
+    #expect(values.filter { $0 == .int64(2) }.count == 2)
+    for idea in ideas.prefix(2) {
+      let record = try await other.record(for: IdeaRecord.recordID(idea.id))
+      record["isCompleted"] = Int64(1)
+      try await other.save(record)
+    }
+    for device in [tablet, phone, tablet] { try await device.store.syncNow() }
+    #expect(phone.store.ideas.count == 3 && tablet.store.status.isDone)
+    #expect(phone.store.canonicalText == tablet.store.canonicalText)
+    #expect(try server.ideas().contains { $0.id.name == "not a UUID" })
+    await phone.store.stop()
+    await tablet.store.stop()
+  }
+
+  @Test("I: an edit made while a save is on its way is sent after it")
+  func editInFlight() async throws {
+    let phone = try IdeaDevice(server, "phone")
+    try await phone.begin()
+    let scope = RequestScope(kind: .modifyRecords)
+    server.controls.hold(next: 1, in: scope)
+    let idea = try phone.store.create(title: "first")
+    await server.controls.waitForHeldRequests(in: scope)
+    try phone.store.update(idea.id, title: "second")
+    server.controls.release()
+    await phone.status(\.isDone)
+    #expect(try server.ideas().first?.fields["title"]?.value == .string("second"))
+    #expect(phone.store.syncState(of: idea.id)?.remoteVersion == 1)
+    await phone.store.stop()
+  }
+
+  @Test("I: a change of another device between look and deletion is seen and kept")
+  func deletionLooksFirst() async throws {
+    let (phone, tablet, idea) = try await pair()
+    tablet.device.isOnline = true
+    phone.wall.move(by: 1)
+    try phone.store.delete(idea.id)
+    await phone.status { $0.phase == .offline }
+    phone.device.isOnline = true
+    // Between the phone's queries and its deletions the tablet's later edit reaches the cloud.
+    tablet.wall.move(by: 2)
+    server.controls.runAfterCommit(
+      next: 1, in: RequestScope(kind: .queryRecords, device: "phone")
+    ) { _ in
+      _ = try? tablet.store.update(idea.id, title: "later")
+      await tablet.status(\.isDone)
+    }
+    try await phone.store.syncNow()
+    #expect(phone.titles == ["later"])
+    #expect(try server.ideas().count == 1)
+    await phone.store.stop()
+    await tablet.store.stop()
+  }
+}

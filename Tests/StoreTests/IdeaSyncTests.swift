@@ -1,0 +1,78 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import IdeaStore
+import LoopbackServer
+import Records
+import Testing
+
+@Suite("Ideas over queries, the engine and the server", .timeLimit(.minutes(2)))
+struct IdeaSyncTests {
+  let server = LoopbackServer()
+
+  @Test("I: an idea made, changed and deleted on one device is so on the other by push")
+  func push() async throws {
+    let phone = try IdeaDevice(server, "phone")
+    let tablet = try IdeaDevice(server, "tablet")
+    try await phone.begin()
+    try await tablet.begin()
+    let idea = try phone.store.create(title: "風箏 kite", description: "with a tail")
+    await tablet.status { _ in tablet.store.idea(idea.id) != nil }
+    #expect(tablet.store.ideas == [idea])
+    let changed = try tablet.store.update(idea.id, description: "with two", isCompleted: true)
+    await phone.status { _ in phone.store.idea(idea.id)?.version == 1 }
+    #expect(phone.store.ideas == [changed])
+    try phone.store.delete(idea.id)
+    await tablet.status { _ in tablet.store.ideas.isEmpty }
+    #expect(try server.ideas().isEmpty)
+    #expect(tablet.store.deletedIdeas.map(\.idea) == [changed])
+    let subscriptions = try server.subscriptions(
+      container: IdeaStore.containerIdentifier, account: "ada")
+    #expect(subscriptions.contains { $0.id.rawValue == IdeaStore.subscriptionID })
+    await phone.store.stop()
+    await tablet.store.stop()
+  }
+
+  @Test("I: the record has every field of the design, in the default zone, to the millisecond")
+  func fields() async throws {
+    let wall = SetClock(SetClock.noon + 0.123_456)
+    let phone = try IdeaDevice(server, "phone", wall: wall)
+    try await phone.begin()
+    let idea = try phone.store.create(title: "t", description: "d")
+    try await phone.store.syncNow()
+    let record = try #require(try server.ideas().first)
+    #expect(record.id == RecordID(name: idea.id.uuidString, zone: .default))
+    #expect(record.type == "Idea")
+    let date = Timestamp(secondsSinceReferenceDate: idea.createdAt.timeIntervalSinceReferenceDate)
+    #expect(idea.createdAt == Date(timeIntervalSince1970: SetClock.noon + 0.123))
+    #expect(
+      Dictionary(record.fields.map { ($0.key, $0.field.value) }) { $1 } == [
+        "id": .string(idea.id.uuidString), "title": .string("t"), "description": .string("d"),
+        "isCompleted": .int64(0), "createdAt": .date(date), "updatedAt": .date(date),
+        "deviceId": .string("phone"), "version": .int64(0), "lastSyncedAt": .date(date),
+      ])
+    let state = try #require(phone.store.syncState(of: idea.id))
+    #expect(!state.isPendingSync && state.remoteVersion == 0)
+    #expect(state.lastSyncedAt == idea.createdAt)
+    await phone.store.stop()
+  }
+
+  @Test("I: 150 pending ideas make two requests of at most 100")
+  func batches() async throws {
+    let phone = try IdeaDevice(server, "phone")
+    try await phone.begin()
+    phone.device.isOnline = false
+    for number in 0..<150 { try phone.store.create(title: "idea \(number)") }
+    try await phone.store.syncNow()
+    #expect(phone.store.status.phase == .offline)
+    #expect(phone.store.status.pending == 150)
+    phone.device.isOnline = true
+    server.controls.forgetRequests()
+    phone.store.trigger(.networkRecovered)
+    await phone.status(\.isDone)
+    let sends = server.controls.requests.filter { $0.kind == .modifyRecords }
+    #expect(sends.map(\.itemCount) == [100, 50])
+    #expect(try server.ideas().count == 150)
+    await phone.store.stop()
+  }
+}
