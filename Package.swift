@@ -106,6 +106,7 @@ let package = Package(
     store("TabStore", ["CloudSync", "SyncSupport"]),
     store("ClipboardStore", ["CloudSync", "SyncSupport"]),
     store("GameResultStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
+    store("AnnotationStore", ["CloudSync", "SyncSupport"]),
     tool(
       "stores",
       [
@@ -144,8 +145,8 @@ let package = Package(
     tests(
       "StoreTests",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport", "CloudSync",
-        "CloudSyncTesting", "LoopbackServer", "CloudProtocol", "Records",
+        "TabStore", "ClipboardStore", "GameResultStore", "AnnotationStore", "SyncSupport",
+        "CloudSync", "CloudSyncTesting", "LoopbackServer", "CloudProtocol", "Records",
       ]),
     tests("ExampleTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer"]),
     tests("HouseTests", []),
