@@ -115,7 +115,8 @@ extension AnnotationStore {
       (fields.date("updatedAt") ?? .distantPast) > (theirs.date("updatedAt") ?? .distantPast)
     for name in dispute.fields {
       if let mine = fields.text(name), let other = theirs.text(name), name != "type" {
-        let before = Set(dispute.ancestor?.text(name)?.split(separator: "\n").map(String.init) ?? [])
+        let before = Set(
+          dispute.ancestor?.text(name)?.split(separator: "\n").map(String.init) ?? [])
         fields[name] = .text(joined(mine, other, before))
       } else if !isMineLater {
         fields[name] = theirs[name]

@@ -265,8 +265,9 @@ extension AnnotationStore {
     case .sendAgain, .sendAgainAFewTimes: tooLargeOrAgain(parcel, error, &tables, &report)
     case .keepForLater: report.failure = error
     case .isDone, .tell:
-      if error.code == .referenceViolation, parcel.item.parent.map({ tables.queue[$0] != nil })
-        == true
+      if error.code == .referenceViolation,
+        parcel.item.parent.map({ tables.queue[$0] != nil })
+          == true
       {
         // Its parent did not get there either: both go again.
         break
