@@ -40,13 +40,13 @@ public struct Annotation: Syncable, FieldBacked, Hashable {
   public var type: AnnotationType
   /// Its title; `nil` for none.
   public var title: String?
-  /// What it holds. The file is changed with ``AnnotationStore/attach(_:to:)``.
+  /// What it holds; the file is changed with ``AnnotationStore/attach(_:to:)``.
   public var content: AnnotationContent
   /// Where it is, in metres from the layer's origin; three finite numbers.
   public var position: SIMD3<Float>
   /// How large it is shown; 1 is as made.
   public var scale: Float
-  /// The layer it is on. Moved with ``AnnotationStore/move(_:to:)``.
+  /// The layer it is on; it changes with ``AnnotationStore/move(_:to:)``.
   public internal(set) var layerID: UUID
   /// Who made it, by the name of the user's record; empty before the first sync.
   public internal(set) var ownerID: String

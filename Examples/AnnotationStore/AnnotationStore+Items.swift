@@ -47,8 +47,9 @@ extension AnnotationStore {
     state.withLock { $0.tables.item(id, .comment)?.comment }
   }
 
-  /// Annotations that are not in the trash but whose layer is, or is gone, or never came: they can
-  /// be moved to another layer. Oldest first.
+  /// Annotations that are not in the trash but whose layer is, or is gone, or never came.
+  ///
+  /// They can be moved to another layer. Oldest first.
   public var orphans: [Annotation] {
     state.withLock { state in
       state.tables.items.values.filter { item in

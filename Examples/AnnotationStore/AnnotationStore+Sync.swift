@@ -117,12 +117,10 @@ extension AnnotationStore {
       state.metrics = SyncMetrics()
       state.isStorageFull = false
       state.generation += 1
-      let damaged = state.setAside
-      state.setAside = []
+      state.recovery = nil
       for listener in state.listeners.values { listener.yield([]) }
       try state.journal.remove()
       try media.clear()
-      for file in damaged { try AtomicFile(file).remove() }
       try Self.transaction(&state) { $0.changeSettings { $0.strategy = strategy } }
     }
   }

@@ -36,8 +36,9 @@ public struct AnnotationRefusal: Hashable, Sendable, Codable, Identifiable {
 
 /// What waits, and what is stuck.
 extension AnnotationStore {
-  /// The offline queue: every change the cloud has not confirmed, oldest first. It is on the disk
-  /// together with the items.
+  /// The offline queue: every change the cloud has not confirmed, oldest first.
+  ///
+  /// It is on the disk together with the items.
   public var pendingOperations: [SyncOperation] {
     state.withLock { state in
       state.tables.queue.entries.compactMap { entry in

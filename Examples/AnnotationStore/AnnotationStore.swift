@@ -22,8 +22,8 @@ public final class AnnotationStore: Sendable {
     var generation = 0
     /// The most records in one request, halved when the cloud says that it is too much.
     var batchSize: Int
-    /// What was taken aside because it was damaged, for a person to see.
-    var setAside: [URL] = []
+    /// What was set aside because it was damaged, for a person to see.
+    var recovery: FileRecovery?
     var listeners: [UInt64: AsyncStream<[UUID]>.Continuation] = [:]
     var lastListener: UInt64 = 0
   }
@@ -47,21 +47,21 @@ public final class AnnotationStore: Sendable {
 
   /// Opens the annotations kept in `directory`; nothing is synced yet.
   ///
-  /// A damaged file is an error that names it and changes nothing; with `setAsideDamage` it is
-  /// renamed instead, and the next sync fetches everything anew. What was not sent is in the renamed
-  /// file only.
+  /// A damaged file is an error that names it and changes nothing; with recovery it is set aside
+  /// instead, and the next sync fetches everything anew. What was not sent is in the copy only.
   /// - Parameters:
   ///   - directory: a folder for this store alone; it is made with the first change.
   ///   - container: the cloud to sync with.
   ///   - batchSize: how many records go in one request, 1 to 400.
   ///   - mediaLimit: the most bytes a file of an annotation may have.
+  ///   - isRecovering: whether a damaged file is set aside; ``recovery`` tells where it is then.
   ///   - clock: measures the waits of retries and the durations of syncs.
   ///   - now: the present moment.
   ///   - makeID: makes a new name; must never repeat itself on any device.
   /// - Throws: `FileError` when the file is damaged or can't be read.
   public init(
     directory: URL, container: CKContainer, batchSize: Int = 100,
-    mediaLimit: Int = 50 * 1_024 * 1_024, setAsideDamage: Bool = false,
+    mediaLimit: Int = 50 * 1_024 * 1_024, recovering isRecovering: Bool = false,
     clock: any Clock<Duration> = ContinuousClock(),
     now: @escaping @Sendable () -> Date = { Date() },
     makeID: @escaping @Sendable () -> UUID = { UUID() }
@@ -69,19 +69,20 @@ public final class AnnotationStore: Sendable {
     let url = directory.appendingPathComponent("annotations.journal")
     var journal = Journal<StoreChange>(url, format: "annotations")
     var tables = Tables()
-    var setAside: [URL] = []
+    var recovery: FileRecovery?
     do {
       for change in try journal.read() { tables.replay(change) }
     } catch {
-      guard error.step == .understand, setAsideDamage else { throw error }
-      setAside = [try Self.setAside(url, now())]
+      guard error.step == .understand, isRecovering, let copy = try AtomicFile(url).moveAside()
+      else { throw error }
+      recovery = FileRecovery(error, copy: copy)
       tables = Tables()
     }
     tables.keep()
     var state = State(
       journal: journal, batchSize: min(max(1, batchSize), Self.mostRecordsPerRequest))
     state.tables = tables
-    state.setAside = setAside
+    state.recovery = recovery
     self.state = Mutex(state)
     self.container = container
     media = MediaFolder(directory: directory.appendingPathComponent("media"))
@@ -96,8 +97,8 @@ public final class AnnotationStore: Sendable {
     }
   }
 
-  /// Damaged files that were renamed when this store was opened.
-  public var setAside: [URL] { state.withLock { $0.setAside } }
+  /// What was set aside when this store was opened, if its file was damaged.
+  public var recovery: FileRecovery? { state.withLock { $0.recovery } }
 
   /// The account everything here belongs to, by its user record's name; `nil` before the first sync.
   public var account: String? { state.withLock { $0.tables.settings.owner } }
@@ -173,21 +174,5 @@ public final class AnnotationStore: Sendable {
     state.withLock { state in
       media.sweep(keeping: Set(state.tables.items.values.flatMap(\.mediaNames)))
     }
-  }
-
-  private static func setAside(_ url: URL, _ now: Date) throws(FileError) -> URL {
-    let stamp = Int(now.timeIntervalSince1970)
-    for number in 0..<1_000 {
-      let suffix = number == 0 ? "" : "-\(number)"
-      let place = url.appendingPathExtension("damaged-\(stamp)\(suffix)")
-      guard !FileManager.default.fileExists(atPath: place.path) else { continue }
-      do {
-        try FileManager.default.moveItem(at: url, to: place)
-        return place
-      } catch {
-        throw FileError(.write, place, error.localizedDescription)
-      }
-    }
-    throw FileError(.write, url, "too many damaged files lie beside it; move them away")
   }
 }

@@ -10,7 +10,9 @@ import SyncSupport
 /// it is overtaken. A value that holds the file open: its owner guards it, and closes it.
 struct Journal<Change: Codable & Sendable>: Sendable {
   private let file: AtomicFile
-  private let header: Data
+  private let format: String
+  private let version: Int
+  private var header: Data { Data("\(format) \(version)\n".utf8) }
   private var descriptor: CInt = -1
   /// How many bytes the file has, and how many it had when it was last written anew.
   private var size = 0
@@ -19,7 +21,8 @@ struct Journal<Change: Codable & Sendable>: Sendable {
   /// Names the journal at `url`; nothing is read or created yet.
   init(_ url: URL, format: String, version: Int = 1) {
     file = AtomicFile(url)
-    header = Data("\(format) \(version)\n".utf8)
+    self.format = format
+    self.version = version
   }
 
   /// The file.
@@ -34,11 +37,7 @@ struct Journal<Change: Codable & Sendable>: Sendable {
   ///   is left as it is.
   mutating func read() throws(FileError) -> [Change] {
     guard let data = try file.read() else { return [] }
-    guard data.starts(with: header) else {
-      throw FileError(
-        .understand, url,
-        "it is damaged, or a newer version of this program wrote it. Nothing was changed.")
-    }
+    guard data.starts(with: header) else { throw unknownHeader(data) }
     var changes: [Change] = []
     var start = data.startIndex + header.count
     let decoder = JSONDecoder()
@@ -50,7 +49,9 @@ struct Journal<Change: Codable & Sendable>: Sendable {
         let group = try? decoder.decode([Change].self, from: body)
       else {
         throw FileError(
-          .understand, url, "a line does not fit its checksum: it is damaged. Nothing was changed.")
+          .understand, url,
+          "a line does not fit its checksum: it is damaged. Nothing was changed; open with recovery "
+            + "to set it aside and fetch everything anew.")
       }
       changes += group
       start = data.index(after: end)
@@ -98,6 +99,23 @@ struct Journal<Change: Codable & Sendable>: Sendable {
     size = 0
     compactSize = 0
     try file.remove()
+  }
+
+  /// Why a file does not begin as this version's do.
+  private func unknownHeader(_ data: Data) -> FileError {
+    let line = String(decoding: data.prefix(64).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    let words = line.split(separator: " ")
+    if words.count == 2, words.first.map(String.init) == format, let found = Int(words[1]),
+      found > version
+    {
+      return FileError(
+        .use, url,
+        "a newer version of this program wrote it (format \(found)). Nothing was changed.")
+    }
+    return FileError(
+      .understand, url,
+      "it is no file of this program, or it is damaged. Nothing was changed; open with recovery to "
+        + "set it aside and fetch everything anew.")
   }
 
   private mutating func openFile() throws(FileError) {

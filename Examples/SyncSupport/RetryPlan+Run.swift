@@ -4,8 +4,10 @@ extension RetryPlan {
   /// Three attempts in all, one second and two seconds apart.
   public static let threeAttempts = RetryPlan(delays: [.seconds(1), .seconds(2)])
 
-  /// Whether an error may pass by itself within seconds: no network, a network that failed, a
-  /// service that is busy or asks to slow down. Nothing else is tried again.
+  /// Whether an error may pass by itself within seconds.
+  ///
+  /// So do a missing network, one that failed, and a service that is busy or asks to slow down;
+  /// nothing else.
   public static func isPassing(_ error: any Error) -> Bool {
     let passing: [CKError.Code] = [
       .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,

@@ -58,7 +58,7 @@ struct AnnotationFileTests {
     let good = try Data(contentsOf: file)
     var flipped = good
     flipped[good.count / 2] ^= 1
-    for bytes in [flipped, Data("annotations 2\n".utf8), Data("x".utf8)] {
+    for bytes in [flipped, Data("notes 2\n".utf8), Data("x".utf8)] {
       try bytes.write(to: file)
       do {
         _ = try AnnotationDevice(pair.server, "desk, damaged", folder: pair.desk.folder)
@@ -69,12 +69,19 @@ struct AnnotationFileTests {
       }
       #expect(try Data(contentsOf: file) == bytes)
       let again = try AnnotationDevice(
-        pair.server, "desk, anew", folder: pair.desk.folder, setAsideDamage: true)
-      #expect(again.store.setAside.count == 1 && again.store.canonicalLines.isEmpty)
-      #expect(try Data(contentsOf: again.store.setAside[0]) == bytes)
+        pair.server, "desk, anew", folder: pair.desk.folder, recovering: true)
+      let recovery = try #require(again.store.recovery)
+      #expect(again.store.canonicalLines.isEmpty)
+      #expect(try Data(contentsOf: recovery.copy) == bytes)
       try await again.store.sync()
       #expect(again.store.canonicalLines == pair.phone.store.canonicalLines)
     }
+    try Data("annotations 2\n".utf8).write(to: file)
+    do {
+      _ = try AnnotationDevice(
+        pair.server, "desk, old", folder: pair.desk.folder, recovering: true)
+      Issue.record("a file of a newer version was read, or set aside")
+    } catch let error as FileError { #expect(error.step == .use) }
     try good.write(to: file)
     #expect(
       try AnnotationDevice(pair.server, "desk, healed", folder: pair.desk.folder)

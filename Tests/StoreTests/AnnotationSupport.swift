@@ -25,7 +25,7 @@ final class AnnotationDevice: Sendable {
   init(
     _ server: LoopbackServer, _ name: String, account: String? = "ada",
     folder: TemporaryFolder? = nil, time: Moment = Moment(), batchSize: Int = 100,
-    mediaLimit: Int = 1_000_000, setAsideDamage: Bool = false
+    mediaLimit: Int = 1_000_000, recovering: Bool = false
   ) throws {
     let folder = try folder ?? TemporaryFolder()
     self.folder = folder
@@ -35,7 +35,7 @@ final class AnnotationDevice: Sendable {
     store = try AnnotationStore(
       directory: folder.url.appendingPathComponent("annotations"),
       container: CKContainer(identifier: Self.containerName, transport: link),
-      batchSize: batchSize, mediaLimit: mediaLimit, setAsideDamage: setAsideDamage, clock: clock,
+      batchSize: batchSize, mediaLimit: mediaLimit, recovering: recovering, clock: clock,
       now: { time.date }, makeID: { names.next() })
   }
 
