@@ -110,8 +110,8 @@ let package = Package(
     tool(
       "stores",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport", "CloudSync",
-        "LoopbackServer", "CloudProtocol", "Records", "CommandLineKit",
+        "TabStore", "ClipboardStore", "GameResultStore", "AnnotationStore", "SyncSupport",
+        "CloudSync", "LoopbackServer", "CloudProtocol", "Records", "CommandLineKit",
       ],
       path: "Examples/stores", exclude: ["README.md"]),
 

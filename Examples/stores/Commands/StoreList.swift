@@ -6,5 +6,6 @@ extension Store {
     .tabs,
     .clipboard,
     .results,
+    .annotations,
   ]
 }
