@@ -107,14 +107,15 @@ let package = Package(
     store("ClipboardStore", ["CloudSync", "SyncSupport"]),
     store("GameResultStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
     store("AchievementStore", ["CloudSync", "SyncSupport"]),
-    store("LeaderboardStore", "IdeaStore", ["CloudSync", "SyncSupport"]),
+    store("LeaderboardStore", ["CloudSync", "SyncSupport"]),
     store("IdeaStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
+    store("AnnotationStore", ["CloudSync", "SyncSupport"]),
     tool(
       "stores",
       [
         "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
-        "SyncSupport", "CloudSync", "LoopbackServer", "CloudProtocol", "Records",
-        "CommandLineKit",
+        "IdeaStore", "AnnotationStore", "SyncSupport", "CloudSync", "LoopbackServer",
+        "CloudProtocol", "Records", "CommandLineKit",
       ],
       path: "Examples/stores", exclude: ["README.md"]),
 
@@ -149,10 +150,8 @@ let package = Package(
       "StoreTests",
       [
         "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
-        "IdeaStore",
-        "SyncSupport", "CloudSync", "LoopbackHTTP", "CloudSyncTesting", "LoopbackServer",
-        "CloudProtocol",
-        "Records",
+        "IdeaStore", "AnnotationStore", "SyncSupport", "CloudSync", "CloudSyncTesting",
+        "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records",
       ]),
     tests("ExampleTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer"]),
     tests("HouseTests", []),

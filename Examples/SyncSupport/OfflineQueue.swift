@@ -26,7 +26,8 @@ public struct OfflineQueue: Sendable {
     public var wasOffered = false
   }
 
-  private let document: DocumentFile<[Entry]>
+  /// Where the queue keeps itself; `nil` when its owner does.
+  private let document: DocumentFile<[Entry]>?
   private var byID: [UUID: Entry] = [:]
   private var lastNumber: UInt64 = 0
   private var isWritten = true
@@ -42,15 +43,29 @@ public struct OfflineQueue: Sendable {
   /// - Parameter isRecovering: whether a damaged file is set aside; then the queue is empty.
   /// - Throws: `FileError` when the file is damaged or can't be read; it is left as it is.
   public init(_ url: URL, recovering isRecovering: Bool = false) throws(FileError) {
-    document = DocumentFile(url, format: "offline-queue")
+    let document = DocumentFile<[Entry]>(url, format: "offline-queue")
+    self.document = document
     let reading = try document.read(recovering: isRecovering)
     recovery = reading.recovery
     isNew = reading.body == nil
+    for entry in reading.body ?? [] { restore(entry) }
     isWritten = !isNew
-    for entry in reading.body ?? [] {
-      byID[entry.id] = entry
-      lastNumber = max(lastNumber, entry.number)
-    }
+  }
+
+  /// A queue without a file: its owner writes down each entry with the item it is about, in one
+  /// go, and hands all of them over again at the next start.
+  public init(entries: some Sequence<Entry> = []) {
+    document = nil
+    recovery = nil
+    isNew = false
+    for entry in entries { restore(entry) }
+  }
+
+  /// Puts an entry in as it was handed over by a queue before: at a start, or to undo a change.
+  public mutating func restore(_ entry: Entry) {
+    isWritten = false
+    byID[entry.id] = entry
+    lastNumber = max(lastNumber, entry.number)
   }
 
   /// Whether nothing waits.
@@ -107,7 +122,7 @@ public struct OfflineQueue: Sendable {
   public mutating func clear() throws(FileError) {
     byID = [:]
     isWritten = true
-    try document.file.remove()
+    try document?.file.remove()
   }
 
   /// Counts the queue as not written, so that the next `write()` writes it in any case.
@@ -120,7 +135,7 @@ public struct OfflineQueue: Sendable {
   /// - Throws: `FileError` when it can't be written; the next call tries again.
   public mutating func write() throws(FileError) {
     guard !isWritten else { return }
-    try document.write(entries)
+    try document?.write(entries)
     isWritten = true
   }
 }

@@ -9,5 +9,6 @@ extension Store {
     .achievements,
     .leaderboard,
     .ideas,
+    .annotations,
   ]
 }

@@ -52,7 +52,7 @@ extension DatabaseRequests {
     guard case .zoneChanges(let page) = reply else { throw .misplaced(reply) }
     return ZonePage(
       modifications: ItemResults(
-        items: page.modified.map { (CKRecordID($0.id), .success(CKRecord($0))) }),
+        items: page.modified.map { (CKRecordID($0.id), .success(CKRecord.face(of: $0))) }),
       deletions: page.deleted.map(CKDatabase.RecordZoneChange.Deletion.init),
       token: CKServerChangeToken(page.token), moreComing: page.moreComing)
   }

@@ -38,7 +38,7 @@ extension DatabaseRequests {
     let (query, zone) = (request.query, request.zone)
     return QueryAnswer(
       records: ItemResults(
-        items: page.records.map { (CKRecordID($0.id), .success(CKRecord($0))) }),
+        items: page.records.map { (CKRecordID($0.id), .success(CKRecord.face(of: $0))) }),
       cursor: page.cursor.map { CKQueryCursor(query: query, zone: zone, position: $0) })
   }
 }

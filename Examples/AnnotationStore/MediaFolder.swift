@@ -1,0 +1,116 @@
+import Foundation
+import SyncSupport
+
+/// The files of annotations on this device, each named by its content.
+///
+/// A file that a person attaches is copied here first, so that it may change or go where it was
+/// while it waits to be sent. The same content is one file, however many annotations show it.
+struct MediaFolder: Sendable {
+  /// The name of a file the cloud has and did not hand over.
+  static let unavailable = "unavailable"
+
+  let directory: URL
+
+  /// Where the file called `name` lies.
+  func url(_ name: String) -> URL { directory.appendingPathComponent(name) }
+
+  /// Whether the file called `name` is there.
+  func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: url(name).path) }
+
+  /// Copies a file in.
+  ///
+  /// - Parameter limit: the most bytes a file may have.
+  /// - Returns: its name here.
+  /// - Throws: `AnnotationError.mediaTooLarge`, or `FileError` when it can't be read or copied.
+  func stage(copying source: URL, limit: Int) throws -> String {
+    let size = try size(of: source)
+    guard size <= limit else { throw AnnotationError.mediaTooLarge(bytes: size, limit: limit) }
+    let content: Data
+    do {
+      content = try Data(contentsOf: source)
+    } catch {
+      throw FileError(.read, source, error.localizedDescription)
+    }
+    // It may have grown since it was looked at.
+    guard content.count <= limit else {
+      throw AnnotationError.mediaTooLarge(bytes: content.count, limit: limit)
+    }
+    let name = Self.name(of: content)
+    if !has(name) { try AtomicFile(url(name)).write(content) }
+    return name
+  }
+
+  /// Moves a downloaded file in, so that nothing of it stays in the process's own folder.
+  ///
+  /// - Returns: its name here.
+  /// - Throws: `FileError` when it can't be read or moved.
+  func adopt(_ source: URL) throws -> String {
+    do {
+      let name = Self.name(of: try Data(contentsOf: source))
+      if has(name) {
+        try FileManager.default.removeItem(at: source)
+        return name
+      }
+      try FileManager.default.createDirectory(
+        at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      try FileManager.default.moveItem(at: source, to: url(name))
+      return name
+    } catch {
+      throw FileError(.write, directory, error.localizedDescription)
+    }
+  }
+
+  /// Removes the files that nobody shows any more; those that can't be removed wait for next time.
+  func sweep(keeping names: Set<String>) {
+    let present = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+    for name in present where !names.contains(name) {
+      try? FileManager.default.removeItem(at: url(name))
+    }
+  }
+
+  /// Removes all files.
+  ///
+  /// - Throws: `FileError` when they can't be removed.
+  func clear() throws(FileError) {
+    guard FileManager.default.fileExists(atPath: directory.path) else { return }
+    do {
+      try FileManager.default.removeItem(at: directory)
+    } catch {
+      throw FileError(.write, directory, error.localizedDescription)
+    }
+  }
+
+  private func size(of file: URL) throws(FileError) -> Int {
+    do {
+      let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+      guard attributes[.type] as? FileAttributeType != .typeDirectory,
+        let size = attributes[.size] as? Int
+      else { throw FileError(.read, file, "it is no file") }
+      return size
+    } catch let error as FileError {
+      throw error
+    } catch {
+      throw FileError(.read, file, error.localizedDescription)
+    }
+  }
+
+  /// A name made from content: 128 bits of FNV-1a, and the length.
+  ///
+  /// It tells files apart that differ by accident, which is all that is asked of it.
+  static func name(of content: Data) -> String {
+    var first: UInt64 = 0xcbf2_9ce4_8422_2325
+    var second: UInt64 = 0x6c62_272e_07bb_0142
+    content.withUnsafeBytes { bytes in
+      for byte in bytes {
+        first = (first ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+        second = (second &+ UInt64(byte)) &* 0x9e37_79b9_7f4a_7c15
+      }
+    }
+    return hexadecimal(first) + hexadecimal(second) + "-\(content.count)"
+  }
+
+  private static func hexadecimal(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}

@@ -1,0 +1,116 @@
+import AnnotationStore
+import CloudSync
+import CommandLineKit
+import Foundation
+import SyncSupport
+
+/// Layers with annotations, and the simulated network of the device.
+struct AnnotationsApp: StoreApp {
+  static let name = "annotations"
+
+  let store: AnnotationStore
+  let coordinator: AnnotationCoordinator
+  private let link: SimulatedLink
+  private let linkFile: AtomicFile
+  private let metricsFile: DocumentFile<SyncMetrics>
+
+  init(_ place: AppPlace) throws {
+    store = try AnnotationStore(
+      directory: place.directory, container: place.device.link().container)
+    linkFile = AtomicFile(place.directory.appendingPathComponent("link"))
+    metricsFile = DocumentFile(
+      place.directory.appendingPathComponent("metrics.json"), format: "sync-metrics")
+    let word = try linkFile.read().map { String(decoding: $0, as: UTF8.self) }
+    link = SimulatedLink(word.flatMap(NetworkStatus.init(rawValue:)) ?? .online)
+    coordinator = AnnotationCoordinator(store: store, network: NetworkMonitor(link))
+  }
+
+  var inventory: [(count: Int, noun: String)] {
+    [
+      (store.layers.count, "layer"), (store.annotations().count, "annotation"),
+      (store.comments().count, "comment"),
+    ]
+  }
+
+  var unsent: Int { store.waitingCount }
+
+  func start() {}
+
+  func sync() async throws -> any SyncReport {
+    guard link.status.isConnected else {
+      throw ToolError("the simulated link is off; run: stores annotations link on")
+    }
+    do {
+      try await coordinator.syncNow()
+    } catch {
+      try noteMetrics()
+      throw error
+    }
+    try noteMetrics()
+    return AnnotationsStatusDocument(self)
+  }
+
+  func stop() async { await coordinator.stopSync() }
+
+  func seen() -> RecordTable {
+    var table = RecordTable()
+    for line in store.canonicalLines {
+      let words = line.split(separator: " ", maxSplits: 2)
+      table.add(words.prefix(2).joined(separator: "/"), (words.last ?? "").utf8)
+    }
+    return table
+  }
+
+  var traces: Traces {
+    let annotations = store.annotations()
+    return Traces(
+      names: (store.layers.map(\.id) + annotations.map(\.id)).map(\.uuidString),
+      texts: annotations.map(\.content.text) + store.comments().map(\.text))
+  }
+
+  /// What the simulated network is like.
+  var network: NetworkStatus { link.status }
+
+  /// Turns the simulated network on or off, for this and later calls.
+  func setNetwork(_ status: NetworkStatus) throws {
+    try linkFile.write(Data(status.rawValue.utf8))
+    link.status = status
+  }
+
+  /// Figures of all calls on this device so far.
+  func metrics() throws -> SyncMetrics { try metricsFile.read() ?? SyncMetrics() }
+
+  /// Sets the figures back.
+  func resetMetrics() throws { try metricsFile.write(SyncMetrics()) }
+
+  /// Adds what this call did to the figures on the disk.
+  private func noteMetrics() throws {
+    let now = store.metrics
+    var sum = try metrics()
+    sum.uploadCount += now.uploadCount
+    sum.downloadCount += now.downloadCount
+    sum.conflictCount += now.conflictCount
+    sum.errorCount += now.errorCount
+    sum.lastSyncDuration = now.lastSyncDuration
+    store.resetMetrics()
+    try metricsFile.write(sum)
+  }
+
+  /// The layer with this name, or whose ID begins so.
+  func layer(_ word: String) throws -> Layer {
+    let layers = store.layers
+    let named = layers.filter { $0.name == word }
+    if named.count == 1 { return named[0] }
+    let id = try find(word, in: layers.map(\.id), "layer")
+    guard let layer = store.layer(id) else { throw AnnotationError.notFound(id) }
+    return layer
+  }
+
+  /// The annotation whose ID begins so, shown or not.
+  func annotation(_ prefix: String) throws -> Annotation {
+    let known = store.annotations() + store.orphans
+    let id = try find(prefix, in: known.map(\.id), "annotation")
+    guard let annotation = store.annotation(id) else { throw AnnotationError.notFound(id) }
+    return annotation
+  }
+}

@@ -1,0 +1,205 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import LoopbackServer
+import Records
+import SyncSupport
+import Synchronization
+import Testing
+
+@testable import AnnotationStore
+
+@Suite("Annotations: the coordinator", .timeLimit(.minutes(1)))
+struct AnnotationCoordinatorTests {
+  /// A device with a coordinator whose clock stands still.
+  final class Bench: Sendable {
+    let server = LoopbackServer()
+    let device: AnnotationDevice
+    let network = SimulatedLink()
+    let clock = StandingClock()
+    let coordinator: AnnotationCoordinator
+
+    init(_ status: NetworkStatus = .online, usesExpensiveNetwork: Bool = true) throws {
+      device = try AnnotationDevice(server, "phone")
+      network.status = status
+      coordinator = AnnotationCoordinator(
+        store: device.store, network: NetworkMonitor(network),
+        usesExpensiveNetwork: usesExpensiveNetwork, clock: clock)
+    }
+
+    /// Returns when the coordinator stands as told.
+    func wait(for name: String) async {
+      for await status in coordinator.statusUpdates where status.name == name { return }
+    }
+
+    var fetches: Int { server.controls.requestCount(in: RequestScope(kind: .fetchDatabaseChanges)) }
+  }
+
+  @Test("R: sync coordinator: syncs at the start and then every 60 seconds")
+  func interval() async throws {
+    let bench = try Bench()
+    #expect(bench.coordinator.syncStatus.name == "idle" && bench.coordinator.lastSyncTime == nil)
+    await bench.coordinator.startSync()
+    await bench.clock.waitForSleeper(of: .seconds(60))
+    #expect(bench.coordinator.lastSyncTime == bench.device.time.date)
+    let first = bench.fetches
+    let layer = try bench.device.store.addLayer(named: "House").id
+    bench.device.time.advance(60)
+    bench.clock.advance(by: .seconds(59))
+    #expect(bench.fetches == first)
+    bench.clock.advance(by: .seconds(1))
+    await bench.clock.waitForSleeper(of: .seconds(60))
+    #expect(bench.fetches > first && bench.device.store.layer(layer)?.syncStatus == .synced)
+    #expect(bench.coordinator.lastSyncTime == bench.device.time.date)
+    await bench.coordinator.stopSync()
+    bench.clock.advance(by: .seconds(600))
+    let last = bench.fetches
+    await bench.coordinator.startSync()
+    await bench.clock.waitForSleeper(of: .seconds(60))
+    #expect(bench.fetches > last)
+    await bench.coordinator.stopSync()
+  }
+
+  @Test("R: sync coordinator: the wait doubles with each error, and a success ends that")
+  func backOff() async throws {
+    let bench = try Bench()
+    bench.server.controls.fail(next: .max, with: .serverRejectedRequest, in: .all)
+    await bench.coordinator.startSync()
+    for seconds in [120, 240, 480] {
+      await bench.clock.waitForSleeper(of: .seconds(seconds))
+      #expect(bench.coordinator.syncStatus.name == "error")
+      if seconds == 480 { bench.server.controls.clear() }
+      bench.clock.advance(by: .seconds(seconds))
+    }
+    await bench.clock.waitForSleeper(of: .seconds(60))
+    #expect(bench.coordinator.syncStatus.name == "idle")
+    #expect(bench.coordinator.metrics.errorCount == 3)
+    await bench.coordinator.stopSync()
+  }
+
+  @Test(
+    "R: network monitor: nothing is tried offline, and what waited goes when the network is back")
+  func offline() async throws {
+    let bench = try Bench(.offline)
+    let coordinator = bench.coordinator
+    #expect(coordinator.syncStatus.name == "offline")
+    await coordinator.startSync()
+    let layer = Layer(id: testID(1), name: "House", createdAt: bench.device.time.date)
+    try await coordinator.queueForSync(layer)
+    await bench.clock.waitForSleeper(of: .seconds(60))
+    await #expect(throws: CKError.self) { try await coordinator.syncNow() }
+    #expect(bench.server.controls.requests.isEmpty && bench.device.store.waitingCount == 1)
+    bench.network.status = .online
+    for await status in coordinator.statusUpdates
+    where status.name == "idle" && bench.device.store.waitingCount == 0 { break }
+    #expect(bench.device.store.layer(testID(1))?.name == "House")
+    #expect(try bench.server.annotations().count == 1)
+    bench.network.status = .offline
+    await bench.wait(for: "offline")
+    await coordinator.stopSync()
+  }
+
+  @Test("R: an expensive network is used unasked only if that is wished, and always when asked")
+  func expensive() async throws {
+    let bench = try Bench(.expensive, usesExpensiveNetwork: false)
+    await bench.coordinator.startSync()
+    await bench.clock.waitForSleeper(of: .seconds(60))
+    #expect(bench.server.controls.requests.isEmpty)
+    try await bench.coordinator.syncNow()
+    #expect(bench.fetches == 2)
+    await bench.coordinator.stopSync()
+  }
+
+  @Test("R: sync status: idle, syncing, error and offline, in this order as things go")
+  func statuses() async throws {
+    let bench = try Bench()
+    var updates = bench.coordinator.statusUpdates.makeAsyncIterator()
+    try await bench.coordinator.syncNow()
+    bench.server.controls.fail(with: .serverRejectedRequest, in: .all)
+    await #expect(throws: CKError.self) { try await bench.coordinator.syncNow() }
+    bench.device.link.isOnline = false
+    await #expect(throws: CKError.self) { try await bench.coordinator.syncNow() }
+    var names: [String] = []
+    for _ in 0..<7 { names.append(await updates.next()?.name ?? "end") }
+    #expect(names == ["idle", "syncing", "idle", "syncing", "error", "syncing", "offline"])
+  }
+
+  @Test("R: queueForSync takes an item as a person left it")
+  func queue() async throws {
+    let bench = try Bench()
+    let store = bench.device.store
+    let layer = try store.addLayer(named: "House").id
+    var note = Annotation(
+      id: testID(5), title: "a", content: AnnotationContent(text: "x"), layerID: layer,
+      createdAt: bench.device.time.date)
+    try await bench.coordinator.queueForSync(note)
+    bench.device.time.advance()
+    note.title = nil
+    note.position = [1, 1, 1]
+    try await bench.coordinator.queueForSync(note)
+    try await bench.coordinator.queueForSync(
+      Comment(
+        id: testID(6), text: "hm", annotationID: note.id, createdAt: bench.device.time.date))
+    try await bench.coordinator.syncNow()
+    let saved = try #require(store.annotation(note.id))
+    #expect(saved.title == nil && saved.position == [1, 1, 1] && saved.ownerID == store.account)
+    #expect(saved.updatedAt == bench.device.time.date && store.comments().count == 1)
+    #expect(try bench.server.annotations().count == 3)
+    note.scale = .nan
+    await #expect(throws: AnnotationError.notANumber) {
+      try await bench.coordinator.queueForSync(note)
+    }
+    note.layerID = testID(77)
+    note.scale = 1
+    await #expect(throws: AnnotationError.notFound(testID(77))) {
+      try await bench.coordinator.queueForSync(note)
+    }
+  }
+
+  @Test("R: query subscriptions for each type; a push brings what another device did")
+  func pushes() async throws {
+    let pair = try await AnnotationPair()
+    let mine = try pair.server.subscriptions(
+      container: AnnotationDevice.containerName, account: "ada")
+    #expect(
+      mine.map(\.id.rawValue).sorted()
+        == ["annotation-changes", "comment-changes", "layer-changes"])
+    #expect(AnnotationStore.subscriptionIDs.last == "shared-changes")
+    let coordinator = AnnotationCoordinator(
+      store: pair.desk.store, network: NetworkMonitor(SimulatedLink()), clock: pair.desk.clock)
+    let (pushes, inbox) = AsyncStream<CloudPush>.makeStream()
+    let watch = pair.desk.link.observeSignals { signal in
+      if case .push(let push) = signal { inbox.yield(push) }
+    }
+    try pair.phone.store.edit(pair.note) { $0.title = "Gate" }
+    try await pair.phone.store.sync()
+    var received = pushes.makeAsyncIterator()
+    let push = try #require(await received.next())
+    #expect(push.subscription.rawValue == "annotation-changes")
+    let payload = CKNotification.remoteNotificationDictionary(for: push, notificationID: "n")
+    #expect(await coordinator.didReceiveRemoteNotification(payload))
+    #expect(pair.isSame && pair.desk.titles == ["Gate"])
+    #expect(await coordinator.didReceiveRemoteNotification(["x": 1]) == false)
+    withExtendedLifetime(watch) {}
+  }
+
+  @Test("R: metrics: uploads, downloads, conflicts, errors and the duration, and back to zero")
+  func metrics() async throws {
+    let pair = try await AnnotationPair()
+    try pair.phone.store.edit(pair.note) { $0.title = "a" }
+    pair.time.advance()
+    try pair.desk.store.edit(pair.note) { $0.title = "b" }
+    pair.server.controls.fail(with: .networkFailure, in: RequestScope(kind: .modifyRecords))
+    try await pair.phone.store.sync()
+    #expect(pair.phone.store.metrics.uploadCount == 3 && pair.phone.store.metrics.errorCount == 1)
+    #expect(pair.phone.store.metrics.lastSyncDuration == 1, "a second was waited for the retry")
+    try await pair.settle()
+    let desk = pair.desk.store.metrics
+    #expect(desk.conflictCount == 1 && desk.uploadCount == 1 && desk.downloadCount == 2)
+    #expect(desk.errorCount == 0 && desk.lastSyncDuration == 0)
+    pair.desk.store.resetMetrics()
+    var expected = SyncMetrics()
+    expected.lastSyncDuration = 0
+    #expect(pair.desk.store.metrics == expected)
+  }
+}

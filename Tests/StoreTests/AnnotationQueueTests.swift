@@ -1,0 +1,197 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import LoopbackServer
+import Records
+import SyncSupport
+import Synchronization
+import Testing
+
+@testable import AnnotationStore
+
+@Suite("Annotations: sending, failures and limits", .timeLimit(.minutes(2)))
+struct AnnotationQueueTests {
+  private let modify = RequestScope(kind: .modifyRecords)
+
+  private func batches(_ server: LoopbackServer) -> [Int] {
+    server.controls.requests.filter { $0.kind == .modifyRecords }.map(\.itemCount)
+  }
+
+  @Test("R: batches of 100, at most 400 in one request, parents in the first")
+  func batchSizes() async throws {
+    for (size, expected) in [
+      (100, [100, 100, 51]), (400, [251]), (5_000, [400, 101]), (0, [Int](repeating: 1, count: 4)),
+    ] {
+      let server = LoopbackServer()
+      let device = try AnnotationDevice(server, "phone", batchSize: size)
+      let layer = try device.store.addLayer(named: "House").id
+      let count = expected.reduce(0, +) - 1
+      try device.store.add(
+        (0..<count).map { AnnotationStore.Draft(title: "\($0)") }, to: layer)
+      try await device.store.sync()
+      #expect(batches(server) == expected, "batch size \(size)")
+      #expect(try server.annotations().count == count + 1 && device.store.waitingCount == 0)
+    }
+    #expect(AnnotationStore.mostRecordsPerRequest == 400)
+  }
+
+  @Test("R: a request that is too large is halved, and one record that is too large is told")
+  func limits() async throws {
+    let server = LoopbackServer()
+    var limits = ServerLimits()
+    limits.itemsPerRequest = 30
+    limits.recordBytes = 20_000
+    server.controls.setLimits(limits)
+    let device = try AnnotationDevice(server, "phone")
+    let layer = try device.store.addLayer(named: "House").id
+    try device.store.add((0..<99).map { AnnotationStore.Draft(title: "\($0)") }, to: layer)
+    let large = try device.store.add(
+      .init(text: String(repeating: "x", count: 30_000)), to: layer
+    ).id
+    try await device.store.sync()
+    #expect(try server.annotations().count == 100)
+    #expect(device.store.refusals.map(\.id) == [large])
+    #expect(device.store.refusals[0].code == CKError.Code.limitExceeded.rawValue)
+    #expect(device.store.refusals[0].message.hasPrefix("It is too large for the cloud"))
+    #expect(device.store.annotation(large)?.syncStatus == .error)
+    try device.store.edit(large) { $0.content.text = "short" }
+    try await device.store.sync()
+    #expect(try server.annotations().count == 101 && device.store.refusals.isEmpty)
+  }
+
+  @Test("R: a file larger than the cloud's limit is refused clearly, and the rest goes")
+  func largeMedia() async throws {
+    let server = LoopbackServer()
+    var limits = ServerLimits()
+    limits.assetBytes = 1_000
+    server.controls.setLimits(limits)
+    let device = try AnnotationDevice(server, "phone")
+    let layer = try device.store.addLayer(named: "House").id
+    let notes = try device.store.add([.init(), .init()], to: layer).map(\.id)
+    let image = picture(width: 40, height: 40, red: 1, green: 1, blue: 1)
+    try device.store.attach(device.file("a.bmp", image), to: notes[0])
+    try await device.store.sync()
+    #expect(try server.annotations().count == 2)
+    #expect(device.store.refusals.map(\.id) == [notes[0]], "\(device.store.refusals)")
+    #expect(device.store.annotation(notes[0])?.content.mediaURL != nil, "it stays here")
+    try device.store.attach(device.file("b", Data(count: 900)), to: notes[0])
+    try await device.store.sync()
+    #expect(try server.annotations().count == 3 && device.mediaFiles.count == 1)
+  }
+
+  @Test("R: retry manager: three attempts for what may pass; then the queue keeps it")
+  func retries() async throws {
+    let server = LoopbackServer()
+    let device = try AnnotationDevice(server, "phone")
+    try device.store.addLayer(named: "House")
+    server.controls.fail(next: 2, with: .serviceUnavailable, in: modify)
+    try await device.store.sync()
+    #expect(device.clock.waits == [.seconds(1), .seconds(2)])
+    #expect(try server.annotations().count == 1)
+    try device.store.addLayer(named: "Garden")
+    server.controls.fail(next: 3, with: .networkFailure, in: modify)
+    await #expect(throws: CKError.self) { try await device.store.sync() }
+    #expect(device.store.waitingCount == 1)
+    server.controls.fail(with: .requestRateLimited, retryAfter: 20, in: modify)
+    try await device.store.sync()
+    #expect(device.clock.waits.last == .seconds(20) && device.store.waitingCount == 0)
+  }
+
+  @Test("R: full storage is never retried; what is kept goes when a person made space and asks")
+  func quota() async throws {
+    let server = LoopbackServer()
+    let device = try AnnotationDevice(server, "phone")
+    let layer = try device.store.addLayer(named: "House").id
+    try await device.store.sync()
+    try server.controls.setQuota(1, of: "ada")
+    try device.store.add([.init(title: "a"), .init(title: "b")], to: layer)
+    let before = server.controls.requestCount(in: modify)
+    for _ in 0..<3 {
+      await #expect(throws: CKError.self) { try await device.store.sync() }
+    }
+    #expect(server.controls.requestCount(in: modify) == before + 1 && device.clock.waits.isEmpty)
+    #expect(device.store.isStorageFull && device.store.waitingCount == 2)
+    try server.controls.setQuota(nil, of: "ada")
+    try await device.store.sync(askedByPerson: true)
+    #expect(!device.store.isStorageFull && device.store.waitingCount == 0)
+  }
+
+  @Test("R: a save whose answer was lost is recognised, and no conflict")
+  func lostAnswers() async throws {
+    let pair = try await AnnotationPair(.manual)
+    pair.server.controls.dropAnswers(next: 1, in: modify)
+    try pair.phone.store.edit(pair.note) { $0.title = "Gate" }
+    let tree = try pair.phone.store.add(.init(title: "Tree"), to: pair.layer).id
+    try await pair.settle()
+    #expect(pair.isSame && pair.desk.titles == ["Gate", "Tree"])
+    #expect(pair.phone.store.conflicts.isEmpty && pair.phone.store.metrics.conflictCount == 0)
+    #expect(pair.phone.store.annotation(tree)?.syncStatus == .synced)
+  }
+
+  @Test("R: an edit made while the save is under way stays, and goes with the next batch")
+  func editUnderWay() async throws {
+    let pair = try await AnnotationPair()
+    try pair.phone.store.edit(pair.note) { $0.title = "first" }
+    let (phone, note) = (pair.phone, pair.note)
+    pair.server.controls.runAfterCommit(in: modify) { _ in
+      _ = try? phone.store.edit(note) { $0.title = "second" }
+    }
+    try await pair.phone.store.sync()
+    try await pair.desk.store.sync()
+    #expect(pair.desk.titles == ["second"] && pair.isSame && pair.phone.store.waitingCount == 0)
+  }
+
+  @Test(
+    "R: change tokens per zone: what is known is not fetched again, and an expired one recovers")
+  func tokens() async throws {
+    let pair = try await AnnotationPair()
+    try await pair.settle()
+    pair.server.controls.forgetRequests()
+    try await pair.desk.store.sync()
+    let kinds = pair.server.controls.requests.map(\.kind)
+    #expect(!kinds.contains(.fetchZoneChanges) && kinds.count { $0 == .fetchDatabaseChanges } == 2)
+    // Removed while the desk was away for longer than the feed remembers.
+    try pair.phone.store.deleteAnnotation(pair.note)
+    let tree = try pair.phone.store.add(.init(title: "Tree"), to: pair.layer).id
+    try await pair.phone.store.sync()
+    pair.time.advance(100)
+    try pair.phone.store.emptyTrash(olderThan: 60)
+    try await pair.phone.store.sync()
+    try pair.server.controls.expireTokens(
+      container: AnnotationDevice.containerName, account: "ada")
+    let unsent = try pair.desk.store.add(.init(title: "Unsent"), to: pair.layer).id
+    try await pair.settle()
+    #expect(pair.isSame && pair.desk.titles == ["Tree", "Unsent"])
+    #expect(pair.desk.store.annotation(pair.note) == nil)
+    #expect([tree, unsent].allSatisfy { pair.phone.store.annotation($0)?.syncStatus == .synced })
+  }
+
+  @Test("R: the zone removed, purged or without its keys: obeyed, or made again with everything")
+  func zoneLoss() async throws {
+    let container = AnnotationDevice.containerName
+    let losses: [(String, (FaultControls) throws -> Void, [String])] = [
+      (
+        "deleted",
+        { try $0.deleteZone(.annotations, container: container, account: "ada") }, []
+      ),
+      ("purged", { try $0.purgeZone(.annotations, container: container, account: "ada") }, []),
+      (
+        "keys lost",
+        { try $0.resetEncryptedData(.annotations, container: container, account: "ada") },
+        ["Door", "Tree"]
+      ),
+    ]
+    for (name, lose, titles) in losses {
+      let pair = try await AnnotationPair()
+      try pair.phone.store.add(.init(title: "Tree"), to: pair.layer)
+      try lose(pair.server.controls)
+      try await pair.settle()
+      #expect(pair.phone.titles == titles && pair.isSame, "\(name)")
+      #expect(pair.phone.store.waitingCount == 0, "\(name)")
+      let layer = try pair.desk.store.addLayer(named: "New").id
+      try pair.desk.store.add(.init(title: "new"), to: layer)
+      try await pair.settle()
+      #expect(pair.phone.titles == titles + ["new"] && pair.isSame, "\(name)")
+    }
+  }
+}

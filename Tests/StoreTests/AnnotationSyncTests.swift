@@ -1,0 +1,274 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import LoopbackServer
+import Records
+import SyncSupport
+import Synchronization
+import Testing
+
+@testable import AnnotationStore
+
+@Suite("Annotations between devices", .timeLimit(.minutes(2)))
+struct AnnotationSyncTests {
+  @Test("R: what one device makes, the other has, field for field and file for file")
+  func roundTrip() async throws {
+    let server = LoopbackServer()
+    let phone = try AnnotationDevice(server, "phone")
+    let desk = try AnnotationDevice(server, "desk")
+    let layer = try phone.store.addLayer(named: "House").id
+    let note = try phone.store.add(
+      .init(type: .image, title: "Door", text: "grün", position: [0.1, -2, 3e10], scale: 0.25),
+      to: layer
+    ).id
+    try phone.store.comment(on: note, text: "Nice")
+    let image = picture(width: 9, height: 3, red: 1, green: 2, blue: 3)
+    try phone.store.attach(phone.file("a.bmp", image), to: note)
+    try await phone.store.sync()
+    try await desk.store.sync()
+    #expect(phone.store.canonicalLines == desk.store.canonicalLines)
+    let there = try #require(desk.store.annotation(note))
+    #expect(
+      there.position == [0.1, -2, 3e10] && there.scale == 0.25 && there.content.text == "grün")
+    #expect(there.ownerID == phone.store.account && !there.ownerID.isEmpty)
+    #expect(there.syncStatus == .synced && there.cloudKitRecordName == note.uuidString)
+    #expect(try Data(contentsOf: #require(there.content.mediaURL)) == image)
+    #expect(desk.mediaFiles == phone.mediaFiles && desk.store.comments().map(\.text) == ["Nice"])
+    #expect(phone.store.metrics.uploadCount == 3 && desk.store.metrics.downloadCount == 3)
+    #expect(phone.store.waitingCount == 0 && phone.store.lastSyncTime == phone.time.date)
+    // The other way round, and without a file again.
+    desk.time.advance()
+    try desk.store.detach(from: note)
+    try desk.store.edit(note) { $0.title = nil }
+    try await desk.store.sync()
+    try await phone.store.sync()
+    #expect(phone.store.canonicalLines == desk.store.canonicalLines)
+    #expect(phone.mediaFiles.isEmpty && phone.store.annotation(note)?.title == nil)
+  }
+
+  @Test("R: edits of different fields are both kept, under every strategy")
+  func differentFields() async throws {
+    for strategy: ConflictStrategy in [.lastWriteWins, .remoteWins, .localWins, .manual] {
+      let pair = try await AnnotationPair(strategy)
+      try pair.phone.store.edit(pair.note) { $0.title = "Gate" }
+      pair.time.advance()
+      try pair.desk.store.edit(pair.note) { $0.position = [7, 8, 9] }
+      try await pair.settle()
+      let note = try #require(pair.desk.store.annotation(pair.note))
+      #expect(note.title == "Gate" && note.position == [7, 8, 9], "\(strategy)")
+      #expect(pair.isSame && pair.desk.store.metrics.conflictCount == 0, "\(strategy)")
+    }
+  }
+
+  /// The phone writes first by the clock, the desk later; the phone sends first or last.
+  private func contradiction(
+    _ strategy: ConflictStrategy, phoneFirst: Bool
+  ) async throws -> (title: String?, isSame: Bool, conflicts: Int) {
+    let pair = try await AnnotationPair(strategy)
+    try pair.phone.store.edit(pair.note) { $0.title = "early" }
+    pair.time.advance()
+    try pair.desk.store.edit(pair.note) { $0.title = "late" }
+    if !phoneFirst { try await pair.desk.store.sync() }
+    try await pair.settle()
+    return (
+      pair.phone.store.annotation(pair.note)?.title, pair.isSame,
+      pair.phone.store.metrics.conflictCount + pair.desk.store.metrics.conflictCount
+    )
+  }
+
+  @Test("R: conflict strategies: last write wins, remote wins, local wins, in either order")
+  func strategies() async throws {
+    let table: [(ConflictStrategy, Bool, String)] = [
+      (.lastWriteWins, true, "late"), (.lastWriteWins, false, "late"),
+      (.remoteWins, true, "early"), (.remoteWins, false, "late"),
+      (.localWins, true, "late"), (.localWins, false, "early"),
+      (.perField(["title": .remoteWins]).orElse(.localWins), true, "early"),
+    ]
+    for (strategy, phoneFirst, title) in table {
+      let end = try await contradiction(strategy, phoneFirst: phoneFirst)
+      #expect(
+        end.title == title && end.isSame && end.conflicts == 1,
+        "\(strategy), phone first \(phoneFirst): \(end)")
+    }
+  }
+
+  @Test("R: a position is one thing: it is never mixed from two edits")
+  func groups() async throws {
+    let pair = try await AnnotationPair()
+    try pair.phone.store.edit(pair.note) { $0.position.x = 100 }
+    pair.time.advance()
+    try pair.desk.store.edit(pair.note) { $0.position.z = 300 }
+    try await pair.settle()
+    #expect(pair.isSame && pair.phone.store.annotation(pair.note)?.position == [1, 2, 300])
+  }
+
+  @Test(
+    "R: manual conflicts are kept for the person, over a restart, and resolved mine, theirs or merged"
+  )
+  func manual() async throws {
+    let ends: [(ConflictResolution, String)] = [
+      (.mine, "my lines\ngreen"), (.theirs, "green\ntheir line"),
+      (.merged, "my lines\ngreen\ntheir line"),
+    ]
+    for (resolution, text) in ends {
+      let pair = try await AnnotationPair(.perField(["content": .manual]).orElse(.remoteWins))
+      try pair.phone.store.edit(pair.note) { $0.content.text = "green\ntheir line" }
+      try pair.desk.store.edit(pair.note) {
+        $0.content.text = "my lines\ngreen"
+        $0.scale = 4
+      }
+      try await pair.phone.store.sync()
+      try await pair.desk.store.sync()
+      let again = try AnnotationDevice(
+        pair.server, "desk, again", folder: pair.desk.folder, time: pair.time)
+      let conflict = try #require(again.store.conflicts.first)
+      #expect(again.store.conflicts.count == 1 && conflict.id == pair.note)
+      let field = try #require(conflict.fields.first)
+      #expect(field.name == "content" && field.ancestor == "green")
+      #expect(field.mine == "my lines\ngreen" && field.theirs == "green\ntheir line")
+      let sides = try #require(again.store.sides(of: pair.note))
+      #expect(sides.mine?.content.text == field.mine && sides.theirs?.content.text == field.theirs)
+      #expect(again.store.annotation(pair.note)?.syncStatus == .conflict)
+      try await again.store.sync()
+      try await pair.phone.store.sync()
+      #expect(pair.phone.store.annotation(pair.note)?.scale == 1, "nothing is sent before")
+      pair.time.advance()
+      try again.store.resolve(pair.note, use: resolution)
+      #expect(again.store.conflicts.isEmpty)
+      try await again.store.sync()
+      try await pair.phone.store.sync()
+      let note = try #require(pair.phone.store.annotation(pair.note))
+      #expect(note.content.text == text && note.scale == 4, "\(resolution)")
+      #expect(again.store.canonicalLines == pair.phone.store.canonicalLines)
+    }
+  }
+
+  @Test(
+    "R: while a person thinks, further edits of both sides count, and agreement ends the conflict")
+  func manualGoesOn() async throws {
+    let pair = try await AnnotationPair(.manual)
+    try pair.phone.store.edit(pair.note) { $0.title = "p1" }
+    try pair.desk.store.edit(pair.note) { $0.title = "d1" }
+    try await pair.phone.store.sync()
+    try await pair.desk.store.sync()
+    #expect(pair.desk.store.conflicts.first?.fields.map(\.theirs) == ["p1"])
+    pair.time.advance()
+    try pair.phone.store.edit(pair.note) {
+      $0.title = "p2"
+      $0.scale = 3
+    }
+    try pair.desk.store.edit(pair.note) { $0.content.text = "red" }
+    try await pair.phone.store.sync()
+    try await pair.desk.store.sync()
+    let field = try #require(pair.desk.store.conflicts.first?.fields.first)
+    #expect(pair.desk.store.conflicts.first?.fields.count == 1)
+    #expect(field.ancestor == "Door" && field.mine == "d1" && field.theirs == "p2")
+    #expect(pair.desk.store.annotation(pair.note)?.scale == 3, "what is undisputed is taken over")
+    #expect(pair.desk.store.metrics.conflictCount == 1)
+    try pair.phone.store.edit(pair.note) { $0.title = "d1" }
+    try await pair.settle()
+    #expect(pair.desk.store.conflicts.isEmpty && pair.isSame)
+    #expect(pair.phone.store.annotation(pair.note)?.content.text == "red")
+  }
+
+  @Test("R: only changed keys are saved, with if-unchanged where the other version counts")
+  func changedKeys() async throws {
+    #expect(AnnotationStore.savePolicy(.localWins) == .changedKeys)
+    for strategy: ConflictStrategy in [.lastWriteWins, .remoteWins, .manual] {
+      #expect(AnnotationStore.savePolicy(strategy) == .ifServerRecordUnchanged)
+    }
+    let pair = try await AnnotationPair(.localWins)
+    try pair.phone.store.edit(pair.note) { $0.title = "Gate" }
+    let item = try #require(pair.phone.store.state.withLock { $0.tables.items[pair.note] })
+    let record = pair.phone.store.record(item, signedBy: "_x")
+    #expect(record.changedKeys().sorted() == ["title", "updatedAt"])
+    // Between this device's fetch and its save another one saves: its other fields stay.
+    let other = try pair.desk.store.edit(pair.note) { $0.scale = 6 }
+    pair.server.controls.hold(in: RequestScope(kind: .modifyRecords, device: "phone"))
+    async let sync: Void = pair.phone.store.sync()
+    await pair.server.controls.waitForHeldRequests()
+    try await pair.desk.store.sync()
+    pair.server.controls.clear()
+    pair.server.controls.release()
+    try await sync
+    try await pair.settle()
+    let note = try #require(pair.desk.store.annotation(pair.note))
+    #expect(note.title == "Gate" && note.scale == other.scale && pair.isSame)
+  }
+
+  @Test("R: a layer that is deleted while another device adds to it leaves an orphan, not a loss")
+  func orphan() async throws {
+    let pair = try await AnnotationPair()
+    try pair.phone.store.deleteLayer(pair.layer)
+    let late = try pair.desk.store.add(.init(title: "late"), to: pair.layer).id
+    try await pair.settle()
+    for device in [pair.phone, pair.desk] {
+      #expect(device.store.annotations().isEmpty && device.store.layers.isEmpty)
+      #expect(device.store.orphans.map(\.id) == [late])
+    }
+    let other = try pair.phone.store.addLayer(named: "Garden").id
+    try pair.phone.store.move(late, to: other)
+    try await pair.settle()
+    #expect(pair.isSame && pair.desk.titles == ["late"])
+  }
+
+  @Test("R: a child that comes before its parent is held, and shown when that comes")
+  func held() async throws {
+    let pair = try await AnnotationPair()
+    let store = pair.desk.store
+    let layer = try pair.phone.store.addLayer(named: "Garden").id
+    let note = try pair.phone.store.add(.init(title: "Tree"), to: layer).id
+    try await pair.phone.store.sync()
+    let recordID = AnnotationZone.recordID(note, owner: nil)
+    try await store.syncRecord(recordID)
+    #expect(store.heldCount == 1 && store.annotation(note) != nil)
+    #expect(!store.annotations().contains { $0.id == note } && store.orphans.map(\.id) == [note])
+    var news = store.changes().makeAsyncIterator()
+    try await store.syncRecord(AnnotationZone.recordID(layer, owner: nil))
+    #expect(await news.next() == [layer, note] && store.heldCount == 0)
+    #expect(pair.isSame)
+    try await store.sync()
+    #expect(pair.isSame)
+  }
+
+  @Test("R: the trash is emptied in the cloud and on all devices, children first")
+  func emptyTrash() async throws {
+    let pair = try await AnnotationPair()
+    try pair.phone.store.comment(on: pair.note, text: "hm")
+    try pair.phone.store.deleteLayer(pair.layer)
+    try await pair.settle()
+    pair.time.advance(100)
+    #expect(try pair.phone.store.emptyTrash(olderThan: 60) == 3)
+    #expect(pair.phone.store.pendingOperations.map(\.type) == [.delete, .delete, .delete])
+    try await pair.settle()
+    #expect(try pair.server.annotations().isEmpty)
+    for device in [pair.phone, pair.desk] {
+      #expect(device.store.layer(pair.layer) == nil && device.store.annotation(pair.note) == nil)
+      #expect(device.store.waitingCount == 0)
+    }
+  }
+
+  @Test("R: an unsent edit of what was removed for good: kept, dropped, or the person's to decide")
+  func removedForGood() async throws {
+    let table: [(ConflictStrategy, Bool)] = [
+      (.lastWriteWins, true), (.localWins, true), (.remoteWins, false), (.manual, true),
+    ]
+    for (strategy, stays) in table {
+      let pair = try await AnnotationPair(strategy)
+      try pair.phone.store.deleteAnnotation(pair.note)
+      try await pair.phone.store.sync()
+      try await pair.desk.store.sync()
+      pair.time.advance(100)
+      try pair.phone.store.emptyTrash(olderThan: 60)
+      try pair.desk.store.restore(pair.note)
+      try await pair.phone.store.sync()
+      try await pair.desk.store.sync()
+      if strategy == .manual {
+        #expect(pair.desk.store.conflicts.map(\.isGoneThere) == [true])
+        try pair.desk.store.resolve(pair.note, use: .mine)
+      }
+      try await pair.settle()
+      #expect(pair.isSame && pair.phone.titles == (stays ? ["Door"] : []), "\(strategy)")
+    }
+  }
+}
