@@ -270,7 +270,7 @@ struct OperationsRunningTests {
     deinit { gone.resume() }
   }
 
-  @Test("an operation and what its blocks hold go when it is done", .timeLimit(.minutes(1)))
+  @Test("an operation and what its blocks hold go when it is done", .timeLimit(.minutes(10)))
   func nothingStays() async throws {
     let world = try await OperationsWorld()
     final class Held: Sendable {}

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LoopbackHTTP
 
-@Suite("A server on sockets: clients that go, and the end", .timeLimit(.minutes(2)))
+@Suite("A server on sockets: clients that go, and the end", .timeLimit(.minutes(10)))
 struct ServerEndTests {
   @Test("A client that goes while its handler runs: the handler's task is cancelled")
   func clientGone() async throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LoopbackHTTP
 
-@Suite("A server on sockets: requests and answers", .timeLimit(.minutes(2)))
+@Suite("A server on sockets: requests and answers", .timeLimit(.minutes(10)))
 struct ServerTests {
   @Test("Every case of the parser over a socket: the same requests, and an end after a refusal")
   func cases() async throws {

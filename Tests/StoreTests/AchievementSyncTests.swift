@@ -8,7 +8,7 @@ import Testing
 
 @testable import AchievementStore
 
-@Suite("Achievements over the engine and the server", .timeLimit(.minutes(1)))
+@Suite("Achievements over the engine and the server", .timeLimit(.minutes(10)))
 struct AchievementSyncTests {
   let server = LoopbackServer()
   let container = AchievementDevice.containerName

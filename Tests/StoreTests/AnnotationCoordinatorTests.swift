@@ -9,7 +9,7 @@ import Testing
 
 @testable import AnnotationStore
 
-@Suite("Annotations: the coordinator", .timeLimit(.minutes(1)))
+@Suite("Annotations: the coordinator", .timeLimit(.minutes(10)))
 struct AnnotationCoordinatorTests {
   /// A device with a coordinator whose clock stands still.
   final class Bench: Sendable {

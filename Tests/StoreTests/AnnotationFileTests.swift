@@ -9,7 +9,7 @@ import Testing
 
 @testable import AnnotationStore
 
-@Suite("Annotations: files, accounts and other versions", .timeLimit(.minutes(3)))
+@Suite("Annotations: files, accounts and other versions", .timeLimit(.minutes(10)))
 struct AnnotationFileTests {
   private func journal(_ device: AnnotationDevice) -> URL {
     device.folder.url.appendingPathComponent("annotations/annotations.journal")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import AnnotationStore
 
-@Suite("Annotations between devices", .timeLimit(.minutes(2)))
+@Suite("Annotations between devices", .timeLimit(.minutes(10)))
 struct AnnotationSyncTests {
   @Test("R: what one device makes, the other has, field for field and file for file")
   func roundTrip() async throws {

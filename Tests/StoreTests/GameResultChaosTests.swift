@@ -8,7 +8,7 @@ import Testing
 
 @testable import GameResultStore
 
-@Suite("Game results under faults", .timeLimit(.minutes(2)))
+@Suite("Game results under faults", .timeLimit(.minutes(10)))
 struct GameResultChaosTests {
   struct Random {
     var state: UInt64

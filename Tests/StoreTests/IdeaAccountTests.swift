@@ -6,7 +6,7 @@ import LoopbackServer
 import Records
 import Testing
 
-@Suite("Ideas and accounts", .timeLimit(.minutes(1)))
+@Suite("Ideas and accounts", .timeLimit(.minutes(10)))
 struct IdeaAccountTests {
   let server = LoopbackServer()
 

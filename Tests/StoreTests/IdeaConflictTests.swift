@@ -7,7 +7,7 @@ import Testing
 
 @testable import IdeaStore
 
-@Suite("Ideas that two devices changed", .timeLimit(.minutes(1)))
+@Suite("Ideas that two devices changed", .timeLimit(.minutes(10)))
 struct IdeaConflictTests {
   let server = LoopbackServer()
 

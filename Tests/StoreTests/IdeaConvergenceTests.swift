@@ -7,7 +7,7 @@ import Records
 import SyncSupport
 import Testing
 
-@Suite("Ideas whatever happens", .timeLimit(.minutes(3)))
+@Suite("Ideas whatever happens", .timeLimit(.minutes(10)))
 struct IdeaConvergenceTests {
   struct Random {
     var state: UInt64

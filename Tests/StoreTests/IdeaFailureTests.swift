@@ -5,7 +5,7 @@ import IdeaStore
 import LoopbackServer
 import Testing
 
-@Suite("Ideas when the cloud fails", .timeLimit(.minutes(1)))
+@Suite("Ideas when the cloud fails", .timeLimit(.minutes(10)))
 struct IdeaFailureTests {
   let server = LoopbackServer()
   let sends = RequestScope(kind: .modifyRecords)

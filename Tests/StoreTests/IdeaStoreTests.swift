@@ -6,7 +6,7 @@ import Testing
 
 @testable import IdeaStore
 
-@Suite("Ideas on one device", .timeLimit(.minutes(2)))
+@Suite("Ideas on one device", .timeLimit(.minutes(10)))
 struct IdeaStoreTests {
   let server = LoopbackServer()
 

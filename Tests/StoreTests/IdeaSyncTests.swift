@@ -6,7 +6,7 @@ import LoopbackServer
 import Records
 import Testing
 
-@Suite("Ideas over queries, the engine and the server", .timeLimit(.minutes(2)))
+@Suite("Ideas over queries, the engine and the server", .timeLimit(.minutes(10)))
 struct IdeaSyncTests {
   let server = LoopbackServer()
 

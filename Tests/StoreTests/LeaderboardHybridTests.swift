@@ -8,7 +8,7 @@ import Testing
 
 @testable import LeaderboardStore
 
-@Suite("Leaderboards, the hybrid service", .timeLimit(.minutes(1)))
+@Suite("Leaderboards, the hybrid service", .timeLimit(.minutes(10)))
 struct LeaderboardHybridTests {
   let server = LoopbackServer()
 

@@ -32,7 +32,7 @@ final class SkippingClock: Clock, Sendable {
   func advance(by duration: Duration) { state.withLock { $0.now += duration } }
 }
 
-@Suite("Shared parts: the network and retries", .timeLimit(.minutes(1)))
+@Suite("Shared parts: the network and retries", .timeLimit(.minutes(10)))
 struct SyncSupportNetworkTests {
   @Test("R: the network monitor tells offline, online and expensive, now and as they change")
   func monitor() async {

@@ -5,7 +5,7 @@ import LoopbackServer
 import Records
 import Testing
 
-@Suite("The engine over HTTP", .timeLimit(.minutes(2)))
+@Suite("The engine over HTTP", .timeLimit(.minutes(10)))
 struct WebEngineTests {
   @Test("What one device writes the other gets by push, both ways, without being asked")
   func push() async throws {
