@@ -7,7 +7,7 @@ import Records
 import SyncSupport
 import Testing
 
-@Suite("Game results, accounts and zones", .timeLimit(.minutes(1)))
+@Suite("Game results, accounts and zones", .timeLimit(.minutes(5)))
 struct GameResultAccountTests {
   let server = LoopbackServer()
   let container = ResultDevice.containerName

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GameResultStore
 
-@Suite("Game results under faults", .timeLimit(.minutes(2)))
+@Suite("Game results under faults", .timeLimit(.minutes(5)))
 struct GameResultChaosTests {
   struct Random {
     var state: UInt64

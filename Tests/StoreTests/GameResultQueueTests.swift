@@ -5,7 +5,7 @@ import SyncSupport
 import Synchronization
 import Testing
 
-@Suite("Queues and retry plan of the results store", .timeLimit(.minutes(1)))
+@Suite("Queues and retry plan of the results store", .timeLimit(.minutes(5)))
 struct GameResultQueueTests {
   /// Groups a queue let go, and a way to wait for the next.
   final class Groups: Sendable {

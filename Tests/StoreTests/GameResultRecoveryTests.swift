@@ -6,7 +6,7 @@ import Testing
 
 @testable import GameResultStore
 
-@Suite("Row G: damaged files", .timeLimit(.minutes(2)))
+@Suite("Row G: damaged files", .timeLimit(.minutes(5)))
 struct GameResultRecoveryTests {
   /// The store's files, and whether a result that was not sent yet and a deletion survive.
   static let files = [

@@ -10,7 +10,7 @@ import Testing
 @testable import GameResultStore
 
 /// What the row and its seed ask for and no other test looks at.
-@Suite("Row G: line by line", .timeLimit(.minutes(1)))
+@Suite("Row G: line by line", .timeLimit(.minutes(5)))
 struct GameResultRowTests {
   let server = LoopbackServer()
   static let saves = RequestScope(kind: .modifyRecords)

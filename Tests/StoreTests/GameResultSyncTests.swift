@@ -7,7 +7,7 @@ import Records
 import SyncSupport
 import Testing
 
-@Suite("Game results over the engine and the server", .timeLimit(.minutes(1)))
+@Suite("Game results over the engine and the server", .timeLimit(.minutes(5)))
 struct GameResultSyncTests {
   let server = LoopbackServer()
 

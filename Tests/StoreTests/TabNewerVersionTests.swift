@@ -8,7 +8,7 @@ import Testing
 @testable import SyncSupport
 @testable import TabStore
 
-@Suite("Rows T and C: other versions of the app", .timeLimit(.minutes(1)))
+@Suite("Rows T and C: other versions of the app", .timeLimit(.minutes(5)))
 struct TabNewerVersionTests {
   /// Another version of the app: a device that reads and writes records as they are.
   struct OtherVersion {

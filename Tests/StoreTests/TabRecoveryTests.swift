@@ -7,7 +7,7 @@ import Testing
 @testable import SyncSupport
 @testable import TabStore
 
-@Suite("Rows T and C: damaged files", .timeLimit(.minutes(2)))
+@Suite("Rows T and C: damaged files", .timeLimit(.minutes(5)))
 struct TabRecoveryTests {
   /// The files of the folder both stores share, and whether what was not sent yet survives.
   static let files = [
