@@ -1,6 +1,8 @@
+import CloudProtocol
 import CloudSync
 import Foundation
 import LoopbackServer
+import Records
 import Synchronization
 import Testing
 
@@ -9,7 +11,11 @@ import Testing
 @testable import TabStore
 
 /// What the row and its seed ask for and no other test looks at.
+<<<<<<< HEAD
 @Suite("Row T: line by line", .timeLimit(.minutes(10)))
+=======
+@Suite("Row T: line by line", .timeLimit(.minutes(10)))
+>>>>>>> tcg
 struct TabRowTests {
   @Test("T: the files have the seed's names: the engine's state and the cached system fields")
   func files() async throws {
@@ -87,6 +93,31 @@ struct TabRowTests {
     let third = try app()
     try third.sync.startIfEnabled()
     #expect(!third.sync.isRunning)
+  }
+
+  @Test("T: C: quota is never retried: no round of the engine sends again what found no space")
+  func quota() async throws {
+    let server = LoopbackServer()
+    let device = try TabDevice(server, "device")
+    try device.tabs.add(testTab(1))
+    try await device.sync.sync()
+    try server.controls.setQuota(1, of: "anna")
+    let saves = RequestScope(kind: .modifyRecords)
+    try device.tabs.updateContent(testID(1), "no space for this", now: testDate(5))
+    try device.clipboard.add(ClipboardRowTests.entry(2))
+    for round in 0..<12 {
+      try? await device.engine?.fetchChanges()
+      try? await device.engine?.sendChanges()
+      if round == 0 { server.controls.forgetRequests() }
+    }
+    #expect(server.controls.requestCount(in: saves) == 0)
+    let problems = device.sync.activity.problems.map(\.message)
+    #expect(problems.count == 2 && problems.allSatisfy { $0.contains("no space left") })
+    #expect(device.tabs.tab(testID(1))?.content == "no space for this")
+    try server.controls.setQuota(nil, of: "anna")
+    try await device.sync.sync()
+    #expect(try await server.content() == device.content)
+    #expect(device.sync.activity.problems.isEmpty)
   }
 
   @Test("T: C: no byte of the old account is left in memory, files or log")
