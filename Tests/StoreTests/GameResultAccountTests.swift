@@ -7,11 +7,7 @@ import Records
 import SyncSupport
 import Testing
 
-<<<<<<< HEAD
 @Suite("Game results, accounts and zones", .timeLimit(.minutes(10)))
-=======
-@Suite("Game results, accounts and zones", .timeLimit(.minutes(10)))
->>>>>>> tcg
 struct GameResultAccountTests {
   let server = LoopbackServer()
   let container = ResultDevice.containerName

@@ -8,11 +8,7 @@ import Testing
 
 @testable import GameResultStore
 
-<<<<<<< HEAD
 @Suite("Game results under faults", .timeLimit(.minutes(10)))
-=======
-@Suite("Game results under faults", .timeLimit(.minutes(10)))
->>>>>>> tcg
 struct GameResultChaosTests {
   struct Random {
     var state: UInt64

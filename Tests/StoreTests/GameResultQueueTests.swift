@@ -5,11 +5,7 @@ import SyncSupport
 import Synchronization
 import Testing
 
-<<<<<<< HEAD
 @Suite("Queues and retry plan of the results store", .timeLimit(.minutes(10)))
-=======
-@Suite("Queues and retry plan of the results store", .timeLimit(.minutes(10)))
->>>>>>> tcg
 struct GameResultQueueTests {
   /// Groups a queue let go, and a way to wait for the next.
   final class Groups: Sendable {

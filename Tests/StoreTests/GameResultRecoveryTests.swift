@@ -6,11 +6,7 @@ import Testing
 
 @testable import GameResultStore
 
-<<<<<<< HEAD
 @Suite("Row G: damaged files", .timeLimit(.minutes(10)))
-=======
-@Suite("Row G: damaged files", .timeLimit(.minutes(10)))
->>>>>>> tcg
 struct GameResultRecoveryTests {
   /// The store's files, and whether a result that was not sent yet and a deletion survive.
   static let files = [

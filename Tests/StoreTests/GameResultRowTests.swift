@@ -10,11 +10,7 @@ import Testing
 @testable import GameResultStore
 
 /// What the row and its seed ask for and no other test looks at.
-<<<<<<< HEAD
 @Suite("Row G: line by line", .timeLimit(.minutes(10)))
-=======
-@Suite("Row G: line by line", .timeLimit(.minutes(10)))
->>>>>>> tcg
 struct GameResultRowTests {
   let server = LoopbackServer()
   static let saves = RequestScope(kind: .modifyRecords)

@@ -7,11 +7,7 @@ import Records
 import SyncSupport
 import Testing
 
-<<<<<<< HEAD
 @Suite("Game results over the engine and the server", .timeLimit(.minutes(10)))
-=======
-@Suite("Game results over the engine and the server", .timeLimit(.minutes(10)))
->>>>>>> tcg
 struct GameResultSyncTests {
   let server = LoopbackServer()
 

@@ -8,11 +8,7 @@ import Testing
 @testable import SyncSupport
 @testable import TabStore
 
-<<<<<<< HEAD
 @Suite("Rows T and C: other versions of the app", .timeLimit(.minutes(10)))
-=======
-@Suite("Rows T and C: other versions of the app", .timeLimit(.minutes(10)))
->>>>>>> tcg
 struct TabNewerVersionTests {
   /// Another version of the app: a device that reads and writes records as they are.
   struct OtherVersion {

@@ -7,11 +7,7 @@ import Testing
 @testable import SyncSupport
 @testable import TabStore
 
-<<<<<<< HEAD
 @Suite("Rows T and C: damaged files", .timeLimit(.minutes(10)))
-=======
-@Suite("Rows T and C: damaged files", .timeLimit(.minutes(10)))
->>>>>>> tcg
 struct TabRecoveryTests {
   /// The files of the folder both stores share, and whether what was not sent yet survives.
   static let files = [

@@ -11,11 +11,7 @@ import Testing
 @testable import TabStore
 
 /// What the row and its seed ask for and no other test looks at.
-<<<<<<< HEAD
 @Suite("Row T: line by line", .timeLimit(.minutes(10)))
-=======
-@Suite("Row T: line by line", .timeLimit(.minutes(10)))
->>>>>>> tcg
 struct TabRowTests {
   @Test("T: the files have the seed's names: the engine's state and the cached system fields")
   func files() async throws {
