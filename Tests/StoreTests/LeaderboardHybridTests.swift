@@ -50,7 +50,7 @@ struct LeaderboardHybridTests {
     #expect(try server.socialNames().count == 1)
   }
 
-  @Test("L: the queue survives a crash at any point and doubles nothing")
+  @Test("L: the queue survives crashes before and after the cloud took it, and doubles nothing")
   func crash() async throws {
     let folder = ResultFolder()
     let scope = RequestScope(kind: .modifyRecords)
@@ -196,8 +196,14 @@ struct LeaderboardHybridTests {
     }
     #expect(
       try server.zones(container: LeaderboardDevice.containerName, account: "ben").isEmpty)
+    // What waits for the cloud goes with its account; what nobody signed in made stays.
+    phone.link.isOnline = false
+    try await phone.hybrid.publishDailyScores([score("bens-game", 20_261_103, 3)])
     phone.link.signOut()
+    phone.link.isOnline = true
     #expect(await phone.hybrid.checkCloud() == .local)
+    #expect(phone.hybrid.local.waiting == 0)
+    #expect(try await phone.hybrid.fetchLeaderboard(LeaderboardQuery()).isEmpty)
     phone.link.signIn(as: "ada")
     #expect(await phone.hybrid.checkCloud() == .cloudKit)
     try await phone.cloud.sync()

@@ -188,6 +188,22 @@ struct LeaderboardSyncTests {
     for device in [ada, ben] { try await device.hybrid.shutDown() }
   }
 
+  @Test("L: 10,000 scores go in requests of hundreds, and arrive on the other device")
+  func volume() async throws {
+    let phone = try LeaderboardDevice(server, "phone")
+    let tablet = try LeaderboardDevice(server, "tablet")
+    try await phone.cloud.sync()
+    server.controls.forgetRequests()
+    try await phone.cloud.publishDailyScores(
+      (0..<10_000).map { score("game\($0)", 20_261_103, $0 % 7, max: 7) })
+    let requests = server.controls.requestCount(in: RequestScope(kind: .modifyRecords))
+    #expect((1...60).contains(requests), "\(requests) requests")
+    try await tablet.cloud.sync()
+    #expect(tablet.cloud.myScores.count == 10_000)
+    #expect(tablet.cloud.canonicalText == phone.cloud.canonicalText)
+    #expect(try await tablet.cloud.fetchLeaderboard(LeaderboardQuery()).first?.played == 10_000)
+  }
+
   @Test("L: nobody can write a score for somebody else")
   func forgery() async throws {
     let (ada, ben, _) = try await family()
