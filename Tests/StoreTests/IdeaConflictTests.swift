@@ -182,20 +182,22 @@ struct IdeaConflictTests {
   @Test("I: a change of another device between look and deletion is seen and kept")
   func deletionLooksFirst() async throws {
     let (phone, tablet, idea) = try await pair()
-    tablet.device.isOnline = true
+    for device in [phone, tablet] {
+      device.device.isOnline = true
+      await device.pass()
+    }
+    server.controls.dropPushes(next: 10)
     phone.wall.move(by: 1)
-    try phone.store.delete(idea.id)
-    await phone.status { $0.phase == .offline }
-    phone.device.isOnline = true
-    // Between the phone's queries and its deletions the tablet's later edit reaches the cloud.
     tablet.wall.move(by: 2)
+    // The phone's pass has begun when the tablet's later edit reaches the cloud.
     server.controls.runAfterCommit(
-      next: 1, in: RequestScope(kind: .queryRecords, device: "phone")
+      next: 1, in: RequestScope(kind: .fetchCurrentUser, device: "phone")
     ) { _ in
       _ = try? tablet.store.update(idea.id, title: "later")
       await tablet.status(\.isDone)
     }
-    try await phone.store.syncNow()
+    try phone.store.delete(idea.id)
+    await phone.status(\.isDone)
     #expect(phone.titles == ["later"])
     #expect(try server.ideas().count == 1)
     await phone.store.stop()
