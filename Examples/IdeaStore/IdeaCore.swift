@@ -45,6 +45,9 @@ final class IdeaCore: Sendable {
     var accounts: AccountObservation?
     /// How often the account was said to have changed.
     var accountSignals: UInt64 = 0
+    /// How often the server was asked who is signed in, and the last question it answered.
+    var accountQuestions: UInt64 = 0
+    var answeredQuestion: UInt64 = 0
     /// Counts changes of the account, so that an answer for the old one is never believed.
     var epoch: UInt64 = 0
 

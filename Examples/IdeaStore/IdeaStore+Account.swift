@@ -11,15 +11,62 @@ extension IdeaStore {
   /// - Returns: the number of the account's time here, which changes with every other account.
   /// - Throws: `CKError`, such as `notAuthenticated`.
   func verifyAccount() async throws -> UInt64 {
-    do {
-      let user = try await container.userRecordID()
-      return core.state.withLock { state in
+    while true {
+      let question = core.state.withLock { state in
+        state.accountQuestions += 1
+        return state.accountQuestions
+      }
+      var user: CKRecord.ID?
+      var failure: CKError?
+      do {
+        user = try await container.userRecordID()
+      } catch let error as CKError where error.code == .notAuthenticated {
+        failure = error
+      }
+      let epoch: UInt64? = core.state.withLock { state in
+        // A later question was answered already: this answer may be of an account that is gone.
+        guard question > state.answeredQuestion else { return nil }
+        state.answeredQuestion = question
         core.follow(user, &state)
         return state.epoch
       }
-    } catch let error as CKError where error.code == .notAuthenticated {
-      core.state.withLock { core.follow(nil, &$0) }
-      throw error
+      guard let epoch else { continue }
+      if let failure { throw failure }
+      return epoch
+    }
+  }
+
+  /// Follows a change of the account before anything else happens: what belongs to somebody else
+  /// must not be seen a moment longer.
+  ///
+  /// The engine may tell late, when the person is back already, so whoever is signed in now is
+  /// asked for; only when nobody can say is the engine believed.
+  func follow(_ change: CKSyncEngine.Event.AccountChange, _ engine: CKSyncEngine) async {
+    let before = core.state.withLock { state in
+      state.engine === engine ? (state.epoch, state.settings.owner) : nil
+    }
+    guard let before else { return }
+    do {
+      _ = try await verifyAccount()
+    } catch {
+      if (error as? CKError)?.code != .notAuthenticated {
+        core.state.withLock { state in
+          switch change.changeType {
+          case .signIn(let user), .switchAccounts(_, let user): core.follow(user, &state)
+          case .signOut: core.follow(nil, &state)
+          }
+        }
+      }
+    }
+    core.state.withLock { state in
+      guard (state.epoch, state.settings.owner) != before else {
+        return core.askAgainIfAccountFailed(&state)
+      }
+      core.ask(&state) { wants in
+        wants.fetches = true
+        wants.isFresh = true
+      }
+      state.tell()
     }
   }
 }

@@ -110,25 +110,15 @@ extension IdeaStore: CKSyncEngineDelegate {
 
   /// Takes one event; events of an engine that was let go are ignored.
   public func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+    if case .accountChange(let change) = event { return await follow(change, syncEngine) }
     core.state.withLock { state in
       guard state.engine === syncEngine else { return }
       switch event {
-      case .accountChange(let change):
-        // Before anything else: what belongs to somebody else must not be seen a moment longer.
-        switch change.changeType {
-        case .signIn(let user), .switchAccounts(_, let user): core.follow(user, &state)
-        case .signOut: core.follow(nil, &state)
-        }
-        core.ask(&state) { wants in
-          wants.fetches = true
-          wants.isFresh = true
-        }
-        state.tell()
       case .sentRecordZoneChanges(let sent):
         core.take(sent, &state)
         core.flush(&state)
         state.tell()
-      case .stateUpdate, .fetchedDatabaseChanges, .fetchedRecordZoneChanges,
+      case .accountChange, .stateUpdate, .fetchedDatabaseChanges, .fetchedRecordZoneChanges,
         .sentDatabaseChanges, .willFetchChanges, .willFetchRecordZoneChanges,
         .didFetchRecordZoneChanges, .didFetchChanges, .willSendChanges, .didSendChanges:
         break

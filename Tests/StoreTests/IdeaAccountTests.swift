@@ -53,9 +53,8 @@ struct IdeaAccountTests {
     try await phone.store.syncNow()
     await phone.status { _ in phone.store.ideas.isEmpty }
     #expect(try traces(of: secrets, in: phone) == [])
-    let status = phone.store.status
+    let status = await phone.status { $0.phase == (next == nil ? .offline : .synced) }
     #expect(status.pending == 0 && status.damage == nil)
-    #expect(status.phase == (next == nil ? .offline : .synced))
     if next == nil { #expect(status.message?.contains("Sign in") == true) }
     phone.device.signIn(as: "ada")
     try await phone.store.syncNow()

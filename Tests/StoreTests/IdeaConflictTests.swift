@@ -29,8 +29,8 @@ struct IdeaConflictTests {
     try await first.store.syncNow()
     second.device.isOnline = true
     for device in [second, first, second] { try await device.store.syncNow() }
+    for device in [first, second] { await device.status(\.isDone) }
     #expect(first.store.canonicalText == second.store.canonicalText)
-    #expect(first.store.status.isDone && second.store.status.isDone)
     #expect(try server.ideas().count == first.store.ideas.count)
     await first.store.stop()
     await second.store.stop()
@@ -141,10 +141,11 @@ struct IdeaConflictTests {
     try await phone.store.syncNow()
     try await tablet.store.syncNow()
     #expect(phone.store.ideas == [ideas[2]])
-    #expect(phone.store.status.unreadable == 3 && phone.store.status.isDone)
+    let status = await phone.status(\.isDone)
+    #expect(status.unreadable == 3)
     // What was changed here waits, is shown, and overwrites nothing.
     #expect(Set(tablet.store.ideas) == [edit, ideas[2]])
-    #expect(tablet.store.status.heldBack == 1 && tablet.store.status.phase == .synced)
+    await tablet.status { $0.heldBack == 1 && $0.phase == .synced }
     #expect(tablet.store.syncState(of: edit.id)?.heldBack?.contains("isCompleted") == true)
     let values = try server.ideas().compactMap { $0.fields["isCompleted"]?.value }
     #expect(values.filter { $0 == .int64(2) }.count == 2)
@@ -154,7 +155,8 @@ struct IdeaConflictTests {
       try await other.save(record)
     }
     for device in [tablet, phone, tablet] { try await device.store.syncNow() }
-    #expect(phone.store.ideas.count == 3 && tablet.store.status.isDone)
+    await tablet.status(\.isDone)
+    #expect(phone.store.ideas.count == 3)
     #expect(phone.store.canonicalText == tablet.store.canonicalText)
     #expect(try server.ideas().contains { $0.id.name == "not a UUID" })
     await phone.store.stop()
@@ -180,20 +182,22 @@ struct IdeaConflictTests {
   @Test("I: a change of another device between look and deletion is seen and kept")
   func deletionLooksFirst() async throws {
     let (phone, tablet, idea) = try await pair()
-    tablet.device.isOnline = true
+    for device in [phone, tablet] {
+      device.device.isOnline = true
+      await device.pass()
+    }
+    server.controls.dropPushes(next: 10)
     phone.wall.move(by: 1)
-    try phone.store.delete(idea.id)
-    await phone.status { $0.phase == .offline }
-    phone.device.isOnline = true
-    // Between the phone's queries and its deletions the tablet's later edit reaches the cloud.
     tablet.wall.move(by: 2)
+    // The phone's pass has begun when the tablet's later edit reaches the cloud.
     server.controls.runAfterCommit(
-      next: 1, in: RequestScope(kind: .queryRecords, device: "phone")
+      next: 1, in: RequestScope(kind: .fetchCurrentUser, device: "phone")
     ) { _ in
       _ = try? tablet.store.update(idea.id, title: "later")
       await tablet.status(\.isDone)
     }
-    try await phone.store.syncNow()
+    try phone.store.delete(idea.id)
+    await phone.status(\.isDone)
     #expect(phone.titles == ["later"])
     #expect(try server.ideas().count == 1)
     await phone.store.stop()

@@ -89,7 +89,8 @@ struct IdeaFailureTests {
     #expect(try server.ideas().isEmpty)
     try server.controls.setQuota(nil, of: "ada")
     try await phone.store.syncNow()
-    #expect(phone.store.status.isDone && !phone.store.status.isStorageFull)
+    let done = await phone.status(\.isDone)
+    #expect(!done.isStorageFull)
     #expect(try server.ideas().count == 1)
     await phone.store.stop()
   }
@@ -109,7 +110,7 @@ struct IdeaFailureTests {
     try phone.store.update(idea.id, title: "c")
     await phone.status { $0.heldBack == 1 && $0.phase != .syncing }
     try await phone.store.syncNow()
-    #expect(phone.store.status.isDone)
+    await phone.status(\.isDone)
     await phone.store.stop()
   }
 
@@ -143,7 +144,7 @@ struct IdeaFailureTests {
     for number in 0..<150 { try phone.store.create(title: "\(number)", description: words) }
     phone.device.isOnline = true
     try await phone.store.syncNow()
-    #expect(phone.store.status.isDone)
+    await phone.status(\.isDone)
     #expect(try server.ideas().count == 150)
     let failed = server.controls.requests.filter {
       $0.kind == .modifyRecords && $0.outcome != .answered

@@ -175,7 +175,7 @@ struct IdeaStoreTests {
     try phone.store.update(idea.id, isCompleted: true)
     #expect(try Data(contentsOf: url).count - imported < 2_000)
     try await phone.begin()
-    #expect(phone.store.status.isDone)
+    await phone.status(\.isDone)
     #expect(try server.ideas().count == 10_000)
     let sends = server.controls.requests.filter { $0.kind == .modifyRecords }
     #expect(sends.allSatisfy { $0.itemCount <= 100 })

@@ -112,6 +112,76 @@ final class LateIndex: CloudTransport {
   }
 }
 
+/// A way to a cloud whose clock is another one: it puts other dates of change on records.
+///
+/// The loopback server's clock never stands still nor goes back, so the queries are answered here,
+/// from all records, page by page.
+final class OtherClock: CloudTransport {
+  private let device: LoopbackDevice
+  /// The date of change of a record, in seconds since 2001.
+  private let time: @Sendable (Record) -> Double
+
+  init(_ device: LoopbackDevice, _ time: @escaping @Sendable (Record) -> Double) {
+    self.device = device
+    self.time = time
+  }
+
+  func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
+    guard case .queryRecords(let request) = call.request else { return try await device.send(call) }
+    var records = try await everything(call, request).map { record in
+      let time = Timestamp(secondsSinceReferenceDate: time(record))
+      var record = record
+      record.modified?.time = time
+      return record
+    }
+    for filter in request.query.filters where filter.key == SystemField.modified.rawValue {
+      guard case .date(let start) = filter.value else { continue }
+      records.removeAll { record in
+        let time = record.modified?.time.secondsSinceReferenceDate ?? 0
+        return filter.comparator == .greaterThan
+          ? time <= start.secondsSinceReferenceDate : time < start.secondsSinceReferenceDate
+      }
+    }
+    if let sort = request.query.sorts.first {
+      records.sort { first, second in
+        let times = (time(first), time(second))
+        if times.0 == times.1 { return first.id < second.id }
+        return sort.ascending == (times.0 < times.1)
+      }
+    }
+    let start = request.cursor.map { $0.bytes.reduce(0) { $0 * 256 + Int($1) } } ?? 0
+    let end = min(records.count, start + (request.limit ?? 100))
+    let cursor = QueryCursor(bytes: [UInt8(end / 256), UInt8(end % 256)])
+    return .queried(
+      QueryPage(
+        records: Array(records[start..<end]), cursor: end < records.count ? cursor : nil))
+  }
+
+  private func everything(
+    _ call: CloudCall, _ request: QueryRecords
+  ) async throws(CloudError) -> [Record] {
+    var (call, request, records) = (call, request, [Record]())
+    request.query.filters.removeAll { $0.key == SystemField.modified.rawValue }
+    request.query.sorts = []
+    request.limit = nil
+    request.cursor = nil
+    repeat {
+      call.request = .queryRecords(request)
+      call.requestID = UUID().uuidString
+      guard case .queried(let page) = try await device.send(call) else { return records }
+      records += page.records
+      request.cursor = page.cursor
+    } while request.cursor != nil
+    return records
+  }
+
+  func observeSignals(
+    _ listener: @escaping @Sendable (CloudSignal) -> Void
+  ) -> any SignalObservation {
+    device.observeSignals(listener)
+  }
+}
+
 extension IdeaStore {
   /// Hears a signal as an app hears a push.
   func hear(_ signal: CloudSignal) {

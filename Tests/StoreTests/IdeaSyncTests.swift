@@ -64,8 +64,7 @@ struct IdeaSyncTests {
     phone.device.isOnline = false
     for number in 0..<150 { try phone.store.create(title: "idea \(number)") }
     try await phone.store.syncNow()
-    #expect(phone.store.status.phase == .offline)
-    #expect(phone.store.status.pending == 150)
+    await phone.status { $0.phase == .offline && $0.pending == 150 }
     phone.device.isOnline = true
     server.controls.forgetRequests()
     phone.store.trigger(.networkRecovered)
