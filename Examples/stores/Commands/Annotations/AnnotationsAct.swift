@@ -105,7 +105,8 @@ extension DemoStage {
     do { try ben.edit(tree.id) { $0.title = "Mine" } } catch { refusal = words(error) }
     check(refusal.contains("to read"), "a reader can't write")
     tell(
-      "now he may only read; his next edit: \(refusal.split(separator: " ").dropFirst().joined(separator: " "))"
+      "now he may only read; his next edit: it "
+        + refusal.split(separator: " ").dropFirst().joined(separator: " ")
     )
     try await anna.revoke(garden.id)
     try await ben.sync()
