@@ -160,4 +160,55 @@ struct StoresAnnotationsTests {
     #expect(words.contains("decided on the desk: mine") && words.contains("0 annotations left"))
     #expect(words.hasSuffix(", 0 differences\n"))
   }
+
+  @Test("R: over HTTP: pictures, a shared layer, and a watch that hears pushes")
+  func overHTTP() async throws {
+    let (cloud, tool) = (try await ServerTool().serve(), try StoresTool())
+    let environment = cloud.environment.merging(["CLOUDSYNC_API_TOKEN": cloud.apiToken]) { $1 }
+    func run(_ device: String, _ words: String...) async throws -> StoresTool.Run {
+      let account = device == "tablet" ? ["--account", "ben"] : []
+      let run = try await tool.run(
+        account + ["--device", device, "--json", "annotations"] + words, environment: environment)
+      #expect(run.code == 0, "\(words): \(run.errors)")
+      return run
+    }
+    _ = try await run("phone", "layer", "add", "House")
+    let note = try id(await run("phone", "add", "House", "Door", "--at", "0.1,0,7"))
+    let picture = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    _ = try await run("phone", "attach", note, try tool.file("a.bmp", picture))
+    _ = try await run("phone", "sync")
+    _ = try await run("desk", "sync")
+    let shown = try await run("desk", "show", note).json()
+    #expect(
+      try Data(contentsOf: URL(fileURLWithPath: #require(shown["media"] as? String))) == picture)
+    let page = try await run("phone", "show", note).json()
+    for key in ["updated", "created", "owner", "title"] {
+      #expect(page[key] as? String == shown[key] as? String, "\(key)")
+    }
+    let watch = try RunningTool(
+      tool.process(["--device", "desk", "--json", "annotations", "watch"], environment))
+    _ = try await watch.errors.line { $0.contains("watching 1 annotation of desk") }
+    _ = try await run("phone", "edit", note, "--title", "Gate")
+    let clock = ContinuousClock()
+    _ = try await run("phone", "sync")
+    let sent = clock.now
+    _ = try await watch.output.line { $0.contains("Gate") }
+    // Without a push it asks after 30 seconds.
+    #expect(clock.now - sent < .seconds(20), "no push woke it up")
+    watch.send(SIGINT)
+    #expect(await watch.exitCode() == 0)
+
+    _ = try await run("tablet", "sync")
+    let shared = try await run("phone", "layer", "share", "House", "--link").json()
+    _ = try await run("tablet", "layer", "accept", try #require(shared["url"] as? String))
+    _ = try await run("tablet", "edit", note, "--title", "Ben's")
+    _ = try await run("tablet", "sync")
+    _ = try await run("phone", "sync")
+    #expect(try await run("phone", "show", note).json()["title"] as? String == "Ben's")
+    _ = try await run("phone", "layer", "revoke", "House")
+    _ = try await run("tablet", "sync")
+    let left = try await run("tablet", "list").json()["annotations"] as? [Any]
+    #expect(left?.isEmpty == true)
+    #expect(await cloud.stop() == 0)
+  }
 }
