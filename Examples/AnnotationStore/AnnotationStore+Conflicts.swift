@@ -77,7 +77,7 @@ extension AnnotationStore {
       }
       item.dispute = nil
       guard !dispute.isGoneThere else {
-        if resolution == .theirs { tables.remove(id) } else { tables.putEdited(item) }
+        if resolution == .theirs { tables.removeTree(id) } else { tables.putEdited(item) }
         return
       }
       let theirs = item.cloud?.fields ?? [:]
@@ -117,7 +117,9 @@ extension AnnotationStore {
       if let mine = fields.text(name), let other = theirs.text(name), name != "type" {
         let before = Set(
           dispute.ancestor?.text(name)?.split(separator: "\n").map(String.init) ?? [])
-        fields[name] = .text(joined(mine, other, before))
+        // A title is one line, and stays one.
+        let isLine = name == "title" || name == "name"
+        fields[name] = .text(isLine ? mine + " / " + other : joined(mine, other, before))
       } else if !isMineLater {
         fields[name] = theirs[name]
       }

@@ -62,8 +62,8 @@ extension AnnotationStore {
   /// How many annotations and comments wait, unseen, for a record they hang under.
   public var heldCount: Int { state.withLock { $0.tables.holding.count } }
 
-  /// How many records are kept without being shown, because a newer version of the app wrote them or
-  /// they make no sense.
+  /// How many records are kept without being shown: a newer version of the app wrote them, or they
+  /// make no sense.
   public var unreadableCount: Int {
     state.withLock { $0.tables.items.values.count { !$0.isReadable } }
   }

@@ -37,8 +37,8 @@ extension AnnotationStore {
   ///   - guests: who is let in; those who are in already stay.
   ///   - mayWrite: whether these guests may change what is on the layer.
   /// - Returns: the link to send to the guests.
-  /// - Throws: `AnnotationError` when the layer is somebody else's, not in the cloud yet, or a guest
-  ///   can't be found; the `CKError` that stood in the way.
+  /// - Throws: `AnnotationError` when the layer is somebody else's or not in the cloud yet, or when
+  ///   a guest can't be found; the `CKError` that stood in the way.
   public func share(
     _ layer: UUID, with guests: [LayerGuest], mayWrite: Bool = true
   ) async throws -> URL {

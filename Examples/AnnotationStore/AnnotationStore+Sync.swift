@@ -18,8 +18,8 @@ extension AnnotationStore {
 
   /// Syncs once: asks who is signed in, fetches what is new, sends what waits.
   ///
-  /// Fetching comes first, so that most contradictions are found before anything is sent. Syncs that
-  /// are asked for at once run one after the other.
+  /// Fetching comes first, so that most contradictions are found before anything is sent. Syncs
+  /// that are asked for at once run one after the other.
   /// - Parameter askedByPerson: tries again what the cloud refused or had no space for.
   /// - Throws: the `CKError` that stood in the way, after three attempts where it may pass;
   ///   `FileError` when the disk refuses. What was done before stays done.

@@ -77,7 +77,7 @@ extension AnnotationStore {
   public func discardEdits(of id: UUID) throws {
     try transaction { tables in
       guard var item = tables.items[id] else { throw AnnotationError.notFound(id) }
-      guard item.cloud != nil else { return tables.remove(id) }
+      guard item.cloud != nil else { return tables.removeTree(id) }
       item.mine = nil
       item.dispute = nil
       item.refusal = nil

@@ -100,7 +100,9 @@ public final class AnnotationStore: Sendable {
   /// What was set aside when this store was opened, if its file was damaged.
   public var recovery: FileRecovery? { state.withLock { $0.recovery } }
 
-  /// The account everything here belongs to, by its user record's name; `nil` before the first sync.
+  /// The account everything here belongs to, by its user record's name.
+  ///
+  /// `nil` before the first sync.
   public var account: String? { state.withLock { $0.tables.settings.owner } }
 
   /// When the last sync of this account succeeded, here or in an earlier run.

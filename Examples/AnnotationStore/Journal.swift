@@ -50,8 +50,8 @@ struct Journal<Change: Codable & Sendable>: Sendable {
       else {
         throw FileError(
           .understand, url,
-          "a line does not fit its checksum: it is damaged. Nothing was changed; open with recovery "
-            + "to set it aside and fetch everything anew.")
+          "a line does not fit its checksum: it is damaged. Nothing was changed; open with "
+            + "recovery to set it aside and fetch everything anew.")
       }
       changes += group
       start = data.index(after: end)

@@ -15,7 +15,8 @@ public protocol SyncCoordinator: AnyObject, Sendable {
 
   /// Takes an item as a person left it, and sends it with the next sync.
   ///
-  /// - Throws: `AnnotationError` when it can't be changed, `FileError` when it can't be written down.
+  /// - Throws: `AnnotationError` when it can't be changed, `FileError` when it can't be written
+  ///   down.
   func queueForSync<Item: Syncable>(_ item: Item) async throws
 
   /// Where sync stands.

@@ -69,7 +69,7 @@ extension Tables {
     guard owner == nil, !item.isPurged, item.cloud != nil, let mine = item.mine else {
       // What was made here and never sent is not what was removed there.
       if item.cloud == nil, owner == nil { return TakeResult() }
-      remove(id)
+      removeTree(id)
       return TakeResult(isNews: true)
     }
     // The removal carries no date, so it is no later edit; a person's unsent words stay.
@@ -77,7 +77,7 @@ extension Tables {
       field: "isDeleted", mineTime: mine.date("updatedAt")?.timeIntervalSinceReferenceDate,
       theirsTime: nil)
     switch rules.strategy.settle(question) {
-    case .theirs: remove(id)
+    case .theirs: removeTree(id)
     case .mine:
       item.cloud = nil
       item.dispute = nil
@@ -89,6 +89,20 @@ extension Tables {
       put(item, waits: nil)
     }
     return TakeResult(isNews: true, isConflict: true)
+  }
+
+  /// Takes an item out, and what can't be without it.
+  ///
+  /// A comment says nothing without its annotation. An annotation of one's own stays, without a
+  /// layer; of what somebody else took away nothing stays, not even what was never sent.
+  mutating func removeTree(_ id: UUID) {
+    let owner = items[id]?.owner
+    for child in childIDs(of: id) {
+      guard let item = items[child], item.owner == owner, owner != nil || item.kind == .comment
+      else { continue }
+      removeTree(child)
+    }
+    remove(id)
   }
 
   /// Three versions of one item, brought together.

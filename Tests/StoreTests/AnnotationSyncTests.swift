@@ -103,7 +103,7 @@ struct AnnotationSyncTests {
   }
 
   @Test(
-    "R: manual conflicts are kept for the person, over a restart, and resolved mine, theirs or merged"
+    "R: manual conflicts are kept for the person, also over a restart: mine, theirs or merged"
   )
   func manual() async throws {
     let ends: [(ConflictResolution, String)] = [

@@ -50,7 +50,7 @@ extension DemoStage {
     begin("annotations: two edits of one title, which a person decides")
     let (phone, desk) = (try await phone(), try await desk())
     let (here, there) = (try phone.app(AnnotationsApp.self), try desk.app(AnnotationsApp.self))
-    guard let note = here.store.annotations().first?.id else {
+    guard let note = here.store.annotations().first(where: { $0.title == "Note 1" })?.id else {
       return check(false, "there is an annotation to edit")
     }
     for app in [here, there] {
@@ -105,7 +105,8 @@ extension DemoStage {
     do { try ben.edit(tree.id) { $0.title = "Mine" } } catch { refusal = words(error) }
     check(refusal.contains("to read"), "a reader can't write")
     tell(
-      "now he may only read; his next edit: \(refusal.split(separator: " ").dropFirst().joined(separator: " "))"
+      "now he may only read; his next edit: it "
+        + refusal.split(separator: " ").dropFirst().joined(separator: " ")
     )
     try await anna.revoke(garden.id)
     try await ben.sync()

@@ -79,7 +79,8 @@ extension Store {
   }
 
   private static let editAnnotation = Verb(
-    "edit ID [--title TITLE] [--text TEXT | --file FILE | -] [--at X,Y,Z] [--scale N] [--type TYPE]",
+    "edit ID [--title TITLE] [--text TEXT | --file FILE | -] [--at X,Y,Z] "
+      + "[--scale N] [--type TYPE]",
     "change an annotation", on: AnnotationsApp.self
   ) { arguments in
     let id = try arguments.word("the annotation's ID")
