@@ -66,8 +66,8 @@ package struct Output: Sendable {
 
   /// Shows how far something is, on a terminal, in place of the line before.
   package func progress(_ line: String) {
-    guard isTerminal, !isJSON else { return }
-    Output.writeError("\r\u{1B}[K\(line)")
+    guard showsProgress else { return }
+    Output.writeError(ProgressBar.clearing + line.cut(to: (errors.width ?? 80) - 1))
   }
 
   /// Removes the line of progress.

@@ -42,10 +42,13 @@ struct Watch<App: StoreApp>: Sendable {
   private struct Progress {
     var line: PushLine?
     var looksWithoutSync = Watch.patience
+    var hasSynced = false
   }
 
   /// Watches until the task is cancelled.
-  func run() async throws {
+  ///
+  /// - Parameter list: what to do after the first look, such as showing all there is then.
+  func run(first list: () async throws -> Void = {}) async throws {
     let output = invocation.output
     let bell = Bell(every: interval)
     var progress = Progress()
@@ -59,6 +62,8 @@ struct Watch<App: StoreApp>: Sendable {
       if let known {
         try show(from: known, to: items)
       } else {
+        // What changes meanwhile is shown twice: here, and at the next look.
+        try await list()
         output.note(
           "watching \(count(items.count, watching.noun)) of \(invocation.device); "
             + "interrupt to end")
@@ -78,7 +83,9 @@ struct Watch<App: StoreApp>: Sendable {
     do {
       if try await isTimeToSync(session, app, &progress, bell) {
         progress.looksWithoutSync = Watch.patience
-        _ = try await session.sync(App.self)
+        _ = try await session.sync(
+          App.self, showingOn: progress.hasSynced ? nil : invocation.output)
+        progress.hasSynced = true
         progress.looksWithoutSync = 0
       }
       return (try watching.items(app), nil)
