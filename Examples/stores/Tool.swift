@@ -39,7 +39,8 @@ enum Tool {
   ) async throws -> CInt {
     switch request.wish {
     case .help(let text):
-      Output.write(text)
+      let width = output.terminal.width
+      Output.write(width.map { FittedText.lines(text, width: $0) } ?? text)
       return 0
     case .action(let action):
       let options = request.options

@@ -160,7 +160,8 @@ extension Completion {
     "fish": """
     function __stores_complete
       set -l before (commandline -opc)
-      set -l lines (stores \(word) $before[2..-1] (commandline -ct | string collect -a) 2>/dev/null)
+      set -l current (commandline -ct)
+      set -l lines (stores \(word) $before[2..-1] "$current" 2>/dev/null)
       if test "$lines[1]" = files
         __fish_complete_path (commandline -ct)
       else

@@ -57,7 +57,7 @@ struct StreakDocument: Encodable {
   /// The columns of a table of streaks.
   static let columns: [Table.Column] = [
     .init("GAME", .text), .init("NOW", .number), .init("LONGEST", .number),
-    .init("SOLVED", .number), .init("PLAYED", .number),
+    .init("SOLVED", .number), .init("PLAYED", .number, isDetail: true),
   ]
 
   /// A row of a table.

@@ -62,7 +62,7 @@ extension Store {
       try output.result(
         ["results": documents],
         Table([.init("ID", .id), .init("DAY"), .init("RESULT", .text)], documents.map(\.cells)),
-        empty: app.store.status.emptyText)
+        empty: app.emptyText)
     }
   }
 
@@ -74,7 +74,7 @@ extension Store {
       let streaks = app.store.streaks(game: try name.map(game)).map(StreakDocument.init)
       try output.result(
         ["streaks": streaks], Table(StreakDocument.columns, streaks.map(\.cells)),
-        empty: app.store.status.emptyText)
+        empty: app.emptyText)
     }
   }
 
