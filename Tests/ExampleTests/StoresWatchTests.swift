@@ -17,6 +17,25 @@ struct StoresWatchTests {
       [Command(arguments: ["results", "add"], input: "Wordle 1,956 2/6\n\n⬛🟨🟩🟨🟩\n🟩🟩🟩🟩🟩\n")],
       "Wordle"
     ),
+    "achievements": (
+      [
+        Command(arguments: ["achievements", "sync", "on"]),
+        Command(arguments: ["achievements", "earn", "played", "12"]),
+      ], "played"
+    ),
+    "leaderboard": (
+      [
+        Command(arguments: ["leaderboard", "profile", "Anna afar"]),
+        Command(arguments: ["leaderboard", "publish", "wordle", "3"]),
+      ], "Anna afar"
+    ),
+    "ideas": ([Command(arguments: ["ideas", "add", "seen from afar"])], "seen from afar"),
+    "annotations": (
+      [
+        Command(arguments: ["annotations", "layer", "add", "Garden"]),
+        Command(arguments: ["annotations", "add", "Garden", "seen from afar"]),
+      ], "seen from afar"
+    ),
   ]
 
   /// All stores there are, as the tool itself names them.
@@ -31,9 +50,12 @@ struct StoresWatchTests {
     _ store: String, _ arguments: [String], _ tool: StoresTool, _ environment: [String: String]
   ) async throws -> String {
     let addition = try #require(additions[store], "nothing is known to add to \(store)")
+    if store == "achievements" {
+      _ = try await tool.run(["--device", "desk", store, "sync", "on"], environment: environment)
+    }
     let watch = try RunningTool(
       tool.process(["--device", "desk"] + arguments, environment))
-    _ = try await watch.errors.line { $0.contains("watching 0 ") || $0.contains("of desk") }
+    _ = try await watch.errors.line { $0.contains("watching ") && $0.contains("of desk") }
     for command in addition.commands {
       let run = try await tool.run(
         ["--device", "phone"] + command.arguments, input: Data(command.input.utf8),

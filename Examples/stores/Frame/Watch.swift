@@ -134,9 +134,20 @@ struct Watch<App: StoreApp>: Sendable {
         time: time, change: change, noun: watching.noun, item: item.document)
       Output.write(try Output.json(document, isPretty: false) + "\n")
     } else {
-      let line = "\(timestamp(time))  \(change) \(item.words)"
-      let terminal = invocation.output.terminal
-      Output.write((terminal.width.map { line.cut(to: $0) } ?? line) + "\n")
+      Output.write(line(timestamp(time), change, item) + "\n")
     }
+  }
+
+  /// A change for people: on a terminal as short as it can be, elsewhere in full.
+  private func line(_ time: String, _ change: String, _ item: Watching<App>.Item) -> String {
+    let terminal = invocation.output.terminal
+    guard let width = terminal.width else { return "\(time)  \(change) \(item.words)" }
+    let clock = time.dropFirst(11).prefix(8)
+    // As lists show an ID; by itself this is enough to name the item.
+    let isNamed = UUID(uuidString: item.id) != nil && item.words.hasPrefix(item.id)
+    let words = isNamed ? item.id.prefix(8) + item.words.dropFirst(item.id.count) : item.words[...]
+    let head = "\(clock)  \(change) "
+    let cut = words.cut(to: max(0, width - head.displayWidth))
+    return terminal.styled(String(clock), .dim) + "  " + terminal.styled(change, .bold) + " " + cut
   }
 }

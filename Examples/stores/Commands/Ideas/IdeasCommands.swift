@@ -59,7 +59,8 @@ extension Store {
       try output.result(
         IdeasDocument(ideas: documents, total: all.count, unsent: app.unsent),
         Table(
-          [.init("ID", .id), .init("UPDATED"), .init("  IDEA", .text)], documents.map(\.cells)),
+          [.init("ID", .id), .init("UPDATED", isDetail: true), .init("  IDEA", .text)],
+          documents.map(\.cells)),
         empty: isCompletedOnly ? "no completed ideas" : "no ideas")
     }
   }
