@@ -49,7 +49,8 @@ struct StoresTerminalTests {
       (["--device", ""], ["phone"]), (["demo", "--store", "cl"], ["clipboard"]),
       (["help", "se"], ["server"]), (["tabs", "add", "n", "--file", ""], ["FILES"]),
       (["tabs", "import", ""], ["FILES"]), (["completion", "b"], ["bash"]),
-      (["--device", "phone", "account", "sw"], ["switch"]), (["florp", ""], []),
+      (["--device", "phone", "account", "sw"], ["switch"]),
+      (["results", "streaks", "Mini"], ["Mini\\ Crossword"]), (["florp", ""], []),
     ]
     let script = """
       source <("$STORES" completion bash)
@@ -111,7 +112,6 @@ struct StoresTerminalTests {
 
     let file = try #require(before.keys.first { $0.hasSuffix("tabs.json") })
     try Data("{".utf8).write(to: tool.home.appendingPathComponent(file))
-    #expect(try await tool.good("--device", "phone", "complete") != "")
     #expect(try await tool.good("complete", "--device", "phone", "tabs", "show", "") == "words\n")
   }
 

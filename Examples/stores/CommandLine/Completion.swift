@@ -128,14 +128,15 @@ extension Completion {
   fileprivate static let scripts = [
     "bash": """
     _stores() {
-      local IFS=$'\\n' lines
+      local IFS=$'\\n' lines line
       lines=($("${COMP_WORDS[0]}" \(word) "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
       COMPREPLY=()
       if [[ ${lines[0]} == files ]]; then
         compopt -o default 2>/dev/null
       else
-        lines=("${lines[@]:1}")
-        COMPREPLY=("${lines[@]%%$'\\t'*}")
+        for line in "${lines[@]:1}"; do
+          COMPREPLY+=("$(printf '%q' "${line%%$'\\t'*}")")
+        done
       fi
     }
     complete -F _stores stores

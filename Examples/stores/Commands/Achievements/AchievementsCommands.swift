@@ -29,7 +29,7 @@ extension Store {
       try output.result(
         ["achievements": documents],
         Table(
-          [.init("NAME"), .init("TIER"), .init("PROGRESS"), .init("WHAT", .text)],
+          [.init("NAME"), .init("TIER"), .init("PROGRESS"), .init("WHAT", .text, isDetail: true)],
           documents.map(\.cells)), empty: "there are no achievements")
     }
   }

@@ -157,7 +157,9 @@ extension Store {
       let documents = app.store.log.suffix(limit ?? IdeaLogEntry.limit).map(IdeaLogDocument.init)
       try output.result(
         ["log": documents],
-        Table([.init("TIME"), .init("WHAT"), .init("MESSAGE", .text)], documents.map(\.cells)),
+        Table(
+          [.init("TIME", isDetail: true), .init("WHAT"), .init("MESSAGE", .text)],
+          documents.map(\.cells)),
         empty: "nothing happened yet")
     }
   }
