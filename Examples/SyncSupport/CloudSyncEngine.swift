@@ -146,9 +146,11 @@ public final class CloudSyncEngine: ChangeRecorder {
 
   /// Turns sync on or off, for good: the next launch remembers.
   ///
+  /// It remembers off, too, when nobody decided before and sync was off anyway.
+  ///
   /// - Throws: `FileError` when the switch can't be written down, or the state can't be read.
   public func setEnabled(_ isEnabled: Bool) throws {
-    try changeSettings { $0.isSyncEnabled = isEnabled }
+    try changeSettings(isDecided: true) { $0.isSyncEnabled = isEnabled }
     if isEnabled { try start() } else { try stop() }
   }
 
@@ -251,11 +253,16 @@ public final class CloudSyncEngine: ChangeRecorder {
     stores.first { $0.recordType.rawValue == type }
   }
 
-  func changeSettings(_ change: (inout SyncSettings) -> Void) throws {
+  /// Changes the settings, and writes them down where they are different then.
+  ///
+  /// - Parameter isDecided: whether to write them down, too, when there is no file yet.
+  func changeSettings(isDecided: Bool = false, _ change: (inout SyncSettings) -> Void) throws {
     try state.withLock { state in
       var settings = state.settings
       change(&settings)
-      guard settings != state.settings else { return }
+      let isNew =
+        isDecided && !FileManager.default.fileExists(atPath: settingsFile.file.url.path)
+      guard settings != state.settings || isNew else { return }
       try settingsFile.write(settings)
       state.settings = settings
     }

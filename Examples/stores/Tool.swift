@@ -8,7 +8,7 @@ enum Tool {
   /// - Returns: 0 when it was done, 1 when it failed, 2 when the command line makes no sense.
   static func run(_ arguments: [String], environment: [String: String]) async -> CInt {
     if arguments.first == Completion.word {
-      Output.write(Completion.answer(Array(arguments.dropFirst()), environment))
+      Output.write(await Completion.answer(Array(arguments.dropFirst()), environment))
       return 0
     }
     do {
@@ -39,7 +39,8 @@ enum Tool {
   ) async throws -> CInt {
     switch request.wish {
     case .help(let text):
-      Output.write(text)
+      let width = output.terminal.width
+      Output.write(width.map { FittedText.lines(text, width: $0) } ?? text)
       return 0
     case .action(let action):
       let options = request.options

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// Where the tool's words go: results to standard output, everything else to standard error.
 package struct Output: Sendable {
@@ -23,6 +24,13 @@ package struct Output: Sendable {
     terminal = Terminal(descriptor: STDOUT_FILENO, colors: colors, environment: environment)
     errors = Terminal(descriptor: STDERR_FILENO, colors: colors, environment: environment)
   }
+
+  /// Whether there is a line of progress; the same for all copies.
+  private final class DrawnLine: Sendable {
+    let isThere = Mutex(false)
+  }
+
+  private let drawn = DrawnLine()
 
   /// Prints `document` as JSON, or `words` for people.
   package func result(_ document: some Encodable, _ words: @autoclosure () -> String) throws {
@@ -66,12 +74,19 @@ package struct Output: Sendable {
 
   /// Shows how far something is, on a terminal, in place of the line before.
   package func progress(_ line: String) {
-    guard isTerminal, !isJSON else { return }
-    Output.writeError("\r\u{1B}[K\(line)")
+    guard showsProgress else { return }
+    drawn.isThere.withLock { $0 = true }
+    Output.writeError(ProgressBar.clearing + line.cut(to: (errors.width ?? 80) - 1))
   }
 
-  /// Removes the line of progress.
-  package func endProgress() { progress("") }
+  /// Removes the line of progress, if there is one.
+  package func endProgress() {
+    let isDrawn = drawn.isThere.withLock { isThere in
+      defer { isThere = false }
+      return isThere
+    }
+    if isDrawn { Output.writeError(ProgressBar.clearing) }
+  }
 
   /// Writes to standard output; ends the process without a word when nobody reads it any more.
   package static func write(_ text: String) { write(Array(text.utf8)) }

@@ -21,11 +21,14 @@ package struct Table: Sendable {
     package var title: String
     /// What it holds.
     package var kind: Kind
+    /// Whether it is left out on a terminal that is too narrow for all columns.
+    package var isDetail: Bool
 
     /// A column called `title`.
-    package init(_ title: String, _ kind: Kind = .words) {
+    package init(_ title: String, _ kind: Kind = .words, isDetail: Bool = false) {
       self.title = title
       self.kind = kind
+      self.isDetail = isDetail
     }
   }
 
@@ -64,6 +67,9 @@ package struct Table: Sendable {
   /// The fewest columns of the terminal that a text is cut to.
   private static let shortestText = 8
 
+  /// The fewest columns that texts are cut to before details are left out instead.
+  private static let readableText = 16
+
   /// The lines of the table, as `terminal` shows them.
   package func lines(for terminal: Terminal) -> [String] {
     let texts = rows.map { $0.map { printable($0.text) } }
@@ -72,20 +78,21 @@ package struct Table: Sendable {
         zip(row, texts).map { terminal.styled($1, $0.style) }.joined(separator: "  ")
       }
     }
+    if let narrower = withoutDetail(terminal.width, texts) { return narrower.lines(for: terminal) }
     let shown = shortened(texts)
-    let widths = widths(shown, width: terminal.width)
+    let widths = widths(shown, width: terminal.width, shortest: Self.shortestText)
     func line(_ texts: [String], _ style: (Int) -> Style) -> String {
       var line = ""
       var gap = 0
       for (column, text) in texts.enumerated() {
         let cut = text.cut(to: widths[column])
-        let space = widths[column] - cut.displayWidth
+        let space = max(0, widths[column] - cut.displayWidth)
         let isRight = columns[column].kind == .number
         line += String(repeating: " ", count: gap + (isRight ? space : 0))
         line += terminal.styled(cut, style(column))
         gap = 2 + (isRight ? 0 : space)
       }
-      return line
+      return line.hasSuffix(" ") ? String(line.trimmedEnd) : line
     }
     return [line(columns.map(\.title)) { _ in .dim }]
       + zip(rows, shown).map { row, texts in line(texts) { row[$0].style } }
@@ -108,7 +115,22 @@ package struct Table: Sendable {
     return texts
   }
 
-  private func widths(_ texts: [[String]], width: Int?) -> [Int] {
+  /// The table without the last of its details, where it does not fit otherwise.
+  private func withoutDetail(_ width: Int?, _ texts: [[String]]) -> Table? {
+    guard let width, let detail = columns.lastIndex(where: \.isDetail) else { return nil }
+    let readable = widths(shortened(texts), width: width, shortest: Self.readableText)
+    guard Self.lineWidth(readable) > width else { return nil }
+    var narrower = self
+    narrower.columns.remove(at: detail)
+    for row in rows.indices where rows[row].count > detail { narrower.rows[row].remove(at: detail) }
+    return narrower
+  }
+
+  private static func lineWidth(_ widths: [Int]) -> Int {
+    widths.reduce(0, +) + 2 * max(0, widths.count - 1)
+  }
+
+  private func widths(_ texts: [[String]], width: Int?, shortest: Int) -> [Int] {
     var widths = columns.map(\.title.displayWidth)
     for row in texts {
       for (column, text) in row.enumerated() {
@@ -116,16 +138,23 @@ package struct Table: Sendable {
       }
     }
     guard let width else { return widths }
-    var excess = widths.reduce(0, +) + 2 * max(0, widths.count - 1) - width
+    var excess = Self.lineWidth(widths) - width
     // The widest text gives first, so that short ones stay whole.
     while excess > 0 {
       let texts = columns.indices.filter {
-        columns[$0].kind == .text && widths[$0] > Self.shortestText
+        columns[$0].kind == .text && widths[$0] > shortest
       }
       guard let widest = texts.max(by: { widths[$0] < widths[$1] }) else { break }
       widths[widest] -= 1
       excess -= 1
     }
     return widths
+  }
+}
+
+extension String {
+  /// Without the blanks at its end.
+  fileprivate var trimmedEnd: Substring {
+    self[..<(lastIndex { $0 != " " }.map { index(after: $0) } ?? startIndex)]
   }
 }

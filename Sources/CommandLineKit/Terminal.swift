@@ -21,11 +21,15 @@ package struct Terminal: Hashable, Sendable {
   /// Whether words may have colours.
   package let hasColors: Bool
 
+  /// Whether a line can be drawn again in its place.
+  package let canRedraw: Bool
+
   /// Something to print on.
   package init(isTerminal: Bool, width: Int?, hasColors: Bool) {
     self.isTerminal = isTerminal
     self.width = width
     self.hasColors = hasColors
+    canRedraw = isTerminal
   }
 
   /// What is behind a file descriptor.
@@ -35,6 +39,7 @@ package struct Terminal: Hashable, Sendable {
   package init(descriptor: CInt, colors: Colors, environment: [String: String]) {
     isTerminal = isatty(descriptor) == 1
     width = isTerminal ? Self.width(descriptor, environment) : nil
+    canRedraw = isTerminal && environment["TERM"] != "dumb"
     let isPlain =
       environment["NO_COLOR"]?.isEmpty == false || environment["TERM"] == "dumb"
     switch colors {

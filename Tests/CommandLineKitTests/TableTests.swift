@@ -66,4 +66,33 @@ struct TableTests {
       #expect(terminal.hasColors == hasColors && terminal.width == nil && !terminal.isTerminal)
     }
   }
+
+  @Test("Where there is no room for all columns, details go before texts get hard to read")
+  func details() {
+    let table = Table(
+      [.init("ID", .id), .init("NAME", .text), .init("", isDetail: true)],
+      [["0A1B2C3D", "a name that is long", "(swift)"], ["0A1B2C3E", "short", "(markdown)"]])
+    let cases: [(Int, [String])] = [
+      (
+        41,
+        [
+          "ID        NAME", "0A1B2C3D  a name that is long  (swift)",
+          "0A1B2C3E  short                (markdown)",
+        ]
+      ),
+      (
+        38,
+        [
+          "ID        NAME", "0A1B2C3D  a name that is …  (swift)",
+          "0A1B2C3E  short             (markdown)",
+        ]
+      ),
+      (37, ["ID        NAME", "0A1B2C3D  a name that is long", "0A1B2C3E  short"]),
+      (20, ["ID        NAME", "0A1B2C3D  a name th…", "0A1B2C3E  short"]),
+    ]
+    for (width, lines) in cases {
+      let terminal = Terminal(isTerminal: true, width: width, hasColors: false)
+      #expect(table.lines(for: terminal) == lines, "\(width)")
+    }
+  }
 }

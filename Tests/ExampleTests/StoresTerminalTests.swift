@@ -49,7 +49,8 @@ struct StoresTerminalTests {
       (["--device", ""], ["phone"]), (["demo", "--store", "cl"], ["clipboard"]),
       (["help", "se"], ["server"]), (["tabs", "add", "n", "--file", ""], ["FILES"]),
       (["tabs", "import", ""], ["FILES"]), (["completion", "b"], ["bash"]),
-      (["--device", "phone", "account", "sw"], ["switch"]), (["florp", ""], []),
+      (["--device", "phone", "account", "sw"], ["switch"]),
+      (["results", "streaks", "Mini"], ["Mini\\ Crossword"]), (["florp", ""], []),
     ]
     let script = """
       source <("$STORES" completion bash)
@@ -71,6 +72,78 @@ struct StoresTerminalTests {
     }
     for shell in ["zsh", "fish"] {
       #expect(try await tool.good("completion", shell).contains("complete"))
+    }
+  }
+
+  @Test("Completion knows a device's items by ID, games by name, accounts, and waits for nobody")
+  func items() async throws {
+    let tool = try StoresTool()
+    let opened = try await tool.run(
+      ["--device", "phone", "--json", "tabs", "add", "A\tB", "--text", "a"]
+    ).json()
+    let id = try #require(opened["id"] as? String)
+    try await tool.good("--device", "phone", "results", "add", input: "Wordle 1,956 X/6\n\n⬛⬛⬛⬛⬛")
+    try await tool.good("--account", "anna", "clipboard", "add", "a")
+    let known = id.prefix(5)
+    let cases: [([String], String)] = [
+      (["--device", "phone", "tabs", "show", ""], "\(id)\tA B  (plain, 1 B)\n"),
+      (["--device=phone", "tabs", "edit", String(known)], "\(id)\tA B  (plain, 1 B)\n"),
+      (
+        ["--device", "phone", "tabs", "close", known.lowercased()],
+        known.lowercased() == known
+          ? "\(id)\tA B  (plain, 1 B)\n" : "\(id.lowercased())\tA B  (plain, 1 B)\n"
+      ),
+      (["--device", "phone", "tabs", "language", id, ""], ""),
+      (["tabs", "show", ""], ""), (["--device", "nobody", "tabs", "show", ""], ""),
+      (["--home", "/nowhere", "tabs", "show", ""], ""), (["--home", "", "tabs", "show", ""], ""),
+      (["--server", "florp", "tabs", "show", ""], ""), (["tabs", "show", id, ""], ""),
+      (["results", "streaks", "Conn"], "Connections\n"),
+      (["results", "list", "--game", "Conn"], "Connections\n"),
+      (["account", "switch", ""], "anna\ndefault\n"), (["--account", "a"], "anna\n"),
+      (["tabs", "sho"], "show\tprint the tab's text\n"), ([], "*"), (["--", "-"], "*"),
+    ]
+    let before = try tool.snapshot()
+    for (words, expected) in cases {
+      let answer = try await tool.run(["complete"] + words)
+      #expect(answer.code == 0 && answer.errors.isEmpty, "\(words): \(answer.errors)")
+      if expected != "*" { #expect(answer.output == "words\n" + expected, "\(words)") }
+    }
+    #expect(try tool.snapshot() == before, "looking changes nothing")
+
+    let file = try #require(before.keys.first { $0.hasSuffix("tabs.json") })
+    try Data("{".utf8).write(to: tool.home.appendingPathComponent(file))
+    #expect(try await tool.good("complete", "--device", "phone", "tabs", "show", "") == "words\n")
+  }
+
+  @Test("A sync that takes its time shows how far it is, on a terminal only, and clears it")
+  func progress() async throws {
+    let tool = try StoresTool()
+    let text = String(repeating: "a", count: 2_000)
+    for number in 1...3_000 { _ = try tool.file("f\(number).md", Data(text.utf8)) }
+    let folder = tool.home.appendingPathComponent("input").path
+    try await tool.good("--device", "phone", "tabs", "import", folder)
+    let phone = try await PseudoTerminal(columns: 60).run(
+      try tool.process(["--device", "phone", "tabs", "sync"], ["TERM": "xterm", "COLUMNS": ""]))
+    let desk = try await PseudoTerminal(columns: 60).run(
+      try tool.process(["--device", "desk", "tabs", "sync"], ["TERM": "xterm", "COLUMNS": ""]))
+    let cases = [
+      (phone, "of 3000 changes", "sent 3000, received 0"),
+      (desk, "itsypad: received", "sent 0, received 3000"),
+    ]
+    for (printed, progress, result) in cases {
+      let drawn = printed.components(separatedBy: "\r\u{1B}[K")
+      #expect(drawn.contains { $0.contains(progress) }, "\(printed)")
+      #expect(drawn.allSatisfy { $0.count < 60 }, "\(printed)")
+      #expect(drawn.last?.contains(result) == true, "\(printed)")
+    }
+    let quiet = [
+      (["--device", "new", "--json", "tabs", "sync"], "xterm"),
+      (["--device", "newer", "tabs", "sync"], "dumb"),
+    ]
+    for (arguments, term) in quiet {
+      let run = try await PseudoTerminal(columns: 60).run(
+        try tool.process(arguments, ["TERM": term]))
+      #expect(!run.contains("\u{1B}"), "\(run)")
     }
   }
 }

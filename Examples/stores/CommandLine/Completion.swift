@@ -4,72 +4,93 @@ import Foundation
 /// What a shell may put where somebody presses the tab key.
 ///
 /// The shells' scripts know nothing about the stores: they ask the tool, which looks into the same
-/// usages that it reads command lines by.
+/// usages that it reads command lines by, and into what the device has. Nothing is asked of a
+/// server, and what can't be had at once is left out without a word.
 enum Completion {
   /// The hidden command that the scripts call, with all words up to the one being written.
   static let word = "complete"
 
-  /// What may stand for the last of `words`: `files`, or `words` and one possible word a line.
-  static func answer(_ words: [String], _ environment: [String: String]) -> String {
+  /// Something that may stand for a word.
+  struct Candidate: Hashable {
+    var word: String
+    /// What it is, for shells that show such things.
+    var meaning = ""
+  }
+
+  /// What may stand for the last of `words`: the line `files`, or the line `words` and one possible
+  /// word a line, with a tab and its meaning behind it where it has one.
+  static func answer(_ words: [String], _ environment: [String: String]) async -> String {
     let current = words.last ?? ""
-    switch candidates(words.dropLast(), current, environment) {
-    case nil: return "files\n"
-    case let found?:
-      let fitting = Set(found.filter { $0.hasPrefix(current) }).sorted()
-      return (["words"] + fitting).map { $0 + "\n" }.joined()
+    guard let found = await candidates(words.dropLast(), current, environment) else {
+      return "files\n"
     }
+    let fitting = Set(found.compactMap { $0.completing(current) })
+    return "words\n"
+      + fitting.sorted { $0.word < $1.word }.map { candidate in
+        let meaning = printable(candidate.meaning)
+        return candidate.word + (meaning.isEmpty ? "" : "\t" + meaning) + "\n"
+      }.joined()
   }
 
   /// The words that may follow `before`; `nil` where it is a file.
   private static func candidates(
     _ before: [String].SubSequence, _ current: String, _ environment: [String: String]
-  ) -> [String]? {
+  ) async -> [Candidate]? {
     let commands = ToolCommand.all
-    let options = ([GlobalOptions.usage] + commands.flatMap(\.usages)).flatMap(\.options)
-    var given: [String] = []
-    var open: UsageLine.Option?
-    for word in before {
-      if open != nil {
-        open = nil
-      } else if word.hasPrefix("--") {
-        open = options.first { "--\($0.name)" == word && $0.value != nil }
-      } else {
-        given.append(word)
-      }
-    }
-    if let open { return values(open, environment) }
+    let line = CompletedLine(before, commands.flatMap(\.usages))
+    let given = line.words
+    let store = Store.all.first { $0.name == given.first }
+    let device = CompletedDevice(line, store, environment)
+    if let open = line.open { return await device.candidates(option: open) }
     let command = given.first.flatMap { name in commands.first { $0.name == name } }
     let usages = (command?.usages ?? []).filter { usage in
       given.count < 2 || usage.places.first?.choices.contains(given[1]) == true
     }
     if current.hasPrefix("-") {
-      return ([GlobalOptions.usage] + usages).flatMap(\.options).map { "--\($0.name)" }
+      return ([GlobalOptions.usage] + usages).flatMap(\.options).map {
+        Candidate(word: "--\($0.name)")
+      }
     }
-    guard let first = given.first else { return commands.map(\.name) + ["help"] }
-    if first == "help" { return commands.map(\.name) + ["server"] }
+    guard let first = given.first else {
+      return commands.map { Candidate(word: $0.name, meaning: $0.summary) }
+        + [Candidate(word: "help", meaning: "more about a command")]
+    }
+    if first == "help" { return (commands.map(\.name) + ["server"]).map { Candidate(word: $0) } }
+    if given.count == 1, let store {
+      return store.verbs.map { Candidate(word: $0.name, meaning: $0.firstLine) }
+    }
     let places = usages.compactMap { usage in
       usage.places.count >= given.count ? usage.places[given.count - 1] : nil
     }
-    return places.contains(where: \.isFile) ? nil : places.flatMap(\.choices)
+    guard !places.contains(where: \.isFile) else { return nil }
+    var found: [Candidate] = []
+    for place in places { found += await device.candidates(place) }
+    return found
   }
+}
 
-  private static func values(
-    _ option: UsageLine.Option, _ environment: [String: String]
-  ) -> [String]? {
-    switch option.name {
-    case "device":
-      let home = try? Home(nil, environment: environment, server: .home)
-      let folder = home?.item("devices").path ?? ""
-      return (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    case "store": return Store.all.map(\.name)
-    default: return option.value?.isFile == true ? nil : option.value?.choices ?? []
-    }
+extension Completion.Candidate {
+  /// The candidate as it goes on after what is written; `nil` where it does not.
+  ///
+  /// An ID is found in letters of either case, and goes on in the case it was begun in.
+  fileprivate func completing(_ current: String) -> Completion.Candidate? {
+    if word.hasPrefix(current) { return self }
+    guard UUID(uuidString: word) != nil, word.lowercased().hasPrefix(current) else { return nil }
+    return Completion.Candidate(word: word.lowercased(), meaning: meaning)
+  }
+}
+
+extension Verb {
+  /// The first line of its summary, as a line of its own.
+  fileprivate var firstLine: String {
+    let line = summary.prefix { $0 != "\n" }
+    return String(line.last.map { ";,:".contains($0) } == true ? line.dropLast() : line)
   }
 }
 
 extension UsageLine.Place {
   /// Whether a file or a folder goes there.
-  fileprivate var isFile: Bool {
+  var isFile: Bool {
     names.contains { $0.hasPrefix("FILE") || $0.hasPrefix("DIR") }
   }
 }
@@ -107,13 +128,15 @@ extension Completion {
   fileprivate static let scripts = [
     "bash": """
     _stores() {
-      local IFS=$'\\n' lines
+      local IFS=$'\\n' lines line
       lines=($("${COMP_WORDS[0]}" \(word) "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
       COMPREPLY=()
       if [[ ${lines[0]} == files ]]; then
         compopt -o default 2>/dev/null
       else
-        COMPREPLY=("${lines[@]:1}")
+        for line in "${lines[@]:1}"; do
+          COMPREPLY+=("$(printf '%q' "${line%%$'\\t'*}")")
+        done
       fi
     }
     complete -F _stores stores
@@ -122,12 +145,13 @@ extension Completion {
     "zsh": """
     #compdef stores
     _stores() {
-      local -a lines
+      local -a lines found
       lines=("${(@f)$("${words[1]}" \(word) "${(@)words[2,CURRENT]}" 2>/dev/null)}")
       if [[ ${lines[1]} == files ]]; then
         _files
       else
-        compadd -- "${(@)lines[2,-1]}"
+        found=("${(@)lines[2,-1]}")
+        compadd -l -d found -- "${(@)found%%$'\\t'*}"
       fi
     }
     (( $+functions[compdef] )) || { autoload -Uz compinit && compinit }
@@ -137,7 +161,8 @@ extension Completion {
     "fish": """
     function __stores_complete
       set -l before (commandline -opc)
-      set -l lines (stores \(word) $before[2..-1] (commandline -ct | string collect -a) 2>/dev/null)
+      set -l current (commandline -ct)
+      set -l lines (stores \(word) $before[2..-1] "$current" 2>/dev/null)
       if test "$lines[1]" = files
         __fish_complete_path (commandline -ct)
       else

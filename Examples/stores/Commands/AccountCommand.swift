@@ -75,7 +75,7 @@ extension Session {
 
   private func leave(for next: String?, _ isForced: Bool, _ output: Output) async throws {
     let items = try apps().reduce(0) { $0 + $1.itemCount }
-    let unsent = account == nil ? 0 : try await sendBeforeLeaving(isForced)
+    let unsent = account == nil ? 0 : try await sendBeforeLeaving(isForced, output)
     try leave(for: next)
     let now = next.map { "signed in as \(printable($0))" } ?? "signed out"
     try output.result(
@@ -88,13 +88,13 @@ extension Session {
   /// Sends what waits.
   ///
   /// - Returns: how many changes could not be sent; more than 0 only when that is allowed.
-  private func sendBeforeLeaving(_ isForced: Bool) async throws -> Int {
+  private func sendBeforeLeaving(_ isForced: Bool, _ output: Output) async throws -> Int {
     let apps = try apps()
     var failure: (any Error)?
     for app in apps where app.unsent > 0 {
       do {
         try await device.connect()
-        _ = try await app.syncOnce()
+        _ = try await app.syncOnce(showingOn: output)
       } catch { failure = error }
     }
     let unsent = apps.reduce(0) { $0 + $1.unsent }

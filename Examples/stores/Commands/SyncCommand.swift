@@ -48,7 +48,7 @@ extension Session {
     var failures: [any Error] = []
     for type in Store.apps() {
       do {
-        reports.append((type.name, try await app(type).syncOnce()))
+        reports.append((type.name, try await app(type).syncOnce(showingOn: output)))
       } catch let error as CancellationError {
         throw error
       } catch {

@@ -22,7 +22,7 @@ extension DemoStage {
     _ = try await desk()
     for _ in 0..<3 { for device in devices { try await device.sync() } }
     for device in devices { check(device.unsent == 0, "the \(device.name) has sent everything") }
-    var rows = [["app", "account", "on each device", "on the server", "differences"]]
+    var rows: [[Table.Cell]] = []
     var differences: [String] = []
     for account in Set(devices.map(\.account)).sorted() {
       let own = devices.filter { $0.account == account }
@@ -36,24 +36,34 @@ extension DemoStage {
           counts.append("\(device.name) \(table.rows.count)")
           found += table.differences(held).map { "\($0) on the \(device.name)" }
         }
-        rows.append([
-          type.name, account, counts.joined(separator: ", "), "\(held.rows.count)",
-          "\(found.count)",
-        ])
         differences += found
+        // Whoever does not use an app has nothing in it anywhere.
+        if held.rows.isEmpty, own.allSatisfy({ $0.seen[type.name]?.rows.isEmpty != false }) {
+          continue
+        }
+        rows.append([
+          .init(type.name), .init(account), .init(counts.joined(separator: ", ")),
+          "\(held.rows.count)", .init("\(found.count)", found.isEmpty ? .green : .red),
+        ])
       }
     }
-    for line in lines(rows) { tell(line) }
+    show(
+      Table(
+        [
+          .init("app"), .init("account"), .init("on each device", .text),
+          .init("on the server", .number, isDetail: true), .init("differences", .number),
+        ], rows))
     let inventory = phone.apps.flatMap(\.inventory)
     let ending = DemoEnding(
       devices: devices.count,
       items: Dictionary(inventory.map { ($0.noun, $0.count) }, uniquingKeysWith: +),
       differences: differences, failures: failures, seconds: (seconds() * 100).rounded() / 100)
+    tell("all of this took \(ending.seconds) s")
     let parts = [count(devices.count, "device")] + inventory.map { count($0.count, $0.noun) }
     for device in devices { try await close(device.name) }
+    let words = "converged: \(parts.joined(separator: ", ")), \(differences.count) differences"
     return (
-      ending,
-      "\nconverged: \(parts.joined(separator: ", ")), \(differences.count) differences"
+      ending, "\n" + (output.terminal.width.map { FittedText.lines(words, width: $0) } ?? words)
     )
   }
 
@@ -76,15 +86,5 @@ extension DemoStage {
     let seen = auditor.seen
     try await auditor.close()
     return tables.merging(seen) { $1 }
-  }
-
-  private func lines(_ rows: [[String]]) -> [String] {
-    let widths = (rows.first ?? []).indices.map { column in
-      rows.map { $0[column].count }.max() ?? 0
-    }
-    return rows.map { row in
-      zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }
-        .joined(separator: "  ").trimmingCharacters(in: .whitespaces)
-    }
   }
 }

@@ -22,9 +22,12 @@ extension DemoStage {
     _ app: App.Type, on device: DemoDevice, _ what: (App) -> String
   ) async throws {
     let opened = try device.app(App.self)
-    output.progress("syncing")
-    let cost = try await measure(device) { _ = try await opened.sync() }
-    output.endProgress()
+    let progress = SyncProgress(opened)
+    let cost = try await output.following {
+      progress.line
+    } while: {
+      try await measure(device) { _ = try await opened.sync() }
+    }
     tell("\(what(opened)): \(cost)")
   }
 

@@ -60,8 +60,19 @@ struct DemoStage {
     output.say("\n" + output.terminal.styled("\(scene). \(title)", .bold))
   }
 
-  /// Tells something, indented.
-  func tell(_ line: String) { output.say("   \(line)") }
+  /// Tells something, indented, in as many lines as the terminal needs.
+  func tell(_ line: String) {
+    let width = output.terminal.width
+    output.say(width.map { FittedText.lines("   \(line)", width: $0) } ?? "   \(line)")
+  }
+
+  /// Shows a table, aligned wherever it is printed.
+  func show(_ table: Table) {
+    let width = output.terminal.width.map { $0 - 3 }
+    let terminal = Terminal(
+      isTerminal: true, width: width, hasColors: output.terminal.hasColors)
+    for line in table.lines(for: terminal) { output.say("   \(line)") }
+  }
 
   /// Notes it when something does not hold.
   mutating func check(_ holds: Bool, _ what: String) {

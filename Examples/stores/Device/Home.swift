@@ -61,9 +61,10 @@ struct Home: Sendable {
   func create() throws(ToolError) { try makeFolder(url) }
 
   /// Takes part in using the home; a `reset` waits for it.
-  func use() async throws -> FileLock {
+  func use(waitAtMost seconds: Double = 30) async throws -> FileLock {
     try create()
-    return try await FileLock(item("lock").path, .shared, what: "the home folder")
+    return try await FileLock(
+      item("lock").path, .shared, what: "the home folder", waitAtMost: seconds)
   }
 
   /// The folder of the device called `name`.

@@ -19,13 +19,15 @@ final class Session: Sendable {
   ///
   /// - Parameters:
   ///   - cloud: the server when it is open already, else the home's.
+  ///   - seconds: how long to wait at most for other commands.
   ///   - waiting: told when there is something to wait for.
   /// - Throws: `ToolError` or `FileError`; nothing is changed then.
   init(
     _ home: Home, device: String, account: String?, cloud: (any Cloud)? = nil,
-    waiting: @Sendable (String) -> Void = { _ in }
+    waitAtMost seconds: Double = 30, waiting: @Sendable (String) -> Void = { _ in }
   ) async throws {
-    let locked = try await LockedDevice(home, device: device, waiting: waiting)
+    let locked = try await LockedDevice(
+      home, device: device, waitAtMost: seconds, waiting: waiting)
     let folder = locked.folder
     let file = DeviceSettingsFile(folder: folder)
     var settings = try file.read()
@@ -81,10 +83,14 @@ final class Session: Sendable {
   }
 
   /// Syncs an app now.
-  func sync(_ type: any StoreApp.Type) async throws -> any SyncReport {
+  ///
+  /// - Parameter output: where somebody sees how far it is.
+  func sync(
+    _ type: any StoreApp.Type, showingOn output: Output? = nil
+  ) async throws -> any SyncReport {
     let app = try app(type)
     try await device.connect()
-    return try await app.syncOnce()
+    return try await app.syncOnce(showingOn: output)
   }
 
   /// Leaves the account: removes all data of the device, then notes who is signed in now.
@@ -106,21 +112,5 @@ final class Session: Sendable {
     } catch {
       throw ToolError("cannot remove \(data.path): \(error.localizedDescription)")
     }
-  }
-}
-
-extension StoreApp {
-  /// Starts, syncs and stops, whatever the sync comes to.
-  func syncOnce() async throws -> any SyncReport {
-    try await start()
-    let report: any SyncReport
-    do {
-      report = try await sync()
-    } catch {
-      try await stop()
-      throw error
-    }
-    try await stop()
-    return report
   }
 }

@@ -27,10 +27,10 @@ struct EngineReport: SyncReport {
   }
 
   var words: String {
-    var parts = [
-      "sent \(sent), received \(received)",
-      "deletions sent \(deletionsSent), received \(deletionsReceived)",
-    ]
+    var parts = ["sent \(sent), received \(received)"]
+    if deletionsSent + deletionsReceived > 0 {
+      parts.append("deletions sent \(deletionsSent), received \(deletionsReceived)")
+    }
     let real = conflicts.filter { $0.resolution != .equal }
     if !real.isEmpty {
       let won = real.filter { $0.resolution == .localWon }.count
@@ -38,6 +38,7 @@ struct EngineReport: SyncReport {
         "\(count(real.count, "conflict")): \(won) kept this device's version, "
           + "\(real.count - won) the other one")
     }
+    if unsent > 0 { parts.append("\(count(unsent, "change")) not sent yet") }
     return "\(store): " + parts.joined(separator: " · ")
   }
 }

@@ -40,6 +40,9 @@ struct GlobalOptions: Hashable {
   var colors = Terminal.Colors.auto
   var wantsHelp = false
 
+  /// None given.
+  init() {}
+
   /// Takes the options that hold for every command.
   init(_ arguments: inout Arguments) throws(UsageError) {
     home = arguments.value("home")

@@ -22,12 +22,19 @@ struct Store: Sendable {
   /// Its part of the demo.
   let act: DemoAct?
 
+  /// What a device has of the things that verbs ask for, by what their usages call them.
+  let completing: [String: Completing]
+
   /// Makes a store; the verbs `sync` and `watch` are added where it does not bring its own.
   ///
-  /// - Parameter watching: what `watch` shows; without it there is no such verb.
+  /// - Parameters:
+  ///   - watching: what `watch` shows, and what one verb shows with `--watch`; without it there is
+  ///     no such verb.
+  ///   - completing: what a shell may put where a usage has such a word; an `ID` is one of what
+  ///     `watch` shows unless this says otherwise.
   init<App: StoreApp>(
     _ name: String, _ app: App.Type, summary: String, verbs: [Verb], notes: String = "",
-    watching: Watching<App>? = nil, act: DemoAct? = nil
+    watching: Watching<App>? = nil, completing: [String: Completing] = [:], act: DemoAct? = nil
   ) {
     self.name = name
     self.summary = summary
@@ -36,8 +43,18 @@ struct Store: Sendable {
     self.act = act
     var verbs = verbs
     if !verbs.contains(where: { $0.name == "sync" }) { verbs.append(.sync(app)) }
-    if let watching { verbs.append(.watch(watching)) }
+    var known = completing
+    if let watching {
+      verbs = verbs.map { $0.name == watching.listVerb ? $0.watched(watching) : $0 }
+      verbs.append(.watch(watching))
+      if known["ID"] == nil {
+        known["ID"] = Completing(App.self) { app in
+          try watching.items(app).map { ($0.id, $0.words) }
+        }
+      }
+    }
     self.verbs = verbs
+    self.completing = known
   }
 
   /// The apps of some stores, each once.

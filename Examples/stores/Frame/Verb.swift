@@ -58,7 +58,9 @@ struct Verb: Sendable {
   /// What `sync` does.
   static func syncing<App: StoreApp>(_ app: App.Type) -> Action {
     { invocation in
-      let report = try await invocation.withSession { try await $0.sync(App.self) }
+      let report = try await invocation.withSession {
+        try await $0.sync(App.self, showingOn: invocation.output)
+      }
       try invocation.output.result(report, report.words)
     }
   }
@@ -71,6 +73,24 @@ struct Verb: Sendable {
     ) { _ in
       { invocation in
         try await untilInterrupted { try await Watch(watching, invocation).run() }
+      }
+    }
+  }
+
+  /// The same verb with `--watch`: syncs, does what it always does, then watches.
+  ///
+  /// Options that choose among the items choose from what is listed, not from what is watched.
+  func watched<App: StoreApp>(_ watching: Watching<App>) -> Verb {
+    Verb(
+      "\(usage.text) [--watch]", summary + ";\n--watch: then keep in sync and show what changes"
+    ) { arguments in
+      let isWatched = arguments.flag("watch")
+      let action = try parse(&arguments)
+      guard isWatched else { return action }
+      return { invocation in
+        try await untilInterrupted {
+          try await Watch(watching, invocation).run { try await action(invocation) }
+        }
       }
     }
   }

@@ -42,10 +42,13 @@ struct Watch<App: StoreApp>: Sendable {
   private struct Progress {
     var line: PushLine?
     var looksWithoutSync = Watch.patience
+    var hasSynced = false
   }
 
   /// Watches until the task is cancelled.
-  func run() async throws {
+  ///
+  /// - Parameter list: what to do after the first look, such as showing all there is then.
+  func run(first list: () async throws -> Void = {}) async throws {
     let output = invocation.output
     let bell = Bell(every: interval)
     var progress = Progress()
@@ -59,6 +62,8 @@ struct Watch<App: StoreApp>: Sendable {
       if let known {
         try show(from: known, to: items)
       } else {
+        // What changes meanwhile is shown twice: here, and at the next look.
+        try await list()
         output.note(
           "watching \(count(items.count, watching.noun)) of \(invocation.device); "
             + "interrupt to end")
@@ -78,7 +83,9 @@ struct Watch<App: StoreApp>: Sendable {
     do {
       if try await isTimeToSync(session, app, &progress, bell) {
         progress.looksWithoutSync = Watch.patience
-        _ = try await session.sync(App.self)
+        _ = try await session.sync(
+          App.self, showingOn: progress.hasSynced ? nil : invocation.output)
+        progress.hasSynced = true
         progress.looksWithoutSync = 0
       }
       return (try watching.items(app), nil)
@@ -127,9 +134,20 @@ struct Watch<App: StoreApp>: Sendable {
         time: time, change: change, noun: watching.noun, item: item.document)
       Output.write(try Output.json(document, isPretty: false) + "\n")
     } else {
-      let line = "\(timestamp(time))  \(change) \(item.words)"
-      let terminal = invocation.output.terminal
-      Output.write((terminal.width.map { line.cut(to: $0) } ?? line) + "\n")
+      Output.write(line(timestamp(time), change, item) + "\n")
     }
+  }
+
+  /// A change for people: on a terminal as short as it can be, elsewhere in full.
+  private func line(_ time: String, _ change: String, _ item: Watching<App>.Item) -> String {
+    let terminal = invocation.output.terminal
+    guard let width = terminal.width else { return "\(time)  \(change) \(item.words)" }
+    let clock = time.dropFirst(11).prefix(8)
+    // As lists show an ID; by itself this is enough to name the item.
+    let isNamed = UUID(uuidString: item.id) != nil && item.words.hasPrefix(item.id)
+    let words = isNamed ? item.id.prefix(8) + item.words.dropFirst(item.id.count) : item.words[...]
+    let head = "\(clock)  \(change) "
+    let cut = words.cut(to: max(0, width - head.displayWidth))
+    return terminal.styled(String(clock), .dim) + "  " + terminal.styled(change, .bold) + " " + cut
   }
 }

@@ -23,6 +23,9 @@ struct Watching<App: StoreApp>: Sendable {
   var changed = "changed"
   var removed = "removed"
 
+  /// The verb that shows the same with `--watch`, after all there is.
+  var listVerb = "list"
+
   /// What the server shall send pushes for; the user's private database unless given.
   var subscriptions = PushLine.privateDatabase
 

@@ -18,6 +18,7 @@ extension Store {
         .init(id: $0.name, state: $0.words, document: $0, words: $0.words)
       }
     },
+    completing: ["NAME": .fixed(AchievementDefinition.all.map(\.name))],
     act: .achievements)
 
   private static let listAchievements = Verb(
@@ -28,7 +29,7 @@ extension Store {
       try output.result(
         ["achievements": documents],
         Table(
-          [.init("NAME"), .init("TIER"), .init("PROGRESS"), .init("WHAT", .text)],
+          [.init("NAME"), .init("TIER"), .init("PROGRESS"), .init("WHAT", .text, isDetail: true)],
           documents.map(\.cells)), empty: "there are no achievements")
     }
   }

@@ -99,7 +99,9 @@ extension Store {
     try output.result(
       ["layers": documents],
       Table(
-        [.init("ID", .id), .init("LAYER", .text), .init("ITEMS", .number), .init("WHOSE", .text)],
+        [
+          .init("ID", .id), .init("  LAYER", .text), .init("ITEMS", .number), .init("WHOSE", .text),
+        ],
         documents.map(\.cells)), empty: "no layers")
   }
 

@@ -28,6 +28,11 @@ extension Store {
           document: document, words: document.words)
       }
     },
+    completing: [
+      "LAYER": Completing(AnnotationsApp.self) { app in
+        app.store.layers.map { ($0.name, "\($0.id)") }
+      }
+    ],
     act: .annotations)
 
   private static let addAnnotation = Verb(
@@ -61,7 +66,10 @@ extension Store {
       try output.result(
         ["annotations": documents],
         Table(
-          [.init("ID", .id), .init("TYPE"), .init("TITLE", .text), .init("PLACE", .text)],
+          [
+            .init("ID", .id), .init("TYPE", isDetail: true), .init("  TITLE", .text),
+            .init("PLACE", isDetail: true),
+          ],
           documents.map(\.cells)), empty: "no annotations")
     }
   }

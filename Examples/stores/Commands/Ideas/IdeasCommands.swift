@@ -59,7 +59,8 @@ extension Store {
       try output.result(
         IdeasDocument(ideas: documents, total: all.count, unsent: app.unsent),
         Table(
-          [.init("ID", .id), .init("UPDATED"), .init("  IDEA", .text)], documents.map(\.cells)),
+          [.init("ID", .id), .init("UPDATED", isDetail: true), .init("  IDEA", .text)],
+          documents.map(\.cells)),
         empty: isCompletedOnly ? "no completed ideas" : "no ideas")
     }
   }
@@ -156,7 +157,9 @@ extension Store {
       let documents = app.store.log.suffix(limit ?? IdeaLogEntry.limit).map(IdeaLogDocument.init)
       try output.result(
         ["log": documents],
-        Table([.init("TIME"), .init("WHAT"), .init("MESSAGE", .text)], documents.map(\.cells)),
+        Table(
+          [.init("TIME", isDetail: true), .init("WHAT"), .init("MESSAGE", .text)],
+          documents.map(\.cells)),
         empty: "nothing happened yet")
     }
   }

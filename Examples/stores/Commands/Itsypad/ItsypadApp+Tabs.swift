@@ -33,9 +33,15 @@ extension ItsypadApp {
       return
     }
     let folder = URL(fileURLWithPath: path, isDirectory: true)
-    let found = try TextFiles(in: folder) { output.progress("reading: \(count($0, "file"))") }
-    output.endProgress()
-    let report = try tabs.takeOver(found.files, now: Date())
+    let bar = output.progressBar()
+    defer { bar?.end() }
+    let found = try TextFiles(in: folder) {
+      bar?.show(ProgressLine("reading", "file", done: $0, of: $1))
+    }
+    let report = try tabs.takeOver(found.files, now: Date()) {
+      bar?.show(ProgressLine("taking over", "file", done: $0, of: $1))
+    }
+    bar?.end()
     try output.result(
       ImportDocument(
         added: report.added, changed: report.changed, unchanged: report.unchanged,

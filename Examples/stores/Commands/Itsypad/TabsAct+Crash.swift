@@ -5,7 +5,7 @@ import TabStore
 extension DemoStage {
   /// The phone's app dies twice: before a change was sent, and before its answer arrived.
   mutating func crash() async throws {
-    begin("The phone's app dies, twice")
+    begin("tabs: the phone's app dies, twice")
     try await close("phone")
     let name = "written-before-the-crash.md"
     let signal = try await dieAfterAdding(name, "Nobody sent this yet.")

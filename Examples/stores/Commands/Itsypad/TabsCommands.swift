@@ -133,7 +133,9 @@ extension Store {
       let note = unsent == 0 ? "" : "* \(count(unsent, "change")) not sent yet"
       try output.result(
         TabsDocument(tabs: documents, unsent: unsent),
-        Table([.init("ID", .id), .init("  NAME", .text), .init("")], documents.map(\.cells)),
+        Table(
+          [.init("ID", .id), .init("  NAME", .text), .init("", isDetail: true)],
+          documents.map(\.cells)),
         empty: "no tabs", note: note)
     }
   }

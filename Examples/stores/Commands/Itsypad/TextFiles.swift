@@ -28,10 +28,10 @@ struct TextFiles {
 
   /// Reads every file under `folder` whose ending `endings` names, or all texts.
   ///
-  /// - Parameter progress: called now and then with the number of files so far.
+  /// - Parameter progress: called with the number of files read so far, and of all there are.
   /// - Throws: `ToolError` when the folder can't be read.
   init(
-    in folder: URL, endings: [String]? = nil, progress: (Int) -> Void = { _ in }
+    in folder: URL, endings: [String]? = nil, progress: (Int, Int) -> Void = { _, _ in }
   ) throws(ToolError) {
     guard let walk = FileManager.default.enumerator(atPath: folder.path) else {
       throw ToolError("cannot read the folder \(quoted(folder.path))")
@@ -47,7 +47,8 @@ struct TextFiles {
       if let endings, !endings.contains((name as NSString).pathExtension) { continue }
       names.append(name)
     }
-    for name in names.sorted() {
+    for (number, name) in names.sorted().enumerated() {
+      progress(number, names.count)
       guard let data = FileManager.default.contents(atPath: folder.path + "/" + name) else {
         skipped.append(Skipped(name: name, why: "it can't be read"))
         continue
@@ -59,7 +60,6 @@ struct TextFiles {
       } else {
         skipped.append(Skipped(name: name, why: "it is no text"))
       }
-      if files.count % 100 == 0 { progress(files.count) }
     }
   }
 }
@@ -73,11 +73,16 @@ extension TabStore {
   }
 
   /// Opens a tab for each file, or brings the tab of that name up to date.
-  func takeOver(_ files: [TextFiles.File], now: Date) throws -> TakeOver {
+  ///
+  /// - Parameter progress: called with the number of files so far, and of all there are.
+  func takeOver(
+    _ files: [TextFiles.File], now: Date, progress: (Int, Int) -> Void = { _, _ in }
+  ) throws -> TakeOver {
     let byName = Dictionary(tabs.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     var report = TakeOver()
     var new: [ScratchTab] = []
-    for file in files {
+    for (number, file) in files.enumerated() {
+      progress(number, files.count)
       guard let tab = byName[file.name] else {
         report.added += 1
         new.append(

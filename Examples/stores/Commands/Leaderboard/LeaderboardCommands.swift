@@ -17,7 +17,8 @@ extension Store {
       a leaderboard itself is done at once.
       """,
     watching: Watching(
-      noun: "rank", subscriptions: PushLine.privateDatabase + PushLine.sharedDatabase
+      noun: "rank", listVerb: "show",
+      subscriptions: PushLine.privateDatabase + PushLine.sharedDatabase
     ) { app in
       try app.social.cloud.standings(LeaderboardQuery()).map { row in
         let document = RankDocument(row)
@@ -25,6 +26,12 @@ extension Store {
         return .init(id: row.userId, state: words, document: document, words: words)
       }
     },
+    completing: [
+      "GAME": .fixed(Game.all.map(\.name)),
+      "BOARD": Completing(LeaderboardApp.self) { app in
+        app.social.cloud.leaderboards.map { ($0.title, $0.id) }
+      },
+    ],
     act: .leaderboard)
 
   private static let profile = Verb(
@@ -96,8 +103,8 @@ extension Store {
         ["leaderboards": boards],
         Table(
           [
-            .init("ID", .id), .init("TITLE", .text), .init("WHOSE"), .init("MEMBERS", .text),
-            .init("SCORES"),
+            .init("ID", .id), .init("TITLE", .text), .init("WHOSE", isDetail: true),
+            .init("MEMBERS", .text), .init("SCORES", .number, isDetail: true),
           ], boards.map(\.cells)), empty: "no leaderboards yet; create one, or accept a link")
     }
   }
@@ -118,7 +125,10 @@ extension Store {
       try output.result(
         ["ranking": rows],
         Table(
-          [.init("RANK"), .init("NAME", .text), .init("POINTS"), .init("SOLVED"), .init("SCORE")],
+          [
+            .init("RANK", .number), .init("NAME", .text), .init("POINTS", .number),
+            .init("SOLVED", .number), .init("SCORE", .number, isDetail: true),
+          ],
           rows.map(\.cells)), empty: "no scores yet")
     }
   }

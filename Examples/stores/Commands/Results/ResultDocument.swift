@@ -54,9 +54,18 @@ struct StreakDocument: Encodable {
     completed = streak.totalGamesCompleted
   }
 
-  /// One line for people.
-  var words: String {
-    "\(printable(game)): now \(current), longest \(longest), \(completed) of \(played) solved"
+  /// The columns of a table of streaks.
+  static let columns: [Table.Column] = [
+    .init("GAME", .text), .init("NOW", .number), .init("LONGEST", .number),
+    .init("SOLVED", .number), .init("PLAYED", .number, isDetail: true),
+  ]
+
+  /// A row of a table.
+  var cells: [Table.Cell] {
+    [
+      .init(game), .init("\(current)", current > 0 ? .green : .dim), "\(longest)",
+      "\(completed)", "\(played)",
+    ]
   }
 }
 

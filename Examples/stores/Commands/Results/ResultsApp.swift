@@ -49,6 +49,16 @@ struct ResultsApp: StoreApp {
       names: store.results.map(\.id.uuidString), texts: store.results.map(\.sharedText))
   }
 
+  /// What to say where results would be.
+  ///
+  /// The store's own words are for an app that is syncing; a command is not.
+  var emptyText: String {
+    let status = store.status
+    return status.state == .syncing && !status.hasSyncedBefore
+      ? "no results yet; to get those of other devices, run: stores results sync"
+      : status.emptyText
+  }
+
   /// Where sync stands, as `state` or in the store's own words.
   func status(_ state: String?) -> ResultsStatusDocument {
     let status = store.status

@@ -17,6 +17,7 @@ extension Store {
           words: document.words)
       }
     },
+    completing: ["GAME": .fixed(Game.all.map(\.name))],
     act: .results)
 
   private static let addResult = Verb(
@@ -61,7 +62,7 @@ extension Store {
       try output.result(
         ["results": documents],
         Table([.init("ID", .id), .init("DAY"), .init("RESULT", .text)], documents.map(\.cells)),
-        empty: app.store.status.emptyText)
+        empty: app.emptyText)
     }
   }
 
@@ -72,9 +73,8 @@ extension Store {
     return { app, output in
       let streaks = app.store.streaks(game: try name.map(game)).map(StreakDocument.init)
       try output.result(
-        ["streaks": streaks],
-        streaks.isEmpty
-          ? app.store.status.emptyText : streaks.map(\.words).joined(separator: "\n"))
+        ["streaks": streaks], Table(StreakDocument.columns, streaks.map(\.cells)),
+        empty: app.emptyText)
     }
   }
 
