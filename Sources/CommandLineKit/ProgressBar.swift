@@ -87,24 +87,4 @@ extension Output {
       Output.writeError($0)
     }
   }
-
-  /// Shows how far `body` is while it runs.
-  ///
-  /// - Parameter line: says it, ten times a second and on another thread than `body`.
-  package func following<Result>(
-    _ line: @escaping @Sendable () -> ProgressLine, while body: () async throws -> Result
-  ) async throws -> Result {
-    guard let bar = progressBar() else { return try await body() }
-    let drawing = Task {
-      while !Task.isCancelled {
-        bar.show(line())
-        do { try await Task.sleep(for: .milliseconds(100)) } catch { return }
-      }
-    }
-    defer {
-      drawing.cancel()
-      bar.end()
-    }
-    return try await body()
-  }
 }

@@ -5,8 +5,9 @@ import GameResultStore
 import LeaderboardStore
 import SyncSupport
 
-/// Friends, scores and shared leaderboards. What a command changes waits here until a sync moves it
-/// up.
+/// Friends, scores and shared leaderboards.
+///
+/// What a command changes waits here until a sync moves it up.
 final class LeaderboardApp: StoreApp {
   static let name = "leaderboard"
 
