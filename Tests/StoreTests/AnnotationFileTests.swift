@@ -201,7 +201,11 @@ struct AnnotationFileTests {
 
   @Test("R: the account changes in the middle of a sync: nothing of one reaches the other")
   func switchUnderWay() async throws {
-    for kind in [RequestKind.fetchDatabaseChanges, .fetchZoneChanges, .modifyRecords] {
+    // The app may say so at once, late, or not at all.
+    for (kind, isTold) in [
+      (RequestKind.fetchDatabaseChanges, true), (.fetchZoneChanges, true), (.modifyRecords, true),
+      (.fetchDatabaseChanges, false), (.fetchZoneChanges, false), (.modifyRecords, false),
+    ] {
       let server = LoopbackServer()
       let other = try AnnotationDevice(server, "ben's desk", account: "ben")
       let theirs = try other.store.addLayer(named: "Ben's").id
@@ -210,15 +214,17 @@ struct AnnotationFileTests {
       let layer = try device.store.addLayer(named: "Ada's").id
       try await device.store.sync()
       try device.store.add(.init(title: "unsent of ada"), to: layer)
+      try device.store.addLayer(named: "unsent layer of ada")
       let desk = try AnnotationDevice(server, "ada's desk", account: "ada")
       try await desk.store.sync()
       try desk.store.add(.init(title: "of ada"), to: layer)
       try await desk.store.sync()
       server.controls.runAfterCommit(in: RequestScope(kind: kind, device: "phone")) { _ in
         device.link.signIn(as: "ben")
-        device.store.accountMayHaveChanged()
+        if isTold { device.store.accountMayHaveChanged() }
       }
       try await device.store.sync()
+      if !isTold { try await device.store.sync() }
       #expect(device.store.layers.map(\.id) == [theirs], "\(kind)")
       #expect(try device.folder.filesContaining("of ada").isEmpty, "\(kind)")
       #expect(try server.annotations(of: "ben").count == 1, "\(kind)")

@@ -157,8 +157,11 @@ struct AnnotationQueueTests {
     pair.time.advance(100)
     try pair.phone.store.emptyTrash(olderThan: 60)
     try await pair.phone.store.sync()
-    try pair.server.controls.expireTokens(
-      container: AnnotationDevice.containerName, account: "ada")
+    for zone in [nil, ZoneID.annotations] {
+      let container = AnnotationDevice.containerName
+      try pair.server.controls.expireTokens(of: zone, container: container, account: "ada")
+      try pair.server.controls.trimTombstones(of: zone, container: container, account: "ada")
+    }
     let unsent = try pair.desk.store.add(.init(title: "Unsent"), to: pair.layer).id
     try await pair.settle()
     #expect(pair.isSame && pair.desk.titles == ["Tree", "Unsent"])
