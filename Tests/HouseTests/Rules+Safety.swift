@@ -14,10 +14,6 @@ let drivers: [(path: String, why: String)] = [
     "the line on which pushes of one container are waited for"
   ),
   (
-    "Sources/CommandLineKit/ProgressBar.swift",
-    "draws how far long work is while it goes on, on a terminal only"
-  ),
-  (
     "Sources/LoopbackHTTP/Driver/HTTPEventLoop.swift",
     "the thread of a server's sockets, and the tasks of handlers"
   ),
