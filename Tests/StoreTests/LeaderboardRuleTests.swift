@@ -1,6 +1,7 @@
 import CloudSync
 import Foundation
 import SyncSupport
+import Synchronization
 import Testing
 
 @testable import LeaderboardStore
@@ -154,6 +155,30 @@ struct LeaderboardRuleTests {
       _ = book.take(.fetched(record), in: .private, scoring)
     }
     #expect(book.boards["Leaderboard-1"]?.scores.count == 12_800)
+  }
+
+  @Test("L: a score from another device goes into leaderboards of the other database at once")
+  func relay() throws {
+    let folder = ResultFolder()
+    let core = try SocialCore(
+      directory: folder.url, scoring: LeaderboardDevice.scoring, recovering: false)
+    let theirs = CKRecordZone.ID(zoneName: "Leaderboard-1", ownerName: "_ben")
+    let asked = Mutex<[RecordWish]>([])
+    core.state.withLock { state in
+      state.book.owner = "_ada"
+      state.book.sharedOwner = "_ada"
+      let board = Board(zoneName: theirs.zoneName, owner: theirs.ownerName)
+      state.book.boards[SocialBook.key(theirs, .shared)] = board
+      state.relay = { wishes in asked.withLock { $0 += wishes } }
+    }
+    var mine = score(3)
+    mine.userId = "_ada"
+    let record = CKRecord(recordType: "DailyScore", recordID: SocialBook.socialID(mine.id))
+    SocialRecords.write(mine, onto: record)
+    _ = core.take([.fetched(record)], in: .private)
+    let copy = CKRecord.ID(recordName: mine.id, zoneID: theirs)
+    #expect(asked.withLock { $0 } == [.save(copy)])
+    #expect(core.record(copy, in: .shared)?["score"] as? Int64 == 3)
   }
 
   @Test("L: the service says which it uses, in the words of the design")
