@@ -4,6 +4,7 @@ import Foundation
 import IdeaStore
 import LoopbackServer
 import Records
+import Synchronization
 import Testing
 
 @Suite("Ideas over queries, the engine and the server", .timeLimit(.minutes(10)))
@@ -72,6 +73,38 @@ struct IdeaSyncTests {
     let sends = server.controls.requests.filter { $0.kind == .modifyRecords }
     #expect(sends.map(\.itemCount) == [100, 50])
     #expect(try server.ideas().count == 150)
+    await phone.store.stop()
+  }
+
+  /// What an engine tells of records.
+  private final class Listener: CKSyncEngineDelegate {
+    let news = Mutex(0)
+
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+      if case .fetchedRecordZoneChanges = event { news.withLock { $0 += 1 } }
+    }
+
+    func nextRecordZoneChangeBatch(
+      _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? { nil }
+  }
+
+  @Test("I: an engine sends to the default zone and hears nothing of it, so queries do")
+  func engine() async throws {
+    let phone = try IdeaDevice(server, "phone")
+    try await phone.begin()
+    server.controls.forgetRequests()
+    try phone.store.create(title: "a")
+    await phone.status(\.isDone)
+    #expect(server.controls.requests.count { $0.kind == .modifyRecords } == 1)
+    let listener = Listener()
+    let engine = CKSyncEngine(
+      CKSyncEngine.Configuration(
+        database: server.database("desk"), stateSerialization: nil, delegate: listener))
+    try await engine.fetchChanges()
+    await engine.cancelOperations()
+    #expect(listener.news.withLock { $0 } == 0)
+    #expect(try server.ideas().count == 1)
     await phone.store.stop()
   }
 }
