@@ -49,6 +49,7 @@ let package = Package(
   products: [
     .library(name: "CloudSync", targets: ["CloudSync"]),
     .library(name: "LoopbackServer", targets: ["LoopbackServer", "LoopbackHTTP"]),
+    .library(name: "CloudSyncTesting", targets: ["CloudSyncTesting"]),
     .executable(name: "cloudsync", targets: ["cloudsync"]),
     .executable(name: "stores", targets: ["stores"]),
   ],
@@ -154,6 +155,9 @@ let package = Package(
         "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records",
       ]),
     tests("ExampleTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer"]),
+    tests(
+      "CloudSyncTestingTests",
+      ["CloudSyncTesting", "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport"]),
     tests("HouseTests", []),
   ],
   swiftLanguageModes: [.v6]
