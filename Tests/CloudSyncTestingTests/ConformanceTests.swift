@@ -3,39 +3,38 @@ import Testing
 
 @Suite("Conformance of delegates")
 struct ConformanceTests {
-  @Test("A good delegate conforms")
-  func notes() async throws {
-    let suite = DelegateConformance("Notes", zone: Notes.zone.zoneID) { try TestedNotes($0) }
-    try await suite.run().check()
-  }
-
   @Test("Each mistake of a hurried delegate is found by name")
   func hurried() async throws {
     let suite = DelegateConformance("Hurried", zone: Notes.zone.zoneID) { try HurriedNotes($0) }
     let report = await suite.run()
-    print(report)
     let mistakes: Set<DelegateDefect> = [
       .otherFailuresIgnored, .failedDeletionsIgnored, .batchFailuresNotQueuedAgain,
       .accountSwitchKeepsData,
     ]
     #expect(report.defects.isSuperset(of: mistakes), "\(report)")
+    let failure = #expect(throws: ConformanceFailure.self) { try report.check() }
+    for mistake in mistakes {
+      #expect(failure?.description.contains("- \(mistake.rawValue): ") == true)
+    }
   }
 
-  @Test("The example stores conform", arguments: ["tabs", "clipboard", "results"])
-  func stores(_ name: String) async throws {
-    let items = CKRecordZone.ID(zoneName: "ItsypadData")
-    let results = CKRecordZone.ID(zoneName: "UserDataZone")
-    let suites = [
-      "tabs": DelegateConformance("TabStore", zone: items) { try TestedTabs($0) },
-      "clipboard": DelegateConformance("ClipboardStore", zone: items, canEdit: false) {
-        try TestedClipboard($0)
-      },
-      "results": DelegateConformance("GameResultStore", zone: results, canEdit: false) {
-        try TestedResults($0)
-      },
-    ]
-    let report = try #require(await suites[name]?.run())
-    print(report)
+  @Test("A delegate with one mistake is told that one", arguments: Mistake.allCases)
+  func mistake(_ mistake: Mistake) async throws {
+    let suite = DelegateConformance("Notes", zone: Notes.zone.zoneID) {
+      try TestedNotes($0, mistake: mistake)
+    }
+    let report = await suite.run(ConformanceCase.allCases.filter { $0 != .crashes })
+    #expect(report.defects.contains(mistake.defect), "\(report)")
+    #expect(report.findings.count <= 3, "a single mistake looks like many: \(report)")
+  }
+
+  @Test("What is on purpose does not fail, and is still in the report")
+  func tolerance() async throws {
+    let suite = DelegateConformance(
+      "Notes", zone: Notes.zone.zoneID, tolerating: [.quotaDropsEdits]
+    ) { try TestedNotes($0, mistake: .forgetsWhatDoesNotFit) }
+    let report = await suite.run([.fullStorage])
     try report.check()
+    #expect(report.description.contains("- quotaDropsEdits (tolerated): "))
   }
 }

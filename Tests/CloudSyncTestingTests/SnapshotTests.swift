@@ -4,19 +4,6 @@ import Testing
 
 @Suite("Snapshots")
 struct SnapshotTests {
-  @Test("What waits, in the source")
-  func pending() async throws {
-    let cloud = SimulatedCloud()
-    let phone = try cloud.device("phone") { try Notes($0.folder) }
-    try phone.app.write("Bread, milk", as: "shopping", phone.engine)
-    try assertSnapshot(
-      of: phone.engine.state,
-      matches: """
-        save zone Notes
-        save Notes/shopping
-        """)
-  }
-
   @Test("Events, state and the server's zones, in files beside the test")
   func files() async throws {
     let cloud = SimulatedCloud()

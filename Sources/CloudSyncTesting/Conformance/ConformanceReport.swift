@@ -20,31 +20,40 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   /// How many crashes were tried.
   public internal(set) var crashCount = 0
 
-  init(name: String) { self.name = name }
+  /// Defects that the app has on purpose.
+  public let tolerated: Set<DelegateDefect>
 
-  /// All that is wrong.
+  init(name: String, tolerated: Set<DelegateDefect>) {
+    self.name = name
+    self.tolerated = tolerated
+  }
+
+  /// All that is wrong, on purpose or not.
   public var defects: Set<DelegateDefect> { Set(findings.map(\.defect)) }
+
+  /// Whether there is nothing wrong but what is tolerated.
+  public var conforms: Bool { defects.isSubset(of: tolerated) }
 
   /// The report for people: each defect by name, with at most four of its details.
   public var description: String {
-    let head =
-      findings.isEmpty
-      ? "\(name) conforms: \(passed.count) cases, \(crashCount) crashes"
-      : "\(name) has \(CanonicalText.count(findings.count, "defect")):"
+    let tried =
+      "\(CanonicalText.count(passed.count, "case")) passed, "
+      + "\(CanonicalText.count(crashCount, "crash", "crashes"))"
+    let count = CanonicalText.count(findings.count, "defect")
+    let head = findings.isEmpty ? "\(name) conforms: \(tried)" : "\(name) has \(count): \(tried)"
     let lines = findings.flatMap { finding in
-      ["- \(finding.defect.rawValue): \(finding.defect.sentence)"]
+      let mark = tolerated.contains(finding.defect) ? " (tolerated)" : ""
+      return ["- \(finding.defect.rawValue)\(mark): \(finding.defect.sentence)"]
         + finding.details.prefix(4).map { "    \($0)" }
         + (finding.details.count > 4 ? ["    ... and \(finding.details.count - 4) more"] : [])
     }
     return ([head] + lines).joined(separator: "\n")
   }
 
-  /// - Parameter tolerated: defects that the app has on purpose.
-  /// - Throws: `ConformanceFailure` with the report when there is any other one.
-  public func check(tolerating tolerated: Set<DelegateDefect> = []) throws {
-    guard defects.isSubset(of: tolerated) else {
-      throw ConformanceFailure(description: description)
-    }
+  /// Returns when the app conforms.
+  /// - Throws: `ConformanceFailure` with the report when it has a defect that is not tolerated.
+  public func check() throws {
+    if !conforms { throw ConformanceFailure(description: description) }
   }
 
   mutating func add(_ defect: DelegateDefect, _ detail: String) {

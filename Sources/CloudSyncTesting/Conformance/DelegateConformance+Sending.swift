@@ -30,48 +30,49 @@ extension DelegateConformance {
   }
 
   func conflicts(_ report: inout ConformanceReport) async throws {
-    enum Kind: String, CaseIterable {
-      case bothMake = "both make the same item"
-      case bothChange = "both change an item"
-      case changeAndDelete = "one changes an item that the other deletes"
-      case deleteAndChange = "one deletes an item that the other changes"
-      case bothDelete = "both delete an item"
-    }
-    for kind in Kind.allCases {
-      let needsEdits = kind == .bothChange || kind == .changeAndDelete || kind == .deleteAndChange
-      guard canEdit || !needsEdits else { continue }
+    for kind in Conflict.allCases where canEdit || !kind.needsEdits {
       let cloud = world()
       let devices = [
         try await device("first", in: cloud), try await device("second", in: cloud),
       ]
       try await devices[0].write("0", as: "bystander")
-      if kind != .bothMake { try await devices[0].write("0", as: "x") }
+      if kind.existsBefore { try await devices[0].write("0", as: "x") }
       for device in devices { try await device.settle() }
-      for (index, device) in devices.enumerated() {
-        let deletes =
-          kind == .bothDelete || (kind == .changeAndDelete && index == 1)
-          || (kind == .deleteAndChange && index == 0)
-        if deletes {
+      if kind == .race {
+        // The first device is faster, after the second one has looked and before it sends.
+        let scope = RequestScope(kind: .fetchDatabaseChanges, device: "second")
+        cloud.server.controls.runAfterCommit(in: scope) { _ in
+          try? await devices[0].write("1", as: "x")
+          try? await devices[0].sync()
+        }
+      }
+      for (index, device) in devices.enumerated() where kind != .race || index == 1 {
+        if kind.deletes(index) {
           try await device.delete("x")
         } else {
           try await device.write("\(index + 1)", as: "x")
         }
       }
-      for device in devices + devices.reversed() + devices { try await device.settle() }
-      let end = try await witness(in: cloud)
-      if end["bystander"] != "0" {
-        report.add(.conflictsDoNotConverge, "\(kind.rawValue): lost bystander")
+      for device in (kind == .race ? [devices[1]] : []) + devices + devices.reversed() + devices {
+        try await device.settle()
       }
-      let mustStay = kind == .bothMake || kind == .bothChange
-      if mustStay, end["x"] == nil {
-        report.add(.conflictsDoNotConverge, "\(kind.rawValue): lost x")
-      }
-      for device in devices {
-        guard let difference = difference(try await device.items(), from: end) else { continue }
-        report.add(
-          .conflictsDoNotConverge,
-          "\(kind.rawValue): the \(device.link.name) device differs from the server: \(difference)")
-      }
+      try await compare(devices, after: kind, &report)
+    }
+  }
+
+  private func compare(
+    _ devices: [TestedDevice], after kind: Conflict, _ report: inout ConformanceReport
+  ) async throws {
+    let end = try await witness(in: devices[0].cloud)
+    let mustStay = kind.mustKeepItem ? ["bystander", "x"] : ["bystander"]
+    for name in mustStay where end[name] == nil {
+      report.add(.conflictsDoNotConverge, "\(kind.rawValue): lost \(name)")
+    }
+    for device in devices {
+      guard let difference = difference(try await device.items(), from: end) else { continue }
+      report.add(
+        .conflictsDoNotConverge,
+        "\(kind.rawValue): the \(device.link.name) device differs from the server: \(difference)")
     }
   }
 
@@ -189,6 +190,35 @@ extension DelegateConformance {
     for (place, seen) in views {
       guard let difference = difference(seen, from: expected) else { continue }
       return report.add(defect, "\(what): \(place) \(difference)")
+    }
+  }
+}
+
+/// How two devices get into each other's way over one item.
+private enum Conflict: String, CaseIterable {
+  case bothMake = "both make the same item"
+  case race = "one makes an item while the other is about to send one of the same name"
+  case bothChange = "both change an item"
+  case changeAndDelete = "one changes an item that the other deletes"
+  case deleteAndChange = "one deletes an item that the other changes"
+  case bothDelete = "both delete an item"
+
+  var needsEdits: Bool {
+    self == .bothChange || self == .changeAndDelete || self == .deleteAndChange
+  }
+
+  var existsBefore: Bool { self != .bothMake && self != .race }
+
+  /// Whether nobody deleted the item.
+  var mustKeepItem: Bool { self == .bothMake || self == .race || self == .bothChange }
+
+  /// Whether the device of this number deletes the item.
+  func deletes(_ device: Int) -> Bool {
+    switch self {
+    case .bothMake, .race, .bothChange: false
+    case .changeAndDelete: device == 1
+    case .deleteAndChange: device == 0
+    case .bothDelete: true
     }
   }
 }

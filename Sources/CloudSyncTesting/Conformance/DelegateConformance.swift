@@ -19,6 +19,9 @@ public struct DelegateConformance: Sendable {
   /// Whether the app's users can change an item after they made it.
   public let canEdit: Bool
 
+  /// Defects the app has on purpose; the report names them without failing.
+  public let tolerated: Set<DelegateDefect>
+
   let launch: @Sendable (AppSurroundings) async throws -> any ConformingApp
 
   /// A suite for one app.
@@ -28,15 +31,18 @@ public struct DelegateConformance: Sendable {
   ///   - zone: the zone the app keeps its items in; it is removed in some cases.
   ///   - canEdit: whether items can be changed; of those that can't, two devices make different ones
   ///     of the same name.
+  ///   - tolerated: defects that the app has on purpose.
   ///   - launch: launches the app with the folder, container and clock it is given, as on a device
   ///     whose user starts it.
   public init(
     _ name: String, zone: CKRecordZone.ID, canEdit: Bool = true,
+    tolerating tolerated: Set<DelegateDefect> = [],
     launch: @escaping @Sendable (AppSurroundings) async throws -> any ConformingApp
   ) {
     self.name = name
     self.zone = zone
     self.canEdit = canEdit
+    self.tolerated = tolerated
     self.launch = launch
   }
 
@@ -47,7 +53,7 @@ public struct DelegateConformance: Sendable {
   ///   case.
   public func run(_ cases: [ConformanceCase] = ConformanceCase.allCases) async -> ConformanceReport
   {
-    var report = ConformanceReport(name: name)
+    var report = ConformanceReport(name: name, tolerated: tolerated)
     for one in cases {
       let before = report.findings
       do {
@@ -112,48 +118,7 @@ public struct DelegateConformance: Sendable {
   }
 }
 
-/// What an app is put through.
-public enum ConformanceCase: String, Hashable, Sendable, CaseIterable {
-  /// Items are made, changed and deleted, and nothing goes wrong.
-  case goodDay
-  /// Two devices change, make or delete the same item.
-  case conflicts
-  /// The user goes on while a change is on its way.
-  case changesDuringSends
-  /// The server refuses a save, once, with each code that is the app's to handle.
-  case refusedSaves
-  /// The server refuses a deletion, likewise.
-  case refusedDeletions
-  /// There is no storage left, and then there is.
-  case fullStorage
-  /// A change is made, and its answer gets lost.
-  case lostAnswers
-  /// The zone is removed, by another app or by the user in the settings.
-  case removedZones
-  /// The user resets encrypted data.
-  case encryptedDataReset
-  /// All change tokens expire.
-  case expiredTokens
-  /// People sign in and out, and others take their place.
-  case accounts
-  /// The app crashes at each step: before and after each callback, request and answer.
-  case crashes
-
-  /// What an app has that throws in this case.
-  var mainDefect: DelegateDefect {
-    switch self {
-    case .goodDay: .doesNotSync
-    case .conflicts: .conflictsDoNotConverge
-    case .changesDuringSends: .changeDuringSendLost
-    case .refusedSaves: .otherFailuresIgnored
-    case .refusedDeletions: .failedDeletionsIgnored
-    case .fullStorage: .quotaDropsEdits
-    case .lostAnswers: .lostAnswersLoseEdits
-    case .removedZones: .removedZoneKeepsData
-    case .encryptedDataReset: .encryptedDataResetLosesData
-    case .expiredTokens: .expiredTokenLosesChanges
-    case .accounts: .accountSwitchKeepsData
-    case .crashes: .crashLosesEdits
-    }
-  }
+extension DelegateConformance: CustomStringConvertible {
+  /// The app's name.
+  public var description: String { name }
 }

@@ -71,8 +71,8 @@ enum CanonicalText {
     return String(sum, radix: 16)
   }
 
-  static func count(_ number: Int, _ noun: String) -> String {
-    "\(number) \(noun)\(number == 1 ? "" : "s")"
+  static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
+    "\(number) \(number == 1 ? noun : plural ?? noun + "s")"
   }
 
   /// A name, in quotation marks where it could be taken for something else.

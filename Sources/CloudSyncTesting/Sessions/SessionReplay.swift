@@ -5,7 +5,7 @@ import Synchronization
 /// Answers as a server did in a session that `SessionRecorder` wrote down.
 ///
 /// The app must ask what it asked then, in the same order; calls that were under way together may
-/// come in any. The names of requests do not count, everything else does: an app whose records hold
+/// come in any, and who is signed in may be asked at any time. The names of requests do not count, everything else does: an app whose records hold
 /// new dates or random names needs its clock and names from the test. Another call is refused with
 /// `internalError`, and `check()` says what differs. May be used from any thread.
 public final class SessionReplay: CloudTransport {
@@ -17,6 +17,15 @@ public final class SessionReplay: CloudTransport {
     var sentAt: Int
     var answeredAt: Int
     var isServed = false
+
+    var isQuestionOfUser: Bool { call.request == .fetchCurrentUser }
+
+    /// Whether the app has to ask this yet.
+    var isExpected: Bool { !isServed && !isQuestionOfUser }
+
+    var result: Result<CloudReply, CloudError> {
+      answer ?? .failure(CloudError(.networkFailure, "the recorded session ends before the answer"))
+    }
   }
 
   private struct Contents {
@@ -25,6 +34,34 @@ public final class SessionReplay: CloudTransport {
     var listeners: [Int: @Sendable (CloudSignal) -> Void] = [:]
     var lastListener = 0
     var difference: SessionError?
+
+    var user: Result<CloudReply, CloudError>?
+
+    /// Who is signed in at this point of the session.
+    ///
+    /// Engines ask that when they like, so it may be asked more often than in the session, or less.
+    mutating func currentUser() -> Result<CloudReply, CloudError>? {
+      let questions = exchanges.indices.filter {
+        !exchanges[$0].isServed && exchanges[$0].isQuestionOfUser
+      }
+      let end = exchanges.first { $0.isExpected }?.answeredAt ?? .max
+      if let next = questions.first, exchanges[next].sentAt <= end || user == nil {
+        exchanges[next].isServed = true
+        user = exchanges[next].result
+      }
+      return user
+    }
+
+    /// Counts questions of who is signed in as asked that were asked before `place`.
+    mutating func passQuestions(before place: Int) {
+      for index in exchanges.indices
+      where exchanges[index].isQuestionOfUser && exchanges[index].sentAt < place
+        && !exchanges[index].isServed
+      {
+        exchanges[index].isServed = true
+        user = exchanges[index].result
+      }
+    }
 
     /// Takes the signals out that nothing before them waits for.
     mutating func takeDueSignals() -> [CloudSignal] {
@@ -93,7 +130,8 @@ public final class SessionReplay: CloudTransport {
   private static func answer(
     to call: CloudCall, _ contents: inout Contents
   ) -> Result<CloudReply, CloudError> {
-    let open = contents.exchanges.indices.filter { !contents.exchanges[$0].isServed }
+    if call.request == .fetchCurrentUser, let answer = contents.currentUser() { return answer }
+    let open = contents.exchanges.indices.filter { contents.exchanges[$0].isExpected }
     let end = open.first.map { contents.exchanges[$0].answeredAt } ?? 0
     let match = open.first { index in
       contents.exchanges[index].sentAt <= end
@@ -106,8 +144,8 @@ public final class SessionReplay: CloudTransport {
       return .failure(CloudError(.internalError, message))
     }
     contents.exchanges[match].isServed = true
-    return contents.exchanges[match].answer
-      ?? .failure(CloudError(.networkFailure, "the recorded session ends before the answer"))
+    contents.passQuestions(before: contents.exchanges[match].sentAt)
+    return contents.exchanges[match].result
   }
 
   private static func difference(_ call: CloudCall, from recorded: Exchange?) -> String {
@@ -132,7 +170,7 @@ public final class SessionReplay: CloudTransport {
   /// - Throws: `SessionError` with the first difference, or when calls of the session were not made.
   public func check() throws {
     let (difference, left) = contents.withLock { contents in
-      (contents.difference, contents.exchanges.filter { !$0.isServed })
+      (contents.difference, contents.exchanges.filter { $0.isExpected })
     }
     if let difference { throw difference }
     guard let first = left.first else { return }

@@ -4,13 +4,16 @@ import Synchronization
 /// Notes as a device's user starts them.
 final class TestedNotes: ConformingApp {
   private let notes: Notes
+  private let delegate: any CKSyncEngineDelegate
   private let engine: CKSyncEngine
 
-  init(_ surroundings: AppSurroundings) throws {
-    notes = try Notes(surroundings.folder)
+  init(_ surroundings: AppSurroundings, mistake: Mistake? = nil) throws {
+    let notes = try Notes(surroundings.folder)
+    self.notes = notes
+    delegate = mistake.map { MistakenDelegate(notes, $0) } ?? notes
     var configuration = CKSyncEngine.Configuration(
       database: surroundings.container.privateCloudDatabase,
-      stateSerialization: notes.contents.withLock { $0.state }, delegate: notes)
+      stateSerialization: notes.contents.withLock { $0.state }, delegate: delegate)
     configuration.automaticallySync = false
     configuration.clock = surroundings.clock
     engine = CKSyncEngine(configuration)

@@ -2,32 +2,8 @@ import CloudSyncTesting
 import Foundation
 import Testing
 
-@Suite("Two devices and one cloud")
-struct TwoDeviceTests {
-  @Test("A note goes from one device to the other, past a busy zone, a crash and a lost network")
-  func twoDevices() async throws {
-    let cloud = SimulatedCloud()
-    let phone = try cloud.device("phone") { try Notes($0.folder) }
-    let desk = try cloud.device("desk") { try Notes($0.folder) }
-
-    try phone.app.write("Bread, milk", as: "shopping", phone.engine)
-    cloud.fail(next: 2, with: .zoneBusy)
-    try await phone.sync()
-
-    try desk.crash()
-    try desk.restart()
-    try await desk.sync()
-    #expect(try desk.app.texts == ["shopping": "Bread, milk"])
-
-    desk.isOnline = false
-    try desk.app.write("Bread, tea", as: "shopping", desk.engine)
-    await #expect(throws: CKError.self) { try await desk.sync() }
-    desk.isOnline = true
-    try await desk.sync()
-    try await phone.sync()
-    #expect(try phone.app.texts == ["shopping": "Bread, tea"])
-  }
-
+@Suite("Simulated devices")
+struct DeviceTests {
   @Test("The clock of an engine that works by itself moves when the test says so")
   func virtualTime() async throws {
     let cloud = SimulatedCloud()
