@@ -2,8 +2,8 @@
 /// user does, and sees what a user sees.
 ///
 /// Items have names, and a text that tells versions apart; how the app keeps them is its own
-/// business. Nothing is to happen by itself: engines with `automaticallySync` off, and no timers but
-/// by the clock in `AppSurroundings`.
+/// business. Nothing is to happen by itself: engines have `automaticallySync` off, and timers go by
+/// the clock in `AppSurroundings`.
 public protocol ConformingApp: AnyObject, Sendable {
   /// Makes the item called `name`, or changes it, as its user does.
   ///

@@ -29,8 +29,8 @@ public struct DelegateConformance: Sendable {
   /// - Parameters:
   ///   - name: the app's name.
   ///   - zone: the zone the app keeps its items in; it is removed in some cases.
-  ///   - canEdit: whether items can be changed; of those that can't, two devices make different ones
-  ///     of the same name.
+  ///   - canEdit: whether items can be changed; of those that can't, two devices make different
+  ///     ones of the same name.
   ///   - tolerated: defects that the app has on purpose.
   ///   - launch: launches the app with the folder, container and clock it is given, as on a device
   ///     whose user starts it.

@@ -7,7 +7,7 @@ extension SimulatedCloud {
   /// - Parameters:
   ///   - name: the device's name, unique in this cloud.
   ///   - account: who is signed in; `nil` for nobody.
-  ///   - automaticallySync: whether the engine sends and fetches by itself, when the clock is moved.
+  ///   - automaticallySync: whether the engine works by itself, when the clock is moved.
   ///   - app: makes the delegate for one launch; called again at each restart.
   public func device<App: CKSyncEngineDelegate>(
     _ name: String, signedInAs account: String? = "alice", automaticallySync: Bool = false,

@@ -93,7 +93,8 @@ public final class RecordedEvents: Sendable {
 ///
 /// ```swift
 /// let recorder = EventRecorder(notes)
-/// let engine = CKSyncEngine(.init(database: database, stateSerialization: nil, delegate: recorder))
+/// let engine = CKSyncEngine(
+///   .init(database: database, stateSerialization: nil, delegate: recorder))
 /// ```
 ///
 /// Engines hold their delegates weakly, so keep it. A `SimulatedDevice` has one built in.

@@ -5,9 +5,10 @@ import Synchronization
 /// Answers as a server did in a session that `SessionRecorder` wrote down.
 ///
 /// The app must ask what it asked then, in the same order; calls that were under way together may
-/// come in any, and who is signed in may be asked at any time. The names of requests do not count, everything else does: an app whose records hold
-/// new dates or random names needs its clock and names from the test. Another call is refused with
-/// `internalError`, and `check()` says what differs. May be used from any thread.
+/// come in any, and who is signed in may be asked at any time. The names of requests do not
+/// count, everything else does: an app whose records hold new dates or random names needs its clock
+/// and names from the test. Another call is refused with `internalError`, and `check()` says what
+/// differs. May be used from any thread.
 public final class SessionReplay: CloudTransport {
   private struct Exchange {
     var number: Int
@@ -167,7 +168,7 @@ public final class SessionReplay: CloudTransport {
 
   /// Returns when all was as in the session, to its end.
   ///
-  /// - Throws: `SessionError` with the first difference, or when calls of the session were not made.
+  /// - Throws: `SessionError` with the first difference, or with what was not asked.
   public func check() throws {
     let (difference, left) = contents.withLock { contents in
       (contents.difference, contents.exchanges.filter { $0.isExpected })

@@ -1,7 +1,7 @@
 /// Two texts, line by line.
 struct LineDifference {
-  /// The lines of both: ` ` where they agree, `-` where only the expected one has it, `+` where only
-  /// the actual one has it.
+  /// The lines of both: ` ` where they agree, `-` where only the expected one has it, `+` where
+  /// only the actual one has it.
   ///
   /// Long stretches on which they agree are cut short.
   let text: String

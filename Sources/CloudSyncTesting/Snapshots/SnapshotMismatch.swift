@@ -42,7 +42,10 @@ public func assertSnapshot(
   }
   throw SnapshotMismatch(
     expected: expected, actual: actual,
-    "The value differs from the text in the source. Run the test with CLOUDSYNC_RECORD=1 to record it anew."
+    """
+    The value differs from the text in the source. Run the test with CLOUDSYNC_RECORD=1 to record \
+    it anew.
+    """
   )
 }
 
@@ -53,8 +56,8 @@ public func assertSnapshot(
 ///   - name: the file's name without its extension, unique in the folder: letters, digits, spaces,
 ///     dots, hyphens and underscores.
 ///   - normalization: generated names that are replaced by numbers before the comparison.
-/// - Throws: `SnapshotMismatch` with the difference, or when there is no such file; what writing the
-///   file throws.
+/// - Throws: `SnapshotMismatch` with the difference, or when there is no such file; what writing
+///   the file throws.
 public func assertSnapshot(
   of value: some Snapshotable, normalization: SnapshotNormalization = [.uuids, .users],
   named name: String, filePath: String = #filePath
