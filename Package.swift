@@ -159,7 +159,11 @@ let package = Package(
     tests("ExampleTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer"]),
     tests(
       "CloudSyncTestingTests",
-      ["CloudSyncTesting", "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport"],
+      [
+        "CloudSyncTesting", "CloudSync", "CloudProtocol", "Records", "TabStore", "ClipboardStore",
+        "GameResultStore",
+        "SyncSupport",
+      ],
       exclude: ["__Snapshots__"]),
     tests("HouseTests", []),
   ],

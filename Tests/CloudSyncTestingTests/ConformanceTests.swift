@@ -21,7 +21,7 @@ struct ConformanceTests {
   @Test("A delegate with one mistake is told that one", arguments: Mistake.allCases)
   func mistake(_ mistake: Mistake) async throws {
     let suite = DelegateConformance("Notes", zone: Notes.zone.zoneID) {
-      try TestedNotes($0, mistake: mistake)
+      try MistakenNotes($0, mistake)
     }
     let report = await suite.run(ConformanceCase.allCases.filter { $0 != .crashes })
     #expect(report.defects.contains(mistake.defect), "\(report)")
@@ -32,7 +32,7 @@ struct ConformanceTests {
   func tolerance() async throws {
     let suite = DelegateConformance(
       "Notes", zone: Notes.zone.zoneID, tolerating: [.quotaDropsEdits]
-    ) { try TestedNotes($0, mistake: .forgetsWhatDoesNotFit) }
+    ) { try MistakenNotes($0, .forgetsWhatDoesNotFit) }
     let report = await suite.run([.fullStorage])
     try report.check()
     #expect(report.description.contains("- quotaDropsEdits (tolerated): "))

@@ -14,7 +14,7 @@ struct DeviceTests {
     #expect(try cloud.contents().records.isEmpty, "nothing is sent before the clock moves")
     cloud.clock.advance(by: .seconds(60))
     await phone.events.wait(for: "sentRecordZoneChanges")
-    #expect(try cloud.contents().records.map(\.id.name) == ["shopping"])
+    #expect(try cloud.contents().records.map(\.recordID.recordName) == ["shopping"])
     #expect(cloud.clock.date.timeIntervalSince1970 == 1_767_225_660)
   }
 
@@ -28,7 +28,8 @@ struct DeviceTests {
 
     cloud.refuseSaves(of: "a", with: .batchRequestFailed)
     await #expect(throws: CKError.self) { try await phone.engine.sendChanges() }
-    #expect(try cloud.contents().records.map(\.id.name) == ["b"], "the other save was made")
+    #expect(
+      try cloud.contents().records.map(\.recordID.recordName) == ["b"], "the other save was made")
     try await phone.sync()
 
     cloud.loseAnswers()
@@ -69,8 +70,7 @@ struct DeviceTests {
   private func stored(_ cloud: SimulatedCloud) throws -> [String: String] {
     var texts: [String: String] = [:]
     for record in try cloud.contents().records {
-      guard case .string(let text)? = record.fields["text"]?.value else { continue }
-      texts[record.id.name] = text
+      texts[record.recordID.recordName] = record["text"] as? String
     }
     return texts
   }

@@ -2,8 +2,8 @@ import CloudSyncTesting
 import Foundation
 import Testing
 
-// What Docs/Testing.md prints, outside of a suite so that literals stand as they do there; a test of
-// the house compares them.
+// What Docs/Testing.md prints, outside of a suite so that literals stand as they do there; a test
+// of the house compares them.
 
 @Test func aNoteWaitsToBeSent() async throws {
   let phone = try SimulatedCloud().device("phone") { try Notes($0.folder) }

@@ -1,4 +1,4 @@
-import CloudSyncTesting
+import CloudProtocol
 import Synchronization
 
 /// The signals a listener heard.

@@ -1,5 +1,7 @@
+import CloudProtocol
 import CloudSyncTesting
 import Foundation
+import Records
 import Testing
 
 @Suite("Recorded sessions")

@@ -1,4 +1,4 @@
-import CloudProtocol
+import CloudSync
 import LoopbackServer
 
 extension DelegateConformance {
@@ -104,10 +104,10 @@ extension DelegateConformance {
   }
 
   func refusedSaves(_ report: inout ConformanceReport) async throws {
-    let codes: [(CloudError.Code, DelegateDefect)] =
+    let codes: [(CKError.Code, DelegateDefect)] =
       [(.batchRequestFailed, .batchFailuresNotQueuedAgain)]
       + [
-        CloudError.Code.limitExceeded, .internalError, .serverRejectedRequest, .invalidArguments,
+        CKError.Code.limitExceeded, .internalError, .serverRejectedRequest, .invalidArguments,
         .permissionFailure, .referenceViolation, .constraintViolation, .incompatibleVersion,
         .managedAccountRestricted, .zoneBusy, .serverResponseLost,
       ].map { ($0, .otherFailuresIgnored) }
@@ -124,7 +124,7 @@ extension DelegateConformance {
   }
 
   func refusedDeletions(_ report: inout ConformanceReport) async throws {
-    let codes: [CloudError.Code] = [
+    let codes: [CKError.Code] = [
       .batchRequestFailed, .limitExceeded, .internalError, .serverRejectedRequest,
       .permissionFailure, .zoneBusy,
     ]

@@ -1,4 +1,4 @@
-public import CloudProtocol
+import CloudProtocol
 public import CloudSync
 public import LoopbackServer
 import Records
@@ -13,11 +13,11 @@ extension SimulatedCloud {
   ///   - kind: only requests of this kind.
   ///   - device: only requests of the device of this name.
   public func fail(
-    next count: Int = 1, with code: CloudError.Code, retryAfter: Double? = nil,
+    next count: Int = 1, with code: CKError.Code, retryAfter: Double? = nil,
     of kind: RequestKind? = nil, from device: String? = nil
   ) {
     server.controls.fail(
-      next: count, with: code, retryAfter: retryAfter,
+      next: count, with: code.value, retryAfter: retryAfter,
       in: RequestScope(kind: kind, device: device))
   }
 
@@ -35,7 +35,7 @@ extension SimulatedCloud {
   ///   - name: only saves of the record of this name.
   ///   - device: only saves by the device of this name.
   public func refuseSaves(
-    next count: Int = 1, of name: String? = nil, with code: CloudError.Code,
+    next count: Int = 1, of name: String? = nil, with code: CKError.Code,
     from device: String? = nil
   ) {
     refuse(code, name, isDeletion: false, device, count)
@@ -47,18 +47,19 @@ extension SimulatedCloud {
   ///   - name: only deletions of the record of this name.
   ///   - device: only deletions by the device of this name.
   public func refuseDeletions(
-    next count: Int = 1, of name: String? = nil, with code: CloudError.Code,
+    next count: Int = 1, of name: String? = nil, with code: CKError.Code,
     from device: String? = nil
   ) {
     refuse(code, name, isDeletion: true, device, count)
   }
 
   private func refuse(
-    _ code: CloudError.Code, _ name: String?, isDeletion: Bool, _ device: String?, _ count: Int
+    _ code: CKError.Code, _ name: String?, isDeletion: Bool, _ device: String?, _ count: Int
   ) {
     refusals.add(
       RefusalBook.Rule(
-        error: CloudError(code, "a fault set up by the test"), name: name, isDeletion: isDeletion,
+        error: CloudError(code.value, "a fault set up by the test"), name: name,
+        isDeletion: isDeletion,
         device: device, remaining: count))
   }
 

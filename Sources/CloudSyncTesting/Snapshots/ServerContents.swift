@@ -1,28 +1,28 @@
-import CloudProtocol
+public import CloudSync
 public import LoopbackServer
-public import Records
+import Records
 
 /// What a server holds of one account in one container: its zones with their records, by name.
-public struct ServerContents: Hashable, Sendable, Snapshotable {
+public struct ServerContents: Sendable, Snapshotable {
   /// The zones that are there; one that holds nothing has no records.
-  public var zones: [ZoneID]
+  public var zoneIDs: [CKRecordZone.ID]
 
   /// Zones that are gone, and why.
-  public var deletedZones: [ZoneDeletion]
+  public var deletions: [CKDatabase.DatabaseChange.Deletion]
 
   /// The records, by zone and name.
-  public var records: [Record]
+  public var records: [CKRecord]
 
   /// A line for each zone and record, and one for each field; without tags and dates.
   public var snapshotText: String {
     var lines: [String] = []
-    for zone in zones {
+    for zone in zoneIDs {
       lines.append("zone \(CanonicalText.zone(zone))")
-      for record in records where record.id.zone == zone {
-        lines += CanonicalText.record(record, indent: "  ")
+      for record in records where record.recordID.zoneID == zone {
+        lines += CanonicalText.record(record.value, indent: "  ")
       }
     }
-    lines += deletedZones.map { "gone \(CanonicalText.zone($0.zone)): \($0.reason)" }
+    lines += deletions.map { "gone \(CanonicalText.zone($0.zoneID)): \($0.reason)" }
     return lines.isEmpty ? "nothing" : lines.joined(separator: "\n")
   }
 }
@@ -33,9 +33,15 @@ extension LoopbackServer {
   /// - Throws: `unknownItem` when there is no such account.
   public func contents(of account: String, container: String) throws -> ServerContents {
     let zones = try zones(container: container, account: account)
+    let records = try zones.flatMap {
+      try self.records(in: $0, container: container, account: account)
+    }
     return ServerContents(
-      zones: zones, deletedZones: try deletedZones(container: container, account: account),
-      records: try zones.flatMap { try records(in: $0, container: container, account: account) })
+      zoneIDs: zones.map { CKRecordZone.ID($0) },
+      deletions: try deletedZones(container: container, account: account).map {
+        CKDatabase.DatabaseChange.Deletion($0)
+      },
+      records: records.map { CKRecord.face(of: $0) })
   }
 }
 

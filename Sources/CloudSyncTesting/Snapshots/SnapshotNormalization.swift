@@ -6,10 +6,10 @@ public struct SnapshotNormalization: OptionSet, Sendable {
   /// Wraps the bits.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// `<uuid 1>`, `<uuid 2>`, ... for UUIDs, in the order in which they first appear.
+  /// Numbers UUIDs, as `<uuid 1>`, in the order in which they first appear.
   public static let uuids = SnapshotNormalization(rawValue: 1)
 
-  /// `<user 1>`, `<user 2>`, ... for user record names, likewise.
+  /// Numbers user record names, as `<user 1>`, likewise.
   public static let users = SnapshotNormalization(rawValue: 2)
 
   func applied(to text: String) -> String {

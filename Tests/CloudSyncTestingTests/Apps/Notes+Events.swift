@@ -1,4 +1,4 @@
-import CloudSyncTesting
+import CloudSync
 import Foundation
 import Synchronization
 

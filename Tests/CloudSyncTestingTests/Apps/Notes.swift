@@ -1,4 +1,4 @@
-import CloudSyncTesting
+import CloudSync
 import Foundation
 import Synchronization
 
@@ -28,6 +28,8 @@ final class Notes: CKSyncEngineDelegate {
     contents = Mutex(
       try data.map { try JSONDecoder().decode(Contents.self, from: $0) } ?? Contents())
   }
+
+  var savedState: CKSyncEngine.State.Serialization? { contents.withLock { $0.state } }
 
   var texts: [String: String] { contents.withLock { $0.texts } }
 
