@@ -161,8 +161,7 @@ let package = Package(
       "CloudSyncTestingTests",
       [
         "CloudSyncTesting", "CloudSync", "CloudProtocol", "Records", "TabStore", "ClipboardStore",
-        "GameResultStore",
-        "SyncSupport",
+        "GameResultStore", "IdeaStore", "AnnotationStore", "SyncSupport",
       ],
       exclude: ["__Snapshots__"]),
     tests("HouseTests", []),

@@ -54,6 +54,10 @@ import Testing
   DelegateConformance(
     "GameResultStore", zone: CKRecordZone.ID(zoneName: "UserDataZone"), canEdit: false
   ) { try TestedResults($0) },
+  DelegateConformance("IdeaStore", zone: CKRecordZone.ID.default) { try TestedIdeas($0) },
+  DelegateConformance("AnnotationStore", zone: CKRecordZone.ID(zoneName: "AnnotationsZone")) {
+    try TestedAnnotations($0)
+  },
 ])
 func theExampleStoresConform(_ suite: DelegateConformance) async throws {
   try await suite.run().check()

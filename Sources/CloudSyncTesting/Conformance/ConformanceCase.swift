@@ -25,6 +25,9 @@ public enum ConformanceCase: String, Hashable, Sendable, CaseIterable {
   /// The app crashes at each step: before and after each callback, request and answer.
   case crashes
 
+  /// Whether the app's zone has to be one that can be removed.
+  var removesZones: Bool { self == .removedZones || self == .encryptedDataReset }
+
   /// What an app has that throws in this case.
   var mainDefect: DelegateDefect {
     switch self {
