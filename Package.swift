@@ -161,7 +161,7 @@ let package = Package(
       "CloudSyncTestingTests",
       [
         "CloudSyncTesting", "CloudSync", "CloudProtocol", "Records", "TabStore", "ClipboardStore",
-        "GameResultStore", "IdeaStore", "AnnotationStore", "SyncSupport",
+        "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore", "SyncSupport",
       ],
       exclude: ["__Snapshots__"]),
     tests("HouseTests", []),

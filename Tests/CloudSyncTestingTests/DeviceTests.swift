@@ -67,6 +67,45 @@ struct DeviceTests {
     #expect(app.texts.isEmpty)
   }
 
+  @Test("A clock that leaps ends short sleeps at once, and long ones when it is moved")
+  func leaps() async throws {
+    let clock = SimulatedClock(leapingOver: .seconds(10))
+    try await clock.sleep(until: clock.now.advanced(by: .seconds(10)))
+    #expect(clock.now.sinceStart == .seconds(10) && clock.sleeperCount == 0)
+    async let long: Void = clock.sleep(until: clock.now.advanced(by: .seconds(11)))
+    await clock.waitForSleepers()
+    #expect(clock.timeToNextSleeper == .seconds(11))
+    clock.advance(by: .seconds(11))
+    try await long
+    let cancelled = Task { try await clock.sleep(until: clock.now.advanced(by: .seconds(99))) }
+    await clock.waitForSleepers()
+    cancelled.cancel()
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+  }
+
+  @Test("A recorder notes events and batches in front of any delegate")
+  func recorder() async throws {
+    let cloud = SimulatedCloud()
+    let notes = try cloud.launch(on: "phone") { surroundings in
+      let notes = try Notes(surroundings.folder)
+      let recorder = EventRecorder(notes)
+      var configuration = CKSyncEngine.Configuration(
+        database: surroundings.container.privateCloudDatabase, stateSerialization: nil,
+        delegate: recorder)
+      configuration.automaticallySync = false
+      configuration.clock = surroundings.clock
+      return (notes: notes, recorder: recorder, engine: CKSyncEngine(configuration))
+    }
+    let app = try notes.app
+    app.notes.write("Bread", as: "shopping", app.engine)
+    try await app.engine.sendChanges()
+    let batch = app.recorder.events.all.first { $0.name == "batch" }
+    #expect(batch?.batch?.recordsToSave.map(\.recordID.recordName) == ["shopping"])
+    #expect(batch?.text == "batch\n  save Note Notes/shopping\n    text: \"Bread\"")
+    #expect(app.recorder.events.snapshotText == notes.events.snapshotText)
+    #expect(throws: DeviceError.self) { try notes.engine }
+  }
+
   private func stored(_ cloud: SimulatedCloud) throws -> [String: String] {
     var texts: [String: String] = [:]
     for record in try cloud.contents().records {

@@ -58,6 +58,10 @@ import Testing
   DelegateConformance("AnnotationStore", zone: CKRecordZone.ID(zoneName: "AnnotationsZone")) {
     try TestedAnnotations($0)
   },
+  DelegateConformance(
+    "AchievementStore", zone: CKRecordZone.ID(zoneName: "AchievementsZone"), canDelete: false,
+    tolerating: [.signInDropsEdits]
+  ) { try TestedAchievements($0) },
 ])
 func theExampleStoresConform(_ suite: DelegateConformance) async throws {
   try await suite.run().check()

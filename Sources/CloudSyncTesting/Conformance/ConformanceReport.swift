@@ -20,7 +20,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   /// How many crashes were tried.
   public internal(set) var crashCount = 0
 
-  /// Defects that the app has on purpose.
+  /// Defects that the app is known to have.
   public let tolerated: Set<DelegateDefect>
 
   init(name: String, tolerated: Set<DelegateDefect>) {
@@ -28,7 +28,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
     self.tolerated = tolerated
   }
 
-  /// All that is wrong, on purpose or not.
+  /// All that is wrong, known or not.
   public var defects: Set<DelegateDefect> { Set(findings.map(\.defect)) }
 
   /// Whether there is nothing wrong but what is tolerated.

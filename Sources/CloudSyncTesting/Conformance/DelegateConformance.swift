@@ -20,7 +20,10 @@ public struct DelegateConformance: Sendable {
   /// Whether the app's users can change an item after they made it.
   public let canEdit: Bool
 
-  /// Defects the app has on purpose; the report names them without failing.
+  /// Whether the app's users can delete an item.
+  public let canDelete: Bool
+
+  /// Defects the app is known to have; the report names them without failing.
   public let tolerated: Set<DelegateDefect>
 
   let launch: @Sendable (AppSurroundings) async throws -> any ConformingApp
@@ -32,17 +35,19 @@ public struct DelegateConformance: Sendable {
   ///   - zone: the zone the app keeps its items in; it is removed in some cases.
   ///   - canEdit: whether items can be changed; of those that can't, two devices make different
   ///     ones of the same name.
-  ///   - tolerated: defects that the app has on purpose.
+  ///   - canDelete: whether items can be deleted.
+  ///   - tolerated: defects that the app is known to have, on purpose or until they are mended.
   ///   - launch: launches the app with the folder, container and clock it is given, as on a device
   ///     whose user starts it.
   public init(
-    _ name: String, zone: CKRecordZone.ID, canEdit: Bool = true,
+    _ name: String, zone: CKRecordZone.ID, canEdit: Bool = true, canDelete: Bool = true,
     tolerating tolerated: Set<DelegateDefect> = [],
     launch: @escaping @Sendable (AppSurroundings) async throws -> any ConformingApp
   ) {
     self.name = name
     self.zone = zone
     self.canEdit = canEdit
+    self.canDelete = canDelete
     self.tolerated = tolerated
     self.launch = launch
   }
@@ -55,7 +60,7 @@ public struct DelegateConformance: Sendable {
   public func run(_ cases: [ConformanceCase] = ConformanceCase.allCases) async -> ConformanceReport
   {
     var report = ConformanceReport(name: name, tolerated: tolerated)
-    for one in cases where zone != .default || !one.removesZones {
+    for one in cases where applies(one) {
       let before = report.findings
       do {
         try await run(one, &report)
@@ -68,6 +73,10 @@ public struct DelegateConformance: Sendable {
     }
     report.sort()
     return report
+  }
+
+  private func applies(_ one: ConformanceCase) -> Bool {
+    (zone != .default || !one.removesZones) && (canDelete || one != .refusedDeletions)
   }
 
   private func run(_ one: ConformanceCase, _ report: inout ConformanceReport) async throws {
