@@ -26,6 +26,21 @@ enum Mistake: String, CaseIterable {
     }
   }
 
+  /// Where that shows.
+  var revealing: ConformanceCase {
+    switch self {
+    case .forgetsBatchFailures, .forgetsOtherFailures: .refusedSaves
+    case .forgetsWhatDoesNotFit: .fullStorage
+    case .forgetsFailedDeletions: .refusedDeletions
+    case .overlooksConflicts: .conflicts
+    case .overlooksFetchedDeletions: .goodDay
+    case .overlooksAccountChanges, .takesSwitchForSignIn: .accounts
+    case .overlooksRemovedZones, .takesRemovalForReset: .removedZones
+    case .takesResetForRemoval: .encryptedDataReset
+    case .overlooksThatAZoneStartsOver: .expiredTokens
+    }
+  }
+
   /// The event as it is misread; `nil` when it is overlooked.
   func misread(
     _ event: CKSyncEngine.Event, pending: [CKSyncEngine.PendingRecordZoneChange]
