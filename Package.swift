@@ -37,10 +37,12 @@ func store(
 }
 
 func tests(
-  _ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
+  _ name: String, _ dependencies: [Target.Dependency], exclude excluded: [String] = [],
+  resources: [Resource] = []
 ) -> Target {
   .testTarget(
-    name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+    name: name, dependencies: dependencies, exclude: excluded, resources: resources,
+    swiftSettings: strict)
 }
 
 let package = Package(
@@ -49,6 +51,7 @@ let package = Package(
   products: [
     .library(name: "CloudSync", targets: ["CloudSync"]),
     .library(name: "LoopbackServer", targets: ["LoopbackServer", "LoopbackHTTP"]),
+    .library(name: "CloudSyncTesting", targets: ["CloudSyncTesting"]),
     .executable(name: "cloudsync", targets: ["cloudsync"]),
     .executable(name: "stores", targets: ["stores"]),
   ],
@@ -154,6 +157,13 @@ let package = Package(
         "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records",
       ]),
     tests("ExampleTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer"]),
+    tests(
+      "CloudSyncTestingTests",
+      [
+        "CloudSyncTesting", "CloudSync", "CloudProtocol", "Records", "TabStore", "ClipboardStore",
+        "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore", "SyncSupport",
+      ],
+      exclude: ["__Snapshots__"]),
     tests("HouseTests", []),
   ],
   swiftLanguageModes: [.v6]

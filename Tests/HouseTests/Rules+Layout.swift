@@ -1,7 +1,7 @@
 /// What ships with a Swift toolchain; nothing else may be imported from outside the package.
 private let toolchainModules: Set<String> = [
   "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "Synchronization",
-  "Observation", "Testing", "Glibc", "Musl", "Darwin", "Android", "WinSDK", "CloudKit",
+  "Observation", "Testing", "XCTest", "Glibc", "Musl", "Darwin", "Android", "WinSDK", "CloudKit",
   "PackageDescription", "os",
 ]
 

@@ -1,6 +1,9 @@
 /// Where the README's example is compiled and run.
 private let examplePath = "Tests/CloudSyncTests/ReadmeExampleTests.swift"
 
+/// Where the examples of Docs/Testing.md are compiled and run.
+private let kitTestsPath = "Tests/CloudSyncTestingTests"
+
 extension HouseRule {
   static let proseRules: [HouseRule] = [
     HouseRule(
@@ -42,25 +45,7 @@ extension HouseRule {
 
     HouseRule(
       name: "The README's example is the one the tests run",
-      check: { tree in
-        guard let readme = tree["README.md"] else {
-          return [Fault(place: "README.md", message: "there is none")]
-        }
-        guard let test = tree[examplePath] else { return [] }
-        let examples = readme.codeBlocks(in: "swift")
-        if examples.isEmpty {
-          return [Fault(place: "README.md", message: "no example in Swift")]
-        }
-        return examples.enumerated().compactMap { index, example in
-          let file = SourceFile(path: "README.swift", text: example)
-          let imports = file.imports.map(\.module).filter { module in
-            !test.imports.contains { $0.module == module }
-          }
-          guard !imports.isEmpty || !test.contains(codeOf: file) else { return nil }
-          let message = "example \(index + 1) differs from \(examplePath)"
-          return Fault(place: "README.md", message: message)
-        }
-      },
+      check: { $0.exampleFaults(in: "README.md", compiledUnder: examplePath) },
       broken: [
         ([:], ["README.md"]),
         (["README.md": "# A", examplePath: "f()"], ["README.md"]),
@@ -75,6 +60,30 @@ extension HouseRule {
         [
           "README.md": "```sh\nmake\n```\n```swift\nimport A\nf(1,\n  2)\n```",
           examplePath: "import A\nimport Testing\nfunc g() {\n  f(1, 2)  // 3\n}",
+        ]
+      ]),
+
+    HouseRule(
+      name: "Every example in Docs/Testing.md is one the tests run",
+      check: { $0.exampleFaults(in: "Docs/Testing.md", compiledUnder: kitTestsPath) },
+      broken: [
+        ([:], ["Docs/Testing.md"]),
+        (
+          ["Docs/Testing.md": "```swift\nf(1)\n```", "\(kitTestsPath)/A.swift": "f(2)"],
+          ["Docs/Testing.md"]
+        ),
+        (
+          [
+            "Docs/Testing.md": "```swift\nf()\ng()\n```", "\(kitTestsPath)/A.swift": "f()",
+            "\(kitTestsPath)/B.swift": "g()",
+          ],
+          ["Docs/Testing.md"]
+        ),
+      ],
+      kept: [
+        [
+          "Docs/Testing.md": "```swift\nf()\n```\n```swift\ng()\n```",
+          "\(kitTestsPath)/A.swift": "f()", "\(kitTestsPath)/B/B.swift": "g()",
         ]
       ]),
   ]
@@ -163,6 +172,25 @@ extension SourceFile {
 }
 
 extension SourceTree {
+  /// What the examples of a page have that no file at or under `path` has; each example has to
+  /// stand in one file, with all its imports.
+  fileprivate func exampleFaults(in page: String, compiledUnder path: String) -> [Fault] {
+    guard let text = self[page] else { return [Fault(place: page, message: "there is none")] }
+    let tests = files.filter { $0.path == path || $0.path.hasPrefix(path + "/") }
+    if tests.isEmpty, page == "README.md" { return [] }
+    let examples = text.codeBlocks(in: "swift")
+    if examples.isEmpty { return [Fault(place: page, message: "no example in Swift")] }
+    return examples.enumerated().compactMap { index, example in
+      let file = SourceFile(path: "Example.swift", text: example)
+      let isCompiled = tests.contains { test in
+        let imported = Set(test.imports.map(\.module))
+        return imported.isSuperset(of: file.imports.map(\.module)) && test.contains(codeOf: file)
+      }
+      guard !isCompiled else { return nil }
+      return Fault(place: page, message: "example \(index + 1) differs from \(path)")
+    }
+  }
+
   /// Whether a link leads to a file, a folder or a heading; addresses on the web are taken for
   /// granted.
   fileprivate func resolves(_ target: String, from file: SourceFile) -> Bool {

@@ -81,6 +81,15 @@ public final class CKContainer: NSObject, Sendable {
         container: identifier, environment: environment, transport: transport))
   }
 
+  /// A container whose engines talk to what `interception` puts before their delegates.
+  package convenience init(
+    identifier: String, transport: any CloudTransport, interception: any DelegateInterception
+  ) {
+    self.init(
+      connection: CloudConnection(
+        container: identifier, transport: transport, interception: interception))
+  }
+
   /// The database of a kind: the same object as the property of that name.
   public func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
     switch databaseScope {

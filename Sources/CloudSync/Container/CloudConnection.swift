@@ -19,13 +19,18 @@ package final class CloudConnection: Sendable {
   /// Which of the container's two worlds.
   package let environment: CloudEnvironment
 
+  /// What stands between engines and their delegates; `nil` but in tests.
+  package let interception: (any DelegateInterception)?
+
   private let state = Mutex(State())
 
   /// Makes a connection; without a transport one is asked for at the first request.
   package init(
     container: String, environment: CloudEnvironment = .development,
-    transport: (any CloudTransport)?, surroundings: CloudSyncEnvironment = .inForce
+    transport: (any CloudTransport)?, surroundings: CloudSyncEnvironment = .inForce,
+    interception: (any DelegateInterception)? = nil
   ) {
+    self.interception = interception
     self.surroundings = surroundings
     self.container = container
     self.environment = environment

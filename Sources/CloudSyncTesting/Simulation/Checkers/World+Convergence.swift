@@ -27,7 +27,7 @@ extension World {
     }
   }
 
-  private func check(_ device: SimulatedDevice) {
+  private func check(_ device: WorldDevice) {
     guard let machine = device.machine else { return }
     let name = device.name
     if machine.stage != .idle && machine.stage != .dormant {
@@ -58,7 +58,7 @@ extension World {
     }
   }
 
-  private func compare(_ device: SimulatedDevice, _ place: Int, with record: Record?) {
+  private func compare(_ device: WorldDevice, _ place: Int, with record: Record?) {
     let entry = device.app.entries[place]
     let path = layout.records[place].path
     if entry.isDirty {
@@ -78,7 +78,7 @@ extension World {
   }
 }
 
-extension SimulatedDevice {
+extension WorldDevice {
   /// Whether nothing is left to send.
   var isSettled: Bool {
     guard let machine else { return true }

@@ -33,7 +33,7 @@ extension World {
     case account, administration, expiry, serverRestart, outage, quota, poke
   }
 
-  private func perform(_ action: Action, on device: SimulatedDevice) throws {
+  private func perform(_ action: Action, on device: WorldDevice) throws {
     trace.mix(device.number)
     switch action {
     case .edit, .delete, .deleteZone, .retryBlocked, .manualFetch, .manualSend, .cancel, .poke:
@@ -68,7 +68,7 @@ extension World {
   }
 
   /// Somebody uses the app.
-  private func use(_ device: SimulatedDevice, _ action: Action) {
+  private func use(_ device: WorldDevice, _ action: Action) {
     device.patience.noteCause()
     let moment = Moment(.milliseconds(now))
     let place = random.below(layout.records.count)
@@ -104,7 +104,7 @@ extension World {
     }
   }
 
-  private func changeAccount(of device: SimulatedDevice) {
+  private func changeAccount(of device: WorldDevice) {
     let next = random.below(options.accountCount + 1)
     device.account = next == 0 ? nil : next
     note("\(device.name): \(device.account.map { "account \($0)" } ?? "nobody") is signed in")
@@ -113,7 +113,7 @@ extension World {
     if random.chance(0.2) { post(.accountSignal(device: device.number), after: delay()) }
   }
 
-  func crash(_ device: SimulatedDevice) {
+  func crash(_ device: WorldDevice) {
     note("\(device.name) crashes")
     let state = device.crash(&random)
     device.nextState = state
@@ -152,7 +152,7 @@ extension World {
       .serviceUnavailable, .networkFailure, .requestRateLimited, .zoneBusy, .notAuthenticated,
       .accountTemporarilyUnavailable, .internalError, .quotaExceeded, .operationCancelled,
     ]
-    cloud.outage = SimulatedCloud.Outage(
+    cloud.outage = WorldCloud.Outage(
       until: now + random.number(in: 60_000...20_000_000), code: random.pick(codes),
       device: random.chance(0.5) ? random.below(devices.count) : nil,
       sparesAccountQuestions: random.chance(0.7))

@@ -16,7 +16,7 @@ extension World {
   }
 
   /// A device sends a request; it may be lost, doubled or late.
-  func send(_ request: OutgoingRequest, from device: SimulatedDevice) {
+  func send(_ request: OutgoingRequest, from device: WorldDevice) {
     note("\(device.name) asks \(request.request.summary) as \(request.requestID)")
     let call = CloudCall(
       container: WorldLayout.container, database: .private, expectedUser: request.expectedUser,

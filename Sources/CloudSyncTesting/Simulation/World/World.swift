@@ -12,8 +12,8 @@ final class World {
   var options: WorldOptions
   var random: SeededRandom
   let layout: WorldLayout
-  var cloud: SimulatedCloud
-  var devices: [SimulatedDevice]
+  var cloud: WorldCloud
+  var devices: [WorldDevice]
   var messages = MessageQueue()
   let findings = Findings()
   var trace = TraceHash()
@@ -49,11 +49,11 @@ final class World {
     self.layout = layout
     self.options = options
     let findings = findings
-    cloud = SimulatedCloud(
+    cloud = WorldCloud(
       seed: seed, layout: layout, rates: options.server, machine: machine, storage: storage,
       findings: findings)
     devices = (0..<options.deviceCount).map {
-      SimulatedDevice(number: $0, layout: layout, findings: findings, random: &random)
+      WorldDevice(number: $0, layout: layout, findings: findings, random: &random)
     }
     for device in devices {
       device.plantedBugs = bug?.inDevices ?? []

@@ -3,7 +3,7 @@ import CloudProtocol
 import Records
 
 /// What goes wrong at the server, and what others do to its zones.
-extension SimulatedCloud {
+extension WorldCloud {
   /// Why a request is turned away before the machine sees it.
   func errorAtTheDoor(
     _ call: CloudCall, _ device: Int, _ now: Int, _ random: inout SeededRandom

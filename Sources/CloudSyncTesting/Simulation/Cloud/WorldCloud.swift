@@ -4,7 +4,7 @@ import Records
 
 /// The server: the cloud's machine over storage in memory, with a door where requests are turned
 /// away, and an oracle that judges every answer.
-struct SimulatedCloud {
+struct WorldCloud {
   /// A time in which every request of some kind fails.
   struct Outage {
     var until: Int

@@ -3,7 +3,7 @@ import Records
 import SyncMachine
 
 /// Carrying out the machine's instructions, one a step.
-extension SimulatedDevice {
+extension WorldDevice {
   /// What a step of the device asks of the world.
   enum Outcome {
     case nothing

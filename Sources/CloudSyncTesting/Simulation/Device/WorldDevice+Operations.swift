@@ -2,7 +2,7 @@ import Records
 import SyncMachine
 
 /// What the app asks of the engine by hand.
-extension SimulatedDevice {
+extension WorldDevice {
   /// Somebody who waits.
   func newWaiter() -> Waiter {
     lastWaiter += 1

@@ -2,7 +2,7 @@ import Records
 import SyncMachine
 
 /// Starts and crashes.
-extension SimulatedDevice {
+extension WorldDevice {
   /// Starts the app from `app` and `state` as they came from disk.
   func start(from stored: SyncState, at now: Int) {
     session += 1

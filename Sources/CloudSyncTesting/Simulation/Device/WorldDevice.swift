@@ -3,7 +3,7 @@ import Records
 import SyncMachine
 
 /// One device: a machine, the app above it, what both keep on disk, and the checkers that watch.
-final class SimulatedDevice {
+final class WorldDevice {
   /// How the app keeps its data and the engine's state.
   enum Persistence: CaseIterable {
     /// Both in one transaction, at a state update or later or never.

@@ -1,0 +1,149 @@
+import CloudProtocol
+import CloudSync
+import LoopbackServer
+import Synchronization
+
+/// A device on which an app is put through its paces: launched, crashed and launched again.
+final class TestedDevice: Sendable {
+  /// Ends the app when a number of steps was reached.
+  struct CrashPlan: Sendable {
+    var steps = 0
+    var crashAt: Int?
+    var crashedIn: String?
+    /// What the folder held when the app crashed.
+    var wreck: DeviceFolder?
+  }
+
+  private struct Contents {
+    var folder: DeviceFolder
+    var app: (any ConformingApp)?
+    var launch: Launch?
+    var plan = CrashPlan()
+  }
+
+  let link: LoopbackDevice
+  let cloud: SimulatedCloud
+  private let launchApp: @Sendable (AppSurroundings) async throws -> any ConformingApp
+  private let contents: Mutex<Contents>
+
+  init(
+    _ name: String, in cloud: SimulatedCloud, account: String?,
+    launchApp: @escaping @Sendable (AppSurroundings) async throws -> any ConformingApp
+  ) async throws {
+    self.cloud = cloud
+    self.launchApp = launchApp
+    link = cloud.server.device(name, signedInAs: account)
+    contents = Mutex(Contents(folder: try DeviceFolder()))
+    try await start()
+  }
+
+  deinit { contents.withLock { $0.launch }?.end() }
+
+  var plan: CrashPlan { contents.withLock { $0.plan } }
+
+  /// Lets the app crash at the step of this number, counted from 0 and from now.
+  func plan(crashAt step: Int?) {
+    contents.withLock { $0.plan = CrashPlan(crashAt: step) }
+  }
+
+  private func start() async throws {
+    let folder = contents.withLock { $0.folder }
+    let launch = Launch(
+      RefusingTransport(link, device: link.name, book: cloud.refusals), events: RecordedEvents(),
+      step: { [weak self] step in self?.reached(step) })
+    contents.withLock { $0.launch = launch }
+    let app = try await launchApp(
+      AppSurroundings(
+        device: link.name, folder: folder.url,
+        container: CKContainer(
+          identifier: cloud.containerIdentifier, transport: launch, interception: launch),
+        clock: cloud.clock))
+    contents.withLock { $0.app = app }
+  }
+
+  private func reached(_ step: LaunchStep) {
+    let launch: Launch? = contents.withLock { contents in
+      defer { contents.plan.steps += 1 }
+      guard contents.plan.crashAt == contents.plan.steps, contents.plan.wreck == nil,
+        let wreck = try? DeviceFolder(copying: contents.folder.url)
+      else { return nil }
+      contents.plan.wreck = wreck
+      contents.plan.crashedIn = step.text
+      return contents.launch
+    }
+    launch?.end()
+  }
+
+  /// Ends the app between two steps, and launches it again.
+  func relaunch() async throws {
+    try end(DeviceFolder(copying: contents.withLock { $0.folder.url }))
+    try await start()
+  }
+
+  /// Launches the app again when it crashed.
+  func recover() async throws {
+    guard let wreck = contents.withLock({ $0.plan.wreck }), launchHasEnded else { return }
+    end(wreck)
+    try await start()
+  }
+
+  /// Does what a user does, and once more when the app crashed before it was done.
+  func surely(_ body: () async throws -> Void) async throws {
+    try await recover()
+    try await body()
+    guard launchHasEnded else { return }
+    try await recover()
+    try await body()
+  }
+
+  private var launchHasEnded: Bool { contents.withLock { $0.launch?.hasEnded ?? false } }
+
+  private func end(_ folder: DeviceFolder) {
+    let old = contents.withLock { contents in
+      defer {
+        contents.app = nil
+        contents.folder = folder
+      }
+      return (contents.launch, contents.app)
+    }
+    old.0?.end()
+  }
+
+  private func running() throws -> any ConformingApp {
+    guard let app = contents.withLock({ $0.app }) else {
+      throw DeviceError("The app on \(link.name) could not be launched.")
+    }
+    return app
+  }
+
+  func write(_ text: String, as name: String) async throws {
+    try await running().write(text, as: name)
+  }
+
+  func delete(_ name: String) async throws { try await running().delete(name) }
+
+  /// What the user sees.
+  func items() async throws -> [String: String] { try await running().items }
+
+  /// One sync; what it throws is the app's business.
+  func sync() async throws {
+    let app = try running()
+    do { try await app.sync() } catch { cloud.clock.advance(by: .seconds(30)) }
+  }
+
+  /// Syncs until nothing more can come of it.
+  func settle() async throws {
+    for _ in 0..<3 { try await sync() }
+  }
+}
+
+extension LaunchStep {
+  fileprivate var text: String {
+    switch self {
+    case .beforeCallback(let name): "before \(name) was delivered"
+    case .afterCallback(let name): "after \(name) was delivered"
+    case .beforeRequest(let request): "before \(RequestKind(request).rawValue) left"
+    case .beforeAnswer(let request): "before the answer to \(RequestKind(request).rawValue)"
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import CloudProtocol
+import Records
+import Synchronization
+
+/// Which changes are refused one by one, as a server does that takes the rest of a request.
+final class RefusalBook: Sendable {
+  struct Rule: Sendable {
+    var error: CloudError
+    /// The records, by name; `nil` for any.
+    var name: String?
+    /// Saves or deletions; `nil` for both.
+    var isDeletion: Bool?
+    var device: String?
+    var remaining: Int
+  }
+
+  private let rules = Mutex<[Rule]>([])
+
+  func add(_ rule: Rule) {
+    if rule.remaining > 0 { rules.withLock { $0.append(rule) } }
+  }
+
+  func clear() { rules.withLock { $0 = [] } }
+
+  /// The error for a change, which counts as refused once with it.
+  func refusal(_ record: RecordID, isDeletion: Bool, device: String) -> CloudError? {
+    rules.withLock { rules in
+      let place = rules.firstIndex { rule in
+        (rule.name ?? record.name) == record.name && (rule.device ?? device) == device
+          && (rule.isDeletion ?? isDeletion) == isDeletion
+      }
+      guard let place else { return nil }
+      rules[place].remaining -= 1
+      let error = rules[place].error
+      if rules[place].remaining == 0 { rules.remove(at: place) }
+      return error
+    }
+  }
+}
+
+/// The way of one device to its server, on which single changes can be refused.
+final class RefusingTransport: CloudTransport {
+  private let base: any CloudTransport
+  private let device: String
+  private let book: RefusalBook
+
+  init(_ base: any CloudTransport, device: String, book: RefusalBook) {
+    self.base = base
+    self.device = device
+    self.book = book
+  }
+
+  func observeSignals(
+    _ listener: @escaping @Sendable (CloudSignal) -> Void
+  ) -> any SignalObservation { base.observeSignals(listener) }
+
+  func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
+    guard case .modifyRecords(let request) = call.request else { return try await base.send(call) }
+    let refused = refusals(in: request)
+    guard !refused.isEmpty else { return try await base.send(call) }
+    var allowed = request
+    allowed.save.removeAll { refused[$0.id] != nil }
+    allowed.delete.removeAll { refused[$0] != nil }
+    var saved: [RecordID: ItemResult<RecordID, Record>] = [:]
+    var deleted: [RecordID: ItemResult<RecordID, Done>] = [:]
+    if !allowed.save.isEmpty || !allowed.delete.isEmpty {
+      var part = call
+      part.request = .modifyRecords(allowed)
+      guard case .recordsModified(let saves, let deletes) = try await base.send(part) else {
+        throw CloudError(.internalError, "the server's answer does not belong to the request")
+      }
+      for result in saves { saved[result.id] = result }
+      for result in deletes { deleted[result.id] = result }
+    }
+    return .recordsModified(
+      saved: request.save.compactMap { save in
+        refused[save.id].map { ItemResult(id: save.id, .failure($0)) } ?? saved[save.id]
+      },
+      deleted: request.delete.compactMap { id in
+        refused[id].map { ItemResult(id: id, .failure($0)) } ?? deleted[id]
+      })
+  }
+
+  /// The errors of the changes that are refused, and of those that go down with them.
+  private func refusals(in request: ModifyRecords) -> [RecordID: CloudError] {
+    var refused: [RecordID: CloudError] = [:]
+    for save in request.save {
+      refused[save.id] = book.refusal(save.id, isDeletion: false, device: device)
+    }
+    for id in request.delete {
+      refused[id] = book.refusal(id, isDeletion: true, device: device)
+    }
+    guard request.isAtomic, !refused.isEmpty else { return refused }
+    let zones = Set(refused.keys.map(\.zone))
+    let companion = CloudError(
+      .batchRequestFailed, "another change of the same zone was refused, so this was not made")
+    for id in request.save.map(\.id) + request.delete
+    where zones.contains(id.zone) && refused[id] == nil {
+      refused[id] = companion
+    }
+    return refused
+  }
+}

@@ -1,0 +1,155 @@
+public import Foundation
+import Synchronization
+
+/// A clock that stands still until a test moves it: nobody waits for real time.
+///
+/// Hand it to `CKSyncEngine.Configuration.clock`; a `SimulatedCloud` and its devices share one.
+/// May be used from any thread.
+public final class SimulatedClock: Clock, Sendable {
+  /// A moment of the clock.
+  public struct Instant: InstantProtocol {
+    /// The time since the clock was made.
+    public var sinceStart: Duration
+
+    /// The moment `duration` later.
+    public func advanced(by duration: Duration) -> Instant {
+      Instant(sinceStart: sinceStart + duration)
+    }
+
+    /// How long it is until `other`.
+    public func duration(to other: Instant) -> Duration { other.sinceStart - sinceStart }
+
+    /// Orders by time.
+    public static func < (first: Instant, second: Instant) -> Bool {
+      first.sinceStart < second.sinceStart
+    }
+  }
+
+  private struct Sleeper {
+    var id: Int
+    var deadline: Instant
+    var continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private struct Contents {
+    var now = Instant(sinceStart: .zero)
+    var sleepers: [Sleeper] = []
+    var cancelled: Set<Int> = []
+    var nextID = 0
+    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+
+    mutating func takeWatchers() -> [CheckedContinuation<Void, Never>] {
+      let count = sleepers.count
+      defer { watchers.removeAll { $0.count <= count } }
+      return watchers.filter { $0.count <= count }.map(\.continuation)
+    }
+  }
+
+  private typealias End = Result<Void, any Error>
+
+  private let contents = Mutex(Contents())
+  private let start: Date
+  private let longestLeap: Duration
+
+  /// A clock that says `start` until it is moved.
+  ///
+  /// - Parameters:
+  ///   - start: the date it begins with; the same in every run by default.
+  ///   - longestLeap: sleeps no longer than this end at once, and the clock moves to their end. By
+  ///     default there are none: every sleeper waits for `advance(by:)`.
+  public init(
+    start: Date = Date(timeIntervalSince1970: 1_767_225_600),
+    leapingOver longestLeap: Duration = .zero
+  ) {
+    self.start = start
+    self.longestLeap = longestLeap
+  }
+
+  /// What the clock says.
+  public var now: Instant { contents.withLock { $0.now } }
+
+  /// The date the clock says, for an app's own time stamps.
+  public var date: Date {
+    let parts = now.sinceStart.components
+    return start.addingTimeInterval(Double(parts.seconds) + Double(parts.attoseconds) / 1e18)
+  }
+
+  /// Zero: the clock is exact.
+  public var minimumResolution: Duration { .zero }
+
+  /// How many tasks sleep.
+  public var sleeperCount: Int { contents.withLock { $0.sleepers.count } }
+
+  /// How long until the next sleeper wakes; `nil` when nobody sleeps.
+  public var timeToNextSleeper: Duration? {
+    contents.withLock { contents in
+      contents.sleepers.map(\.deadline).min().map { contents.now.duration(to: $0) }
+    }
+  }
+
+  /// Returns when a test moved the clock to `deadline`.
+  /// - Throws: `CancellationError` when the task is cancelled.
+  public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    let id = contents.withLock { contents in
+      contents.nextID += 1
+      return contents.nextID
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let (end, watchers) = admit(id, deadline, continuation)
+        if let end { continuation.resume(with: end) }
+        for watcher in watchers { watcher.resume() }
+      }
+    } onCancel: {
+      let sleeper = contents.withLock { contents -> Sleeper? in
+        guard let index = contents.sleepers.firstIndex(where: { $0.id == id }) else {
+          contents.cancelled.insert(id)
+          return nil
+        }
+        return contents.sleepers.remove(at: index)
+      }
+      sleeper?.continuation.resume(throwing: CancellationError())
+    }
+  }
+
+  private func admit(
+    _ id: Int, _ deadline: Instant, _ continuation: CheckedContinuation<Void, any Error>
+  ) -> (End?, [CheckedContinuation<Void, Never>]) {
+    contents.withLock { contents in
+      if contents.cancelled.remove(id) != nil { return (.failure(CancellationError()), []) }
+      if contents.now.duration(to: deadline) <= longestLeap {
+        contents.now = max(contents.now, deadline)
+        return (.success(()), [])
+      }
+      contents.sleepers.append(
+        Sleeper(id: id, deadline: deadline, continuation: continuation))
+      return (nil, contents.takeWatchers())
+    }
+  }
+
+  /// Moves on and wakes who is due, earliest first.
+  ///
+  /// Returns at once: what the woken tasks do then, they do on their own threads.
+  public func advance(by duration: Duration) {
+    let due = contents.withLock { contents in
+      contents.now = contents.now.advanced(by: duration)
+      let now = contents.now
+      defer { contents.sleepers.removeAll { $0.deadline <= now } }
+      return contents.sleepers.filter { $0.deadline <= now }
+        .sorted { ($0.deadline, $0.id) < ($1.deadline, $1.id) }
+    }
+    for sleeper in due { sleeper.continuation.resume() }
+  }
+
+  /// Returns when at least `count` tasks sleep.
+  public func waitForSleepers(_ count: Int = 1) async {
+    await withCheckedContinuation { continuation in
+      let isDone = contents.withLock { contents in
+        if contents.sleepers.count >= count { return true }
+        contents.watchers.append((count, continuation))
+        return false
+      }
+      if isDone { continuation.resume() }
+    }
+  }
+}

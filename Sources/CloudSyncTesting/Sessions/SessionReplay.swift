@@ -1,0 +1,229 @@
+public import CloudProtocol
+public import Foundation
+import Synchronization
+
+/// Answers as a server did in a session that `SessionRecorder` wrote down.
+///
+/// The app must ask what it asked then, in the same order; calls that were under way together may
+/// come in any, and who is signed in may be asked at any time. The names of requests do not
+/// count, everything else does: an app whose records hold new dates or random names needs its clock
+/// and names from the test. Another call is refused with `internalError`, and `check()` says what
+/// differs. May be used from any thread.
+public final class SessionReplay: CloudTransport {
+  private struct Exchange {
+    var number: Int
+    var call: CloudCall
+    var answer: Result<CloudReply, CloudError>?
+    /// Where in the file it was sent and answered.
+    var sentAt: Int
+    var answeredAt: Int
+    var isServed = false
+
+    var isQuestionOfUser: Bool { call.request == .fetchCurrentUser }
+
+    /// Whether the app has to ask this yet.
+    var isExpected: Bool { !isServed && !isQuestionOfUser }
+
+    var result: Result<CloudReply, CloudError> {
+      answer ?? .failure(CloudError(.networkFailure, "the recorded session ends before the answer"))
+    }
+  }
+
+  private struct Contents {
+    var exchanges: [Exchange] = []
+    var signals: [(place: Int, signal: CloudSignal)] = []
+    var listeners: [Int: @Sendable (CloudSignal) -> Void] = [:]
+    var lastListener = 0
+    var difference: SessionError?
+
+    var user: Result<CloudReply, CloudError>?
+
+    /// Who is signed in at this point of the session.
+    ///
+    /// Engines ask that when they like, so it may be asked more often than in the session, or less.
+    mutating func currentUser() -> Result<CloudReply, CloudError>? {
+      let questions = exchanges.indices.filter {
+        !exchanges[$0].isServed && exchanges[$0].isQuestionOfUser
+      }
+      let end = exchanges.first { $0.isExpected }?.answeredAt ?? .max
+      if let next = questions.first, exchanges[next].sentAt <= end || user == nil {
+        exchanges[next].isServed = true
+        user = exchanges[next].result
+      }
+      return user
+    }
+
+    /// Counts questions of who is signed in as asked that were asked before `place`.
+    mutating func passQuestions(before place: Int) {
+      for index in exchanges.indices
+      where exchanges[index].isQuestionOfUser && exchanges[index].sentAt < place
+        && !exchanges[index].isServed
+      {
+        exchanges[index].isServed = true
+        user = exchanges[index].result
+      }
+    }
+
+    /// Takes the signals out that nothing before them waits for.
+    mutating func takeDueSignals() -> [CloudSignal] {
+      guard !listeners.isEmpty else { return [] }
+      let open = exchanges.first { !$0.isServed }.map { min($0.sentAt, $0.answeredAt) } ?? .max
+      defer { signals.removeAll { $0.place < open } }
+      return signals.filter { $0.place < open }.map(\.signal)
+    }
+  }
+
+  private let contents: Mutex<Contents>
+
+  /// Opens a recorded session.
+  ///
+  /// - Throws: `SessionError` when the file can't be read or is no session.
+  public init(_ url: URL) throws {
+    guard let data = FileManager.default.contents(atPath: url.path) else {
+      throw SessionError(description: "There is no recorded session at \(url.path).")
+    }
+    var contents = Contents()
+    for (place, line) in data.split(separator: 0x0a).enumerated() {
+      let entry: SessionLine
+      do {
+        entry = try SessionLine.decoder.decode(SessionLine.self, from: Data(line))
+      } catch {
+        throw SessionError(
+          description: "Line \(place + 1) of the session at \(url.path) can't be read: \(error)")
+      }
+      if place == 0, entry.format != SessionLine.currentFormat {
+        throw SessionError(
+          description: "\(url.path) is no session that this version knows; record it anew.")
+      }
+      SessionReplay.take(entry, place, &contents)
+    }
+    self.contents = Mutex(contents)
+  }
+
+  private static func take(_ line: SessionLine, _ place: Int, _ contents: inout Contents) {
+    if let signal = line.signal { contents.signals.append((place, signal)) }
+    guard let number = line.call else { return }
+    if let sent = line.sent {
+      contents.exchanges.append(
+        Exchange(number: number, call: sent, sentAt: place, answeredAt: .max))
+    }
+    let answer: Result<CloudReply, CloudError>? =
+      line.reply.map { .success($0) } ?? line.error.map { .failure($0) }
+    guard let answer, let index = contents.exchanges.firstIndex(where: { $0.number == number })
+    else { return }
+    contents.exchanges[index].answer = answer
+    contents.exchanges[index].answeredAt = place
+  }
+
+  /// Answers `call` as it was answered in the session.
+  ///
+  /// - Throws: what it failed with then; `internalError` when it differs from the session.
+  public func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
+    let (answer, signals, listeners) = contents.withLock { contents in
+      let answer = SessionReplay.answer(to: call, &contents)
+      let signals = contents.takeDueSignals()
+      return (answer, signals, contents.listeners.sorted { $0.key < $1.key }.map(\.value))
+    }
+    for signal in signals { for listener in listeners { listener(signal) } }
+    return try answer.get()
+  }
+
+  private static func answer(
+    to call: CloudCall, _ contents: inout Contents
+  ) -> Result<CloudReply, CloudError> {
+    if call.request == .fetchCurrentUser, let answer = contents.currentUser() { return answer }
+    let open = contents.exchanges.indices.filter { contents.exchanges[$0].isExpected }
+    let end = open.first.map { contents.exchanges[$0].answeredAt } ?? 0
+    let match = open.first { index in
+      contents.exchanges[index].sentAt <= end
+        && contents.exchanges[index].call.unnamed == call.unnamed
+    }
+    guard let match else {
+      let message = difference(
+        call, from: open.first.map { contents.exchanges[$0] })
+      if contents.difference == nil { contents.difference = SessionError(description: message) }
+      return .failure(CloudError(.internalError, message))
+    }
+    contents.exchanges[match].isServed = true
+    contents.passQuestions(before: contents.exchanges[match].sentAt)
+    return contents.exchanges[match].result
+  }
+
+  private static func difference(_ call: CloudCall, from recorded: Exchange?) -> String {
+    guard let recorded else {
+      return """
+        The app asks something after the recorded session ended:
+
+        \(call.lines)
+        """
+    }
+    return """
+      The app asks something else than in call \(recorded.number) of the recorded session. Record \
+      it anew, or find out why.
+      - is what was recorded, + is what was asked
+
+      \(LineDifference(expected: recorded.call.lines, actual: call.lines).text)
+      """
+  }
+
+  /// Returns when all was as in the session, to its end.
+  ///
+  /// - Throws: `SessionError` with the first difference, or with what was not asked.
+  public func check() throws {
+    let (difference, left) = contents.withLock { contents in
+      (contents.difference, contents.exchanges.filter { $0.isExpected })
+    }
+    if let difference { throw difference }
+    guard let first = left.first else { return }
+    throw SessionError(
+      description: """
+        \(CanonicalText.count(left.count, "call")) of the recorded session were not made; the \
+        first is call \(first.number):
+
+        \(first.call.lines)
+        """)
+  }
+
+  /// Calls `listener` for the signals of the session, each when the calls before it were made.
+  public func observeSignals(
+    _ listener: @escaping @Sendable (CloudSignal) -> Void
+  ) -> any SignalObservation {
+    let (id, due) = contents.withLock { contents in
+      contents.lastListener += 1
+      contents.listeners[contents.lastListener] = listener
+      return (contents.lastListener, contents.takeDueSignals())
+    }
+    for signal in due { listener(signal) }
+    return ReplayObservation { [weak self] in
+      self?.contents.withLock { contents in contents.listeners[id] = nil }
+    }
+  }
+}
+
+/// Keeps one listener of a replay.
+private final class ReplayObservation: SignalObservation {
+  private let end: @Sendable () -> Void
+
+  init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+
+  deinit { end() }
+
+  func stop() { end() }
+}
+
+extension CloudCall {
+  /// The call without its name, which is another one in every run.
+  fileprivate var unnamed: CloudCall {
+    var call = self
+    call.requestID = ""
+    return call
+  }
+
+  /// The call as indented JSON.
+  fileprivate var lines: String {
+    let encoder = SessionLine.encoder
+    encoder.outputFormatting.insert(.prettyPrinted)
+    guard let data = try? encoder.encode(unnamed) else { return "\(request)" }
+    return String(decoding: data, as: UTF8.self)
+  }
+}

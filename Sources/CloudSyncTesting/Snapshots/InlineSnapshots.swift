@@ -1,0 +1,56 @@
+import Foundation
+import Synchronization
+
+/// Rewrites the literals of snapshots in source files.
+///
+/// A line number is that of the file as it was compiled, so what was rewritten above it counts.
+final class InlineSnapshots: Sendable {
+  static let shared = InlineSnapshots()
+
+  private struct Shift {
+    var line: Int
+    var count: Int
+  }
+
+  private let shifts = Mutex<[String: [Shift]]>([:])
+
+  /// Puts `text` into the first literal of several lines at or after `line`.
+  func rewrite(to text: String, filePath: String, line: Int) throws {
+    try shifts.withLock { shifts in
+      let file = URL(fileURLWithPath: filePath)
+      var lines = try String(contentsOf: file, encoding: .utf8)
+        .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      let shift = (shifts[filePath] ?? []).filter { $0.line < line }.reduce(0) { $0 + $1.count }
+      guard let literal = InlineSnapshots.literal(in: lines, from: line - 1 + shift) else {
+        throw SnapshotMismatch(
+          description: """
+            The snapshot at line \(line) can't be recorded: its text must be a literal of several \
+            lines, between lines that end and begin with three quotation marks.
+            """)
+      }
+      let indent = lines[literal.upperBound].prefix { $0 == " " }
+      let new = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+        line.isEmpty ? "" : indent + InlineSnapshots.escaped(String(line))
+      }
+      let old = literal.lowerBound + 1..<literal.upperBound
+      lines.replaceSubrange(old, with: new)
+      try Data(lines.joined(separator: "\n").utf8).write(to: file, options: .atomic)
+      shifts[filePath, default: []].append(Shift(line: line, count: new.count - old.count))
+    }
+  }
+
+  /// The lines that open and close the literal.
+  private static func literal(in lines: [String], from start: Int) -> Range<Int>? {
+    guard lines.indices.contains(start),
+      let opening = lines[start...].prefix(12).firstIndex(where: { $0.hasSuffix("\"\"\"") }),
+      let closing = lines[(opening + 1)...].firstIndex(where: {
+        $0.drop { $0 == " " }.hasPrefix("\"\"\"")
+      })
+    else { return nil }
+    return opening..<closing
+  }
+
+  private static func escaped(_ line: String) -> String {
+    line.replacing("\\", with: "\\\\").replacing("\"\"\"", with: "\\\"\"\"")
+  }
+}

@@ -1,0 +1,40 @@
+import CloudSyncTesting
+import Testing
+
+@Suite("Conformance of delegates")
+struct ConformanceTests {
+  @Test("Each mistake of a hurried delegate is found by name")
+  func hurried() async throws {
+    let suite = DelegateConformance("Hurried", zone: Notes.zone.zoneID) { try HurriedNotes($0) }
+    let report = await suite.run()
+    let mistakes: Set<DelegateDefect> = [
+      .otherFailuresIgnored, .failedDeletionsIgnored, .batchFailuresNotQueuedAgain,
+      .accountSwitchKeepsData,
+    ]
+    #expect(report.defects.isSuperset(of: mistakes), "\(report)")
+    let failure = #expect(throws: ConformanceFailure.self) { try report.check() }
+    for mistake in mistakes {
+      #expect(failure?.description.contains("- \(mistake.rawValue): ") == true)
+    }
+  }
+
+  @Test("A delegate with one mistake is told that one", arguments: Mistake.allCases)
+  func mistake(_ mistake: Mistake) async throws {
+    let suite = DelegateConformance("Notes", zone: Notes.zone.zoneID) {
+      try MistakenNotes($0, mistake)
+    }
+    let report = await suite.run([mistake.revealing])
+    #expect(report.defects.contains(mistake.defect), "\(report)")
+    #expect(report.findings.count <= 2, "a single mistake looks like many: \(report)")
+  }
+
+  @Test("What is on purpose does not fail, and is still in the report")
+  func tolerance() async throws {
+    let suite = DelegateConformance(
+      "Notes", zone: Notes.zone.zoneID, tolerating: [.quotaDropsEdits]
+    ) { try MistakenNotes($0, .forgetsWhatDoesNotFit) }
+    let report = await suite.run([.fullStorage])
+    try report.check()
+    #expect(report.description.contains("- quotaDropsEdits (tolerated): "))
+  }
+}

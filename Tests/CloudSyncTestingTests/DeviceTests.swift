@@ -1,0 +1,116 @@
+import CloudSyncTesting
+import Foundation
+import Testing
+
+@Suite("Simulated devices")
+struct DeviceTests {
+  @Test("The clock of an engine that works by itself moves when the test says so")
+  func virtualTime() async throws {
+    let cloud = SimulatedCloud()
+    let phone = try cloud.device("phone", automaticallySync: true) { try Notes($0.folder) }
+    await phone.events.wait(for: "didFetchChanges")
+    try phone.app.write("Bread", as: "shopping", phone.engine)
+    await cloud.clock.waitForSleepers()
+    #expect(try cloud.contents().records.isEmpty, "nothing is sent before the clock moves")
+    cloud.clock.advance(by: .seconds(60))
+    await phone.events.wait(for: "sentRecordZoneChanges")
+    #expect(try cloud.contents().records.map(\.recordID.recordName) == ["shopping"])
+    #expect(cloud.clock.date.timeIntervalSince1970 == 1_767_225_660)
+  }
+
+  @Test("Every scripted fault does what its line says")
+  func faults() async throws {
+    let cloud = SimulatedCloud()
+    let phone = try cloud.device("phone") { try Notes($0.folder) }
+    let app = try phone.app
+    try app.write("1", as: "a", phone.engine)
+    try app.write("1", as: "b", phone.engine)
+
+    cloud.refuseSaves(of: "a", with: .batchRequestFailed)
+    await #expect(throws: CKError.self) { try await phone.engine.sendChanges() }
+    #expect(
+      try cloud.contents().records.map(\.recordID.recordName) == ["b"], "the other save was made")
+    try await phone.sync()
+
+    cloud.loseAnswers()
+    try app.write("2", as: "a", phone.engine)
+    await #expect(throws: CKError.self) { try await phone.engine.sendChanges() }
+    #expect(try app.texts == ["a": "2", "b": "1"] && stored(cloud) == ["a": "2", "b": "1"])
+    try await phone.sync()
+
+    try cloud.setQuota(0, of: "alice")
+    try app.write("more", as: "a", phone.engine)
+    await #expect(throws: CKError.self) { try await phone.sync() }
+    try cloud.setQuota(nil, of: "alice")
+    try await phone.sync()
+    #expect(try stored(cloud) == ["a": "more", "b": "1"])
+
+    cloud.refuseDeletions(of: "b", with: .limitExceeded)
+    try app.delete("b", phone.engine)
+    try await phone.sync()
+    #expect(try stored(cloud) == ["a": "more"])
+
+    try cloud.expireTokens(of: "alice")
+    phone.events.forget()
+    try await phone.sync()
+    #expect(phone.events.all.contains { $0.text.hasSuffix("from its beginning") })
+
+    cloud.throttle(to: 1, per: 60)
+    try app.write("even more", as: "a", phone.engine)
+    await #expect(throws: CKError.self) { try await phone.sync() }
+    cloud.throttle(to: nil)
+    cloud.clock.advance(by: .seconds(61))
+    try await phone.sync()
+
+    try cloud.removeZone(Notes.zone.zoneID, of: "alice", reason: .purged)
+    try await phone.sync()
+    #expect(app.texts.isEmpty)
+  }
+
+  @Test("A clock that leaps ends short sleeps at once, and long ones when it is moved")
+  func leaps() async throws {
+    let clock = SimulatedClock(leapingOver: .seconds(10))
+    try await clock.sleep(until: clock.now.advanced(by: .seconds(10)))
+    #expect(clock.now.sinceStart == .seconds(10) && clock.sleeperCount == 0)
+    async let long: Void = clock.sleep(until: clock.now.advanced(by: .seconds(11)))
+    await clock.waitForSleepers()
+    #expect(clock.timeToNextSleeper == .seconds(11))
+    clock.advance(by: .seconds(11))
+    try await long
+    let cancelled = Task { try await clock.sleep(until: clock.now.advanced(by: .seconds(99))) }
+    await clock.waitForSleepers()
+    cancelled.cancel()
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+  }
+
+  @Test("A recorder notes events and batches in front of any delegate")
+  func recorder() async throws {
+    let cloud = SimulatedCloud()
+    let notes = try cloud.launch(on: "phone") { surroundings in
+      let notes = try Notes(surroundings.folder)
+      let recorder = EventRecorder(notes)
+      var configuration = CKSyncEngine.Configuration(
+        database: surroundings.container.privateCloudDatabase, stateSerialization: nil,
+        delegate: recorder)
+      configuration.automaticallySync = false
+      configuration.clock = surroundings.clock
+      return (notes: notes, recorder: recorder, engine: CKSyncEngine(configuration))
+    }
+    let app = try notes.app
+    app.notes.write("Bread", as: "shopping", app.engine)
+    try await app.engine.sendChanges()
+    let batch = app.recorder.events.all.first { $0.name == "batch" }
+    #expect(batch?.batch?.recordsToSave.map(\.recordID.recordName) == ["shopping"])
+    #expect(batch?.text == "batch\n  save Note Notes/shopping\n    text: \"Bread\"")
+    #expect(app.recorder.events.snapshotText == notes.events.snapshotText)
+    #expect(throws: DeviceError.self) { try notes.engine }
+  }
+
+  private func stored(_ cloud: SimulatedCloud) throws -> [String: String] {
+    var texts: [String: String] = [:]
+    for record in try cloud.contents().records {
+      texts[record.recordID.recordName] = record["text"] as? String
+    }
+    return texts
+  }
+}

@@ -1,0 +1,135 @@
+import CloudSyncTesting
+import Foundation
+import Testing
+
+@Suite("Snapshots")
+struct SnapshotTests {
+  @Test("Events, state and the server's zones, in files beside the test")
+  func files() async throws {
+    let cloud = SimulatedCloud()
+    let phone = try cloud.device("phone") { try Notes($0.folder) }
+    let desk = try cloud.device("desk") { try Notes($0.folder) }
+    try phone.app.write("Bread, milk", as: "shopping", phone.engine)
+    try phone.app.write("Call \"Ann\"\n5 o'clock", as: "to do", phone.engine)
+    try await phone.sync()
+    try await desk.sync()
+    try desk.app.write("Bread", as: "shopping", desk.engine)
+    try desk.app.delete("to do", desk.engine)
+    try await desk.sync()
+    try phone.app.write("Bread, tea", as: "shopping", phone.engine)
+    await #expect(throws: CKError.self) { try await phone.engine.sendChanges() }
+    let state = try #require(phone.savedState)
+    try assertSnapshot(of: phone.events, named: "conflict-events")
+    try assertSnapshot(of: state, named: "conflict-state")
+    try assertSnapshot(of: cloud.contents(), named: "conflict-server")
+  }
+
+  @Test("A difference is shown line by line, and long agreement is cut short")
+  func difference() throws {
+    let lines = (1...9).map { "line \($0)" }
+    var other = lines
+    other[1] = "another"
+    other.append("more")
+    let error = #expect(throws: SnapshotMismatch.self) {
+      try assertSnapshot(
+        of: other.joined(separator: "\n"), matches: lines.joined(separator: "\n"))
+    }
+    try assertSnapshot(
+      of: error?.description ?? "",
+      matches: """
+        The value differs from the text in the source. Run the test with CLOUDSYNC_RECORD=1 to \
+        record it anew.
+        - is what was expected, + is what came
+
+          line 1
+        - line 2
+        + another
+          line 3
+          line 4
+          line 5
+          ... 1 lines the same
+          line 7
+          line 8
+          line 9
+        + more
+        """)
+  }
+
+  @Test("Generated names become numbers, in the order in which they appear")
+  func normalization() throws {
+    let (first, second) = (UUID().uuidString, UUID().uuidString)
+    let user = "_" + String(repeating: "a0", count: 16)
+    try assertSnapshot(
+      of: [second, first, second.lowercased(), user],
+      matches: """
+        <uuid 1>
+        <uuid 2>
+        <uuid 1>
+        <user 1>
+        """)
+    #expect(throws: SnapshotMismatch.self) {
+      try assertSnapshot(of: first, normalization: [], matches: "<uuid 1>")
+    }
+  }
+
+  @Test("A missing file is a failure that says how to record it; recording writes it")
+  func recordsFiles() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("snapshots-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let source = folder.appendingPathComponent("Tests.swift").path
+    let missing = #expect(throws: SnapshotMismatch.self) {
+      try assertSnapshot(of: "a\nb", named: "new", filePath: source)
+    }
+    #expect(missing?.description.contains("CLOUDSYNC_RECORD=1") == true)
+    try SnapshotRecording.$override.withValue(true) {
+      try assertSnapshot(of: "a\nb", named: "new", filePath: source)
+    }
+    try assertSnapshot(of: "a\nb", named: "new", filePath: source)
+    let changed = #expect(throws: SnapshotMismatch.self) {
+      try assertSnapshot(of: "a\nc", named: "new", filePath: source)
+    }
+    #expect(changed?.description.hasSuffix("  a\n- b\n+ c") == true)
+    #expect(throws: SnapshotMismatch.self) {
+      try assertSnapshot(of: "a", named: "../new", filePath: source)
+    }
+  }
+
+  @Test("Recording rewrites literals in the source, also below others that grew")
+  func recordsLiterals() throws {
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("literals-\(UUID().uuidString).swift")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let quotes = "\"\"\""
+    let source = """
+      try assertSnapshot(
+        of: a,
+        matches: \(quotes)
+          old
+          \(quotes))
+      try assertSnapshot(of: b, matches: \(quotes)
+        \(quotes))
+      """
+    try Data(source.utf8).write(to: file)
+    try SnapshotRecording.$override.withValue(true) {
+      try assertSnapshot(of: "1\n\n2\\3", matches: "old", filePath: file.path, line: 1)
+      try assertSnapshot(of: "4", matches: "", filePath: file.path, line: 6)
+      #expect(throws: SnapshotMismatch.self) {
+        try assertSnapshot(of: "5", matches: "", filePath: file.path, line: 9)
+      }
+    }
+    let expected = """
+      try assertSnapshot(
+        of: a,
+        matches: \(quotes)
+          1
+
+          2\\\\3
+          \(quotes))
+      try assertSnapshot(of: b, matches: \(quotes)
+        4
+        \(quotes))
+      """
+    #expect(try String(contentsOf: file, encoding: .utf8) == expected)
+  }
+}
