@@ -155,7 +155,8 @@ final class AchievementCore: RecordKeeper {
       own(user, &state)
       return []
     case .signedOut:
-      forget(&state)
+      // What was reached before anybody signed in is nobody's yet, and stays.
+      if state.settings.owner != nil || state.systemFields != nil { forget(&state) }
       return []
     case .fetched(let record), .conflict(let record):
       return take(record, &state)

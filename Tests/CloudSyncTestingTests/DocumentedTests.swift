@@ -59,8 +59,7 @@ import Testing
     try TestedAnnotations($0)
   },
   DelegateConformance(
-    "AchievementStore", zone: CKRecordZone.ID(zoneName: "AchievementsZone"), canDelete: false,
-    tolerating: [.signInDropsEdits]
+    "AchievementStore", zone: CKRecordZone.ID(zoneName: "AchievementsZone"), canDelete: false
   ) { try TestedAchievements($0) },
 ])
 func theExampleStoresConform(_ suite: DelegateConformance) async throws {

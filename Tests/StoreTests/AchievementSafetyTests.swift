@@ -33,6 +33,19 @@ struct AchievementSafetyTests {
     #expect(phone.progress("played")[0] == 61_234)
   }
 
+  @Test("A: what was reached before anybody signed in stays, and goes up for whoever does")
+  func beforeAnybody() async throws {
+    let phone = try AchievementDevice(server, "phone", account: nil)
+    try phone.note("played", 61_234)
+    await #expect(throws: SyncFailure.self) { try await phone.store.sync() }
+    #expect(phone.progress("played")[0] == 61_234)
+    phone.link.signIn(as: "ada")
+    try await phone.store.sync()
+    let tablet = try AchievementDevice(server, "tablet")
+    try await tablet.store.sync()
+    #expect(tablet.progress("played") == phone.progress("played"))
+  }
+
   @Test("A: another account sees nothing of the first one, even if it came while the app was off")
   func switched() async throws {
     let phone = try AchievementDevice(server, "phone")
