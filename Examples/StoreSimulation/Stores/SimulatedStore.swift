@@ -1,0 +1,123 @@
+package import CloudSync
+package import CloudSyncTesting
+package import Foundation
+package import LoopbackServer
+
+/// A real store on one device, as a world drives it: one adapter for each kind of store.
+///
+/// An adapter decides nothing about sync. It makes the store with what the device gives it,
+/// translates "edit something", and shows what people see in a form that can be compared.
+package protocol SimulatedStore: AnyObject, Sendable {
+  /// Everything of the account that people see: one line an item, by the item's key.
+  var lines: [String: String] { get }
+
+  /// How many changes the cloud has not confirmed.
+  var waitingCount: Int { get }
+
+  /// Whether an edit of the item may not have reached the cloud.
+  func isWaiting(_ key: String) -> Bool
+
+  /// Makes a random edit, as a person does.
+  ///
+  /// - Returns: what it did, once the store said that it is done.
+  /// - Throws: what the store throws; that is a violation.
+  func edit(_ random: inout SeededRandom) throws -> [StoreEdit]
+
+  /// Syncs by hand and returns when the store says it is over, well or not.
+  func sync() async
+
+  /// Ends the app in order.
+  func quit() async
+}
+
+/// One thing an edit did to one item.
+package enum StoreEdit: Hashable, Sendable {
+  /// It made or changed the item.
+  case wrote(key: String, line: String, rank: EditRank)
+  /// It removed the item.
+  case removed(key: String)
+}
+
+/// How a version stands to others of its item, where the store's rule compares them.
+package struct EditRank: Hashable, Comparable, Sendable {
+  /// Compared first, such as the date.
+  package var first: Double
+  /// Compared where the first are equal.
+  package var then: [UInt8]
+
+  /// A version's rank.
+  package init(_ first: Double = 0, _ then: [UInt8] = []) {
+    self.first = first
+    self.then = then
+  }
+
+  /// Whether the second wins.
+  package static func < (first: EditRank, second: EditRank) -> Bool {
+    first.first == second.first
+      ? first.then.lexicographicallyPrecedes(second.then) : first.first < second.first
+  }
+}
+
+/// A device for one run of an app on it, with all that is injected.
+package struct DeviceSetting: Sendable {
+  /// Who is signed in.
+  package var account: String
+  /// Which of the account's devices it is, from 0.
+  package var number: Int
+  /// Where the app keeps its files.
+  package var folder: URL
+  /// The cloud.
+  package var container: CKContainer
+  /// The signals of the cloud.
+  package var link: LoopbackDevice
+  /// The clock by which everything waits.
+  package var clock: VirtualClock
+  /// What the device's wall clock says.
+  package var now: @Sendable () -> Date
+  /// Gives out IDs; no two are the same in a world.
+  package var newID: @Sendable () -> UUID
+  /// Whether engines work by themselves and pushes are followed.
+  package var isAutomatic: Bool
+  /// A fault to build in.
+  package var bug: PlantedStoreBug?
+}
+
+/// A kind of store: how it is made, and what its rule for conflicts promises.
+package struct StoreKind: Sendable {
+  /// What the versions of an item that nobody removed must end in.
+  package enum Rule: Sendable {
+    /// The version of the highest rank.
+    case greatest
+    /// Any one of them.
+    case any
+    /// What a function says of all versions and the line people see; `nil` when that is right.
+    case merged(@Sendable (_ versions: [ItemVersion], _ line: String) -> String?)
+  }
+
+  /// The name, as on the command line.
+  package var name: String
+  /// The conflict rule.
+  package var rule: Rule
+  /// Opens the app on a device and lets it begin to sync.
+  package var open: @Sendable (DeviceSetting) throws -> any SimulatedStore
+
+  /// A kind of store.
+  package init(
+    name: String, rule: Rule, open: @escaping @Sendable (DeviceSetting) throws -> any SimulatedStore
+  ) {
+    self.name = name
+    self.rule = rule
+    self.open = open
+  }
+
+  /// Every kind there is.
+  package static let all: [StoreKind] = [.tabs, .clipboard, .results]
+}
+
+/// One version of an item that somebody wrote.
+package struct ItemVersion: Hashable, Sendable {
+  /// What people saw.
+  package var line: String
+  /// How it stands to others.
+  package var rank: EditRank
+}
