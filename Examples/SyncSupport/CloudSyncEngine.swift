@@ -52,6 +52,8 @@ public final class CloudSyncEngine: ChangeRecorder {
     var operations = 0
     /// What was set aside since the engine was made.
     var recoveries: [FileRecovery] = []
+    /// What a zone that is read from its beginning has shown so far.
+    var sweep: Set<String>?
     /// Who wants to hear of visible changes.
     var observers: [UUID: AsyncStream<VisibleChange>.Continuation] = [:]
   }
