@@ -23,7 +23,7 @@ final class SerialLane: TaskExecutor {
   }
 
   /// The only time there is on this lane.
-  let clock = VirtualClock()
+  let clock: VirtualClock
 
   /// How far the clock may move by itself while the world waits for one thing.
   private static let longestWait = Duration.seconds(2 * 86_400)
@@ -32,6 +32,7 @@ final class SerialLane: TaskExecutor {
 
   /// A lane whose order `seed` decides.
   init(seed: UInt64) {
+    clock = VirtualClock(seed: seed ^ 0x5eed)
     state = Mutex(State(random: SeededRandom(seed: seed)))
   }
 

@@ -1,7 +1,10 @@
+import CloudSync
+import CloudSyncTesting
 import Synchronization
 
-/// A clock that moves only when its lane says so.
-package final class VirtualClock: Clock, Sendable {
+/// A clock that moves only when its lane says so; it also decides what is otherwise left to
+/// chance.
+package final class VirtualClock: ClockWithChance, Sendable {
   /// A moment, as the time since the world began.
   package struct Instant: InstantProtocol {
     /// The time since the world began.
@@ -32,18 +35,22 @@ package final class VirtualClock: Clock, Sendable {
     /// Cancelled before they lay down.
     var cancelled: Set<UInt64> = []
     var lastNumber: UInt64 = 0
+    var random: SeededRandom
   }
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
-  /// A clock that says zero.
-  init() {}
+  /// A clock that says zero, with the chance that `seed` decides.
+  init(seed: UInt64) { state = Mutex(State(random: SeededRandom(seed: seed))) }
 
   /// What it says.
   package var now: Instant { state.withLock { $0.now } }
 
   /// It tells every two moments apart.
   package var minimumResolution: Duration { .zero }
+
+  /// The next number from 0 up to 1.
+  package func nextFraction() -> Double { state.withLock { $0.random.fraction() } }
 
   /// How many sleep.
   var sleeperCount: Int { state.withLock { $0.sleepers.count } }

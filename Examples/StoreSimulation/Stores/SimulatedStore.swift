@@ -11,6 +11,9 @@ package protocol SimulatedStore: AnyObject, Sendable {
   /// Everything of the account that people see: one line an item, by the item's key.
   var lines: [String: String] { get }
 
+  /// The items that left the cloud on this device and are kept here for it alone.
+  var privateKeys: Set<String> { get }
+
   /// How many changes the cloud has not confirmed.
   var waitingCount: Int { get }
 
@@ -28,6 +31,11 @@ package protocol SimulatedStore: AnyObject, Sendable {
 
   /// Ends the app in order.
   func quit() async
+}
+
+extension SimulatedStore {
+  /// None, for most stores.
+  package var privateKeys: Set<String> { [] }
 }
 
 /// One thing an edit did to one item.

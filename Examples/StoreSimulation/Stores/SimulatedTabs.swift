@@ -23,6 +23,9 @@ final class SimulatedTabs: SimulatedStore {
       uniquingKeysWith: { $0 + " and " + $1 })
   }
 
+  /// A tab that was saved to a file is this device's own, whatever others do.
+  var privateKeys: Set<String> { Set(tabs.tabs.filter { !$0.isScratch }.map(\.id.uuidString)) }
+
   var waitingCount: Int { tabs.unsentCount + app.engine.pendingCount }
 
   func isWaiting(_ key: String) -> Bool { UUID(uuidString: key).map(tabs.isUnsent) ?? false }

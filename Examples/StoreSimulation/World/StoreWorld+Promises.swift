@@ -18,6 +18,7 @@ extension StoreWorld {
         journal.say("\(device.name) syncs, round \(round)")
         await device.store.sync()
         await lane.settle()
+        tellRequests()
       }
       await lane.pass(.seconds(400))
       if round > 1, isQuiet { return }
@@ -28,7 +29,8 @@ extension StoreWorld {
     devices.allSatisfy { device in
       device.store.waitingCount == 0
         && devices.allSatisfy {
-          $0.account != device.account || $0.store.lines == device.store.lines
+          $0.account != device.account
+            || Self.difference(device.store, $0.store.lines, $0.store.privateKeys) == nil
         }
     }
   }
@@ -41,9 +43,11 @@ extension StoreWorld {
     }
     for account in Self.accounts {
       let cloud = try await cloudLines(of: account)
-      for line in cloud.sorted(by: { $0.key < $1.key }) { journal.mix("\(line)") }
+      for line in cloud.sorted(by: { $0.key < $1.key }) {
+        journal.note("\(line.key): \(line.value)")
+      }
       for device in devices where device.account == account {
-        if let difference = Self.difference(device.store.lines, cloud) {
+        if let difference = Self.difference(device.store, cloud) {
           throw BrokenPromise("\(device.name) and the cloud differ: \(difference)")
         }
       }
@@ -74,9 +78,14 @@ extension StoreWorld {
     return lines
   }
 
-  private static func difference(_ first: [String: String], _ second: [String: String]) -> String? {
-    for key in Set(first.keys).union(second.keys).sorted() where first[key] != second[key] {
-      return "\(key) is \(first[key] ?? "absent") here and \(second[key] ?? "absent") there"
+  private static func difference(
+    _ store: any SimulatedStore, _ cloud: [String: String], _ others: Set<String> = []
+  ) -> String? {
+    let lines = store.lines
+    let own = store.privateKeys.union(others)
+    for key in Set(lines.keys).union(cloud.keys).sorted()
+    where lines[key] != cloud[key] && !own.contains(key) {
+      return "\(key) is \(lines[key] ?? "absent") here and \(cloud[key] ?? "absent") there"
     }
     return nil
   }

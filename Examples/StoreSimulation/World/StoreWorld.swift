@@ -24,6 +24,7 @@ final class StoreWorld {
   var devices: [SimulatedDevice] = []
   var ledgers: [String: EditLedger] = [:]
   var gone: [GoneStore] = []
+  private var lastRequest = 0
   let identities: SeededIDs
 
   init(
@@ -60,6 +61,7 @@ final class StoreWorld {
       for step in 1...options.steps {
         journal.begin(step)
         try await act()
+        tellRequests()
       }
       try await heal()
       try await check()
@@ -68,8 +70,19 @@ final class StoreWorld {
     } catch {
       journal.fail("a store refused: \(error)")
     }
+    tellRequests()
     journal.note(requests: server.controls.requestCount())
     await end()
+  }
+
+  /// Tells of the requests that arrived since the last call.
+  func tellRequests() {
+    for entry in server.controls.requests.suffix(1_000) where entry.number > lastRequest {
+      lastRequest = entry.number
+      journal.note(
+        "request \(entry.number) of \(entry.device): \(entry.kind.rawValue), \(entry.itemCount) items, "
+          + "\(entry.outcome)")
+    }
   }
 
   private func launchFirst(_ account: String, _ number: Int) throws {

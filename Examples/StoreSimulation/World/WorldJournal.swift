@@ -40,8 +40,11 @@ final class WorldJournal: Sendable {
     print?("\(step): \(line)")
   }
 
-  /// Takes a line into the hash that is too long to print.
-  func mix(_ line: String) { contents.withLock { $0.hash.mix(line) } }
+  /// Notes a detail of what happens.
+  func note(_ line: String) {
+    contents.withLock { $0.hash.mix(line) }
+    print?("    \(line)")
+  }
 
   /// Counts an edit.
   func countEdit() { contents.withLock { $0.edits += 1 } }
