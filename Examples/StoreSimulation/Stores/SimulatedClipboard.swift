@@ -32,23 +32,23 @@ final class SimulatedClipboard: SimulatedStore {
   func edit(_ random: inout SeededRandom) throws -> [StoreEdit] {
     let before = clipboard.entries
     switch random.below(40) {
-    case 0...7:
+    case 0...11:
       guard !before.isEmpty else { return [] }
       try clipboard.delete(random.pick(before).id)
       return removed(before)
-    case 8:
+    case 12:
       try clipboard.prune(olderThan: 1_800, now: device.now())
       return removed(before)
-    case 9 where random.below(4) == 0:
+    case 13 where random.below(4) == 0:
       try clipboard.clear()
       return removed(before)
-    case 10:
+    case 14:
       try clipboard.add(
         ClipboardEntry(
           id: device.newID(), content: .image(fileName: "a.png"), timestamp: device.now()))
       return []
     default:
-      let entries = (0...random.below(3)).map { _ in
+      let entries = (0...random.below(2)).map { _ in
         ClipboardEntry(
           id: device.newID(), text: device.text(&random), timestamp: device.now())
       }

@@ -37,19 +37,21 @@ final class SimulatedTabs: SimulatedStore {
   func edit(_ random: inout SeededRandom) throws -> [StoreEdit] {
     let scratch = tabs.tabs.filter(\.isScratch).sorted { $0.id.uuidString < $1.id.uuidString }
     let choice = random.below(20)
-    guard !scratch.isEmpty, choice > 5 else { return try open(&random) }
-    let tab = random.pick(scratch)
+    guard scratch.count > random.below(6), choice > 2 else { return try open(&random) }
+    // Mostly the same few, so that devices meet.
+    let tab =
+      random.below(4) == 0 ? random.pick(scratch) : scratch[random.below(min(2, scratch.count))]
     switch choice {
-    case 6, 7:
+    case 3, 4:
       try tabs.close(tab.id)
       return [.removed(key: tab.id.uuidString)]
-    case 8 where random.below(4) == 0:
+    case 5 where random.below(4) == 0:
       try tabs.edit(tab.id, now: device.now()) { $0.fileURL = URL(fileURLWithPath: "/a/b.txt") }
       return [.removed(key: tab.id.uuidString)]
-    case 9:
+    case 6:
       let language = random.pick(["swift", "plain", "markdown"])
       return try changed(tab, to: tabs.updateLanguage(tab.id, language, now: device.now()))
-    case 10:
+    case 7, 8:
       let name = device.text(&random)
       return try changed(tab, to: tabs.edit(tab.id, now: device.now()) { $0.name = name })
     default:

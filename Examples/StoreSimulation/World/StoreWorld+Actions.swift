@@ -1,6 +1,7 @@
 import CloudSyncTesting
 import Foundation
 import LoopbackServer
+import Synchronization
 
 /// What people and their devices do.
 extension StoreWorld {
@@ -9,15 +10,16 @@ extension StoreWorld {
     if random.chance(options.faultRate) { try breakSomething() }
     let device = random.pick(devices)
     switch random.below(100) {
-    case 0..<38: try edit(device)
-    case 38..<48: switchLink(of: device)
-    case 48..<66: await sync(device)
-    case 66..<74: try await syncWithAnEdit(device)
-    case 74..<78: try await syncWithACut(device)
-    case 78..<84: try await crashWhileSyncing(device)
-    case 84..<88: await syncAll()
-    case 88..<91: try await crash(device)
-    case 91..<94: try await quit(device)
+    case 0..<32: try edit(device)
+    case 32..<40: switchLink(of: device)
+    case 40..<58: await sync(device)
+    case 58..<66: try await syncWithAnEdit(device)
+    case 66..<70: try await syncWithACut(device)
+    case 70..<76: try await crashWhileSyncing(device)
+    case 76..<80: await syncAll()
+    case 80..<90: try await editAtOnce()
+    case 90..<93: try await crash(device)
+    case 93..<96: try await quit(device)
     default: break
     }
     // Time passes while nobody does anything, and sometimes not at all.
@@ -47,8 +49,16 @@ extension StoreWorld {
   }
 
   private func switchLink(of device: SimulatedDevice) {
+    if device.link.isOnline, random.below(2) == 0 { return }
     device.link.isOnline.toggle()
     journal.say("\(device.name) goes \(device.link.isOnline ? "online" : "offline")")
+  }
+
+  /// Everybody edits before anybody hears of the others, and then all meet.
+  private func editAtOnce() async throws {
+    if random.below(2) == 0 { await syncAll() }
+    for device in devices { try edit(device) }
+    await syncAll()
   }
 
   private func sync(_ device: SimulatedDevice) async {
@@ -68,33 +78,68 @@ extension StoreWorld {
   }
 
   private func syncWithAnEdit(_ device: SimulatedDevice) async throws {
-    let task = await beginSync(device)
     try edit(device)
-    await task.value
-    await lane.settle()
+    let sync = await beginSync(device)
+    try edit(device)
+    await finish(sync)
   }
 
   private func syncWithACut(_ device: SimulatedDevice) async throws {
-    let task = await beginSync(device)
+    let sync = await beginSync(device)
     device.link.isOnline = false
     journal.say("\(device.name) loses the network")
-    await task.value
-    await lane.settle()
+    await finish(sync)
   }
 
   private func crashWhileSyncing(_ device: SimulatedDevice) async throws {
-    _ = await beginSync(device)
+    let sync = await beginSync(device)
     try await crash(device)
+    await finish(sync)
   }
 
-  /// Lets a sync run for a while.
-  private func beginSync(_ device: SimulatedDevice) async -> Task<Void, Never> {
-    let jobs = random.below(160)
-    journal.say("\(device.name) syncs, for \(jobs) jobs")
+  /// A sync that is under way.
+  private final class RunningSync: Sendable {
+    let isOver = Atomic(false)
+    /// The requests that stand still meanwhile.
+    let held: RequestScope
+
+    init(_ store: any SimulatedStore, holding held: RequestScope) {
+      self.held = held
+      Task.detached { [self] in
+        await store.sync()
+        isOver.store(true, ordering: .relaxed)
+      }
+    }
+  }
+
+  /// Lets a sync run for a while, or until its changes are at the server.
+  private func beginSync(_ device: SimulatedDevice) async -> RunningSync {
     let store = device.store
-    let task = Task.detached { await store.sync() }
-    await lane.pause(forJobs: jobs)
-    return task
+    let held = RequestScope(kind: .modifyRecords, device: device.link.name)
+    if random.below(2) == 0 {
+      let jobs = random.below(random.pick([30, 80, 160]))
+      journal.say("\(device.name) syncs, for \(jobs) jobs")
+      let sync = RunningSync(store, holding: held)
+      await lane.pause(forJobs: jobs)
+      return sync
+    }
+    let point = random.pick(HoldPoint.allCases)
+    journal.say("\(device.name) syncs, until its changes stand still: \(point)")
+    server.controls.hold(next: 1, at: point, in: held)
+    let sync = RunningSync(store, holding: held)
+    await lane.settle()
+    return sync
+  }
+
+  private func finish(_ sync: RunningSync) async {
+    // A request that was delayed comes to stand later.
+    for _ in 0..<1_000 {
+      server.controls.release(in: sync.held)
+      await lane.settle()
+      if sync.isOver.load(ordering: .relaxed) { return }
+      await lane.pass(.seconds(2))
+    }
+    journal.fail("a sync does not end")
   }
 
   /// The power goes: only what is on the disk stays.

@@ -86,8 +86,8 @@ final class StoreWorld {
   }
 
   private func launchFirst(_ account: String, _ number: Int) throws {
-    let offset = Double(random.pick([0, 0, 0, -3_600, 5, 86_400, -90]))
-    let rate = random.pick([1, 1, 1, 0.9, 1.2])
+    let offset = Double(random.pick([0, 0, 0, 0, 0, 0, -3_600, 5, 86_400, -90]))
+    let rate = random.pick([1, 1, 1, 1, 1, 0.9, 1.2])
     let name = "\(account)-\(number)"
     let folder = home.appendingPathComponent("\(name)-0")
     let link = server.device(name, signedInAs: account)

@@ -17,10 +17,10 @@ struct WorldOptions: CustomStringConvertible {
   let limits: ServerLimits
 
   init(_ random: inout SeededRandom) {
-    steps = random.number(in: 20...60)
+    steps = random.number(in: 20...80)
     isAutomatic = random.chance(0.4)
     hasPushes = random.chance(0.8)
-    clockGrain = random.pick([0.001, 1, 60, 600])
+    clockGrain = random.pick([0.001, 60, 600, 600])
     faultRate = random.pick([0, 0.15, 0.3, 0.6])
     var limits = ServerLimits()
     if random.chance(0.5) { limits.zoneChangesPage = random.number(in: 1...5) }
