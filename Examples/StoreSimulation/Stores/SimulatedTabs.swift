@@ -92,5 +92,5 @@ final class SimulatedTabs: SimulatedStore {
 
 extension StoreKind {
   /// Scratch tabs.
-  static let tabs = StoreKind(name: "tabs", rule: .greatest) { try SimulatedTabs($0) }
+  package static let tabs = StoreKind(name: "tabs", rule: .greatest) { try SimulatedTabs($0) }
 }
