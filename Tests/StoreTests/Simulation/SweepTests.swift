@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Deletions nobody can tell of")
 struct SweepTests {
-  @Test("T: what a zone does not show when it is read anew goes, unless it has an unsent edit")
+  @Test("What a zone does not show when it is read anew goes, unless it has an unsent edit")
   func sweep() throws {
     for startsOver in [true, false] {
       let bench = try TabBench.signedIn()
@@ -26,7 +26,7 @@ struct SweepTests {
     }
   }
 
-  @Test("T: a zone that could not be read to its end proves nothing")
+  @Test("A zone that could not be read to its end proves nothing")
   func failedSweep() throws {
     let bench = try TabBench.signedIn()
     bench.fetched([TabBench.record(testTab(1))])
