@@ -123,7 +123,8 @@ let package = Package(
     store(
       "StoreSimulation",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "SyncSupport", "CloudSync",
+        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
+        "IdeaStore", "AnnotationStore", "SyncSupport", "CloudSync",
         "CloudSyncTesting", "LoopbackServer", "CloudProtocol", "Records",
       ]),
     tool(

@@ -14,6 +14,12 @@ package protocol SimulatedStore: AnyObject, Sendable {
   /// The items that left the cloud on this device and are kept here for it alone.
   var privateKeys: Set<String> { get }
 
+  /// Everything that all devices of an account must agree on besides ``lines``, to the byte.
+  var canonicalText: String { get }
+
+  /// What is shared between accounts, under names that both know.
+  var sharedLines: [String: String] { get }
+
   /// How many changes the cloud has not confirmed.
   var waitingCount: Int { get }
 
@@ -24,10 +30,16 @@ package protocol SimulatedStore: AnyObject, Sendable {
   ///
   /// - Returns: what it did, once the store said that it is done.
   /// - Throws: what the store throws; that is a violation.
-  func edit(_ random: inout SeededRandom) throws -> [StoreEdit]
+  func edit(_ random: inout SeededRandom) async throws -> [StoreEdit]
 
   /// Syncs by hand and returns when the store says it is over, well or not.
   func sync() async
+
+  /// Makes something that is shared with everybody who has the link.
+  func share() async throws -> URL?
+
+  /// Joins what somebody else shared.
+  func join(_ url: URL) async throws
 
   /// Ends the app in order.
   func quit() async
@@ -36,6 +48,18 @@ package protocol SimulatedStore: AnyObject, Sendable {
 extension SimulatedStore {
   /// None, for most stores.
   package var privateKeys: Set<String> { [] }
+
+  /// Nothing, for most stores.
+  package var canonicalText: String { "" }
+
+  /// Nothing, for most stores.
+  package var sharedLines: [String: String] { [:] }
+
+  /// Most stores share nothing.
+  package func share() async throws -> URL? { nil }
+
+  /// Most stores share nothing.
+  package func join(_ url: URL) async throws {}
 }
 
 /// One thing an edit did to one item.
@@ -82,6 +106,8 @@ package struct DeviceSetting: Sendable {
   package var clock: VirtualClock
   /// What the device's wall clock says.
   package var now: @Sendable () -> Date
+  /// Gives out random numbers.
+  package var random: @Sendable () -> UInt64
   /// Gives out IDs; no two are the same in a world.
   package var newID: @Sendable () -> UUID
   /// Whether engines work by themselves and pushes are followed.
@@ -106,20 +132,34 @@ package struct StoreKind: Sendable {
   package var name: String
   /// The conflict rule.
   package var rule: Rule
+  /// Whether an item that nobody removed is there in any case; false where it hangs under
+  /// another one, which somebody else may have removed.
+  package var mustStay: @Sendable (_ key: String) -> Bool
+  /// Whether accounts can share something.
+  package var isShareable: Bool
+  /// Whether the lines of an account are its own edits alone, also where something is shared.
+  package var keepsAccountsApart: Bool
   /// Opens the app on a device and lets it begin to sync.
   package var open: @Sendable (DeviceSetting) throws -> any SimulatedStore
 
   /// A kind of store.
   package init(
-    name: String, rule: Rule, open: @escaping @Sendable (DeviceSetting) throws -> any SimulatedStore
+    name: String, rule: Rule, mustStay: @escaping @Sendable (_ key: String) -> Bool = { _ in true },
+    isShareable: Bool = false, keepsAccountsApart: Bool = true,
+    open: @escaping @Sendable (DeviceSetting) throws -> any SimulatedStore
   ) {
+    self.mustStay = mustStay
+    self.isShareable = isShareable
+    self.keepsAccountsApart = keepsAccountsApart
     self.name = name
     self.rule = rule
     self.open = open
   }
 
   /// Every kind there is.
-  package static let all: [StoreKind] = [.tabs, .clipboard, .results]
+  package static let all: [StoreKind] = [
+    .tabs, .clipboard, .results, .achievements, .leaderboards, .ideas, .annotations,
+  ]
 }
 
 /// One version of an item that somebody wrote.

@@ -38,9 +38,10 @@ struct EditLedger {
   mutating func excuseReturn(of key: String) { items[key]?.mayReturn = true }
 
   /// What is wrong with what people see in the end; `nil` when all is right.
-  func fault(in lines: [String: String], _ rule: StoreKind.Rule) -> String? {
+  func fault(in lines: [String: String], _ kind: StoreKind) -> String? {
     for (key, history) in items.sorted(by: { $0.key < $1.key }) {
-      if let fault = fault(in: history, lines[key], rule) { return "item \(key): \(fault)" }
+      if lines[key] == nil, !kind.mustStay(key) { continue }
+      if let fault = fault(in: history, lines[key], kind.rule) { return "item \(key): \(fault)" }
     }
     if let stranger = lines.keys.sorted().first(where: { items[$0] == nil }) {
       return "item \(stranger): nobody ever made it: \(lines[stranger] ?? "")"

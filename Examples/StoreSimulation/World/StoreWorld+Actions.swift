@@ -10,7 +10,7 @@ extension StoreWorld {
     if random.chance(options.faultRate) { try breakSomething() }
     let device = random.pick(devices)
     switch random.below(100) {
-    case 0..<32: try edit(device)
+    case 0..<32: try await edit(device)
     case 32..<40: switchLink(of: device)
     case 40..<58: await sync(device)
     case 58..<66: try await syncWithAnEdit(device)
@@ -27,10 +27,10 @@ extension StoreWorld {
     await lane.pass(.seconds(seconds))
   }
 
-  private func edit(_ device: SimulatedDevice) throws {
+  private func edit(_ device: SimulatedDevice) async throws {
     let count = random.pick([1, 1, 2, 6])
     for _ in 0..<count {
-      for edit in try device.store.edit(&random) {
+      for edit in try await edits(on: device.store, SeededRandom(seed: random.next())) {
         journal.countEdit()
         switch edit {
         case .wrote(let key, let line, _): journal.say("\(device.name) writes \(key): \(line)")
@@ -39,6 +39,34 @@ extension StoreWorld {
         note(edit, by: device)
       }
     }
+  }
+
+  /// Makes an edit; one that waits for the cloud waits no longer than a request is held.
+  private func edits(
+    on store: any SimulatedStore, _ random: SeededRandom
+  ) async throws -> [StoreEdit] {
+    let outcome = Outcome()
+    Task.detached {
+      var random = random
+      do {
+        let edits = try await store.edit(&random)
+        outcome.result.withLock { $0 = .success(edits) }
+      } catch {
+        outcome.result.withLock { $0 = .failure(error) }
+      }
+    }
+    for _ in 0..<1_000 {
+      await lane.settle()
+      if let result = outcome.result.withLock({ $0 }) { return try result.get() }
+      server.controls.release()
+      await lane.pass(.seconds(1))
+    }
+    throw BrokenPromise("an edit does not end")
+  }
+
+  /// What an edit came to.
+  private final class Outcome: Sendable {
+    let result = Mutex<Result<[StoreEdit], any Error>?>(nil)
   }
 
   private func note(_ edit: StoreEdit, by device: SimulatedDevice) {
@@ -57,7 +85,7 @@ extension StoreWorld {
   /// Everybody edits before anybody hears of the others, and then all meet.
   private func editAtOnce() async throws {
     if random.below(2) == 0 { await syncAll() }
-    for device in devices { try edit(device) }
+    for device in devices { try await edit(device) }
     await syncAll()
   }
 
@@ -78,9 +106,9 @@ extension StoreWorld {
   }
 
   private func syncWithAnEdit(_ device: SimulatedDevice) async throws {
-    try edit(device)
+    try await edit(device)
     let sync = await beginSync(device)
-    try edit(device)
+    try await edit(device)
     await finish(sync)
   }
 

@@ -29,8 +29,7 @@ extension StoreWorld {
     devices.allSatisfy { device in
       device.store.waitingCount == 0
         && devices.allSatisfy {
-          $0.account != device.account
-            || Self.difference(device.store, $0.store.lines, $0.store.privateKeys) == nil
+          Self.difference(device, $0) == nil
         }
     }
   }
@@ -41,51 +40,67 @@ extension StoreWorld {
       throw BrokenPromise(
         "\(device.name) still has \(device.store.waitingCount) changes to send")
     }
+    for device in devices {
+      for other in devices where other !== device {
+        if let difference = Self.difference(device, other) {
+          throw BrokenPromise("\(device.name) and \(other.name) differ: \(difference)")
+        }
+      }
+    }
     for account in Self.accounts {
-      let cloud = try await cloudLines(of: account)
-      for line in cloud.sorted(by: { $0.key < $1.key }) {
+      let cloud = try await auditor(of: account)
+      for line in cloud.store.lines.sorted(by: { $0.key < $1.key }) {
         journal.note("\(line.key): \(line.value)")
       }
       for device in devices where device.account == account {
-        if let difference = Self.difference(device.store, cloud) {
+        if let difference = Self.difference(device, cloud) {
           throw BrokenPromise("\(device.name) and the cloud differ: \(difference)")
         }
       }
-      if let fault = (ledgers[account] ?? EditLedger()).fault(in: cloud, kind.rule) {
+      let ledger = ledgers[account] ?? EditLedger()
+      if !options.isShared || kind.keepsAccountsApart,
+        let fault = ledger.fault(in: cloud.store.lines, kind)
+      {
         throw BrokenPromise("\(account)'s \(fault)")
       }
-      try searchForOthers(account)
+      await cloud.store.quit()
+      forget(cloud)
+      if !options.isShared { try searchForOthers(account) }
     }
   }
 
-  /// What a device of `account` sees that was never there before: all that the cloud holds.
-  private func cloudLines(of account: String) async throws -> [String: String] {
+  /// A device of `account` that was never there before, with all that the cloud holds.
+  private func auditor(of account: String) async throws -> SimulatedDevice {
     let link = server.device("\(account)'s auditor", signedInAs: account)
+    let folder = home.appendingPathComponent("\(account)-auditor")
     let device = SimulatedDevice(
-      account: account, number: 9, offset: 0, rate: 1,
-      folder: home.appendingPathComponent("\(account)-auditor"), link: link,
+      account: account, number: 9, offset: 0, rate: 1, folder: folder, link: link,
       store: try kind.open(
-        setting(
-          account, 9, folder: home.appendingPathComponent("\(account)-auditor"), link: link,
-          offset: 0, rate: 1)))
+        setting(account, 9, folder: folder, link: link, offset: 0, rate: 1)))
     for _ in 0..<2 {
       await device.store.sync()
       await lane.settle()
     }
-    defer { forget(device) }
-    let lines = device.store.lines
-    await device.store.quit()
-    return lines
+    return device
+  }
+
+  /// In what two devices differ that must agree.
+  private static func difference(_ first: SimulatedDevice, _ second: SimulatedDevice) -> String? {
+    guard first.account == second.account else {
+      return difference(first.store.sharedLines, second.store.sharedLines, besides: [])
+    }
+    let own = first.store.privateKeys.union(second.store.privateKeys)
+    if let found = difference(first.store.lines, second.store.lines, besides: own) { return found }
+    let (text, other) = (first.store.canonicalText, second.store.canonicalText)
+    return text == other ? nil : "\(text) here and \(other) there"
   }
 
   private static func difference(
-    _ store: any SimulatedStore, _ cloud: [String: String], _ others: Set<String> = []
+    _ lines: [String: String], _ others: [String: String], besides own: Set<String>
   ) -> String? {
-    let lines = store.lines
-    let own = store.privateKeys.union(others)
-    for key in Set(lines.keys).union(cloud.keys).sorted()
-    where lines[key] != cloud[key] && !own.contains(key) {
-      return "\(key) is \(lines[key] ?? "absent") here and \(cloud[key] ?? "absent") there"
+    for key in Set(lines.keys).union(others.keys).sorted()
+    where lines[key] != others[key] && !own.contains(key) {
+      return "\(key) is \(lines[key] ?? "absent") here and \(others[key] ?? "absent") there"
     }
     return nil
   }

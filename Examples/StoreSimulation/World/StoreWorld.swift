@@ -37,7 +37,7 @@ final class StoreWorld {
     self.home = home
     self.journal = journal
     random = SeededRandom(seed: seed)
-    options = WorldOptions(&random)
+    options = WorldOptions(&random, isShareable: kind.isShareable)
     identities = SeededIDs(seed: random.next())
     container = "iCloud.simulation.\(kind.name)"
     let clock = lane.clock
@@ -53,11 +53,12 @@ final class StoreWorld {
   func run() async {
     do {
       journal.say("\(options)")
-      server.controls.setLimits(options.limits)
       if !options.hasPushes { server.controls.dropPushes(next: .max) }
       for (number, account) in [(0, "anna"), (1, "anna"), (0, "ben")] {
         try launchFirst(account, number)
       }
+      if options.isShared { try await shareAtFirst() }
+      server.controls.setLimits(options.limits)
       for step in 1...options.steps {
         journal.begin(step)
         try await act()
@@ -83,6 +84,23 @@ final class StoreWorld {
         "request \(entry.number) of \(entry.device): \(entry.kind.rawValue), \(entry.itemCount) items, "
           + "\(entry.outcome)")
     }
+  }
+
+  /// Lets the accounts share something before anything goes wrong.
+  private func shareAtFirst() async throws {
+    let isOnline = devices.map(\.link.isOnline)
+    for device in devices {
+      device.link.isOnline = true
+      await device.store.sync()
+    }
+    await lane.settle()
+    guard let url = try await devices[0].store.share() else { return }
+    for device in devices where device.account != devices[0].account {
+      try await device.store.join(url)
+    }
+    await lane.settle()
+    for (device, isOnline) in zip(devices, isOnline) { device.link.isOnline = isOnline }
+    journal.say("\(devices[0].name) shares, and the others join")
   }
 
   private func launchFirst(_ account: String, _ number: Int) throws {
@@ -132,6 +150,7 @@ final class StoreWorld {
         let passed = clock.now.offset / .seconds(1) * rate
         return Self.beginning.addingTimeInterval(offset + (passed / grain).rounded(.down) * grain)
       },
+      random: { [identities] in identities.number() },
       newID: { [identities] in identities.next() }, isAutomatic: options.isAutomatic, bug: bug)
   }
 }
@@ -141,6 +160,9 @@ final class SeededIDs: Sendable {
   private let random: Mutex<SeededRandom>
 
   init(seed: UInt64) { random = Mutex(SeededRandom(seed: seed)) }
+
+  /// The next number.
+  func number() -> UInt64 { random.withLock { $0.next() } }
 
   /// The next ID.
   func next() -> UUID {

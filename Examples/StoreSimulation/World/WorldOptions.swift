@@ -9,6 +9,8 @@ struct WorldOptions: CustomStringConvertible {
   let isAutomatic: Bool
   /// Whether pushes arrive.
   let hasPushes: Bool
+  /// Whether the accounts share something.
+  let isShared: Bool
   /// How coarse the devices' wall clocks are, in seconds: coarse ones make equal dates.
   let clockGrain: Double
   /// How likely a step brings a fault of the server.
@@ -16,10 +18,11 @@ struct WorldOptions: CustomStringConvertible {
   /// What the server takes at once.
   let limits: ServerLimits
 
-  init(_ random: inout SeededRandom) {
+  init(_ random: inout SeededRandom, isShareable: Bool) {
     steps = random.number(in: 20...80)
     isAutomatic = random.chance(0.4)
     hasPushes = random.chance(0.8)
+    isShared = isShareable && random.chance(0.6)
     clockGrain = random.pick([0.001, 60, 600, 600])
     faultRate = random.pick([0, 0.15, 0.3, 0.6])
     var limits = ServerLimits()
@@ -34,7 +37,7 @@ struct WorldOptions: CustomStringConvertible {
 
   var description: String {
     "\(steps) steps, \(isAutomatic ? "automatic" : "by hand"), "
-      + "\(hasPushes ? "pushes" : "no pushes"), clocks of \(clockGrain) s, faults \(faultRate), "
+      + "\(hasPushes ? "pushes" : "no pushes"), \(isShared ? "shared, " : "")clocks of \(clockGrain) s, faults \(faultRate), "
       + "pages of \(limits.zoneChangesPage), \(limits.itemsPerRequest) items a request"
       + (limits.throttle.map { ", throttled to \($0.requests) in \($0.seconds) s" } ?? "")
   }
