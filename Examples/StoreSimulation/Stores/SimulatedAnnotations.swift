@@ -60,6 +60,12 @@ final class SimulatedAnnotations: SimulatedStore {
     return lines.filter { key, _ in names.contains(String(key.suffix(36))) }
   }
 
+  var trouble: String {
+    let refusals = store.refusals.map { "\($0.id.uuidString) refused (\($0.code)): \($0.message)" }
+    let waiting = store.pendingOperations.map { "\($0.type) of \($0.recordID)" }
+    return (refusals + waiting + ["\(store.conflicts.count) conflicts"]).joined(separator: "; ")
+  }
+
   var waitingCount: Int { store.waitingCount }
 
   func isWaiting(_ key: String) -> Bool {
@@ -72,6 +78,11 @@ final class SimulatedAnnotations: SimulatedStore {
   func quit() async {
     pushes?.stop()
     await coordinator.stopSync()
+  }
+
+  /// What hangs under something that is gone for good needs a person, who gives it up.
+  func giveUpRefused() throws {
+    for refusal in store.refusals { try store.discardEdits(of: refusal.id) }
   }
 
   func share() async throws -> URL? {

@@ -66,7 +66,8 @@ final class SimulatedIdeas: SimulatedStore {
     switch choice {
     case 3, 4:
       try store.delete(idea.id)
-      return [.removed(key: idea.id.uuidString)]
+      let date = store.deletedIdeas.first { $0.idea.id == idea.id }?.deletedAt
+      return [.removed(key: idea.id.uuidString, date: date?.timeIntervalSince1970)]
     case 5, 6:
       return [Self.wrote(try store.update(idea.id, isCompleted: !idea.isCompleted))]
     case 7...9:

@@ -20,6 +20,9 @@ package protocol SimulatedStore: AnyObject, Sendable {
   /// What is shared between accounts, under names that both know.
   var sharedLines: [String: String] { get }
 
+  /// What stands in the way of changes, in words.
+  var trouble: String { get }
+
   /// How many changes the cloud has not confirmed.
   var waitingCount: Int { get }
 
@@ -35,6 +38,9 @@ package protocol SimulatedStore: AnyObject, Sendable {
   /// Syncs by hand and returns when the store says it is over, well or not.
   func sync() async
 
+  /// Does what a person does about changes that the cloud refuses for good.
+  func giveUpRefused() throws
+
   /// Makes something that is shared with everybody who has the link.
   func share() async throws -> URL?
 
@@ -49,11 +55,17 @@ extension SimulatedStore {
   /// None, for most stores.
   package var privateKeys: Set<String> { [] }
 
+  /// Nothing that the store would tell.
+  package var trouble: String { "" }
+
   /// Nothing, for most stores.
   package var canonicalText: String { "" }
 
   /// Nothing, for most stores.
   package var sharedLines: [String: String] { [:] }
+
+  /// Most stores find a way by themselves.
+  package func giveUpRefused() throws {}
 
   /// Most stores share nothing.
   package func share() async throws -> URL? { nil }
@@ -66,8 +78,8 @@ extension SimulatedStore {
 package enum StoreEdit: Hashable, Sendable {
   /// It made or changed the item.
   case wrote(key: String, line: String, rank: EditRank)
-  /// It removed the item.
-  case removed(key: String)
+  /// It removed the item; where a removal is a change like any other, at this date.
+  case removed(key: String, date: Double? = nil)
 }
 
 /// How a version stands to others of its item, where the store's rule compares them.

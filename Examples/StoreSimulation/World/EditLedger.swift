@@ -7,6 +7,8 @@ struct EditLedger {
     var versions: [ItemVersion] = []
     /// Whether somebody removed the item.
     var isRemoved = false
+    /// When the latest removal was, where removals are compared with edits.
+    var removalDate: Double?
     /// Whether an edit may have crossed the removal, so that the item may be there or not.
     var mayReturn = false
   }
@@ -28,8 +30,12 @@ struct EditLedger {
     case .wrote(let key, let line, let rank):
       items[key, default: History()].versions.append(ItemVersion(line: line, rank: rank))
       if items[key]?.isRemoved == true { items[key]?.mayReturn = true }
-    case .removed(let key):
+    case .removed(let key, let date):
       items[key, default: History()].isRemoved = true
+      if let date {
+        let before = items[key]?.removalDate ?? date
+        items[key]?.removalDate = max(before, date)
+      }
       if isWaiting(key) { items[key]?.mayReturn = true }
     }
   }
@@ -49,13 +55,19 @@ struct EditLedger {
     return nil
   }
 
+  private func mayBeThere(_ history: History) -> Bool {
+    guard let removal = history.removalDate else { return history.mayReturn }
+    return history.versions.contains { $0.rank.first >= removal }
+  }
+
   private func fault(
     in history: History, _ line: String?, _ rule: StoreKind.Rule
   ) -> String? {
     guard let line else {
+      // A removal may cross a later edit on its way: deletions in the cloud have no conditions.
       return history.isRemoved ? nil : "it is lost; nobody removed it"
     }
-    if history.isRemoved, !history.mayReturn { return "it was removed and came back: \(line)" }
+    if history.isRemoved, !mayBeThere(history) { return "it was removed and came back: \(line)" }
     if case .merged(let judge) = rule { return judge(history.versions, line) }
     guard history.versions.contains(where: { $0.line == line }) else {
       return "nobody ever wrote this version: \(line)"

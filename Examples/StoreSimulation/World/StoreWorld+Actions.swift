@@ -34,7 +34,7 @@ extension StoreWorld {
         journal.countEdit()
         switch edit {
         case .wrote(let key, let line, _): journal.say("\(device.name) writes \(key): \(line)")
-        case .removed(let key): journal.say("\(device.name) removes \(key)")
+        case .removed(let key, _): journal.say("\(device.name) removes \(key)")
         }
         note(edit, by: device)
       }

@@ -4,7 +4,7 @@ import LoopbackServer
 
 /// How a world ends: the faults stop, everybody syncs, and every promise is looked at.
 extension StoreWorld {
-  private static let mostRounds = 10
+  private static let mostRounds = 12
 
   /// Ends all faults and lets everybody sync until nothing moves any more.
   func heal() async throws {
@@ -16,6 +16,7 @@ extension StoreWorld {
     for round in 1...Self.mostRounds {
       for device in devices {
         journal.say("\(device.name) syncs, round \(round)")
+        if round > 3 { try device.store.giveUpRefused() }
         await device.store.sync()
         await lane.settle()
         tellRequests()
@@ -38,7 +39,8 @@ extension StoreWorld {
   func check() async throws {
     for device in devices where device.store.waitingCount > 0 {
       throw BrokenPromise(
-        "\(device.name) still has \(device.store.waitingCount) changes to send")
+        "\(device.name) still has \(device.store.waitingCount) changes to send: \(device.store.trouble)"
+      )
     }
     for device in devices {
       for other in devices where other !== device {
