@@ -57,10 +57,12 @@ final class Fleet: Sendable {
       }
       guard let seed else { return }
       do throws(LaneError) {
-        let report = try StoreSimulation.run(kind, seed: seed, bug: options.bug, in: folder)
+        let report = try StoreSimulation.run(
+          kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder)
         var isSame = true
         if options.isTwice {
-          let again = try StoreSimulation.run(kind, seed: seed, bug: options.bug, in: folder)
+          let again = try StoreSimulation.run(
+            kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder)
           isSame = again == report
         }
         note(report, isSame: isSame)

@@ -18,6 +18,8 @@ struct Options {
   var seed: UInt64?
   /// Whether each world is run twice, to see whether both runs are the same.
   var isTwice = false
+  /// Whether worlds are short.
+  var isShort = false
   /// Whether to print everything that happens.
   var wantsTrace = false
   /// Whether the usage is wanted.
@@ -33,6 +35,7 @@ struct Options {
       --from S      the first seed (0)
       --jobs J      how many threads, 1 to 256 (one for each core)
       --twice       run each world twice; both runs must be the same
+      --short       shorter worlds, as in the test suite
       --seed S      one seed only
       --trace       print everything that happens in it
       --bug NAME    build a fault into the tabs: \
@@ -50,6 +53,7 @@ struct Options {
       case "--jobs": jobs = try rest.takeNumber(for: argument, in: 1...256)
       case "--seed": seed = try rest.takeNumber(for: argument, in: 0...UInt64(Int64.max))
       case "--twice": isTwice = true
+      case "--short": isShort = true
       case "--trace": wantsTrace = true
       case "--help", "-h": wantsHelp = true
       case "--store":

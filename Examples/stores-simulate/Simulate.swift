@@ -50,7 +50,9 @@ struct Simulate {
     var isWell = true
     for kind in options.kinds {
       let wantsTrace = options.wantsTrace
-      let report = try StoreSimulation.run(kind, seed: seed, bug: options.bug, in: folder) {
+      let report = try StoreSimulation.run(
+        kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder
+      ) {
         if wantsTrace { print($0) }
       }
       if let violation = report.violation { print(violation) }

@@ -28,12 +28,14 @@ package enum StoreSimulation {
   /// Runs the world of `seed` with stores of a kind, on the calling thread.
   ///
   /// - Parameters:
+  ///   - isShort: whether only a third as much happens; another world than the long one.
   ///   - bug: a fault to build in, to see whether it is found.
   ///   - folder: where the devices' folders are made; they are removed in the end.
   ///   - print: is given a line for everything that happens.
   /// - Throws: ``LaneError``.
   package static func run(
-    _ kind: StoreKind, seed: UInt64, bug: PlantedStoreBug? = nil, in folder: URL,
+    _ kind: StoreKind, seed: UInt64, isShort: Bool = false, bug: PlantedStoreBug? = nil,
+    in folder: URL,
     print: (@Sendable (String) -> Void)? = nil
   ) throws(LaneError) -> Report {
     let lane = SerialLane(seed: seed)
@@ -42,7 +44,7 @@ package enum StoreSimulation {
     let journal = WorldJournal(print: print)
     let isDone = try lane.run {
       let world = StoreWorld(
-        kind, seed: seed, bug: bug, lane: lane, home: home, journal: journal)
+        kind, seed: seed, isShort: isShort, bug: bug, lane: lane, home: home, journal: journal)
       await world.run()
     }
     if !isDone { journal.fail("it stands still: somebody waits for what never comes") }
@@ -58,6 +60,7 @@ package enum StoreSimulation {
         store: kind.name, seed: seed, step: failure.step,
         message: "\(failure.message); it was at: \(failure.doing)",
         replay: "stores-simulate --store \(kind.name) --seed \(seed)"
+          + (isShort ? " --short" : "")
           + (bug.map { " --bug \($0.rawValue)" } ?? ""))
     }
     return report

@@ -39,7 +39,8 @@ extension StoreWorld {
   func check() async throws {
     for device in devices where device.store.waitingCount > 0 {
       throw BrokenPromise(
-        "\(device.name) still has \(device.store.waitingCount) changes to send: \(device.store.trouble)"
+        "\(device.name) still has \(device.store.waitingCount) changes to send: "
+          + device.store.trouble
       )
     }
     for device in devices {

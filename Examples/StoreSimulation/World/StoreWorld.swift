@@ -28,7 +28,8 @@ final class StoreWorld {
   let identities: SeededIDs
 
   init(
-    _ kind: StoreKind, seed: UInt64, bug: PlantedStoreBug?, lane: SerialLane, home: URL,
+    _ kind: StoreKind, seed: UInt64, isShort: Bool, bug: PlantedStoreBug?, lane: SerialLane,
+    home: URL,
     journal: WorldJournal
   ) {
     self.kind = kind
@@ -37,7 +38,7 @@ final class StoreWorld {
     self.home = home
     self.journal = journal
     random = SeededRandom(seed: seed)
-    options = WorldOptions(&random, isShareable: kind.isShareable)
+    options = WorldOptions(&random, isShareable: kind.isShareable, isShort: isShort)
     identities = SeededIDs(seed: random.next())
     container = "iCloud.simulation.\(kind.name)"
     let clock = lane.clock
@@ -81,7 +82,8 @@ final class StoreWorld {
     for entry in server.controls.requests.suffix(1_000) where entry.number > lastRequest {
       lastRequest = entry.number
       journal.note(
-        "request \(entry.number) of \(entry.device): \(entry.kind.rawValue), \(entry.itemCount) items, "
+        "request \(entry.number) of \(entry.device): \(entry.kind.rawValue), "
+          + "\(entry.itemCount) items, "
           + "\(entry.outcome)")
     }
   }

@@ -18,8 +18,8 @@ struct WorldOptions: CustomStringConvertible {
   /// What the server takes at once.
   let limits: ServerLimits
 
-  init(_ random: inout SeededRandom, isShareable: Bool) {
-    steps = random.number(in: 20...80)
+  init(_ random: inout SeededRandom, isShareable: Bool, isShort: Bool) {
+    steps = random.number(in: isShort ? 8...24 : 20...80)
     isAutomatic = random.chance(0.4)
     hasPushes = random.chance(0.8)
     isShared = isShareable && random.chance(0.6)
@@ -37,7 +37,8 @@ struct WorldOptions: CustomStringConvertible {
 
   var description: String {
     "\(steps) steps, \(isAutomatic ? "automatic" : "by hand"), "
-      + "\(hasPushes ? "pushes" : "no pushes"), \(isShared ? "shared, " : "")clocks of \(clockGrain) s, faults \(faultRate), "
+      + "\(hasPushes ? "pushes" : "no pushes"), \(isShared ? "shared, " : "")"
+      + "clocks of \(clockGrain) s, faults \(faultRate), "
       + "pages of \(limits.zoneChangesPage), \(limits.itemsPerRequest) items a request"
       + (limits.throttle.map { ", throttled to \($0.requests) in \($0.seconds) s" } ?? "")
   }

@@ -37,5 +37,7 @@ package struct SeededRandom {
   }
 
   /// One of `choices`, which must not be empty.
-  package mutating func pick<Choice>(_ choices: [Choice]) -> Choice { choices[below(choices.count)] }
+  package mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
+    choices[below(choices.count)]
+  }
 }

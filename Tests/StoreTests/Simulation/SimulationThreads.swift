@@ -14,14 +14,14 @@ enum SimulationThreads {
 
   /// Runs a world for each seed; the reports come in the order of the seeds.
   static func run(
-    _ kind: StoreKind, _ seeds: [UInt64], bug: PlantedStoreBug? = nil
+    _ kind: StoreKind, _ seeds: [UInt64], isShort: Bool = false, bug: PlantedStoreBug? = nil
   ) async throws -> [StoreSimulation.Report] {
     let folder = StoreSimulation.defaultFolder
     return try await withCheckedThrowingContinuation { done in
       let box = Box(Progress(reports: seeds.map { _ in nil }))
       for _ in 0..<2 {
         Thread {
-          box.work(kind, seeds, bug, folder)
+          box.work(kind, seeds, isShort, bug, folder)
           if let end = box.end() { done.resume(with: end) }
         }.start()
       }
@@ -33,7 +33,9 @@ enum SimulationThreads {
 
     init(_ progress: Progress) { self.progress = Mutex(progress) }
 
-    func work(_ kind: StoreKind, _ seeds: [UInt64], _ bug: PlantedStoreBug?, _ folder: URL) {
+    func work(
+      _ kind: StoreKind, _ seeds: [UInt64], _ isShort: Bool, _ bug: PlantedStoreBug?, _ folder: URL
+    ) {
       while true {
         let index = progress.withLock { progress in
           defer { progress.next += 1 }
@@ -41,7 +43,8 @@ enum SimulationThreads {
         }
         guard seeds.indices.contains(index) else { return }
         do {
-          let report = try StoreSimulation.run(kind, seed: seeds[index], bug: bug, in: folder)
+          let report = try StoreSimulation.run(
+            kind, seed: seeds[index], isShort: isShort, bug: bug, in: folder)
           progress.withLock { $0.reports[index] = report }
         } catch {
           progress.withLock { $0.failure = error }
