@@ -13,9 +13,7 @@ struct Simulate {
         return
       }
       let folder = StoreSimulation.defaultFolder
-      let isWell = try run(options, in: folder)
-      try? FileManager.default.removeItem(at: folder)
-      exit(isWell ? 0 : 1)
+      exit(try run(options, in: folder) ? 0 : 1)
     } catch {
       Output.writeError("stores-simulate: \(error)\n")
       exit(2)

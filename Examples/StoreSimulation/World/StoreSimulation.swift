@@ -39,7 +39,8 @@ package enum StoreSimulation {
     print: (@Sendable (String) -> Void)? = nil
   ) throws(LaneError) -> Report {
     let lane = SerialLane(seed: seed)
-    let home = folder.appendingPathComponent("\(kind.name)-\(seed)-\(UUID().uuidString)")
+    let home = folder.appendingPathComponent(
+      "stores-simulate-\(kind.name)-\(seed)-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: home) }
     let journal = WorldJournal(print: print)
     let isDone = try lane.run {
@@ -69,10 +70,7 @@ package enum StoreSimulation {
   /// A folder in memory where the system has one: the devices' disks are synced very often.
   package static var defaultFolder: URL {
     let memory = "/dev/shm"
-    let home =
-      FileManager.default.isWritableFile(atPath: memory)
+    return FileManager.default.isWritableFile(atPath: memory)
       ? URL(fileURLWithPath: memory) : FileManager.default.temporaryDirectory
-    return home.appendingPathComponent(
-      "stores-simulate-\(ProcessInfo.processInfo.processIdentifier)")
   }
 }
