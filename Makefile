@@ -3,10 +3,11 @@
 
 SWIFT ?= swift
 SEEDS ?= 20000
+STORE_SEEDS ?= 2000
 SOAK ?= 300
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
-.PHONY: help demo test check bench simulate soak siege sqlite format
+.PHONY: help demo test check bench simulate simulate-stores soak siege sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -14,6 +15,7 @@ help:
 	@echo 'make check     formatting, imports, then all tests'
 	@echo 'make bench     print what things cost, as ratios'
 	@echo 'make simulate  run $(SEEDS) seeded worlds with faults (SEEDS=n for another number)'
+	@echo 'make simulate-stores  run the example stores in $(STORE_SEEDS) worlds each (STORE_SEEDS=n)'
 	@echo 'make soak      devices write for 5 minutes to a server that is killed every 10 s (SOAK=n s)'
 	@echo 'make siege     besiege the HTTP server with hostile and with slow clients'
 	@echo 'make format    format all Swift files'
@@ -36,6 +38,9 @@ bench: sqlite
 
 simulate: sqlite
 	$(SWIFT) run -c release cloudsync-simulate --seeds $(SEEDS)
+
+simulate-stores: sqlite
+	$(SWIFT) run -c release stores-simulate --seeds $(STORE_SEEDS)
 
 soak: sqlite
 	$(SWIFT) run -c release cloudsync-soak --seconds $(SOAK)

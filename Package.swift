@@ -122,6 +122,17 @@ let package = Package(
       ],
       path: "Examples/stores", exclude: ["README.md"]),
 
+    // the example stores in simulated worlds
+    store(
+      "StoreSimulation",
+      [
+        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
+        "IdeaStore", "AnnotationStore", "SyncSupport", "CloudSync",
+        "CloudSyncTesting", "LoopbackServer", "CloudProtocol", "Records",
+      ]),
+    tool(
+      "stores-simulate", ["StoreSimulation", "CommandLineKit"], path: "Examples/stores-simulate"),
+
     // tests
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
@@ -154,7 +165,7 @@ let package = Package(
       [
         "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
         "IdeaStore", "AnnotationStore", "SyncSupport", "CloudSync", "CloudSyncTesting",
-        "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records",
+        "LoopbackHTTP", "LoopbackServer", "StoreSimulation", "CloudProtocol", "Records",
       ]),
     tests("ExampleTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer"]),
     tests(

@@ -31,6 +31,7 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
         writeDownOrTell()
       }
     case .fetchedRecordZoneChanges(let changes):
+      noteSeen(changes)
       fetched(changes, list)
       writeDownUnlessBusy()
     case .sentDatabaseChanges(let sent):
@@ -43,8 +44,10 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
     case .didFetchChanges, .didSendChanges:
       state.withLock { $0.operations = max(0, $0.operations - 1) }
       writeDownOrTell()
-    case .willFetchRecordZoneChanges, .didFetchRecordZoneChanges:
-      break
+    case .willFetchRecordZoneChanges(let fetch):
+      beginSweep(fetch)
+    case .didFetchRecordZoneChanges(let fetch):
+      finishSweep(fetch, list)
     }
   }
 

@@ -52,6 +52,8 @@ public final class CloudSyncEngine: ChangeRecorder {
     var operations = 0
     /// What was set aside since the engine was made.
     var recoveries: [FileRecovery] = []
+    /// What a zone that is read from its beginning has shown so far.
+    var sweep: Set<String>?
     /// Who wants to hear of visible changes.
     var observers: [UUID: AsyncStream<VisibleChange>.Continuation] = [:]
   }
@@ -61,6 +63,7 @@ public final class CloudSyncEngine: ChangeRecorder {
 
   let database: CKDatabase
   let automaticallySync: Bool
+  let clock: any Clock<Duration>
   let stores: [any SyncedStore]
   let isRecovering: Bool
   let stateFile: AtomicFile
@@ -76,15 +79,17 @@ public final class CloudSyncEngine: ChangeRecorder {
   ///   - stores: the stores to keep in step; each with a record type of its own.
   ///   - automaticallySync: whether changes go out and pushes are followed without being asked.
   ///   - isRecovering: whether damaged files of the engine are set aside, here and in ``start()``.
+  ///   - clock: measures the engine's waits.
   /// - Throws: `FileError` when a file of the engine is damaged; nothing is changed then.
   public init(
     database: CKDatabase, directory: URL, zoneName: String = "ItsypadData",
     stores: [any SyncedStore], automaticallySync: Bool = true,
-    recovering isRecovering: Bool = false
+    recovering isRecovering: Bool = false, clock: any Clock<Duration> = ContinuousClock()
   ) throws {
     self.zoneID = CKRecordZone.ID(zoneName: zoneName, ownerName: CKCurrentUserDefaultName)
     self.database = database
     self.automaticallySync = automaticallySync
+    self.clock = clock
     self.stores = stores
     self.isRecovering = isRecovering
     self.stateFile = AtomicFile(directory.appendingPathComponent("cloud-sync-state.data"))
@@ -284,6 +289,7 @@ public final class CloudSyncEngine: ChangeRecorder {
     var configuration = CKSyncEngine.Configuration(
       database: database, stateSerialization: saved, delegate: self)
     configuration.automaticallySync = automaticallySync
+    configuration.clock = clock
     return configuration
   }
 }

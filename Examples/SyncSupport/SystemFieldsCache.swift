@@ -32,6 +32,9 @@ public struct SystemFieldsCache: Sendable {
   /// How many records are known to the cloud.
   public var count: Int { entries.count }
 
+  /// The names of the records that are known to the cloud, in an order every run repeats.
+  public var names: [String] { entries.keys.sorted() }
+
   /// Whether the cloud told anything about the record `id`.
   public func knows(_ id: CKRecord.ID) -> Bool { entries[id.recordName] != nil }
 

@@ -186,7 +186,7 @@ final class EngineDriver: Sendable {
         } catch {
           answer = .failure(error)
         }
-        let jitter = Double.random(in: 0..<1)
+        let jitter = clock.jitter()
         move { core, now in
           core.requests[request.token] = nil
           core.machine.received(answer, for: request.token, now: now, jitter: jitter)

@@ -1,15 +1,15 @@
 /// Random numbers that a seed decides (the SplitMix64 generator), the same on every machine.
-struct SeededRandom {
+package struct SeededRandom {
   private var state: UInt64
 
   /// The numbers that belong to `seed`; neighbouring seeds give unrelated numbers.
-  init(seed: UInt64) {
+  package init(seed: UInt64) {
     state = seed
     _ = next()
   }
 
   /// Any number.
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var value = state
     value = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -18,24 +18,26 @@ struct SeededRandom {
   }
 
   /// A number from 0 up to `bound`, which must be positive.
-  mutating func below(_ bound: Int) -> Int {
+  package mutating func below(_ bound: Int) -> Int {
     Int(next().multipliedFullWidth(by: UInt64(bound)).high)
   }
 
   /// A number of `range`.
-  mutating func number(in range: ClosedRange<Int>) -> Int {
+  package mutating func number(in range: ClosedRange<Int>) -> Int {
     range.lowerBound + below(range.count)
   }
 
   /// A fraction from 0 up to 1.
-  mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
+  package mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 
   /// Whether something of this probability happens.
-  mutating func chance(_ probability: Double) -> Bool {
+  package mutating func chance(_ probability: Double) -> Bool {
     // A rate of zero draws nothing, so that shrinking a rate to zero removes its choices.
     probability > 0 && fraction() < probability
   }
 
   /// One of `choices`, which must not be empty.
-  mutating func pick<Choice>(_ choices: [Choice]) -> Choice { choices[below(choices.count)] }
+  package mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
+    choices[below(choices.count)]
+  }
 }

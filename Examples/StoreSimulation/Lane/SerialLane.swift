@@ -1,0 +1,131 @@
+import CloudSyncTesting
+import Synchronization
+
+/// Runs the tasks of one world on one thread, one job after another, in an order a seed decides.
+///
+/// A job is what a task does between two waits. Which of the jobs that could run comes next is
+/// drawn from the seed, so races are tried out and every run of a seed takes the same course.
+/// When no job can run, everybody waits: that is quiescence, and the only time at which the
+/// lane's clock moves.
+final class SerialLane: TaskExecutor {
+  /// What a paused task waits for.
+  fileprivate enum Pause {
+    case untilIdle(CheckedContinuation<Void, Never>)
+    case forJobs(Int, CheckedContinuation<Void, Never>)
+  }
+
+  fileprivate struct State {
+    var jobs: [UnownedJob] = []
+    var random: SeededRandom
+    var pause: Pause?
+    var ran = 0
+    var isDone = false
+  }
+
+  /// The only time there is on this lane.
+  let clock: VirtualClock
+
+  /// How far the clock may move by itself while the world waits for one thing.
+  private static let longestWait = Duration.seconds(2 * 86_400)
+
+  private let state: Mutex<State>
+
+  /// A lane whose order `seed` decides.
+  init(seed: UInt64) {
+    clock = VirtualClock(seed: seed ^ 0x5eed)
+    state = Mutex(State(random: SeededRandom(seed: seed)))
+  }
+
+  /// How many jobs ran so far.
+  var jobCount: Int { state.withLock { $0.ran } }
+
+  /// Takes a job whose turn comes.
+  func add(_ job: UnownedJob) { state.withLock { $0.jobs.append(job) } }
+
+  /// The same for the runtime.
+  func enqueue(_ job: consuming ExecutorJob) { add(UnownedJob(job)) }
+
+  /// Runs `body` with everything it starts, until no job is left.
+  ///
+  /// - Returns: whether `body` came to its end; if not, it waits for what never comes.
+  /// - Throws: ``LaneError``.
+  func run(_ body: @escaping @Sendable () async -> Void) throws(LaneError) -> Bool {
+    try TaskHook.with(self) {
+      Task.detached { [self] in
+        await body()
+        state.withLock { $0.isDone = true }
+      }
+      work()
+    }
+    return state.withLock { $0.isDone }
+  }
+
+  /// Returns when no other job can run; time stands still meanwhile.
+  func settle() async {
+    await withCheckedContinuation { continuation in
+      state.withLock { $0.pause = .untilIdle(continuation) }
+    }
+  }
+
+  /// Returns when `count` other jobs have run, or none can run any more.
+  func pause(forJobs count: Int) async {
+    await withCheckedContinuation { continuation in
+      state.withLock { $0.pause = .forJobs(count, continuation) }
+    }
+  }
+
+  /// Lets time pass; who sleeps wakes at the right moment, one after another.
+  func pass(_ duration: Duration) async {
+    let end = clock.now.advanced(by: duration)
+    await settle()
+    while let next = clock.nextDeadline, next <= end {
+      clock.move(to: next)
+      await settle()
+    }
+    clock.move(to: end)
+  }
+
+  /// What comes next on the lane.
+  fileprivate enum Turn {
+    case job(UnownedJob)
+    case resume(CheckedContinuation<Void, Never>)
+    case rest
+  }
+
+  private func work() {
+    var waitsSince = clock.now
+    while true {
+      switch state.withLock({ $0.nextTurn() }) {
+      case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+      case .resume(let continuation):
+        waitsSince = clock.now
+        continuation.resume()
+      case .rest:
+        // Everybody waits: for the time, or for nothing.
+        guard !state.withLock({ $0.isDone }), let next = clock.nextDeadline,
+          waitsSince.duration(to: next) <= Self.longestWait
+        else { return }
+        clock.move(to: next)
+      }
+    }
+  }
+}
+
+extension SerialLane.State {
+  /// Takes the next job, or the task that waited for this moment.
+  fileprivate mutating func nextTurn() -> SerialLane.Turn {
+    if case .forJobs(let left, let continuation) = pause {
+      if left <= 0 || jobs.isEmpty {
+        pause = nil
+        return .resume(continuation)
+      }
+      pause = .forJobs(left - 1, continuation)
+    } else if jobs.isEmpty, case .untilIdle(let continuation) = pause {
+      pause = nil
+      return .resume(continuation)
+    }
+    guard !jobs.isEmpty else { return .rest }
+    ran += 1
+    return .job(jobs.remove(at: random.below(jobs.count)))
+  }
+}

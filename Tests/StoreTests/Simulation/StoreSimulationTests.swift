@@ -1,0 +1,44 @@
+import Foundation
+import StoreSimulation
+import Testing
+
+@Suite("Simulated stores", .timeLimit(.minutes(10)))
+struct StoreSimulationTests {
+  @Test(
+    "Two accounts, three devices, offline edits and faults: every store converges byte for byte",
+    arguments: StoreKind.all.map(\.name))
+  func converges(_ name: String) async throws {
+    let kind = try #require(StoreKind.all.first { $0.name == name })
+    let seeds = Array(UInt64(0)..<50)
+    let reports = try await SimulationThreads.run(kind, seeds, isShort: true)
+    let violations = reports.compactMap(\.violation)
+    #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
+    // A world in which nothing happens proves nothing.
+    #expect(reports.allSatisfy { $0.requests > 10 })
+    #expect(reports.map(\.edits).reduce(0, +) > 10 * seeds.count)
+  }
+
+  /// The leaderboards' requests may come in another order, so their course is not compared.
+  static let repeating = StoreKind.all.map(\.name).filter { $0 != "leaderboards" }
+
+  @Test("A seed takes the same course every time", arguments: repeating)
+  func repeats(_ name: String) async throws {
+    let kind = try #require(StoreKind.all.first { $0.name == name })
+    let seeds = Array(UInt64(0)..<3)
+    let first = try await SimulationThreads.run(kind, seeds, isShort: true)
+    #expect(
+      try await SimulationThreads.run(kind, seeds.reversed(), isShort: true).reversed() == first)
+    #expect(Set(first.map(\.hash)).count == seeds.count)
+  }
+
+  @Test("Each planted mistake is found", arguments: PlantedStoreBug.allCases)
+  func plantedBug(_ bug: PlantedStoreBug) async throws {
+    var found: StoreViolation?
+    for first in stride(from: UInt64(0), to: 400, by: 20) where found == nil {
+      let reports = try await SimulationThreads.run(.tabs, Array(first..<first + 20), bug: bug)
+      found = reports.compactMap(\.violation).first
+    }
+    let violation = try #require(found, "\(bug.rawValue) was not seen in 400 seeds")
+    #expect(violation.replay.contains("--seed \(violation.seed) --bug \(bug.rawValue)"))
+  }
+}
