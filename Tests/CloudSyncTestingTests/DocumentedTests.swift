@@ -44,12 +44,10 @@ import Testing
 
 @Test(arguments: [
   DelegateConformance(
-    "TabStore", zone: CKRecordZone.ID(zoneName: "ItsypadData"),
-    tolerating: [.expiredTokenKeepsDeletedItems]
+    "TabStore", zone: CKRecordZone.ID(zoneName: "ItsypadData")
   ) { try TestedTabs($0) },
   DelegateConformance(
-    "ClipboardStore", zone: CKRecordZone.ID(zoneName: "ItsypadData"), canEdit: false,
-    tolerating: [.expiredTokenKeepsDeletedItems]
+    "ClipboardStore", zone: CKRecordZone.ID(zoneName: "ItsypadData"), canEdit: false
   ) { try TestedClipboard($0) },
   DelegateConformance(
     "GameResultStore", zone: CKRecordZone.ID(zoneName: "UserDataZone"), canEdit: false
