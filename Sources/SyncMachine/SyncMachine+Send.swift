@@ -31,7 +31,7 @@ extension SyncMachine {
     if let request = takeZones(send) { return carry(&send, request) }
     if !send.parts.isEmpty { return carry(&send, send.parts.removeFirst()) }
     let scope = send.context.scope
-    let hasRecords = !state.records.prefix(1) { scope.contains($0.id) }.isEmpty
+    let hasRecords = state.records.hasWaiting(in: scope)
     guard hasRecords || state.hasUntrackedChanges, !send.isFruitless else { return close(&send) }
     send.step = .asking(untrackedVersion: untrackedVersion)
     send.addedWhileAsking = []

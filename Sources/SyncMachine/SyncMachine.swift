@@ -94,6 +94,7 @@ package struct SyncMachine: Sendable {
   package init(configuration: Configuration, state: SyncState = SyncState()) {
     self.configuration = configuration
     self.state = state
+    self.state.makeIndexes()
   }
 
   /// Where the machine stands.

@@ -23,7 +23,8 @@ extension EngineDriver.Core {
   func converted(_ event: SyncEvent) -> CKSyncEngine.Event {
     switch event {
     case .stateUpdate:
-      .stateUpdate(.init(stateSerialization: CKSyncEngine.State.Serialization(machine.state)))
+      .stateUpdate(
+        .init(stateSerialization: CKSyncEngine.State.Serialization(machine.state.snapshot)))
     case .accountChange(let change):
       .accountChange(.init(changeType: CKSyncEngine.Event.AccountChange.ChangeType(change)))
     case .willFetchChanges(let context):

@@ -33,6 +33,8 @@ final class EngineDriver: Sendable {
   }
 
   let core: Mutex<Core>
+  /// What the app was last given of the pending changes; never locked inside `core`.
+  let listing = Mutex(EngineListing())
   let database: CKDatabase
   let transport: any CloudTransport
   let clock: EngineClock
@@ -222,6 +224,7 @@ final class EngineDriver: Sendable {
     guard let app = app() else { return }
     let event = core.withLock { $0.converted(event) }
     await CallbackMark.run { await app.delegate.handleEvent(event, syncEngine: app.engine) }
+    if case .didSendChanges = event { dropListing() }
     move { core, _ in core.machine.delivered() }
   }
 
