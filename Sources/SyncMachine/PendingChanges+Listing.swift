@@ -73,6 +73,16 @@ extension PendingChanges<RecordID> {
     }
   }
 
+  /// How many changes wait that `scope` means.
+  package func waitingCount(in scope: SendScope) -> Int {
+    switch scope {
+    case .all: count
+    case .allExcluding(let zones): waiting(inGroups: { !zones.contains($0) }).count
+    case .zones(let zones): waiting(inGroups: { zones.contains($0) }).count
+    case .records(let records): Set(records.compactMap(waitingPosition)).count
+    }
+  }
+
   /// The first changes that wait and that `scope` means, at most `limit`, in order.
   package func prefix(_ limit: Int, in scope: SendScope) -> [PendingChange<RecordID>] {
     switch scope {

@@ -106,12 +106,17 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     return groupNumbers[group]
   }
 
-  private func position(of id: ID, isUnderWay: Bool) -> Int? {
+  private func place(of id: ID, isUnderWay: Bool) -> (position: Int, hash: UInt32)? {
     guard let group = number(of: id.pendingGroup) else { return nil }
     var name = id.pendingName
-    return name.withUTF8 {
-      position(isIndexed ? PendingIndex.hash($0, group) : 0, $0, group, isUnderWay: isUnderWay)
+    return name.withUTF8 { name in
+      let hash = isIndexed ? PendingIndex.hash(name, group) : 0
+      return position(hash, name, group, isUnderWay: isUnderWay).map { ($0, hash) }
     }
+  }
+
+  private func position(of id: ID, isUnderWay: Bool) -> Int? {
+    place(of: id, isUnderWay: isUnderWay)?.position
   }
 
   /// The change that waits for `id`.
@@ -218,12 +223,12 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
       list[older].marks.insert(.mayNotReturn)
       isDifferent = true
     }
-    if let position = position(of: change.id, isUnderWay: false),
+    if let (position, hash) = place(of: change.id, isUnderWay: false),
       list[position].kind == change.kind
     {
       if let older { list[older].marks.remove(.superseded) }
       noteWaiting(-1, at: position)
-      vacate(position)
+      vacate(position, hash)
       isDifferent = true
     }
     return isDifferent
@@ -233,10 +238,15 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
   @_specialize(where ID == RecordID)
   package mutating func take(_ change: PendingChange<ID>) -> Bool {
     makeIndex()
-    if underWayCount > 0, isUnderWay(change.id) { return false }
-    guard let position = position(of: change.id, isUnderWay: false),
+    guard let (position, hash) = place(of: change.id, isUnderWay: false),
       list[position].kind == change.kind
     else { return false }
+    let isTakenAlready =
+      underWayCount > 0
+      && list.withName(at: position) { name in
+        self.position(hash, name, list[position].group, isUnderWay: true) != nil
+      }
+    guard !isTakenAlready else { return false }
     noteWaiting(-1, at: position)
     list[position].marks.insert(.underWay)
     underWayCount += 1
@@ -249,6 +259,8 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     case waiting(ChangeKind)
     /// Nothing is left of it.
     case nothing
+    /// No change of it was under way, so that nothing happened.
+    case untouched
   }
 
   /// Ends a change under way; `returns` puts it back in its place, unless a newer change waits
@@ -257,21 +269,21 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
   @discardableResult
   package mutating func settle(_ id: ID, returns: Bool) -> Remainder {
     makeIndex()
-    guard underWayCount > 0, let position = position(of: id, isUnderWay: true) else {
-      return waiting(for: id).map(Remainder.waiting) ?? .nothing
+    guard underWayCount > 0, let (position, hash) = place(of: id, isUnderWay: true) else {
+      return .untouched
     }
     let isSuperseded = list[position].marks.contains(.superseded)
     let kind = list[position].kind
-    if settle(at: position, returns: returns) { return .waiting(kind) }
+    if settle(at: position, hash, returns: returns) { return .waiting(kind) }
     return isSuperseded ? waiting(for: id).map(Remainder.waiting) ?? .nothing : .nothing
   }
 
   /// Answers whether the change waits again.
   @discardableResult
-  private mutating func settle(at position: Int, returns: Bool) -> Bool {
+  private mutating func settle(at position: Int, _ hash: UInt32, returns: Bool) -> Bool {
     underWayCount -= 1
     guard returns, list[position].marks.isDisjoint(with: [.mayNotReturn, .superseded]) else {
-      vacate(position)
+      vacate(position, hash)
       return false
     }
     list[position].marks.remove(.underWay)
@@ -288,12 +300,8 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
       if entry.marks.contains(.underWay) { positions.append(position) }
       return positions.count < underWayCount
     }
-    // Putting back moves nothing; giving up may give out the places anew, and so comes last.
-    let (returning, others) = (
-      positions.filter { list[$0].isUnsettled }, positions.filter { !list[$0].isUnsettled }
-    )
-    for position in returning { settle(at: position, returns: true) }
-    let ids = others.map { change(at: $0, list[$0]).id }
+    // By name: giving one up may give out the places anew.
+    let ids = positions.map { change(at: $0, list[$0]).id }
     for id in ids { settle(id, returns: true) }
   }
 
@@ -311,13 +319,11 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     version += 1
   }
 
-  private mutating func vacate(_ position: Int) {
-    let group = list[position].group
-    let hash = list.withName(at: position) { PendingIndex.hash($0, group) }
+  private mutating func vacate(_ position: Int, _ hash: UInt32) {
     index.remove(hash, position)
     list.vacate(position)
     if list.alive == 0 { return removeAll() }
-    if list.held > 4 * PendingList.chunkSize, list.held > 2 * list.alive { rebuild() }
+    if list.held > 1_024, list.held > 4 * list.alive { rebuild() }
   }
 
   /// Packs the list without its holes.

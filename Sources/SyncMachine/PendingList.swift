@@ -1,8 +1,9 @@
 /// Names and what is to happen to them, in the order they were added, packed into bytes.
 ///
 /// The list is kept in chunks, so that a copy that is handed out costs nothing, and a change after
-/// it copies one chunk. A place in the list has a number that stays the same for as long as the
-/// list is not built anew.
+/// it copies one chunk. What an entry is stands right before its name, as looking for a name is
+/// mostly waiting for memory. A place in the list has a number that stays the same for as long as
+/// the list is not built anew.
 struct PendingList: Sendable {
   /// What an entry is besides its name.
   struct Entry: Sendable {
@@ -20,8 +21,7 @@ struct PendingList: Sendable {
       static let superseded = Marks(rawValue: 8)
     }
 
-    /// Where the name ends among the names of its chunk.
-    var end: Int
+    var length: Int
     var group: UInt32
     var kind: ChangeKind
     var marks: Marks = []
@@ -29,25 +29,44 @@ struct PendingList: Sendable {
     var isWaiting: Bool { marks.isDisjoint(with: [.vacant, .underWay]) }
     /// Whether it has to be remembered across a restart.
     var isUnsettled: Bool { marks.isDisjoint(with: [.vacant, .mayNotReturn, .superseded]) }
-  }
 
-  /// Some entries beside each other.
-  struct Chunk: Sendable {
-    var names: [UInt8] = []
-    var entries: [Entry] = []
-    var alive = 0
+    /// How many bytes stand before a name: its length, its group, the kind and the marks.
+    static let headLength = 16
 
-    func range(of index: Int) -> Range<Int> {
-      (index == 0 ? 0 : entries[index - 1].end)..<entries[index].end
+    /// How many bytes the entry takes with its name, filled up to whole units.
+    var stride: Int { Self.headLength + (length + 3) / 4 * 4 }
+
+    init(length: Int, group: UInt32, kind: ChangeKind) {
+      self.length = length
+      self.group = group
+      self.kind = kind
+    }
+
+    /// The entry that begins at `offset`.
+    init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+      length = bytes.loadUnaligned(fromByteOffset: offset, as: Int.self)
+      group = bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt32.self)
+      kind = bytes[offset + 12] == ChangeKind.save.rawValue ? .save : .delete
+      marks = Marks(rawValue: bytes[offset + 13])
     }
   }
 
-  /// How many entries a chunk takes.
-  static let chunkSize = 512
+  /// Some entries behind each other.
+  private struct Chunk: Sendable {
+    var bytes: [UInt8] = []
+    var count = 0
+    var alive = 0
+  }
 
-  private(set) var chunks: [Chunk] = []
+  /// What the offsets of entries are counted in, in bytes.
+  private static let unit = 4
+  /// A chunk takes no further entry from this many bytes on.
+  private static let chunkLength = 65_536
+  private static let unitsOfChunk = chunkLength / unit
+
+  private var chunks: [Chunk] = []
   /// How many chunks there were before the first.
-  private(set) var base = 0
+  private var base = 0
   /// How many entries are not vacant.
   private(set) var alive = 0
   /// How many entries take up room.
@@ -57,23 +76,42 @@ struct PendingList: Sendable {
 
   /// The number of the next place.
   var endPosition: Int {
-    guard let last = chunks.last else { return base * Self.chunkSize }
-    return (base + chunks.count - 1) * Self.chunkSize + last.entries.count
+    guard let last = chunks.last else { return base * Self.unitsOfChunk }
+    let number = base + chunks.count
+    return last.bytes.count >= Self.chunkLength
+      ? number * Self.unitsOfChunk
+      : (number - 1) * Self.unitsOfChunk + last.bytes.count / Self.unit
   }
 
-  /// The entry at a place that is in use.
+  /// Which chunk holds a place, and at which byte.
+  private func address(of position: Int) -> (chunk: Int, offset: Int) {
+    (position / Self.unitsOfChunk - base, position % Self.unitsOfChunk * Self.unit)
+  }
+
+  /// The entry at a place that is in use; only its kind and its marks can be set.
   subscript(position: Int) -> Entry {
-    get { chunks[position / Self.chunkSize - base].entries[position % Self.chunkSize] }
-    set { chunks[position / Self.chunkSize - base].entries[position % Self.chunkSize] = newValue }
+    get {
+      let (chunk, offset) = address(of: position)
+      return chunks[chunk].bytes.withUnsafeBytes { Entry($0, at: offset) }
+    }
+    set {
+      let (chunk, offset) = address(of: position)
+      chunks[chunk].bytes[offset + 12] = newValue.kind.rawValue
+      chunks[chunk].bytes[offset + 13] = newValue.marks.rawValue
+    }
   }
 
   /// The bytes of the name at a place that is in use.
   func withName<Value>(
     at position: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Value
   ) -> Value {
-    let chunk = chunks[position / Self.chunkSize - base]
-    let range = chunk.range(of: position % Self.chunkSize)
-    return chunk.names.withUnsafeBufferPointer { body(UnsafeBufferPointer(rebasing: $0[range])) }
+    let (chunk, offset) = address(of: position)
+    return chunks[chunk].bytes.withUnsafeBytes { bytes in
+      let length = bytes.loadUnaligned(fromByteOffset: offset, as: Int.self)
+      let start = offset + Entry.headLength
+      let name = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + length)])
+      return name.withMemoryRebound(to: UInt8.self) { body($0) }
+    }
   }
 
   /// The name at a place that is in use.
@@ -85,21 +123,16 @@ struct PendingList: Sendable {
   func matches(
     _ position: Int, _ name: UnsafeBufferPointer<UInt8>, _ group: UInt32, isUnderWay: Bool
   ) -> Bool {
-    chunks.withUnsafeBufferPointer { chunks in
-      let number = position / Self.chunkSize - base
-      let index = position % Self.chunkSize
-      let range = chunks[number].entries.withUnsafeBufferPointer { entries -> Range<Int>? in
-        let entry = entries[index]
-        guard entry.group == group, entry.marks.contains(.underWay) == isUnderWay else {
-          return nil
-        }
-        return (index == 0 ? 0 : entries[index - 1].end)..<entry.end
-      }
-      guard let range, range.count == name.count else { return false }
-      return chunks[number].names.withUnsafeBytes { names in
-        PendingIndex.areEqual(
-          UnsafeRawBufferPointer(rebasing: names[range]), UnsafeRawBufferPointer(name))
-      }
+    let (chunk, offset) = address(of: position)
+    return chunks[chunk].bytes.withUnsafeBytes { bytes in
+      let entry = Entry(bytes, at: offset)
+      guard entry.length == name.count, entry.group == group,
+        entry.marks.contains(.underWay) == isUnderWay
+      else { return false }
+      let start = offset + Entry.headLength
+      return PendingIndex.areEqual(
+        UnsafeRawBufferPointer(rebasing: bytes[start..<(start + name.count)]),
+        UnsafeRawBufferPointer(name))
     }
   }
 
@@ -108,11 +141,14 @@ struct PendingList: Sendable {
     _ name: UnsafeBufferPointer<UInt8>, group: UInt32, kind: ChangeKind
   ) -> Int {
     let position = endPosition
-    if position % Self.chunkSize == 0 { beginChunk() }
+    if position % Self.unitsOfChunk == 0 { beginChunk() }
     let last = chunks.count - 1
-    chunks[last].names.append(contentsOf: name)
-    chunks[last].entries.append(
-      Entry(end: chunks[last].names.count, group: group, kind: kind))
+    let entry = Entry(length: name.count, group: group, kind: kind)
+    var head = (UInt64(name.count), group, kind.rawValue, UInt8(0), UInt16(0))
+    withUnsafeBytes(of: &head) { chunks[last].bytes.append(contentsOf: $0) }
+    chunks[last].bytes.append(contentsOf: name)
+    for _ in (Entry.headLength + name.count)..<entry.stride { chunks[last].bytes.append(0) }
+    chunks[last].count += 1
     chunks[last].alive += 1
     alive += 1
     held += 1
@@ -121,28 +157,28 @@ struct PendingList: Sendable {
 
   private mutating func beginChunk() {
     var chunk = Chunk()
-    if let last = chunks.indices.last {
-      let count = chunks[last].names.count
-      // What the growing array has too much stays for as long as the chunk does.
-      if chunks[last].names.capacity > count + count / 4 {
-        chunks[last].names = Array(chunks[last].names[...])
-      }
-      chunk.entries.reserveCapacity(Self.chunkSize)
-      chunk.names.reserveCapacity(count)
-    }
+    // A list of few entries stays small.
+    if !chunks.isEmpty { chunk.bytes.reserveCapacity(Self.chunkLength + 64) }
     chunks.append(chunk)
+    let last = chunks.count - 2
+    if last >= 0, chunks[last].alive == 0 { empty(last) }
   }
 
   /// Gives up the place of an entry.
   mutating func vacate(_ position: Int) {
-    let number = position / Self.chunkSize - base
-    chunks[number].entries[position % Self.chunkSize].marks = .vacant
-    chunks[number].alive -= 1
+    let (chunk, offset) = address(of: position)
+    chunks[chunk].bytes[offset + 13] = Entry.Marks.vacant.rawValue
+    chunks[chunk].alive -= 1
     alive -= 1
-    guard chunks[number].alive == 0, chunks[number].entries.count == Self.chunkSize else { return }
-    held -= Self.chunkSize
-    chunks[number] = Chunk()
-    while emptied < chunks.count - 1, chunks[emptied].entries.isEmpty { emptied += 1 }
+    // The last one says where the next place is.
+    if chunks[chunk].alive == 0, chunk < chunks.count - 1 { empty(chunk) }
+  }
+
+  /// Lets go what a chunk holds, of which nothing is alive.
+  private mutating func empty(_ chunk: Int) {
+    held -= chunks[chunk].count
+    chunks[chunk] = Chunk()
+    while emptied < chunks.count - 1, chunks[emptied].bytes.isEmpty { emptied += 1 }
     guard emptied > 16, emptied > chunks.count / 2 else { return }
     chunks.removeFirst(emptied)
     base += emptied
@@ -151,11 +187,20 @@ struct PendingList: Sendable {
 
   /// Calls `body` with each place in use and its entry, in order, until it answers false.
   func forEach(_ body: (Int, Entry) -> Bool) {
-    for (number, chunk) in chunks.enumerated().dropFirst(emptied) where chunk.alive > 0 {
-      let first = (base + number) * Self.chunkSize
-      for (index, entry) in chunk.entries.enumerated() where !entry.marks.contains(.vacant) {
-        guard body(first + index, entry) else { return }
+    for number in chunks.indices.dropFirst(emptied) where chunks[number].alive > 0 {
+      let first = (base + number) * Self.unitsOfChunk
+      let goesOn = chunks[number].bytes.withUnsafeBytes { bytes in
+        var offset = 0
+        while offset < bytes.count {
+          let entry = Entry(bytes, at: offset)
+          if !entry.marks.contains(.vacant), !body(first + offset / Self.unit, entry) {
+            return false
+          }
+          offset += entry.stride
+        }
+        return true
       }
+      guard goesOn else { return }
     }
   }
 }

@@ -170,18 +170,23 @@ extension SyncMachine {
   /// Not before: a crash in between would leave a change neither pending nor known to the app as
   /// failed.
   private mutating func settleTold(_ send: inout Send, now: Moment) {
+    send.zoneCount += send.toldZones.count
+    send.recordCount += send.toldRecords.count
     for told in send.toldZones {
       if state.zones.settle(told.id, returns: told.returns) == .nothing {
-        record(.removeZone(told.id), now: now)
+        note(.removeZone(told.id), now: now)
       }
       if told.isForgotten { forget(told.id, now: now) }
     }
+    var lastZone: ZoneID?
     for told in send.toldRecords {
-      let wasUnderWay = state.records.isUnderWay(told.id)
-      if state.records.settle(told.id, returns: told.returns) == .nothing, wasUnderWay {
-        record(.removeRecord(told.id), now: now)
+      if state.records.settle(told.id, returns: told.returns) == .nothing {
+        note(.removeRecord(told.id), now: now)
       }
-      if told.isOnServer { noteUnreadZone(told.id.zone, now: now) }
+      if told.isOnServer, told.id.zone != lastZone {
+        lastZone = told.id.zone
+        noteUnreadZone(told.id.zone, now: now)
+      }
     }
     send.toldZones = []
     send.toldRecords = []
@@ -226,6 +231,8 @@ extension SyncMachine {
       send.failure = OperationFailure(error)
       sent = Self.allFailed(batch, error)
     }
+    send.toldRecords.reserveCapacity(
+      send.toldRecords.count + sent.saved.count + sent.deleted.count)
     for result in sent.saved {
       let isOnServer = result.error == nil || result.error?.code == .serverRecordChanged
       noteRecord(&send, result.id, result.error, isOnServer: isOnServer, now: now)
@@ -275,6 +282,7 @@ extension SyncMachine {
     var send = send
     settleTold(&send, now: now)
     returnUnsettled()
+    history.note(.sending, send.failure?.error.code, now)
     finished.append((send.waiters, send.failure.map(OperationOutcome.failure) ?? .success))
     enter(.resting)
     isUpdateUrgent = true
@@ -303,7 +311,7 @@ extension SyncMachine {
   private static func aligned<ID, Value>(
     _ results: [ItemResult<ID, Value>], to ids: [ID]
   ) -> [ItemResult<ID, Value>] {
-    if results.count == ids.count, zip(results, ids).allSatisfy({ $0.id == $1 }) {
+    if results.count == ids.count, ids.indices.allSatisfy({ results[$0].id == ids[$0] }) {
       return results
     }
     var byID: [ID: ItemResult<ID, Value>] = [:]

@@ -28,6 +28,27 @@ enum EngineBenchmarks {
         },
         reference: microsecond, rounds: 7),
       Benchmark(
+        name: "P9 a record sent with a trace taken down", goal: nil,
+        subject: Side("a tracer that keeps nothing", operations: records) {
+          try await EngineWorld(.prepared(records), tracer: NoTracer()).timeOfSending()
+        },
+        reference: Side("no tracer", operations: records) {
+          try await EngineWorld(.prepared(records)).timeOfSending()
+        }, rounds: 7),
+      Benchmark(
+        name: "P9 a record sent while the status is watched", goal: nil,
+        subject: Side("somebody reads statusUpdates", operations: records) {
+          let world = try EngineWorld(.prepared(records))
+          async let count = world.countStatuses()
+          let time = try await world.timeOfSending()
+          world.stop()
+          keep(await count)
+          return time
+        },
+        reference: Side("nobody does", operations: records) {
+          try await EngineWorld(.prepared(records)).timeOfSending()
+        }, rounds: 7),
+      Benchmark(
         name: "P9 a batch through pendingRecordZoneChanges.filter, from 100,000", goal: nil,
         subject: Side("the app's part of a batch", operations: many / 250) {
           try await EngineWorld(.filtering(many)).timeOfBatches()
@@ -69,7 +90,7 @@ private final class EngineWorld: CKSyncEngineDelegate {
   private let timing = Mutex(Timing())
   private let engine = Mutex<CKSyncEngine?>(nil)
 
-  init(_ way: Way) throws {
+  init(_ way: Way, tracer: (any SyncTracer)? = nil) throws {
     self.way = way
     let zone = CKRecordZone.ID(zoneName: "Notes")
     let ids: [CKRecord.ID]
@@ -85,6 +106,7 @@ private final class EngineWorld: CKSyncEngineDelegate {
     var configuration = CKSyncEngine.Configuration(
       database: container.privateCloudDatabase, stateSerialization: nil, delegate: self)
     configuration.automaticallySync = false
+    configuration.tracer = tracer
     let engine = CKSyncEngine(configuration)
     engine.state.add(pendingRecordZoneChanges: ids.map { .saveRecord($0) })
     self.engine.withLock { $0 = engine }
@@ -98,7 +120,19 @@ private final class EngineWorld: CKSyncEngineDelegate {
     }
   }
 
-  deinit { engine.withLock { $0 = nil } }
+  /// Lets the engine go.
+  func stop() { engine.withLock { $0 = nil } }
+
+  /// How many statuses the engine tells of until it is gone.
+  func countStatuses() async -> Int {
+    guard let updates = engine.withLock({ $0?.statusUpdates }) else { return 0 }
+    var count = 0
+    for await status in updates {
+      keep(status)
+      count += 1
+    }
+    return count
+  }
 
   private static func record(_ id: CKRecord.ID) -> CKRecord {
     let record = CKRecord(recordType: "Note", recordID: id)
@@ -149,6 +183,11 @@ private final class EngineWorld: CKSyncEngineDelegate {
     return await CKSyncEngine.RecordZoneChangeBatch(
       pendingChanges: pending, recordProvider: Self.record)
   }
+}
+
+/// Takes everything down and forgets it.
+private struct NoTracer: SyncTracer {
+  func record(_ entry: SyncTraceEntry) { keep(entry) }
 }
 
 /// A server that knows one zone and agrees to everything.

@@ -22,6 +22,16 @@ enum Memory {
     #endif
   }
 
+  /// The same, once what was let go before is given back.
+  static func settledBytesInUse() async throws -> Int {
+    var last = -1
+    while last != bytesInUse {
+      last = bytesInUse
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    return last
+  }
+
   /// The numbers for the whole process stand behind those of the single heaps.
   private static func bytesInUse(toldBy report: String) -> Int {
     let whole = report[
@@ -48,7 +58,7 @@ extension Side {
   ) {
     self.init(name, operations: count) {
       let context = try setUp()
-      let before = Memory.bytesInUse
+      let before = try await Memory.settledBytesInUse()
       let value = try make(context)
       let bytes = Memory.bytesInUse - before - excess
       keep((context, value))

@@ -70,6 +70,7 @@ extension CKSyncEngine {
     /// - Parameter pendingRecordZoneChanges: The changes, in the order they should be sent.
     public func add(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
       let changes = pendingRecordZoneChanges.map(\.value)
+      driver.trace("add", changes: changes.count)
       driver.move { core, now in core.machine.add(changes, now: now) }
     }
 
@@ -78,6 +79,7 @@ extension CKSyncEngine {
     /// - Parameter pendingRecordZoneChanges: The changes; those not pending are ignored.
     public func remove(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
       let changes = pendingRecordZoneChanges.map(\.value)
+      driver.trace("remove", changes: changes.count)
       driver.move { core, now in core.machine.remove(changes, now: now) }
     }
 
@@ -87,6 +89,7 @@ extension CKSyncEngine {
     /// - Parameter pendingDatabaseChanges: The changes, in the order they should be sent.
     public func add(pendingDatabaseChanges: [PendingDatabaseChange]) {
       let changes = pendingDatabaseChanges.map(\.value)
+      driver.trace("add", changes: changes.count)
       driver.move { core, now in core.machine.add(changes, now: now) }
     }
 
@@ -95,6 +98,7 @@ extension CKSyncEngine {
     /// - Parameter pendingDatabaseChanges: The changes; those not pending are ignored.
     public func remove(pendingDatabaseChanges: [PendingDatabaseChange]) {
       let changes = pendingDatabaseChanges.map(\.value)
+      driver.trace("remove", changes: changes.count)
       driver.move { core, now in core.machine.remove(changes, now: now) }
     }
   }

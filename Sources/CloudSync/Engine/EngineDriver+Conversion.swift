@@ -87,6 +87,7 @@ extension EngineDriver.Core {
   private func converted(_ sent: SentRecords) -> CKSyncEngine.Event.SentRecordZoneChanges {
     var saved: [CKRecord] = []
     var failedSaves: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
+    saved.reserveCapacity(sent.saved.count)
     for result in sent.saved {
       switch result.outcome {
       case .success(let record): saved.append(CKRecord.face(of: record))
@@ -116,6 +117,8 @@ extension EngineDriver {
     guard let batch else { return ([:], nil) }
     var records: [RecordID: CKRecord] = [:]
     var saves: [RecordSave] = []
+    records.reserveCapacity(batch.recordsToSave.count)
+    saves.reserveCapacity(batch.recordsToSave.count)
     for record in batch.recordsToSave {
       let save = record.pendingSave(policy: .ifServerRecordUnchanged)
       records[save.id] = record

@@ -2,8 +2,50 @@ import Records
 import SyncMachine
 import Synchronization
 
-/// The list of what waits, as the app is given it.
-typealias EngineListing = PendingListing<RecordID, CKSyncEngine.PendingRecordZoneChange>
+/// The list of what waits, as the app is given it: every element is made once.
+struct EngineListing: Sendable {
+  private(set) var elements: [CKSyncEngine.PendingRecordZoneChange] = []
+  private var listing = PendingListing<RecordID>()
+
+  /// Brings the elements to what waits in `changes`.
+  mutating func follow(_ changes: PendingChanges<RecordID>) {
+    guard let steps = listing.follow(changes) else { return }
+    let kept = steps.prefix { step in
+      if case .keep = step { true } else { false }
+    }
+    let isAppended = steps[kept.count...].allSatisfy { step in
+      if case .make = step { true } else { false }
+    }
+    if kept.count <= 8, isAppended { drop(allBut: kept) } else { rebuild(kept) }
+    for step in steps[kept.count...] {
+      switch step {
+      case .keep(let range): elements += old[range]
+      case .make(let change): elements.append(CKSyncEngine.PendingRecordZoneChange(change))
+      }
+    }
+    old = []
+  }
+
+  /// What the list was, while it is put together from its pieces.
+  private var old: [CKSyncEngine.PendingRecordZoneChange] = []
+
+  /// Takes out what is not kept; what stays is moved, and not touched one by one.
+  private mutating func drop(allBut kept: ArraySlice<PendingListing<RecordID>.Step>) {
+    var end = elements.count
+    for case .keep(let range) in kept.reversed() {
+      elements.removeSubrange(range.upperBound..<end)
+      end = range.lowerBound
+    }
+    elements.removeSubrange(..<end)
+  }
+
+  private mutating func rebuild(_ kept: ArraySlice<PendingListing<RecordID>.Step>) {
+    old = elements
+    elements = []
+    elements.reserveCapacity(old.count)
+    for case .keep(let range) in kept { elements += old[range] }
+  }
+}
 
 extension EngineDriver {
   /// The record changes that wait.
@@ -19,7 +61,7 @@ extension EngineDriver {
         listing = EngineListing()
         return changes.waiting.map { CKSyncEngine.PendingRecordZoneChange($0) }
       }
-      listing.follow(changes) { CKSyncEngine.PendingRecordZoneChange($0) }
+      listing.follow(changes)
       return listing.elements
     }
   }
