@@ -71,7 +71,8 @@ extension SyncMachine {
       touchesPending = true
       if send.addedWhileAsking.contains(change.id) { state.records.add(change) }
     }
-    for save in batch.saves { take(PendingChange(.save, save.id)) }
+    // By number: a save taken out of the array would be copied with all its fields.
+    for index in batch.saves.indices { take(PendingChange(.save, batch.saves[index].id)) }
     for id in batch.deletions { take(PendingChange(.delete, id)) }
     if !touchesPending, !state.hasUntrackedChanges { send.isFruitless = true }
   }
@@ -216,7 +217,7 @@ extension SyncMachine {
     switch answer {
     case .success(.recordsModified(let saved, let deleted)):
       sent = SentRecords(
-        saved: Self.aligned(saved, to: batch.saves.map(\.id)),
+        saved: Self.aligned(saved, to: batch.saves.indices.map { batch.saves[$0].id }),
         deleted: Self.aligned(deleted, to: batch.deletions))
     case .success: sent = Self.allFailed(batch, Self.mismatch)
     case .failure(let error)
@@ -233,9 +234,10 @@ extension SyncMachine {
     }
     send.toldRecords.reserveCapacity(
       send.toldRecords.count + sent.saved.count + sent.deleted.count)
-    for result in sent.saved {
-      let isOnServer = result.error == nil || result.error?.code == .serverRecordChanged
-      noteRecord(&send, result.id, result.error, isOnServer: isOnServer, now: now)
+    for index in sent.saved.indices {
+      let error = sent.saved[index].error
+      let isOnServer = error == nil || error?.code == .serverRecordChanged
+      noteRecord(&send, sent.saved[index].id, error, isOnServer: isOnServer, now: now)
     }
     for result in sent.deleted { noteRecord(&send, result.id, result.error, now: now) }
     // Where something was done, what was refused beside it failed for the first time: a device that

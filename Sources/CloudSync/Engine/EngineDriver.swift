@@ -25,7 +25,7 @@ final class EngineDriver: Sendable {
     var sendOptions: [UInt64: CKSyncEngine.SendChangesOptions] = [:]
     var lastTicket: UInt64 = 0
     /// The records of the batch under way, to be handed back when one fails.
-    var batch: [RecordID: CKRecord] = [:]
+    var batch: [CKRecord] = []
     var requests: [RequestToken: Task<Void, Never>] = [:]
     var timer: (deadline: Moment, task: Task<Void, Never>)?
     var observation: (any SignalObservation)?
@@ -272,13 +272,13 @@ final class EngineDriver: Sendable {
     let batch = await CallbackMark.run {
       await app.delegate.nextRecordZoneChangeBatch(told, syncEngine: app.engine)
     }
-    let (records, converted) = EngineDriver.converted(batch)
+    let converted = EngineDriver.converted(batch)
     trace(
       .question, "nextRecordZoneChangeBatch",
       ["save": converted?.saves.count ?? 0, "delete": converted?.deletions.count ?? 0],
       since: start)
     move { core, now in
-      core.batch = records
+      core.batch = batch?.recordsToSave ?? []
       core.machine.provided(batch: converted, now: now)
     }
   }
