@@ -56,6 +56,8 @@ struct Fetch: Sendable {
   /// Zones this fetch is done with, well or not.
   var finishedZones: Set<ZoneID> = []
   var failure: OperationFailure?
+  /// How many record changes the app has taken.
+  var recordCount = 0
 
   /// The request whose answer the fetch waits for.
   var awaited: RequestToken? {
@@ -121,6 +123,10 @@ struct Send: Sendable {
   var failure: OperationFailure?
   /// Whether something failed that is to be tried again.
   var hasRetries = false
+  /// How many record changes were answered.
+  var recordCount = 0
+  /// How many zone changes were answered.
+  var zoneCount = 0
 
   /// The request whose answer the send waits for.
   var awaited: RequestToken? {

@@ -1,3 +1,5 @@
+import Records
+
 /// What is to happen to one record or zone.
 package enum ChangeKind: UInt8, Hashable, Sendable, Codable {
   /// Save it as it is when the batch is built.
@@ -25,126 +27,229 @@ package struct PendingChange<ID: Hashable & Sendable>: Hashable, Sendable {
 /// One change waits for an ID at most: adding the same again keeps the first position, adding the
 /// opposite replaces it in place (cksyncengine 2.4). A change that was taken for a request is
 /// under way until it is settled; the same ID may be added meanwhile, and that newer change
-/// survives whatever becomes of the older one.
+/// survives whatever becomes of the older one. IDs are told apart by the bytes of their names.
 ///
-/// Complexity: every operation on one ID is O(1) on average; listing is O(n). Order is kept in an
-/// array with holes, which is compacted when more than half of it is holes.
-package struct PendingChanges<ID: Hashable & Sendable>: Sendable {
-  private struct Slot: Sendable {
-    var change: PendingChange<ID>
-    var isUnderWay: Bool
-    /// Whether a change under way goes back to waiting when the request fails for now.
-    var mayReturn: Bool
-  }
+/// Complexity: every operation on one ID is O(1) on average; listing is O(n). A `snapshot` is
+/// O(1), and the first change of each part of the list after it copies that part.
+package struct PendingChanges<ID: PendingKey>: Sendable {
+  private(set) var list = PendingList()
+  private var index = PendingIndex()
+  /// A snapshot has no index; whoever looks up much in one makes it first.
+  private var isIndexed = true
+  private(set) var groups: [ID.Group] = []
+  private var groupNumbers: [ID.Group: UInt32] = [:]
+  private var lastGroup: UInt32 = 0
+  /// How many changes wait in each group.
+  private var waitingCounts: [Int] = []
+  /// How often the places in the list were given out anew.
+  private(set) var layout: UInt64 = 0
+  /// Rises whenever something else waits.
+  private(set) var version: UInt64 = 0
 
-  private var slots: [Slot?] = []
-  private var waitingIndex: [ID: Int] = [:]
-  private var underWayIndex: [ID: Int] = [:]
+  /// How many changes wait.
+  package private(set) var count = 0
+
+  /// How many changes are under way.
+  package private(set) var underWayCount = 0
 
   /// Nothing pending.
   package init() {}
 
-  /// How many changes wait.
-  package var count: Int { waitingIndex.count }
-
-  /// How many changes are under way.
-  package var underWayCount: Int { underWayIndex.count }
-
   /// Whether no change waits.
-  package var isEmpty: Bool { waitingIndex.isEmpty }
+  package var isEmpty: Bool { count == 0 }
+
+  /// The same, to keep or to hand out: taking it costs nothing, and neither it nor what goes on
+  /// from here pays for the other later.
+  package var snapshot: PendingChanges {
+    var copy = self
+    copy.index = PendingIndex()
+    copy.isIndexed = false
+    return copy
+  }
+
+  /// Makes a snapshot ready for many questions; done by itself before the first change.
+  package mutating func makeIndex() {
+    guard !isIndexed else { return }
+    isIndexed = true
+    index = indexOfList()
+  }
+
+  private func indexOfList() -> PendingIndex {
+    var index = PendingIndex(capacity: list.alive)
+    list.forEach { position, entry in
+      index.insert(list.withName(at: position) { PendingIndex.hash($0, entry.group) }, position)
+      return true
+    }
+    return index
+  }
+
+  // MARK: Looking up
+
+  /// The place where a name waits, or is under way.
+  private func position(
+    _ hash: UInt32, _ name: UnsafeBufferPointer<UInt8>, _ group: UInt32, isUnderWay: Bool
+  ) -> Int? {
+    func isMatch(_ position: Int) -> Bool {
+      list.matches(position, name, group, isUnderWay: isUnderWay)
+    }
+    if isIndexed { return index.first(hash, where: isMatch) }
+    var found: Int?
+    list.forEach { position, _ in
+      if isMatch(position) { found = position }
+      return found == nil
+    }
+    return found
+  }
+
+  private func number(of group: ID.Group) -> UInt32? {
+    if Int(lastGroup) < groups.count, groups[Int(lastGroup)] == group { return lastGroup }
+    return groupNumbers[group]
+  }
+
+  private func place(of id: ID, isUnderWay: Bool) -> (position: Int, hash: UInt32)? {
+    guard let group = number(of: id.pendingGroup) else { return nil }
+    var name = id.pendingName
+    return name.withUTF8 { name in
+      let hash = isIndexed ? PendingIndex.hash(name, group) : 0
+      return position(hash, name, group, isUnderWay: isUnderWay).map { ($0, hash) }
+    }
+  }
+
+  private func position(of id: ID, isUnderWay: Bool) -> Int? {
+    place(of: id, isUnderWay: isUnderWay)?.position
+  }
 
   /// The change that waits for `id`.
+  @_specialize(where ID == RecordID)
   package func waiting(for id: ID) -> ChangeKind? {
-    guard let index = waitingIndex[id] else { return nil }
-    return slots[index]?.change.kind
+    position(of: id, isUnderWay: false).map { list[$0].kind }
   }
 
   /// Whether a change of `id` is under way.
-  package func isUnderWay(_ id: ID) -> Bool { underWayIndex[id] != nil }
+  package func isUnderWay(_ id: ID) -> Bool { position(of: id, isUnderWay: true) != nil }
 
   /// The change of `id` that would be remembered across a restart; see `unsettled`.
   package func unsettledKind(of id: ID) -> ChangeKind? {
     if let kind = waiting(for: id) { return kind }
-    guard let index = underWayIndex[id], let slot = slots[index], slot.mayReturn else { return nil }
-    return slot.change.kind
+    guard let position = position(of: id, isUnderWay: true) else { return nil }
+    return list[position].isUnsettled ? list[position].kind : nil
   }
 
-  /// The changes that wait, in the order they were added.
-  package var waiting: [PendingChange<ID>] {
-    var changes: [PendingChange<ID>] = []
-    changes.reserveCapacity(waitingIndex.count)
-    for slot in slots {
-      if let slot, !slot.isUnderWay { changes.append(slot.change) }
-    }
-    return changes
+  /// The change at a place that is in use.
+  func change(at position: Int, _ entry: PendingList.Entry) -> PendingChange<ID> {
+    PendingChange(
+      entry.kind,
+      ID(pendingName: list.name(at: position), group: groups[Int(entry.group)]))
   }
 
-  /// The first changes that wait and satisfy `isIncluded`, at most `limit`, in order.
-  package func prefix(
-    _ limit: Int, where isIncluded: (PendingChange<ID>) -> Bool
-  ) -> [PendingChange<ID>] {
-    var changes: [PendingChange<ID>] = []
-    for slot in slots {
-      guard changes.count < limit else { break }
-      if let slot, !slot.isUnderWay, isIncluded(slot.change) { changes.append(slot.change) }
-    }
-    return changes
+  /// Where the change waits that `id` has, for lists that follow this one.
+  func waitingPosition(of id: ID) -> Int? { position(of: id, isUnderWay: false) }
+
+  /// Whether a change waits in any group that `isIncluded`.
+  package func hasWaiting(inGroups isIncluded: (ID.Group) -> Bool) -> Bool {
+    groups.indices.contains { waitingCounts[$0] > 0 && isIncluded(groups[$0]) }
   }
 
-  /// What has to be remembered across a restart: everything not settled, in order, one change an
-  /// ID; a change under way counts unless a newer one waits for the same ID.
-  package var unsettled: [PendingChange<ID>] {
-    var changes: [PendingChange<ID>] = []
-    changes.reserveCapacity(waitingIndex.count + underWayIndex.count)
-    for slot in slots {
-      guard let slot else { continue }
-      let isSuperseded = slot.isUnderWay && waitingIndex[slot.change.id] != nil
-      if !isSuperseded, slot.mayReturn { changes.append(slot.change) }
+  /// How many changes wait in the groups that are included, and which groups these are.
+  func waiting(inGroups isIncluded: (ID.Group) -> Bool) -> (count: Int, isIncluded: [Bool]) {
+    var total = 0
+    let included = groups.indices.map { number in
+      let isIncluded = waitingCounts[number] > 0 && isIncluded(groups[number])
+      if isIncluded { total += waitingCounts[number] }
+      return isIncluded
     }
-    return changes
+    return (total, included)
   }
+
+  // MARK: Changing
 
   /// Adds a change; answers whether anything is different now.
+  @_specialize(where ID == RecordID)
   @discardableResult
   package mutating func add(_ change: PendingChange<ID>) -> Bool {
-    if let index = waitingIndex[change.id] {
-      guard slots[index]?.change.kind != change.kind else { return false }
-      slots[index]?.change = change
+    let group = adopt(change.id.pendingGroup)
+    var name = change.id.pendingName
+    return name.withUTF8 { add(change.kind, $0, group) }
+  }
+
+  /// The number of a group, which it gets when it has none.
+  mutating func adopt(_ group: ID.Group) -> UInt32 {
+    if let number = number(of: group) {
+      lastGroup = number
+      return number
+    }
+    let number = UInt32(truncatingIfNeeded: groups.count)
+    groups.append(group)
+    groupNumbers[group] = number
+    waitingCounts.append(0)
+    lastGroup = number
+    return number
+  }
+
+  /// Adds a change by the bytes of its name and the number of its group.
+  @discardableResult
+  mutating func add(
+    _ kind: ChangeKind, _ name: UnsafeBufferPointer<UInt8>, _ group: UInt32
+  ) -> Bool {
+    makeIndex()
+    let hash = PendingIndex.hash(name, group)
+    if let position = position(hash, name, group, isUnderWay: false) {
+      guard list[position].kind != kind else { return false }
+      list[position].kind = kind
+      version += 1
       return true
     }
-    waitingIndex[change.id] = slots.count
-    slots.append(Slot(change: change, isUnderWay: false, mayReturn: true))
+    if underWayCount > 0, let older = position(hash, name, group, isUnderWay: true) {
+      list[older].marks.insert(.superseded)
+    }
+    if list.endPosition >= Int(UInt32.max) - 1 { rebuild() }
+    index.insert(hash, list.append(name, group: group, kind: kind))
+    count += 1
+    waitingCounts[Int(group)] += 1
+    version += 1
     return true
   }
 
   /// Removes a change; one that is under way will not return.
   ///
   /// Answers whether anything is different now.
+  @_specialize(where ID == RecordID)
   @discardableResult
   package mutating func remove(_ change: PendingChange<ID>) -> Bool {
+    makeIndex()
     var isDifferent = false
-    if let index = underWayIndex[change.id], let slot = slots[index], slot.mayReturn,
-      slot.change == change
-    {
-      slots[index]?.mayReturn = false
+    let older = underWayCount > 0 ? position(of: change.id, isUnderWay: true) : nil
+    if let older, !list[older].marks.contains(.mayNotReturn), list[older].kind == change.kind {
+      list[older].marks.insert(.mayNotReturn)
       isDifferent = true
     }
-    if let index = waitingIndex[change.id], slots[index]?.change == change {
-      waitingIndex[change.id] = nil
-      vacate(index)
+    if let (position, hash) = place(of: change.id, isUnderWay: false),
+      list[position].kind == change.kind
+    {
+      if let older { list[older].marks.remove(.superseded) }
+      noteWaiting(-1, at: position)
+      vacate(position, hash)
       isDifferent = true
     }
     return isDifferent
   }
 
   /// Moves a waiting change under way; answers whether exactly that change was waiting.
+  @_specialize(where ID == RecordID)
   package mutating func take(_ change: PendingChange<ID>) -> Bool {
-    guard underWayIndex[change.id] == nil, let index = waitingIndex[change.id],
-      slots[index]?.change == change
+    makeIndex()
+    guard let (position, hash) = place(of: change.id, isUnderWay: false),
+      list[position].kind == change.kind
     else { return false }
-    slots[index]?.isUnderWay = true
-    waitingIndex[change.id] = nil
-    underWayIndex[change.id] = index
+    let isTakenAlready =
+      underWayCount > 0
+      && list.withName(at: position) { name in
+        self.position(hash, name, list[position].group, isUnderWay: true) != nil
+      }
+    guard !isTakenAlready else { return false }
+    noteWaiting(-1, at: position)
+    list[position].marks.insert(.underWay)
+    underWayCount += 1
     return true
   }
 
@@ -154,47 +259,88 @@ package struct PendingChanges<ID: Hashable & Sendable>: Sendable {
     case waiting(ChangeKind)
     /// Nothing is left of it.
     case nothing
+    /// No change of it was under way, so that nothing happened.
+    case untouched
   }
 
   /// Ends a change under way; `returns` puts it back in its place, unless a newer change waits
   /// for the same ID or the app removed it meanwhile.
+  @_specialize(where ID == RecordID)
   @discardableResult
   package mutating func settle(_ id: ID, returns: Bool) -> Remainder {
-    if let index = underWayIndex.removeValue(forKey: id) {
-      let mayReturn = slots[index]?.mayReturn ?? false
-      if returns, mayReturn, waitingIndex[id] == nil {
-        slots[index]?.isUnderWay = false
-        waitingIndex[id] = index
-      } else {
-        vacate(index)
-      }
+    makeIndex()
+    guard underWayCount > 0, let (position, hash) = place(of: id, isUnderWay: true) else {
+      return .untouched
     }
-    return waiting(for: id).map(Remainder.waiting) ?? .nothing
+    let isSuperseded = list[position].marks.contains(.superseded)
+    let kind = list[position].kind
+    if settle(at: position, hash, returns: returns) { return .waiting(kind) }
+    return isSuperseded ? waiting(for: id).map(Remainder.waiting) ?? .nothing : .nothing
+  }
+
+  /// Answers whether the change waits again.
+  @discardableResult
+  private mutating func settle(at position: Int, _ hash: UInt32, returns: Bool) -> Bool {
+    underWayCount -= 1
+    guard returns, list[position].marks.isDisjoint(with: [.mayNotReturn, .superseded]) else {
+      vacate(position, hash)
+      return false
+    }
+    list[position].marks.remove(.underWay)
+    noteWaiting(1, at: position)
+    return true
   }
 
   /// Puts everything under way back in its place, as after a request whose fate is unknown.
   package mutating func returnAll() {
-    for slot in slots {
-      if let slot, slot.isUnderWay { settle(slot.change.id, returns: true) }
+    guard underWayCount > 0 else { return }
+    makeIndex()
+    var positions: [Int] = []
+    list.forEach { position, entry in
+      if entry.marks.contains(.underWay) { positions.append(position) }
+      return positions.count < underWayCount
     }
+    // By name: giving one up may give out the places anew.
+    let ids = positions.map { change(at: $0, list[$0]).id }
+    for id in ids { settle(id, returns: true) }
   }
 
-  private mutating func vacate(_ index: Int) {
-    slots[index] = nil
-    let alive = waitingIndex.count + underWayIndex.count
-    if slots.count > 64, slots.count > 2 * alive { compact() }
+  /// Forgets everything; whoever follows the list notices.
+  package mutating func removeAll() {
+    let (layout, version) = (layout, version)
+    self = PendingChanges()
+    self.layout = layout + 1
+    self.version = version + 1
   }
 
-  private mutating func compact() {
-    slots = slots.filter { $0 != nil }
-    for (index, slot) in slots.enumerated() {
-      guard let slot else { continue }
-      if slot.isUnderWay {
-        underWayIndex[slot.change.id] = index
-      } else {
-        waitingIndex[slot.change.id] = index
+  private mutating func noteWaiting(_ difference: Int, at position: Int) {
+    count += difference
+    waitingCounts[Int(list[position].group)] += difference
+    version += 1
+  }
+
+  private mutating func vacate(_ position: Int, _ hash: UInt32) {
+    index.remove(hash, position)
+    list.vacate(position)
+    if list.alive == 0 { return removeAll() }
+    if list.held > 1_024, list.held > 4 * list.alive { rebuild() }
+  }
+
+  /// Packs the list without its holes.
+  private mutating func rebuild() {
+    let old = list
+    list = PendingList()
+    index = PendingIndex(capacity: old.alive)
+    old.forEach { position, entry in
+      old.withName(at: position) { name in
+        let new = list.append(name, group: entry.group, kind: entry.kind)
+        list[new].marks = entry.marks
+        index.insert(PendingIndex.hash(name, entry.group), new)
       }
+      return true
     }
+    layout += 1
+    version += 1
   }
 }
 

@@ -38,6 +38,7 @@ extension SyncMachine {
     switch answer {
     case .success(.currentUser(let user)):
       schedule.accountFailures = 0
+      history.note(.checkingAccount, nil, now)
       let wasKnown = account == .signedIn(user)
       account = .signedIn(user)
       enter(.resting)
@@ -77,6 +78,7 @@ extension SyncMachine {
 
   private mutating func missAccount(_ error: CloudError, now: Moment) {
     honour(error, now: now)
+    history.note(.checkingAccount, error.code, now)
     switch error.code {
     case .notAuthenticated, .managedAccountRestricted:
       account = .unavailable(error)

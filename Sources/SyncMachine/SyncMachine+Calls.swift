@@ -7,9 +7,7 @@ extension SyncMachine {
 
   /// Adds record changes that wait to be sent; in automatic mode a send is scheduled.
   package mutating func add(_ changes: [PendingChange<RecordID>], now: Moment) {
-    for change in changes where state.records.waiting(for: change.id) != change.kind {
-      record(.addRecord(change), now: now)
-    }
+    for change in changes where state.records.add(change) { note(.addRecord(change), now: now) }
     if case .sending(var send) = activity, case .asking = send.step {
       for change in changes { send.addedWhileAsking.insert(change.id) }
       activity = .sending(send)
@@ -29,9 +27,7 @@ extension SyncMachine {
 
   /// Adds zone changes that wait to be sent; in automatic mode a send is scheduled.
   package mutating func add(_ changes: [PendingChange<ZoneID>], now: Moment) {
-    for change in changes where state.zones.waiting(for: change.id) != change.kind {
-      record(.addZone(change), now: now)
-    }
+    for change in changes where state.zones.add(change) { note(.addZone(change), now: now) }
     scheduleSend(at: now + configuration.sendDelay)
   }
 

@@ -248,6 +248,7 @@ extension SyncMachine {
     _ fetch: inout Fetch, past page: ZoneChangesPage, now: Moment
   ) -> Advance {
     fetch.zone?.cursor = page.token
+    fetch.recordCount += page.modified.count + page.deleted.count
     let startsOver = fetch.zone?.startsOver ?? false
     // A zone that starts over and is cut off must start over again, or what is gone would stay.
     if !startsOver || !page.moreComing {
@@ -293,6 +294,7 @@ extension SyncMachine {
   }
 
   private mutating func end(_ fetch: Fetch, now: Moment) {
+    history.note(.fetching, fetch.failure?.error.code, now)
     finished.append((fetch.waiters, fetch.failure.map(OperationOutcome.failure) ?? .success))
     enter(.resting)
     isUpdateUrgent = true

@@ -31,7 +31,7 @@ extension SyncMachine {
     if let request = takeZones(send) { return carry(&send, request) }
     if !send.parts.isEmpty { return carry(&send, send.parts.removeFirst()) }
     let scope = send.context.scope
-    let hasRecords = !state.records.prefix(1) { scope.contains($0.id) }.isEmpty
+    let hasRecords = state.records.hasWaiting(in: scope)
     guard hasRecords || state.hasUntrackedChanges, !send.isFruitless else { return close(&send) }
     send.step = .asking(untrackedVersion: untrackedVersion)
     send.addedWhileAsking = []
@@ -71,7 +71,8 @@ extension SyncMachine {
       touchesPending = true
       if send.addedWhileAsking.contains(change.id) { state.records.add(change) }
     }
-    for save in batch.saves { take(PendingChange(.save, save.id)) }
+    // By number: a save taken out of the array would be copied with all its fields.
+    for index in batch.saves.indices { take(PendingChange(.save, batch.saves[index].id)) }
     for id in batch.deletions { take(PendingChange(.delete, id)) }
     if !touchesPending, !state.hasUntrackedChanges { send.isFruitless = true }
   }
@@ -170,18 +171,23 @@ extension SyncMachine {
   /// Not before: a crash in between would leave a change neither pending nor known to the app as
   /// failed.
   private mutating func settleTold(_ send: inout Send, now: Moment) {
+    send.zoneCount += send.toldZones.count
+    send.recordCount += send.toldRecords.count
     for told in send.toldZones {
       if state.zones.settle(told.id, returns: told.returns) == .nothing {
-        record(.removeZone(told.id), now: now)
+        note(.removeZone(told.id), now: now)
       }
       if told.isForgotten { forget(told.id, now: now) }
     }
+    var lastZone: ZoneID?
     for told in send.toldRecords {
-      let wasUnderWay = state.records.isUnderWay(told.id)
-      if state.records.settle(told.id, returns: told.returns) == .nothing, wasUnderWay {
-        record(.removeRecord(told.id), now: now)
+      if state.records.settle(told.id, returns: told.returns) == .nothing {
+        note(.removeRecord(told.id), now: now)
       }
-      if told.isOnServer { noteUnreadZone(told.id.zone, now: now) }
+      if told.isOnServer, told.id.zone != lastZone {
+        lastZone = told.id.zone
+        noteUnreadZone(told.id.zone, now: now)
+      }
     }
     send.toldZones = []
     send.toldRecords = []
@@ -211,7 +217,7 @@ extension SyncMachine {
     switch answer {
     case .success(.recordsModified(let saved, let deleted)):
       sent = SentRecords(
-        saved: Self.aligned(saved, to: batch.saves.map(\.id)),
+        saved: Self.aligned(saved, to: batch.saves.indices.map { batch.saves[$0].id }),
         deleted: Self.aligned(deleted, to: batch.deletions))
     case .success: sent = Self.allFailed(batch, Self.mismatch)
     case .failure(let error)
@@ -226,9 +232,12 @@ extension SyncMachine {
       send.failure = OperationFailure(error)
       sent = Self.allFailed(batch, error)
     }
-    for result in sent.saved {
-      let isOnServer = result.error == nil || result.error?.code == .serverRecordChanged
-      noteRecord(&send, result.id, result.error, isOnServer: isOnServer, now: now)
+    send.toldRecords.reserveCapacity(
+      send.toldRecords.count + sent.saved.count + sent.deleted.count)
+    for index in sent.saved.indices {
+      let error = sent.saved[index].error
+      let isOnServer = error == nil || error?.code == .serverRecordChanged
+      noteRecord(&send, sent.saved[index].id, error, isOnServer: isOnServer, now: now)
     }
     for result in sent.deleted { noteRecord(&send, result.id, result.error, now: now) }
     // Where something was done, what was refused beside it failed for the first time: a device that
@@ -275,6 +284,7 @@ extension SyncMachine {
     var send = send
     settleTold(&send, now: now)
     returnUnsettled()
+    history.note(.sending, send.failure?.error.code, now)
     finished.append((send.waiters, send.failure.map(OperationOutcome.failure) ?? .success))
     enter(.resting)
     isUpdateUrgent = true
@@ -303,7 +313,7 @@ extension SyncMachine {
   private static func aligned<ID, Value>(
     _ results: [ItemResult<ID, Value>], to ids: [ID]
   ) -> [ItemResult<ID, Value>] {
-    if results.count == ids.count, zip(results, ids).allSatisfy({ $0.id == $1 }) {
+    if results.count == ids.count, ids.indices.allSatisfy({ results[$0].id == ids[$0] }) {
       return results
     }
     var byID: [ID: ItemResult<ID, Value>] = [:]

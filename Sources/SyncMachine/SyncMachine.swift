@@ -82,6 +82,7 @@ package struct SyncMachine: Sendable {
   var abandoned: [RequestToken] = []
   var journal: [StateChange] = []
   var schedule = Schedule()
+  var history = OperationHistory()
   /// When the oldest change was made that no state update has told of.
   var unannouncedSince: Moment?
   var isUpdateUrgent = false
@@ -94,6 +95,7 @@ package struct SyncMachine: Sendable {
   package init(configuration: Configuration, state: SyncState = SyncState()) {
     self.configuration = configuration
     self.state = state
+    self.state.makeIndexes()
   }
 
   /// Where the machine stands.
@@ -253,6 +255,13 @@ package struct SyncMachine: Sendable {
   package mutating func takeJournal() -> [StateChange] {
     defer { journal.removeAll(keepingCapacity: true) }
     return journal
+  }
+
+  /// The moves since the last call; none unless `keepsTransitions`.
+  package mutating func takeTransitions() -> [Transition] {
+    guard !transitions.isEmpty else { return [] }
+    defer { transitions = [] }
+    return transitions
   }
 
   /// A request for the driver, under a new name.

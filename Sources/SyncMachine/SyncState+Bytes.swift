@@ -32,7 +32,8 @@ extension SyncState {
 
   /// The state as bytes.
   package func encoded() -> [UInt8] {
-    var payload = ByteWriter(capacity: 64 + 48 * (records.count + records.underWayCount))
+    let pending = records.encoded()
+    var payload = ByteWriter(capacity: 256 + pending.count)
     payload.write(optional: user) { $0.write($1.rawValue) }
     payload.write(optional: unannounced) {
       $0.write(optional: $1.previous) { $0.write($1.rawValue) }
@@ -51,7 +52,7 @@ extension SyncState {
       $0.write($1.kind.rawValue)
       $0.write($1.id)
     }
-    SyncState.write(records.unsettled, into: &payload)
+    payload.write(raw: pending)
 
     var blob = ByteWriter(capacity: payload.bytes.count + 24)
     blob.write(raw: SyncState.magic)
@@ -140,39 +141,7 @@ extension SyncState {
       let kind = try reader.changeKind()
       zones.add(PendingChange(kind, try reader.zoneID()))
     }
-    try SyncState.readRecords(from: &reader, into: &records)
-  }
-
-  /// Writes each zone once and each change as its zone's number and its name.
-  private static func write(
-    _ changes: [PendingChange<RecordID>], into writer: inout ByteWriter
-  ) {
-    var numbers: [ZoneID: Int] = [:]
-    var zones: [ZoneID] = []
-    for change in changes where numbers[change.id.zone] == nil {
-      numbers[change.id.zone] = zones.count
-      zones.append(change.id.zone)
-    }
-    writer.write(list: zones) { $0.write($1) }
-    writer.write(list: changes) { writer, change in
-      let number = numbers[change.id.zone] ?? 0
-      writer.write(count: number * 2 + Int(change.kind.rawValue))
-      writer.write(change.id.name)
-    }
-  }
-
-  private static func readRecords(
-    from reader: inout ByteReader, into records: inout PendingChanges<RecordID>
-  ) throws(ByteFormatError) {
-    let zones = try reader.list { (reader) throws(ByteFormatError) in try reader.zoneID() }
-    for _ in 0..<(try reader.count()) {
-      let head = try reader.variable()
-      let kind: ChangeKind = head % 2 == 0 ? .save : .delete
-      guard let number = Int(exactly: head / 2), number < zones.count else {
-        throw reader.fault("a change names no known zone")
-      }
-      records.add(PendingChange(kind, RecordID(name: try reader.string(), zone: zones[number])))
-    }
+    try records.read(from: &reader)
   }
 }
 

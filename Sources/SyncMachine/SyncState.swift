@@ -42,6 +42,20 @@ package struct SyncState: Hashable, Sendable {
     Set(zoneTokens.keys).union(expiredZones).union(changedZones).sorted()
   }
 
+  /// The same, to keep or to hand out while the original goes on: see `PendingChanges.snapshot`.
+  package var snapshot: SyncState {
+    var copy = self
+    copy.records = records.snapshot
+    copy.zones = zones.snapshot
+    return copy
+  }
+
+  /// Makes a snapshot ready to go on from.
+  package mutating func makeIndexes() {
+    records.makeIndex()
+    zones.makeIndex()
+  }
+
   /// A state that knows nothing.
   package init() {}
 
@@ -92,7 +106,13 @@ extension SyncState {
   /// Takes one step, as when a state log is read.
   package mutating func apply(_ change: StateChange) {
     switch change {
-    case .reset: self = SyncState()
+    case .reset:
+      let (records, zones) = (records, zones)
+      self = SyncState()
+      // What follows these lists must see that they are other ones now.
+      (self.records, self.zones) = (records, zones)
+      self.records.removeAll()
+      self.zones.removeAll()
     case .announceUser(let user, let previous):
       self.user = user
       unannounced = UnannouncedAccount(previous: previous)

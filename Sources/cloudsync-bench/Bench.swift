@@ -6,7 +6,9 @@ import Foundation
 struct Bench {
   /// All benchmarks, in the order of the table; a new area adds its `all()` here.
   static func benchmarks() throws -> [Benchmark] {
-    RecordBenchmarks.all() + PendingBenchmarks.all() + WebBenchmarks.all()
+    RecordBenchmarks.all() + PendingBenchmarks.all() + StateBenchmarks.all()
+      + EngineBenchmarks.all()
+      + WebBenchmarks.all()
   }
 
   static func main() async {

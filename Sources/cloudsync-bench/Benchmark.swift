@@ -24,10 +24,13 @@ struct Side: Sendable {
     }
   }
 
-  /// A side whose turns say themselves how long they took.
-  init(_ name: String, turn: @escaping @Sendable () async throws -> Duration) {
+  /// A side whose turns say themselves how long they took, or, in a benchmark of memory, how many
+  /// bytes, as nanoseconds.
+  init(
+    _ name: String, operations: Int = 1, turn: @escaping @Sendable () async throws -> Duration
+  ) {
     self.name = name
-    operations = 1
+    self.operations = operations
     self.turn = turn
   }
 
@@ -51,6 +54,14 @@ struct Benchmark: Sendable {
   let reference: Side
   /// How many pairs at most, for what takes long; `nil` for as many as are asked for.
   var rounds: Int? = nil
+  /// What is measured.
+  var unit: MeasuredUnit = .nanoseconds
+}
+
+/// What a benchmark's numbers count.
+enum MeasuredUnit: String, Codable, Sendable {
+  case nanoseconds
+  case bytes
 }
 
 /// Keeps the optimiser from leaving out work whose result nobody reads.

@@ -1,107 +1,158 @@
-import CloudSync
-import Foundation
-import LoopbackServer
 import Records
 import SyncMachine
 
-/// What pending changes cost when there are many of them.
+/// What pending changes cost, in units of what a user would keep them in: a set.
 enum PendingBenchmarks {
-  private static let many = 100_000
-  private static let few = 100
-  private static let added = 1_000
-  private static let zone = ZoneID(name: "Notes")
+  private static let many = 1_000_000
+  private static let few = 100_000
+  /// How much of what pending changes take is the name itself; a set shares it with the app.
+  private static let bytesOfName = PendingSample.nameLength
 
-  /// Adding with 100,000 pending against adding with 100, in memory and durably; opening a state
-  /// of 100,000 against building a set of the same names.
+  /// P1 to P4: adding, de-duplicating, removing, and memory at 1,000,000; the cost of one change
+  /// at 1,000,000 against 100,000.
   static func all() -> [Benchmark] {
-    let blob = machine(holding: many).state.encoded()
-    let names = (0..<many).map { "record-\($0)-of-the-bench" }
+    [adding, addingAgain, removing, draining, memory] + growth
+  }
+
+  private static func pending(_ count: Int) -> PendingChanges<RecordID> {
+    PendingSample.pending(PendingSample.changes(count))
+  }
+
+  private static func set() -> Set<PendingSample.Key> { Set(PendingSample.keys(many)) }
+
+  private static var adding: Benchmark {
+    Benchmark(
+      name: "P1 add 1,000,000 pending changes", goal: 1.3,
+      subject: Side(
+        "PendingChanges.add", operations: many,
+        setUp: { (PendingSample.changes(many), PendingChanges<RecordID>()) },
+        body: { context in for change in context.0 { context.1.add(change) } }),
+      reference: Side(
+        "Set.insert", operations: many,
+        setUp: { (PendingSample.keys(many), Set<PendingSample.Key>()) },
+        body: { context in for key in context.0 { context.1.insert(key) } }),
+      rounds: 5)
+  }
+
+  private static var addingAgain: Benchmark {
+    Benchmark(
+      name: "P2 add them again, in any order", goal: 1.5,
+      subject: Side(
+        "PendingChanges.add", operations: many,
+        setUp: {
+          let changes = PendingSample.changes(many)
+          return (PendingSample.shuffled(many).map { changes[$0] }, pending(many))
+        },
+        body: { context in for change in context.0 { context.1.add(change) } }),
+      reference: Side(
+        "Set.insert", operations: many,
+        setUp: {
+          let keys = PendingSample.keys(many)
+          return (PendingSample.shuffled(many).map { keys[$0] }, set())
+        },
+        body: { context in for key in context.0 { context.1.insert(key) } }),
+      rounds: 5)
+  }
+
+  private static var removing: Benchmark {
+    Benchmark(
+      name: "P2 remove them, in any order", goal: 1.5,
+      subject: Side(
+        "PendingChanges.remove", operations: many,
+        setUp: {
+          let changes = PendingSample.changes(many)
+          return (PendingSample.shuffled(many).map { changes[$0] }, pending(many))
+        },
+        body: { context in for change in context.0 { context.1.remove(change) } }),
+      reference: Side(
+        "Set.remove", operations: many,
+        setUp: {
+          let keys = PendingSample.keys(many)
+          return (PendingSample.shuffled(many).map { keys[$0] }, set())
+        },
+        body: { context in for key in context.0 { context.1.remove(key) } }),
+      rounds: 5)
+  }
+
+  private static var draining: Benchmark {
+    Benchmark(
+      name: "P2 send them in batches from the front", goal: 1.5,
+      subject: Side(
+        "prefix(250), take, settle", operations: many, setUp: { pending(many) },
+        body: { changes in while drainBatch(of: &changes) {} }),
+      reference: Side(
+        "Set.remove in the order added", operations: many,
+        setUp: { (PendingSample.keys(many), set()) },
+        body: { context in for key in context.0 { context.1.remove(key) } }),
+      rounds: 5)
+  }
+
+  /// Sends a batch as an engine does; answers whether there was one.
+  private static func drainBatch(of changes: inout PendingChanges<RecordID>) -> Bool {
+    let batch = changes.prefix(250, in: .all)
+    for change in batch { keep(changes.take(change)) }
+    for change in batch { changes.settle(change.id, returns: false) }
+    return !batch.isEmpty
+  }
+
+  private static var memory: Benchmark {
+    Benchmark(
+      name: "P4 memory of a pending change, beside its name", goal: 1.8,
+      subject: Side(
+        "PendingChanges", bytesFor: many, excess: many * bytesOfName,
+        setUp: { PendingSample.changes(many) }, make: { PendingSample.pending($0) }),
+      reference: Side(
+        "Set", bytesFor: many, setUp: { PendingSample.keys(many) },
+        make: { keys in
+          var set = Set<PendingSample.Key>()
+          for key in keys { set.insert(key) }
+          return set
+        }),
+      rounds: 3, unit: .bytes)
+  }
+
+  private static var growth: [Benchmark] {
+    let added = 10_000
+    func adding(to count: Int) -> Side {
+      Side(
+        "with \(count) pending", operations: added,
+        setUp: {
+          (
+            pending(count),
+            (0..<added).map {
+              PendingChange(.save, RecordID(name: "new-\($0)", zone: PendingSample.zone))
+            }
+          )
+        },
+        body: { context in for change in context.1 { context.0.add(change) } })
+    }
+    func removing(from count: Int) -> Side {
+      Side(
+        "with \(count) pending", operations: added,
+        setUp: {
+          let changes = PendingSample.changes(count)
+          return (
+            PendingSample.pending(changes),
+            PendingSample.shuffled(count).prefix(added).map { changes[$0] }
+          )
+        },
+        body: { context in for change in context.1 { context.0.remove(change) } })
+    }
+    func sending(of count: Int) -> Side {
+      Side(
+        "with \(count) pending", operations: 40 * 250, setUp: { pending(count) },
+        body: { changes in for _ in 0..<40 { keep(drainBatch(of: &changes)) } })
+    }
     return [
       Benchmark(
-        name: "add a pending change at 100,000", goal: 2.5, subject: adding(to: many),
-        reference: adding(to: few)),
+        name: "P3 add one at 1,000,000", goal: 2.5, subject: adding(to: many),
+        reference: adding(to: few), rounds: 5),
       Benchmark(
-        name: "add a pending change durably at 100,000", goal: 2.5,
-        subject: addingDurably(to: many), reference: addingDurably(to: few)),
+        name: "P3 remove one at 1,000,000", goal: 2.5, subject: removing(from: many),
+        reference: removing(from: few), rounds: 5),
       Benchmark(
-        name: "open a state of 100,000 pending changes", goal: nil,
-        subject: Side("SyncState(decoding:)", operations: many) {
-          keep(try SyncState(decoding: blob))
-        },
-        reference: Side("a Set of the names", operations: many) { keep(Set(names)) }),
+        name: "P3 build and acknowledge a batch at 1,000,000", goal: 2.5,
+        subject: sending(of: many), reference: sending(of: few), rounds: 5),
     ]
-  }
-
-  private static func machine(holding count: Int) -> SyncMachine {
-    var machine = SyncMachine(configuration: .init(session: "bench", automaticallySync: false))
-    machine.add(changes(0..<count), now: .start)
-    return machine
-  }
-
-  private static func changes(_ numbers: Range<Int>) -> [PendingChange<RecordID>] {
-    numbers.map {
-      PendingChange(.save, RecordID(name: "record-\($0)-of-the-bench", zone: zone))
-    }
-  }
-
-  private static func adding(to count: Int) -> Side {
-    let more = changes(count..<(count + added))
-    return Side(
-      "with \(count) pending", operations: added, setUp: { machine(holding: count) },
-      body: { machine in for change in more { machine.add([change], now: .start) } })
-  }
-
-  /// An engine with a state file; what it is given lies on the disk when `add` returns.
-  private struct Durable: Sendable {
-    let engine: CKSyncEngine
-    let delegate: Silent
-    let file: TemporaryFile
-  }
-
-  private final class TemporaryFile: Sendable {
-    let url = FileManager.default.temporaryDirectory
-      .appendingPathComponent("bench-\(UUID().uuidString)")
-
-    deinit {
-      try? FileManager.default.removeItem(at: url)
-      try? FileManager.default.removeItem(atPath: url.path + ".lock")
-    }
-  }
-
-  private final class Silent: CKSyncEngineDelegate {
-    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {}
-
-    func nextRecordZoneChangeBatch(
-      _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
-    ) async -> CKSyncEngine.RecordZoneChangeBatch? { nil }
-  }
-
-  private static func addingDurably(to count: Int) -> Side {
-    let added = 100
-    let zone = CKRecordZone.ID(zoneName: "Notes")
-    let changes = (0..<(count + added)).map {
-      CKSyncEngine.PendingRecordZoneChange.saveRecord(
-        CKRecord.ID(recordName: "record-\($0)-of-the-bench", zoneID: zone))
-    }
-    return Side(
-      "with \(count) pending", operations: added,
-      setUp: {
-        let server = LoopbackServer()
-        let container = CKContainer(
-          identifier: "iCloud.bench", transport: server.device("bench"))
-        let (delegate, file) = (Silent(), TemporaryFile())
-        var configuration = CKSyncEngine.Configuration(
-          database: container.privateCloudDatabase, stateSerialization: nil, delegate: delegate)
-        configuration.automaticallySync = false
-        configuration.stateStore = try FileStateStore(url: file.url)
-        let engine = CKSyncEngine(configuration)
-        engine.state.add(pendingRecordZoneChanges: Array(changes[..<count]))
-        return Durable(engine: engine, delegate: delegate, file: file)
-      },
-      body: { durable in
-        for change in changes[count...] {
-          durable.engine.state.add(pendingRecordZoneChanges: [change])
-        }
-      })
   }
 }

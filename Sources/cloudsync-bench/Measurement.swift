@@ -22,6 +22,8 @@ struct Measurement: Codable, Sendable {
   let rounds: Int
   /// The time below which 95 of 100 of the subject's lie.
   let slowSubjectTime: Double
+  /// What the times count: nanoseconds, unless memory was measured.
+  let unit: MeasuredUnit
 }
 
 extension Benchmark {
@@ -47,7 +49,7 @@ extension Benchmark {
       subjectTime: quantile(0.5, of: subjectTimes),
       referenceTime: quantile(0.5, of: referenceTimes), ratio: quantile(0.5, of: ratios),
       lowRatio: quantile(0.25, of: ratios), highRatio: quantile(0.75, of: ratios), goal: goal,
-      rounds: rounds, slowSubjectTime: quantile(0.95, of: subjectTimes))
+      rounds: rounds, slowSubjectTime: quantile(0.95, of: subjectTimes), unit: unit)
   }
 }
 

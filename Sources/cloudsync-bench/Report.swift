@@ -37,10 +37,10 @@ enum Report {
       ratio(measurement.ratio) + "x",
       "\(ratio(measurement.lowRatio))–\(ratio(measurement.highRatio))",
       measurement.goal.map { "\(ratio($0))x" } ?? "–",
-      time(measurement.subjectTime),
-      time(measurement.slowSubjectTime),
-      rate(measurement.subjectTime),
-      "\(measurement.reference): \(time(measurement.referenceTime))",
+      amount(measurement.subjectTime, measurement.unit),
+      amount(measurement.slowSubjectTime, measurement.unit),
+      measurement.unit == .bytes ? "–" : rate(measurement.subjectTime),
+      "\(measurement.reference): \(amount(measurement.referenceTime, measurement.unit))",
     ]
   }
 
@@ -51,6 +51,14 @@ enum Report {
   private static func rate(_ nanoseconds: Double) -> String {
     let rate = 1e9 / max(nanoseconds, 1e-9)
     return rate < 10_000 ? String(format: "%.0f", rate) : String(format: "%.0fk", rate / 1_000)
+  }
+
+  private static func amount(_ value: Double, _ unit: MeasuredUnit) -> String {
+    switch unit {
+    case .nanoseconds: time(value)
+    case .bytes where value >= 1_000_000: String(format: "%.1f MB", value / 1_000_000)
+    case .bytes: String(format: "%.1f B", value)
+    }
   }
 
   private static func time(_ nanoseconds: Double) -> String {

@@ -76,14 +76,15 @@ struct StateTests {
 
   @Test("Pending changes keep their order and their places through many steps")
   func pendingChanges() {
-    var changes = PendingChanges<Int>()
-    for number in 0..<1_000 { changes.add(PendingChange(.save, number)) }
-    for number in 0..<900 { changes.remove(PendingChange(.save, number)) }
-    #expect(changes.waiting.map(\.id) == Array(900..<1_000))
-    let wasTaken = changes.take(PendingChange(.save, 950))
-    let remainder = changes.settle(950, returns: true)
+    let ids = (0..<1_000).map { Story.id("\($0)") }
+    var changes = PendingChanges<RecordID>()
+    for id in ids { changes.add(PendingChange(.save, id)) }
+    for id in ids[..<900] { changes.remove(PendingChange(.save, id)) }
+    #expect(changes.waiting.map(\.id) == Array(ids[900...]))
+    let wasTaken = changes.take(PendingChange(.save, ids[950]))
+    let remainder = changes.settle(ids[950], returns: true)
     #expect(wasTaken && remainder == .waiting(.save))
-    #expect(changes.waiting.map(\.id) == Array(900..<1_000))
+    #expect(changes.waiting.map(\.id) == Array(ids[900...]))
   }
 
   @Test("StateMachinePage: Docs/StateMachine.md is the table the machine asserts")

@@ -27,6 +27,11 @@ extension CKSyncEngine {
     /// Not in CloudKit.
     public var clock: any Clock<Duration>
 
+    /// Who takes down what the engine does and decides; `nil` for nobody.
+    ///
+    /// Not in CloudKit.
+    public var tracer: (any SyncTracer)?
+
     /// Everything an engine must be told.
     public init(
       database: CKDatabase, stateSerialization: CKSyncEngine.State.Serialization?,
@@ -38,6 +43,7 @@ extension CKSyncEngine {
       automaticallySync = true
       subscriptionID = nil
       stateStore = nil
+      tracer = nil
       clock = ContinuousClock()
     }
   }

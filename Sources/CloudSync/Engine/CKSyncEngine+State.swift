@@ -15,14 +15,27 @@ extension CKSyncEngine {
     /// The record changes that wait to be sent, in the order they were added.
     ///
     /// One change waits for a record at most. Changes under way are not listed; they come back
-    /// when their request fails for now.
+    /// when their request fails for now. While a send is under way, each call builds on the last;
+    /// `pendingRecordZoneChanges(in:limit:)` lists no more than is needed.
     public var pendingRecordZoneChanges: [PendingRecordZoneChange] {
-      driver.core.withLock { $0.machine.state.records.waiting }.map {
-        switch $0.kind {
-        case .save: .saveRecord(CKRecord.ID($0.id))
-        case .delete: .deleteRecord(CKRecord.ID($0.id))
-        }
-      }
+      driver.pendingRecordZoneChanges
+    }
+
+    /// The first record changes that wait to be sent and that `scope` contains, in the order they
+    /// were added.
+    ///
+    /// For the next batch this is all that is needed of `pendingRecordZoneChanges`, and it costs
+    /// the same however much is pending. Not in CloudKit.
+    /// - Parameters:
+    ///   - scope: The scope of the send, from the context's options.
+    ///   - limit: The most changes to list; the most that one batch takes unless given.
+    public func pendingRecordZoneChanges(
+      in scope: CKSyncEngine.SendChangesOptions.Scope,
+      limit: Int = 250
+    ) -> [PendingRecordZoneChange] {
+      let scope = scope.machineScope
+      return driver.core.withLock { $0.machine.state.records.prefix(limit, in: scope) }
+        .map { PendingRecordZoneChange($0) }
     }
 
     /// The zone changes that wait to be sent, in the order they were added.
@@ -57,6 +70,7 @@ extension CKSyncEngine {
     /// - Parameter pendingRecordZoneChanges: The changes, in the order they should be sent.
     public func add(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
       let changes = pendingRecordZoneChanges.map(\.value)
+      driver.trace("add", changes: changes.count)
       driver.move { core, now in core.machine.add(changes, now: now) }
     }
 
@@ -65,6 +79,7 @@ extension CKSyncEngine {
     /// - Parameter pendingRecordZoneChanges: The changes; those not pending are ignored.
     public func remove(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
       let changes = pendingRecordZoneChanges.map(\.value)
+      driver.trace("remove", changes: changes.count)
       driver.move { core, now in core.machine.remove(changes, now: now) }
     }
 
@@ -74,6 +89,7 @@ extension CKSyncEngine {
     /// - Parameter pendingDatabaseChanges: The changes, in the order they should be sent.
     public func add(pendingDatabaseChanges: [PendingDatabaseChange]) {
       let changes = pendingDatabaseChanges.map(\.value)
+      driver.trace("add", changes: changes.count)
       driver.move { core, now in core.machine.add(changes, now: now) }
     }
 
@@ -82,12 +98,20 @@ extension CKSyncEngine {
     /// - Parameter pendingDatabaseChanges: The changes; those not pending are ignored.
     public func remove(pendingDatabaseChanges: [PendingDatabaseChange]) {
       let changes = pendingDatabaseChanges.map(\.value)
+      driver.trace("remove", changes: changes.count)
       driver.move { core, now in core.machine.remove(changes, now: now) }
     }
   }
 }
 
 extension CKSyncEngine.PendingRecordZoneChange {
+  init(_ change: PendingChange<RecordID>) {
+    switch change.kind {
+    case .save: self = .saveRecord(CKRecord.ID(change.id))
+    case .delete: self = .deleteRecord(CKRecord.ID(change.id))
+    }
+  }
+
   var value: PendingChange<RecordID> {
     switch self {
     case .saveRecord(let id): PendingChange(.save, id.value)

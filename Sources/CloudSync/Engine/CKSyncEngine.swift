@@ -48,7 +48,8 @@ public final class CKSyncEngine: Sendable {
     driver = EngineDriver(
       machine: SyncMachine(configuration: settings, state: parts.state), journal: parts.journal,
       database: configuration.database, transport: parts.transport,
-      delegate: configuration.interceptedDelegate, clock: EngineClock(configuration.clock))
+      delegate: configuration.interceptedDelegate, clock: EngineClock(configuration.clock),
+      tracer: configuration.tracer)
     state = CKSyncEngine.State(driver: driver)
     openingError = parts.error
     if openingError == nil { driver.start(self) }

@@ -23,7 +23,8 @@ extension EngineDriver.Core {
   func converted(_ event: SyncEvent) -> CKSyncEngine.Event {
     switch event {
     case .stateUpdate:
-      .stateUpdate(.init(stateSerialization: CKSyncEngine.State.Serialization(machine.state)))
+      .stateUpdate(
+        .init(stateSerialization: CKSyncEngine.State.Serialization(machine.state.snapshot)))
     case .accountChange(let change):
       .accountChange(.init(changeType: CKSyncEngine.Event.AccountChange.ChangeType(change)))
     case .willFetchChanges(let context):
@@ -86,12 +87,17 @@ extension EngineDriver.Core {
   private func converted(_ sent: SentRecords) -> CKSyncEngine.Event.SentRecordZoneChanges {
     var saved: [CKRecord] = []
     var failedSaves: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = []
+    saved.reserveCapacity(sent.saved.count)
+    var given: [RecordID: CKRecord] = [:]
     for result in sent.saved {
       switch result.outcome {
       case .success(let record): saved.append(CKRecord.face(of: record))
       case .failure(let error):
         // The app's own object, so that a delegate finds in it what it put there.
-        guard let record = batch[result.id] else { continue }
+        if given.isEmpty {
+          given = Dictionary(batch.map { ($0.recordID.value, $0) }, uniquingKeysWith: { $1 })
+        }
+        guard let record = given[result.id] else { continue }
         failedSaves.append(.init(record: record, error: CKError(error, clientRecord: record)))
       }
     }
@@ -108,24 +114,17 @@ extension EngineDriver.Core {
 }
 
 extension EngineDriver {
-  /// The records of a batch by ID, and what is to be sent of them.
-  static func converted(
-    _ batch: CKSyncEngine.RecordZoneChangeBatch?
-  ) -> (records: [RecordID: CKRecord], batch: RecordBatch?) {
-    guard let batch else { return ([:], nil) }
-    var records: [RecordID: CKRecord] = [:]
+  /// What is to be sent of the records of a batch.
+  static func converted(_ batch: CKSyncEngine.RecordZoneChangeBatch?) -> RecordBatch? {
+    guard let batch else { return nil }
     var saves: [RecordSave] = []
+    saves.reserveCapacity(batch.recordsToSave.count)
     for record in batch.recordsToSave {
-      let save = record.pendingSave(policy: .ifServerRecordUnchanged)
-      records[save.id] = record
-      saves.append(save)
+      saves.append(record.pendingSave(policy: .ifServerRecordUnchanged))
     }
-    return (
-      records,
-      RecordBatch(
-        saves: saves, deletions: batch.recordIDsToDelete.map(\.value),
-        isAtomic: batch.atomicByZone)
-    )
+    return RecordBatch(
+      saves: saves, deletions: batch.recordIDsToDelete.map(\.value),
+      isAtomic: batch.atomicByZone)
   }
 }
 

@@ -25,7 +25,7 @@ final class EngineDriver: Sendable {
     var sendOptions: [UInt64: CKSyncEngine.SendChangesOptions] = [:]
     var lastTicket: UInt64 = 0
     /// The records of the batch under way, to be handed back when one fails.
-    var batch: [RecordID: CKRecord] = [:]
+    var batch: [CKRecord] = []
     var requests: [RequestToken: Task<Void, Never>] = [:]
     var timer: (deadline: Moment, task: Task<Void, Never>)?
     var observation: (any SignalObservation)?
@@ -33,9 +33,16 @@ final class EngineDriver: Sendable {
   }
 
   let core: Mutex<Core>
+  /// What the app was last given of the pending changes; never locked inside `core`.
+  let listing = Mutex(EngineListing())
   let database: CKDatabase
   let transport: any CloudTransport
   let clock: EngineClock
+  /// Who takes down what happens, if anybody.
+  let tracer: (any SyncTracer)?
+  let statusObservers = Mutex(StatusObservers())
+  /// Whether anybody ever wanted to be told of the status.
+  let isObserved = Atomic(false)
   private let wakeup = Wakeup()
   private let engine = Mutex(WeakEngine())
   private let delegate: WeakDelegate
@@ -47,9 +54,13 @@ final class EngineDriver: Sendable {
 
   init(
     machine: SyncMachine, journal: StateJournal?, database: CKDatabase,
-    transport: any CloudTransport, delegate: any CKSyncEngineDelegate, clock: EngineClock
+    transport: any CloudTransport, delegate: any CKSyncEngineDelegate, clock: EngineClock,
+    tracer: (any SyncTracer)?
   ) {
+    var machine = machine
+    machine.keepsTransitions = tracer != nil
     core = Mutex(Core(machine: machine, journal: journal))
+    self.tracer = tracer
     self.database = database
     self.transport = transport
     self.delegate = WeakDelegate(value: delegate)
@@ -61,12 +72,14 @@ final class EngineDriver: Sendable {
   /// Lets `body` move the machine, writes what moved to the state store, and wakes the pump.
   func move<Value: Sendable>(_ body: (inout Core, Moment) -> Value) -> Value {
     let now = clock.now()
-    let value = core.withLock { core in
+    let (value, transitions) = core.withLock { core in
       let value = body(&core, now)
       let changes = core.machine.takeJournal()
       if !changes.isEmpty { core.journal?.append(changes, of: core.machine.state) }
-      return value
+      return (value, core.machine.takeTransitions())
     }
+    trace(transitions)
+    signalStatus()
     wakeup.signal()
     return value
   }
@@ -105,6 +118,7 @@ final class EngineDriver: Sendable {
     for continuation in continuations {
       continuation.resume(returning: .failure(OperationFailure(gone)))
     }
+    endStatus()
     wakeup.signal()
   }
 
@@ -118,28 +132,37 @@ final class EngineDriver: Sendable {
   private func heard(_ signal: CloudSignal) {
     switch signal {
     case .accountChanged:
+      trace { SyncTraceEntry(time: $0, kind: .signal, name: "accountChanged") }
       move { core, now in core.machine.accountSignalled(now: now) }
     case .push(let push):
       guard push.container == database.connection.container,
         push.database == database.databaseScope.value
       else { return }
+      trace { SyncTraceEntry(time: $0, kind: .signal, name: "push") }
       move { core, now in core.machine.serverChanged(now: now) }
     }
   }
 
   // MARK: Pump
 
+  /// What to do next; `nil` when the engine has stopped.
+  private func nextInstruction() -> Instruction? {
+    let now = clock.now()
+    let (instruction, transitions) = core.withLock { core -> (Instruction?, [Transition]) in
+      if core.isStopped { return (nil, []) }
+      let instruction = core.machine.next(now: now)
+      let changes = core.machine.takeJournal()
+      if !changes.isEmpty { core.journal?.append(changes, of: core.machine.state) }
+      return (instruction, core.machine.takeTransitions())
+    }
+    trace(transitions)
+    signalStatus()
+    return instruction
+  }
+
   private func pump() async {
-    while true {
-      let now = clock.now()
-      let instruction: Instruction? = core.withLock { core in
-        if core.isStopped { return nil }
-        let instruction = core.machine.next(now: now)
-        let changes = core.machine.takeJournal()
-        if !changes.isEmpty { core.journal?.append(changes, of: core.machine.state) }
-        return instruction
-      }
-      guard let instruction else { return }
+    var lastWait: SyncStatus.Wait?
+    while let instruction = nextInstruction() {
       switch instruction {
       case .deliver(let event): await deliver(event)
       case .askForBatch(let context): await askForBatch(context)
@@ -149,6 +172,7 @@ final class EngineDriver: Sendable {
         core.withLock { $0.requests.removeValue(forKey: token) }?.cancel()
       case .finish(let waiters, let outcome): finish(waiters, outcome)
       case .wait(let deadline):
+        traceWait(deadline, &lastWait)
         setTimer(deadline)
         await wakeup.wait()
       }
@@ -177,6 +201,8 @@ final class EngineDriver: Sendable {
       container: database.connection.container, environment: database.connection.environment,
       database: database.databaseScope.value, expectedUser: request.expectedUser,
       requestID: request.requestID, request: request.request)
+    trace(request)
+    let start = traceStart
     core.withLock { core in
       guard !core.isStopped else { return }
       core.requests[request.token] = spawn { [self] in
@@ -186,6 +212,7 @@ final class EngineDriver: Sendable {
         } catch {
           answer = .failure(error)
         }
+        trace(answer, to: request, since: start)
         let jitter = clock.jitter()
         move { core, now in
           core.requests[request.token] = nil
@@ -196,6 +223,13 @@ final class EngineDriver: Sendable {
   }
 
   private func finish(_ waiters: [Waiter], _ outcome: OperationOutcome) {
+    if !waiters.isEmpty {
+      trace { time in
+        var entry = SyncTraceEntry(time: time, kind: .operation, name: "finished")
+        if case .failure(let failure) = outcome { entry.error = "\(failure.error.code)" }
+        return entry
+      }
+    }
     let continuations = core.withLock { core in
       waiters.compactMap { waiter in
         core.fetchOptions[waiter.number] = nil
@@ -220,30 +254,43 @@ final class EngineDriver: Sendable {
 
   private func deliver(_ event: SyncEvent) async {
     guard let app = app() else { return }
-    let event = core.withLock { $0.converted(event) }
-    await CallbackMark.run { await app.delegate.handleEvent(event, syncEngine: app.engine) }
+    let start = traceStart
+    let told = core.withLock { $0.converted(event) }
+    await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: app.engine) }
+    if start != nil {
+      let (name, counts) = event.traced
+      trace(.event, name, counts, since: start)
+    }
+    if case .didSendChanges = event { dropListing() }
     move { core, _ in core.machine.delivered() }
   }
 
   private func askForBatch(_ context: SendContext) async {
     guard let app = app() else { return }
+    let start = traceStart
     let told = core.withLock { $0.converted(context) }
     let batch = await CallbackMark.run {
       await app.delegate.nextRecordZoneChangeBatch(told, syncEngine: app.engine)
     }
-    let (records, converted) = EngineDriver.converted(batch)
+    let converted = EngineDriver.converted(batch)
+    trace(
+      .question, "nextRecordZoneChangeBatch",
+      ["save": converted?.saves.count ?? 0, "delete": converted?.deletions.count ?? 0],
+      since: start)
     move { core, now in
-      core.batch = records
+      core.batch = batch?.recordsToSave ?? []
       core.machine.provided(batch: converted, now: now)
     }
   }
 
   private func askForFetchOptions(_ context: FetchContext) async {
     guard let app = app() else { return }
+    let start = traceStart
     let told = core.withLock { $0.converted(context) }
     let options = await CallbackMark.run {
       await app.delegate.nextFetchChangesOptions(told, syncEngine: app.engine)
     }
+    trace(.question, "nextFetchChangesOptions", [:], since: start)
     move { core, _ in
       if context.ticket != 0 { core.fetchOptions[context.ticket] = options }
       core.machine.provided(options: options.machineOptions)

@@ -55,6 +55,7 @@ extension Command {
         Archives(
           verb: try archives(name, &arguments), address: try Address(&arguments, environment)))
     case "state": return try state(&arguments)
+    case "trace": return .showTrace(path: try arguments.word("the file"))
     case "help": return .help(topic: arguments.word())
     case "version": return .version
     default: throw UsageError("unknown command \(quoted(name))")

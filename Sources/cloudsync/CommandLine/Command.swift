@@ -10,6 +10,7 @@ enum Command {
   case archives(Archives)
   case showState(path: String, member: String?, limit: Int)
   case compareStates(old: String, new: String, member: String?)
+  case showTrace(path: String)
   case help(topic: String?)
   case version
 
@@ -28,6 +29,7 @@ enum Command {
       return try States.show(path, member: member, limit: limit, output)
     case .compareStates(let old, let new, let member):
       return try States.diff(old, new, member: member, output)
+    case .showTrace(let path): return try Traces.show(path, output)
     case .help(let topic): Output.write(try Help.text(topic))
     case .version: Output.write("cloudsync \(Tool.version)\n")
     }

@@ -18,6 +18,7 @@ enum Help {
       import FILE      read such a file into an empty server
       reset --yes      remove everything
       state            show or compare the saved state of a sync engine
+      trace FILE       show what a sync engine did, as a timeline
       help COMMAND     more about a command; so does COMMAND --help
 
     Options of all commands
@@ -178,6 +179,14 @@ enum Help {
       --member NAME    which state, where a file holds several
 
     diff ends with 0 when both are equal, 1 when they differ, 2 when one can't be read.
+
+    """,
+    "trace": """
+    Usage: cloudsync trace FILE [--json]
+
+    Shows what a sync engine did and decided, in the order of time. FILE is what the engine's
+    tracer wrote, one JSON object a line; see JSONLinesTracer. It holds numbers and kinds, and no
+    name of a record or an account. A line that was cut off is left out.
 
     """,
   ]

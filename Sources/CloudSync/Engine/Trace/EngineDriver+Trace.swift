@@ -1,0 +1,165 @@
+import CloudProtocol
+import SyncMachine
+import Synchronization
+
+extension Duration {
+  /// The time in seconds, to a millionth.
+  var roundedSeconds: Double {
+    let (seconds, attoseconds) = components
+    return Double(seconds) + (Double(attoseconds) / 1e12).rounded() / 1e6
+  }
+}
+
+extension EngineDriver {
+  /// Takes something down when somebody wants to know, and else does not even put it together.
+  func trace(_ entry: (_ time: Double) -> SyncTraceEntry) {
+    guard let tracer else { return }
+    tracer.record(entry(clock.now().sinceStart.roundedSeconds))
+  }
+
+  /// Takes down what took from `start` until now.
+  func trace(
+    _ kind: SyncTraceEntry.Kind, _ name: String, _ counts: [String: Int], since start: Moment?
+  ) {
+    guard let start else { return }
+    trace { time in
+      SyncTraceEntry(
+        time: time, kind: kind, name: name, counts: counts.isEmpty ? nil : counts,
+        duration: max(0, time - start.sinceStart.roundedSeconds))
+    }
+  }
+
+  /// The time, where it will be asked how long something took.
+  var traceStart: Moment? { tracer == nil ? nil : clock.now() }
+
+  /// Takes down that the app added or removed changes.
+  func trace(_ name: String, changes count: Int) {
+    trace { SyncTraceEntry(time: $0, kind: .change, name: name, counts: ["changes": count]) }
+  }
+
+  /// Takes down where the machine has been.
+  func trace(_ transitions: [Transition]) {
+    for transition in transitions {
+      trace { SyncTraceEntry(time: $0, kind: .stage, name: transition.to.rawValue) }
+    }
+  }
+
+  /// Takes down what is waited for; told again only when it is something else.
+  func traceWait(_ deadline: Moment?, _ last: inout SyncStatus.Wait?) {
+    guard tracer != nil else { return }
+    let now = clock.now()
+    let wait = core.withLock { $0.machine.status(now: now).wait }
+    guard let wait, wait != last else { return }
+    last = wait
+    trace {
+      SyncTraceEntry(
+        time: $0, kind: .wait, name: wait.reason.rawValue,
+        until: wait.until?.sinceStart.roundedSeconds)
+    }
+  }
+
+  /// Takes down that a request goes out.
+  func trace(_ request: OutgoingRequest) {
+    trace { time in
+      let (name, counts) = request.request.traced
+      return SyncTraceEntry(
+        time: time, kind: .request, name: name, request: request.token.number, counts: counts)
+    }
+  }
+
+  /// Takes down what came of a request.
+  func trace(
+    _ answer: Result<CloudReply, CloudError>, to request: OutgoingRequest, since start: Moment?
+  ) {
+    guard let start else { return }
+    trace { time in
+      var entry = SyncTraceEntry(
+        time: time, kind: .answer, name: request.request.traced.name,
+        request: request.token.number,
+        duration: max(0, time - start.sinceStart.roundedSeconds))
+      switch answer {
+      case .success(let reply): entry.counts = reply.tracedCounts
+      case .failure(let error): entry.error = "\(error.code)"
+      }
+      return entry
+    }
+  }
+}
+
+extension SyncEvent {
+  /// The event's name as delegates know it, and how much is in it.
+  var traced: (name: String, counts: [String: Int]) {
+    switch self {
+    case .stateUpdate: ("stateUpdate", [:])
+    case .accountChange: ("accountChange", [:])
+    case .willFetchChanges: ("willFetchChanges", [:])
+    case .fetchedDatabaseChanges(let modified, let deleted):
+      ("fetchedDatabaseChanges", ["modified": modified.count, "deleted": deleted.count])
+    case .willFetchZoneChanges(_, let startsOver):
+      ("willFetchRecordZoneChanges", startsOver ? ["startsOver": 1] : [:])
+    case .fetchedZoneChanges(let modified, let deleted):
+      ("fetchedRecordZoneChanges", ["modified": modified.count, "deleted": deleted.count])
+    case .didFetchZoneChanges(_, let error):
+      ("didFetchRecordZoneChanges", error == nil ? [:] : ["failed": 1])
+    case .didFetchChanges: ("didFetchChanges", [:])
+    case .willSendChanges: ("willSendChanges", [:])
+    case .sentDatabaseChanges(let sent):
+      ("sentDatabaseChanges", itemCounts(sent.saved, sent.deleted))
+    case .sentRecordChanges(let sent):
+      ("sentRecordZoneChanges", itemCounts(sent.saved, sent.deleted))
+    case .didSendChanges: ("didSendChanges", [:])
+    }
+  }
+}
+
+/// How many items were saved, deleted and refused.
+private func itemCounts<ID, Saved, Deleted>(
+  _ saved: [ItemResult<ID, Saved>], _ deleted: [ItemResult<ID, Deleted>]
+) -> [String: Int] {
+  let savedCount = saved.count { $0.error == nil }
+  let deletedCount = deleted.count { $0.error == nil }
+  let failed = saved.count + deleted.count - savedCount - deletedCount
+  return ["saved": savedCount, "deleted": deletedCount, "failed": failed]
+}
+
+extension CloudRequest {
+  /// The request's name, and how much is asked.
+  fileprivate var traced: (name: String, counts: [String: Int]?) {
+    switch self {
+    case .fetchCurrentUser: ("fetchCurrentUser", nil)
+    case .fetchDatabaseChanges: ("fetchDatabaseChanges", nil)
+    case .fetchZoneChanges: ("fetchZoneChanges", nil)
+    case .fetchZones(let zones): ("fetchZones", zones.map { ["zones": $0.count] })
+    case .modifyZones(let request):
+      ("modifyZones", ["save": request.save.count, "delete": request.delete.count])
+    case .fetchRecords: ("fetchRecords", nil)
+    case .modifyRecords(let request):
+      ("modifyRecords", ["save": request.save.count, "delete": request.delete.count])
+    case .fetchSubscriptions: ("fetchSubscriptions", nil)
+    case .modifySubscriptions: ("modifySubscriptions", nil)
+    case .queryRecords: ("queryRecords", nil)
+    case .resolveShares: ("resolveShares", nil)
+    case .acceptShares: ("acceptShares", nil)
+    case .findUsers: ("findUsers", nil)
+    case .uploadAsset: ("uploadAsset", nil)
+    case .downloadAsset: ("downloadAsset", nil)
+    }
+  }
+}
+
+extension CloudReply {
+  /// How much was answered, where an engine asks.
+  fileprivate var tracedCounts: [String: Int]? {
+    switch self {
+    case .databaseChanges(let page):
+      ["modified": page.modified.count, "deleted": page.deleted.count]
+    case .zoneChanges(let page):
+      ["modified": page.modified.count, "deleted": page.deleted.count]
+    case .zonesModified(let saved, let deleted): itemCounts(saved, deleted)
+    case .recordsModified(let saved, let deleted): itemCounts(saved, deleted)
+    case .currentUser, .zones, .records, .subscriptions, .subscriptionsModified, .queried,
+      .sharesResolved, .sharesAccepted, .usersFound, .assetUploaded, .assetContent:
+      nil
+    }
+  }
+}

@@ -1,0 +1,206 @@
+/// Names and what is to happen to them, in the order they were added, packed into bytes.
+///
+/// The list is kept in chunks, so that a copy that is handed out costs nothing, and a change after
+/// it copies one chunk. What an entry is stands right before its name, as looking for a name is
+/// mostly waiting for memory. A place in the list has a number that stays the same for as long as
+/// the list is not built anew.
+struct PendingList: Sendable {
+  /// What an entry is besides its name.
+  struct Entry: Sendable {
+    /// What is so or not about an entry.
+    struct Marks: OptionSet, Sendable {
+      let rawValue: UInt8
+
+      /// It was removed or settled, and only its place is left.
+      static let vacant = Marks(rawValue: 1)
+      /// It was taken for a request.
+      static let underWay = Marks(rawValue: 2)
+      /// It does not go back to waiting when its request fails for now.
+      static let mayNotReturn = Marks(rawValue: 4)
+      /// A newer change waits for the same name while it is under way.
+      static let superseded = Marks(rawValue: 8)
+    }
+
+    var length: Int
+    var group: UInt32
+    var kind: ChangeKind
+    var marks: Marks = []
+
+    var isWaiting: Bool { marks.isDisjoint(with: [.vacant, .underWay]) }
+    /// Whether it has to be remembered across a restart.
+    var isUnsettled: Bool { marks.isDisjoint(with: [.vacant, .mayNotReturn, .superseded]) }
+
+    /// How many bytes stand before a name: its length, its group, the kind and the marks.
+    static let headLength = 16
+
+    /// How many bytes the entry takes with its name, filled up to whole units.
+    var stride: Int { Self.headLength + (length + 3) / 4 * 4 }
+
+    init(length: Int, group: UInt32, kind: ChangeKind) {
+      self.length = length
+      self.group = group
+      self.kind = kind
+    }
+
+    /// The entry that begins at `offset`.
+    init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+      length = bytes.loadUnaligned(fromByteOffset: offset, as: Int.self)
+      group = bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt32.self)
+      kind = bytes[offset + 12] == ChangeKind.save.rawValue ? .save : .delete
+      marks = Marks(rawValue: bytes[offset + 13])
+    }
+  }
+
+  /// Some entries behind each other.
+  private struct Chunk: Sendable {
+    var bytes: [UInt8] = []
+    var count = 0
+    var alive = 0
+  }
+
+  /// What the offsets of entries are counted in, in bytes.
+  private static let unit = 4
+  /// A chunk takes no further entry from this many bytes on.
+  private static let chunkLength = 65_536
+  private static let unitsOfChunk = chunkLength / unit
+
+  private var chunks: [Chunk] = []
+  /// How many chunks there were before the first.
+  private var base = 0
+  /// How many entries are not vacant.
+  private(set) var alive = 0
+  /// How many entries take up room.
+  private(set) var held = 0
+  /// How many chunks at the front hold nothing any more.
+  private var emptied = 0
+
+  /// The number of the next place.
+  var endPosition: Int {
+    guard let last = chunks.last else { return base * Self.unitsOfChunk }
+    let number = base + chunks.count
+    return last.bytes.count >= Self.chunkLength
+      ? number * Self.unitsOfChunk
+      : (number - 1) * Self.unitsOfChunk + last.bytes.count / Self.unit
+  }
+
+  /// Which chunk holds a place, and at which byte.
+  private func address(of position: Int) -> (chunk: Int, offset: Int) {
+    (position / Self.unitsOfChunk - base, position % Self.unitsOfChunk * Self.unit)
+  }
+
+  /// The entry at a place that is in use; only its kind and its marks can be set.
+  subscript(position: Int) -> Entry {
+    get {
+      let (chunk, offset) = address(of: position)
+      return chunks[chunk].bytes.withUnsafeBytes { Entry($0, at: offset) }
+    }
+    set {
+      let (chunk, offset) = address(of: position)
+      chunks[chunk].bytes[offset + 12] = newValue.kind.rawValue
+      chunks[chunk].bytes[offset + 13] = newValue.marks.rawValue
+    }
+  }
+
+  /// The bytes of the name at a place that is in use.
+  func withName<Value>(
+    at position: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Value
+  ) -> Value {
+    let (chunk, offset) = address(of: position)
+    return chunks[chunk].bytes.withUnsafeBytes { bytes in
+      let length = bytes.loadUnaligned(fromByteOffset: offset, as: Int.self)
+      let start = offset + Entry.headLength
+      let name = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + length)])
+      return name.withMemoryRebound(to: UInt8.self) { body($0) }
+    }
+  }
+
+  /// The name at a place that is in use.
+  func name(at position: Int) -> String {
+    withName(at: position) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Whether the entry at a place has this name and group, and is under way or waits.
+  func matches(
+    _ position: Int, _ name: UnsafeBufferPointer<UInt8>, _ group: UInt32, isUnderWay: Bool
+  ) -> Bool {
+    let (chunk, offset) = address(of: position)
+    return chunks[chunk].bytes.withUnsafeBytes { bytes in
+      let entry = Entry(bytes, at: offset)
+      guard entry.length == name.count, entry.group == group,
+        entry.marks.contains(.underWay) == isUnderWay
+      else { return false }
+      let start = offset + Entry.headLength
+      return PendingIndex.areEqual(
+        UnsafeRawBufferPointer(rebasing: bytes[start..<(start + name.count)]),
+        UnsafeRawBufferPointer(name))
+    }
+  }
+
+  /// Adds an entry at the end; answers its place.
+  mutating func append(
+    _ name: UnsafeBufferPointer<UInt8>, group: UInt32, kind: ChangeKind
+  ) -> Int {
+    let position = endPosition
+    if position % Self.unitsOfChunk == 0 { beginChunk() }
+    let last = chunks.count - 1
+    let entry = Entry(length: name.count, group: group, kind: kind)
+    var head = (UInt64(name.count), group, kind.rawValue, UInt8(0), UInt16(0))
+    withUnsafeBytes(of: &head) { chunks[last].bytes.append(contentsOf: $0) }
+    chunks[last].bytes.append(contentsOf: name)
+    for _ in (Entry.headLength + name.count)..<entry.stride { chunks[last].bytes.append(0) }
+    chunks[last].count += 1
+    chunks[last].alive += 1
+    alive += 1
+    held += 1
+    return position
+  }
+
+  private mutating func beginChunk() {
+    var chunk = Chunk()
+    // A list of few entries stays small.
+    if !chunks.isEmpty { chunk.bytes.reserveCapacity(Self.chunkLength + 64) }
+    chunks.append(chunk)
+    let last = chunks.count - 2
+    if last >= 0, chunks[last].alive == 0 { empty(last) }
+  }
+
+  /// Gives up the place of an entry.
+  mutating func vacate(_ position: Int) {
+    let (chunk, offset) = address(of: position)
+    chunks[chunk].bytes[offset + 13] = Entry.Marks.vacant.rawValue
+    chunks[chunk].alive -= 1
+    alive -= 1
+    // The last one says where the next place is.
+    if chunks[chunk].alive == 0, chunk < chunks.count - 1 { empty(chunk) }
+  }
+
+  /// Lets go what a chunk holds, of which nothing is alive.
+  private mutating func empty(_ chunk: Int) {
+    held -= chunks[chunk].count
+    chunks[chunk] = Chunk()
+    while emptied < chunks.count - 1, chunks[emptied].bytes.isEmpty { emptied += 1 }
+    guard emptied > 16, emptied > chunks.count / 2 else { return }
+    chunks.removeFirst(emptied)
+    base += emptied
+    emptied = 0
+  }
+
+  /// Calls `body` with each place in use and its entry, in order, until it answers false.
+  func forEach(_ body: (Int, Entry) -> Bool) {
+    for number in chunks.indices.dropFirst(emptied) where chunks[number].alive > 0 {
+      let first = (base + number) * Self.unitsOfChunk
+      let goesOn = chunks[number].bytes.withUnsafeBytes { bytes in
+        var offset = 0
+        while offset < bytes.count {
+          let entry = Entry(bytes, at: offset)
+          if !entry.marks.contains(.vacant), !body(first + offset / Self.unit, entry) {
+            return false
+          }
+          offset += entry.stride
+        }
+        return true
+      }
+      guard goesOn else { return }
+    }
+  }
+}

@@ -1,0 +1,254 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import Records
+import Synchronization
+
+/// What the engine itself costs for each record, with a server that answers at once.
+enum EngineBenchmarks {
+  private static let records = 20_000
+  private static let many = 100_000
+  private static let few = 10_000
+
+  /// P9: sending and fetching, the server's and the app's own work taken off; and what the ways
+  /// to ask for the next changes cost while many are pending.
+  static func all() -> [Benchmark] {
+    let microsecond = Side("one microsecond") { .microseconds(1) }
+    return [
+      Benchmark(
+        name: "P9 the engine's cost of a record sent", goal: 1.5,
+        subject: Side("sendChanges()", operations: records) {
+          try await EngineWorld(.prepared(records)).timeOfSending()
+        },
+        reference: microsecond, rounds: 7),
+      Benchmark(
+        name: "P9 the engine's cost of a record fetched", goal: 1.5,
+        subject: Side("fetchChanges()", operations: records) {
+          try await EngineWorld(.fetching(records)).timeOfFetching()
+        },
+        reference: microsecond, rounds: 7),
+      Benchmark(
+        name: "P9 a record sent with a trace taken down", goal: nil,
+        subject: Side("a tracer that keeps nothing", operations: records) {
+          try await EngineWorld(.prepared(records), tracer: NoTracer()).timeOfSending()
+        },
+        reference: Side("no tracer", operations: records) {
+          try await EngineWorld(.prepared(records)).timeOfSending()
+        }, rounds: 7),
+      Benchmark(
+        name: "P9 a record sent while the status is watched", goal: nil,
+        subject: Side("somebody reads statusUpdates", operations: records) {
+          let world = try EngineWorld(.prepared(records))
+          async let count = world.countStatuses()
+          let time = try await world.timeOfSending()
+          world.stop()
+          keep(await count)
+          return time
+        },
+        reference: Side("nobody does", operations: records) {
+          try await EngineWorld(.prepared(records)).timeOfSending()
+        }, rounds: 7),
+      Benchmark(
+        name: "P9 a batch through pendingRecordZoneChanges.filter, from 100,000", goal: nil,
+        subject: Side("the app's part of a batch", operations: many / 250) {
+          try await EngineWorld(.filtering(many)).timeOfBatches()
+        },
+        reference: Side("from 10,000", operations: few / 250) {
+          try await EngineWorld(.filtering(few)).timeOfBatches()
+        }, rounds: 5),
+      Benchmark(
+        name: "P9 a batch through pendingRecordZoneChanges(in:limit:), from 100,000", goal: nil,
+        subject: Side("the app's part of a batch", operations: many / 250) {
+          try await EngineWorld(.limiting(many)).timeOfBatches()
+        },
+        reference: Side("from 10,000", operations: few / 250) {
+          try await EngineWorld(.limiting(few)).timeOfBatches()
+        }, rounds: 5),
+    ]
+  }
+}
+
+/// An engine, an app that does as little as can be, and a server that answers at once.
+private final class EngineWorld: CKSyncEngineDelegate {
+  enum Way {
+    /// The app has every batch ready before it is asked.
+    case prepared(Int)
+    case fetching(Int)
+    /// The app filters all pending changes for every batch.
+    case filtering(Int)
+    /// The app asks for the next changes only.
+    case limiting(Int)
+  }
+
+  private struct Timing {
+    var batches: [CKSyncEngine.RecordZoneChangeBatch] = []
+    var ownTime = Duration.zero
+  }
+
+  private let way: Way
+  private let transport: InstantTransport
+  private let timing = Mutex(Timing())
+  private let engine = Mutex<CKSyncEngine?>(nil)
+
+  init(_ way: Way, tracer: (any SyncTracer)? = nil) throws {
+    self.way = way
+    let zone = CKRecordZone.ID(zoneName: "Notes")
+    let ids: [CKRecord.ID]
+    switch way {
+    case .prepared(let count), .filtering(let count), .limiting(let count):
+      ids = (0..<count).map { CKRecord.ID(recordName: PendingSample.name($0), zoneID: zone) }
+      transport = InstantTransport(recordsToFetch: 0)
+    case .fetching(let count):
+      ids = []
+      transport = InstantTransport(recordsToFetch: count)
+    }
+    let container = CKContainer(identifier: "iCloud.bench", transport: transport)
+    var configuration = CKSyncEngine.Configuration(
+      database: container.privateCloudDatabase, stateSerialization: nil, delegate: self)
+    configuration.automaticallySync = false
+    configuration.tracer = tracer
+    let engine = CKSyncEngine(configuration)
+    engine.state.add(pendingRecordZoneChanges: ids.map { .saveRecord($0) })
+    self.engine.withLock { $0 = engine }
+    guard case .prepared = way else { return }
+    timing.withLock { timing in
+      for start in stride(from: 0, to: ids.count, by: 250) {
+        let records = ids[start..<min(ids.count, start + 250)].map(Self.record)
+        timing.batches.append(CKSyncEngine.RecordZoneChangeBatch(recordsToSave: records))
+      }
+      timing.batches.reverse()
+    }
+  }
+
+  /// Lets the engine go.
+  func stop() { engine.withLock { $0 = nil } }
+
+  /// How many statuses the engine tells of until it is gone.
+  func countStatuses() async -> Int {
+    guard let updates = engine.withLock({ $0?.statusUpdates }) else { return 0 }
+    var count = 0
+    for await status in updates {
+      keep(status)
+      count += 1
+    }
+    return count
+  }
+
+  private static func record(_ id: CKRecord.ID) -> CKRecord {
+    let record = CKRecord(recordType: "Note", recordID: id)
+    record["text"] = "Bread, milk, apples."
+    return record
+  }
+
+  /// How long a send took, the server's and the app's part of it aside.
+  func timeOfSending() async throws -> Duration {
+    let engine = engine.withLock { $0 }
+    let start = ContinuousClock.now
+    try await engine?.sendChanges()
+    let time = ContinuousClock.now - start
+    return time - transport.ownTime - timing.withLock { $0.ownTime }
+  }
+
+  /// How long a fetch took, the server's part of it aside.
+  func timeOfFetching() async throws -> Duration {
+    let engine = engine.withLock { $0 }
+    let start = ContinuousClock.now
+    try await engine?.fetchChanges()
+    return ContinuousClock.now - start - transport.ownTime
+  }
+
+  /// How long the app took in a send to find out what to send.
+  func timeOfBatches() async throws -> Duration {
+    try await engine.withLock { $0 }?.sendChanges()
+    return timing.withLock { $0.ownTime }
+  }
+
+  func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {}
+
+  func nextRecordZoneChangeBatch(
+    _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+    let scope = context.options.scope
+    let start = ContinuousClock.now
+    let pending: [CKSyncEngine.PendingRecordZoneChange]
+    switch way {
+    case .prepared, .fetching: return timing.withLock { $0.batches.popLast() }
+    case .filtering:
+      pending = syncEngine.state.pendingRecordZoneChanges.filter { scope.contains($0) }
+    case .limiting:
+      pending = syncEngine.state.pendingRecordZoneChanges(in: scope, limit: 250)
+    }
+    let time = ContinuousClock.now - start
+    timing.withLock { $0.ownTime += time }
+    return await CKSyncEngine.RecordZoneChangeBatch(
+      pendingChanges: pending, recordProvider: Self.record)
+  }
+}
+
+/// Takes everything down and forgets it.
+private struct NoTracer: SyncTracer {
+  func record(_ entry: SyncTraceEntry) { keep(entry) }
+}
+
+/// A server that knows one zone and agrees to everything.
+private final class InstantTransport: CloudTransport {
+  private struct Silence: SignalObservation {
+    func stop() {}
+  }
+
+  private let pages: [ZoneChangesPage]
+  private let time = Mutex(Duration.zero)
+
+  /// A zone with `count` records to fetch, 400 on a page.
+  init(recordsToFetch count: Int) {
+    let starts = Array(stride(from: 0, to: count, by: 400))
+    pages = starts.map { start in
+      let end = min(count, start + 400)
+      return ZoneChangesPage(
+        zone: PendingSample.zone,
+        modified: (start..<end).map { number in
+          Record(
+            id: RecordID(name: PendingSample.name(number), zone: PendingSample.zone),
+            type: "Note", changeTag: ChangeTag("1"),
+            fields: ["text": .string("Bread, milk, apples.")])
+        },
+        deleted: [], token: ChangeToken(bytes: Array(String(end / 400).utf8)),
+        moreComing: end < count)
+    }
+  }
+
+  /// How long the server was busy.
+  var ownTime: Duration { time.withLock { $0 } }
+
+  func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
+    let start = ContinuousClock.now
+    defer {
+      let busy = ContinuousClock.now - start
+      time.withLock { $0 += busy }
+    }
+    switch call.request {
+    case .fetchCurrentUser: return .currentUser(UserID("_bench"))
+    case .fetchDatabaseChanges:
+      return .databaseChanges(
+        DatabaseChangesPage(
+          modified: pages.isEmpty ? [] : [PendingSample.zone], deleted: [],
+          token: ChangeToken(bytes: [1]), moreComing: false))
+    case .fetchZoneChanges(let request):
+      let page = request.since.flatMap { Int(String(decoding: $0.bytes, as: UTF8.self)) } ?? 0
+      return .zoneChanges(pages[min(page, pages.count - 1)])
+    case .modifyRecords(let request):
+      return .recordsModified(
+        saved: request.save.map {
+          ItemResult(
+            id: $0.id,
+            .success(Record(id: $0.id, type: $0.type, changeTag: ChangeTag("1"))))
+        },
+        deleted: request.delete.map { ItemResult(id: $0, .success(Done())) })
+    default: throw CloudError(.invalidArguments, "The bench's server does not know this request.")
+    }
+  }
+
+  func observeSignals(
+    _ listener: @escaping @Sendable (CloudSignal) -> Void
+  ) -> any SignalObservation { Silence() }
+}

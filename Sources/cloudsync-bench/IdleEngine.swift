@@ -1,0 +1,67 @@
+import CloudSync
+import Foundation
+import LoopbackServer
+
+/// An engine with a state file, that syncs only when told.
+final class IdleEngine: Sendable {
+  let engine: CKSyncEngine
+  private let delegate = Silent()
+  private let file: StateFile
+
+  private final class Silent: CKSyncEngineDelegate {
+    func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {}
+
+    func nextRecordZoneChangeBatch(
+      _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? { nil }
+  }
+
+  /// An engine with `count` changes pending in a new file.
+  init(_ count: Int) throws {
+    file = StateFile()
+    let store = try FileStateStore(url: file.url)
+    try store.replace(with: PendingSample.blob(count))
+    engine = try IdleEngine.opened(store, delegate)
+  }
+
+  /// An engine with what is in `file`, and one change more.
+  init(opening file: StateFile) throws {
+    self.file = file
+    engine = try IdleEngine.opened(FileStateStore(url: file.url), delegate)
+    engine.state.add(pendingRecordZoneChanges: [.saveRecord(CKRecord.ID(recordName: "one-more"))])
+  }
+
+  private static func opened(
+    _ store: FileStateStore, _ delegate: Silent
+  ) throws -> CKSyncEngine {
+    let container = CKContainer(
+      identifier: "iCloud.bench", transport: LoopbackServer().device("bench"))
+    var configuration = CKSyncEngine.Configuration(
+      database: container.privateCloudDatabase, stateSerialization: nil, delegate: delegate)
+    configuration.automaticallySync = false
+    configuration.stateStore = store
+    let engine = CKSyncEngine(configuration)
+    if let error = engine.stateStoreError { throw error }
+    return engine
+  }
+}
+
+/// The name of a file that is gone when nobody needs it any more.
+final class StateFile: Sendable {
+  let url = FileManager.default.temporaryDirectory
+    .appendingPathComponent("bench-\(UUID().uuidString)")
+
+  deinit {
+    try? FileManager.default.removeItem(at: url)
+    try? FileManager.default.removeItem(atPath: url.path + ".lock")
+  }
+
+  /// Writes a file as plainly as can be, and waits until it is on the disk.
+  static func write(_ bytes: [UInt8], to url: URL) throws {
+    try Data().write(to: url)
+    let handle = try FileHandle(forWritingTo: url)
+    try handle.write(contentsOf: Data(bytes))
+    try handle.synchronize()
+    try handle.close()
+  }
+}

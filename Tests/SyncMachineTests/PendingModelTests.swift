@@ -1,0 +1,206 @@
+import Records
+import SyncMachine
+import Testing
+
+/// The rules of pending changes, written as plainly as can be, to hold the packed ones against.
+private struct PlainChanges {
+  struct Item: Equatable {
+    var change: PendingChange<RecordID>
+    var isUnderWay = false
+    var mayReturn = true
+  }
+
+  var items: [Item] = []
+
+  func place(_ id: RecordID, isUnderWay: Bool) -> Int? {
+    items.firstIndex { $0.change.id == id && $0.isUnderWay == isUnderWay }
+  }
+
+  var waiting: [PendingChange<RecordID>] { items.filter { !$0.isUnderWay }.map(\.change) }
+
+  var unsettled: [PendingChange<RecordID>] {
+    items.filter { item in
+      item.mayReturn
+        && !(item.isUnderWay && place(item.change.id, isUnderWay: false) != nil)
+    }.map(\.change)
+  }
+
+  mutating func add(_ change: PendingChange<RecordID>) -> Bool {
+    guard let place = place(change.id, isUnderWay: false) else {
+      items.append(Item(change: change))
+      return true
+    }
+    defer { items[place].change = change }
+    return items[place].change != change
+  }
+
+  mutating func remove(_ change: PendingChange<RecordID>) -> Bool {
+    var isDifferent = false
+    if let place = place(change.id, isUnderWay: true), items[place].mayReturn,
+      items[place].change == change
+    {
+      items[place].mayReturn = false
+      isDifferent = true
+    }
+    if let place = place(change.id, isUnderWay: false), items[place].change == change {
+      items.remove(at: place)
+      isDifferent = true
+    }
+    return isDifferent
+  }
+
+  mutating func take(_ change: PendingChange<RecordID>) -> Bool {
+    guard place(change.id, isUnderWay: true) == nil,
+      let place = place(change.id, isUnderWay: false), items[place].change == change
+    else { return false }
+    items[place].isUnderWay = true
+    return true
+  }
+
+  mutating func settle(_ id: RecordID, returns: Bool) {
+    guard let place = place(id, isUnderWay: true) else { return }
+    if returns, items[place].mayReturn, self.place(id, isUnderWay: false) == nil {
+      items[place].isUnderWay = false
+    } else {
+      items.remove(at: place)
+    }
+  }
+
+  mutating func returnAll() {
+    for item in items where item.isUnderWay { settle(item.change.id, returns: true) }
+  }
+}
+
+/// A list that follows the packed one by the steps it is told.
+private struct Followed {
+  var elements: [PendingChange<RecordID>] = []
+  var listing = PendingListing<RecordID>()
+
+  mutating func follow(_ changes: PendingChanges<RecordID>) {
+    guard let steps = listing.follow(changes) else { return }
+    let old = elements
+    elements = []
+    for step in steps {
+      switch step {
+      case .keep(let range): elements += old[range]
+      case .make(let change): elements.append(change)
+      }
+    }
+  }
+}
+
+/// Numbers that look random and are the same in every run.
+private struct Numbers {
+  var state: UInt64
+
+  mutating func below(_ bound: Int) -> Int {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Int((state >> 33) % UInt64(bound))
+  }
+}
+
+@Suite("Pending changes against a plain model")
+struct PendingModelTests {
+  private static let ids = (0..<1_500).map { number in
+    RecordID(
+      name: number % 7 == 0
+        ? "é-\(number)" : "record-\(number)" + String(repeating: "x", count: number % 200),
+      zone: ZoneID(name: "Zone \(number % 3)"))
+  }
+
+  /// What was handed out in a run, and what it must still be at the end.
+  private struct Kept {
+    var changes: PendingChanges<RecordID>
+    var unsettled: [PendingChange<RecordID>]
+  }
+
+  @Test("PendingModel: any steps give what the plain rules give", arguments: 1...4)
+  func model(seed: Int) throws {
+    var numbers = Numbers(state: UInt64(seed))
+    var packed = PendingChanges<RecordID>()
+    var plain = PlainChanges()
+    var listing = Followed()
+    var kept: [Kept] = []
+    var underWay: [RecordID] = []
+    // Few IDs meet often; many fill several parts of the list.
+    let range = seed % 2 == 0 ? 40 : Self.ids.count
+    for step in 0..<4_000 {
+      let change = PendingChange(
+        numbers.below(4) == 0 ? .delete : ChangeKind.save, Self.ids[numbers.below(range)])
+      // Each run fills and drains by turns.
+      let isFilling = (step / 1_000) % 2 == 0
+      switch numbers.below(20) {
+      case 0..<(isFilling ? 12 : 3): #expect(packed.add(change) == plain.add(change))
+      case 0..<14: #expect(packed.remove(change) == plain.remove(change))
+      case 14, 15:
+        for change in packed.prefix(isFilling ? 2 : 30, in: .all) {
+          #expect(packed.take(change) == plain.take(change))
+          underWay.append(change.id)
+        }
+      case 16, 17:
+        let id = underWay.popLast() ?? change.id
+        let returns = numbers.below(2) == 0
+        packed.settle(id, returns: returns)
+        plain.settle(id, returns: returns)
+      case 18 where numbers.below(20) == 0:
+        packed.returnAll()
+        plain.returnAll()
+      case 18: kept.append(Kept(changes: packed.snapshot, unsettled: packed.unsettled))
+      default: listing.follow(packed)
+      }
+      let place = "seed \(seed), step \(step)"
+      guard step % 50 == 0 || range < 100 else { continue }
+      try #require(packed.waiting == plain.waiting, "\(place)")
+      try #require(packed.unsettled == plain.unsettled, "\(place)")
+      try #require(packed.count == plain.waiting.count, "\(place)")
+      listing.follow(packed)
+      try #require(listing.elements == plain.waiting, "\(place)")
+      try #require(
+        packed.waiting(for: change.id) == plain.waiting.first { $0.id == change.id }?.kind)
+    }
+    for kept in kept {
+      #expect(kept.changes.unsettled == kept.unsettled)
+      #expect(kept.changes.waiting(for: Self.ids[1]) == nil || !kept.changes.isEmpty)
+    }
+    var again = kept.last?.changes ?? packed.snapshot
+    let isNew = again.add(PendingChange(.save, RecordID(name: "new", zone: .default)))
+    #expect(isNew && again.waiting.last?.id.name == "new")
+    var state = SyncState()
+    state.records = packed
+    #expect(try SyncState(decoding: state.encoded()).records == packed)
+  }
+
+  @Test("The next changes in a scope are those that a filter of all finds first")
+  func scopes() {
+    var changes = PendingChanges<RecordID>()
+    for id in Self.ids { changes.add(PendingChange(.save, id)) }
+    for id in Self.ids[..<400] { _ = changes.take(PendingChange(.save, id)) }
+    let zones = (0..<3).map { ZoneID(name: "Zone \($0)") }
+    let scopes: [SendScope] = [
+      .all, .zones([zones[1]]), .zones([]), .allExcluding([zones[0], zones[2]]),
+      .allExcluding(zones), .zones([ZoneID(name: "None")]),
+      .records([Self.ids[900], Self.ids[700], Self.ids[700], Self.ids[3]]),
+    ]
+    for scope in scopes {
+      let filtered = changes.waiting.filter { scope.contains($0.id) }
+      for limit in [-1, 0, 1, 250, 5_000] {
+        #expect(
+          changes.prefix(limit, in: scope) == Array(filtered.prefix(max(0, limit))),
+          "\(scope), \(limit)")
+      }
+      #expect(changes.hasWaiting(in: scope) == !filtered.isEmpty, "\(scope)")
+    }
+  }
+
+  @Test("A list that is followed is noticed to be another after a reset")
+  func reset() {
+    var state = SyncState()
+    var listing = Followed()
+    for name in ["a", "b"] {
+      state.apply(.addRecord(PendingChange(.save, Story.id(name))))
+      listing.follow(state.records)
+      #expect(listing.elements.map(\.id.name) == [name])
+      state.apply(.reset)
+    }
+  }
+}
