@@ -235,8 +235,27 @@ extension AnnotationStore {
     case .sendAgain, .sendAgainAFewTimes: break
     case .keepForLater: report.failure = error
     case .bringTogether, .createZone, .zoneWasPurged, .recordIsGone, .tell:
-      refuse(parcel, error, &tables, &report)
+      if error.code == .referenceViolation {
+        backToTrash(parcel, &tables, &report)
+      } else {
+        refuse(parcel, error, &tables, &report)
+      }
     }
+  }
+
+  /// Somebody hung something under an item that this device removes for good.
+  ///
+  /// What is about to go from here as well goes first. Anything else has a right to its place: the
+  /// item stays in the trash, where emptying finds it again.
+  private func backToTrash(
+    _ parcel: Parcel, _ tables: inout Tables, _ report: inout BatchReport
+  ) {
+    guard var item = tables.items[parcel.item.id] else { return }
+    let children = tables.childIDs(of: item.id)
+    if children.contains(where: { tables.items[$0]?.isPurged == true }) { return }
+    report.settled += 1
+    item.isPurged = false
+    tables.put(item, waits: item.mine == nil ? nil : .save)
   }
 
   private func saveFailed(

@@ -248,6 +248,27 @@ struct AnnotationSyncTests {
     }
   }
 
+  @Test("R: what hangs under an item in the trash keeps it there, and nothing waits for ever")
+  func keptInTrash() async throws {
+    let pair = try await AnnotationPair()
+    let sticker = CKRecord(
+      recordType: "Sticker", recordID: AnnotationZone.recordID(testID(1), owner: nil))
+    sticker.setParent(AnnotationZone.recordID(pair.note, owner: nil))
+    let database = pair.server.annotationDatabase()
+    _ = try await database.save(sticker)
+    try pair.phone.store.deleteLayer(pair.layer)
+    pair.time.advance(100)
+    #expect(try pair.phone.store.emptyTrash(olderThan: 60) == 2)
+    try await pair.settle()
+    #expect(pair.phone.store.waitingCount == 0 && pair.phone.store.refusals.isEmpty)
+    #expect(pair.isSame && pair.phone.titles == [])
+    _ = try await database.deleteRecord(withID: sticker.recordID)
+    #expect(try pair.phone.store.emptyTrash(olderThan: 60) == 2)
+    try await pair.settle()
+    #expect(try pair.server.annotations().isEmpty && pair.isSame)
+    #expect(pair.phone.store.waitingCount == 0)
+  }
+
   @Test("R: an unsent edit of what was removed for good: kept, dropped, or the person's to decide")
   func removedForGood() async throws {
     let table: [(ConflictStrategy, Bool)] = [
