@@ -184,6 +184,7 @@ public final class CloudSocialService: SocialService {
     let scope = sync.scope
     let known = core.state.withLock { state in
       state.book.boards.values.filter { $0.scope == scope }.map(\.zoneID)
+        .sorted { $0.zoneName < $1.zoneName }
     }
     guard sync.beganAnew, !known.isEmpty else { return }
     let zones = Set(try await database.allRecordZones().map(\.zoneID))
@@ -367,12 +368,22 @@ public final class CloudSocialService: SocialService {
   /// All friends, with the profiles that shared leaderboards tell.
   public func listFriends() async throws -> [Friend] {
     let book = core.state.withLock { $0.book }
-    var known: [String: UserProfile] = [:]
-    for board in book.boards.values {
-      for kept in board.profiles.values { known[kept.value.friendCode] = kept.value }
+    let known = Self.newest(book.boards.values.flatMap { $0.profiles.values.map(\.value) }) {
+      $0.friendCode
     }
     return book.friends.values.map(\.value).sorted { $0.friendCode < $1.friendCode }.map {
       Friend(connection: $0, profile: known[$0.friendCode])
+    }
+  }
+
+  /// The newest profile for each key, of equally new ones the greater name: a person has a copy in
+  /// every leaderboard, and the order of a dictionary must not choose.
+  private static func newest(
+    _ profiles: [UserProfile], _ key: (UserProfile) -> String
+  ) -> [String: UserProfile] {
+    Dictionary(profiles.map { (key($0), $0) }) { first, second in
+      (first.updatedAt, first.displayName) < (second.updatedAt, second.displayName)
+        ? second : first
     }
   }
 
@@ -428,8 +439,9 @@ public final class CloudSocialService: SocialService {
     var names: [String: String] = [:]
     for board in boards {
       for kept in board.scores.values { add(kept.value) }
-      for (user, kept) in board.profiles { names[user] = kept.value.displayName }
     }
+    let profiles = boards.flatMap { $0.profiles.values.map(\.value) }
+    for (user, profile) in Self.newest(profiles, { $0.id }) { names[user] = profile.displayName }
     if let me = book.profile?.value { names[me.id] = me.displayName }
     return core.scoring.rank(scores.values, query, names: names, me: book.owner)
   }
