@@ -119,6 +119,8 @@ struct GameResultChaosTests {
       guard FileManager.default.fileExists(atPath: folder.url.path) else { return }
       try FileManager.default.copyItem(at: folder.url, to: copy.url)
     }
+    // Gone is gone: nothing is written into the old folder when that is removed.
+    await device.store.stop()
     return copy
   }
 

@@ -1,5 +1,6 @@
 import CloudSync
 import Foundation
+import LoopbackServer
 import SyncSupport
 import Synchronization
 import Testing
@@ -17,8 +18,12 @@ struct GameResultDelegateTests {
     let results: [GameResult]
 
     init(_ numbers: ClosedRange<Int> = 1_960...1_962) throws {
+      // Offline, so that the engine has no news of its own to tell.
+      let link = LoopbackServer().device("phone", signedInAs: "ada")
+      link.isOnline = false
       store = try GameResultStore(
-        directory: folder.url, container: CKContainer(identifier: "iCloud.example.nowhere"),
+        directory: folder.url,
+        container: CKContainer(identifier: "iCloud.example.nowhere", transport: link),
         clock: StandingClock(), calendar: ResultDevice.calendar, now: { ResultDevice.noon })
       engine = store.engine(nil)
       let engine = engine

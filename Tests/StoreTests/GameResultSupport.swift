@@ -134,12 +134,14 @@ final class ResultDevice: Sendable {
   let device: LoopbackDevice
   let clock = StandingClock()
   let store: GameResultStore
+  private let folder: ResultFolder
   private let pushes: any SignalObservation
 
   init(
     _ server: LoopbackServer, _ name: String, account: String?, folder: ResultFolder,
     recovering: Bool = false
   ) throws {
+    self.folder = folder
     device = server.device(name, signedInAs: account)
     let store = try GameResultStore(
       directory: folder.url,
