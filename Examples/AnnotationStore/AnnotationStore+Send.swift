@@ -106,6 +106,7 @@ extension AnnotationStore {
       (state.tables.settings.strategy, state.tables.settings.owner ?? "")
     }
     let policy = Self.savePolicy(strategy)
+    try offer(batch, signedBy: owner, generation)
     let results = try await attempt {
       // Made anew for each attempt: a record that failed may carry what the server said to it.
       let records = batch.filter { !$0.isDeletion }.map { record($0.item, signedBy: owner) }
@@ -114,6 +115,21 @@ extension AnnotationStore {
         savePolicy: policy, atomically: false)
     }
     return try settle(batch, results.saveResults, results.deleteResults, policy, generation)
+  }
+
+  /// Writes down what is about to be sent, so that it is known again should no answer come.
+  private func offer(_ batch: [Parcel], signedBy owner: String, _ generation: Int) throws {
+    try transaction(in: generation) { tables in
+      for parcel in batch where !parcel.isDeletion {
+        guard var item = tables.items[parcel.item.id] else { continue }
+        if item.offer(signed(parcel.item.fields, by: owner)) { tables.replace(item) }
+      }
+    }
+  }
+
+  private func signed(_ fields: Fields, by owner: String) -> Fields {
+    guard fields["ownerID"] == .text("") else { return fields }
+    return fields.merging(["ownerID": .text(owner)]) { _, new in new }
   }
 
   /// How records are saved under a strategy.
@@ -132,8 +148,7 @@ extension AnnotationStore {
     let known = item.cloud.flatMap { CKRecord.bare($0.system) }
     let record =
       known ?? CKRecord(recordType: item.kind.recordType, recordID: item.recordID)
-    var fields = item.fields
-    if fields["ownerID"] == .text("") { fields["ownerID"] = .text(owner) }
+    let fields = signed(item.fields, by: owner)
     let before = known == nil ? [:] : item.cloud?.fields ?? [:]
     for key in Set(fields.keys).union(before.keys).sorted() where fields[key] != before[key] {
       if fields[key] == .media(MediaFolder.unavailable) { continue }
@@ -207,6 +222,7 @@ extension AnnotationStore {
       // What others changed under an overwriting save is not known here: the next fetch looks.
       fields: fields, tag: policy == .changedKeys ? nil : record.recordChangeTag,
       system: record.systemFields, share: record.share?.recordID.recordName)
+    item.offered = nil
     item.refusal = nil
     if tables.settle(parcel.item.id, number: parcel.entry.number) {
       item.mine = nil

@@ -44,12 +44,37 @@ struct StoredItem: Hashable, Sendable, Codable {
   var cloud: CloudCopy?
   /// What this device has; `nil` when that is what the cloud has.
   var mine: Fields?
+  /// What was sent of it and not answered, the newest last: the cloud may have any of them.
+  var offered: [Fields]?
   /// Whether it waits to be removed from the cloud for good; nobody sees it any more.
   var isPurged = false
   /// A contradiction that a person has to decide; nothing is sent before.
   var dispute: Dispute?
   /// Why the cloud does not take it.
   var refusal: Refusal?
+
+  /// Notes what is about to be sent.
+  ///
+  /// - Returns: whether that is not noted yet.
+  mutating func offer(_ fields: Fields) -> Bool {
+    guard offered?.last != fields else { return false }
+    offered = ((offered ?? []) + [fields]).suffix(4)
+    return true
+  }
+
+  /// The version that this device's edits and the cloud's both came from.
+  ///
+  /// A field that the cloud has as this device sent it is nobody else's edit, even if no answer
+  /// ever said so: a later edit here came from there.
+  func ancestor(of theirs: Fields) -> Fields? {
+    let known = dispute.map(\.ancestor) ?? cloud?.fields
+    guard let offered else { return known }
+    var ancestor = known ?? [:]
+    for (field, value) in theirs where offered.contains(where: { $0[field] == value }) {
+      ancestor[field] = value
+    }
+    return ancestor
+  }
 
   /// The fields as this device has them.
   var fields: Fields { mine ?? cloud?.fields ?? [:] }

@@ -30,11 +30,13 @@ extension Tables {
     guard !item.isPurged, let mine = item.mine else {
       let isNews = item.cloud?.fields != theirs.fields
       item.cloud = theirs
+      item.offered = nil
       item.refusal = nil
       if item.isPurged { replace(item) } else { put(item, waits: nil) }
       return TakeResult(isNews: isNews && !item.isPurged)
     }
-    let ancestor = item.dispute.map(\.ancestor) ?? item.cloud?.fields
+    let ancestor = item.ancestor(of: theirs.fields)
+    item.offered = nil
     let outcome = Self.merge(kind, ancestor, mine, theirs.fields, rules.strategy)
     let isNews = outcome.fields != mine
     item.cloud = theirs
@@ -72,6 +74,7 @@ extension Tables {
       removeTree(id)
       return TakeResult(isNews: true)
     }
+    item.offered = nil
     // The removal carries no date, so it is no later edit; a person's unsent words stay.
     let question = ConflictStrategy.Question(
       field: "isDeleted", mineTime: mine.date("updatedAt")?.timeIntervalSinceReferenceDate,

@@ -128,6 +128,24 @@ struct AnnotationQueueTests {
     #expect(pair.phone.store.annotation(tree)?.syncStatus == .synced)
   }
 
+  @Test("R: an edit back to what was is an edit, also when the answer in between was lost")
+  func thereAndBack() async throws {
+    for strategy in [ConflictStrategy.lastWriteWins, .manual] {
+      let pair = try await AnnotationPair(strategy)
+      let (phone, note) = (pair.phone, pair.note)
+      try phone.store.deleteAnnotation(note)
+      try await pair.settle()
+      try phone.store.restore(note)
+      pair.server.controls.dropAnswers(next: 1, in: modify)
+      pair.server.controls.runAfterCommit(in: modify) { _ in
+        _ = try? phone.store.deleteAnnotation(note)
+      }
+      try await pair.settle()
+      #expect(pair.isSame && phone.titles == [] && phone.store.conflicts.isEmpty)
+      #expect(phone.store.waitingCount == 0)
+    }
+  }
+
   @Test("R: an edit made while the save is under way stays, and goes with the next batch")
   func editUnderWay() async throws {
     let pair = try await AnnotationPair()
