@@ -23,9 +23,22 @@ extension CKRecord {
       }
       return RecordSave(
         id: record.id, type: record.type, changeTag: record.changeTag,
-        changes: keys.sorted().map { RecordSave.Change(key: $0, field: record.fields[$0]) },
+        changes: CKRecord.changes(of: keys, in: record.fields),
         parent: sendsParent ? .set(record.parent) : .keep, sharing: sharing)
     }
+  }
+
+  /// The fields called `keys` as they are in `fields`, in the order of their names.
+  ///
+  /// Fields are in that order already; only where some are gone the names have to be sorted.
+  private static func changes(of keys: Set<String>, in fields: Fields) -> [RecordSave.Change] {
+    var changes: [RecordSave.Change] = []
+    changes.reserveCapacity(keys.count)
+    for element in fields where keys.contains(element.key) {
+      changes.append(RecordSave.Change(key: element.key, field: element.field))
+    }
+    guard changes.count < keys.count else { return changes }
+    return keys.sorted().map { RecordSave.Change(key: $0, field: fields[$0]) }
   }
 
   /// Takes over what the server answered to `save`: `saved` is the record as it is there now.
