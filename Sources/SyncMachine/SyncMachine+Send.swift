@@ -235,8 +235,12 @@ extension SyncMachine {
     send.toldRecords.reserveCapacity(
       send.toldRecords.count + sent.saved.count + sent.deleted.count)
     for index in sent.saved.indices {
+      if case .success = sent.saved[index].outcome {
+        send.toldRecords.append((sent.saved[index].id, returns: false, isOnServer: true))
+        continue
+      }
       let error = sent.saved[index].error
-      let isOnServer = error == nil || error?.code == .serverRecordChanged
+      let isOnServer = error?.code == .serverRecordChanged
       noteRecord(&send, sent.saved[index].id, error, isOnServer: isOnServer, now: now)
     }
     for result in sent.deleted { noteRecord(&send, result.id, result.error, now: now) }

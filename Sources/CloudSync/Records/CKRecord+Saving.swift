@@ -12,19 +12,21 @@ extension CKRecord {
   ) -> RecordSave {
     let sharing = sharingToSave
     return state.withLock { state in
-      let record = state.record
-      var keys = state.changedKeys
+      // Piece by piece: a record taken out of the state would be copied with all it holds.
       var sendsParent = state.isParentChanged
+      let changes: [RecordSave.Change]
       switch policy {
-      case .ifServerRecordUnchanged, .changedKeys: break
+      case .ifServerRecordUnchanged, .changedKeys:
+        changes = CKRecord.changes(of: state.changedKeys, in: state.record.fields)
       case .allKeys:
-        keys.formUnion(record.fields.keys)
-        sendsParent = sendsParent || record.parent != nil
+        let keys = state.changedKeys.union(state.record.fields.keys)
+        changes = CKRecord.changes(of: keys, in: state.record.fields)
+        sendsParent = sendsParent || state.record.parent != nil
       }
       return RecordSave(
-        id: record.id, type: record.type, changeTag: record.changeTag,
-        changes: CKRecord.changes(of: keys, in: record.fields),
-        parent: sendsParent ? .set(record.parent) : .keep, sharing: sharing)
+        id: state.record.id, type: state.record.type, changeTag: state.record.changeTag,
+        changes: changes, parent: sendsParent ? .set(state.record.parent) : .keep,
+        sharing: sharing)
     }
   }
 
