@@ -59,6 +59,7 @@ let package = Package(
     // rank 0
     room("Records"),
     room("CommandLineKit"),
+    room("Planting"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CEpoll"),
@@ -104,6 +105,8 @@ let package = Package(
     tool(
       "cloudsync-siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
 
+    tool("cloudsync-planted", ["Planting", "CommandLineKit"]),
+
     // the example stores and their tool
     store("SyncSupport", ["CloudSync"]),
     store("TabStore", ["CloudSync", "SyncSupport"]),
@@ -137,6 +140,7 @@ let package = Package(
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),
+    tests("PlantingTests", ["Planting"]),
     tests("SyncMachineTests", ["SyncMachine", "CloudProtocol", "Records"]),
     tests("CloudMachineTests", ["CloudMachine", "CloudProtocol", "Records"]),
     tests(
