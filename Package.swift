@@ -79,7 +79,10 @@ let package = Package(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"]),
     room(
       "CloudSyncTesting",
-      ["CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+      [
+        "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "WebServices",
+        "CloudProtocol", "Records",
+      ]),
     // rank 5
     tool(
       "cloudsync",
