@@ -59,6 +59,7 @@ let package = Package(
     // rank 0
     room("Records"),
     room("CommandLineKit"),
+    room("Planting"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CEpoll"),
@@ -78,7 +79,10 @@ let package = Package(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"]),
     room(
       "CloudSyncTesting",
-      ["CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+      [
+        "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "WebServices",
+        "CloudProtocol", "Records",
+      ]),
     // rank 5
     tool(
       "cloudsync",
@@ -103,6 +107,8 @@ let package = Package(
       ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
     tool(
       "cloudsync-siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
+
+    tool("cloudsync-planted", ["Planting", "CommandLineKit"]),
 
     // the example stores and their tool
     store("SyncSupport", ["CloudSync"]),
@@ -137,6 +143,7 @@ let package = Package(
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),
+    tests("PlantingTests", ["Planting"]),
     tests("SyncMachineTests", ["SyncMachine", "CloudProtocol", "Records"]),
     tests("CloudMachineTests", ["CloudMachine", "CloudProtocol", "Records"]),
     tests(
