@@ -59,10 +59,11 @@ let package = Package(
     // rank 0
     room("Records"),
     room("CommandLineKit"),
+    room("Disk"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CEpoll"),
-    room("SQLite", ["CSQLite"]),
+    room("SQLite", ["CSQLite", "Disk"]),
     // rank 1
     room("CloudProtocol", ["Records"]),
     // rank 2
@@ -70,15 +71,19 @@ let package = Package(
     room("CloudMachine", ["CloudProtocol", "Records"]),
     room("WebServices", ["CloudProtocol", "Records"]),
     // rank 3
-    room("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records"]),
+    room("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records", "Disk"]),
     room(
-      "LoopbackServer", ["CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite"]),
+      "LoopbackServer",
+      ["CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite", "Disk"]),
     // rank 4
     room(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"]),
     room(
       "CloudSyncTesting",
-      ["CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+      [
+        "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records",
+        "Disk",
+      ]),
     // rank 5
     tool(
       "cloudsync",
