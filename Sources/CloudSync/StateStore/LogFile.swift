@@ -30,14 +30,7 @@ struct LogFile: Sendable {
 
   /// Adds bytes at the end and waits until they are on the disk.
   func append(_ bytes: [UInt8]) throws(FileStateStoreError) {
-    try doing("write", path) { () throws(DiskError) in
-      var written = 0
-      while written < bytes.count {
-        written += try bytes.withUnsafeBytes { buffer throws(DiskError) in
-          try file.append(UnsafeRawBufferPointer(rebasing: buffer[written...]))
-        }
-      }
-    }
+    try doing("write", path) { () throws(DiskError) in try file.append(all: bytes) }
     try synchronize()
   }
 
@@ -57,13 +50,10 @@ struct LogFile: Sendable {
     let file = try doing("open", path) { () throws(DiskError) in try disk.open(path, .read) }
     return try doing("read", path) { () throws(DiskError) in
       var bytes: [UInt8] = []
-      var chunk = [UInt8](repeating: 0, count: 1 << 18)
       while true {
-        let count = try chunk.withUnsafeMutableBytes { buffer throws(DiskError) in
-          try file.read(into: buffer, at: bytes.count)
-        }
-        if count == 0 { return bytes }
-        bytes.append(contentsOf: chunk[..<count])
+        let chunk = try file.read(upToCount: 1 << 18, at: bytes.count)
+        bytes += chunk
+        if chunk.count < 1 << 18 { return bytes }
       }
     }
   }
