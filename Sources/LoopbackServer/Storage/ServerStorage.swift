@@ -1,4 +1,5 @@
 import CloudMachine
+import SQLite
 
 /// Makes the storages a server can stand on, in a form that may cross to the server's lock.
 enum ServerStorage {
@@ -7,8 +8,10 @@ enum ServerStorage {
   }
 
   static func file(
-    path: String, identity: UInt64
+    path: String, identity: UInt64, secret: StorageSecret? = nil,
+    fileSystem: SQLiteFileSystem? = nil
   ) throws(ServerFileError) -> sending any CloudStorage {
-    try SQLiteStorage(path: path, identity: identity)
+    try SQLiteStorage(
+      path: path, identity: identity, secret: secret, fileSystem: fileSystem)
   }
 }
