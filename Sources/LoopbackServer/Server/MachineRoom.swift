@@ -152,6 +152,16 @@ final class MachineRoom: Sendable {
     }
   }
 
+  /// The user record name of `account`, which is made when there is none.
+  ///
+  /// One row is read, so that a transaction is needed only for making it.
+  func user(of account: String) throws(CloudError) -> UserID {
+    try enter { contents, storage in
+      try storage.account(named: account)?.user
+        ?? contents.machine.createAccount(account, in: storage).user
+    }
+  }
+
   /// The database of `account`, which must exist, or the public one for `nil`.
   static func database(
     container: String, environment: CloudEnvironment, account: String?,
