@@ -71,10 +71,14 @@ package struct Errand: Sendable {
   /// - Throws: the failure it describes, and `internalError` when it makes no sense; `nil` is
   ///   answered when it is not JSON.
   package func reply(toText text: [UInt8]) throws(CloudError) -> CloudReply? {
-    if let reply = readReply?(text) { return reply }
+    if let reply = quickReply(to: text) { return reply }
     guard let body = try? JSON(parsing: text) else { return nil }
     return try reply(to: body)
   }
+
+  /// The same, of an answer that is spelled as this package spells it; `nil` of any other, and of
+  /// what is never long.
+  package func quickReply(to text: [UInt8]) -> CloudReply? { readReply?(text) }
 
   /// What is to be sent for `request`.
   ///

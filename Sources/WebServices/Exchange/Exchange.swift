@@ -60,15 +60,25 @@ package struct Exchange: Sendable {
     _ path: ServicePath, text: [UInt8], notation: Notation, wantsToken: Bool,
     newName: @escaping () -> String
   ) throws(CloudError) {
-    if path.endpoint == .recordsModify,
-      let operations = RecordReader.read(text, notation, { $0.operations() })
-    {
-      self = .recordsModify(operations, notation, wantsToken: wantsToken)
+    let quick = Exchange(quickly: path, text: text, notation: notation, wantsToken: wantsToken)
+    if let quick {
+      self = quick
       return
     }
     try self.init(
       path, body: Exchange.body(text), notation: notation, wantsToken: wantsToken,
       newName: newName)
+  }
+
+  /// The same, of a body that is spelled as this package spells it; `nil` of any other, and of what
+  /// is never long.
+  package init?(
+    quickly path: ServicePath, text: [UInt8], notation: Notation, wantsToken: Bool
+  ) {
+    guard path.endpoint == .recordsModify,
+      let operations = RecordReader.read(text, notation, { $0.operations() })
+    else { return nil }
+    self = .recordsModify(operations, notation, wantsToken: wantsToken)
   }
 
   /// The body of a request as a value; an empty object where there is none.

@@ -16,7 +16,9 @@ extension RecordReader {
         guard let result = savedItem(request.save[index].id) else { return nil }
         saved.append(result)
       } else {
-        guard let result = deletedItem(request.delete[index - request.save.count]) else { return nil }
+        guard let result = deletedItem(request.delete[index - request.save.count]) else {
+          return nil
+        }
         deleted.append(result)
       }
     }
