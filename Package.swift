@@ -60,10 +60,11 @@ let package = Package(
     room("Records"),
     room("CommandLineKit"),
     room("Planting"),
+    room("Disk"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CEpoll"),
-    room("SQLite", ["CSQLite"]),
+    room("SQLite", ["CSQLite", "Disk"]),
     // rank 1
     room("CloudProtocol", ["Records"]),
     // rank 2
@@ -71,9 +72,10 @@ let package = Package(
     room("CloudMachine", ["CloudProtocol", "Records"]),
     room("WebServices", ["CloudProtocol", "Records"]),
     // rank 3
-    room("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records"]),
+    room("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records", "Disk"]),
     room(
-      "LoopbackServer", ["CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite"]),
+      "LoopbackServer",
+      ["CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite", "Disk"]),
     // rank 4
     room(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"]),
@@ -81,7 +83,7 @@ let package = Package(
       "CloudSyncTesting",
       [
         "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "WebServices",
-        "CloudProtocol", "Records",
+        "CloudProtocol", "Records", "Disk",
       ]),
     // rank 5
     tool(
