@@ -59,6 +59,7 @@ final class World {
       WorldDevice(number: $0, layout: layout, findings: findings, random: &random)
     }
     for device in devices {
+      if seed % 8 == 6 { device.fileLog = DeviceLog(seed: seed &+ UInt64(device.number) << 32) }
       device.plantedBugs = bug?.inDevices ?? []
       device.account = random.chance(0.9) ? 1 + random.below(options.accountCount) : nil
     }
