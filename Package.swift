@@ -102,6 +102,12 @@ let package = Package(
       "cloudsync-soak",
       ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
     tool(
+      "cloudsync-differential",
+      [
+        "CloudSyncTesting", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol",
+        "Records", "CommandLineKit",
+      ]),
+    tool(
       "cloudsync-siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
 
     // the example stores and their tool
@@ -156,6 +162,7 @@ let package = Package(
       "TransportTests",
       [
         "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "CloudProtocol", "Records",
+        "cloudsync-differential",
       ]),
     tests(
       "SimulationTests",

@@ -41,7 +41,12 @@ func race(_ body: @escaping @Sendable () -> Void) {
 let counters = Counters()
 switch CommandLine.arguments.dropFirst().first {
 case "guarded":
-  race { counters.guarded.withLock { $0 += 1; counters.plain[0] += 1 } }
+  race {
+    counters.guarded.withLock {
+      $0 += 1
+      counters.plain[0] += 1
+    }
+  }
 case "beside-the-lock":
   race {
     counters.guarded.withLock { $0 += 1 }
