@@ -108,6 +108,12 @@ let package = Package(
       "cloudsync-soak",
       ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
     tool(
+      "cloudsync-differential",
+      [
+        "CloudSyncTesting", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol",
+        "Records", "CommandLineKit",
+      ]),
+    tool(
       "cloudsync-siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
 
     tool("cloudsync-planted", ["Planting", "CommandLineKit"]),
@@ -165,6 +171,7 @@ let package = Package(
       "TransportTests",
       [
         "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "CloudProtocol", "Records",
+        "cloudsync-differential",
       ]),
     tests(
       "SimulationTests",
