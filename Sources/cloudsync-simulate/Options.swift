@@ -14,6 +14,8 @@ struct Options {
   var bug: PlantedBug?
   /// The one seed to run, instead of many.
   var seed: UInt64?
+  /// Whether to end at the first violation, each world run once, one after the other.
+  var endsAtViolation = false
   /// Whether to print everything that happens.
   var wantsTrace = false
   /// Whether the usage is wanted.
@@ -21,12 +23,14 @@ struct Options {
 
   static let usage = """
     usage: cloudsync-simulate [--seeds N] [--from S] [--jobs J] [--bug NAME]
+           cloudsync-simulate --until-violation [--seeds N] [--from S] [--bug NAME]
            cloudsync-simulate --seed S [--trace] [--bug NAME]
 
     Runs worlds of devices and one server with faults, each decided by its seed and run twice.
       --seeds N   how many seeds, 1 to 1,000,000,000 (1000)
       --from S    the first seed (0)
       --jobs J    how many threads, 1 to 256 (one for each core)
+      --until-violation  run the worlds once, one after the other, up to the first violation
       --seed S    one seed only
       --trace     print everything that happens in it
       --bug NAME  build a fault in: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", "))
@@ -43,6 +47,7 @@ struct Options {
       case "--jobs": jobs = try rest.takeNumber(for: argument, in: 1...256)
       case "--seed": seed = try rest.takeNumber(for: argument, in: 0...UInt64(Int64.max))
       case "--trace": wantsTrace = true
+      case "--until-violation": endsAtViolation = true
       case "--help", "-h": wantsHelp = true
       case "--bug":
         let name = rest.popFirst() ?? ""
