@@ -8,7 +8,7 @@ struct Simulate {
     do {
       let options = try Options(CommandLine.arguments.dropFirst())
       if options.wantsHelp {
-        print(Options.usage)
+        say(Options.usage)
         return
       }
       exit(try run(options) ? 0 : 1)
@@ -20,28 +20,46 @@ struct Simulate {
 
   /// Answers whether every promise held.
   private static func run(_ options: Options) throws -> Bool {
+    if options.isWhole { return try EngineRuns(options).run() }
     if let seed = options.seed { return replay(seed, options) }
+    let bug = options.bug
+    let repeated = options.repeats.map { options.first &+ UInt64($0) } ?? .max
     let fleet = Fleet(
       seeds: options.first..<options.first &+ UInt64(options.count), jobs: options.jobs,
-      bug: options.bug)
-    let outcome = fleet.run()
-    for violation in outcome.violations.prefix(10) { print(violation) }
+      stopsAtFirst: options.stopsAtFirst
+    ) { seed in
+      let report =
+        seed < repeated
+        ? Simulation.runTwice(seed: seed, bug: bug) : Simulation.run(seed: seed, bug: bug)
+      return Fleet.Report(
+        seed: seed, steps: report.steps, hash: report.hash, violation: report.violation)
+    }
+    let outcome = fleet.wait()
+    if !options.stopsAtFirst {
+      for violation in outcome.violations.prefix(10) { say(violation) }
+    }
     let found = outcome.violationCount
-    print("\(outcome.seeds) seeds, \(outcome.steps) steps, \(found) violations")
+    say("\(outcome.seeds) seeds, \(outcome.steps) steps, \(found) violations")
     return found == 0
   }
 
   private static func replay(_ seed: UInt64, _ options: Options) -> Bool {
     var report: Simulation.Report
     if options.wantsTrace {
-      report = Simulation.run(seed: seed, bug: options.bug) { print($0) }
+      report = Simulation.run(seed: seed, bug: options.bug) { say($0) }
     } else {
       report = Simulation.runTwice(seed: seed, bug: options.bug)
     }
-    if let violation = report.violation { print(violation) }
-    print(
+    if let violation = report.violation { say(violation) }
+    say(
       "seed \(seed), \(report.steps) steps, \(report.violation == nil ? 0 : 1) violations, "
         + "trace \(String(report.hash, radix: 16))")
     return report.violation == nil
   }
+}
+
+/// Prints a line at once: whoever reads a long run through a pipe wants it when it is said.
+func say(_ line: some CustomStringConvertible) {
+  print(line)
+  fflush(nil)
 }
