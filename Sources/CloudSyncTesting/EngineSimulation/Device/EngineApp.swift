@@ -124,6 +124,7 @@ final class EngineApp: CKSyncEngineDelegate {
 
   private func enter() -> Bool {
     let (isDead, callbacks) = contents.withLock { contents in
+      if file.hasEnded { contents.isDead = true }
       if !contents.isDead { contents.callbacks += 1 }
       return (contents.isDead, contents.callbacks)
     }
@@ -153,8 +154,11 @@ final class EngineApp: CKSyncEngineDelegate {
 
   /// Lets the model do something, and does on the engine what it decided.
   func use(_ engine: CKSyncEngine, _ body: (inout AppModel) -> Void) {
+    guard !file.hasEnded else { return }
+    var before: AppModel?
     let calls = contents.withLock { contents -> [AppCall] in
       guard !contents.isDead else { return [] }
+      before = contents.model
       body(&contents.model)
       defer { contents.model.calls.removeAll(keepingCapacity: true) }
       return contents.model.calls
@@ -171,8 +175,14 @@ final class EngineApp: CKSyncEngineDelegate {
         engine.state.remove(pendingDatabaseChanges: [.init(machine: change)])
       case .noteUntracked: engine.state.hasPendingUntrackedChanges = true
       }
-      // Without a disk nothing is promised any more.
-      guard !file.hasEnded else { continue }
+      if file.hasEnded {
+        // The app writes its data last, and that it never did; whether the engine's state has the
+        // call, nobody can know.
+        return contents.withLock { contents in
+          if let before { contents.model = before }
+          contents.watch.ledger.excuse(call)
+        }
+      }
       contents.withLock { contents in
         contents.watch.ledger.note(call)
         if case .add(let change) = call { contents.addedSinceBatch?.insert(change.id) }

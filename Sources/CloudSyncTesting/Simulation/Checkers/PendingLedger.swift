@@ -89,6 +89,17 @@ struct PendingLedger {
     }
   }
 
+  /// Nobody knows whether this call came through: either is right.
+  mutating func excuse(_ call: AppCall) {
+    switch call {
+    case .add(let change), .remove(let change):
+      if let place = layout.place(of: change.id) { records[place] = Item() }
+    case .addZone(let change), .removeZone(let change):
+      if let zone = layout.number(of: change.id) { zones[zone] = Item() }
+    case .noteUntracked: break
+    }
+  }
+
   private static func remove(_ kind: ChangeKind, _ item: inout Item) {
     if item.waiting == kind { item.waiting = nil }
     if item.underWay == kind { item.mayReturn = false }
