@@ -7,7 +7,7 @@ STORE_SEEDS ?= 2000
 SOAK ?= 300
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
-.PHONY: help demo test check bench simulate simulate-stores soak siege sqlite format
+.PHONY: help demo test check bench simulate simulate-stores soak siege crash sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -18,6 +18,7 @@ help:
 	@echo 'make simulate-stores  run the example stores in $(STORE_SEEDS) worlds each (STORE_SEEDS=n)'
 	@echo 'make soak      devices write for 5 minutes to a server that is killed every 10 s (SOAK=n s)'
 	@echo 'make siege     besiege the HTTP server with hostile and with slow clients'
+	@echo 'make crash     cut the power, damage bytes and kill processes; look for what was safe'
 	@echo 'make format    format all Swift files'
 
 demo: sqlite
@@ -49,6 +50,10 @@ siege: sqlite
 	$(SWIFT) run -c release cloudsync-siege hostile
 	$(SWIFT) run -c release cloudsync-siege hostile --storage file
 	$(SWIFT) run -c release cloudsync-siege slow
+
+crash: sqlite
+	$(SWIFT) build -c release --product cloudsync-crash
+	@"$$($(SWIFT) build -c release --show-bin-path)/cloudsync-crash"
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples

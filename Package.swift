@@ -82,7 +82,7 @@ let package = Package(
       "CloudSyncTesting",
       [
         "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records",
-        "Disk",
+        "SQLite", "Disk",
       ]),
     // rank 5
     tool(
@@ -106,6 +106,7 @@ let package = Package(
     tool(
       "cloudsync-soak",
       ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
+    tool("cloudsync-crash", ["CloudSyncTesting", "CloudSync", "LoopbackServer", "CommandLineKit"]),
     tool(
       "cloudsync-siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
 
@@ -165,6 +166,9 @@ let package = Package(
     tests(
       "SimulationTests",
       ["CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+    tests(
+      "DiskTests",
+      ["CloudSyncTesting", "CloudSync", "LoopbackServer", "SQLite", "Records", "Disk"]),
     tests(
       "StoreTests",
       [
