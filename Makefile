@@ -9,7 +9,7 @@ TAPES ?= 5000
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
 .PHONY: help demo test check bench bench-build simulate simulate-stores soak siege differential \
-  thread-sanitizer address-sanitizer sqlite format
+  crash thread-sanitizer address-sanitizer sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -24,6 +24,7 @@ help:
 	@echo 'make differential  play $(TAPES) random tapes to a reference and three servers (TAPES=n)'
 	@echo 'make thread-sanitizer   all tests under the thread sanitizer (FILTER=name for some of them)'
 	@echo 'make address-sanitizer  all tests under the address sanitizer, leaks included'
+	@echo 'make crash     cut the power, damage bytes and kill processes; look for what was safe'
 	@echo 'make format    format all Swift files'
 
 demo: sqlite
@@ -73,6 +74,10 @@ differential: sqlite
 
 thread-sanitizer address-sanitizer: sqlite
 	.ci/sanitize $(@:-sanitizer=) $(FILTER)
+
+crash: sqlite
+	$(SWIFT) build -c release --product cloudsync-crash
+	@"$$($(SWIFT) build -c release --show-bin-path)/cloudsync-crash"
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples

@@ -89,7 +89,7 @@ let package = Package(
       "CloudSyncTesting",
       [
         "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "WebServices",
-        "CloudProtocol", "Records", "Disk",
+        "CloudProtocol", "Records", "SQLite", "Disk",
       ]),
     // rank 5
     tool(
@@ -113,6 +113,7 @@ let package = Package(
     tool(
       "cloudsync-soak",
       ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
+    tool("cloudsync-crash", ["CloudSyncTesting", "CloudSync", "LoopbackServer", "CommandLineKit"]),
     tool(
       "cloudsync-differential",
       [
@@ -182,6 +183,9 @@ let package = Package(
     tests(
       "SimulationTests",
       ["CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+    tests(
+      "DiskTests",
+      ["CloudSyncTesting", "CloudSync", "LoopbackServer", "SQLite", "Records", "Disk"]),
     tests(
       "StoreTests",
       [
