@@ -21,7 +21,7 @@ help:
 	@echo 'make soak      devices write for 5 minutes to a server that is killed every 10 s (SOAK=n s)'
 	@echo 'make siege     besiege the HTTP server with hostile and with slow clients'
 	@echo 'make differential  play $(TAPES) random tapes to a reference and three servers (TAPES=n)'
-	@echo 'make thread-sanitizer   all tests under the thread sanitizer (FILTER=name for some of them)'
+	@echo 'make thread-sanitizer   all tests under the thread sanitizer (TARGETS=name for one target)'
 	@echo 'make address-sanitizer  all tests under the address sanitizer, leaks included'
 	@echo 'make format    format all Swift files'
 
@@ -59,7 +59,7 @@ differential: sqlite
 	$(SWIFT) run -c release cloudsync-differential --tapes $(TAPES)
 
 thread-sanitizer address-sanitizer: sqlite
-	.ci/sanitize $(@:-sanitizer=) $(FILTER)
+	.ci/sanitize $(@:-sanitizer=) $(TARGETS)
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples
