@@ -45,6 +45,12 @@ func tests(
     swiftSettings: strict)
 }
 
+/// What reads bytes from outside, and is fuzzed.
+let fuzzed: [Target.Dependency] = [
+  "LoopbackHTTP", "LoopbackServer", "CloudSync", "WebServices", "SyncMachine", "CloudMachine",
+  "CloudProtocol", "Records",
+]
+
 let package = Package(
   name: "swift-cloud-sync",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -59,10 +65,12 @@ let package = Package(
     // rank 0
     room("Records"),
     room("CommandLineKit"),
+    room("Planting"),
+    room("Disk"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CEpoll"),
-    room("SQLite", ["CSQLite"]),
+    room("SQLite", ["CSQLite", "Disk"]),
     // rank 1
     room("CloudProtocol", ["Records"]),
     // rank 2
@@ -70,15 +78,19 @@ let package = Package(
     room("CloudMachine", ["CloudProtocol", "Records"]),
     room("WebServices", ["CloudProtocol", "Records"]),
     // rank 3
-    room("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records"]),
+    room("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records", "Disk"]),
     room(
-      "LoopbackServer", ["CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite"]),
+      "LoopbackServer",
+      ["CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite", "Disk"]),
     // rank 4
     room(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"]),
     room(
       "CloudSyncTesting",
-      ["CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+      [
+        "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "WebServices",
+        "CloudProtocol", "Records", "Disk",
+      ]),
     // rank 5
     tool(
       "cloudsync",
@@ -109,6 +121,8 @@ let package = Package(
       ]),
     tool(
       "cloudsync-siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
+
+    tool("cloudsync-planted", ["Planting", "CommandLineKit"]),
 
     // the example stores and their tool
     store("SyncSupport", ["CloudSync"]),
@@ -143,6 +157,7 @@ let package = Package(
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),
+    tests("PlantingTests", ["Planting"]),
     tests("SyncMachineTests", ["SyncMachine", "CloudProtocol", "Records"]),
     tests("CloudMachineTests", ["CloudMachine", "CloudProtocol", "Records"]),
     tests(
@@ -182,6 +197,7 @@ let package = Package(
         "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore", "SyncSupport",
       ],
       exclude: ["__Snapshots__"]),
+    tests("FuzzTests", fuzzed),
     tests("HouseTests", []),
   ],
   swiftLanguageModes: [.v6]
@@ -209,3 +225,13 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
   ]
 #endif
+
+if Context.environment["CLOUDSYNC_FUZZ"] == "1" {
+  // The fuzzer needs flags that only a command line may give (`make fuzz` does), so it is there on
+  // demand: the folder of the tests that replay its corpora, with libFuzzer in place of the tests.
+  package.targets.removeAll { $0.name == "FuzzTests" }
+  package.targets.append(
+    .executableTarget(
+      name: "cloudsync-fuzz", dependencies: fuzzed, path: "Tests/FuzzTests",
+      exclude: ["ReplayTests.swift"], swiftSettings: strict + [.define("CLOUDSYNC_FUZZ")]))
+}

@@ -164,6 +164,7 @@ struct StoresRefusalTests {
     }
   }
 
+  /// Proves SC-163.
   @Test("Many runs at once, of one device and of several, lose nothing")
   func atOnce() async throws {
     let tool = try StoresTool()

@@ -2,8 +2,8 @@ import CloudMachine
 import CloudProtocol
 import Records
 
-/// The server: the cloud's machine over storage in memory, with a door where requests are turned
-/// away, and an oracle that judges every answer.
+/// The server: the cloud's machine over a storage, with a door where requests are turned away, and
+/// an oracle that judges every answer.
 struct WorldCloud {
   /// A time in which every request of some kind fails.
   struct Outage {
@@ -24,7 +24,11 @@ struct WorldCloud {
   let layout: WorldLayout
   let findings: Findings
   var machine: CloudMachine
-  let storage: MemoryStorage
+  /// Where the storage comes from, and comes from again after a restart.
+  let place: WorldStorage
+  var storage: any CloudStorage
+  /// Whether requests and answers travel as JSON.
+  let isWired: Bool
   var oracle: CloudOracle
   var outage: Outage?
   /// Until when it can't be reached, in milliseconds.
@@ -35,13 +39,15 @@ struct WorldCloud {
 
   init(
     seed: UInt64, layout: WorldLayout, rates: WorldOptions.ServerRates, machine: CloudMachine,
-    storage: MemoryStorage, findings: Findings
+    place: WorldStorage, storage: any CloudStorage, findings: Findings
   ) {
     self.seed = seed
     self.layout = layout
     self.rates = rates
     self.machine = machine
+    self.place = place
     self.storage = storage
+    isWired = seed % 4 == 1
     self.findings = findings
     oracle = CloudOracle(layout: layout, findings: findings)
   }
@@ -57,8 +63,31 @@ struct WorldCloud {
     Timestamp(secondsSinceReferenceDate: 800_000_000 + Double(now) / 1000 + clockOffset)
   }
 
-  /// A request arrives.
+  /// The server begins again with what its storage kept.
+  mutating func restart() throws { storage = try place.reopened(storage) }
+
+  /// A request arrives, in some worlds as JSON.
   mutating func answer(
+    _ call: CloudCall, from device: Int, name: String, account: Int?, at now: Int,
+    _ random: inout SeededRandom
+  ) throws -> Outcome {
+    guard isWired, let wire = WorldWire(call) else {
+      return try carryOut(call, from: device, name: name, account: account, at: now, &random)
+    }
+    var arrived = call
+    arrived.request = wire.arrived ?? call.request
+    if let fault = wire.fault { findings.report("G", "\(call.requestID): \(fault)") }
+    var outcome = try carryOut(
+      arrived, from: device, name: name, account: account, at: now, &random)
+    let answer = wire.answer(outcome.answer)
+    if answer != outcome.answer {
+      findings.report("G", "\(call.requestID): the answer arrives as another one")
+    }
+    outcome.answer = answer
+    return outcome
+  }
+
+  private mutating func carryOut(
     _ call: CloudCall, from device: Int, name: String, account: Int?, at now: Int,
     _ random: inout SeededRandom
   ) throws -> Outcome {
@@ -109,6 +138,7 @@ struct WorldCloud {
     if code.isRetriedByEngine, random.chance(0.5) { error.retryAfter = 1 }
     var split = SplitCall(call: call)
     split.error = error
+    split.waits = code.isRetriedByEngine && random.chance(0.5) ? [nil, 1, 20, 3] : [error.retryAfter]
     split.order = request
     request.save.removeAll { _ in random.chance(0.4) }
     request.delete.removeAll { _ in random.chance(0.4) }
@@ -120,6 +150,8 @@ struct WorldCloud {
   private struct SplitCall {
     var call: CloudCall
     var error: CloudError?
+    /// What the items' errors ask to wait, in turn.
+    var waits: [Double?] = [nil]
     var order: ModifyRecords?
 
     init(call: CloudCall) { self.call = call }
@@ -129,12 +161,19 @@ struct WorldCloud {
       guard let order, let error, case .recordsModified(let saved, let deleted) = reply else {
         return reply
       }
+      var held = 0
+      func refusal() -> CloudError {
+        var refusal = error
+        refusal.retryAfter = waits[held % waits.count]
+        held += 1
+        return refusal
+      }
       return .recordsModified(
         saved: order.save.map { save in
-          saved.first { $0.id == save.id } ?? ItemResult(id: save.id, .failure(error))
+          saved.first { $0.id == save.id } ?? ItemResult(id: save.id, .failure(refusal()))
         },
         deleted: order.delete.map { id in
-          deleted.first { $0.id == id } ?? ItemResult(id: id, .failure(error))
+          deleted.first { $0.id == id } ?? ItemResult(id: id, .failure(refusal()))
         })
     }
   }
