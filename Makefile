@@ -9,7 +9,7 @@ TAPES ?= 5000
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
 .PHONY: help demo test check bench bench-build simulate simulate-stores soak siege differential \
-  thread-sanitizer address-sanitizer sqlite format
+  thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -23,7 +23,8 @@ help:
 	@echo 'make siege     besiege the HTTP server with hostile and with slow clients'
 	@echo 'make differential  play $(TAPES) random tapes to a reference and three servers (TAPES=n)'
 	@echo 'make thread-sanitizer   all tests under the thread sanitizer (TARGETS=name for one target)'
-	@echo 'make address-sanitizer  all tests under the address sanitizer, leaks included'
+	@echo 'make address-sanitizer  all tests under the address sanitizer'
+	@echo 'make leaks-sanitizer    all tests, or TARGETS, with a look for leaks at the end; slow'
 	@echo 'make format    format all Swift files'
 
 demo: sqlite
@@ -71,7 +72,7 @@ siege: sqlite
 differential: sqlite
 	$(SWIFT) run -c release cloudsync-differential --tapes $(TAPES)
 
-thread-sanitizer address-sanitizer: sqlite
+thread-sanitizer address-sanitizer leaks-sanitizer: sqlite
 	.ci/sanitize $(@:-sanitizer=) $(TARGETS)
 
 format:
