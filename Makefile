@@ -5,9 +5,11 @@ SWIFT ?= swift
 SEEDS ?= 20000
 STORE_SEEDS ?= 2000
 SOAK ?= 300
+TAPES ?= 5000
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
-.PHONY: help demo test check bench bench-build simulate simulate-stores soak siege sqlite format
+.PHONY: help demo test check bench bench-build simulate simulate-stores soak siege differential \
+  crash thread-sanitizer address-sanitizer sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -19,6 +21,10 @@ help:
 	@echo 'make simulate-stores  run the example stores in $(STORE_SEEDS) worlds each (STORE_SEEDS=n)'
 	@echo 'make soak      devices write for 5 minutes to a server that is killed every 10 s (SOAK=n s)'
 	@echo 'make siege     besiege the HTTP server with hostile and with slow clients'
+	@echo 'make differential  play $(TAPES) random tapes to a reference and three servers (TAPES=n)'
+	@echo 'make thread-sanitizer   all tests under the thread sanitizer (FILTER=name for some of them)'
+	@echo 'make address-sanitizer  all tests under the address sanitizer, leaks included'
+	@echo 'make crash     cut the power, damage bytes and kill processes; look for what was safe'
 	@echo 'make format    format all Swift files'
 
 demo: sqlite
@@ -62,6 +68,16 @@ siege: sqlite
 	$(SWIFT) run -c release cloudsync-siege hostile
 	$(SWIFT) run -c release cloudsync-siege hostile --storage file
 	$(SWIFT) run -c release cloudsync-siege slow
+
+differential: sqlite
+	$(SWIFT) run -c release cloudsync-differential --tapes $(TAPES)
+
+thread-sanitizer address-sanitizer: sqlite
+	.ci/sanitize $(@:-sanitizer=) $(FILTER)
+
+crash: sqlite
+	$(SWIFT) build -c release --product cloudsync-crash
+	@"$$($(SWIFT) build -c release --show-bin-path)/cloudsync-crash"
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples

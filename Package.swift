@@ -45,6 +45,12 @@ func tests(
     swiftSettings: strict)
 }
 
+/// What reads bytes from outside, and is fuzzed.
+let fuzzed: [Target.Dependency] = [
+  "LoopbackHTTP", "LoopbackServer", "CloudSync", "WebServices", "SyncMachine", "CloudMachine",
+  "CloudProtocol", "Records",
+]
+
 let package = Package(
   name: "swift-cloud-sync",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -83,7 +89,7 @@ let package = Package(
       "CloudSyncTesting",
       [
         "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "WebServices",
-        "CloudProtocol", "Records", "Disk",
+        "CloudProtocol", "Records", "SQLite", "Disk",
       ]),
     // rank 5
     tool(
@@ -107,6 +113,13 @@ let package = Package(
     tool(
       "cloudsync-soak",
       ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
+    tool("cloudsync-crash", ["CloudSyncTesting", "CloudSync", "LoopbackServer", "CommandLineKit"]),
+    tool(
+      "cloudsync-differential",
+      [
+        "CloudSyncTesting", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol",
+        "Records", "CommandLineKit",
+      ]),
     tool(
       "cloudsync-siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
 
@@ -165,10 +178,14 @@ let package = Package(
       "TransportTests",
       [
         "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "CloudProtocol", "Records",
+        "cloudsync-differential",
       ]),
     tests(
       "SimulationTests",
       ["CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+    tests(
+      "DiskTests",
+      ["CloudSyncTesting", "CloudSync", "LoopbackServer", "SQLite", "Records", "Disk"]),
     tests(
       "StoreTests",
       [
@@ -184,6 +201,7 @@ let package = Package(
         "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore", "SyncSupport",
       ],
       exclude: ["__Snapshots__"]),
+    tests("FuzzTests", fuzzed),
     tests("HouseTests", []),
   ],
   swiftLanguageModes: [.v6]
@@ -211,3 +229,13 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
   ]
 #endif
+
+if Context.environment["CLOUDSYNC_FUZZ"] == "1" {
+  // The fuzzer needs flags that only a command line may give (`make fuzz` does), so it is there on
+  // demand: the folder of the tests that replay its corpora, with libFuzzer in place of the tests.
+  package.targets.removeAll { $0.name == "FuzzTests" }
+  package.targets.append(
+    .executableTarget(
+      name: "cloudsync-fuzz", dependencies: fuzzed, path: "Tests/FuzzTests",
+      exclude: ["ReplayTests.swift"], swiftSettings: strict + [.define("CLOUDSYNC_FUZZ")]))
+}

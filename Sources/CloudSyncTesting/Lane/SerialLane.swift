@@ -1,4 +1,3 @@
-import CloudSyncTesting
 import Synchronization
 
 /// Runs the tasks of one world on one thread, one job after another, in an order a seed decides.
@@ -7,7 +6,7 @@ import Synchronization
 /// drawn from the seed, so races are tried out and every run of a seed takes the same course.
 /// When no job can run, everybody waits: that is quiescence, and the only time at which the
 /// lane's clock moves.
-final class SerialLane: TaskExecutor {
+package final class SerialLane: TaskExecutor {
   /// What a paused task waits for.
   fileprivate enum Pause {
     case untilIdle(CheckedContinuation<Void, Never>)
@@ -19,11 +18,12 @@ final class SerialLane: TaskExecutor {
     var random: SeededRandom
     var pause: Pause?
     var ran = 0
+    var escaped = 0
     var isDone = false
   }
 
   /// The only time there is on this lane.
-  let clock: VirtualClock
+  package let clock: VirtualClock
 
   /// How far the clock may move by itself while the world waits for one thing.
   private static let longestWait = Duration.seconds(2 * 86_400)
@@ -31,25 +31,49 @@ final class SerialLane: TaskExecutor {
   private let state: Mutex<State>
 
   /// A lane whose order `seed` decides.
-  init(seed: UInt64) {
+  package init(seed: UInt64) {
     clock = VirtualClock(seed: seed ^ 0x5eed)
     state = Mutex(State(random: SeededRandom(seed: seed)))
   }
 
   /// How many jobs ran so far.
-  var jobCount: Int { state.withLock { $0.ran } }
+  package var jobCount: Int { state.withLock { $0.ran } }
+
+  /// How many jobs could run now.
+  package var readyCount: Int { state.withLock { $0.jobs.count } }
+
+  /// How many jobs came past the executor: made on the lane's thread by a task that was started
+  /// without the lane.
+  package var escapeCount: Int { state.withLock { $0.escaped } }
 
   /// Takes a job whose turn comes.
-  func add(_ job: UnownedJob) { state.withLock { $0.jobs.append(job) } }
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    state.withLock { $0.jobs.append(job) }
+  }
 
-  /// The same for the runtime.
-  func enqueue(_ job: consuming ExecutorJob) { add(UnownedJob(job)) }
+  /// Takes a job that was on its way to the system's threads.
+  func catchEscaped(_ job: UnownedJob) {
+    state.withLock { state in
+      state.jobs.append(job)
+      state.escaped += 1
+    }
+  }
+
+  /// Runs one of the jobs that could run; answers whether there was one.
+  ///
+  /// For worlds that are no task themselves; the thread must be the lane's, see ``TaskHook``.
+  package func runOne() -> Bool {
+    guard let job = state.withLock({ $0.nextJob() }) else { return false }
+    job.runSynchronously(on: asUnownedTaskExecutor())
+    return true
+  }
 
   /// Runs `body` with everything it starts, until no job is left.
   ///
   /// - Returns: whether `body` came to its end; if not, it waits for what never comes.
   /// - Throws: ``LaneError``.
-  func run(_ body: @escaping @Sendable () async -> Void) throws(LaneError) -> Bool {
+  package func run(_ body: @escaping @Sendable () async -> Void) throws(LaneError) -> Bool {
     try TaskHook.with(self) {
       Task.detached { [self] in
         await body()
@@ -61,21 +85,21 @@ final class SerialLane: TaskExecutor {
   }
 
   /// Returns when no other job can run; time stands still meanwhile.
-  func settle() async {
+  package func settle() async {
     await withCheckedContinuation { continuation in
       state.withLock { $0.pause = .untilIdle(continuation) }
     }
   }
 
   /// Returns when `count` other jobs have run, or none can run any more.
-  func pause(forJobs count: Int) async {
+  package func pause(forJobs count: Int) async {
     await withCheckedContinuation { continuation in
       state.withLock { $0.pause = .forJobs(count, continuation) }
     }
   }
 
   /// Lets time pass; who sleeps wakes at the right moment, one after another.
-  func pass(_ duration: Duration) async {
+  package func pass(_ duration: Duration) async {
     let end = clock.now.advanced(by: duration)
     await settle()
     while let next = clock.nextDeadline, next <= end {
@@ -124,8 +148,13 @@ extension SerialLane.State {
       pause = nil
       return .resume(continuation)
     }
-    guard !jobs.isEmpty else { return .rest }
+    return nextJob().map { .job($0) } ?? .rest
+  }
+
+  /// Takes one of the jobs that could run.
+  fileprivate mutating func nextJob() -> UnownedJob? {
+    guard !jobs.isEmpty else { return nil }
     ran += 1
-    return .job(jobs.remove(at: random.below(jobs.count)))
+    return jobs.remove(at: random.below(jobs.count))
   }
 }

@@ -6,7 +6,7 @@ import Foundation
 /// threads. Ours looks whether the thread it is called on works for a ``SerialLane``. Whatever a
 /// job starts is started on the thread that runs the job, so a world that begins on a lane stays
 /// there, without a word of it in the code under test.
-enum TaskHook {
+package enum TaskHook {
   private typealias Original = @convention(thin) (UnownedJob) -> Void
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
@@ -21,7 +21,7 @@ enum TaskHook {
     else { return false }
     place.assumingMemoryBound(to: Hook?.self).pointee = { job, original in
       guard let lane = TaskHook.lane else { return original(job) }
-      lane.add(job)
+      lane.catchEscaped(job)
     }
     return true
   }()
@@ -35,7 +35,7 @@ enum TaskHook {
   /// Runs `body` on this thread as the thread of `lane`.
   ///
   /// - Throws: ``LaneError`` when this runtime has no hook, as when it is linked statically.
-  static func with(_ lane: SerialLane, _ body: () -> Void) throws(LaneError) {
+  package static func with(_ lane: SerialLane, _ body: () -> Void) throws(LaneError) {
     guard isInstalled, let lanes else { throw .hasNoHook }
     let before = pthread_getspecific(lanes)
     guard pthread_setspecific(lanes, Unmanaged.passUnretained(lane).toOpaque()) == 0 else {

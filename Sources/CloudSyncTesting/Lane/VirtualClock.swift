@@ -1,5 +1,4 @@
 import CloudSync
-import CloudSyncTesting
 import Synchronization
 
 /// A clock that moves only when its lane says so; it also decides what is otherwise left to
@@ -36,12 +35,20 @@ package final class VirtualClock: ClockWithChance, Sendable {
     var cancelled: Set<UInt64> = []
     var lastNumber: UInt64 = 0
     var random: SeededRandom
+    var names: UInt64 = 0
   }
 
   private let state: Mutex<State>
 
   /// A clock that says zero, with the chance that `seed` decides.
-  init(seed: UInt64) { state = Mutex(State(random: SeededRandom(seed: seed))) }
+  package init(seed: UInt64) { state = Mutex(State(random: SeededRandom(seed: seed))) }
+
+  /// What it says, in whole milliseconds.
+  package var milliseconds: Int {
+    // Not by a quotient of durations, which is a fraction and may fall short of the number.
+    let (seconds, attoseconds) = now.offset.components
+    return Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
+  }
 
   /// What it says.
   package var now: Instant { state.withLock { $0.now } }
@@ -52,14 +59,22 @@ package final class VirtualClock: ClockWithChance, Sendable {
   /// The next number from 0 up to 1.
   package func nextFraction() -> Double { state.withLock { $0.random.fraction() } }
 
+  /// The next name; no two are the same.
+  package func nextName() -> String {
+    state.withLock { state in
+      state.names += 1
+      return "run\(state.names)"
+    }
+  }
+
   /// How many sleep.
-  var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+  package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
   /// When the next sleeper wakes; `nil` when nobody sleeps.
-  var nextDeadline: Instant? { state.withLock { $0.sleepers.first?.deadline } }
+  package var nextDeadline: Instant? { state.withLock { $0.sleepers.first?.deadline } }
 
   /// Moves on, never back, and wakes whoever slept long enough.
-  func move(to moment: Instant) {
+  package func move(to moment: Instant) {
     let woken = state.withLock { state in
       state.now = max(state.now, moment)
       let now = state.now
