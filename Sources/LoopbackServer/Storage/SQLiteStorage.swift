@@ -42,12 +42,14 @@ final class SQLiteStorage: CloudStorage {
   ///   - identity: the number a new file is given; an existing one keeps its own.
   ///   - secret: the key a new file is given; `nil` for one nobody can guess.
   ///   - busyMilliseconds: how long a request waits for other processes.
+  ///   - fileSystem: where the file is; `nil` for the system's files.
   init(
     path: String, identity: UInt64, secret: StorageSecret? = nil,
-    busyMilliseconds: Int32 = 10_000
+    busyMilliseconds: Int32 = 10_000, fileSystem: SQLiteFileSystem? = nil
   ) throws(ServerFileError) {
     connection = try ServerFile.open(
-      path: path, identity: identity, secret: secret, busyMilliseconds: busyMilliseconds)
+      path: path, identity: identity, secret: secret, busyMilliseconds: busyMilliseconds,
+      fileSystem: fileSystem)
   }
 
   /// Closes the file; every later call fails.

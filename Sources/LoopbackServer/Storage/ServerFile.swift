@@ -1,5 +1,5 @@
 import CloudMachine
-import Foundation
+import Disk
 import Records
 import SQLite
 
@@ -34,13 +34,15 @@ enum ServerFile {
   ///
   /// When a check fails nothing was changed.
   static func open(
-    path: String, identity: UInt64, secret: StorageSecret?, busyMilliseconds: Int32
+    path: String, identity: UInt64, secret: StorageSecret?, busyMilliseconds: Int32,
+    fileSystem: SQLiteFileSystem? = nil
   ) throws(ServerFileError) -> Connection {
     do {
-      try checkHeader(path: path)
-      let hasLog = hasBytes(path + "-wal")
+      let disk = fileSystem?.disk ?? SystemDisk()
+      try checkHeader(path: path, disk)
+      let hasLog = hasBytes(path + "-wal", disk)
       let connection = try Connection(
-        path: path, mode: .create, busyMilliseconds: busyMilliseconds)
+        path: path, mode: .create, busyMilliseconds: busyMilliseconds, fileSystem: fileSystem)
       do {
         // Until it is known to be ours and whole, closing must not fold a log into it either.
         try connection.setCheckpointsOnClose(!hasLog)
@@ -68,24 +70,28 @@ enum ServerFile {
     }
   }
 
-  private static func hasBytes(_ path: String) -> Bool {
-    guard let file = FileHandle(forReadingAtPath: path) else { return false }
-    defer { try? file.close() }
-    return (try? file.read(upToCount: 1))?.isEmpty == false
+  private static func hasBytes(_ path: String, _ disk: any Disk) -> Bool {
+    do throws(DiskError) {
+      return try !disk.open(path, .read).read(upToCount: 1, at: 0).isEmpty
+    } catch {
+      // One that can't be read may well have some.
+      return error != .notFound
+    }
   }
 
   /// Reads the file's first bytes without SQLite, which would leave files of its own beside it.
-  private static func checkHeader(path: String) throws {
-    // A journal beside it means the file is to be recovered first; only SQLite can do that.
-    let files = FileManager.default
-    if files.fileExists(atPath: path + "-journal") { return }
-    var isDirectory = ObjCBool(false)
-    guard files.fileExists(atPath: path, isDirectory: &isDirectory) else { return }
-    guard !isDirectory.boolValue, let file = FileHandle(forReadingAtPath: path) else {
+  private static func checkHeader(path: String, _ disk: any Disk) throws {
+    let header: [UInt8]
+    do throws(DiskError) {
+      // A journal beside it means the file is to be recovered first; only SQLite can do that.
+      if try disk.exists(path + "-journal") { return }
+      guard try disk.exists(path) else { return }
+      header = try disk.open(path, .read).read(upToCount: 100, at: 0)
+    } catch .failed {
+      throw SQLiteError(.inputOutput, "its first bytes can't be read")
+    } catch {
       throw SQLiteError(.cannotOpen, "unreadable")
     }
-    defer { try? file.close() }
-    let header = Array(try file.read(upToCount: 100) ?? Data())
     if header.isEmpty { return }
     guard header.count == 100, header.starts(with: Array("SQLite format 3\0".utf8)) else {
       throw SQLiteError(.notADatabase, "no header")

@@ -75,7 +75,7 @@ enum GitPeer {
     try Program(git, ["init", "-q", work]).finish()
     for note in notes {
       var bytes: [UInt8] = []
-      SpikeJSON.append(note, to: &bytes)
+      SpikeJSON.append(SpikeRecord(note), to: &bytes)
       try Data(bytes).write(to: URL(fileURLWithPath: "\(work)/\(note.name).json"))
     }
     let start = ContinuousClock.now
