@@ -71,7 +71,7 @@ struct TraceTests {
     let cases: [([String], CInt, String)] = [
       ([tool.path("nothing")], 1, "cannot be read"),
       ([tool.path("letter")], 1, "is no trace"),
-      ([], 64, "trace"),
+      ([], 64, "file"),
     ]
     for (arguments, code, words) in cases {
       let run = try await tool.run(["trace"] + arguments)
