@@ -198,7 +198,8 @@ let package = Package(
       "CloudSyncTestingTests",
       [
         "CloudSyncTesting", "CloudSync", "CloudProtocol", "Records", "TabStore", "ClipboardStore",
-        "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore", "SyncSupport",
+        "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore", "LeaderboardStore",
+        "SyncSupport",
       ],
       exclude: ["__Snapshots__"]),
     tests("FuzzTests", fuzzed),

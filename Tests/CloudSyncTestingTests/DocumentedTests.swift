@@ -59,6 +59,9 @@ import Testing
   DelegateConformance(
     "AchievementStore", zone: CKRecordZone.ID(zoneName: "AchievementsZone"), canDelete: false
   ) { try TestedAchievements($0) },
+  DelegateConformance(
+    "LeaderboardStore", zone: CKRecordZone.ID(zoneName: "SocialZone"), canDelete: false
+  ) { try TestedLeaderboards($0) },
 ])
 func theExampleStoresConform(_ suite: DelegateConformance) async throws {
   try await suite.run().check()
