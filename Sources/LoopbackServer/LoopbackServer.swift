@@ -62,6 +62,7 @@ public final class LoopbackServer: Sendable {
     delayClock: any Clock<Duration> = ContinuousClock(), identity: UInt64? = nil,
     limits: ServerLimits = ServerLimits()
   ) throws(ServerFileError) {
+    ServerFile.makePrivately(path: path)
     let storage = try ServerStorage.file(
       path: path, identity: identity ?? .random(in: 0...(.max)))
     let room = MachineRoom(storage: storage, limits: limits)
