@@ -22,13 +22,15 @@ struct Options {
   var names: [String] = []
   /// Whether to print the faults only.
   var wantsList = false
+  /// Whether to say only which faults no longer fit the code.
+  var wantsCheck = false
   /// Whether the usage is wanted.
   var wantsHelp = false
 
   static let usage = """
     usage: cloudsync-planted [--seeds N] [--jobs J] [--seconds S] [--run-seconds S]
                              [--healthy-seeds N] [--root PATH] [--folder PATH] [--fault NAME]...
-           cloudsync-planted --list
+           cloudsync-planted --list | --check [--root PATH]
 
     Plants faults into a copy of the sources, builds the simulators once, and counts the seeds that
     each fault needs until a simulator reports a violation. At last the simulators run without one.
@@ -40,6 +42,7 @@ struct Options {
       --root PATH        the package's folder (.)
       --folder PATH      where the copy is kept (.build/planted in the package)
       --fault NAME       this fault only; may be given several times
+      --check            say which faults no longer fit the code, without a build
       --list             print the faults and who should find them
     Ends with 0 when every fault was found and no healthy world broke a promise, 1 when not, 2 for a
     wrong command line.
@@ -63,6 +66,7 @@ struct Options {
           throw UsageError("there is no fault called \(printable(name)); see --list")
         }
         names.append(name)
+      case "--check": wantsCheck = true
       case "--list": wantsList = true
       case "--help", "-h": wantsHelp = true
       default: throw UsageError("unknown argument: \(printable(argument))")

@@ -16,7 +16,7 @@ struct Planted {
         list()
         return
       }
-      exit(try run(options) ? 0 : 1)
+      exit(try (options.wantsCheck ? check(options) : run(options)) ? 0 : 1)
     } catch {
       Output.writeError("cloudsync-planted: \(error)\n")
       exit(error is UsageError ? 2 : 1)
@@ -30,13 +30,31 @@ struct Planted {
     }
   }
 
+  /// Answers whether every fault fits the code.
+  private static func check(_ options: Options) throws -> Bool {
+    let root = URL(fileURLWithPath: options.root)
+    var isWell = true
+    for fault in Catalogue.all {
+      do {
+        for path in Set(fault.edits.map(\.path)).sorted() {
+          let data = try Data(contentsOf: root.appendingPathComponent(path))
+          _ = try Planter([fault]).planted(String(decoding: data, as: UTF8.self), at: path)
+        }
+      } catch {
+        isWell = false
+        print("\(fault.name): \(error)")
+      }
+    }
+    return isWell
+  }
+
   /// Answers whether every fault was found and no healthy world broke a promise.
   private static func run(_ options: Options) throws -> Bool {
     let faults = Catalogue.all
     let chosen = faults.indices.filter {
       options.names.isEmpty || options.names.contains(faults[$0].name)
     }
-    let programs = try build(faults, options)
+    let programs = try build(faults, products(of: chosen.map { faults[$0] }), options)
     let field = Field(options, programs: programs)
     let jobs = chosen.map { (number: $0 + 1, programmes: faults[$0].programmes) }
     let verdicts = field.run(jobs, seeds: options.seeds) { index, verdicts in
@@ -51,9 +69,13 @@ struct Planted {
     return sum(up: verdicts, healthy)
   }
 
+  private static func products(of faults: [PlantedFault]) -> [String] {
+    Set(faults.flatMap { $0.programmes.map(\.product) }).sorted()
+  }
+
   /// Builds each simulator once with every fault in it.
   private static func build(
-    _ faults: [PlantedFault], _ options: Options
+    _ faults: [PlantedFault], _ products: [String], _ options: Options
   ) throws -> [String: URL] {
     let root = URL(fileURLWithPath: options.root)
     let folder =
@@ -62,7 +84,7 @@ struct Planted {
     let bed = SeedBed(root: root, folder: folder)
     try bed.plant(Planter(faults))
     var programs: [String: URL] = [:]
-    for product in Set(faults.flatMap { $0.programmes.map(\.product) }).sorted() {
+    for product in products {
       Output.writeError("building \(product) with \(faults.count) faults in it\n")
       programs[product] = try bed.build(product)
     }

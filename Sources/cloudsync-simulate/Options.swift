@@ -14,6 +14,8 @@ struct Options {
   var bug: PlantedBug?
   /// The one seed to run, instead of many.
   var seed: UInt64?
+  /// The one failing seed to make smaller.
+  var shrunkSeed: UInt64?
   /// Whether to end at the first violation, each world run once, one after the other.
   var endsAtViolation = false
   /// Whether to print everything that happens.
@@ -25,6 +27,7 @@ struct Options {
     usage: cloudsync-simulate [--seeds N] [--from S] [--jobs J] [--bug NAME]
            cloudsync-simulate --until-violation [--seeds N] [--from S] [--bug NAME]
            cloudsync-simulate --seed S [--trace] [--bug NAME]
+           cloudsync-simulate --shrink S [--bug NAME]
 
     Runs worlds of devices and one server with faults, each decided by its seed and run twice.
       --seeds N   how many seeds, 1 to 1,000,000,000 (1000)
@@ -33,6 +36,7 @@ struct Options {
       --until-violation  run the worlds once, one after the other, up to the first violation
       --seed S    one seed only
       --trace     print everything that happens in it
+      --shrink S  make this failing seed's world as small as it gets, and print it
       --bug NAME  build a fault in: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", "))
     Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
     """
@@ -46,6 +50,8 @@ struct Options {
       case "--from": first = try rest.takeNumber(for: argument, in: 0...UInt64(Int64.max))
       case "--jobs": jobs = try rest.takeNumber(for: argument, in: 1...256)
       case "--seed": seed = try rest.takeNumber(for: argument, in: 0...UInt64(Int64.max))
+      case "--shrink":
+        shrunkSeed = try rest.takeNumber(for: argument, in: 0...UInt64(Int64.max))
       case "--trace": wantsTrace = true
       case "--until-violation": endsAtViolation = true
       case "--help", "-h": wantsHelp = true

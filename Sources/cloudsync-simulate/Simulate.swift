@@ -21,6 +21,7 @@ struct Simulate {
   /// Answers whether every promise held.
   private static func run(_ options: Options) throws -> Bool {
     if let seed = options.seed { return replay(seed, options) }
+    if let seed = options.shrunkSeed { return shrink(seed, options) }
     if options.endsAtViolation { return runUntilViolation(options) }
     let fleet = Fleet(
       seeds: options.first..<options.first &+ UInt64(options.count), jobs: options.jobs,
@@ -43,6 +44,22 @@ struct Simulate {
       return false
     }
     return true
+  }
+
+  /// Makes a failing world small and prints all of it.
+  private static func shrink(_ seed: UInt64, _ options: Options) -> Bool {
+    guard let world = Simulation.shrink(seed: seed, bug: options.bug) else {
+      print("seed \(seed) breaks no promise")
+      return true
+    }
+    print(world.options)
+    print(world.tape)
+    for line in world.trace { print(line) }
+    print(world.violation)
+    print(
+      "\(world.steps.left) of \(world.steps.before) steps and \(world.choices.left) of "
+        + "\(world.choices.before) choices are left")
+    return false
   }
 
   private static func replay(_ seed: UInt64, _ options: Options) -> Bool {

@@ -23,13 +23,31 @@ package enum Simulation {
   package static func run(
     seed: UInt64, bug: PlantedBug? = nil, print: ((String) -> Void)? = nil
   ) -> Report {
+    run(
+      seed: seed, choices: SeededRandom(seed: seed), steps: stepsWithFaults, bug: bug,
+      print: print)
+  }
+
+  /// Runs a world whose choices come from anywhere.
+  ///
+  /// - Parameters:
+  ///   - steps: How many steps the phase with faults takes.
+  ///   - reductions: What is taken away from what the world is like.
+  ///   - inspect: Is shown the world at its end.
+  static func run(
+    seed: UInt64, choices: SeededRandom, steps: Int, reductions: [WorldReduction] = [],
+    bug: PlantedBug?, print: ((String) -> Void)? = nil, inspect: (World) -> Void = { _ in }
+  ) -> Report {
     let replay =
       "cloudsync-simulate --seed \(seed)" + (bug.map { " --bug \($0.rawValue)" } ?? "")
     do {
-      let world = try World(seed: seed, steps: stepsWithFaults, bug: bug, print: print)
+      let world = try World(
+        seed: seed, choices: choices, steps: steps, reductions: reductions, bug: bug,
+        print: print)
       defer { world.cloud.place.remove() }
       try world.run()
       world.trace.mix(world.now)
+      inspect(world)
       let violation = world.findings.found.first.map {
         Violation(
           seed: seed, step: $0.step, invariant: $0.invariant, message: $0.message, replay: replay)

@@ -13,9 +13,17 @@ extension Catalogue {
           "if core.isStopped, !PLANTED { return (nil, []) }")
       ]),
     PlantedFault(
-      "listens on", "A stopped engine goes on listening for pushes.", by: .stores("tabs"),
+      "event not awaited", "The engine goes on before the app has returned from an event.",
+      by: .stores("tabs"), .stores("ideas"),
       edits: [
-        .init(driverFile, "    observation?.stop()", "    if !PLANTED { observation?.stop() }")
+        .init(
+          driverFile,
+          "    await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: app.engine) }",
+          "    if PLANTED {\n      Task.detached {\n"
+            + "        await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: app.engine) }\n"
+            + "      }\n    } else {\n"
+            + "      await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: app.engine) }\n"
+            + "    }")
       ]),
     PlantedFault(
       "timer runs on", "A stopped engine's timers and requests go on.",
@@ -27,7 +35,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "failure without its record", "A failed save is not told, for its record is not at hand.",
-      by: .stores("tabs"), .stores("ideas"),
+      by: .stores("leaderboards"), .stores("results"), .stores("annotations"),
       edits: [
         .init(
           driverFile, "core.batch = batch?.recordsToSave ?? []",
@@ -48,8 +56,8 @@ extension Catalogue {
       edits: [
         .init(
           "Sources/CloudSync/Records/CKRecord+Saving.swift",
-          "changes: keys.sorted().map { RecordSave.Change",
-          "changes: (PLANTED ? keys.sorted().dropLast() : keys.sorted()[...]).map { RecordSave.Change"
+          "guard changes.count < keys.count else { return changes }",
+          "guard changes.count < keys.count else { return PLANTED ? changes.dropLast() : changes }"
         )
       ]),
   ]

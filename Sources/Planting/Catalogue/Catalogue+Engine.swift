@@ -88,12 +88,12 @@ extension Catalogue {
             + "      outbox.append(.didFetchZoneChanges(zone.id, error))\n    }")
       ]),
     PlantedFault(
-      "pages after a cancel", "A page that was not given yet is given after a cancellation.",
-      by: .machines,
+      "fetch without an end", "Who waits for a fetch that failed is never told.", by: .machines,
       edits: [
         .init(
-          calls, "      case .fetchedDatabaseChanges, .fetchedZoneChanges: return true",
-          "      case .fetchedDatabaseChanges, .fetchedZoneChanges: return !PLANTED")
+          "Sources/SyncMachine/SyncMachine+Fetch.swift",
+          "    finished.append((fetch.waiters,",
+          "    finished.append((PLANTED && fetch.failure != nil ? [] : fetch.waiters,")
       ]),
     PlantedFault(
       "changes of the old account", "What was pending stays after another account signed in.",

@@ -138,6 +138,7 @@ struct WorldCloud {
     if code.isRetriedByEngine, random.chance(0.5) { error.retryAfter = 1 }
     var split = SplitCall(call: call)
     split.error = error
+    split.waits = code.isRetriedByEngine && random.chance(0.5) ? [nil, 1, 20, 3] : [error.retryAfter]
     split.order = request
     request.save.removeAll { _ in random.chance(0.4) }
     request.delete.removeAll { _ in random.chance(0.4) }
@@ -149,6 +150,8 @@ struct WorldCloud {
   private struct SplitCall {
     var call: CloudCall
     var error: CloudError?
+    /// What the items' errors ask to wait, in turn.
+    var waits: [Double?] = [nil]
     var order: ModifyRecords?
 
     init(call: CloudCall) { self.call = call }
@@ -158,12 +161,19 @@ struct WorldCloud {
       guard let order, let error, case .recordsModified(let saved, let deleted) = reply else {
         return reply
       }
+      var held = 0
+      func refusal() -> CloudError {
+        var refusal = error
+        refusal.retryAfter = waits[held % waits.count]
+        held += 1
+        return refusal
+      }
       return .recordsModified(
         saved: order.save.map { save in
-          saved.first { $0.id == save.id } ?? ItemResult(id: save.id, .failure(error))
+          saved.first { $0.id == save.id } ?? ItemResult(id: save.id, .failure(refusal()))
         },
         deleted: order.delete.map { id in
-          deleted.first { $0.id == id } ?? ItemResult(id: id, .failure(error))
+          deleted.first { $0.id == id } ?? ItemResult(id: id, .failure(refusal()))
         })
     }
   }

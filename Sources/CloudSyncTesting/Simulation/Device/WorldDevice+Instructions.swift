@@ -85,6 +85,7 @@ extension WorldDevice {
       .willSendChanges:
       break
     }
+    appBeforeEvent = app
     withApp(at: now) { $0.handle(event) }
     switch event {
     case .stateUpdate: keep(&random)
@@ -129,6 +130,7 @@ extension WorldDevice {
 
   private func finish(_ callback: Callback, at now: Int) {
     self.callback = nil
+    appBeforeEvent = nil
     let moment = Moment(.milliseconds(now))
     switch callback {
     case .event:

@@ -27,6 +27,7 @@ extension WorldDevice {
     patience.restart(at: now)
     logBase = state
     log = []
+    beginFileLog(with: state)
     durableLog = 0
     app.sweep = nil
     machine.start(now: Moment(.milliseconds(now)))
@@ -41,6 +42,9 @@ extension WorldDevice {
   /// an older one too, as after a restore; otherwise the data as it is and a state no newer.
   func crash(_ random: inout SeededRandom) -> SyncState {
     let state = machine?.state ?? SyncState()
+    // An app that dies over an event may not have written down anything of it.
+    if let before = appBeforeEvent, persistence != .together, random.chance(0.5) { app = before }
+    appBeforeEvent = nil
     machine = nil
     callback = nil
     isRunnable = false
@@ -71,6 +75,7 @@ extension WorldDevice {
           "\(name): the state log gives another state than the machine had: "
             + restored.difference(from: state))
       }
+      if let kept = stateAfterPowerCut() { restored = kept }
       if let loss = ledger.loss(in: restored) { findings.report("I3", "\(name): \(loss)") }
       return restored
     }
@@ -105,7 +110,51 @@ extension WorldDevice {
       logBase = (try? SyncState(decoding: machine.state.encoded())) ?? SyncState()
       log = []
       durableLog = 0
+      withFileLog { try $0.replace(with: logBase) }
     }
+  }
+
+  // MARK: The log as a file
+
+  /// Keeps steps of the state.
+  func keepSteps(_ steps: [StateChange]) {
+    log += steps
+    withFileLog { try $0.append(steps) }
+  }
+
+  private func withFileLog<Value>(_ body: (DeviceLog) throws -> Value) -> Value? {
+    guard persistence == .stateLog, let fileLog else { return nil }
+    do { return try body(fileLog) } catch {
+      findings.report("I19", "\(name): the state log can't be used: \(error)")
+      return nil
+    }
+  }
+
+  /// The file holds what the device starts from, and goes on from there.
+  private func beginFileLog(with state: SyncState) {
+    withFileLog { file in
+      guard let kept = try file.open() else { return try file.replace(with: state) }
+      if !kept.agrees(with: state) {
+        findings.report(
+          "I18", "\(name): the state log begins with another state: "
+            + kept.difference(from: state))
+      }
+    }
+  }
+
+  /// What the file holds after the power went: every step that was appended.
+  private func stateAfterPowerCut() -> SyncState? {
+    withFileLog { file -> SyncState? in
+      var all = logBase
+      for change in log { all.apply(change) }
+      let kept = try file.afterPowerCut()
+      if kept?.agrees(with: all) != true {
+        findings.report(
+          "I18", "\(name): the state log lost what it had acknowledged: "
+            + (kept.map { $0.difference(from: all) } ?? "everything"))
+      }
+      return kept
+    } ?? nil
   }
 }
 

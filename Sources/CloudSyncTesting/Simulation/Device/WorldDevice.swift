@@ -35,6 +35,8 @@ final class WorldDevice {
   let emptyApp: AppModel
   var machine: SyncMachine?
   var callback: Callback?
+  /// What the app had before the event it is busy with.
+  var appBeforeEvent: AppModel?
   /// Whether the machine may have something to do at once.
   var isRunnable = false
   /// When the machine wants to be asked again, in milliseconds.
@@ -57,6 +59,8 @@ final class WorldDevice {
   var logBase = SyncState()
   var log: [StateChange] = []
   var durableLog = 0
+  /// The same as a file, in some worlds; every step is on its disk at once.
+  var fileLog: DeviceLog?
 
   /// What it starts from when it is off.
   var nextState = SyncState()
@@ -110,7 +114,7 @@ final class WorldDevice {
   func moved() {
     isRunnable = true
     // In place: the machine is large, and this runs after every move.
-    if persistence == .stateLog, let moved = machine?.takeJournal() { log += moved }
+    if persistence == .stateLog, let moved = machine?.takeJournal() { keepSteps(moved) }
     let transitions = machine?.transitions ?? []
     if !transitions.isEmpty { machine?.transitions.removeAll() }
     for transition in transitions where !Self.legalMoves.contains(transition) {

@@ -12,6 +12,7 @@ extension World {
 
   func heal() throws {
     isHealed = true
+    random.beginStep(isHealing: true)
     note("faults end")
     cloud.rates.unavailable = 0
     cloud.rates.throttled = 0

@@ -28,12 +28,14 @@ final class World {
   let print: ((String) -> Void)?
 
   init(
-    seed: UInt64, steps: Int, bug: PlantedBug?, print: ((String) -> Void)? = nil
+    seed: UInt64, choices: SeededRandom, steps: Int, reductions: [WorldReduction],
+    bug: PlantedBug?, print: ((String) -> Void)? = nil
   ) throws {
     self.seed = seed
     self.print = print
-    var random = SeededRandom(seed: seed)
-    let options = WorldOptions(&random, steps: steps)
+    var random = choices
+    var options = WorldOptions(&random, steps: steps)
+    for reduction in reductions { reduction.apply(to: &options) }
     var limits = CloudLimits()
     limits.itemsPerRequest = options.server.itemLimit
     limits.zoneChangesPage = options.server.zonePage
@@ -57,6 +59,7 @@ final class World {
       WorldDevice(number: $0, layout: layout, findings: findings, random: &random)
     }
     for device in devices {
+      if seed % 8 == 6 { device.fileLog = DeviceLog(seed: seed &+ UInt64(device.number) << 32) }
       device.plantedBugs = bug?.inDevices ?? []
       device.account = random.chance(0.9) ? 1 + random.below(options.accountCount) : nil
     }
@@ -83,6 +86,7 @@ final class World {
     steps += 1
     findings.step = steps
     trace.mix(now)
+    random.beginStep(isHealing: isHealed)
     if !isHealed, random.chance(options.actionRate) { return try act() }
     try advance()
   }
