@@ -69,6 +69,7 @@ public final class LoopbackServer: Sendable {
     delayClock: any Clock<Duration> = ContinuousClock(), identity: UInt64? = nil,
     limits: ServerLimits = ServerLimits(), taskExecutor: (any TaskExecutor)? = nil
   ) throws(ServerFileError) {
+    ServerFile.makePrivately(path: path)
     let storage = try ServerStorage.file(
       path: path, identity: identity ?? .random(in: 0...(.max)))
     try self.init(

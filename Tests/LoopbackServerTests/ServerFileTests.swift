@@ -110,6 +110,7 @@ func makeGoodFile(_ file: TemporaryFile) throws {
 
 @Suite("The server's file")
 struct ServerFileTests {
+  /// Proves I19.
   @Test(
     "A file that cannot be used is refused with a clear error and left as it is",
     arguments: BadFile.all)
@@ -200,6 +201,7 @@ struct ServerFileTests {
     try holder.close()
   }
 
+  /// Proves I20.
   @Test("No changed byte is ever read as something else", arguments: 0..<8)
   func damage(_ part: Int) throws {
     let file = try TemporaryFile()

@@ -58,6 +58,7 @@ struct RecordBytesTests {
     #expect(throws: ByteFormatError.self) { try read(bytes + [0]) }
   }
 
+  /// Proves I23.
   @Test("random bytes and damage in many places never trap")
   func noise() throws {
     var state: UInt64 = 42
