@@ -5,19 +5,25 @@ SWIFT ?= swift
 SEEDS ?= 20000
 STORE_SEEDS ?= 2000
 SOAK ?= 300
+TAPES ?= 5000
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
-.PHONY: help demo test check bench simulate simulate-stores soak siege sqlite format
+.PHONY: help demo test check bench bench-build simulate simulate-stores soak siege differential \
+  thread-sanitizer address-sanitizer sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
 	@echo 'make test      build everything and run all tests'
 	@echo 'make check     formatting, imports, then all tests'
-	@echo 'make bench     print what things cost, as ratios'
+	@echo 'make bench     print what things cost, as ratios, and plot them into Docs/Performance'
+	@echo 'make bench-build  print how long a clean build and all tests take'
 	@echo 'make simulate  run $(SEEDS) seeded worlds with faults (SEEDS=n for another number)'
 	@echo 'make simulate-stores  run the example stores in $(STORE_SEEDS) worlds each (STORE_SEEDS=n)'
 	@echo 'make soak      devices write for 5 minutes to a server that is killed every 10 s (SOAK=n s)'
 	@echo 'make siege     besiege the HTTP server with hostile and with slow clients'
+	@echo 'make differential  play $(TAPES) random tapes to a reference and three servers (TAPES=n)'
+	@echo 'make thread-sanitizer   all tests under the thread sanitizer (FILTER=name for some of them)'
+	@echo 'make address-sanitizer  all tests under the address sanitizer, leaks included'
 	@echo 'make format    format all Swift files'
 
 demo: sqlite
@@ -34,7 +40,19 @@ check: sqlite
 	$(SWIFT) test --disable-xctest
 
 bench: sqlite
-	$(SWIFT) run -c release cloudsync-bench
+	$(SWIFT) build -c release --product cloudsync-bench
+	"$$($(SWIFT) build -c release --show-bin-path)/cloudsync-bench" --write Docs/Performance
+
+# P18: a clean debug build of everything, and then all tests, in a folder of its own.
+bench-build: sqlite
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT INT TERM \
+	  && start=$$(date +%s) \
+	  && $(SWIFT) build --build-tests --scratch-path "$$folder" >/dev/null \
+	  && built=$$(date +%s) \
+	  && $(SWIFT) test --skip-build --disable-xctest --scratch-path "$$folder" >/dev/null \
+	  && tested=$$(date +%s) \
+	  && echo "P18  clean debug build    $$((built - start)) s  bar 180 s" \
+	  && echo "P18  whole test suite     $$((tested - built)) s  bar 300 s"
 
 simulate: sqlite
 	$(SWIFT) run -c release cloudsync-simulate --seeds $(SEEDS)
@@ -49,6 +67,12 @@ siege: sqlite
 	$(SWIFT) run -c release cloudsync-siege hostile
 	$(SWIFT) run -c release cloudsync-siege hostile --storage file
 	$(SWIFT) run -c release cloudsync-siege slow
+
+differential: sqlite
+	$(SWIFT) run -c release cloudsync-differential --tapes $(TAPES)
+
+thread-sanitizer address-sanitizer: sqlite
+	.ci/sanitize $(@:-sanitizer=) $(FILTER)
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples

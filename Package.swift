@@ -45,6 +45,12 @@ func tests(
     swiftSettings: strict)
 }
 
+/// What reads bytes from outside, and is fuzzed.
+let fuzzed: [Target.Dependency] = [
+  "LoopbackHTTP", "LoopbackServer", "CloudSync", "WebServices", "SyncMachine", "CloudMachine",
+  "CloudProtocol", "Records",
+]
+
 let package = Package(
   name: "swift-cloud-sync",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -108,6 +114,12 @@ let package = Package(
       "cloudsync-soak",
       ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
     tool(
+      "cloudsync-differential",
+      [
+        "CloudSyncTesting", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol",
+        "Records", "CommandLineKit",
+      ]),
+    tool(
       "cloudsync-siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
 
     tool("cloudsync-planted", ["Planting", "CommandLineKit"]),
@@ -165,6 +177,7 @@ let package = Package(
       "TransportTests",
       [
         "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "CloudProtocol", "Records",
+        "cloudsync-differential",
       ]),
     tests(
       "SimulationTests",
@@ -184,6 +197,7 @@ let package = Package(
         "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore", "SyncSupport",
       ],
       exclude: ["__Snapshots__"]),
+    tests("FuzzTests", fuzzed),
     tests("HouseTests", []),
   ],
   swiftLanguageModes: [.v6]
@@ -211,3 +225,13 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]),
   ]
 #endif
+
+if Context.environment["CLOUDSYNC_FUZZ"] == "1" {
+  // The fuzzer needs flags that only a command line may give (`make fuzz` does), so it is there on
+  // demand: the folder of the tests that replay its corpora, with libFuzzer in place of the tests.
+  package.targets.removeAll { $0.name == "FuzzTests" }
+  package.targets.append(
+    .executableTarget(
+      name: "cloudsync-fuzz", dependencies: fuzzed, path: "Tests/FuzzTests",
+      exclude: ["ReplayTests.swift"], swiftSettings: strict + [.define("CLOUDSYNC_FUZZ")]))
+}

@@ -106,7 +106,9 @@ package enum StorageChange: Hashable, Sendable {
   /// Forgets a deleted zone.
   case removeZone(ZoneID, in: DatabaseID)
   /// Adds or replaces a record, or puts a tombstone in its place.
-  case putRecord(RecordRow, in: DatabaseID)
+  ///
+  /// In a box, since a change is handed on several times and a row is many values.
+  indirect case putRecord(RecordRow, in: DatabaseID)
   /// Forgets all records and tombstones of a zone.
   case removeRecords(of: ZoneID, in: DatabaseID)
   /// Forgets the tombstones of a zone up to a sequence number, that one included.

@@ -14,7 +14,7 @@ struct MemoryRecords {
 
   private var slots: [Slot] = []
   private var positions: [String: Int] = [:]
-  /// The names of the live records of each type.
+  /// The names of the live records of each type that somebody asked for by type.
   private var namesByType: [String: SortedNames] = [:]
 
   /// Whether there are neither records nor tombstones.
@@ -65,8 +65,21 @@ struct MemoryRecords {
   }
 
   /// The live rows of one type by name, those after `name`, at most `limit`.
-  func rows(ofType type: String, after name: String?, limit: Int) -> [RecordRow] {
-    (namesByType[type]?.names(after: name, limit: limit) ?? []).compactMap { self[$0] }
+  ///
+  /// The first call for a type looks at all rows.
+  mutating func rows(ofType type: String, after name: String?, limit: Int) -> [RecordRow] {
+    if namesByType[type] == nil { namesByType[type] = names(ofType: type) }
+    return (namesByType[type] ?? SortedNames()).names(after: name, limit: limit).compactMap {
+      self[$0]
+    }
+  }
+
+  private func names(ofType type: String) -> SortedNames {
+    var names = SortedNames()
+    for slot in slots where slot.row?.type == type && slot.row?.record != nil {
+      if let name = slot.row?.id.name { names.insert(name) }
+    }
+    return names
   }
 
   private mutating func index(_ row: RecordRow, insteadOf old: RecordRow?) {
@@ -74,7 +87,7 @@ struct MemoryRecords {
     let after = row.record == nil ? nil : row.type
     guard before != after else { return }
     if let before { namesByType[before]?.remove(row.id.name) }
-    if let after { namesByType[after, default: SortedNames()].insert(row.id.name) }
+    if let after { namesByType[after]?.insert(row.id.name) }
   }
 
   /// Forgets the tombstones up to `sequence`.

@@ -28,10 +28,8 @@ extension MemoryStorage.State {
     case .removeZone(let zone, let database):
       databases[database]?.remove(zone)
     case .putRecord(let row, let database):
-      replaceFiles(
-        of: databases[database]?.zones[row.id.zone]?.records[row.id.name]?.record,
-        with: row.record)
-      databases[database, default: MemoryDatabase()].put(row)
+      let old = databases[database, default: MemoryDatabase()].put(row)
+      replaceFiles(of: old?.record, with: row.record)
     case .removeRecords(let zone, let database):
       for record in databases[database]?.zones[zone]?.records.live ?? [] {
         replaceFiles(of: record, with: nil)
@@ -57,13 +55,15 @@ extension MemoryStorage.State {
 }
 
 extension MemoryDatabase {
-  mutating func put(_ row: RecordRow) {
+  /// Puts `row` in the place of an earlier one, which is returned.
+  mutating func put(_ row: RecordRow) -> RecordRow? {
     let old = zones[row.id.zone, default: MemoryZone()].records.put(row)
     if let record = old?.record { unlink(record) }
-    guard let record = row.record else { return }
+    guard let record = row.record else { return old }
     for link in record.links {
       links[link.target, default: []].insert(RecordLink(holder: record.id, kind: link.kind))
     }
+    return old
   }
 
   mutating func remove(_ zone: ZoneID) {

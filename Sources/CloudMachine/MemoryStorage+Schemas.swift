@@ -47,7 +47,8 @@ extension MemoryStorage {
   package func records(
     ofType type: String, in zone: ZoneID, of database: DatabaseID, after name: String?, limit: Int
   ) throws -> [RecordRow] {
-    current.databases[database]?.zones[zone]?.records
+    applyCommitted()
+    return state.databases[database]?.zones[zone]?.records
       .rows(ofType: type, after: name, limit: limit) ?? []
   }
 }

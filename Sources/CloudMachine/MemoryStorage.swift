@@ -25,7 +25,7 @@ package final class MemoryStorage: CloudStorage {
     var device: String
   }
 
-  private var state: State
+  var state: State
   /// Changes committed in the running transaction that nobody has looked at yet.
   private var unapplied: [StorageChange] = []
   private var isInTransaction = false
@@ -85,11 +85,16 @@ package final class MemoryStorage: CloudStorage {
   /// Keeping the old one for a rollback makes the next write copy, so it is done only when a
   /// transaction reads after it committed.
   var current: State {
-    if unapplied.isEmpty { return state }
+    applyCommitted()
+    return state
+  }
+
+  /// Brings `state` to what was committed.
+  func applyCommitted() {
+    if unapplied.isEmpty { return }
     if before == nil { before = state }
     for change in unapplied { state.apply(change) }
     unapplied = []
-    return state
   }
 }
 

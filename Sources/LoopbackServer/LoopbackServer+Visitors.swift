@@ -16,10 +16,7 @@ extension LoopbackServer {
   /// - Throws: `invalidArguments` when nobody can be called so, `networkFailure` after the server
   ///   was closed.
   package func user(of account: String) throws(CloudError) -> UserID {
-    try room.inspect { machine, storage in
-      try storage.account(named: account)?.user
-        ?? machine.createAccount(account, in: storage).user
-    }
+    try room.user(of: account)
   }
 
   /// How much the server takes at once.

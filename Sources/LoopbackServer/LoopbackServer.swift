@@ -1,6 +1,8 @@
+import CloudMachine
 import CloudProtocol
 import Foundation
 public import Records
+package import SQLite
 import Synchronization
 
 /// A cloud in this process: accounts, containers, databases, change feeds, pushes, and every
@@ -64,6 +66,32 @@ public final class LoopbackServer: Sendable {
   ) throws(ServerFileError) {
     let storage = try ServerStorage.file(
       path: path, identity: identity ?? .random(in: 0...(.max)))
+    try self.init(
+      path: path, storage: storage, clock: clock, delayClock: delayClock, limits: limits)
+  }
+
+  /// Opens or makes the server kept in a file of `fileSystem`, as `init(path:)` does in one of the
+  /// system's.
+  ///
+  /// - Parameters:
+  ///   - path: The file's name on the disk of `fileSystem`.
+  ///   - identity: The number a new file gets, from which its secret follows too.
+  package convenience init(
+    path: String, fileSystem: SQLiteFileSystem, identity: UInt64,
+    clock: @escaping @Sendable () -> Timestamp = LoopbackServer.systemTime,
+    delayClock: any Clock<Duration> = ContinuousClock(), limits: ServerLimits = ServerLimits()
+  ) throws(ServerFileError) {
+    let storage = try ServerStorage.file(
+      path: path, identity: identity, secret: StorageSecret(guessableFrom: identity),
+      fileSystem: fileSystem)
+    try self.init(
+      path: path, storage: storage, clock: clock, delayClock: delayClock, limits: limits)
+  }
+
+  private convenience init(
+    path: String, storage: sending any CloudStorage, clock: @escaping @Sendable () -> Timestamp,
+    delayClock: any Clock<Duration>, limits: ServerLimits
+  ) throws(ServerFileError) {
     let room = MachineRoom(storage: storage, limits: limits)
     do { try room.learnPositions() } catch {
       room.close()

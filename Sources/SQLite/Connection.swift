@@ -18,6 +18,8 @@ package final class Connection {
   package let path: String
 
   private var handle: OpaquePointer?
+  /// Lives for as long as the connection does.
+  private let fileSystem: SQLiteFileSystem?
   private var statements: [String: Statement] = [:]
 
   /// Opens the file at `path`; an empty path or `:memory:` gives a database of its own.
@@ -26,17 +28,20 @@ package final class Connection {
   /// - Parameters:
   ///   - busyMilliseconds: how long a statement waits for other connections before it fails with
   ///     `busy`, 0 or more.
-  package init(path: String, mode: Mode = .create, busyMilliseconds: Int32 = 10_000)
-    throws(SQLiteError)
-  {
+  ///   - fileSystem: where the file is; `nil` for the system's files.
+  package init(
+    path: String, mode: Mode = .create, busyMilliseconds: Int32 = 10_000,
+    fileSystem: SQLiteFileSystem? = nil
+  ) throws(SQLiteError) {
     self.path = path
+    self.fileSystem = fileSystem
     let flags =
       switch mode {
       case .readOnly: SQLITE_OPEN_READONLY
       case .readWrite: SQLITE_OPEN_READWRITE
       case .create: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
-    let result = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
+    let result = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, fileSystem?.name)
     guard result == SQLITE_OK, let handle else {
       let error = Connection.error(handle, result, sql: nil)
       sqlite3_close_v2(handle)

@@ -5,7 +5,6 @@ import Foundation
 import LoopbackHTTP
 import LoopbackServer
 import Records
-import SQLite
 import Synchronization
 
 /// What a server over HTTP costs.
@@ -13,67 +12,10 @@ enum WebBenchmarks {
   private static let container = "iCloud.bench"
   private static let zone = ZoneID(name: "Notes")
 
-  /// A small lookup against the same sockets answering a constant; records up and down over HTTP
-  /// into SQLite against bare inserts of the same bytes.
+  /// P14 and P15: from one save to another device, and a small lookup against the same sockets
+  /// answering a constant.
   static func all() -> [Benchmark] {
-    [lookup(), PushBenchmark.latency()] + [10_000, 100_000].flatMap { [up($0), down($0)] }
-  }
-
-  /// A server on a file of its own, behind HTTP, with one device.
-  private final class Place: Sendable {
-    let folder: TemporaryFolder
-    let server: LoopbackServer
-    let web: LoopbackWebServer
-    let transport: WebServicesTransport
-
-    init() throws {
-      folder = try TemporaryFolder()
-      server = try LoopbackServer(path: folder.path("cloud.db"))
-      web = try LoopbackWebServer(server)
-      transport = WebServicesTransport(
-        url: URL(string: web.url), apiToken: web.apiToken(),
-        webAuthToken: try web.webAuthToken(for: "alice"), device: "bench")
-    }
-
-    deinit { server.close() }
-
-    func send(_ request: CloudRequest) async throws -> CloudReply {
-      try await transport.send(
-        CloudCall(
-          container: container, database: .private, requestID: UUID().uuidString,
-          request: request))
-    }
-
-    func upload(_ records: [RecordSave]) async throws {
-      _ = try await send(.modifyZones(ModifyZones(save: [zone])))
-      for start in stride(from: 0, to: records.count, by: 400) {
-        let batch = Array(records[start..<min(start + 400, records.count)])
-        guard
-          case .recordsModified(let saved, _) = try await send(
-            .modifyRecords(ModifyRecords(save: batch))),
-          saved.allSatisfy({ $0.error == nil })
-        else { throw ToolError("records were not saved") }
-      }
-    }
-
-    func download() async throws -> Int {
-      var token: ChangeToken?
-      var count = 0
-      while true {
-        let request = FetchZoneChanges(zone: zone, since: token, limit: 400)
-        guard case .zoneChanges(let page) = try await send(.fetchZoneChanges(request)) else {
-          throw ToolError("no page came")
-        }
-        count += page.modified.count
-        token = page.token
-        if !page.moreComing { return count }
-      }
-    }
-
-    func stop() async {
-      await web.stop()
-      server.close()
-    }
+    [PushBenchmark.latency(), lookup()]
   }
 
   private static func saves(_ count: Int) -> [RecordSave] {
@@ -92,8 +34,8 @@ enum WebBenchmarks {
 
   // MARK: Requests
 
-  private static let clients = 4
-  private static let requests = 500
+  private static let clients = 16
+  private static let requests = 200
 
   private final class Failures: Sendable {
     let count = Atomic<Int>(0)
@@ -123,9 +65,9 @@ enum WebBenchmarks {
 
   private static func lookup() -> Benchmark {
     Benchmark(
-      name: "look a small record up over HTTP", goal: nil,
+      name: "P15 look a small record up, 16 connections (0.6x of the rate)", goal: 1 / 0.6,
       subject: Side(
-        "lookup, 4 connections", operations: clients * requests,
+        "lookup", operations: clients * requests,
         setUp: {
           let server = LoopbackServer()
           let web = try LoopbackWebServer(server)
@@ -174,68 +116,6 @@ enum WebBenchmarks {
         + "content-length: \(body.utf8.count)\r\n\r\n\(body)").utf8)
   }
 
-  // MARK: Records
-
-  private static func up(_ count: Int) -> Benchmark {
-    let records = saves(count)
-    return Benchmark(
-      name: "\(count) records up over HTTP into SQLite", goal: nil,
-      subject: Side(
-        "400 a request", operations: count, setUp: { try Place() },
-        body: { place in
-          try await place.upload(records)
-          await place.stop()
-        }), reference: inserts(records), rounds: count > 10_000 ? 1 : 5)
-  }
-
-  private static func down(_ count: Int) -> Benchmark {
-    let records = saves(count)
-    return Benchmark(
-      name: "\(count) records down over HTTP from SQLite", goal: nil,
-      subject: Side(
-        "pages of the server's size", operations: count,
-        setUp: {
-          let place = try Place()
-          try await place.upload(records)
-          return place
-        },
-        body: { place in
-          guard try await place.download() == count else { throw ToolError("some are missing") }
-          await place.stop()
-        }), reference: inserts(records), rounds: count > 10_000 ? 1 : 5)
-  }
-
-  /// The same bytes into a bare table, 400 rows a transaction, each on the disk when it ends.
-  private static func inserts(_ records: [RecordSave]) -> Side {
-    let rows = records.map { save -> (String, [UInt8]) in
-      var writer = ByteWriter()
-      writer.write(
-        Record(
-          id: save.id, type: save.type,
-          fields: Fields(
-            save.changes.compactMap { change in
-              change.field.map { Fields.Element(key: change.key, field: $0) }
-            })))
-      return (save.id.name, writer.bytes)
-    }
-    return Side(
-      "bare SQLite inserts", operations: records.count, setUp: { try TemporaryFolder() },
-      body: { folder in
-        let connection = try Connection(path: folder.path("raw.db"))
-        try connection.useWriteAheadLog()
-        try connection.execute(
-          "CREATE TABLE rows (name TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT")
-        for start in stride(from: 0, to: rows.count, by: 400) {
-          try connection.transaction {
-            for row in rows[start..<min(start + 400, rows.count)] {
-              try connection.run(
-                "INSERT INTO rows (name, body) VALUES (?, ?)", [.text(row.0), .blob(row.1)])
-            }
-          }
-        }
-        try connection.close()
-      })
-  }
 }
 
 /// A folder that goes when nobody holds it.

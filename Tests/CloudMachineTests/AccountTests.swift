@@ -15,6 +15,7 @@ struct AccountTests {
     .modifySubscriptions(ModifySubscriptions()),
   ]
 
+  /// Proves CS-52, SC-10, SC-11.
   @Test(
     "noAccount, accountTemporarilyAvailable, restricted, unknown: one answer to everything private")
   func states() throws {

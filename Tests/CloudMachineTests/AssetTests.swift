@@ -33,6 +33,7 @@ struct AssetTests {
     try world.storage.assetContent(checksum) != nil
   }
 
+  /// Proves SC-59.
   @Test("basics: kept by content hash, without receipt or path; replacing it yields a new asset")
   func basics() throws {
     let world = try World()
@@ -57,6 +58,7 @@ struct AssetTests {
     #expect(try AssetTests.download(world, "a", empty.checksum, key: "none") == "content 0")
   }
 
+  /// Proves CS-40.
   @Test("a save needs the receipt of an upload for just this field, unless the record has the file")
   func receipts() throws {
     let world = try World()
@@ -104,6 +106,7 @@ struct AssetTests {
     #expect(try AssetTests.download(world, "f", second.checksum, key: "files") == "content 1")
   }
 
+  /// Proves CS-41.
   @Test("a file is read by whoever may read its record")
   func reading() throws {
     let world = try World()
@@ -128,6 +131,7 @@ struct AssetTests {
         == "! notAuthenticated")
   }
 
+  /// Proves CS-43, CS-135.
   @Test("limits: size of a file, names, and the account's quota")
   func limits() throws {
     var limits = CloudLimits()
@@ -157,6 +161,7 @@ struct AssetTests {
     #expect(try world.modify([fresh("b", ["file": .asset(asset)])]) == "+b ok")
   }
 
+  /// Proves CS-39, CS-40.
   @Test("content goes with the last record or receipt that names it")
   func collecting() throws {
     let world = try World()
@@ -209,6 +214,7 @@ struct AssetTests {
     #expect(try world.modify([fresh("a", ["file": .asset(first)])]) == "+a ok")
   }
 
+  /// Proves CS-39.
   @Test(
     "random saves, deletions and time leave exactly the content that is named", arguments: 1...8)
   func counting(_ seed: UInt64) throws {

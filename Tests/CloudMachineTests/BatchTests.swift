@@ -164,7 +164,8 @@ struct BatchTests {
     return world
   }
 
-  /// Proves CE-66, CE-67.
+  /// Proves CE-66, CE-67, CS-119, CS-125, CS-128, CS-129, CS-130, SC-3, SC-5, SC-6, SC-8, SC-15.
+  /// Proves SC-23, SC-24, SC-67, WS-26, WS-44.
   @Test("one request, atomic and not", arguments: stories)
   func story(_ story: Story) throws {
     for isAtomic in [true, false] {
@@ -183,7 +184,7 @@ struct BatchTests {
     }
   }
 
-  /// Proves CE-66, CE-98.
+  /// Proves CE-66, CE-98, CS-119, CS-126, SC-4, SC-7.
   @Test("saveInUnknownZone, deleteRecordInUnknownZone; each zone is a batch of its own")
   func zones() throws {
     let second = ZoneID(name: "Y")
@@ -201,6 +202,7 @@ struct BatchTests {
     #expect(try world.names(zone: second) == ["c"])
   }
 
+  /// Proves CS-126.
   @Test("the default zone is never atomic, and keeps references too")
   func defaultZone() throws {
     let world = try World()
@@ -217,6 +219,7 @@ struct BatchTests {
     #expect(try world.names(zone: zone) == ["a", "c", "d"])
   }
 
+  /// Proves CS-128.
   @Test("a deleted record is in the feed as a deletion, those drawn along too")
   func cascadeInFeed() throws {
     let world = try BatchTests.world()
@@ -227,6 +230,7 @@ struct BatchTests {
     #expect(page.deleted.allSatisfy { $0.type == "Note" })
   }
 
+  /// Proves CS-132.
   @Test("at most 750 owning references to one target")
   func owningReferences() throws {
     var limits = CloudLimits()
@@ -242,7 +246,7 @@ struct BatchTests {
     #expect(try world.modify([fresh("d", owners: ["t"])]) == "+d ok")
   }
 
-  /// Proves CE-67.
+  /// Proves CE-67, CS-130, CS-131.
   @Test("references stay in their zone, and a reference without action may dangle")
   func otherReferences() throws {
     let second = ZoneID(name: "Y")

@@ -7,6 +7,7 @@ import Testing
 ///
 /// Source: cloudkit-surface 2.6.
 struct DatabaseTests {
+  /// Proves CS-31, CS-32, CS-33, SC-9, SC-161.
   @Test("zones: saving again is fine, the default zone is always there, deleteUnknownZone")
   func zones() throws {
     let world = try World(zones: [])
@@ -35,6 +36,7 @@ struct DatabaseTests {
     #expect(try world.storage.database(world.database)?.byteCount == 0)
   }
 
+  /// Proves SC-1, SC-2.
   @Test("fetchRecordInUnknownZone, fetchUnknownRecord; answers in the order asked")
   func reading() throws {
     let world = try World()
@@ -50,6 +52,7 @@ struct DatabaseTests {
     #expect(records.first?.value?.fields == ["m": .int64(1)])
   }
 
+  /// Proves CS-141, CS-147, CS-148, CS-172, SC-159, SC-161.
   @Test(
     "purged, reset and deleted zones stay distinct (I21)", arguments: ZoneDeletionReason.allCases)
   func deletions(reason: ZoneDeletionReason) throws {
@@ -99,6 +102,7 @@ struct DatabaseTests {
     }
   }
 
+  /// Proves CS-34, WS-67.
   @Test("the public database: one zone, everyone reads, creators write, nothing is encrypted")
   func publicDatabase() throws {
     let world = try World()

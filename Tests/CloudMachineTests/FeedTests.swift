@@ -7,7 +7,7 @@ import Testing
 ///
 /// Source: cloudkit-surface 2.5; invariants I8, I9, I10.
 struct FeedTests {
-  /// Proves CE-43.
+  /// Proves CE-43, CS-142, CS-143, SC-149.
   @Test("each changed record once, as it is now, own writes too; deletions with their type")
   func feed() throws {
     let world = try World()
@@ -28,6 +28,7 @@ struct FeedTests {
     #expect(try world.page(first.token).words == "a, c, b, -d")
   }
 
+  /// Proves CS-144, SC-148.
   @Test("a first fetch hears only of deletions of what its device made, or while it goes on")
   func firstFetch() throws {
     let world = try World()
@@ -47,6 +48,7 @@ struct FeedTests {
     #expect(try world.page(two.token, limit: 2, as: third).words == "-r5")
   }
 
+  /// Proves CS-48, CS-145, SC-114, SC-150, WS-58.
   @Test(
     "testMoreComing: pages of every size hold everything once, also when records change between")
   func paging() throws {
@@ -76,6 +78,7 @@ struct FeedTests {
     #expect(rest.modified.suffix(2).allSatisfy { $0.fields["n"]?.value == .int64(1) })
   }
 
+  /// Proves CS-145.
   @Test("pages end by bytes too, and the fields asked for are the fields given")
   func pageSize() throws {
     var limits = CloudLimits()
@@ -95,6 +98,7 @@ struct FeedTests {
         == "! invalidArguments")
   }
 
+  /// Proves CS-140.
   @Test("no feed in the public database, the default zone and zones that are not there")
   func noFeed() throws {
     let world = try World()
@@ -113,6 +117,7 @@ struct FeedTests {
     #expect(try world.say(request, in: .shared) == "")
   }
 
+  /// Proves CS-141.
   @Test("the database feed: zones that came, changed or went, oldest change first")
   func databaseFeed() throws {
     let world = try World(zones: [])

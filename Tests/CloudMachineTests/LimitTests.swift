@@ -7,7 +7,20 @@ import Testing
 ///
 /// Source: cloudkit-surface 2.4.
 struct LimitTests {
-  /// Proves CE-64.
+  /// Proves CS-134, CS-135, WS-58.
+  @Test("without another word the limits are those that are published")
+  func defaults() {
+    let limits = CloudLimits()
+    #expect(limits.itemsPerRequest == 400 && limits.requestBytes == 2 << 20)
+    #expect(limits.recordBytes == 1 << 20 && limits.assetBytes == 50 << 20)
+    #expect(limits.zoneChangesPage == 200 && limits.databaseChangesPage == 200)
+    #expect(limits.queryPage == 100 && limits.queryPageMaximum == 200)
+    #expect(limits.nameLength == 255 && limits.keyLength == 255)
+    #expect(limits.owningReferences == 750 && limits.shareParticipants == 100)
+    #expect(limits.subscriptionKeys == 3 && limits.throttle == nil)
+  }
+
+  /// Proves CE-64, CS-134, SC-16, SC-17, SC-151.
   @Test("limitExceeded_modifyRecords, records_limitExceeded: 400 items are taken, 401 are not")
   func items() throws {
     let world = try World()
@@ -24,7 +37,7 @@ struct LimitTests {
     #expect(try world.say(.modifyZones(ModifyZones(save: zones))) == "! limitExceeded")
   }
 
-  /// Proves CE-64.
+  /// Proves CE-64, CS-134.
   @Test("2 MB a request, 1 MB a record as stored, to the byte")
   func bytes() throws {
     let world = try World()
@@ -42,6 +55,7 @@ struct LimitTests {
     #expect(try world.modify([growing], policy: .changedKeys) == "+a limitExceeded")
   }
 
+  /// Proves CS-27, CS-28, CS-29, CS-30, SC-38.
   @Test("invalidRecordName; names of zones, record types and keys")
   func names() throws {
     let world = try World()
@@ -79,6 +93,7 @@ struct LimitTests {
     }
   }
 
+  /// Proves CS-15.
   @Test("values: lists hold one kind, references are never encrypted")
   func values() throws {
     let world = try World()
@@ -103,6 +118,7 @@ struct LimitTests {
     }
   }
 
+  /// Proves CS-127.
   @Test("the same record twice in one request fails the call")
   func duplicates() throws {
     let world = try World()
@@ -117,6 +133,7 @@ struct LimitTests {
         == "! invalidArguments")
   }
 
+  /// Proves CS-133, CS-137.
   @Test("quota: item by item, only for what grows, and none of it in a failed atomic zone")
   func quota() throws {
     let world = try World()

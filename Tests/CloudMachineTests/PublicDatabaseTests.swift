@@ -89,6 +89,7 @@ struct PublicDatabaseTests {
       creator: "user", other: "user"),
   ]
 
+  /// Proves CS-150, CS-151, SC-157.
   @Test("what each may do", arguments: cases)
   func permissions(_ one: Case) throws {
     for (caller, expected) in [
@@ -102,6 +103,7 @@ struct PublicDatabaseTests {
     }
   }
 
+  /// Proves CS-152.
   @Test("the account's own quota is not what it counts against")
   func quota() throws {
     let world = try World()

@@ -17,6 +17,7 @@ struct QueryPagingTests {
     return world
   }
 
+  /// Proves CS-48, CS-85, SC-150, WS-46.
   @Test("pages hold 100 when nothing is asked and 200 at most")
   func limits() throws {
     let world = try QueryPagingTests.world(records: 450)
@@ -33,6 +34,7 @@ struct QueryPagingTests {
     }
   }
 
+  /// Proves CS-85.
   @Test("a page ends early when its records are large, and none is lost")
   func bytes() throws {
     var limits = CloudLimits()
@@ -51,6 +53,7 @@ struct QueryPagingTests {
     }
   }
 
+  /// Proves CS-84, CS-85.
   @Test("what changes between two pages repeats and skips nothing else", arguments: 1...12)
   func changes(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -83,6 +86,7 @@ struct QueryPagingTests {
     #expect(Set(counted) == untouched && counted.count == untouched.count, "seed \(seed)")
   }
 
+  /// Proves CS-86, WS-47.
   @Test("a cursor is good for its own query, zone, database and account only, and never damaged")
   func foreign() throws {
     let world = try QueryPagingTests.world(records: 10)

@@ -76,6 +76,7 @@ struct QueryRefusalTests {
     }
   }
 
+  /// Proves CS-80.
   @Test("types that can't be queried, limits, cursors of others")
   func requests() throws {
     let world = try QueryRefusalTests.world()
@@ -92,6 +93,7 @@ struct QueryRefusalTests {
         == "! accountTemporarilyUnavailable")
   }
 
+  /// Proves CS-82, WS-51.
   @Test("indexes are asked for only where an administrator says so")
   func indexes() throws {
     let world = try QueryRefusalTests.world()

@@ -47,6 +47,7 @@ struct QuerySubscriptionTests {
     }.joined(separator: ", ")
   }
 
+  /// Proves CS-103.
   @Test("one push for each subscription and record that matches, by what happened to it")
   func firing() throws {
     let second = ZoneID(name: "Y")
@@ -100,6 +101,7 @@ struct QuerySubscriptionTests {
       "another user's database")
   }
 
+  /// Proves CS-94.
   @Test("a subscription that fires once is gone after its first push")
   func once() throws {
     typealias Tests = QuerySubscriptionTests
@@ -153,6 +155,7 @@ struct QuerySubscriptionTests {
     #expect(try told(after: latest) == [])
   }
 
+  /// Proves CS-96.
   @Test("in the public database everybody's subscriptions fire")
   func everybody() throws {
     typealias Tests = QuerySubscriptionTests
@@ -173,6 +176,7 @@ struct QuerySubscriptionTests {
     #expect(try Tests.fired(world, ModifyRecords(save: [fresh("z")])) == "", "private is another")
   }
 
+  /// Proves CS-98.
   @Test("a push carries up to three plain fields, long texts cut short, the rest left out")
   func fields() throws {
     typealias Tests = QuerySubscriptionTests
@@ -197,6 +201,7 @@ struct QuerySubscriptionTests {
     #expect(gone.first?.push.query?.fields["n"]?.value == .int64(4), "as it was")
   }
 
+  /// Proves CS-92, CS-136.
   @Test("a query subscription needs a reason to fire, a query that makes sense, and its zone")
   func refusals() throws {
     typealias Tests = QuerySubscriptionTests

@@ -41,6 +41,7 @@ struct QueryTests {
     return world
   }
 
+  /// Proves CS-74, CS-78.
   @Test("comparators of single values do as documented; a negation lets through the rest")
   func singleValues() throws {
     let world = try QueryTests.items()
@@ -93,6 +94,7 @@ struct QueryTests {
     #expect(try world.find() == "a b c d")
   }
 
+  /// Proves CS-76, CS-77.
   @Test("each comparator of lists and places does the same")
   func listsAndPlaces() throws {
     let world = try QueryTests.items()
@@ -132,6 +134,7 @@ struct QueryTests {
     }
   }
 
+  /// Proves CS-75.
   @Test("words: without case, diacritics and stop words, across fields or in one")
   func tokens() throws {
     let world = try World()
@@ -168,6 +171,7 @@ struct QueryTests {
     }
   }
 
+  /// Proves CS-79.
   @Test("what the system knows of a record can be asked and sorted by")
   func systemFields() throws {
     let world = try World()
@@ -200,6 +204,7 @@ struct QueryTests {
       try world.find([], [by("___parent"), by("___recordID", ascending: false)]) == "p late c")
   }
 
+  /// Proves CS-83.
   @Test("order: several levels, without case, nothing first, by distance, and at last by ID")
   func sorting() throws {
     let world = try QueryTests.items()
@@ -221,6 +226,7 @@ struct QueryTests {
     }
   }
 
+  /// Proves CS-81.
   @Test("zones: one, all of a private database, the public default zone; and only wanted fields")
   func zones() throws {
     let second = ZoneID(name: "Y")

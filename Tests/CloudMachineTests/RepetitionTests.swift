@@ -7,6 +7,7 @@ import Testing
 ///
 /// Invariant I7; cloudkit-surface 2.8.
 struct RepetitionTests {
+  /// Proves CS-139.
   @Test("a repeated mutation is answered as before and changes nothing, also much later")
   func repeated() throws {
     let world = try World()
@@ -39,6 +40,7 @@ struct RepetitionTests {
     #expect(try world.stored("a")?.fields["n"]?.value == .int64(5))
   }
 
+  /// Proves CS-139.
   @Test("receipts are one device's and one user's, are bounded, and fit their request")
   func receipts() throws {
     var limits = CloudLimits()
@@ -69,6 +71,7 @@ struct RepetitionTests {
     #expect(try save("f", "9") == "+f ok")
   }
 
+  /// Proves CS-171.
   @Test("throttling: first serviceUnavailable, then requestRateLimited, then in again")
   func throttling() throws {
     var limits = CloudLimits()

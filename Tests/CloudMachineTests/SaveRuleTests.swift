@@ -8,6 +8,7 @@ struct SaveRuleTests {
   enum Existing: CaseIterable { case never, live, deleted }
   enum Tag: CaseIterable { case none, current, stale, foreign }
 
+  /// Proves CS-27, CS-112, CS-114, CS-115, CS-116, CS-117, SC-152.
   @Test(
     "save policy x stored record x tag",
     arguments: SavePolicy.allCases, Existing.allCases)
@@ -53,7 +54,7 @@ struct SaveRuleTests {
     }
   }
 
-  /// Proves CE-29.
+  /// Proves CE-29, CS-113, SC-36.
   @Test(
     "createTagLocallyThenCreateSameTagRemotely: serverRecordChanged carries the server record"
   )
@@ -69,6 +70,7 @@ struct SaveRuleTests {
     #expect(try world.stored("a")?.fields["n"]?.value == .int64(1))
   }
 
+  /// Proves CS-111, SC-12, SC-41, SC-43, SC-153.
   @Test(
     """
     insertUpdateDelete, remoteServerRecordUpdateWithOldRecord, saveRecordThatWasPreviouslyDeleted
@@ -104,6 +106,7 @@ struct SaveRuleTests {
     #expect(try world.names().isEmpty)
   }
 
+  /// Proves CS-13, CS-120, WS-34.
   @Test(
     "fields: set, clear, replace, none; an empty save is a new version"
   )
@@ -123,6 +126,7 @@ struct SaveRuleTests {
     #expect(try world.modify([other]) == "+a invalidArguments")
   }
 
+  /// Proves CS-110, SC-153.
   @Test("times rise by a millisecond at least, whatever the clock does; tags are never used twice")
   func timesAndTags() throws {
     let world = try World()
@@ -144,6 +148,7 @@ struct SaveRuleTests {
     #expect(last.secondsSinceReferenceDate == 900_000_000)
   }
 
+  /// Proves SC-18.
   @Test(
     "mutating record returned from modifyRecords does not mutate database"
   )

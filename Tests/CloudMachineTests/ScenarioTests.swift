@@ -5,7 +5,7 @@ import Testing
 
 /// Cases of several requests by two devices; the server's part of the named scenarios.
 struct ScenarioTests {
-  /// Proves CE-28, CE-74.
+  /// Proves CE-28, CE-74, CS-125, SC-23, SC-24.
   @Test("editConflictAndNewRecord, editConflictAndDeleteRecord: the merged retry lands everything")
   func conflictThenMerge() throws {
     let world = try World()
@@ -26,6 +26,7 @@ struct ScenarioTests {
     #expect(try world.names() == ["a", "new"])
   }
 
+  /// Proves SC-35, SC-37, SC-132.
   @Test(
     "createTagRemotelyThenCreateSameTagLocally, renamePrimaryKey, testDeleteItemAndReaddAtSameUUID")
   func sameName() throws {
@@ -47,6 +48,7 @@ struct ScenarioTests {
     #expect(try world.stored("tag")?.fields == ["n": .int64(3)], "nothing of its earlier life")
   }
 
+  /// Proves SC-69, SC-70, SC-71.
   @Test(
     "deleteList_RemoteAddsReminderToList, and its variation; moveReminderToList_RemoteDeletesList")
   func parents() throws {
@@ -68,6 +70,7 @@ struct ScenarioTests {
     #expect(try world.stored("three")?.parent == id("other"), "an edit keeps the parent")
   }
 
+  /// Proves SC-45.
   @Test("cascadingDeletionOrder: a graph of three levels goes in any order, 100 times over")
   func graph() throws {
     var generator = SeededGenerator(seed: 100)
@@ -116,6 +119,7 @@ struct ScenarioTests {
     #expect(try world.page().modified == [try #require(stored)])
   }
 
+  /// Proves SC-118, SC-135.
   @Test(
     "testRecoverFromBadChangeTag, testRecoverFromCloudKitOldChangeToken"
   )

@@ -15,6 +15,7 @@ struct SchemaTests {
     return save
   }
 
+  /// Proves CS-121.
   @Test("a field keeps the kind of its first save, in all zones and for all users")
   func kinds() throws {
     let world = try World()
@@ -53,6 +54,7 @@ struct SchemaTests {
       "the other world has a schema of its own")
   }
 
+  /// Proves CS-122.
   @Test("an empty list can't make a field; what fails brings nothing")
   func failures() throws {
     let world = try World()
@@ -71,6 +73,7 @@ struct SchemaTests {
     #expect(try world.modify([SchemaTests.save("b", .string(""))]) == "+b ok")
   }
 
+  /// Proves SC-80.
   @Test("oldSchemaUpdatesNewSchemaRecord: fields that only newer clients know stay")
   func unknownFields() throws {
     let world = try World()
@@ -81,6 +84,7 @@ struct SchemaTests {
     #expect(try world.stored("a")?.fields == ["old": .int64(2), "new": .string("x")])
   }
 
+  /// Proves CS-123, CS-124.
   @Test("once deployed, production takes no new types and fields until deployed again")
   func production() throws {
     let world = try World()

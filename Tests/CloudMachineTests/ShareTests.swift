@@ -7,6 +7,7 @@ import Testing
 ///
 /// Source: cloudkit-surface 2.7.
 struct ShareTests {
+  /// Proves CS-153, CS-155, SC-98.
   @Test("share: share and root are saved together, the hierarchy shows the share, others don't")
   func making() throws {
     let world = try World()
@@ -162,6 +163,7 @@ struct ShareTests {
     },
   ]
 
+  /// Proves CS-118, CS-136, CS-154, CS-155, SC-99, WS-77.
   @Test("what can be shared", arguments: rules)
   func rule(_ rule: Rule) throws {
     let world = try World()
@@ -170,6 +172,7 @@ struct ShareTests {
     #expect(try world.modify(try rule.save(world)) == rule.expected)
   }
 
+  /// Proves CS-151.
   @Test("nothing is shared in the public database")
   func publicDatabase() throws {
     let world = try World()
@@ -177,6 +180,7 @@ struct ShareTests {
     #expect(try world.modify(saves, in: .public) == "+S badDatabase, +r ok")
   }
 
+  /// Proves CS-156, CS-160, CS-161, SC-14, SC-101, SC-160.
   @Test(
     """
     deletingShareOwnedByCurrentUserDeletesShareAndDoesNotDeleteAssociatedData, \
@@ -206,6 +210,7 @@ struct ShareTests {
     #expect(try Set([url, other.url(), other.url("T")]).count == 3)
   }
 
+  /// Proves CS-157.
   @Test("open and closed: who stays, who goes")
   func opening() throws {
     let world = try World()
@@ -253,6 +258,7 @@ struct ShareTests {
     #expect(try world.accept(as: world.guest) == "! notAuthenticated")
   }
 
+  /// Proves CS-163, SC-19.
   @Test(
     """
     resolving: what can be known before joining; \
@@ -297,6 +303,7 @@ struct ShareTests {
     #expect(own.permission == .readWrite && own.acceptance == .accepted)
   }
 
+  /// Proves CS-166.
   @Test("people are found by address, number and name, and seen as they let themselves be seen")
   func people() throws {
     let world = try World()

@@ -8,6 +8,7 @@ import Testing
 ///
 /// A failure names its seed; `SharingRun(seed:)` replays it.
 struct SharedDatabaseModelTests {
+  /// Proves CS-169, SC-158.
   @Test("300 seeds: every replica built from feeds is what the oracle says, and nothing leaks")
   func model() throws {
     var counts = [0, 0, 0, 0]

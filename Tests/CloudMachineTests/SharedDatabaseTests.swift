@@ -27,6 +27,7 @@ struct SharedDatabaseTests {
     try world.modify(save, delete: delete, policy: policy, as: world.stranger, in: .shared)
   }
 
+  /// Proves CS-34, CS-158, CS-169, SC-102, SC-158, WS-81.
   @Test("acceptShare: the zone appears with what is shared of it, and nothing else")
   func accepting() throws {
     let world = try shared()
@@ -66,6 +67,7 @@ struct SharedDatabaseTests {
     #expect(try world.page(token).words == "")
   }
 
+  /// Proves CS-159, CS-160.
   @Test(
     "every feed tells the share again when somebody joins or leaves, and the owner who did what")
   func ownersView() throws {
@@ -180,6 +182,7 @@ struct SharedDatabaseTests {
     },
   ]
 
+  /// Proves CS-161, CS-162, CS-169, SC-13, SC-88, SC-94, SC-96, SC-97, SC-103.
   @Test("what visitors may do", arguments: asks)
   func permissions(_ ask: Ask) throws {
     for (permission, expected) in [
@@ -196,6 +199,7 @@ struct SharedDatabaseTests {
     }
   }
 
+  /// Proves CS-34, WS-67.
   @Test("the zone itself: not made, not found without a share, left by deleting it")
   func zones() throws {
     let world = try shared()
@@ -214,6 +218,7 @@ struct SharedDatabaseTests {
     #expect(try zones(ModifyZones(delete: [world.visited])) == "-Z zoneNotFound")
   }
 
+  /// Proves CS-167.
   @Test(
     "administrators manage the others, but neither the owner nor each other")
   func administrators() throws {
@@ -236,6 +241,7 @@ struct SharedDatabaseTests {
     #expect(try save { $0.participants[1].role = .privateUser } == "+S permissionFailure")
   }
 
+  /// Proves CS-153.
   @Test("a whole zone: everything is seen and may be written, also without a parent")
   func zoneWide() throws {
     let world = try World()
@@ -322,7 +328,7 @@ struct SharedDatabaseTests {
     var testDescription: String { rawValue }
   }
 
-  /// Proves CE-110.
+  /// Proves CE-110, CS-168, SC-104.
   @Test("syncDeletedRootSharedRecord_CurrentUserNotOwner, and other ends", arguments: End.allCases)
   func ends(_ end: End) throws {
     let world = try shared()
@@ -480,6 +486,7 @@ struct SharedDatabaseTests {
     #expect(try world.storage.database(world.database(of: world.bob))?.byteCount == 0)
   }
 
+  /// Proves SC-105.
   @Test("movesChildRecordFromPrivateParentToSharedParent, and back")
   func moving() throws {
     let world = try shared()
@@ -493,6 +500,7 @@ struct SharedDatabaseTests {
     #expect(try world.stored("item") == nil)
   }
 
+  /// Proves CS-81, WS-53.
   @Test("queries in the shared database find what is seen, name the zone, and page")
   func queries() throws {
     let world = try shared()

@@ -13,6 +13,7 @@ struct SubscriptionTests {
         query: Query(recordType: "Note"), zone: zone, options: .firesOnRecordCreation))
   }
 
+  /// Proves CS-91, CS-92.
   @Test("what may be subscribed to where")
   func kinds() throws {
     let world = try World()
@@ -45,6 +46,7 @@ struct SubscriptionTests {
         == "+n invalidArguments, +w invalidArguments, + invalidArguments")
   }
 
+  /// Proves CS-96, CS-97, WS-69.
   @Test("saving, replacing, listing and deleting; each user has their own, also in public")
   func storing() throws {
     let world = try World()
@@ -71,6 +73,7 @@ struct SubscriptionTests {
     }
   }
 
+  /// Proves CS-93, CS-95.
   @Test("one push for each subscription that matches and request, to all other devices")
   func pushes() throws {
     let second = ZoneID(name: "Y")

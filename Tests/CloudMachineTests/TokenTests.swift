@@ -45,6 +45,7 @@ struct TokenTests {
     }
   }
 
+  /// Proves CS-35, CS-148, WS-61.
   @Test(
     "a token of another feed is refused: account, container, environment, zone, kind, storage, life"
   )
@@ -90,6 +91,7 @@ struct TokenTests {
     #expect(try world.page().words == "")
   }
 
+  /// Proves CS-146, SC-148.
   @Test("expired tokens and trimmed tombstones: refetching works, page by page, and ends")
   func trimming() throws {
     let world = try World()
@@ -124,6 +126,7 @@ struct TokenTests {
     #expect(try world.page(try world.page().token).words == "")
   }
 
+  /// Proves CS-146.
   @Test("the database's tokens expire and its deletions are forgotten")
   func databaseTrimming() throws {
     let world = try World(zones: [World.zone, ZoneID(name: "Y")])

@@ -18,6 +18,7 @@ struct DeviceTests {
     #expect(cloud.clock.date.timeIntervalSince1970 == 1_767_225_660)
   }
 
+  /// Proves SC-155.
   @Test("Every scripted fault does what its line says")
   func faults() async throws {
     let cloud = SimulatedCloud()

@@ -113,6 +113,7 @@ struct ArchiveAppleTests {
     }
   }
 
+  /// Proves CS-19.
   @Test("system fields: ID, type, tag, dates, users, parent and share are read")
   func systemFields() throws {
     var builder = Builder()
@@ -150,6 +151,7 @@ struct ArchiveAppleTests {
       try NSKeyedUnarchiver.unarchivedObject(ofClass: CKRecord.self, from: data))
   }
 
+  /// Proves CS-19.
   @Test("a whole record: values, changed names and what the server had")
   func wholeRecord() throws {
     var builder = Builder()
@@ -172,6 +174,7 @@ struct ArchiveAppleTests {
     #expect(ancestor["count"] as? Int == 3)
   }
 
+  /// Proves CS-19.
   @Test("IDs, zones, references and tokens as root objects")
   func others() throws {
     func read<Object: NSObject & NSSecureCoding>(
@@ -200,6 +203,7 @@ struct ArchiveAppleTests {
     #expect(zone?.zoneID == zoneID && zone?.capabilities.contains(.zoneWideSharing) == true)
   }
 
+  /// Proves CS-20.
   @Test("a part that is missing, dangling or of another kind is left out or makes the record nil")
   func damage() throws {
     var builder = Builder()

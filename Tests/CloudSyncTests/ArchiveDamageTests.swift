@@ -6,6 +6,7 @@ import Testing
 
 @Suite("Archives: damage in the keyed archive around our bytes")
 struct ArchiveDamageTests {
+  /// Proves CS-20.
   @Test("a wrong bit in a record's bytes, or a cut anywhere in its archive, gives nil or an error")
   func bits() throws {
     let record = CKRecord(
@@ -40,6 +41,7 @@ struct ArchiveDamageTests {
     try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
   }
 
+  /// Proves CS-20.
   @Test("a root object that is damaged or of another class is an error, not a trap")
   func roots() throws {
     let token = CKServerChangeToken(ChangeToken(bytes: [1, 2, 3]))

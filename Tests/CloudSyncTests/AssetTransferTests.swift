@@ -31,7 +31,7 @@ struct AssetTransferTests {
 
   private func remove() { try? FileManager.default.removeItem(at: folder) }
 
-  /// Proves CE-109.
+  /// Proves CE-109, CS-38, SC-59, SC-60.
   @Test("basics, receiveUpdatedAsset: content arrives in fresh files; unchanged files stay at home")
   func basics() async throws {
     defer { remove() }
@@ -67,6 +67,7 @@ struct AssetTransferTests {
     #expect(try bare[record.recordID]?.get().allKeys() == ["title"])
   }
 
+  /// Proves CS-149.
   @Test("A file that was read can go into another record, and a query and a feed bring files")
   func copies() async throws {
     defer { remove() }
@@ -89,6 +90,7 @@ struct AssetTransferTests {
     #expect(images == ["shared", "shared"])
   }
 
+  /// Proves CS-36, CS-42, CS-49.
   @Test("A file that is missing or unreadable fails its record; atomically, its zone")
   func missing() async throws {
     defer { remove() }

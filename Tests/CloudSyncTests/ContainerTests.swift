@@ -7,6 +7,7 @@ import Testing
 
 @Suite("Containers")
 struct ContainerTests {
+  /// Proves CS-50.
   @Test("the databases are always the same objects")
   func databases() {
     let container = CKContainer(identifier: "iCloud.test")
@@ -18,6 +19,7 @@ struct ContainerTests {
     #expect(CKContainer.default() === CKContainer.default())
   }
 
+  /// Proves CS-51.
   @Test("the account status follows the server's answer")
   func accountStatus() async throws {
     let table: [(CloudError.Code?, CKAccountStatus)] = [
@@ -76,6 +78,7 @@ struct ContainerTests {
     #expect(Set(transport.calls.map(\.requestID)).count == 2, "request IDs differ")
   }
 
+  /// Proves CS-53.
   @Test("an account change is posted, and listening ends with the container")
   func accountChanged() async {
     let transport = ScriptedTransport { (_) throws(CloudError) in .currentUser(UserID("_me")) }

@@ -58,6 +58,7 @@ struct DatabaseTests {
     }
   }
 
+  /// Proves CS-45, CS-46.
   @Test("fetches: one record, several, and single errors")
   func fetchRecords() async throws {
     let transport = records()
@@ -82,6 +83,7 @@ struct DatabaseTests {
     #expect(fetch.fields == .none)
   }
 
+  /// Proves CS-45, CS-49, CS-107.
   @Test("saves: what is sent, what becomes of the object, and conflicts")
   func saveRecords() async throws {
     let transport = records()
@@ -110,6 +112,7 @@ struct DatabaseTests {
     #expect(await code { try await database.save(busy) } == .serverRecordChanged)
   }
 
+  /// Proves CS-68.
   @Test("what is wrong by itself is refused before anything is sent")
   func clientChecks() async throws {
     let transport = records()
@@ -152,6 +155,7 @@ struct DatabaseTests {
     #expect(await code { _ = try await down.allRecordZones() } == .serviceUnavailable)
   }
 
+  /// Proves CS-32.
   @Test("zones: save, fetch, delete, single errors")
   func zones() async throws {
     let transport = ScriptedTransport { (request) throws(CloudError) in
@@ -249,6 +253,7 @@ struct DatabaseTests {
     #expect(try await database.deleteSubscription(withID: "d") == "d")
   }
 
+  /// Proves CS-44.
   @Test("completion handlers say the same as the async calls")
   func completionHandlers() async throws {
     let database = database(records())

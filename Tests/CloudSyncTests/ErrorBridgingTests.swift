@@ -16,6 +16,7 @@ struct ErrorBridgingTests {
     }
   }
 
+  /// Proves CS-104.
   @Test("an NSError of the domain is caught and cast as CKError; others are not")
   func castBack() {
     func error(_ domain: String, _ code: Int) -> NSError {
@@ -35,6 +36,7 @@ struct ErrorBridgingTests {
     #expect((error(CKErrorDomain, 7) as? CKError)?.retryAfterSeconds == 2.5)
   }
 
+  /// Proves CS-108.
   @Test("partial errors in Foundation's types are read too")
   func partialErrors() {
     let id = CKRecord.ID(recordName: "n")
@@ -52,6 +54,7 @@ struct ErrorBridgingTests {
     }
   }
 
+  /// Proves CS-106.
   @Test("every code has a sentence of its own, and an own text goes first")
   func sentences() {
     let texts = CKError.Code.allCases.map { CKError($0).localizedDescription }

@@ -23,6 +23,7 @@ struct ErrorTests {
     }
   }
 
+  /// Proves CS-104.
   @Test("errors are caught by code, by type and by cast")
   func catching() {
     let table: [(any Error, String)] = [
@@ -35,6 +36,7 @@ struct ErrorTests {
     #expect((error as? CKError)?.code == .zoneBusy)
   }
 
+  /// Proves CS-3, CS-106.
   @Test("every code has CloudKit's number and goes there and back")
   func codes() {
     #expect(CKError.Code.allCases.map(\.rawValue) == Array(1...37))
@@ -44,6 +46,7 @@ struct ErrorTests {
     }
   }
 
+  /// Proves CS-104, CS-108.
   @Test("as NSError: domain, code, text and userInfo")
   func bridging() {
     let error = CKError(CloudError(.zoneBusy, "The zone Z is busy.", retryAfter: 1.5))
@@ -59,6 +62,7 @@ struct ErrorTests {
     #expect(CKError(.internalError).localizedDescription.contains("CKErrorDomain"))
   }
 
+  /// Proves CS-107, SC-154.
   @Test("a conflict carries the server's record, the client's and their ancestor")
   func conflict() {
     let id = RecordID(name: "n", zone: .default)
@@ -81,6 +85,7 @@ struct ErrorTests {
     #expect(insert.ancestorRecord == nil && insert.clientRecord === new)
   }
 
+  /// Proves CS-108.
   @Test("a partial failure tells by ID; the reset flag is kept")
   func details() {
     let id = CKRecord.ID(recordName: "n")
@@ -94,6 +99,7 @@ struct ErrorTests {
     #expect(CKError(.zoneNotFound).userInfo[CKErrorUserDidResetEncryptedDataKey] == nil)
   }
 
+  /// Proves CS-109.
   @Test("errors can be compared and kept in sets")
   func hashing() {
     let busy = CKError(CloudError(.zoneBusy, "m", retryAfter: 1))

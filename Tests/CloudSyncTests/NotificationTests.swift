@@ -13,6 +13,7 @@ struct NotificationTests {
     ]
   }
 
+  /// Proves CS-100, CS-101.
   @Test("a push gives an object of the subclass that fits")
   func subclasses() throws {
     let details: [String: Any] = [
@@ -48,6 +49,7 @@ struct NotificationTests {
     #expect((zone as? CKRecordZoneNotification)?.recordZoneID == zoneID)
   }
 
+  /// Proves CS-100.
   @Test("what is no push of CloudKit gives nil; odd parts are left out")
   func foreign() {
     let table: [[AnyHashable: Any]] = [
@@ -65,6 +67,7 @@ struct NotificationTests {
     #expect((odd as? CKQueryNotification)?.databaseScope == .private)
   }
 
+  /// Proves CS-101.
   @Test("the push this library makes for a query is read back, with its fields to the bit")
   func queryForm() throws {
     let record = RecordID(name: "r", zone: ZoneID(name: "Z", owner: "_o"))
@@ -88,6 +91,7 @@ struct NotificationTests {
     }
   }
 
+  /// Proves CS-101.
   @Test("the push this library makes is read back")
   func ownForm() throws {
     let zone = ZoneID(name: "Z", owner: "_o")

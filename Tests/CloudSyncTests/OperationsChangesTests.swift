@@ -221,6 +221,7 @@ struct OperationsChangesTests {
     return operation
   }
 
+  /// Proves CS-56, CS-60, CS-61, CS-62.
   @Test("what the blocks are told", arguments: stories)
   func blocks(_ story: OperationStory) async throws { try await story.check() }
 

@@ -119,6 +119,7 @@ struct OperationsFetchTests {
     },
   ]
 
+  /// Proves CS-46, CS-50, CS-55.
   @Test("what the blocks are told", arguments: stories)
   func blocks(_ story: OperationStory) async throws { try await story.check() }
 }

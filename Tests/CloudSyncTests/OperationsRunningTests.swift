@@ -201,9 +201,11 @@ struct OperationsRunningTests {
     },
   ]
 
+  /// Proves CS-6, CS-63, CS-64, CS-65, CS-67.
   @Test("stories", arguments: stories)
   func runs(_ story: OperationStory) async throws { try await story.check() }
 
+  /// Proves CS-66.
   @Test("settings: the operation's own beat the group's, those beat the usual ones")
   func precedence() async throws {
     let group = CKOperationGroup()
@@ -226,6 +228,7 @@ struct OperationsRunningTests {
     #expect(operation.allowsCellularAccess && operation.configuration != nil)
   }
 
+  /// Proves CS-54.
   @Test("configuredWith: what is added there takes its settings, unless it has its own")
   func configuredWith() async throws {
     let world = try await OperationsWorld()
@@ -270,6 +273,7 @@ struct OperationsRunningTests {
     deinit { gone.resume() }
   }
 
+  /// Proves CS-70.
   @Test("an operation and what its blocks hold go when it is done", .timeLimit(.minutes(10)))
   func nothingStays() async throws {
     let world = try await OperationsWorld()

@@ -9,6 +9,7 @@ struct PredicateTests {
     PredicateFixture.records.filter { predicate.evaluate(with: $0) }.map(\.recordID.recordName)
   }
 
+  /// Proves CS-71.
   @Test("every predicate that queries take filters records as the same said by hand")
   func local() {
     #expect(PredicateQueryCases.all.count >= 60)
@@ -18,6 +19,7 @@ struct PredicateTests {
     }
   }
 
+  /// Proves CS-71.
   @Test("as a query's filters it finds the same records")
   func converted() throws {
     for one in PredicateQueryCases.all {
@@ -43,6 +45,7 @@ struct PredicateTests {
     }
   }
 
+  /// Proves CS-73.
   @Test("what queries refuse still filters on the device")
   func localOnly() {
     for (one, _) in PredicateLocalCases.all {
@@ -51,6 +54,7 @@ struct PredicateTests {
     }
   }
 
+  /// Proves CS-72, CS-80.
   @Test("each refused form is invalidArguments with a sentence that names the part, not values")
   func refused() {
     for (one, sentence) in PredicateLocalCases.all {
@@ -76,6 +80,7 @@ struct PredicateTests {
     }
   }
 
+  /// Proves CS-89.
   @Test("a format that cannot be read is never true, and queries say where the mistake is")
   func syntax() {
     let table: [(format: String, arguments: [Any], position: Int, reason: String)] = [
@@ -110,6 +115,7 @@ struct PredicateTests {
     }
   }
 
+  /// Proves CS-90.
   @Test("the predicates of Foundation mean what they say, alone and in compounds")
   func foundation() throws {
     let red = NSPredicate(format: "tags CONTAINS 'red'")
@@ -131,6 +137,7 @@ struct PredicateTests {
         .count == 1)
   }
 
+  /// Proves CS-73.
   @Test("dictionaries, plain values, variables and lists of texts are filtered, too")
   func otherObjects() {
     let table: [(NSPredicate, Any?, Bool)] = [

@@ -73,6 +73,7 @@ struct PredicateTextTests {
     }
   }
 
+  /// Proves CS-88.
   @Test("random predicates are evaluated, summed up, archived and converted without a trap")
   func evaluated() throws {
     var generator = Generator(state: 7)
@@ -85,6 +86,7 @@ struct PredicateTextTests {
     }
   }
 
+  /// Proves CS-88.
   @Test("random garbage, and good formats with pieces cut or changed, never trap")
   func garbage() {
     var generator = Generator(state: 99)

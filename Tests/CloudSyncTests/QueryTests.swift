@@ -22,6 +22,7 @@ struct QueryTests {
     return query
   }
 
+  /// Proves CS-87.
   @Test("a copy and an archive ask the same, and a change to one leaves the other alone")
   func copies() throws {
     let query = query()
@@ -40,6 +41,7 @@ struct QueryTests {
     }
   }
 
+  /// Proves CS-83.
   @Test("sort descriptors become sorts, and those without a field's name are refused")
   func sorts() throws {
     let query = query()
@@ -67,6 +69,7 @@ struct QueryTests {
     }
   }
 
+  /// Proves CS-83.
   @Test("descriptors sort records on the device, by number, date, text, place and missing last")
   func sorting() {
     let records = PredicateFixture.records

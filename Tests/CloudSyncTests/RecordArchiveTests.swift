@@ -30,6 +30,7 @@ struct RecordArchiveTests {
     return archiver.encodedData
   }
 
+  /// Proves CS-16, CS-17.
   @Test("system fields: everything but the fields comes back, and nothing is changed")
   func systemFieldsRoundTrip() throws {
     let record = full()
@@ -46,6 +47,7 @@ struct RecordArchiveTests {
     #expect(decoded.pendingSave().changes.map(\.key) == ["text"])
   }
 
+  /// Proves CS-18.
   @Test("a whole record comes back with its unsaved changes")
   func wholeRoundTrip() throws {
     let record = full()
@@ -60,6 +62,7 @@ struct RecordArchiveTests {
     #expect(decoded.ancestor?.value == record.ancestor?.value)
   }
 
+  /// Proves CS-35.
   @Test("every other class comes back equal, also inside collections")
   func otherClasses() throws {
     let zoneID = CKRecordZone.ID(zoneName: "Z", ownerName: "_o")
@@ -90,6 +93,7 @@ struct RecordArchiveTests {
     #expect((decoded as? [String: CKServerChangeToken])?["a"] == token)
   }
 
+  /// Proves CS-102.
   @Test("subscriptions come back with all their settings")
   func subscriptions() throws {
     let zoneID = CKRecordZone.ID(zoneName: "Z", ownerName: "_o")
@@ -112,6 +116,7 @@ struct RecordArchiveTests {
     #expect(database.subscriptionType == .database && database.notificationInfo == nil)
   }
 
+  /// Proves CS-20.
   @Test("a damaged archive gives nil, wherever the damage is")
   func damage() throws {
     for isWhole in [true, false] {

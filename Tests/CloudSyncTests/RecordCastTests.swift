@@ -11,6 +11,7 @@ struct RecordCastTests {
     return record["k"]
   }
 
+  /// Proves CS-9.
   @Test("a number is read as every number type that can hold it")
   func numbers() {
     let three: [any CKRecordValueProtocol] = [
@@ -62,6 +63,7 @@ struct RecordCastTests {
     #expect(stored(["a", "b"] as NSArray) as? [String] == ["a", "b"])
   }
 
+  /// Proves CS-24.
   @Test("key-value coding reads properties and takes wrapped nils")
   func keyValueCoding() {
     let record = CKRecord(recordType: "T", recordID: .init(recordName: "n"))

@@ -17,6 +17,7 @@ struct RecordChangeTests {
         modified: stamp))
   }
 
+  /// Proves CS-7, CS-14.
   @Test("a new record has nothing of the server; a fetched one has no changed keys")
   func systemFields() {
     let new = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n"))
@@ -32,6 +33,7 @@ struct RecordChangeTests {
     #expect(old.modificationDate == Date(timeIntervalSinceReferenceDate: 10.5))
   }
 
+  /// Proves CS-13, CS-14.
   @Test("changed keys: set, set again, removed; a removed key stays changed")
   func changedKeys() {
     let record = fetched()
@@ -50,6 +52,7 @@ struct RecordChangeTests {
       ])
   }
 
+  /// Proves CS-115.
   @Test("all-keys saves send every field, and clear the ones removed here")
   func allKeys() {
     let record = fetched()
@@ -60,6 +63,7 @@ struct RecordChangeTests {
     #expect(record.pendingSave(policy: .changedKeys).changes == [.init(key: "a", field: nil)])
   }
 
+  /// Proves CS-22.
   @Test("the parent is sent when it was touched, and its removal too")
   func parent() {
     let record = fetched()
@@ -75,6 +79,7 @@ struct RecordChangeTests {
     #expect(fetched().pendingSave(policy: .allKeys).parent == .keep)
   }
 
+  /// Proves CS-15.
   @Test("encrypted and plain fields share their names, but not their view")
   func encrypted() {
     let record = fetched()
@@ -116,6 +121,7 @@ struct RecordChangeTests {
     #expect(record.pendingSave().parent == .set(nil), "a parent removed meanwhile stays removed")
   }
 
+  /// Proves CS-12, CS-21.
   @Test("copies are apart and equal; records compare by identity")
   func copies() throws {
     let record = fetched()
@@ -127,6 +133,7 @@ struct RecordChangeTests {
     #expect(record["b"] as? Int == 2)
   }
 
+  /// Proves CS-23, CS-24.
   @Test("key-value coding, iteration and tokens")
   func keyValueCoding() {
     let record = fetched([:])
@@ -140,6 +147,7 @@ struct RecordChangeTests {
     #expect(record.allTokens() == ["two", "words", "cafe", "uber", "den", "tisch"])
   }
 
+  /// Proves CS-21, CS-32.
   @Test("IDs, zone IDs and references work as dictionary keys; zones compare by identity")
   func hashing() {
     func zone() -> CKRecordZone.ID { CKRecordZone.ID(zoneName: "Z", ownerName: "_o") }
@@ -158,6 +166,7 @@ struct RecordChangeTests {
     #expect(CKRecordZone.ID().zoneName == CKRecordZone.ID.defaultZoneName)
   }
 
+  /// Proves CS-26.
   @Test("descriptions name the record and its fields, never its contents")
   func descriptions() {
     let record = fetched(["title": .string("hidden")])

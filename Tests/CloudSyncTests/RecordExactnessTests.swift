@@ -66,6 +66,7 @@ struct RecordExactnessTests {
     return faults
   }
 
+  /// Proves CS-25.
   @Test("values come back to the bit from the object, a copy, an archive and another device")
   func values() async throws {
     let server = LoopbackServer()
@@ -99,6 +100,7 @@ struct RecordExactnessTests {
     }
   }
 
+  /// Proves SC-42.
   @Test("the modification date grows with each save and stays exact in an archive")
   func modificationDates() async throws {
     // A clock that stands still: the server must still tell the saves apart.

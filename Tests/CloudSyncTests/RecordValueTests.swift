@@ -11,6 +11,7 @@ struct RecordValueTests {
     return record
   }
 
+  /// Proves CS-8.
   @Test("every kind of value becomes the right kind of field")
   func kinds() {
     let location = CLLocation(latitude: 1.5, longitude: -2.5)
@@ -55,6 +56,7 @@ struct RecordValueTests {
     }
   }
 
+  /// Proves CS-9.
   @Test("numbers can be cast to every number type that holds them, as with CloudKit")
   func numberCasts() {
     let one = stored(1)
@@ -79,6 +81,7 @@ struct RecordValueTests {
     #expect(typed == 1 && missing == nil && other == nil)
   }
 
+  /// Proves CS-12.
   @Test("values come back under the types apps read them with")
   func otherCasts() {
     let url = URL(fileURLWithPath: "/tmp/a file ü.bin")
@@ -122,6 +125,7 @@ struct RecordValueTests {
     #expect(typed == ["a"])
   }
 
+  /// Proves CS-25.
   @Test("texts, dates and numbers survive bit for bit")
   func exactness() {
     let texts = ["e\u{301}", "\u{e9}", "", "a\u{0}b", "👩‍👩‍👧", "\u{feff}x", "ﬀ", "\r\n"]
@@ -148,6 +152,7 @@ struct RecordValueTests {
     }
   }
 
+  /// Proves CS-11.
   @Test("field names follow the grammar")
   func keyRules() {
     let table: [(String, Bool)] = [
@@ -161,6 +166,7 @@ struct RecordValueTests {
     #expect(CKRecord(recordType: "Note")["not a key"] == nil, "reading any name is harmless")
   }
 
+  /// Proves CS-10, CS-11, CS-15, CS-22.
   @Test("a name that breaks the grammar, or a value of a strange type, stops the process")
   func misuse() async {
     await #expect(processExitsWith: .failure) {

@@ -16,6 +16,7 @@ struct SubscriptionTests {
     return subscription
   }
 
+  /// Proves CS-102.
   @Test("a query subscription keeps its parts, in copies and archives too")
   func parts() throws {
     let original = subscription(NSPredicate(value: true))

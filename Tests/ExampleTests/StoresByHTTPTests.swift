@@ -5,6 +5,7 @@ import Testing
 struct StoresByHTTPTests {
   private static let wordle = "Wordle 1,956 2/6*\n\n⬛🟨🟩🟨🟩\n🟩🟩🟩🟩🟩\n"
 
+  /// Proves SC-163.
   @Test("Two devices have the same in all three stores, and every kind of verb does its work")
   func journey() async throws {
     let (cloud, stores) = (try await ServerTool().serve(), try StoresTool())

@@ -35,6 +35,7 @@ struct DeviceTests {
     world.close()
   }
 
+  /// Proves CS-52, SC-10.
   @Test("accountTemporarilyAvailable: an account that is not ready, or restricted")
   func availability() async throws {
     let world = World()
@@ -50,6 +51,7 @@ struct DeviceTests {
     world.close()
   }
 
+  /// Proves CS-99.
   @Test("Offline: requests fail, an answer under way is lost, pushes wait and are merged")
   func offline() async throws {
     let world = World()

@@ -7,6 +7,7 @@ import Testing
 
 @Suite("Faults on demand")
 struct FaultTests {
+  /// Proves SC-155.
   @Test("The next requests in a scope fail with a code, and nothing is changed")
   func failing() async throws {
     let world = World()
@@ -35,6 +36,7 @@ struct FaultTests {
     world.close()
   }
 
+  /// Proves SC-155.
   @Test("A lost answer: the server changed, the client sees a failure, a repeat is answered")
   func lostAnswers() async throws {
     for code in [CloudError.Code.networkFailure, .serverResponseLost] {
@@ -52,6 +54,7 @@ struct FaultTests {
     }
   }
 
+  /// Proves SC-155.
   @Test("A delay takes the time of the injected clock, and no longer")
   func delays() async throws {
     let world = World()
@@ -77,6 +80,7 @@ struct FaultTests {
     world.close()
   }
 
+  /// Proves SC-155.
   @Test("Requests are held before and after the commit, and go on in order")
   func holding() async throws {
     let world = World()
@@ -143,6 +147,7 @@ struct FaultTests {
     world.close()
   }
 
+  /// Proves SC-155.
   @Test("Code runs between the commit and the answer, and may use the server itself")
   func between() async throws {
     let world = World()
@@ -161,6 +166,7 @@ struct FaultTests {
     world.close()
   }
 
+  /// Proves SC-155, SC-156.
   @Test("Pushes are dropped, held, released and forged")
   func pushes() async throws {
     let world = World()
@@ -185,6 +191,7 @@ struct FaultTests {
     world.close()
   }
 
+  /// Proves SC-156.
   @Test("Requests are logged and counted by kind and device, with their ends")
   func requestLog() async throws {
     let world = World()
@@ -232,6 +239,7 @@ struct FaultTests {
     world.close()
   }
 
+  /// Proves SC-155.
   @Test("The administrator's acts: zones, tokens, quota, limits; unknown accounts are an error")
   func administration() async throws {
     let world = World()

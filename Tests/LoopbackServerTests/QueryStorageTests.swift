@@ -183,7 +183,23 @@ struct QueryStorageTests {
     let place = try TemporaryFile()
     defer { place.remove() }
     let storage = try SQLiteStorage(path: place.path, identity: 1)
-    let plan = try storage.connection.rows(
+    let database = DatabaseID(
+      container: "c", environment: .development, scope: .private, owner: UserID("_a"))
+    let record = Record(id: RecordID(name: "r", zone: .default), type: "T")
+    try storage.commit([
+      .putRecord(
+        RecordRow(id: record.id, type: "T", record: record, changedAt: 1, device: nil), in: database
+      )
+    ])
+    // The index is made when somebody asks, and a file that has it is opened again.
+    let indexes = "SELECT count(*) FROM sqlite_schema WHERE name = 'records_by_type'"
+    #expect(try storage.connection.first(indexes) { try $0.integer(0) } == 0)
+    let found = try storage.records(
+      ofType: "T", in: .default, of: database, after: nil, limit: 5)
+    #expect(found.map(\.id.name) == ["r"])
+    try storage.close()
+    let again = try SQLiteStorage(path: place.path, identity: 1)
+    let plan = try again.connection.rows(
       """
       EXPLAIN QUERY PLAN SELECT name, changed_at, body FROM records
       WHERE zone = 1 AND type = 'T' AND is_live = 1 AND name > 'a' ORDER BY name LIMIT 5
@@ -193,6 +209,6 @@ struct QueryStorageTests {
       plan.count == 1
         && plan.first?.contains("records_by_type (zone=? AND type=? AND name>?)") == true, "\(plan)"
     )
-    try storage.close()
+    try again.close()
   }
 }

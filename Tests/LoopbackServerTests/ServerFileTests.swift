@@ -65,7 +65,7 @@ struct BadFile: CustomTestStringConvertible, Sendable {
       data.replaceSubrange((data.count - 8192)..., with: Data(count: 8192))
       try data.write(to: file.url)
     },
-    damaging(.newer, "a newer layout") { $0[63] = 3 },
+    damaging(.newer, "a newer layout") { $0[63] = 4 },
     damaging(.notADatabase, "a header cut off") { $0 = $0.prefix(50) },
     damaging(.damaged, "half a file") { $0 = $0.prefix($0.count / 2) },
     damaging(.damaged, "a page of zeros") { data in
@@ -132,7 +132,7 @@ struct ServerFileTests {
       file.contents.filter { !$0.key.hasSuffix("-shm") } == before, "the folder is as it was")
   }
 
-  @Test("A file of layout 1 is opened, its records are found by type, and it is of layout 2 then")
+  @Test("A file of layout 1 is opened, its records are found by type, and it is of the newest then")
   func migration() throws {
     let file = try TemporaryFile()
     defer { file.remove() }

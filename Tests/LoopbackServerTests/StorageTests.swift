@@ -59,21 +59,24 @@ struct StorageTests {
     try storage.close()
   }
 
-  @Test("What an undone inner transaction had numbered is numbered anew")
+  @Test("When an inner transaction throws, the outer one is undone, even if it goes on")
   func innerRollback() throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     let storage = try SQLiteStorage(path: file.path, identity: 1)
-    try storage.transaction {
-      try? storage.transaction {
-        try storage.commit([.putRecord(row("undone", 1, in: zoneA), in: bob)])
-        throw ByteFormatError(offset: 0, reason: "stop")
+    #expect(throws: ServerFileError.self) {
+      try storage.transaction {
+        try? storage.transaction {
+          try storage.commit([.putRecord(row("undone", 1, in: zoneA), in: bob)])
+          throw ByteFormatError(offset: 0, reason: "stop")
+        }
+        try storage.commit([.putRecord(row("undone too", 2, in: zoneA), in: bob)])
       }
-      try storage.commit([
-        .putRecord(row("first", 1, in: zoneB), in: alice),
-        .putRecord(row("kept", 2, in: zoneA), in: bob),
-      ])
     }
+    try storage.commit([
+      .putRecord(row("first", 1, in: zoneB), in: alice),
+      .putRecord(row("kept", 2, in: zoneA), in: bob),
+    ])
     for (zone, database, names) in [(zoneA, bob, ["kept"]), (zoneB, alice, ["first"])] {
       let rows = try storage.recordChanges(of: zone, in: database, after: 0, limit: 9)
       #expect(rows.map(\.id.name) == names)

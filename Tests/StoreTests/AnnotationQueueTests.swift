@@ -35,6 +35,7 @@ struct AnnotationQueueTests {
     #expect(AnnotationStore.mostRecordsPerRequest == 400)
   }
 
+  /// Proves CS-138.
   @Test("R: a request that is too large is halved, and one record that is too large is told")
   func limits() async throws {
     let server = LoopbackServer()

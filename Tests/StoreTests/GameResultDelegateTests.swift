@@ -122,6 +122,7 @@ struct GameResultDelegateTests {
     var isFull = false
   }
 
+  /// Proves SC-164.
   @Test("G: every error code has its outcome for a save", arguments: CKError.Code.allCases)
   func saves(_ code: CKError.Code) async throws {
     let scene = try Scene(1_963...1_963)
@@ -160,6 +161,7 @@ struct GameResultDelegateTests {
     #expect(scene.store.status.refused == (isRefused ? 1 : 0))
   }
 
+  /// Proves SC-164.
   @Test("G: every error code has its outcome for a deletion", arguments: CKError.Code.allCases)
   func deletions(_ code: CKError.Code) async throws {
     let scene = try Scene(1_963...1_963)

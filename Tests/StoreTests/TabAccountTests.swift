@@ -35,6 +35,7 @@ struct TabAccountTests {
     #expect(await bench.batch().isEmpty, "\(what): the old account's data was offered")
   }
 
+  /// Proves SC-47.
   @Test(
     "T: C: signOutClearsUserDatabaseAndMetadatabase, switching too: nothing of the account is left")
   func wipe() async throws {
@@ -52,6 +53,7 @@ struct TabAccountTests {
     }
   }
 
+  /// Proves SC-47.
   @Test("T: C: what stays on the device stays: tabs of files and images")
   func localOnly() async throws {
     let bench = try await annas()
@@ -95,6 +97,7 @@ struct TabAccountTests {
     bench.folder.url.appendingPathComponent(name).path
   }
 
+  /// Proves SC-48.
   @Test("signInUploadsLocalRecordsToCloudKit: what was made signed out goes up, zone first")
   func signIn() throws {
     let bench = try TabBench()
@@ -112,6 +115,7 @@ struct TabAccountTests {
     #expect(bench.sync.activity.conflicts.map(\.resolution) == [.equal])
   }
 
+  /// Proves SC-51.
   @Test("doNotUploadExistingDataToCloudKitWhenSignedOut: without an account nothing is queued")
   func signedOut() throws {
     let bench = try TabBench()
@@ -121,7 +125,7 @@ struct TabAccountTests {
     #expect(!bench.knows(1))
   }
 
-  /// Proves CE-101.
+  /// Proves CE-101, SC-40.
   @Test("deleteSyncEngineZone: deleted and purged empty the stores; encrypted reset sends it all")
   func zoneDeletions() async throws {
     for reason in [CKDatabase.DatabaseChange.Deletion.Reason.deleted, .purged] {

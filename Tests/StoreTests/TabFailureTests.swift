@@ -26,6 +26,7 @@ struct TabFailureTests {
 
   private static let codes = (1...37).compactMap(CKError.Code.init(rawValue:))
 
+  /// Proves SC-164.
   @Test("A failed save, by each of the 37 codes")
   func saves() async throws {
     #expect(Self.codes.count == 37)
@@ -45,6 +46,7 @@ struct TabFailureTests {
     }
   }
 
+  /// Proves SC-164.
   @Test("A failed deletion, by each of the 37 codes")
   func deletions() throws {
     let done: Set<CKError.Code> = [.unknownItem, .zoneNotFound, .userDeletedZone]
@@ -102,7 +104,7 @@ struct TabFailureTests {
     #expect(bench.sync.activity.problems.isEmpty)
   }
 
-  /// Proves CE-74.
+  /// Proves CE-74, SC-23, SC-24.
   @Test("editConflictAndNewRecord, editConflictAndDeleteRecord: innocent siblings go again")
   func atomicBatch() async throws {
     let bench = try TabBench.signedIn()
@@ -145,6 +147,7 @@ struct TabFailureTests {
     #expect(await bench.batch().isEmpty)
   }
 
+  /// Proves SC-119.
   @Test("A purge found by a save is obeyed; a tab made after it makes the zone anew")
   func purgeFoundBySave() async throws {
     let bench = try TabBench.signedIn()
@@ -162,6 +165,7 @@ struct TabFailureTests {
     #expect(bench.pending == [Self.zone, "save \(testID(3))"])
   }
 
+  /// Proves SC-122, SC-159.
   @Test("testRecoverFromZoneCreationFailure: a zone that can't be made is told and then forgotten")
   func zoneSaves() throws {
     for code in Self.codes {

@@ -88,6 +88,7 @@ struct TabMergeTests {
     CKError(.serverRecordChanged, userInfo: [CKRecordChangedErrorServerRecordKey: server])
   }
 
+  /// Proves SC-77.
   @Test("T: last write wins by lastModified: the matrix for merges, 24 cells from both sides")
   func matrix() async throws {
     #expect(MergeCell.all.count == 24)
@@ -104,6 +105,7 @@ struct TabMergeTests {
     }
   }
 
+  /// Proves SC-77.
   @Test("T: at equal lastModified the greater bytes win, whoever asks; the order is total")
   func tieBreak() {
     var versions: [CloudTabRecord] = []

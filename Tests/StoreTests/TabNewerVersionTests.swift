@@ -34,6 +34,7 @@ struct TabNewerVersionTests {
     }
   }
 
+  /// Proves SC-137.
   @Test("T: C: fields of a newer version stay when this device saves the item again")
   func unknownFields() async throws {
     let server = LoopbackServer()
@@ -101,6 +102,7 @@ struct TabNewerVersionTests {
     #expect(devices[0].content == devices[1].content)
   }
 
+  /// Proves SC-139.
   @Test("T: C: a record of a newer version is kept here and there, not shown, until an update")
   func newerRecords() async throws {
     let server = LoopbackServer()

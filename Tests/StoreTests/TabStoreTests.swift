@@ -88,6 +88,7 @@ struct TabStoreTests {
     #expect(bench.pending == ["saveZone ItsypadData", "save \(testID(1))"])
   }
 
+  /// Proves SC-30.
   @Test("editBetweenBatchAndSentRecordZoneChanges: an edit during a send survives its success")
   func editDuringSend() async throws {
     let bench = try TabBench.signedIn()
@@ -106,6 +107,7 @@ struct TabStoreTests {
     #expect(bench.tabs.unsentCount == 0)
   }
 
+  /// Proves SC-25, SC-26, SC-28.
   @Test(
     "metadataRowWithNoCorrespondingRecordRow, noMetadataForRecord, nonExistentTable: dropped"
   )
@@ -120,6 +122,7 @@ struct TabStoreTests {
     #expect(bench.pending == [])
   }
 
+  /// Proves SC-136.
   @Test("T: remote tabs are applied and removed; unreadable and foreign records are left alone")
   func remote() async throws {
     let bench = try TabBench.signedIn()
@@ -167,6 +170,7 @@ struct TabStoreTests {
     #expect(bench.pending == ["delete \(testID(2))"])
   }
 
+  /// Proves SC-131, SC-132.
   @Test("testDeleteItemDuringAddUpload, testDeleteItemAndReaddAtSameUUID")
   func deletionDuringUpload() async throws {
     let bench = try TabBench.signedIn()

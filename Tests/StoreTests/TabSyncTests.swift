@@ -28,6 +28,7 @@ struct TabSyncTests {
     }
   }
 
+  /// Proves SC-41.
   @Test("T: C: insertUpdateDelete: tabs and entries travel, change and go, both ways")
   func travel() async throws {
     let (server, phone, desk) = try pair()
@@ -50,6 +51,7 @@ struct TabSyncTests {
     try await expectConverged(server, [phone, desk])
   }
 
+  /// Proves SC-77.
   @Test("T: the matrix for merges over the real engine and server")
   func matrix() async throws {
     for cell in MergeCell.all {
@@ -97,6 +99,7 @@ struct TabSyncTests {
     }
   }
 
+  /// Proves SC-140.
   @Test("444 tabs and 300 entries go through one call, and come back through one")
   func many() async throws {
     let (server, phone, desk) = try pair()
@@ -134,7 +137,7 @@ struct TabSyncTests {
     try await expectConverged(server, [third, desk])
   }
 
-  /// Proves CE-51.
+  /// Proves CE-51, SC-30.
   @Test("editBetweenBatchAndSentRecordZoneChanges, with the request held on its way")
   func editDuringSend() async throws {
     let (server, phone, desk) = try pair()
@@ -274,6 +277,7 @@ struct TabSyncTests {
     withExtendedLifetime((phone, desk)) {}
   }
 
+  /// Proves SC-57.
   @Test("T: C: sync turned off and on again: nothing doubles, what was closed meanwhile goes")
   func offAndOn() async throws {
     let (server, phone, desk) = try pair()

@@ -60,7 +60,7 @@ struct FetchStoryTests {
     #expect(story.machine.state.zoneTokens[Story.zone] == .at(1))
   }
 
-  /// Proves CE-103, CE-104.
+  /// Proves CE-103, CE-104, SC-118.
   @Test("testRecoverFromCloudKitOldChangeToken: the zone is read again from its beginning")
   func zoneTokenExpired() {
     var state = SyncState()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Stories of the send")
 struct SendStoryTests {
-  /// Proves CE-13, CE-19, CE-46, CE-49, CE-99.
+  /// Proves CE-13, CE-19, CE-46, CE-49, CE-99, SC-46.
   @Test("sendChanges: zones first, then batches, then didSend; then the call returns")
   func order() {
     var story = Story.signedIn()
@@ -22,7 +22,7 @@ struct SendStoryTests {
     #expect(story.pending.isEmpty && story.machine.stage == .idle)
   }
 
-  /// Proves CE-22, CE-50, CE-51.
+  /// Proves CE-22, CE-50, CE-51, SC-30, SC-162.
   @Test("editBetweenBatchAndSentRecordZoneChanges: an edit in flight survives the success")
   func editInFlight() {
     var story = Story.signedIn()
@@ -191,7 +191,7 @@ struct SendStoryTests {
     #expect(story.told().last == "> modifyRecords")
   }
 
-  /// Proves CE-65.
+  /// Proves CE-65, CS-138, SC-151.
   @Test("limitExceeded halves a batch until it passes, unless it is atomic")
   func split() {
     for isAtomic in [false, true] {

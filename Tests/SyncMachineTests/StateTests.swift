@@ -21,7 +21,7 @@ struct StateTests {
     return state
   }
 
-  /// Proves CE-87.
+  /// Proves CE-87, SC-162.
   @Test("The same state gives the same bytes, and comes back from them")
   func roundTrip() throws {
     let bytes = StateTests.sample.encoded()

@@ -8,6 +8,7 @@ import Testing
 
 @Suite("Requests that are given up")
 struct CancellationTests {
+  /// Proves WS-98.
   @Test("Requests given up while their answers come in hold up nobody", .timeLimit(.minutes(10)))
   func givenUpAtTheEnd() async throws {
     let server = LoopbackServer()

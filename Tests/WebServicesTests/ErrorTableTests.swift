@@ -67,6 +67,7 @@ struct ErrorTableTests {
     (.participantAlreadyInvited, "BAD_REQUEST", .invalidArguments),
   ]
 
+  /// Proves WS-89, WS-90.
   @Test("Every name has its status and its code")
   func names() throws {
     let found = Notation.errorCodes.map { "\($0.name) \($0.status) \($0.code)" }.sorted()
@@ -86,6 +87,7 @@ struct ErrorTableTests {
     #expect(faults.isEmpty, "\(faults)")
   }
 
+  /// Proves WS-88, WS-90.
   @Test("Every code has a name, and comes back as itself, or without the extra member as its like")
   func codes() throws {
     var faults: [String] = []
@@ -108,6 +110,7 @@ struct ErrorTableTests {
     #expect(faults.isEmpty && named.count == CloudError.Code.allCases.count, "\(faults)")
   }
 
+  /// Proves WS-91, WS-92.
   @Test("A reason tells a token that is no good, and nothing else does")
   func reasons() throws {
     let cases: [(String, String?, CloudError.Code)] = [
@@ -130,6 +133,7 @@ struct ErrorTableTests {
     #expect(faults.isEmpty, "\(faults)")
   }
 
+  /// Proves WS-31.
   @Test("What is no failure is none, and a damaged extra member does no harm")
   func odd() throws {
     var faults: [String] = []
@@ -151,6 +155,7 @@ struct ErrorTableTests {
     #expect(faults.isEmpty, "\(faults)")
   }
 
+  /// Proves WS-30.
   @Test("Waiting times are whole seconds, and long ones are bounded")
   func waiting() {
     let times: [(Double, Int64)] = [

@@ -68,3 +68,37 @@ struct JSONDamage {
     }
   }
 }
+
+extension JSONDamage {
+  /// What stands where something else is expected, or twice.
+  private static let pieces = [
+    "\"", "\\", "\\u0041", "\\n", " ", "\n", ",", ":", "{", "}", "[", "]", "null", "true", "0", "-",
+    "1", "9", ".5", "e3", "\u{85}", "é", "\u{2028}", "\u{7F}", "=", "A", "\"type\":\"INT64\",",
+    "\"recordName\":\"x\",", "\"deleted\":true,", "\"cloudsync\":\"AAAA\",",
+    "\"isEncrypted\":true,",
+    "\"serverErrorCode\":\"NOT_FOUND\",", "\"numbersAsStrings\":true,",
+  ]
+
+  /// `json` as text, damaged as a value, as text, or both.
+  mutating func damagedText(_ json: JSON) -> [UInt8] {
+    var bytes = (random.once(in: 3) ? damaged(json) : json).bytes
+    for _ in 0..<random.below(3) where !bytes.isEmpty {
+      let place = random.below(bytes.count)
+      let end = min(bytes.count, place + random.below(random.once(in: 2) ? 2 : 80))
+      switch random.below(5) {
+      case 0: bytes[place] = UInt8(random.below(256))
+      case 1: bytes.removeSubrange(place..<end)
+      case 2: bytes.insert(contentsOf: Array(bytes[place..<end]), at: end)
+      case 3:
+        bytes.insert(contentsOf: Array(random.one(of: JSONDamage.pieces).utf8), at: place)
+      default:
+        // Where a member may stand.
+        let places = bytes.indices.filter { bytes[$0] == UInt8(ascii: "{") || bytes[$0] == 0x2C }
+        guard !places.isEmpty else { continue }
+        bytes.insert(
+          contentsOf: Array(random.one(of: JSONDamage.pieces).utf8), at: random.one(of: places) + 1)
+      }
+    }
+    return bytes
+  }
+}

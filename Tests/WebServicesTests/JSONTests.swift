@@ -11,6 +11,7 @@ struct JSONTests {
     String(decoding: bytes.prefix(60), as: UTF8.self) + " (\(bytes.prefix(24)))"
   }
 
+  /// Proves WS-93.
   @Test("Every text of the table is taken as it should be, or refused")
   func table() {
     let cases = JSONCase.all
@@ -37,6 +38,7 @@ struct JSONTests {
     #expect(written(text) != nil && cut.isEmpty && longer.isEmpty, "\(cut), \(longer)")
   }
 
+  /// Proves WS-95.
   @Test("A refusal says where, and nothing of the content")
   func refusals() {
     var faults: [String] = []
@@ -51,6 +53,7 @@ struct JSONTests {
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
 
+  /// Proves WS-94.
   @Test("20,000 damaged texts: what is still taken reads back as the same value")
   func mutations() {
     var random = SeededGenerator(seed: 1)

@@ -9,6 +9,7 @@ import WebServices
 struct NotationTests {
   private let record = RecordID(name: "record", zone: .default)
 
+  /// Proves WS-20, WS-26.
   @Test("Fields of every kind", arguments: [true, false])
   func fields(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 300) {
@@ -20,6 +21,7 @@ struct NotationTests {
     }
   }
 
+  /// Proves WS-28.
   @Test("Numbers as text come back as numbers", arguments: [true, false])
   func numbersAsStrings(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 100) {
@@ -33,6 +35,7 @@ struct NotationTests {
     }
   }
 
+  /// Proves WS-17, WS-78.
   @Test("Records", arguments: [true, false])
   func records(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
@@ -67,6 +70,7 @@ struct NotationTests {
     }
   }
 
+  /// Proves WS-14, WS-15.
   @Test("Zones", arguments: [true, false])
   func zones(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
@@ -89,6 +93,7 @@ struct NotationTests {
     }
   }
 
+  /// Proves WS-48, WS-49.
   @Test("Every comparator and every system field, both ways")
   func filters() {
     let notation = Notation(container: "c", database: .private, isExact: false)
@@ -112,6 +117,7 @@ struct NotationTests {
     #expect(faults.isEmpty, "\(faults)")
   }
 
+  /// Proves WS-68.
   @Test("Subscriptions", arguments: [true, false])
   func subscriptions(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
@@ -134,6 +140,7 @@ struct NotationTests {
     }
   }
 
+  /// Proves WS-80.
   @Test("What a share's link leads to", arguments: [true, false])
   func metadata(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 100) {
@@ -145,6 +152,7 @@ struct NotationTests {
     }
   }
 
+  /// Proves WS-30.
   @Test("Errors, with the server's record and the time to wait", arguments: [true, false])
   func errors(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
@@ -156,6 +164,7 @@ struct NotationTests {
     }
   }
 
+  /// Proves WS-73.
   @Test("Pushes", arguments: [true, false])
   func pushes(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {

@@ -73,6 +73,7 @@ struct PlainTests {
     ]
   }
 
+  /// Proves WS-18, WS-31.
   @Test("Every loss is the one that is known, and the extra member makes up for it")
   func values() throws {
     var faults: [String] = []
@@ -92,6 +93,7 @@ struct PlainTests {
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
 
+  /// Proves WS-31.
   @Test("What the JSON can hold needs no extra member", arguments: DatabaseScope.allCases)
   func unneeded(database: DatabaseScope) {
     var sampler = Sampler(seed: 9, isPlain: true, database: database)
@@ -104,6 +106,7 @@ struct PlainTests {
     #expect(faults.isEmpty, "\(faults.prefix(3))")
   }
 
+  /// Proves WS-31.
   @Test("An extra member that is damaged is refused, and nothing of it is believed")
   func damagedExtras() {
     let texts = [
@@ -122,6 +125,7 @@ struct PlainTests {
     #expect(taken.isEmpty, "\(taken)")
   }
 
+  /// Proves WS-27.
   @Test("Another service's answer to an upload is given back as it was, and kept by our own")
   func uploads() throws {
     let answer =
@@ -135,6 +139,7 @@ struct PlainTests {
     #expect(own == Asset(checksum: "c", size: 3, receipt: "r"))
   }
 
+  /// Proves WS-73.
   @Test("Pushes in the web courier's words")
   func pushes() throws {
     let notation = Notation(

@@ -5,6 +5,7 @@ import WebServices
 
 @Suite("Paths of CloudKit Web Services")
 struct ServicePathTests {
+  /// Proves WS-1, WS-2.
   @Test("Every endpoint of every database in both worlds is read as it is written")
   func all() {
     var faults: [String] = []
@@ -25,6 +26,7 @@ struct ServicePathTests {
     #expect(texts.count == (23 * 3 + 2) * 8 && faults.isEmpty, "\(texts.count), \(faults)")
   }
 
+  /// Proves WS-1, WS-2, WS-3.
   @Test("Paths as clients spell them")
   func good() {
     let paths: [(String, Endpoint, DatabaseScope, CloudEnvironment)] = [
@@ -118,6 +120,7 @@ struct ServicePathTests {
     "*", "/database/1/c/development/private/records/query?x=1", ".", "..", "\u{0}",
   ]
 
+  /// Proves WS-1.
   @Test("Nothing else is a path")
   func refused() {
     let end = "/development/private/records/query"
@@ -131,6 +134,7 @@ struct ServicePathTests {
     #expect(Self.bad.count >= 60 && taken.isEmpty, "\(taken)")
   }
 
+  /// Proves WS-4.
   @Test("What can be asked with GET is what the service's documentation says")
   func gets() {
     let gets = Endpoint.allCases.filter(\.takesGet).map(\.rawValue).sorted()

@@ -115,6 +115,7 @@ struct TripTests {
     report(faults)
   }
 
+  /// Proves WS-32.
   @Test("Policies are told from operations, and of two alike one is said")
   func policies() throws {
     let cases: [(SavePolicy, SavePolicy?, String?, Bool, String, SavePolicy, Bool)] = [
@@ -148,6 +149,7 @@ struct TripTests {
     #expect(faults.isEmpty, "\(faults)")
   }
 
+  /// Proves WS-94.
   @Test("Damaged answers: a reply, the failure they describe, or one of the server; never a trap")
   func damage() throws {
     var damage = JSONDamage(random: SeededGenerator(seed: 4))

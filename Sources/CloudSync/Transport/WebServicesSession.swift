@@ -110,22 +110,37 @@ package final class WebServicesSession: Sendable {
     guard let errand = Errand(call.request, notation) else {
       throw CloudError(.internalError, "the request can't be sent in this way")
     }
-    return try errand.reply(
-      to: try await send(errand.endpoint, of: errand.database, errand.body, call))
+    let (data, response) = try await exchange(
+      errand.endpoint, of: errand.database, errand.text, call)
+    if response.statusCode == 200 {
+      guard let reply = try errand.reply(toText: [UInt8](data)) else {
+        throw WebServicesSession.failure(of: response.statusCode, response)
+      }
+      return reply
+    }
+    return try errand.reply(to: try answer(data, response, notation))
   }
 
   /// Sends `body` to an endpoint; the answer's body, where the request as a whole went well.
   func send(
     _ endpoint: Endpoint, of database: DatabaseScope, _ body: JSON?, _ call: CloudCall
   ) async throws(CloudError) -> JSON {
+    let (data, response) = try await exchange(endpoint, of: database, body?.bytes, call)
+    return try answer(data, response, notation(call))
+  }
+
+  /// Sends `text` to an endpoint; the answer as it came.
+  private func exchange(
+    _ endpoint: Endpoint, of database: DatabaseScope, _ text: [UInt8]?, _ call: CloudCall
+  ) async throws(CloudError) -> (Data, HTTPURLResponse) {
     let path = ServicePath(
       container: call.container, environment: call.environment, database: database,
       endpoint: endpoint)
     let (token, epoch) = try await currentToken()
     var request = try request(path.text + query(token))
-    if let body {
+    if let text {
       request.httpMethod = "POST"
-      request.httpBody = Data(body.bytes)
+      request.httpBody = Data(text)
       request.setValue("application/json; charset=utf-8", forHTTPHeaderField: "content-type")
     }
     if settings.isExact {
@@ -141,7 +156,7 @@ package final class WebServicesSession: Sendable {
         if state.epoch == epoch { state.webAuthToken = next }
       }
     }
-    return try answer(data, response, notation(call))
+    return (data, response)
   }
 
   private func query(_ token: String?) -> String {

@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackServer
 import Records
+import Synchronization
 
 /// Who may come in: the tokens of CloudKit Web Services.
 ///
@@ -34,6 +35,8 @@ struct AccessTokens: Sendable {
   let lifetime: Double
   /// The API token for all containers.
   private let commonToken: String
+  /// Who some web tokens stand for: a device shows the same one with many requests.
+  private let known = KnownTokens()
 
   init(seal: Seal, clock: @escaping @Sendable () -> Timestamp, lifetime: Double) {
     self.seal = seal
@@ -63,6 +66,15 @@ struct AccessTokens: Sendable {
       isSame(api, commonToken) || isSame(api, apiToken(for: container))
     else { return .unknownApp }
     guard let web, !web.isEmpty else { return .app }
+    let bearer = known.bearer(of: web) ?? opened(web)
+    guard let bearer, bearer.container ?? container == container else { return .unknownPerson }
+    let age = clock().secondsSinceReferenceDate - bearer.issued.secondsSinceReferenceDate
+    // A clock that was set back makes nobody a stranger.
+    return age <= lifetime ? .person(bearer) : .unknownPerson
+  }
+
+  /// Who an unknown web token stands for.
+  private func opened(_ web: String) -> Bearer? {
     let bearer = seal.open(web, .webToken) { (reader) throws(ByteFormatError) in
       let account = try reader.string()
       let container = try reader.optional { (reader) throws(ByteFormatError) in
@@ -72,13 +84,30 @@ struct AccessTokens: Sendable {
       _ = try reader.fixed64()
       return Bearer(account: account, container: container, issued: issued)
     }
-    guard let bearer, bearer.container ?? container == container else { return .unknownPerson }
-    let age = clock().secondsSinceReferenceDate - bearer.issued.secondsSinceReferenceDate
-    // A clock that was set back makes nobody a stranger.
-    return age <= lifetime ? .person(bearer) : .unknownPerson
+    if let bearer { known.put(bearer, for: web) }
+    return bearer
   }
 
   private func isSame(_ first: String, _ second: String) -> Bool {
     Seal.isSame(first.utf8, second.utf8)
+  }
+}
+
+/// Remembers web tokens that were found to be good, so that a device's next request is cheaper.
+///
+/// Only what a token says is remembered; whether it has expired is decided anew each time.
+private final class KnownTokens: Sendable {
+  /// How many are remembered; then it begins anew.
+  private static let most = 1024
+
+  private let bearers = Mutex<[String: AccessTokens.Bearer]>([:])
+
+  func bearer(of token: String) -> AccessTokens.Bearer? { bearers.withLock { $0[token] } }
+
+  func put(_ bearer: AccessTokens.Bearer, for token: String) {
+    bearers.withLock { bearers in
+      if bearers.count >= KnownTokens.most { bearers = [:] }
+      bearers[token] = bearer
+    }
   }
 }

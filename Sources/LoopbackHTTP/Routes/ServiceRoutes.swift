@@ -82,7 +82,7 @@ struct ServiceRoutes: Sendable {
     let isExact = request.head.value(EnvelopeHeader.exact) != nil
     do throws(CloudError) {
       let visit = try visit(request.head, path, bearer, isExact: isExact)
-      return .json(200, try await body(of: request, visit))
+      return .json(200, text: try await body(of: request, visit))
     } catch {
       let notation = Notation(
         container: path.container, database: path.database, user: nil, isExact: isExact)
@@ -194,22 +194,19 @@ struct ServiceRoutes: Sendable {
 
   // MARK: Answering
 
-  private func body(of request: HTTPRequest, _ visit: Visit) async throws(CloudError) -> JSON {
-    let body: JSON
-    do throws(JSONFault) {
-      body = request.body.isEmpty ? .object(JSON.Members()) : try JSON(parsing: request.body)
-    } catch {
-      throw .malformed("the body is not JSON: \(error)")
-    }
+  private func body(of request: HTTPRequest, _ visit: Visit) async throws(CloudError) -> [UInt8] {
+    let text = request.body
     switch visit.path.endpoint {
-    case .assetsUpload: return try uploadTickets(body, visit)
-    case .assetsRereference: return try await rereference(body, visit)
-    case .tokensCreate: return try courierTicket(body, visit)
-    case .tokensRegister: return .object(JSON.Members())
+    case .assetsUpload: return try uploadTickets(Exchange.body(text), visit).bytes
+    case .assetsRereference: return try await rereference(Exchange.body(text), visit).bytes
+    case .tokensCreate: return try courierTicket(Exchange.body(text), visit).bytes
+    case .tokensRegister:
+      _ = try Exchange.body(text)
+      return JSON.object(JSON.Members()).bytes
     default: break
     }
     let exchange = try Exchange(
-      visit.path, body: body, notation: visit.notation,
+      visit.path, text: text, notation: visit.notation,
       wantsToken: visit.items["getCurrentSyncToken"] == "true", newName: { UUID().uuidString })
     guard let exchange else { throw .malformed("there is no such endpoint") }
     var outcomes: [Exchange.Outcome] = []
@@ -219,20 +216,25 @@ struct ServiceRoutes: Sendable {
         outcomes.append(.failure(error))
       }
     }
-    return try exchange.body(outcomes)
+    return try exchange.text(outcomes)
   }
 }
 
 extension HTTPResponse {
   /// An answer of JSON.
   static func json(_ status: Int, _ body: JSON) -> HTTPResponse {
+    .json(status, text: body.bytes)
+  }
+
+  /// An answer of JSON that is written already.
+  static func json(_ status: Int, text: [UInt8]) -> HTTPResponse {
     HTTPResponse(
       status,
       fields: [
         .init(name: "content-type", value: "application/json; charset=UTF-8"),
         .init(name: "cache-control", value: "no-store"),
         .init(name: "x-content-type-options", value: "nosniff"),
-      ], body: body.bytes)
+      ], body: text)
   }
 
   /// An error of a request as a whole.

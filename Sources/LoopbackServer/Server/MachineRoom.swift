@@ -38,6 +38,9 @@ final class MachineRoom: Sendable {
   /// The limits once more, beside the lock: whoever decides whether to let a request in must not
   /// wait for another to be carried out.
   private let told: Mutex<ServerLimits>
+  /// The user names of accounts, which never change in one storage; emptied under the other lock
+  /// when the storage becomes another one.
+  private let users = Mutex<[String: UserID]>([:])
 
   init(storage: sending any CloudStorage, limits: ServerLimits) {
     told = Mutex(limits)
@@ -64,6 +67,7 @@ final class MachineRoom: Sendable {
       // A file that cannot be closed cleanly has nothing more to lose: every commit is synced.
       try? (contents.storage as? SQLiteStorage)?.close()
       contents.storage = nil
+      users.withLock { $0 = [:] }
     }
   }
 
@@ -89,6 +93,7 @@ final class MachineRoom: Sendable {
           }
           return (answer.result, foreign + answer.pushes)
         }
+        if next.knownIdentity != contents.knownIdentity { users.withLock { $0 = [:] } }
         contents = next
         return Outcome(result: result, pushes: try MachineRoom.addressed(orders, storage))
       }
@@ -131,6 +136,7 @@ final class MachineRoom: Sendable {
     try enter { contents, storage in
       var next = contents
       next.throttle = CloudThrottle()
+      users.withLock { $0 = [:] }
       try storage.transaction {
         try work(storage)
         guard let file = storage as? SQLiteStorage else { return }
@@ -151,6 +157,26 @@ final class MachineRoom: Sendable {
       try storage.transaction { try body(contents.machine, storage) }
     }
   }
+
+  /// The user record name of `account`, which is made when there is none.
+  ///
+  /// Asked with every request from outside, so it is remembered.
+  func user(of account: String) throws(CloudError) -> UserID {
+    if let user = users.withLock({ $0[account] }) { return user }
+    return try enter { contents, storage in
+      let user =
+        try storage.account(named: account)?.user
+        ?? contents.machine.createAccount(account, in: storage).user
+      users.withLock { users in
+        if users.count >= MachineRoom.mostUsers { users = [:] }
+        users[account] = user
+      }
+      return user
+    }
+  }
+
+  /// How many accounts' user names are remembered.
+  private static let mostUsers = 10_000
 
   /// The database of `account`, which must exist, or the public one for `nil`.
   static func database(

@@ -86,10 +86,14 @@ extension SQLiteStorage {
         .integer(zone), .text(row.id.name), .integer(stored(row.changedAt)),
         .integer(row.record == nil ? 0 : 1), .blob(RecordBody.close(row)), .text(row.type),
       ])
-    try putFileUses(of: row, zone: zone)
-    try connection.run(
-      "DELETE FROM links WHERE holder_zone = ? AND holder = ?",
-      [.integer(zone), .text(row.id.name)])
+    // What was looked for in this transaction and is new here has nothing to be replaced.
+    let isNew = missing.remove(RowKey(zone: zone, name: row.id.name)) != nil
+    try putFileUses(of: row, zone: zone, isNew: isNew)
+    if !isNew {
+      try connection.run(
+        "DELETE FROM links WHERE holder_zone = ? AND holder = ?",
+        [.integer(zone), .text(row.id.name)])
+    }
     for link in row.record?.links ?? [] {
       try connection.run(
         """

@@ -89,7 +89,7 @@ extension SQLiteStorage {
       "accounts", "databases", "zones", "records", "links", "subscriptions", "receipts",
       "record_types", "file_chunks", "uploads", "file_uses",
     ] { try connection.run("DELETE FROM \(table)") }
-    forgetNumbers()
+    forget()
   }
 
   /// The database named in four columns that start at `column`.

@@ -83,12 +83,16 @@ extension SQLiteStorage {
   /// Notes which files a record holds now.
   ///
   /// The new ones are noted before the old ones go, so that a file in both never seems unused.
-  func putFileUses(of row: RecordRow, zone: Int64) throws {
-    let owner: [SQLValue] = [.integer(zone), .text(row.id.name)]
-    let before = try connection.rows(
-      "SELECT checksum FROM file_uses WHERE zone = ? AND holder = ?", owner
-    ) { try $0.text(0) }
+  func putFileUses(of row: RecordRow, zone: Int64, isNew: Bool) throws {
     let after = row.record?.assetChecksums ?? []
+    if isNew && after.isEmpty { return }
+    let owner: [SQLValue] = [.integer(zone), .text(row.id.name)]
+    let before =
+      isNew
+      ? []
+      : try connection.rows(
+        "SELECT checksum FROM file_uses WHERE zone = ? AND holder = ?", owner
+      ) { try $0.text(0) }
     for checksum in after where !before.contains(checksum) {
       try connection.run(
         "INSERT INTO file_uses (zone, holder, checksum) VALUES (?, ?, ?)",

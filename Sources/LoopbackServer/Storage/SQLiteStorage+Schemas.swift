@@ -9,6 +9,7 @@ extension SQLiteStorage {
   ) throws -> [RecordRow] {
     try translating {
       guard let number = try number(of: zone, in: database) else { return [] }
+      try makeTypeIndex()
       // No name is empty, so the empty one is before all of them.
       return try connection.rows(
         """
@@ -26,6 +27,13 @@ extension SQLiteStorage {
         return found
       }
     }
+  }
+
+  /// Makes the index by type when there is none yet.
+  private func makeTypeIndex() throws {
+    let isThere = try connection.first(
+      "SELECT 1 FROM sqlite_schema WHERE name = 'records_by_type'", [], { _ in true })
+    if isThere == nil { try connection.execute(ServerFile.layoutOfTypes) }
   }
 
   func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? {

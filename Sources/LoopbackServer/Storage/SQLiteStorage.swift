@@ -17,6 +17,19 @@ final class SQLiteStorage: CloudStorage {
   var databaseNumbers: [DatabaseID: Int64] = [:]
   var zoneNumbers: [ZoneKey: Int64] = [:]
 
+  /// Records that the running transaction looked for in vain: what hangs on a record's name need
+  /// not be looked for before such a one is written.
+  var missing: Set<RowKey> = []
+
+  /// Why the running transaction can't be kept, though its body goes on.
+  private var fault: (any Error)?
+
+  /// A record by its zone's number.
+  struct RowKey: Hashable {
+    var zone: Int64
+    var name: String
+  }
+
   /// A zone of one database.
   struct ZoneKey: Hashable {
     var database: DatabaseID
@@ -29,12 +42,14 @@ final class SQLiteStorage: CloudStorage {
   ///   - identity: the number a new file is given; an existing one keeps its own.
   ///   - secret: the key a new file is given; `nil` for one nobody can guess.
   ///   - busyMilliseconds: how long a request waits for other processes.
+  ///   - fileSystem: where the file is; `nil` for the system's files.
   init(
     path: String, identity: UInt64, secret: StorageSecret? = nil,
-    busyMilliseconds: Int32 = 10_000
+    busyMilliseconds: Int32 = 10_000, fileSystem: SQLiteFileSystem? = nil
   ) throws(ServerFileError) {
     connection = try ServerFile.open(
-      path: path, identity: identity, secret: secret, busyMilliseconds: busyMilliseconds)
+      path: path, identity: identity, secret: secret, busyMilliseconds: busyMilliseconds,
+      fileSystem: fileSystem)
   }
 
   /// Closes the file; every later call fails.
@@ -44,16 +59,27 @@ final class SQLiteStorage: CloudStorage {
     }
   }
 
+  /// Runs `body` as one transaction; one within another is part of it.
+  ///
+  /// There is no point within a transaction to go back to, since SQLite would set every page aside
+  /// for it: when an inner one throws, the outer one is undone too, and throws if its body does not.
   func transaction<Value>(_ body: () throws -> Value) throws -> Value {
-    let isOutermost = !connection.isInTransaction
-    defer { if isOutermost { forgetNumbers() } }
-    return try translating {
-      do {
-        return try connection.transaction(body)
-      } catch {
-        // Numbers given inside what was just undone must not be used again.
-        forgetNumbers()
+    guard !connection.isInTransaction else {
+      do { return try translating(body) } catch {
+        fault = fault ?? error
         throw error
+      }
+    }
+    fault = nil
+    defer {
+      forget()
+      fault = nil
+    }
+    return try translating {
+      try connection.transaction {
+        let value = try body()
+        if let fault { throw fault }
+        return value
       }
     }
   }
@@ -78,9 +104,11 @@ final class SQLiteStorage: CloudStorage {
     }
   }
 
-  func forgetNumbers() {
+  /// Forgets what only holds in one transaction.
+  func forget() {
     databaseNumbers.removeAll(keepingCapacity: true)
     zoneNumbers.removeAll(keepingCapacity: true)
+    missing.removeAll(keepingCapacity: true)
   }
 }
 

@@ -1,5 +1,5 @@
 import CloudMachine
-import Foundation
+import Disk
 import Records
 import SQLite
 
@@ -7,31 +7,42 @@ import SQLite
 ///
 /// Its tables: `settings`, `accounts`, `databases`, `zones`,
 /// `records`, `links`, `subscriptions`, `receipts`, and of layout 2 `record_types`, `uploads`,
-/// `file_uses`, `file_chunks`. `application_id` tells the file from other
+/// `file_uses`, `file_chunks`; layout 3 keeps `records` in the order in which they came. `application_id` tells the file from other
 /// programs' databases, `user_version` the layout's version.
 enum ServerFile {
   /// What `application_id` says: "CkLs".
   static let applicationID: Int64 = 0x436b_4c73
 
   /// The layout this code writes.
-  static let version: Int64 = 2
+  static let version: Int64 = 3
 
   /// Files up to this many bytes are checked as a whole when they are opened; of larger ones
   /// each page and row is checked when it is read.
   static let wholeCheckBytes: Int64 = 16 * 1024 * 1024
+
+  /// How much of the file is kept in memory: 64 MiB, counted in negative KiB as SQLite does.
+  ///
+  /// Names come in no order, so that each request touches pages all over the indexes.
+  private static let cacheSize = -64 * 1024
+  /// How long the log grows until it is folded into the file: 64 MiB of pages of 4 KiB.
+  ///
+  /// A page that changed often in between is written once.
+  private static let checkpointPages = 16384
 
   /// A connection to the file at `path`, made when there is none, after these checks: it is a
   /// database, of this program, of a version known here, and not damaged.
   ///
   /// When a check fails nothing was changed.
   static func open(
-    path: String, identity: UInt64, secret: StorageSecret?, busyMilliseconds: Int32
+    path: String, identity: UInt64, secret: StorageSecret?, busyMilliseconds: Int32,
+    fileSystem: SQLiteFileSystem? = nil
   ) throws(ServerFileError) -> Connection {
     do {
-      try checkHeader(path: path)
-      let hasLog = hasBytes(path + "-wal")
+      let disk = fileSystem?.disk ?? SystemDisk()
+      try checkHeader(path: path, disk)
+      let hasLog = hasBytes(path + "-wal", disk)
       let connection = try Connection(
-        path: path, mode: .create, busyMilliseconds: busyMilliseconds)
+        path: path, mode: .create, busyMilliseconds: busyMilliseconds, fileSystem: fileSystem)
       do {
         // Until it is known to be ours and whole, closing must not fold a log into it either.
         try connection.setCheckpointsOnClose(!hasLog)
@@ -43,6 +54,8 @@ enum ServerFile {
         }
         try connection.setCheckpointsOnClose(true)
         try connection.useWriteAheadLog()
+        try connection.execute("PRAGMA cache_size = \(cacheSize)")
+        try connection.execute("PRAGMA wal_autocheckpoint = \(checkpointPages)")
         return connection
       } catch {
         try? connection.close()
@@ -57,24 +70,28 @@ enum ServerFile {
     }
   }
 
-  private static func hasBytes(_ path: String) -> Bool {
-    guard let file = FileHandle(forReadingAtPath: path) else { return false }
-    defer { try? file.close() }
-    return (try? file.read(upToCount: 1))?.isEmpty == false
+  private static func hasBytes(_ path: String, _ disk: any Disk) -> Bool {
+    do throws(DiskError) {
+      return try !disk.open(path, .read).read(upToCount: 1, at: 0).isEmpty
+    } catch {
+      // One that can't be read may well have some.
+      return error != .notFound
+    }
   }
 
   /// Reads the file's first bytes without SQLite, which would leave files of its own beside it.
-  private static func checkHeader(path: String) throws {
-    // A journal beside it means the file is to be recovered first; only SQLite can do that.
-    let files = FileManager.default
-    if files.fileExists(atPath: path + "-journal") { return }
-    var isDirectory = ObjCBool(false)
-    guard files.fileExists(atPath: path, isDirectory: &isDirectory) else { return }
-    guard !isDirectory.boolValue, let file = FileHandle(forReadingAtPath: path) else {
+  private static func checkHeader(path: String, _ disk: any Disk) throws {
+    let header: [UInt8]
+    do throws(DiskError) {
+      // A journal beside it means the file is to be recovered first; only SQLite can do that.
+      if try disk.exists(path + "-journal") { return }
+      guard try disk.exists(path) else { return }
+      header = try disk.open(path, .read).read(upToCount: 100, at: 0)
+    } catch .failed {
+      throw SQLiteError(.inputOutput, "its first bytes can't be read")
+    } catch {
       throw SQLiteError(.cannotOpen, "unreadable")
     }
-    defer { try? file.close() }
-    let header = Array(try file.read(upToCount: 100) ?? Data())
     if header.isEmpty { return }
     guard header.count == 100, header.starts(with: Array("SQLite format 3\0".utf8)) else {
       throw SQLiteError(.notADatabase, "no header")
@@ -118,7 +135,8 @@ enum ServerFile {
     let model = try Connection(path: ":memory:")
     try model.execute(layout)
     for step in migrations where step.from < found { try model.execute(step.sql) }
-    guard try tables(model) == tables(connection) else {
+    let isOnDemand = { (sql: String?) in sql == layoutOfTypes }
+    guard try tables(model) == tables(connection).filter({ found < 3 || !isOnDemand($0) }) else {
       throw SQLiteError(.corrupt, "it is not laid out as it was made")
     }
     try model.close()
@@ -190,7 +208,8 @@ enum ServerFile {
   /// What leads from one version to the next; a new file takes the same way, so that both are
   /// laid out alike.
   private static let migrations: [Migration] = [
-    Migration(from: 1, sql: layoutOfQueriesAndFiles, fill: fillRecordTypes)
+    Migration(from: 1, sql: layoutOfQueriesAndFiles, fill: fillRecordTypes),
+    Migration(from: 2, sql: layoutInOrderOfChange, fill: { _ in }),
   ]
 
   /// One step from a version to the next.

@@ -1,4 +1,5 @@
 package import CloudMachine
+package import SQLite
 
 /// Makes the storages a server can stand on, in a form that may cross to the server's lock.
 package enum ServerStorage {
@@ -10,11 +11,16 @@ package enum ServerStorage {
   ///
   /// The file is closed when the storage is let go; a simulated server restarts on it so.
   ///
-  /// - Parameter identity: the number a new file is given; an existing one keeps its own.
+  /// - Parameters:
+  ///   - identity: the number a new file is given; an existing one keeps its own.
+  ///   - secret: what a new file is given to sign with; a random one when there is none.
+  ///   - fileSystem: where the file is; the system's disk when there is none.
   /// - Throws: `ServerFileError` when the file can't be used.
   package static func file(
-    path: String, identity: UInt64
+    path: String, identity: UInt64, secret: StorageSecret? = nil,
+    fileSystem: SQLiteFileSystem? = nil
   ) throws(ServerFileError) -> sending any CloudStorage {
-    try SQLiteStorage(path: path, identity: identity)
+    try SQLiteStorage(
+      path: path, identity: identity, secret: secret, fileSystem: fileSystem)
   }
 }

@@ -68,6 +68,9 @@ extension Errand {
           }
         }
         return .success(.zoneChanges(page))
+      },
+      quickly: { text in
+        RecordReader.read(text, notation) { $0.zoneChanges(of: asked) }
       })
   }
 }

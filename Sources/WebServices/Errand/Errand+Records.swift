@@ -19,6 +19,36 @@ extension Errand {
   }
 
   static func modifyRecords(_ request: ModifyRecords, _ notation: Notation) -> Errand {
+    Errand(
+      .recordsModify, of: notation.database, body: body(request, notation),
+      text: { text(request, notation) },
+      outcome: { answer throws(CloudError) in
+        let items = try answer.list("records")
+        let count = request.save.count
+        guard items.count == count + request.delete.count else {
+          throw .malformed(
+            "\(items.count) items came where \(count + request.delete.count) were asked for")
+        }
+        return .success(
+          .recordsModified(
+            saved: try results(
+              Array(items[..<count]), of: request.save.map(\.id), notation
+            ) { item, id throws(CloudError) in
+              let record = try notation.record(item, in: id.zone)
+              return ItemResult(id: record.id, .success(record))
+            },
+            deleted: try results(
+              Array(items[count...]), of: request.delete, notation
+            ) { item, id throws(CloudError) in
+              ItemResult(id: try notation.recordID(item, in: id.zone), .success(Done()))
+            }))
+      },
+      quickly: { text in
+        RecordReader.read(text, notation) { $0.recordsModified(by: request) }
+      })
+  }
+
+  private static func body(_ request: ModifyRecords, _ notation: Notation) -> JSON {
     let saves = request.save.map { save in
       JSON.members([
         "operationType": .string(operation(for: save, request.policy)),
@@ -26,38 +56,55 @@ extension Errand {
       ])
     }
     let deletions = request.delete.map { id in
-      var record = notation.json(id).members ?? JSON.Members()
-      record.add("recordChangeTag", request.deleteTags[id].map { .string($0.rawValue) })
-      return JSON.members([
+      JSON.members([
         "operationType": .string(request.deleteTags[id] == nil ? "forceDelete" : "delete"),
-        "record": .object(record),
+        "record": record(id, tag: request.deleteTags[id], notation),
       ])
     }
     let zone = request.save.first?.id.zone ?? request.delete.first?.zone
-    let body = JSON.members([
+    return .members([
       "operations": .array(saves + deletions), "zoneID": zone.map { notation.json($0) },
       "atomic": .bool(request.isAtomic), "desiredKeys": Notation.json(request.fields),
     ])
-    let ids = (request.save.map(\.id), request.delete)
-    return Errand(.recordsModify, of: notation.database, body: body) { answer throws(CloudError) in
-      let items = try answer.list("records")
-      let count = ids.0.count
-      guard items.count == count + ids.1.count else {
-        throw .malformed("\(items.count) items came where \(count + ids.1.count) were asked for")
-      }
-      return .recordsModified(
-        saved: try results(
-          Array(items[..<count]), of: ids.0, notation
-        ) { item, id throws(CloudError) in
-          let record = try notation.record(item, in: id.zone)
-          return ItemResult(id: record.id, .success(record))
-        },
-        deleted: try results(
-          Array(items[count...]), of: ids.1, notation
-        ) { item, id throws(CloudError) in
-          ItemResult(id: try notation.recordID(item, in: id.zone), .success(Done()))
-        })
+  }
+
+  /// The same as `body`, as text.
+  private static func text(_ request: ModifyRecords, _ notation: Notation) -> [UInt8] {
+    var writer = RecordWriter(
+      notation, capacity: 1_024 + 512 * request.save.count + 256 * request.delete.count)
+    writer.write(raw: #"{"operations":["#)
+    writer.write(list: request.save) { writer, save in
+      writer.write(raw: #"{"operationType":"#)
+      writer.write(operation(for: save, request.policy))
+      writer.write(raw: #","record":"#)
+      writer.write(save)
+      writer.write(raw: "}")
     }
+    if !request.save.isEmpty, !request.delete.isEmpty { writer.write(raw: ",") }
+    writer.write(list: request.delete) { writer, id in
+      let tag = request.deleteTags[id]
+      writer.write(raw: #"{"operationType":"#)
+      writer.write(tag == nil ? "forceDelete" : "delete")
+      writer.write(raw: #","record":"#)
+      writer.write(record(id, tag: tag, notation))
+      writer.write(raw: "}")
+    }
+    writer.write(raw: "]")
+    if let zone = request.save.first?.id.zone ?? request.delete.first?.zone {
+      writer.write(raw: #","zoneID":"#)
+      writer.write(zone)
+    }
+    writer.write(raw: #","atomic":"#)
+    writer.write(.bool(request.isAtomic))
+    writer.write(member: #","desiredKeys":"#, Notation.json(request.fields))
+    writer.write(raw: "}")
+    return writer.bytes
+  }
+
+  private static func record(_ id: RecordID, tag: ChangeTag?, _ notation: Notation) -> JSON {
+    var record = notation.json(id).members ?? JSON.Members()
+    record.add("recordChangeTag", tag.map { .string($0.rawValue) })
+    return .object(record)
   }
 
   private static func operation(for save: RecordSave, _ policy: SavePolicy) -> String {

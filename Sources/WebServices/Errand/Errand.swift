@@ -7,31 +7,49 @@ package struct Errand: Sendable {
   package var endpoint: Endpoint
   /// The database whose path it goes to.
   package var database: DatabaseScope
-  /// The body; `nil` to ask with `GET`.
-  package var body: JSON?
 
+  private let makeBody: @Sendable () -> JSON?
+  private let writeText: (@Sendable () -> [UInt8])?
   private let outcome: @Sendable (JSON) throws(CloudError) -> Result<CloudReply, CloudError>
+  private let readReply: (@Sendable ([UInt8]) -> CloudReply?)?
+
+  /// The body; `nil` to ask with `GET`.
+  package var body: JSON? { makeBody() }
+
+  /// The body as text; `nil` to ask with `GET`.
+  package var text: [UInt8]? { writeText?() ?? makeBody()?.bytes }
 
   /// Sends `body` to `endpoint`; `reply` reads the answer.
   init(
-    _ endpoint: Endpoint, of database: DatabaseScope, body: JSON?,
+    _ endpoint: Endpoint, of database: DatabaseScope,
+    body: @escaping @autoclosure @Sendable () -> JSON?,
     reply: @escaping @Sendable (JSON) throws(CloudError) -> CloudReply
   ) {
-    self.init(endpoint, of: database, body: body) { answer throws(CloudError) in
-      .success(try reply(answer))
-    }
+    self.init(
+      endpoint, of: database, body: body(),
+      outcome: { answer throws(CloudError) in .success(try reply(answer)) })
   }
 
   /// Sends `body` to `endpoint`; `outcome` reads the answer, which may describe a failure of all
   /// that was asked.
+  ///
+  /// - Parameters:
+  ///   - text: Writes the same as `body`, faster.
+  ///   - quickly: Reads an answer as `outcome` would, faster; `nil` for one that `outcome` has to
+  ///     look at.
   init(
-    _ endpoint: Endpoint, of database: DatabaseScope, body: JSON?,
-    outcome: @escaping @Sendable (JSON) throws(CloudError) -> Result<CloudReply, CloudError>
+    _ endpoint: Endpoint, of database: DatabaseScope,
+    body: @escaping @autoclosure @Sendable () -> JSON?,
+    text: (@Sendable () -> [UInt8])? = nil,
+    outcome: @escaping @Sendable (JSON) throws(CloudError) -> Result<CloudReply, CloudError>,
+    quickly: (@Sendable ([UInt8]) -> CloudReply?)? = nil
   ) {
     self.endpoint = endpoint
     self.database = database
-    self.body = body
+    makeBody = body
+    writeText = text
     self.outcome = outcome
+    readReply = quickly
   }
 
   /// What an answer with status 200 says.
@@ -48,6 +66,19 @@ package struct Errand: Sendable {
     }
     return try outcome.get()
   }
+
+  /// What an answer with status 200 says, whose body is `text`.
+  /// - Throws: the failure it describes, and `internalError` when it makes no sense; `nil` is
+  ///   answered when it is not JSON.
+  package func reply(toText text: [UInt8]) throws(CloudError) -> CloudReply? {
+    if let reply = quickReply(to: text) { return reply }
+    guard let body = try? JSON(parsing: text) else { return nil }
+    return try reply(to: body)
+  }
+
+  /// The same, of an answer that is spelled as this package spells it; `nil` of any other, and of
+  /// what is never long.
+  package func quickReply(to text: [UInt8]) -> CloudReply? { readReply?(text) }
 
   /// What is to be sent for `request`.
   ///

@@ -62,21 +62,64 @@ extension Exchange {
     let asked = requests
     let ways = notations
     let wanted = types
-    return Exchange(asked.map { .fetchZoneChanges($0) }) { outcomes throws(CloudError) in
-      var zones: [JSON] = []
-      for (index, outcome) in outcomes.enumerated() {
-        switch outcome {
-        case .failure(let error):
-          var members = JSON.Members()
-          members.add("zoneID", notation.json(asked[index].zone))
-          zones.append(notation.json(error, of: members))
-        case .success(.zoneChanges(let page)):
-          zones.append(.object(members(page, ways[index], types: wanted[index])))
-        case .success: throw misplaced
+    return Exchange(
+      asked.map { .fetchZoneChanges($0) },
+      answer: { outcomes throws(CloudError) in
+        var zones: [JSON] = []
+        for (index, outcome) in outcomes.enumerated() {
+          switch outcome {
+          case .failure(let error):
+            var members = JSON.Members()
+            members.add("zoneID", notation.json(asked[index].zone))
+            zones.append(notation.json(error, of: members))
+          case .success(.zoneChanges(let page)):
+            zones.append(.object(members(page, ways[index], types: wanted[index])))
+          case .success: throw misplaced
+          }
         }
-      }
-      return .members(["zones": .array(zones)])
-    }
+        return .members(["zones": .array(zones)])
+      },
+      text: { outcomes throws(CloudError) in
+        var bytes: [UInt8] = []
+        JSON.write(raw: #"{"zones":["#, to: &bytes)
+        for (index, outcome) in outcomes.enumerated() {
+          if index > 0 { bytes.append(UInt8(ascii: ",")) }
+          switch outcome {
+          case .failure(let error):
+            var members = JSON.Members()
+            members.add("zoneID", notation.json(asked[index].zone))
+            notation.json(error, of: members).write(to: &bytes)
+          case .success(.zoneChanges(let page)):
+            bytes.append(contentsOf: text(page, ways[index], types: wanted[index]))
+          case .success: throw misplaced
+          }
+        }
+        JSON.write(raw: "]}", to: &bytes)
+        return bytes
+      })
+  }
+
+  /// A page as `members` has it, as text.
+  private static func text(
+    _ page: ZoneChangesPage, _ notation: Notation, types: [String]?
+  ) -> [UInt8] {
+    var writer = RecordWriter(
+      notation, capacity: 1_024 + 768 * page.modified.count + 256 * page.deleted.count)
+    writer.write(raw: #"{"zoneID":"#)
+    writer.write(page.zone)
+    writer.write(raw: #","syncToken":"#)
+    writer.write(Notation.base64(page.token.bytes))
+    writer.write(raw: #","moreComing":"#)
+    writer.write(.bool(page.moreComing))
+    writer.write(raw: #","records":["#)
+    let modified =
+      types.map { types in page.modified.filter { types.contains($0.type) } }
+      ?? page.modified
+    writer.write(list: modified) { $0.write($1) }
+    if !modified.isEmpty, !page.deleted.isEmpty { writer.write(raw: ",") }
+    writer.write(list: page.deleted) { $0.write($1) }
+    writer.write(raw: "]}")
+    return writer.bytes
   }
 
   static func recordsChanges(_ body: JSON, _ notation: Notation) throws(CloudError) -> Exchange {

@@ -3,66 +3,113 @@ import Records
 
 /// Records by name and by query, and changes to them. Source: web-services 1.4 and 1.5.
 extension Exchange {
-  /// One operation of `records/modify`: its place among the saves or the deletions.
-  private enum Operation: Sendable {
-    case save(Int)
-    case delete(Int)
+  /// What `records/modify` asks for.
+  struct Operations: Sendable {
+    /// One operation: its place among the saves or the deletions.
+    enum Place: Sendable {
+      case save(Int)
+      case delete(Int)
+    }
+
+    /// The request.
+    var request = ModifyRecords()
+    /// The operations, in their order.
+    var places: [Place] = []
+    /// The zone that is named for all of them.
+    var zone = ZoneID.default
+
+    /// Adds what an operation of `type` does; answers false when there is none called so that
+    /// saves, or when it lacks something.
+    mutating func add(_ save: RecordSave, _ type: String) throws(CloudError) {
+      places.append(.save(request.save.count))
+      request.save.append(try Exchange.save(save, type))
+    }
+
+    /// Adds a deletion, of the version `tag` only where there is one.
+    mutating func add(_ id: RecordID, tag: ChangeTag?) {
+      if let tag { request.deleteTags[id] = tag }
+      places.append(.delete(request.delete.count))
+      request.delete.append(id)
+    }
   }
 
   static func recordsModify(
     _ body: JSON, _ notation: Notation, wantsToken: Bool, _ newName: () -> String
   ) throws(CloudError) -> Exchange {
-    let zone = try notation.zone(in: body)
-    var request = ModifyRecords(
-      isAtomic: try body.flag("atomic") ?? true,
-      fields: try notation.fieldSelection(body) ?? .all)
-    var operations: [Operation] = []
+    var operations = Operations()
+    operations.zone = try notation.zone(in: body)
+    operations.request.isAtomic = try body.flag("atomic") ?? true
+    operations.request.fields = try notation.fieldSelection(body) ?? .all
     for value in try body.list("operations") {
       let record = try value.object("record")
       let type = try value.text("operationType")
       if type == "delete" || type == "forceDelete" {
-        let id = try notation.recordID(record, in: zone)
-        if type == "delete" {
-          request.deleteTags[id] = ChangeTag(try record.text("recordChangeTag"))
-        }
-        operations.append(.delete(request.delete.count))
-        request.delete.append(id)
+        let id = try notation.recordID(record, in: operations.zone)
+        operations.add(
+          id, tag: type == "delete" ? ChangeTag(try record.text("recordChangeTag")) : nil)
       } else {
-        operations.append(.save(request.save.count))
-        request.save.append(try save(record, type, zone, notation, newName))
+        try operations.add(
+          try notation.save(record, in: operations.zone, newName: newName), type)
       }
     }
-    let order = operations
-    let ids = (request.save.map(\.id), request.delete)
-    let fallback = request.save.first?.id.zone ?? request.delete.first?.zone ?? zone
-    return Exchange(
-      [.modifyRecords(request)] + (wantsToken ? [.fetchZones([fallback])] : [])
-    ) { outcomes throws(CloudError) in
-      guard case .recordsModified(let saved, let deleted) = try only(outcomes).get(),
-        saved.count == ids.0.count, deleted.count == ids.1.count
-      else { throw misplaced }
-      var records: [JSON] = []
-      for operation in order {
-        switch operation {
-        case .save(let index): records.append(json(saved[index], notation))
-        case .delete(let index):
-          let item = deleted[index]
-          records.append(
-            item.error.map { notation.json($0, of: name(item.id, notation)) }
-              ?? .members([
-                "recordName": .string(item.id.name), "deleted": .bool(true),
-                "zoneID": notation.json(item.id.zone),
-              ]))
-        }
-      }
-      return .members(["records": .array(records), "syncToken": token(outcomes)])
-    }
+    return recordsModify(operations, notation, wantsToken: wantsToken)
   }
 
-  private static func save(
-    _ record: JSON, _ type: String, _ zone: ZoneID, _ notation: Notation, _ newName: () -> String
-  ) throws(CloudError) -> RecordSave {
-    var save = try notation.save(record, in: zone, newName: newName)
+  static func recordsModify(
+    _ operations: Operations, _ notation: Notation, wantsToken: Bool
+  ) -> Exchange {
+    let request = operations.request
+    let zone = request.save.first?.id.zone ?? request.delete.first?.zone ?? operations.zone
+    let counts = (request.save.count, request.delete.count)
+    @Sendable func results(
+      _ outcomes: [Outcome]
+    ) throws(CloudError) -> ([ItemResult<RecordID, Record>], [ItemResult<RecordID, Done>]) {
+      guard case .recordsModified(let saved, let deleted) = try only(outcomes).get(),
+        saved.count == counts.0, deleted.count == counts.1
+      else { throw misplaced }
+      return (saved, deleted)
+    }
+    let places = operations.places
+    return Exchange(
+      [.modifyRecords(request)] + (wantsToken ? [.fetchZones([zone])] : []),
+      answer: { outcomes throws(CloudError) in
+        let (saved, deleted) = try results(outcomes)
+        let records = places.map { place in
+          switch place {
+          case .save(let index): json(saved[index], notation)
+          case .delete(let index): json(deleted[index], notation)
+          }
+        }
+        return .members(["records": .array(records), "syncToken": token(outcomes)])
+      },
+      text: { outcomes throws(CloudError) in
+        let (saved, deleted) = try results(outcomes)
+        var writer = RecordWriter(notation, capacity: 1_024 + 768 * counts.0 + 256 * counts.1)
+        writer.write(raw: #"{"records":["#)
+        writer.write(list: places) { writer, place in
+          switch place {
+          case .save(let index): writer.write(saved[index])
+          case .delete(let index): writer.write(json(deleted[index], notation))
+          }
+        }
+        writer.write(raw: "]")
+        writer.write(member: #","syncToken":"#, token(outcomes))
+        writer.write(raw: "}")
+        return writer.bytes
+      })
+  }
+
+  private static func json(_ result: ItemResult<RecordID, Done>, _ notation: Notation) -> JSON {
+    result.error.map { notation.json($0, of: name(result.id, notation)) }
+      ?? .members([
+        "recordName": .string(result.id.name), "deleted": .bool(true),
+        "zoneID": notation.json(result.id.zone),
+      ])
+  }
+
+  /// What an operation of `type` makes of a save.
+  private static func save(_ save: RecordSave, _ type: String) throws(CloudError) -> RecordSave {
+    var save = save
     switch type {
     case "create":
       save.changeTag = nil

@@ -11,28 +11,38 @@ package struct Exchange: Sendable {
   package var requests: [CloudRequest]
 
   private let answer: @Sendable ([Outcome]) throws(CloudError) -> JSON
+  private let writeText: (@Sendable ([Outcome]) throws(CloudError) -> [UInt8])?
 
-  /// Asks for `requests`; `answer` gets as many outcomes.
+  /// Asks for `requests`; `answer` gets as many outcomes, and `text` writes the same answer faster.
   init(
     _ requests: [CloudRequest],
-    answer: @escaping @Sendable ([Outcome]) throws(CloudError) -> JSON
+    answer: @escaping @Sendable ([Outcome]) throws(CloudError) -> JSON,
+    text: (@Sendable ([Outcome]) throws(CloudError) -> [UInt8])? = nil
   ) {
     self.requests = requests
     self.answer = answer
+    writeText = text
   }
 
   /// Asks for one thing.
   init(
     _ request: CloudRequest, answer: @escaping @Sendable (CloudReply) throws(CloudError) -> JSON
   ) {
-    self.init([request]) { outcomes throws(CloudError) in
-      try answer(try Exchange.only(outcomes).get())
-    }
+    self.init(
+      [request],
+      answer: { outcomes throws(CloudError) in try answer(try Exchange.only(outcomes).get()) })
   }
 
   /// The body of the answer.
   /// - Throws: the failure of the request as a whole.
   package func body(_ outcomes: [Outcome]) throws(CloudError) -> JSON { try answer(outcomes) }
+
+  /// The body of the answer, as text.
+  /// - Throws: as `body`.
+  package func text(_ outcomes: [Outcome]) throws(CloudError) -> [UInt8] {
+    if let writeText { return try writeText(outcomes) }
+    return try answer(outcomes).bytes
+  }
 
   /// The first of `outcomes`, which is there as there was a request.
   static func only(_ outcomes: [Outcome]) -> Outcome {
@@ -41,6 +51,45 @@ package struct Exchange: Sendable {
 
   /// An answer of another kind than was asked for.
   static let misplaced = CloudError(.internalError, "another question was answered than was asked")
+
+  /// What a server makes of a request whose body is `text`; empty stands for an empty object.
+  ///
+  /// Otherwise as `init(_:body:notation:wantsToken:newName:)`.
+  /// - Throws: `invalidArguments` when the body is not JSON or makes no sense.
+  package init?(
+    _ path: ServicePath, text: [UInt8], notation: Notation, wantsToken: Bool,
+    newName: @escaping () -> String
+  ) throws(CloudError) {
+    let quick = Exchange(quickly: path, text: text, notation: notation, wantsToken: wantsToken)
+    if let quick {
+      self = quick
+      return
+    }
+    try self.init(
+      path, body: Exchange.body(text), notation: notation, wantsToken: wantsToken,
+      newName: newName)
+  }
+
+  /// The same, of a body that is spelled as this package spells it; `nil` of any other, and of what
+  /// is never long.
+  package init?(
+    quickly path: ServicePath, text: [UInt8], notation: Notation, wantsToken: Bool
+  ) {
+    guard path.endpoint == .recordsModify,
+      let operations = RecordReader.read(text, notation, { $0.operations() })
+    else { return nil }
+    self = .recordsModify(operations, notation, wantsToken: wantsToken)
+  }
+
+  /// The body of a request as a value; an empty object where there is none.
+  /// - Throws: `invalidArguments` when it is not JSON.
+  package static func body(_ text: [UInt8]) throws(CloudError) -> JSON {
+    do throws(JSONFault) {
+      return text.isEmpty ? .object(JSON.Members()) : try JSON(parsing: text)
+    } catch {
+      throw .malformed("the body is not JSON: \(error)")
+    }
+  }
 
   /// What a server makes of a request.
   ///

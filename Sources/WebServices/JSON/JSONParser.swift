@@ -10,13 +10,30 @@ extension JSON {
     var parser = JSONParser(bytes)
     self = try parser.document()
   }
+
+  /// The value that begins at `position` of a longer text, and where it ends; `nil` when there is
+  /// none, or none that is taken.
+  ///
+  /// - Parameter depth: How many lists and objects are around it.
+  static func value(
+    in bytes: [UInt8], at position: Int, depth: Int
+  ) -> (value: JSON, end: Int)? {
+    var parser = JSONParser(bytes, at: position)
+    guard let value = try? parser.value(depth: depth) else { return nil }
+    return (value, parser.scanner.position)
+  }
 }
 
 /// Reads JSON from bytes, strictly.
 private struct JSONParser {
-  private var scanner: JSONScanner
+  private(set) var scanner: JSONScanner
 
   init(_ bytes: [UInt8]) { scanner = JSONScanner(bytes) }
+
+  init(_ bytes: [UInt8], at position: Int) {
+    scanner = JSONScanner(bytes)
+    scanner.position = position
+  }
 
   mutating func document() throws(JSONFault) -> JSON {
     scanner.skipSpace()
@@ -28,7 +45,7 @@ private struct JSONParser {
     return value
   }
 
-  private mutating func value(depth: Int) throws(JSONFault) -> JSON {
+  mutating func value(depth: Int) throws(JSONFault) -> JSON {
     switch scanner.byte {
     case UInt8(ascii: "{"): return try object(depth: depth + 1)
     case UInt8(ascii: "["): return try array(depth: depth + 1)

@@ -20,7 +20,8 @@ extension JSON {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private func write(to bytes: inout [UInt8]) {
+  /// Appends the value as text.
+  func write(to bytes: inout [UInt8]) {
     switch self {
     case .array(let values):
       bytes.append(UInt8(ascii: "["))
@@ -46,9 +47,8 @@ extension JSON {
     switch self {
     case .null: bytes.append(contentsOf: "null".utf8)
     case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
-    case .integer(let value): bytes.append(contentsOf: String(value).utf8)
-    case .number(let value):
-      bytes.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
+    case .integer(let value): JSON.write(value, to: &bytes)
+    case .number(let value): JSON.write(value, to: &bytes)
     case .string(let value): JSON.write(value, to: &bytes)
     case .array, .object: break
     }
@@ -84,33 +84,46 @@ extension JSON {
     }
   }
 
-  private static func write(_ text: String, to bytes: inout [UInt8]) {
+  /// Appends a text in quotation marks.
+  static func write(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var text = text
     text.withUTF8 { source in
       var index = 0
       while index < source.count {
-        let byte = source[index]
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-          bytes.append(UInt8(ascii: "\\"))
-          bytes.append(byte)
-        case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-        case 0x09: bytes.append(contentsOf: "\\t".utf8)
-        case 0..<0x20, 0x7F: escape(UInt16(byte), to: &bytes)
-        case 0xC2 where source[index + 1] == 0x85:
-          // Some readers end a line at these three.
-          escape(0x85, to: &bytes)
-          index += 1
-        case 0xE2 where source[index + 1] == 0x80 && source[index + 2] & 0xFE == 0xA8:
-          escape(0x2028 + UInt16(source[index + 2] & 1), to: &bytes)
-          index += 2
-        default: bytes.append(byte)
+        let plain = PlainText.count(in: source, from: index)
+        if plain > 0 {
+          bytes.append(contentsOf: UnsafeBufferPointer(rebasing: source[index..<(index + plain)]))
+          index += plain
         }
-        index += 1
+        if index < source.count { writeCharacter(of: source, at: &index, to: &bytes) }
       }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Appends what begins at `index`, which may need to be escaped.
+  private static func writeCharacter(
+    of source: UnsafeBufferPointer<UInt8>, at index: inout Int, to bytes: inout [UInt8]
+  ) {
+    let byte = source[index]
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+      bytes.append(UInt8(ascii: "\\"))
+      bytes.append(byte)
+    case 0x0A: bytes.append(contentsOf: "\\n".utf8)
+    case 0x09: bytes.append(contentsOf: "\\t".utf8)
+    case 0..<0x20, 0x7F: escape(UInt16(byte), to: &bytes)
+    case 0xC2 where source[index + 1] == 0x85:
+      // Some readers end a line at these three.
+      escape(0x85, to: &bytes)
+      index += 1
+    case 0xE2 where source[index + 1] == 0x80 && source[index + 2] & 0xFE == 0xA8:
+      escape(0x2028 + UInt16(source[index + 2] & 1), to: &bytes)
+      index += 2
+    default: bytes.append(byte)
+    }
+    index += 1
   }
 
   private static func escape(_ unit: UInt16, to bytes: inout [UInt8]) {
@@ -118,5 +131,30 @@ extension JSON {
     bytes.append(contentsOf: "\\u".utf8)
     bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count))
     bytes.append(contentsOf: digits.utf8)
+  }
+
+  /// Appends a whole number.
+  static func write(_ value: Int64, to bytes: inout [UInt8]) {
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    var rest = value.magnitude
+    let start = bytes.count
+    repeat {
+      let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+      bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
+      rest = quotient
+    } while rest > 0
+    bytes[start...].reverse()
+  }
+
+  /// Appends a number; one that is not finite as `null`.
+  static func write(_ value: Double, to bytes: inout [UInt8]) {
+    var text = value.isFinite ? value.description : "null"
+    text.withUTF8 { bytes.append(contentsOf: $0) }
+  }
+
+  /// Appends a piece of JSON as it is.
+  static func write(raw piece: StaticString, to bytes: inout [UInt8]) {
+    bytes.append(
+      contentsOf: UnsafeBufferPointer(start: piece.utf8Start, count: piece.utf8CodeUnitCount))
   }
 }

@@ -8,8 +8,8 @@ struct Bench {
   static func benchmarks() throws -> [Benchmark] {
     RecordBenchmarks.all() + PendingBenchmarks.all() + StateBenchmarks.all()
       + EngineBenchmarks.all()
-      + ThroughputBenchmarks.all()
-      + WebBenchmarks.all()
+      + ThroughputBenchmarks.all() + ServerBenchmarks.all()
+      + WebBenchmarks.all() + PeerBenchmarks.all()
   }
 
   static func main() async {

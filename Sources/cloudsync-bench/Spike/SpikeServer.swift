@@ -7,7 +7,7 @@ import SQLite
 final class SpikeServer {
   /// Where notes are.
   enum Store {
-    case memory([SpikeNote?])
+    case memory([SpikeRecord?])
     /// Rows by the number of their change; what was there before stays.
     case file(Connection)
   }
@@ -29,7 +29,7 @@ final class SpikeServer {
 
   /// Takes a page of notes and answers with the sequence number reached.
   func push(_ body: [UInt8]) throws -> [UInt8] {
-    let notes = SpikeJSON.read(body).notes
+    let notes = SpikeJSON.read(body).records
     switch store {
     case .memory(var rows):
       store = .memory([])
@@ -57,7 +57,7 @@ final class SpikeServer {
   }
 
   /// Each name with its new tag.
-  private func acknowledgement(of notes: [SpikeNote]) -> [UInt8] {
+  private func acknowledgement(of notes: [SpikeRecord]) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(notes.count * 40)
     bytes.append(contentsOf: #"{"records":["#.utf8)
@@ -77,7 +77,7 @@ final class SpikeServer {
   func pull(after token: Int) throws -> [UInt8] {
     switch store {
     case .memory(let rows):
-      var notes: [SpikeNote] = []
+      var notes: [SpikeRecord] = []
       notes.reserveCapacity(400)
       var place = token
       while place < rows.count, notes.count < 400 {
@@ -109,7 +109,7 @@ final class SpikeServer {
 /// The device of the spike: writes and reads JSON and knows who is next.
 enum SpikeClient {
   /// Sends all notes, 400 at a time.
-  static func push(_ notes: [SpikeNote], _ send: ([UInt8]) throws -> [UInt8]) throws {
+  static func push(_ notes: [SpikeRecord], _ send: ([UInt8]) throws -> [UInt8]) throws {
     for start in stride(from: 0, to: notes.count, by: 400) {
       let page = SpikeJSON.page(notes[start..<min(start + 400, notes.count)], token: 0)
       keep(acknowledged(try send(page)))
@@ -119,11 +119,11 @@ enum SpikeClient {
   /// Everything after `token`, and how many notes that were.
   static func pull(_ fetch: (Int) throws -> [UInt8]) throws -> Int {
     var token = 0
-    var kept: [String: SpikeNote] = [:]
+    var kept: [String: SpikeRecord] = [:]
     while true {
       let page = SpikeJSON.read(try fetch(token))
-      if page.notes.isEmpty { return kept.count }
-      for note in page.notes { kept[note.name] = note }
+      if page.records.isEmpty { return kept.count }
+      for note in page.records { kept[note.name] = note }
       token = page.token
     }
   }

@@ -17,24 +17,9 @@ final class SpikeSocket: Sendable {
 
   /// Serves `makeServer()` until its one client is gone.
   init(_ makeServer: @escaping @Sendable () throws -> SpikeServer) throws {
-    #if canImport(Glibc)
-      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    #else
-      let listener = socket(AF_INET, Int32(SOCK_STREAM), 0)
-    #endif
+    let (listener, port) = try SpikeSocket.listen()
     self.listener = listener
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let result = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && listen(listener, 4) == 0
-          && getsockname(listener, $0, &length) == 0
-      }
-    }
-    guard result else { throw ToolError("the spike has no port") }
-    port = Int(UInt16(bigEndian: address.sin_port))
+    self.port = port
     Thread.detachNewThread {
       let connection = accept(listener, nil, nil)
       defer { close(connection) }
@@ -52,6 +37,33 @@ final class SpikeSocket: Sendable {
   }
 
   deinit { close(listener) }
+
+  /// A port that was free just now.
+  static func freePort() throws -> Int {
+    let (listener, port) = try listen()
+    close(listener)
+    return port
+  }
+
+  private static func listen() throws -> (listener: Int32, port: Int) {
+    #if canImport(Glibc)
+      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      let listener = socket(AF_INET, Int32(SOCK_STREAM), 0)
+    #endif
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, length) == 0 && beginListening(listener)
+          && getsockname(listener, $0, &length) == 0
+      }
+    }
+    guard result else { throw ToolError("the spike has no port") }
+    return (listener, Int(UInt16(bigEndian: address.sin_port)))
+  }
 
   private static func answer(_ message: RawMessage, _ server: SpikeServer) throws -> [UInt8] {
     let body = Array(message.body)
@@ -133,3 +145,5 @@ struct RawMessage {
     return true
   }
 }
+
+private func beginListening(_ descriptor: Int32) -> Bool { listen(descriptor, 4) == 0 }

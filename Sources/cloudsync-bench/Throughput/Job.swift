@@ -62,12 +62,15 @@ final class Job: Sendable {
 
   /// `count` notes of the size of a small record.
   static func notes(_ count: Int) -> [SpikeNote] {
-    (0..<count).map { number in
-      SpikeNote(
-        name: PendingSample.name(number),
-        text: "Bread, milk, apples, and whatever looks good today.", position: number, isDone: 0,
-        modified: 1_700_000_000_123 + Double(number))
-    }
+    (0..<count).map(note)
+  }
+
+  /// The note with this number.
+  static func note(_ number: Int) -> SpikeNote {
+    SpikeNote(
+      name: PendingSample.name(number),
+      text: "Bread, milk, apples, and whatever looks good today.", position: number, isDone: 0,
+      modified: 1_700_000_000_123 + Double(number))
   }
 }
 

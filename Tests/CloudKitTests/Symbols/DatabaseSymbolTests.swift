@@ -5,6 +5,7 @@ import Testing
 struct DatabaseSymbolTests {
   private let phone = container("phone", "iCloud.database-symbols")
 
+  /// Proves CS-53.
   @Test("The container: status, user, databases, the account notification")
   func account() async throws {
     #expect(phone.containerIdentifier == "iCloud.database-symbols")
@@ -33,6 +34,7 @@ struct DatabaseSymbolTests {
     NotificationCenter.default.removeObserver(observer)
   }
 
+  /// Proves CS-44.
   @Test("Zones, records, feeds and subscriptions, by async calls and handlers")
   func calls() async throws {
     let database = phone.privateCloudDatabase
@@ -92,6 +94,7 @@ struct DatabaseSymbolTests {
     try await database.deleteRecordZone(withID: zone.zoneID)
   }
 
+  /// Proves CS-150.
   @Test("The public database: anyone reads, the creator writes")
   func publicDatabase() async throws {
     let record = CKRecord(recordType: "Post")

@@ -33,6 +33,7 @@ struct ErrorSymbolTests {
     }
   }
 
+  /// Proves CS-106.
   @Test("Every code has a place in an app's switch; errors are made, bridged, caught")
   func codes() throws {
     for raw in 1...37 {
@@ -66,6 +67,7 @@ struct ErrorSymbolTests {
     } catch { Issue.record("\(error)") }
   }
 
+  /// Proves CS-105.
   @Test("What the service throws is a real CKError")
   func thrown() async throws {
     let database = container("phone", "iCloud.error-symbols").privateCloudDatabase

@@ -5,6 +5,7 @@ import Testing
 struct RecordSymbolTests {
   private let zone = CKRecordZone(zoneID: .init(zoneName: "Items"))
 
+  /// Proves CS-8.
   @Test("Values written in every spelling are read back with as?")
   func values() throws {
     let record = CKRecord(recordType: "Item", recordID: .init("1", in: zone))

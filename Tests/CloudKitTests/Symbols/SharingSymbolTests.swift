@@ -19,6 +19,7 @@ struct SharingSymbolTests {
     return (root, share)
   }
 
+  /// Proves CS-170.
   @Test("Share, invite, accept, edit, read-only, leave, all by async calls")
   func share() async throws {
     let owner = container("o", identifier, account: "olga")
@@ -77,6 +78,7 @@ struct SharingSymbolTests {
     #expect(left.share == nil)
   }
 
+  /// Proves CS-166, CS-170.
   @Test("The operations for shares; a zone shared whole, open to everyone with the link")
   func operations() async throws {
     let owner = container("o", identifier + "2", account: "olga")

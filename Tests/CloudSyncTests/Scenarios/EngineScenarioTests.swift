@@ -36,7 +36,7 @@ func expectSame(
 
 @Suite("Scenarios of the engine: accounts, launches, automatic sync")
 struct EngineScenarioTests {
-  /// Proves CE-89, CE-91, CE-94, CE-95.
+  /// Proves CE-89, CE-91, CE-94, CE-95, CS-105, SC-48, SC-56, SC-143, SC-145.
   @Test("writeAndThenStart, testSyncableItemsAddedWhileLoggedOut, signInUploadsLocalRecords")
   func beforeTheAccount() async throws {
     let server = LoopbackServer()
@@ -60,7 +60,7 @@ struct EngineScenarioTests {
     try expectSame(server, app, as: ["a": "1", "b": "2"], "testCloudKitLogin")
   }
 
-  /// Proves CE-80, CE-93.
+  /// Proves CE-80, CE-93, SC-144.
   @Test("testEarlyLogin: with an account from the start, sign-in comes before the first send")
   func earlyLogin() async throws {
     let server = LoopbackServer()
@@ -72,6 +72,7 @@ struct EngineScenarioTests {
     try expectSame(server, app, as: ["a": "1"])
   }
 
+  /// Proves SC-49, SC-54.
   @Test("signInUploadsLocalRecordsToCloudKit_SkipExistingCloudKitRecords, accountChanged")
   func softSignOut() async throws {
     let server = LoopbackServer()
@@ -92,6 +93,7 @@ struct EngineScenarioTests {
     try expectSame(server, app, as: ["a": "1", "b": "2"])
   }
 
+  /// Proves SC-55.
   @Test("accountChanged_DefaultImplementation: signing out and switching leave nothing behind")
   func signOut() async throws {
     let server = LoopbackServer()
@@ -108,7 +110,7 @@ struct EngineScenarioTests {
     #expect(try stored(server, "bert").isEmpty && stored(server) == ["a": "1"])
   }
 
-  /// Proves CE-77.
+  /// Proves CE-77, SC-58.
   @Test("autoSyncChangesInPreviews: a virtual clock carries edits and deletions by itself")
   func automatic() async throws {
     let server = LoopbackServer()
@@ -123,7 +125,7 @@ struct EngineScenarioTests {
     #expect(try stored(server) == ["b": "3"], "delete: nothing comes back")
   }
 
-  /// Proves CE-60.
+  /// Proves CE-60, SC-141.
   @Test("testReceiveManyItems: 10,000 records through automatic sync arrive on the other device")
   func tenThousand() async throws {
     let server = LoopbackServer()
@@ -139,7 +141,7 @@ struct EngineScenarioTests {
     #expect(largest == 250)
   }
 
-  /// Proves CE-108.
+  /// Proves CE-108, SC-52, SC-126, SC-127.
   @Test("background_whileNotRunning, testDropStalePushes, testReceiveNotificationDuringLaunch")
   func pushes() async throws {
     let server = LoopbackServer()
@@ -171,6 +173,7 @@ struct EngineScenarioTests {
     try expectSame(server, phone, desk, as: ["a": "2", "b": "2"])
   }
 
+  /// Proves CS-99, SC-21, SC-22.
   @Test(
     """
     deferredCallbackDeliversLatestRecords, deferredCallbackSkipsDeletionOfReSavedRecord: a push \
@@ -198,7 +201,7 @@ struct EngineScenarioTests {
     #expect(server.controls.heldPushCount == 0)
   }
 
-  /// Proves CE-101.
+  /// Proves CE-101, SC-40.
   @Test("deleteSyncEngineZone_EncryptedDataReset: what is here goes up again, all of it")
   func encryptedDataReset() async throws {
     let server = LoopbackServer()
@@ -219,6 +222,7 @@ struct EngineScenarioTests {
     try expectSame(server, phone, desk, as: ["a": "1", "b": "2"])
   }
 
+  /// Proves SC-17, SC-68.
   @Test("batchAssociations: 500 records are read again in pieces that keep to the limit")
   func manyByID() async throws {
     let server = LoopbackServer()

@@ -33,7 +33,7 @@ struct FaultScenarioTests {
     }
   }
 
-  /// Proves CE-37, CE-88.
+  /// Proves CE-37, CE-88, SC-113, SC-114, SC-115, SC-116.
   @Test(
     """
     testMoreComing, testMoreComingRepeated, testMoreComingDespitePartialTimeout, \
@@ -75,7 +75,7 @@ struct FaultScenarioTests {
     }
   }
 
-  /// Proves CE-77.
+  /// Proves CE-77, SC-117, SC-129, SC-162.
   @Test(
     """
     testRepeatedRetries, testRecoverFromCloudKitFetchFail, \
@@ -96,7 +96,7 @@ struct FaultScenarioTests {
     }
   }
 
-  /// Proves CE-72.
+  /// Proves CE-72, SC-119, SC-120, SC-121, SC-159.
   @Test(
     """
     testRecoverFromCloudKitUserDeletedZone, \
@@ -132,6 +132,7 @@ struct FaultScenarioTests {
     #expect(desk.texts == ["b": "2"])
   }
 
+  /// Proves SC-123, SC-124.
   @Test(
     """
     testMultipleZoneAdd, testMultipleZoneDelete, \
@@ -155,7 +156,7 @@ struct FaultScenarioTests {
     #expect(try phone.engine.state.pendingDatabaseChanges.isEmpty)
   }
 
-  /// Proves CE-106.
+  /// Proves CE-106, SC-125.
   @Test(
     """
     \
@@ -174,7 +175,7 @@ struct FaultScenarioTests {
     #expect(names.count == 1)
   }
 
-  /// Proves CE-52.
+  /// Proves CE-52, SC-128.
   @Test(
     """
     \
@@ -199,7 +200,7 @@ struct FaultScenarioTests {
     try expectSame(server, phone, as: ["n0": "new", "b": "2"])
   }
 
-  /// Proves CE-28, CE-29.
+  /// Proves CE-28, CE-29, SC-37, SC-130, SC-134.
   @Test(
     """
     testModifyItemDuringNetworkFailure, testReceiveConflictOnJustAddedItem, \
@@ -225,7 +226,7 @@ struct FaultScenarioTests {
     try expectSame(server, phone, desk, as: ["n0": "second", "x": "desk", "y": "desk"])
   }
 
-  /// Proves CE-73.
+  /// Proves CE-73, SC-133, SC-138.
   @Test(
     """
     testReceiveItemDeleteAndReaddAtDifferentUUIDInSameFetch, \
@@ -251,6 +252,7 @@ struct FaultScenarioTests {
     try expectSame(server, phone, desk, as: ["other": "0", "n1": "kept"])
   }
 
+  /// Proves SC-80, SC-84, SC-136, SC-137, SC-139.
   @Test(
     """
     testReceiveCorruptedItem, testReceiveUnknownField, testReceiveItemForFuturePolicy, \
@@ -276,7 +278,7 @@ struct FaultScenarioTests {
     #expect(record["text"] as? String == "edited" && record["later"] as? Int == 7)
   }
 
-  /// Proves CE-22, CE-43, CE-88.
+  /// Proves CE-22, CE-43, CE-88, SC-140, SC-142, SC-146.
   @Test(
     """
     testUploadPagination, testResync, testResyncItemsMissingFromLocalKeychain, \

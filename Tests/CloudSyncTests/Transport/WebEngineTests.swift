@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The engine over HTTP", .timeLimit(.minutes(10)))
 struct WebEngineTests {
-  /// Proves CE-108, CE-111.
+  /// Proves CE-108, CE-111, WS-71.
   @Test("What one device writes the other gets by push, both ways, without being asked")
   func push() async throws {
     let world = try WebWorld()
@@ -30,6 +30,7 @@ struct WebEngineTests {
     #expect(await world.end())
   }
 
+  /// Proves WS-98.
   @Test("An answer that was lost is a conflict with oneself, which the app's merge settles")
   func lostAnswer() async throws {
     let world = try WebWorld()
@@ -72,7 +73,7 @@ struct WebEngineTests {
     #expect(await world.end())
   }
 
-  /// Proves CE-111.
+  /// Proves CE-111, WS-38, WS-97.
   @Test("Spoken to as Apple's service is: no extra members, one zone a request, bare conflicts")
   func plain() async throws {
     let world = try WebWorld()
@@ -121,6 +122,7 @@ struct WebEngineTests {
     #expect(await world.end())
   }
 
+  /// Proves WS-83.
   @Test("Files travel by the URLs that the server hands out; another account has none of it")
   func files() async throws {
     let world = try WebWorld()

@@ -52,7 +52,7 @@ struct ExecTests {
     "Signals go on to the command, which decides how it ends", arguments: [SIGINT, SIGTERM, SIGHUP])
   func signals(signal: CInt) async throws {
     let tool = try ServerTool()
-    let script = "trap 'kill $!; exit \(signal + 20)' \(signal); sleep 600 & echo up; wait"
+    let script = "trap 'kill $!; exit \(signal + 20)' \(signal); sleep 3600 & echo up; wait"
     let exec = try tool.start(["exec", "--", "sh", "-c", script])
     _ = try await exec.output.line { $0 == "up" }
     exec.send(signal)
@@ -67,7 +67,7 @@ struct ExecTests {
     let port = Int.random(in: 20_000..<32_000)
     let exec = try tool.start([
       "exec", "--port", "\(port)", "--", "sh", "-c",
-      "sleep 600 </dev/null >/dev/null 2>&1 & echo $! ${CLOUDSYNC_SERVER##*:}",
+      "sleep 3600 </dev/null >/dev/null 2>&1 & echo $! ${CLOUDSYNC_SERVER##*:}",
     ])
     let numbers = try await exec.output.line { _ in true }.split(separator: " ")
       .compactMap { CInt($0) }

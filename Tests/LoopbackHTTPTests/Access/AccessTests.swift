@@ -13,6 +13,7 @@ struct AccessTests {
     return databases.map { (endpoint, $0) }
   }
 
+  /// Proves WS-4, WS-8, WS-9, WS-13.
   @Test("The table of endpoints and credentials: status, code, and no byte of alice's")
   func table() async throws {
     try await AccessWorld.run { world in
@@ -65,6 +66,7 @@ struct AccessTests {
     #expect(givesToken == (reach == .other), "\(place): \(answer.lines)")
   }
 
+  /// Proves WS-8.
   @Test("Alice finds everything with the same questions")
   func control() async throws {
     try await AccessWorld.run { world in
@@ -114,6 +116,7 @@ struct AccessTests {
     }
   }
 
+  /// Proves WS-85, WS-87.
   @Test("One question can't stand for thousands: zones of a feed, files to use again, places")
   func counts() async throws {
     try await AccessWorld.run { world in
@@ -157,6 +160,7 @@ struct AccessTests {
     }
   }
 
+  /// Proves WS-82.
   @Test("Who was given the URL of a share for invited people is told that, and nothing of it")
   func shares() async throws {
     try await AccessWorld.run { world in
@@ -173,6 +177,7 @@ struct AccessTests {
     }
   }
 
+  /// Proves WS-82.
   @Test("Who knows the names of alice's things is answered as if there were none")
   func existence() async throws {
     try await AccessWorld.run { world in

@@ -90,6 +90,7 @@ struct DoorTests {
     }
   }
 
+  /// Proves WS-6.
   @Test("Every form of Origin and Sec-Fetch-Site, with every method")
   func origin() async throws {
     #expect(Self.origins.count >= 20)
@@ -110,6 +111,7 @@ struct DoorTests {
     }
   }
 
+  /// Proves WS-6, WS-9.
   @Test("An allowed page asks first, reads answers and refusals, and gets tokens; others don't")
   func preflight() async throws {
     try await AccessWorld.run(origins: Self.allowed) { world in

@@ -52,6 +52,7 @@ struct PathTests {
     "/<script>", "/\"",
   ]
 
+  /// Proves WS-1.
   @Test("Nothing comes of a path that is no endpoint's, whoever asks")
   func nowhere() async throws {
     #expect(Self.targets.count + Self.malformed.count >= 50)

@@ -21,6 +21,7 @@ struct TicketTests {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// Proves WS-86.
   @Test("A ticket changed at any place, to any character, is none")
   func tampered() async throws {
     try await AccessWorld.run { world in
@@ -44,6 +45,7 @@ struct TicketTests {
     }
   }
 
+  /// Proves WS-86.
   @Test("Over the sockets: a changed, strange, misplaced or cut ticket is nothing at all")
   func refused() async throws {
     try await AccessWorld.run { world in
@@ -73,6 +75,7 @@ struct TicketTests {
     }
   }
 
+  /// Proves WS-27, WS-83, WS-84.
   @Test("A ticket is used with its method, in its time, and for what it was given")
   func methods() async throws {
     try await AccessWorld.run { world in
@@ -106,6 +109,7 @@ struct TicketTests {
     }
   }
 
+  /// Proves WS-86.
   @Test("What a ticket is for goes with the record, the access and the server")
   func gone() async throws {
     try await AccessWorld.run { world in

@@ -20,6 +20,7 @@ struct TokenTests {
     return try await world.ask("GET", world.path(.usersCaller, .public) + "?" + query)
   }
 
+  /// Proves WS-10.
   @Test("Each answer brings a new token for the same person, and the older ones still work")
   func rotation() async throws {
     try await AccessWorld.run { world in
@@ -46,6 +47,7 @@ struct TokenTests {
     }
   }
 
+  /// Proves WS-11.
   @Test("A token lives for its time, counted from when it was handed out")
   func lifetime() async throws {
     try await AccessWorld.run { world in
@@ -66,6 +68,7 @@ struct TokenTests {
     }
   }
 
+  /// Proves WS-11.
   @Test("A token for one container brings tokens for that container")
   func containers() async throws {
     try await AccessWorld.run { world in
@@ -79,6 +82,7 @@ struct TokenTests {
     }
   }
 
+  /// Proves WS-11, WS-59.
   @Test("What was handed out before a restart is good after it, on the same file only")
   func restart() async throws {
     let folder = FileManager.default.temporaryDirectory

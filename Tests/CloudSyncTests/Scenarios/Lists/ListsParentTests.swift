@@ -11,6 +11,7 @@ struct ListsParentTests {
   private var phone: ListsApp { world.phone }
   private var desk: ListsApp { world.desk }
 
+  /// Proves SC-29, SC-31, SC-34.
   @Test("remoteChangeParentRelationship, receiveRecord_SingleFieldPrimaryKey, savePrivateRecord")
   func parents() async throws {
     let a = try phone.put("List", "a", ["title": "A"])
@@ -31,7 +32,7 @@ struct ListsParentTests {
     try world.expectSame(phone, desk)
   }
 
-  /// Proves CE-38.
+  /// Proves CE-38, SC-33, SC-62.
   @Test("receiveNewRecordFromCloudKit_ChildBeforeParent, receiveChildBeforeParent")
   func childFirst() async throws {
     let list = try phone.put("List", "a", ["title": "A"])
@@ -50,6 +51,7 @@ struct ListsParentTests {
     try world.expectSame(phone, desk)
   }
 
+  /// Proves SC-39, SC-63.
   @Test("remoteCreatesRecordABC_localReceivesAC_remoteDeletesBC, syncInvalidRecordID")
   func chain() throws {
     func record(_ type: String, _ name: String, up: String? = nil) -> CKRecord {
@@ -70,6 +72,7 @@ struct ListsParentTests {
     #expect(desk.contents.withLock { $0.rows.count == 1 && $0.opaque.isEmpty })
   }
 
+  /// Proves SC-64.
   @Test("changeParentRelationshipToUnknownRecord: it waits for the new parent, and then moves")
   func unknownParent() async throws {
     let a = try phone.put("List", "a")
@@ -86,6 +89,7 @@ struct ListsParentTests {
     try world.expectSame(phone, desk)
   }
 
+  /// Proves SC-65, SC-66.
   @Test(
     """
     changeParentRelationship_RemotelyThenLocally, \
@@ -104,6 +108,7 @@ struct ListsParentTests {
     try world.expectSame(phone, desk)
   }
 
+  /// Proves SC-70, SC-71.
   @Test(
     """
     deleteList_RemoteAddsReminderToList, deleteList_RemoteAddsReminderToList_Variation: the \
@@ -121,6 +126,7 @@ struct ListsParentTests {
     try world.expectSame(phone, desk)
   }
 
+  /// Proves SC-69, SC-72.
   @Test(
     """
     moveReminderToList_RemoteDeletesList, \
@@ -149,6 +155,7 @@ struct ListsParentTests {
     }
   }
 
+  /// Proves SC-44, SC-67.
   @Test("cascadingDeletes, remoteServerRecordDeleted: a deleted parent takes its own with it")
   func cascade() async throws {
     let lists = try ["a", "b", "c"].map { try phone.put("List", $0) }

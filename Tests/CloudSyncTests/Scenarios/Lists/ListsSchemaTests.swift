@@ -20,6 +20,7 @@ struct ListsSchemaTests {
     ListsApp(world.server, "old", tables: tables)
   }
 
+  /// Proves SC-27, SC-83.
   @Test("cloudKitSendsNonExistentTable, newTable: an unknown type is kept aside, and appears")
   func newTable() async throws {
     let list = try phone.put("List", "a")
@@ -40,6 +41,7 @@ struct ListsSchemaTests {
     try world.expectSame(phone, old)
   }
 
+  /// Proves SC-79, SC-81.
   @Test("addColumnToRemindersAndRemindersLists, newSchemaUpdatesOldSchemaRecord")
   func newField() async throws {
     let list = try phone.put("List", "a", ["title": "A"])
@@ -61,6 +63,7 @@ struct ListsSchemaTests {
     try world.expectSame(phone, old)
   }
 
+  /// Proves SC-82.
   @Test("runWithNewSchema_oldSchemaSavesRecord_NewSchemaUpdatesRecord: defaults, then all of it")
   func defaults() async throws {
     let old = old([.list, Self.narrow])
@@ -78,6 +81,7 @@ struct ListsSchemaTests {
     #expect(record["notes"] as? String == "none" && record["title"] as? String == "two")
   }
 
+  /// Proves SC-78.
   @Test("migrationAddTableForgetToAddToSyncEngine: a type registered a launch late goes up whole")
   func lateTable() async throws {
     let app = ListsApp(world.server, "late", tables: ListsTable.all, starts: false)
@@ -96,6 +100,7 @@ struct ListsSchemaTests {
     try world.expectSame(app, world.desk)
   }
 
+  /// Proves SC-73, SC-74, SC-75, SC-76.
   @Test(
     """
     merge_clientRecordUpdatedBeforeServerRecord, serverRecordUpdatedBeforeClientRecord, \
@@ -118,6 +123,7 @@ struct ListsSchemaTests {
     #expect(record["title_at"] as? Int == theirs && record["notes_at"] as? Int == ours)
   }
 
+  /// Proves SC-59, SC-60, SC-61.
   @Test("receiveAssetThenReceiveUpdate, receiveUpdatedAsset, basics: the newest bytes win")
   func covers() async throws {
     let folder = FileManager.default.temporaryDirectory
@@ -144,6 +150,7 @@ struct ListsSchemaTests {
     #expect(try read(late, list) == "second")
   }
 
+  /// Proves SC-68.
   @Test("batchAssociations: many children whose list comes last are all taken in")
   func manyOrphans() async throws {
     let list = try phone.put("List", "a", ["title": "A"])

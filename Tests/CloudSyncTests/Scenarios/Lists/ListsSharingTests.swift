@@ -24,6 +24,7 @@ struct ListsSharingTests {
     return (bob, list, try #require(bob.row(named: "List:a")))
   }
 
+  /// Proves SC-85, SC-86, SC-87.
   @Test(
     """
     insertRecordInReadOnlyRemindersList, deleteReminderInReadOnlyRemindersList, \
@@ -38,6 +39,7 @@ struct ListsSharingTests {
     #expect(bob.value(item, "title") == "one")
   }
 
+  /// Proves SC-88.
   @Test("editRecordWhenLocalHasPermissionsButCloudKitDoesNot: back to what the server has")
   func refusedByServer() async throws {
     let (bob, list, theirs) = try await shared()
@@ -51,6 +53,7 @@ struct ListsSharingTests {
     #expect(try world.stored() == ["List:a", "Reminder:1"])
   }
 
+  /// Proves SC-89, SC-90, SC-91, SC-100.
   @Test(
     """
     shareNonRootRecord, sharePrivateTable, syncEngineStopped, unshareNonSharedRecord: each is \
@@ -68,6 +71,7 @@ struct ListsSharingTests {
     await #expect(throws: ListsError.stopped) { try await alice.share(list) }
   }
 
+  /// Proves SC-92, SC-93.
   @Test("privateTableNotShared, privateTablesStayInPrivateDatabase")
   func privateRows() async throws {
     let list = try alice.put("List", "a")
@@ -84,6 +88,7 @@ struct ListsSharingTests {
     #expect(try world.stored() == ["List:a", "Position:a"])
   }
 
+  /// Proves SC-53, SC-94, SC-96, SC-97.
   @Test(
     """
     createRecordInExternallySharedRecord, shareeCreatesMultipleChildModels, \
@@ -104,7 +109,7 @@ struct ListsSharingTests {
     try world.expectSame(alice, bob)
   }
 
-  /// Proves CE-110.
+  /// Proves CE-110, SC-95, SC-102, SC-103.
   @Test(
     """
     acceptShare, shareDeliveredBeforeRecord, deleteRootSharedRecord_CurrentUserNotOwner: leaving \
@@ -119,6 +124,7 @@ struct ListsSharingTests {
     try world.expectSame(bob)
   }
 
+  /// Proves SC-98, SC-99, SC-101, SC-104.
   @Test(
     "syncDeletedRootSharedRecord_CurrentUserNotOwner, share, shareTwice, shareUnshareShareAgain")
   func ownerStops() async throws {
@@ -138,6 +144,7 @@ struct ListsSharingTests {
     #expect(try bob.rows.isEmpty && world.stored().isEmpty)
   }
 
+  /// Proves SC-105, SC-109.
   @Test(
     """
     movesChildRecordFromPrivateParentToSharedParent, \
@@ -159,6 +166,7 @@ struct ListsSharingTests {
     try world.expectSame(bob)
   }
 
+  /// Proves SC-106, SC-107.
   @Test(
     """
     movesChildRecordFromPrivateParentToSharedParent_ReceiveDeleteBeforeSave, \
@@ -182,6 +190,7 @@ struct ListsSharingTests {
     #expect(other.value(place, "title") == "moving" && other.rows.count == 4)
   }
 
+  /// Proves SC-108.
   @Test("movesChildRecordFromSharedParentToPrivateParent")
   func movesOut() async throws {
     let (bob, _, _) = try await shared()
@@ -196,6 +205,7 @@ struct ListsSharingTests {
     try world.expectSame(bob)
   }
 
+  /// Proves SC-110, SC-111, SC-112.
   @Test(
     """
     getSharedRecord_StopSyncEngine_WriteToSharedRecord_StartSyncing, \
@@ -224,6 +234,7 @@ struct ListsSharingTests {
     #expect(shares.isEmpty, "the share went with its root")
   }
 
+  /// Proves SC-50.
   @Test("createSharedRecordWhileSoftLoggedOut: it goes to the owner's zone after the sign-in")
   func softSignOut() async throws {
     let (bob, _, theirs) = try await shared()

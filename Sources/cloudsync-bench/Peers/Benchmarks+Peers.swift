@@ -1,0 +1,171 @@
+import CommandLineKit
+import Foundation
+
+/// What else would do the job: other programs, where they are installed.
+enum PeerBenchmarks {
+  private static let count = 10_000
+
+  /// P16: the whole job against Kinto in memory and against git.
+  static func all() -> [Benchmark] {
+    let notes = Lazily { Job.notes(count) }
+    return [
+      Benchmark(
+        name: "P16 push 10000 over HTTP on SQLite, against Kinto in memory", goal: 0.02,
+        subject: Side("engine to server", operations: count) {
+          try await Job.run(.web, notes.value).0
+        },
+        reference: Side("Kinto, batches of 25", operations: count) {
+          try await KintoPeer.push(notes.value)
+        }, rounds: 1, warmsUp: false),
+      Benchmark(
+        name: "P16 push 10000 over HTTP on SQLite, against git push", goal: 0.125,
+        subject: Side("engine to server", operations: count) {
+          try await Job.run(.web, notes.value).0
+        },
+        reference: Side("git add, commit and push to a file", operations: count) {
+          try GitPeer.push(notes.value)
+        }, rounds: 3, warmsUp: false),
+    ]
+  }
+}
+
+/// A program of this machine.
+struct Program {
+  private let process = Process()
+
+  /// Starts `path`, silent, with `arguments`.
+  init(_ path: String, _ arguments: [String], in folder: String? = nil) throws {
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
+    try process.run()
+  }
+
+  /// Waits for its end, which must be a good one.
+  func finish() throws {
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw ToolError("\(process.arguments?.first ?? "a program") failed")
+    }
+  }
+
+  /// Ends it.
+  func stop() {
+    process.terminate()
+    process.waitUntilExit()
+  }
+
+  /// Where the program called `name` is, looked for as a shell would.
+  static func path(of name: String) -> String? {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    return folders.map { "\($0)/\(name)" }.first(where: FileManager.default.isExecutableFile)
+  }
+}
+
+/// Files, one for each note, through git.
+enum GitPeer {
+  static func push(_ notes: [SpikeNote]) throws -> Duration {
+    guard let git = Program.path(of: "git") else { throw Absence(reason: "git is not installed") }
+    let folder = try TemporaryFolder()
+    let (work, remote) = (folder.path("work"), folder.path("remote.git"))
+    try Program(git, ["init", "-q", "--bare", remote]).finish()
+    try Program(git, ["init", "-q", work]).finish()
+    for note in notes {
+      var bytes: [UInt8] = []
+      SpikeJSON.append(SpikeRecord(note), to: &bytes)
+      try Data(bytes).write(to: URL(fileURLWithPath: "\(work)/\(note.name).json"))
+    }
+    let start = ContinuousClock.now
+    try Program(git, ["add", "."], in: work).finish()
+    try Program(
+      git, ["-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-qm", "notes"],
+      in: work
+    ).finish()
+    try Program(git, ["push", "-q", "file://\(remote)", "HEAD:refs/heads/main"], in: work).finish()
+    return ContinuousClock.now - start
+  }
+}
+
+/// A JSON store that syncs, as its users run it.
+enum KintoPeer {
+  private static let batch = 25
+
+  static func push(_ notes: [SpikeNote]) async throws -> Duration {
+    guard let kinto = Program.path(of: "kinto") else {
+      throw Absence(reason: "kinto is not installed")
+    }
+    let folder = try TemporaryFolder()
+    let port = try SpikeSocket.freePort()
+    try Data(settings(port).utf8).write(to: URL(fileURLWithPath: folder.path("kinto.ini")))
+    let server = try Program(kinto, ["start", "--ini", folder.path("kinto.ini")])
+    defer { server.stop() }
+    var connection = try? RawConnection(port: port)
+    for _ in 0..<300 where connection == nil {
+      try await Task.sleep(for: .milliseconds(100))
+      connection = try? RawConnection(port: port)
+    }
+    guard let connection else { throw Absence(reason: "kinto did not start") }
+    try ask(connection, "PUT", "/v1/buckets/bench", "{}")
+    try ask(connection, "PUT", "/v1/buckets/bench/collections/notes", "{}")
+    let start = ContinuousClock.now
+    for first in stride(from: 0, to: notes.count, by: batch) {
+      let requests = notes[first..<min(first + batch, notes.count)].map { note in
+        """
+        {"path":"/v1/buckets/bench/collections/notes/records/\(note.name.lowercased())",\
+        "body":{"data":{"text":"\(note.text)","position":\(note.position),\
+        "isDone":\(note.isDone),"modified":\(note.modified)}}}
+        """
+      }
+      try ask(
+        connection, "POST", "/v1/batch",
+        #"{"defaults":{"method":"PUT"},"requests":[\#(requests.joined(separator: ","))]}"#)
+    }
+    return ContinuousClock.now - start
+  }
+
+  private static func ask(
+    _ connection: RawConnection, _ method: String, _ path: String, _ body: String
+  ) throws {
+    let head =
+      "\(method) \(path) HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Basic dTpw\r\n"
+      + "content-type: application/json\r\ncontent-length: \(body.utf8.count)\r\n\r\n"
+    let status = try connection.ask(Array((head + body).utf8))
+    guard (200...299).contains(status) else { throw ToolError("kinto answered \(status)") }
+  }
+
+  private static func settings(_ port: Int) -> String {
+    """
+    [server:main]
+    use = egg:waitress#main
+    host = 127.0.0.1
+    port = \(port)
+    [app:main]
+    use = egg:kinto
+    kinto.storage_backend = kinto.core.storage.memory
+    kinto.cache_backend = kinto.core.cache.memory
+    kinto.permission_backend = kinto.core.permission.memory
+    multiauth.policies = basicauth
+    kinto.userid_hmac_secret = bench
+    kinto.bucket_create_principals = system.Authenticated
+    [loggers]
+    keys = root
+    [handlers]
+    keys = console
+    [formatters]
+    keys = generic
+    [logger_root]
+    level = ERROR
+    handlers = console
+    [handler_console]
+    class = StreamHandler
+    args = (sys.stderr,)
+    level = NOTSET
+    formatter = generic
+    [formatter_generic]
+    format = %(message)s
+    """
+  }
+}

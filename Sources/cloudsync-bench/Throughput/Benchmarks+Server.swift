@@ -1,0 +1,262 @@
+import CloudProtocol
+import CloudSync
+import CommandLineKit
+import Foundation
+import LoopbackServer
+import Records
+import SQLite
+import Synchronization
+
+/// What the server costs, without the engines.
+enum ServerBenchmarks {
+  private static let zone = ZoneID(name: "Notes")
+  private static let batch = 400
+  private static let batches = 25
+  private static let million = 1_000_000
+
+  /// P13, P12 and P17: a durable commit against bare inserts, growth against itself, and memory.
+  static func all() -> [Benchmark] {
+    [durable, growth, bigUp, bigDown, memory]
+  }
+
+  // MARK: P13
+
+  private static var durable: Benchmark {
+    let notes = Lazily { Job.notes(batch * batches) }
+    return Benchmark(
+      name: "P13 durable commit of a request of 400 records", goal: 6,
+      subject: Side(
+        "modifyRecords on a file", operations: batches,
+        setUp: {
+          let server = try BareServer(onFile: true)
+          try await server.makeZone()
+          return (server, records(notes.value))
+        },
+        body: { context in try await context.0.save(context.1) }),
+      reference: inserts(notes), rounds: 9)
+  }
+
+  /// The same bytes with one prepared statement, as many rows in a transaction, each on the disk.
+  private static func inserts(_ notes: Lazily<[SpikeNote]>) -> Side {
+    Side(
+      "bare prepared inserts", operations: batches,
+      setUp: {
+        let folder = try TemporaryFolder()
+        let connection = try Connection(path: folder.path("raw.db"))
+        try connection.useWriteAheadLog()
+        try connection.execute(
+          "CREATE TABLE rows (name TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT")
+        let rows = records(notes.value).map { save -> (String, [UInt8]) in
+          var writer = ByteWriter()
+          let fields = save.changes.compactMap { change in
+            change.field.map { Fields.Element(key: change.key, field: $0) }
+          }
+          writer.write(Record(id: save.id, type: save.type, fields: Fields(fields)))
+          return (save.id.name, writer.bytes)
+        }
+        return Bare(folder: folder, connection: connection, rows: rows)
+      },
+      body: { bare in
+        for start in stride(from: 0, to: bare.rows.count, by: batch) {
+          try bare.connection.transaction {
+            for row in bare.rows[start..<min(start + batch, bare.rows.count)] {
+              try bare.connection.run(
+                "INSERT INTO rows (name, body) VALUES (?, ?)", [.text(row.0), .blob(row.1)])
+            }
+          }
+        }
+      })
+  }
+
+  private struct Bare {
+    let folder: TemporaryFolder
+    let connection: Connection
+    let rows: [(String, [UInt8])]
+  }
+
+  static func records(_ notes: [SpikeNote]) -> [RecordSave] {
+    notes.map { note in
+      RecordSave(
+        Record(
+          id: RecordID(name: note.name, zone: zone), type: "Note",
+          fields: [
+            "text": .string(note.text), "position": .int64(Int64(note.position)),
+            "isDone": .int64(Int64(note.isDone)),
+            "lastModified": .date(
+              Timestamp(secondsSinceReferenceDate: note.modified / 1000 - 978_307_200)),
+          ]))
+    }
+  }
+
+  // MARK: P12
+
+  private static var growth: Benchmark {
+    func saving(_ count: Int) -> Side {
+      Side(
+        "\(count) on a file", operations: 1,
+        setUp: {
+          let server = try BareServer(onFile: true)
+          try await server.makeZone()
+          return (server, records(Job.notes(count)))
+        },
+        body: { context in try await context.0.save(context.1) })
+    }
+    return Benchmark(
+      name: "P12 push of 100000 against 10000, on SQLite", goal: 13,
+      subject: saving(100_000), reference: saving(10_000), rounds: 3, warmsUp: false)
+  }
+
+  /// Two servers that stay for several rows: filling them takes long.
+  private final class Filled: Sendable {
+    private let servers = Mutex<[Int: BareServer]>([:])
+    private let turns = Mutex<UInt64>(1)
+
+    func server(_ count: Int) async throws -> BareServer {
+      if let server = servers.withLock({ $0[count] }) { return server }
+      let server = try BareServer(onFile: true)
+      try await server.makeZone()
+      for start in stride(from: 0, to: count, by: 50_000) {
+        try await server.save(
+          records((start..<min(count, start + 50_000)).map { Job.note($0) }))
+      }
+      servers.withLock { $0[count] = server }
+      return server
+    }
+
+    /// `count` numbers below `limit`, others each time.
+    func numbers(_ count: Int, below limit: Int) -> [Int] {
+      turns.withLock { state in
+        var found = Set<Int>()
+        while found.count < count {
+          state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+          found.insert(Int((state >> 33) % UInt64(limit)))
+        }
+        return found.sorted()
+      }
+    }
+
+    func forget() { servers.withLock { $0 = [:] } }
+  }
+
+  private static let filled = Filled()
+
+  private static func changing(_ count: Int) -> Side {
+    Side("1000 of \(count)", operations: 1) {
+      let server = try await filled.server(count)
+      let notes = filled.numbers(1_000, below: count).map { Job.note($0) }
+      let saves = records(notes).map { save in
+        var save = save
+        save.changes = save.changes.map { change in
+          var change = change
+          if change.key == "isDone" {
+            change.field = Field(.int64(Int64.random(in: 1...1_000_000)))
+          }
+          return change
+        }
+        return save
+      }
+      let start = ContinuousClock.now
+      try await server.save(saves, policy: .allKeys)
+      return ContinuousClock.now - start
+    }
+  }
+
+  private static func fetching(_ count: Int) -> Side {
+    Side("1000 of \(count)", operations: 1) {
+      let server = try await filled.server(count)
+      let token = try await server.token()
+      try await server.save(
+        records(filled.numbers(1_000, below: count).map { Job.note($0) }), policy: .allKeys)
+      let start = ContinuousClock.now
+      let found = try await server.fetch(since: token)
+      guard found == 1_000 else { throw ToolError("\(found) of 1000 changes came") }
+      return ContinuousClock.now - start
+    }
+  }
+
+  private static var bigUp: Benchmark {
+    Benchmark(
+      name: "P12 push of 1000 changes at 1000000, on SQLite", goal: 1.5,
+      subject: changing(million), reference: changing(100_000), rounds: 9)
+  }
+
+  private static var bigDown: Benchmark {
+    Benchmark(
+      name: "P12 pull of 1000 changes at 1000000, on SQLite", goal: 1.2,
+      subject: fetching(million), reference: fetching(100_000), rounds: 9)
+  }
+
+  // MARK: P17
+
+  private static var memory: Benchmark {
+    Benchmark(
+      name: "P17 memory of a server of 1000000 records on SQLite", goal: 1,
+      subject: Side("the server, after a pull of 1000 changes") {
+        _ = try await filled.server(million)
+        let before = try await Memory.settledBytesInUse()
+        // What it holds is what goes with it; reopening it says the rest.
+        filled.forget()
+        let after = try await Memory.settledBytesInUse()
+        return .nanoseconds(before - after)
+      },
+      reference: Side("400 MB") { .nanoseconds(400_000_000) }, rounds: 1, unit: .bytes,
+      warmsUp: false)
+  }
+}
+
+/// A server in this process and one device that asks it without an engine.
+final class BareServer: Sendable {
+  private let folder: TemporaryFolder
+  let server: LoopbackServer
+  private let device: LoopbackDevice
+  private static let zone = ZoneID(name: "Notes")
+
+  init(onFile: Bool) throws {
+    folder = try TemporaryFolder()
+    server = onFile ? try LoopbackServer(path: folder.path("cloud.db")) : LoopbackServer()
+    device = server.device("bench", signedInAs: "alice")
+  }
+
+  deinit { server.close() }
+
+  func send(_ request: CloudRequest) async throws -> CloudReply {
+    try await device.send(
+      CloudCall(
+        container: "iCloud.bench", database: .private, requestID: UUID().uuidString,
+        request: request))
+  }
+
+  func makeZone() async throws { _ = try await send(.modifyZones(ModifyZones(save: [Self.zone]))) }
+
+  func save(_ records: [RecordSave], policy: SavePolicy = .ifServerRecordUnchanged) async throws {
+    for start in stride(from: 0, to: records.count, by: 400) {
+      let batch = Array(records[start..<min(start + 400, records.count)])
+      guard
+        case .recordsModified(let saved, _) = try await send(
+          .modifyRecords(ModifyRecords(save: batch, policy: policy))),
+        saved.allSatisfy({ $0.error == nil })
+      else { throw ToolError("records were not saved") }
+    }
+  }
+
+  /// Where the zone's feed is now.
+  func token() async throws -> ChangeToken? {
+    guard case .zones(let zones) = try await send(.fetchZones([Self.zone])) else { return nil }
+    return zones.first?.value?.token
+  }
+
+  /// How many records changed since.
+  func fetch(since: ChangeToken?) async throws -> Int {
+    var token = since
+    var count = 0
+    while true {
+      let request = FetchZoneChanges(zone: Self.zone, since: token, limit: 400)
+      guard case .zoneChanges(let page) = try await send(.fetchZoneChanges(request)) else {
+        throw ToolError("no page came")
+      }
+      count += page.modified.count
+      token = page.token
+      if !page.moreComing { return count }
+    }
+  }
+}

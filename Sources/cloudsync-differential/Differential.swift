@@ -1,0 +1,86 @@
+import CommandLineKit
+import Foundation
+
+/// Compares clouds that must answer alike.
+@main
+struct Differential {
+  static func main() async {
+    do {
+      let options = try Options(CommandLine.arguments.dropFirst())
+      if options.wantsHelp { return print(Options.usage) }
+      exit(try await run(options) ? 0 : 1)
+    } catch {
+      FileHandle.standardError.write(Data("cloudsync-differential: \(error)\n".utf8))
+      exit(2)
+    }
+  }
+
+  /// Answers whether all clouds answered alike.
+  private static func run(_ options: Options) async throws -> Bool {
+    let clock = ContinuousClock()
+    let start = clock.now
+    let outcome = try await options.comparison.run()
+    for difference in outcome.differences.prefix(options.shown) {
+      if options.wantsTrace { print(difference.trace) }
+      print(difference)
+    }
+    let seconds = (clock.now - start) / .seconds(1)
+    print(
+      "\(outcome.tapes) tapes, \(outcome.steps) steps on each of 4 clouds, "
+        + "\(outcome.differences.count) with differences, \(Int(seconds.rounded())) s")
+    return outcome.differences.isEmpty
+  }
+}
+
+/// What the command line asks for.
+struct Options {
+  var comparison = Comparison(
+    seeds: 0..<5_000, jobs: ProcessInfo.processInfo.activeProcessorCount)
+  /// How many differences are printed.
+  var shown = 5
+  /// Whether everything before a difference is printed too.
+  var wantsTrace = false
+  var wantsHelp = false
+
+  static let usage = """
+    usage: cloudsync-differential [--tapes N] [--from S] [--steps K] [--jobs J] [--show N]
+           [--trace] [--plant NAME]
+
+    Plays random tapes of requests to four clouds that must answer alike: a small reference written
+    from the documents, the server in memory, the server on a file of SQLite, the server over HTTP.
+      --tapes N     how many tapes, 1 to 10,000,000 (5000)
+      --from S      the seed of the first (0)
+      --steps K     how long each is, 1 to 10,000 (40)
+      --jobs J      how many are played at a time, 1 to 256 (one for each core)
+      --show N      how many differences are printed, 0 to 1000 (5)
+      --trace       print everything before a difference too
+      --plant NAME  build a difference in: \(Plant.allCases.map(\.rawValue).joined(separator: ", "))
+    Ends with 0 when all answered alike, 1 when not, 2 for a wrong command line.
+    """
+
+  /// Reads the arguments after the program's name.
+  init(_ arguments: some Sequence<String>) throws(UsageError) {
+    var rest = Array(arguments)[...]
+    var first: UInt64 = 0
+    var count: UInt64 = 5_000
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--tapes": count = try rest.takeNumber(for: argument, in: 1...10_000_000)
+      case "--from": first = try rest.takeNumber(for: argument, in: 0...UInt64(Int64.max))
+      case "--steps": comparison.steps = try rest.takeNumber(for: argument, in: 1...10_000)
+      case "--jobs": comparison.jobs = try rest.takeNumber(for: argument, in: 1...256)
+      case "--show": shown = try rest.takeNumber(for: argument, in: 0...1_000)
+      case "--trace": wantsTrace = true
+      case "--help", "-h": wantsHelp = true
+      case "--plant":
+        guard let plant = Plant(rawValue: rest.popFirst() ?? "") else {
+          let names = Plant.allCases.map(\.rawValue).joined(separator: ", ")
+          throw UsageError("--plant needs one of \(names)")
+        }
+        comparison.plant = plant
+      default: throw UsageError("unknown argument: \(argument)")
+      }
+    }
+    comparison.seeds = first..<first + count
+  }
+}

@@ -1,0 +1,75 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import LoopbackServer
+import Testing
+
+/// What becomes of a record whose file is not as it should be.
+///
+/// Source: cloudkit-surface 1.4 and 2.5.
+@Suite("Files that are not as they should be")
+struct RuleAssetTests {
+  private let server = LoopbackServer()
+
+  private func database(_ device: String) -> CKDatabase {
+    CKContainer(
+      identifier: "iCloud.files", transport: server.device(device, signedInAs: "alice")
+    ).privateCloudDatabase
+  }
+
+  private func code(_ file: URL) async -> CKError.Code? {
+    let record = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: "p"))
+    record["image"] = CKAsset(fileURL: file)
+    do {
+      _ = try await database("phone").save(record)
+      return nil
+    } catch { return (error as? CKError)?.code }
+  }
+
+  /// Proves CS-36.
+  @Test("A folder, and a file that is not there, are noticed at the save and not before")
+  func unreadable() async throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("files-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    #expect(await code(folder) == .assetNotAvailable)
+    #expect(await code(folder.appendingPathComponent("none")) == .assetFileNotFound)
+  }
+
+  /// Proves CS-37.
+  @Test("A file that has another length when it is read than it said is assetFileModified")
+  func changing() async {
+    #if os(Linux)
+      // The system says of these that they are empty, and then gives text.
+      #expect(await code(URL(fileURLWithPath: "/proc/self/status")) == .assetFileModified)
+    #else
+      #expect(CKError.Code.assetFileModified.rawValue == 17)
+    #endif
+  }
+
+  /// Proves CS-149.
+  @Test("A file that can't be brought leaves its record in the feed, without the file")
+  func feed() async throws {
+    let file = FileManager.default.temporaryDirectory
+      .appendingPathComponent("file-\(UUID().uuidString)")
+    try Data("x".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let phone = database("phone")
+    let zone = try await phone.save(CKRecordZone(zoneName: "Photos"))
+    let records = ["a", "b"].map {
+      CKRecord(
+        recordType: "Photo", recordID: CKRecord.ID(recordName: $0, zoneID: zone.zoneID))
+    }
+    for record in records { record["image"] = CKAsset(fileURL: file) }
+    _ = try await phone.modifyRecords(saving: records, deleting: [])
+    server.controls.fail(
+      with: .assetNotAvailable, in: RequestScope(kind: .downloadAsset, device: "desk"))
+    let changes = try await database("desk").recordZoneChanges(
+      inZoneWith: zone.zoneID, since: nil)
+    let files = try changes.modificationResultsByID.values.map {
+      ((try $0.get().record["image"]) as? CKAsset)?.fileURL != nil
+    }
+    #expect(files.count == 2 && files.contains(false), "both came, one without its file: \(files)")
+  }
+}

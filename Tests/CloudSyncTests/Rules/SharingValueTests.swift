@@ -1,0 +1,70 @@
+import CloudSync
+import Records
+import Testing
+
+/// Participants, people and new shares as objects.
+///
+/// Source: cloudkit-surface 1.11.
+@Suite("Shares and people as objects")
+struct SharingValueTests {
+  private func participant(
+    _ id: String, user: String? = nil, email: String? = nil,
+    role: ShareRole = .privateUser
+  ) -> CKShare.Participant {
+    CKShareParticipant(
+      ShareParticipant(
+        id: id,
+        identity: UserIdentity(
+          user: user.map { UserID($0) }, lookup: email.map { .email($0) }), role: role))
+  }
+
+  /// Proves CS-164.
+  @Test("Participants are the same person by ID, by user, or by how they were looked for")
+  func samePerson() {
+    let table: [(CKShare.Participant, CKShare.Participant, Bool)] = [
+      (participant("1"), participant("1", role: .administrator), true),
+      (participant("1", user: "_a"), participant("2", user: "_a"), true),
+      (participant("1", email: "a@b.org"), participant("2", email: "a@b.org"), true),
+      (participant("1", user: "_a"), participant("2", user: "_b"), false),
+      (participant("1", email: "a@b.org"), participant("2", email: "c@b.org"), false),
+      (participant("1"), participant("2"), false),
+    ]
+    for (first, second, isSame) in table {
+      #expect(first.isEqual(second) == isSame && second.isEqual(first) == isSame)
+    }
+  }
+
+  /// Proves CS-165.
+  @Test("A new share is closed and its owner's; whoever is added may read")
+  func defaults() {
+    let root = CKRecord(
+      recordType: "T",
+      recordID: CKRecord.ID(recordName: "r", zoneID: CKRecordZone.ID(zoneName: "Z")))
+    let share = CKShare(rootRecord: root)
+    #expect(share.publicPermission == .none && share.url == nil)
+    #expect(share.owner.role == .owner && share.owner.permission == .readWrite)
+    #expect(share.recordID.zoneID == root.recordID.zoneID)
+    #expect(CKShare(rootRecord: root, shareID: root.recordID).recordID == root.recordID)
+    let guest = CKShareParticipant(
+      ShareParticipant(id: "g", identity: UserIdentity(lookup: .email("g@b.org"))))
+    #expect(guest.role == .privateUser && guest.permission == .readOnly)
+    #expect(guest.acceptanceStatus == .pending)
+    share.addParticipant(guest)
+    share.addParticipant(participant("other", email: "g@b.org"))
+    #expect(share.participants.count == 2, "the same person is there once")
+    share.removeParticipant(guest)
+    #expect(share.participants.count == 1)
+  }
+
+  /// Proves CS-166.
+  @Test("People are looked for by address, number and user, one or many")
+  func lookups() {
+    typealias Info = CKUserIdentity.LookupInfo
+    let user = CKRecord.ID(recordName: "_u")
+    #expect(Info.lookupInfos(withEmails: ["a", "b"]).map(\.emailAddress) == ["a", "b"])
+    #expect(Info.lookupInfos(withPhoneNumbers: ["1"]).map(\.phoneNumber) == ["1"])
+    #expect(Info.lookupInfos(with: [user]).map(\.userRecordID) == [user])
+    let info = Info(emailAddress: "a@b.org")
+    #expect(info.phoneNumber == nil && info.userRecordID == nil)
+  }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+@Suite("Fuzzing: corpora")
+struct ReplayTests {
+  private static let corpora = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "FuzzCorpora")
+
+  /// The inputs of one corpus by their names.
+  private static func files(_ target: FuzzTarget) throws -> [(name: String, bytes: [UInt8])] {
+    let folder = corpora.appending(path: target.name)
+    return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+      .map { ($0, [UInt8](try Data(contentsOf: folder.appending(path: $0)))) }
+  }
+
+  @Test("Every input of every corpus, and each with its end cut off, keeps the rules")
+  func replay() throws {
+    for target in FuzzTarget.all {
+      let files = try Self.files(target)
+      if files.count < 12 { Issue.record("\(target.name): only \(files.count) inputs") }
+      for (name, bytes) in files {
+        for length in [bytes.count, bytes.count / 2, max(0, bytes.count - 1)] {
+          do {
+            try target.run(FuzzInput(Array(bytes.prefix(length))), false)
+          } catch {
+            Issue.record("\(target.name)/\(name), \(length) bytes: \(error)")
+          }
+        }
+      }
+    }
+    let folders = try FileManager.default.contentsOfDirectory(atPath: Self.corpora.path)
+      .filter { !$0.hasSuffix(".dict") }
+    #expect(Set(folders) == Set(FuzzTarget.all.map(\.name)))
+  }
+}

@@ -1,0 +1,124 @@
+import CloudMachine
+import CloudProtocol
+import Records
+import WebServices
+
+@testable import LoopbackServer
+
+extension FuzzTarget {
+  /// The rows of the server's file, and its remembered answers.
+  static let rows = FuzzTarget(name: "rows") { input, planted in
+    var input = input
+    let kind = input.choice(6)
+    let bit = Int(input.byte()) << 8 | Int(input.byte())
+    let bytes = input.rest
+    switch kind {
+    case 0:
+      let id = RowWorld.record
+      try row(bytes, bit, ["a"], [9]) { (bytes) throws(ByteFormatError) in
+        try RecordBody.open(bytes, id: id, changedAt: 9)
+      } close: { row in
+        if case .string(let text)? = row.record?.fields.first?.field.value {
+          try plant(planted, text.utf8)
+        }
+        return RecordBody.close(row)
+      }
+    case 1:
+      try row(bytes, bit, ["a", "_a"], []) { (bytes) throws(ByteFormatError) in
+        try AccountBody.open(bytes, name: "a", user: UserID("_a"))
+      } close: {
+        AccountBody.close($0)
+      }
+    case 2:
+      let id = RowWorld.database
+      try row(
+        bytes, bit, [id.container, id.environment.rawValue, "_a"], [UInt64(id.scope.rawValue)]
+      ) {
+        (bytes) throws(ByteFormatError) in
+        try DatabaseBody.open(bytes, id: id)
+      } close: {
+        DatabaseBody.close($0)
+      }
+    case 3:
+      let id = RowWorld.record.zone
+      try row(bytes, bit, [id.name, id.owner], [9]) { (bytes) throws(ByteFormatError) in
+        try ZoneBody.open(bytes, id: id, changedAt: 9)
+      } close: {
+        ZoneBody.close($0)
+      }
+    case 4: _ = try? RecordBody.open(bytes, id: RowWorld.record, changedAt: 9)
+    default:
+      try binary(bytes, { (r) throws(ByteFormatError) in try r.reply() }) { $0.write($1) }
+    }
+  }
+
+  /// Seals `payload` as the file does, and opens, closes and damages it.
+  private static func row<Row>(
+    _ payload: [UInt8], _ bit: Int, _ texts: [String], _ numbers: [UInt64],
+    open: ([UInt8]) throws(ByteFormatError) -> Row, close: (Row) throws -> [UInt8]
+  ) throws {
+    var context = ByteWriter()
+    for text in texts { context.write(optional: text) { $0.write($1) } }
+    for number in numbers { context.write(variable: number) }
+    let sealed = Sealed.close(context: context.bytes) { $0.write(raw: payload) }
+    guard let row = try? open(sealed) else { return }
+    let closed = try close(row)
+    try check(closed == sealed, "a row that is accepted and not written")
+    var damaged = sealed
+    damaged[bit / 8 % damaged.count] ^= 1 << UInt8(bit % 8)
+    try check((try? open(damaged)) == nil, "a bit that changed unseen")
+  }
+
+  /// Archives of a server.
+  static let archive = FuzzTarget(name: "archive") { input, planted in
+    var input = input
+    guard input.byte() & 7 == 0 else {
+      guard let json = try? JSON(parsing: input.rest), let row = try? ArchiveRow(json) else {
+        return
+      }
+      if case .account(let account) = row { try plant(planted, account.name.utf8) }
+      let written = row.json
+      try check(try ArchiveRow(written).json == written, "a line that is another one when read")
+      try check(written == json, "a line that is accepted and not written")
+      return
+    }
+    // The first line, what the input says, and the last line with the right sums.
+    var lines = [Array(RowWorld.head.utf8)]
+    lines += input.rest.split(separator: UInt8(ascii: "\n")).prefix(8).map { Array($0) }
+    var hash = SHA256()
+    for line in lines { hash.update(line + [0x0A]) }
+    let end = JSON.members([
+      "kind": .string("end"), "lines": .integer(lines.count),
+      "sha256": .string(hash.hexadecimalDigest),
+    ])
+    lines.append(end.bytes)
+    let storage = MemoryStorage()
+    var reader = ArchiveReader(storage)
+    do {
+      for line in lines { try reader.take(line[...]) }
+      try reader.finish()
+    } catch {
+      return
+    }
+    var exported: [UInt8] = []
+    var writer = ArchiveWriter(storage) { exported += $0 }
+    try writer.run()
+    var copy = ArchiveReader(MemoryStorage())
+    for line in exported.split(separator: 0x0A) { try copy.take(line) }
+    try copy.finish()
+    try check(
+      exported == lines.flatMap { $0 + [0x0A] }, "an archive that is another one when imported")
+  }
+}
+
+private enum RowWorld {
+  static let record = RecordID(name: "a", zone: ZoneID(name: "Notes"))
+
+  static let database = DatabaseID(
+    container: "iCloud.a", environment: .development, scope: .private, owner: UserID("_a"))
+
+  static let head = """
+    {"format":"swift-cloud-sync server","version":1,"identity":"0000000000000007",\
+    "secret":"00000000000000010000000000000002"}
+    """
+}

@@ -1,0 +1,158 @@
+import CloudProtocol
+import Records
+import Testing
+import WebServices
+
+/// Text that is written and read without a tree of values says the same as with one.
+@Suite("Records as text, with a tree and without")
+struct TextTests {
+  /// Both ways of one side to make something of a text: what came out, or the failure.
+  private enum Found: Equatable {
+    case value(String)
+    case refused(CloudError)
+
+    init(_ body: () throws(CloudError) -> some Any) {
+      do throws(CloudError) { self = .value("\(try body())") } catch { self = .refused(error) }
+    }
+  }
+
+  private struct Trip {
+    var errand: Errand
+    var path: ServicePath
+    var notation: Notation
+    var exchange: Exchange
+
+    init?(_ request: CloudRequest, _ database: DatabaseScope, isExact: Bool) throws {
+      let client = Notation(container: "iCloud.test", database: database, isExact: isExact)
+      guard let errand = Errand(request, client) else { return nil }
+      self.errand = errand
+      path = ServicePath(
+        container: "iCloud.test", environment: .development, database: errand.database,
+        endpoint: errand.endpoint)
+      notation = Notation(
+        container: "iCloud.test", database: errand.database, user: UserID("_alice"),
+        isExact: isExact)
+      let body = errand.body?.bytes ?? []
+      guard let exchange = try TextTests.byTree(body, path, notation) else { return nil }
+      self.exchange = exchange
+    }
+  }
+
+  private static func byTree(
+    _ text: [UInt8], _ path: ServicePath, _ notation: Notation
+  ) throws(CloudError) -> Exchange? {
+    try Exchange(
+      path, body: Exchange.body(text), notation: notation, wantsToken: false, newName: { "new" })
+  }
+
+  private static func byText(
+    _ text: [UInt8], _ path: ServicePath, _ notation: Notation
+  ) throws(CloudError) -> Exchange? {
+    try Exchange(path, text: text, notation: notation, wantsToken: false, newName: { "new" })
+  }
+
+  private func forEach(
+    count: Int, _ body: (inout Sampler, CloudRequest, Trip, String) throws -> Void
+  ) rethrows {
+    for isExact in [true, false] {
+      for database in DatabaseScope.allCases {
+        for seed in 0..<count {
+          var sampler = Sampler(seed: UInt64(seed), isPlain: !isExact, database: database)
+          let request = sampler.request(seed)
+          guard let trip = try? Trip(request, database, isExact: isExact) else { continue }
+          try body(&sampler, request, trip, "exact \(isExact), \(database), seed \(seed)")
+        }
+      }
+    }
+  }
+
+  private func report(_ faults: [String]) {
+    guard let first = faults.first else { return }
+    Issue.record("\(faults.count) faults, the first: \(first.prefix(2000))")
+  }
+
+  @Test("What is written is the same, byte for byte")
+  func writing() throws {
+    var faults: [String] = []
+    forEach(count: 14 * 20) { sampler, request, trip, name in
+      if trip.errand.text != trip.errand.body?.bytes {
+        faults.append("\(name): \(String(decoding: trip.errand.text ?? [], as: UTF8.self))")
+      }
+      for outcome in [
+        Exchange.Outcome.success(sampler.reply(to: request)), .failure(sampler.error()),
+      ] {
+        let outcomes = trip.exchange.requests.map { _ in outcome }
+        let tree = Found { () throws(CloudError) in try trip.exchange.body(outcomes).bytes }
+        let text = Found { () throws(CloudError) in try trip.exchange.text(outcomes) }
+        if tree != text { faults.append("\(name): \(text)") }
+      }
+    }
+    report(faults)
+  }
+
+  @Test("What is read is the same, and what is common is read quickly")
+  func reading() throws {
+    var faults: [String] = []
+    var quick = 0
+    try forEach(count: 14 * 20) { sampler, request, trip, name in
+      let body = trip.errand.body?.bytes ?? []
+      let tree = Found { () throws(CloudError) in
+        try TextTests.byTree(body, trip.path, trip.notation)?.requests
+      }
+      let text = Found { () throws(CloudError) in
+        try TextTests.byText(body, trip.path, trip.notation)?.requests
+      }
+      if tree != text { faults.append("\(name): \(text), was \(tree)") }
+      if Exchange(quickly: trip.path, text: body, notation: trip.notation, wantsToken: false) != nil
+      {
+        quick += 1
+      }
+      let answer = try trip.exchange.body([.success(sampler.reply(to: request))])
+      let told = Found { () throws(CloudError) in try trip.errand.reply(to: answer) }
+      let read = Found { () throws(CloudError) in
+        try trip.errand.reply(toText: answer.bytes) ?? .assetContent([])
+      }
+      if told != read { faults.append("\(name): \(read), was \(told)") }
+      if trip.errand.quickReply(to: answer.bytes) != nil { quick += 1 }
+    }
+    report(faults)
+    // Three kinds of text are read quickly, in 120 samples each.
+    #expect(quick > 300, "\(quick)")
+  }
+
+  @Test("Damaged text is refused, or means, the same")
+  func damage() throws {
+    var damage = JSONDamage(random: SeededGenerator(seed: 11))
+    var faults: [String] = []
+    var refused = 0
+    try forEach(count: 14 * 6) { sampler, request, trip, name in
+      let body = trip.errand.body ?? .null
+      let answer = try trip.exchange.body([.success(sampler.reply(to: request))])
+      for _ in 0..<12 {
+        let bad = damage.damagedText(body)
+        let tree = Found { () throws(CloudError) in
+          try TextTests.byTree(bad, trip.path, trip.notation)?.requests
+        }
+        let text = Found { () throws(CloudError) in
+          try TextTests.byText(bad, trip.path, trip.notation)?.requests
+        }
+        if case .refused = tree { refused += 1 }
+        if tree != text {
+          faults.append("\(name): \(text), was \(tree)\n\(String(decoding: bad, as: UTF8.self))")
+        }
+        let badAnswer = damage.damagedText(answer)
+        let told = Found { () throws(CloudError) in
+          guard let json = try? JSON(parsing: badAnswer) else { return nil as CloudReply? }
+          return try trip.errand.reply(to: json)
+        }
+        let read = Found { () throws(CloudError) in try trip.errand.reply(toText: badAnswer) }
+        if told != read {
+          faults.append(
+            "\(name): \(read), was \(told)\n\(String(decoding: badAnswer, as: UTF8.self))")
+        }
+      }
+    }
+    report(faults)
+    #expect(refused > 500, "\(refused)")
+  }
+}
