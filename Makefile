@@ -8,8 +8,8 @@ SOAK ?= 300
 TAPES ?= 5000
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
-.PHONY: help demo test check bench bench-build simulate simulate-stores soak siege differential \
-  crash thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
+.PHONY: help demo test check bench bench-build simulate simulate-stores planted soak siege \
+  differential crash thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -19,6 +19,7 @@ help:
 	@echo 'make bench-build  print how long a clean build and all tests take'
 	@echo 'make simulate  run $(SEEDS) seeded worlds with faults (SEEDS=n for another number)'
 	@echo 'make simulate-stores  run the example stores in $(STORE_SEEDS) worlds each (STORE_SEEDS=n)'
+	@echo 'make planted   plant faults into a copy of the sources and count the seeds to find each'
 	@echo 'make soak      devices write for 5 minutes to a server that is killed every 10 s (SOAK=n s)'
 	@echo 'make siege     besiege the HTTP server with hostile and with slow clients'
 	@echo 'make differential  play $(TAPES) random tapes to a reference and three servers (TAPES=n)'
@@ -61,6 +62,10 @@ simulate: sqlite
 
 simulate-stores: sqlite
 	$(SWIFT) run -c release stores-simulate --seeds $(STORE_SEEDS)
+
+planted: sqlite
+	$(SWIFT) build --product cloudsync-planted
+	SWIFT="$(SWIFT)" "$$($(SWIFT) build --show-bin-path)/cloudsync-planted"
 
 soak: sqlite
 	$(SWIFT) run -c release cloudsync-soak --seconds $(SOAK)

@@ -59,7 +59,7 @@ struct WorldCloud {
     _ call: CloudCall, from device: Int, name: String, account: Int?, at now: Int,
     _ random: inout SeededRandom
   ) throws -> Outcome {
-    guard isWired, let wire = WorldWire(call) else {
+    guard isWired, let wire = WorldWire(call, asText: seed % 8 == 1) else {
       return try carryOut(call, from: device, name: name, account: account, at: now, &random)
     }
     var arrived = call
