@@ -6,10 +6,11 @@ SEEDS ?= 20000
 STORE_SEEDS ?= 2000
 SOAK ?= 300
 TAPES ?= 5000
+RUNS ?= 100000
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
 .PHONY: help demo test check bench bench-build simulate simulate-stores soak siege differential \
-  thread-sanitizer address-sanitizer sqlite format
+  thread-sanitizer address-sanitizer fuzz fuzz-release fuzz-planted fuzz-tool sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -24,6 +25,9 @@ help:
 	@echo 'make differential  play $(TAPES) random tapes to a reference and three servers (TAPES=n)'
 	@echo 'make thread-sanitizer   all tests under the thread sanitizer (FILTER=name for some of them)'
 	@echo 'make address-sanitizer  all tests under the address sanitizer, leaks included'
+	@echo 'make fuzz      give every reader of bytes from outside $(RUNS) inputs (RUNS=n)'
+	@echo 'make fuzz-release  the same with 10,000,000 inputs a reader'
+	@echo 'make fuzz-planted  put a bug into every reader, and see that fuzzing finds it'
 	@echo 'make format    format all Swift files'
 
 demo: sqlite
@@ -73,6 +77,24 @@ differential: sqlite
 
 thread-sanitizer address-sanitizer: sqlite
 	.ci/sanitize $(@:-sanitizer=) $(FILTER)
+
+fuzz: fuzz-tool
+	@$(FUZZ) $(RUNS)
+
+fuzz-release: fuzz-tool
+	@$(FUZZ) 10000000
+
+fuzz-planted: fuzz-tool
+	@PLANTED=1 OUTPUT=.build/fuzz-planted $(FUZZ) 5000000
+
+# Sanitizers see nothing in a debug build, and the flags are none that a manifest may give.
+FUZZ = sh Tests/FuzzCorpora/fuzz.sh "$(FUZZ_BUILD)/release/cloudsync-fuzz"
+FUZZ_BUILD ?= .build/fuzz
+
+fuzz-tool: sqlite
+	CLOUDSYNC_FUZZ=1 $(SWIFT) build -c release --product cloudsync-fuzz \
+	  --scratch-path $(FUZZ_BUILD) --sanitize=fuzzer --sanitize=address \
+	  -Xswiftc -enable-testing -Xswiftc -parse-as-library -Xswiftc -use-ld=lld
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples
