@@ -87,14 +87,17 @@ fuzz-release: fuzz-tool
 fuzz-planted: fuzz-tool
 	@PLANTED=1 OUTPUT=.build/fuzz-planted $(FUZZ) 5000000
 
-# Sanitizers see nothing in a debug build, and the flags are none that a manifest may give.
+# Sanitizers see nothing in a debug build, and the flags are none that a manifest may give. The
+# compiler leaves out coverage unless the fuzzer comes after the address sanitizer, and SwiftPM
+# gives its own in any order; the linker must not take coverage for dead code.
 FUZZ = sh Tests/FuzzCorpora/fuzz.sh "$(FUZZ_BUILD)/release/cloudsync-fuzz"
 FUZZ_BUILD ?= .build/fuzz
 
 fuzz-tool: sqlite
 	CLOUDSYNC_FUZZ=1 $(SWIFT) build -c release --product cloudsync-fuzz \
-	  --scratch-path $(FUZZ_BUILD) --sanitize=fuzzer --sanitize=address \
-	  -Xswiftc -enable-testing -Xswiftc -parse-as-library -Xswiftc -use-ld=lld
+	  --scratch-path $(FUZZ_BUILD) --sanitize=address -Xswiftc -sanitize=fuzzer \
+	  -Xswiftc -enable-testing -Xswiftc -parse-as-library -Xswiftc -use-ld=lld \
+	  -Xlinker -z -Xlinker nostart-stop-gc
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples
