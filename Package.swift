@@ -45,12 +45,6 @@ func tests(
     swiftSettings: strict)
 }
 
-/// What reads bytes from outside, and is fuzzed.
-let fuzzed: [Target.Dependency] = [
-  "LoopbackHTTP", "LoopbackServer", "CloudSync", "WebServices", "SyncMachine", "CloudMachine",
-  "CloudProtocol", "Records",
-]
-
 let package = Package(
   name: "swift-cloud-sync",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -202,7 +196,12 @@ let package = Package(
         "SyncSupport",
       ],
       exclude: ["__Snapshots__"]),
-    tests("FuzzTests", fuzzed),
+    tests(
+      "FuzzTests",
+      [
+        "LoopbackHTTP", "LoopbackServer", "CloudSync", "WebServices", "SyncMachine",
+        "CloudMachine", "CloudProtocol", "Records",
+      ]),
     tests("HouseTests", []),
   ],
   swiftLanguageModes: [.v6]
@@ -237,6 +236,10 @@ if Context.environment["CLOUDSYNC_FUZZ"] == "1" {
   package.targets.removeAll { $0.name == "FuzzTests" }
   package.targets.append(
     .executableTarget(
-      name: "cloudsync-fuzz", dependencies: fuzzed, path: "Tests/FuzzTests",
+      name: "cloudsync-fuzz",
+      dependencies: [
+        "LoopbackHTTP", "LoopbackServer", "CloudSync", "WebServices", "SyncMachine",
+        "CloudMachine", "CloudProtocol", "Records",
+      ], path: "Tests/FuzzTests",
       exclude: ["ReplayTests.swift"], swiftSettings: strict + [.define("CLOUDSYNC_FUZZ")]))
 }
