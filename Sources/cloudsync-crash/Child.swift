@@ -47,5 +47,4 @@ enum Child {
     server.close()
   }
 
-  private static func say(_ name: String) { print(name) }
 }

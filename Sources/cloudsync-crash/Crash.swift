@@ -5,8 +5,6 @@ import Foundation
 @main
 struct Crash {
   static func main() async {
-    // A line is seen when it is written, also through a pipe.
-    setvbuf(stdout, nil, _IOLBF, 0)
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments.first == "child" { exit(await Child.run(Array(arguments.dropFirst()))) }
     do {
@@ -26,3 +24,6 @@ struct Crash {
     }
   }
 }
+
+/// Prints a line that is seen at once, also through a pipe.
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }

@@ -34,7 +34,7 @@ struct Kills {
     }
     let violations = results.flatMap(\.violations)
     let kills = results.reduce(0) { $0 + $1.kills }
-    print(
+    say(
       "kills: \(kills) processes killed, \(results.reduce(0) { $0 + $1.acknowledged }) changes "
         + "acknowledged, \(violations.count) violations")
     for violation in violations.prefix(10) { print("  " + violation) }

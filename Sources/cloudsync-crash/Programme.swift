@@ -24,7 +24,7 @@ enum Programme: String, CaseIterable {
       }
       return [("state store", store), ("server", server)].reduce(true) { isGood, result in
         let (name, tally) = result
-        print(
+        say(
           "images (\(name)): \(tally.images) images, \(tally.byDepth[1]) of them of recoveries and "
             + "\(tally.byDepth[2]) of recoveries of recoveries, \(tally.acknowledged) changes "
             + "acknowledged, \(tally.violationCount) violations")
@@ -39,14 +39,14 @@ enum Programme: String, CaseIterable {
       }
       return [("state store", store), ("server", server)].reduce(true) { isGood, result in
         let (name, tally) = result
-        print(
+        say(
           "failures (\(name)): \(tally.failures) runs with a failing call, \(tally.images) images, "
             + "\(tally.violationCount) violations")
         return Programme.report(tally) && isGood
       }
     case .damage:
       let tally = Damage.run(edits: options.edits)
-      print("damage (state log): \(tally.text)")
+      say("damage (state log): \(tally.text)")
       return tally.isGood
     case .kills: return await Kills(options).run()
     case .calls: return await SystemCalls(options).run()

@@ -15,7 +15,7 @@ struct SystemCalls {
       FileManager.default.isExecutableFile(atPath: $0)
     }
     guard let strace else {
-      print("calls: strace is not installed; skipped")
+      say("calls: strace is not installed; skipped")
       return true
     }
     var cases: [(role: String, inject: String)] = []
@@ -45,7 +45,7 @@ struct SystemCalls {
         return ["\(inject): no child can be run: \(error)"]
       }
     }.flatMap { $0 }
-    print("calls: \(cases.count) processes with a system call hit, \(violations.count) violations")
+    say("calls: \(cases.count) processes with a system call hit, \(violations.count) violations")
     for violation in violations.prefix(10) { print("  " + violation) }
     return violations.isEmpty
   }
