@@ -78,8 +78,9 @@ package struct DiskFaults: Sendable {
   package var capacity: Int?
   /// Whether synchronizing does nothing and says that it was done.
   package var losesSynchronizations = false
-  /// After a failed synchronization: whether reading still gives what was written, which no later
-  /// one will save, or what the disk has. Systems differ in it.
+  /// Whether reading still gives, after a failed synchronization, what was written before it.
+  ///
+  /// No later one will save that; otherwise reading gives what the disk has. Systems differ in it.
   package var keepsCacheAfterFailure = true
   /// From this call on the disk does nothing and fails everything: the power is cut there.
   package var powerOff: Int?

@@ -59,8 +59,9 @@ package final class SimulatedDisk: Disk {
     SimulatedDisk(image: image.afterCrash(seed: seed), seed: seed)
   }
 
-  /// The disk as a new process finds it after the old one was killed: nothing is lost, locks are
-  /// free. Faults are not taken over.
+  /// The disk as a new process finds it after the old one was killed.
+  ///
+  /// Nothing is lost, locks are free. Faults are not taken over.
   package func restarted() -> SimulatedDisk {
     contents.withLock { contents in
       var random = contents.random
