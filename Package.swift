@@ -59,10 +59,12 @@ let package = Package(
     // rank 0
     room("Records"),
     room("CommandLineKit"),
+    room("Planting"),
+    room("Disk"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CEpoll"),
-    room("SQLite", ["CSQLite"]),
+    room("SQLite", ["CSQLite", "Disk"]),
     // rank 1
     room("CloudProtocol", ["Records"]),
     // rank 2
@@ -70,15 +72,19 @@ let package = Package(
     room("CloudMachine", ["CloudProtocol", "Records"]),
     room("WebServices", ["CloudProtocol", "Records"]),
     // rank 3
-    room("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records"]),
+    room("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records", "Disk"]),
     room(
-      "LoopbackServer", ["CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite"]),
+      "LoopbackServer",
+      ["CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite", "Disk"]),
     // rank 4
     room(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"]),
     room(
       "CloudSyncTesting",
-      ["CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+      [
+        "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "WebServices",
+        "CloudProtocol", "Records", "Disk",
+      ]),
     // rank 5
     tool(
       "cloudsync",
@@ -103,6 +109,8 @@ let package = Package(
       ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
     tool(
       "cloudsync-siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
+
+    tool("cloudsync-planted", ["Planting", "CommandLineKit"]),
 
     // the example stores and their tool
     store("SyncSupport", ["CloudSync"]),
@@ -137,6 +145,7 @@ let package = Package(
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),
+    tests("PlantingTests", ["Planting"]),
     tests("SyncMachineTests", ["SyncMachine", "CloudProtocol", "Records"]),
     tests("CloudMachineTests", ["CloudMachine", "CloudProtocol", "Records"]),
     tests(

@@ -20,6 +20,8 @@ struct Options {
   var isTwice = false
   /// Whether worlds are short.
   var isShort = false
+  /// Whether to end at the first violation, the worlds run one after the other.
+  var endsAtViolation = false
   /// Whether to print everything that happens.
   var wantsTrace = false
   /// Whether the usage is wanted.
@@ -27,6 +29,7 @@ struct Options {
 
   static let usage = """
     usage: stores-simulate [--store NAME] [--seeds N] [--from S] [--jobs J] [--twice] [--bug NAME]
+           stores-simulate --until-violation --store NAME [--seeds N] [--from S] [--bug NAME]
            stores-simulate --store NAME --seed S [--trace] [--bug NAME]
 
     Runs the example stores on three devices of two accounts with faults, decided by the seed.
@@ -36,6 +39,7 @@ struct Options {
       --jobs J      how many threads, 1 to 256 (one for each core)
       --twice       run each world twice; both runs must be the same
       --short       shorter worlds, as in the test suite
+      --until-violation  run the worlds one after the other, up to the first violation
       --seed S      one seed only
       --trace       print everything that happens in it
       --bug NAME    build a fault into the tabs: \
@@ -55,6 +59,7 @@ struct Options {
       case "--twice": isTwice = true
       case "--short": isShort = true
       case "--trace": wantsTrace = true
+      case "--until-violation": endsAtViolation = true
       case "--help", "-h": wantsHelp = true
       case "--store":
         let name = rest.popFirst() ?? ""

@@ -23,6 +23,7 @@ struct Simulate {
   /// Answers whether every promise held.
   private static func run(_ options: Options, in folder: URL) throws -> Bool {
     if let seed = options.seed { return try replay(seed, options, in: folder) }
+    if options.endsAtViolation { return try runUntilViolation(options, in: folder) }
     var isWell = true
     for kind in options.kinds {
       let begin = ContinuousClock.now
@@ -42,6 +43,22 @@ struct Simulate {
       isWell = isWell && outcome.violations.isEmpty && outcome.different.isEmpty
     }
     return isWell
+  }
+
+  /// Runs world after world up to the first violation; says the number of each before it begins,
+  /// so that whoever watches knows which one ended the process.
+  private static func runUntilViolation(_ options: Options, in folder: URL) throws -> Bool {
+    for kind in options.kinds {
+      for seed in options.first..<options.first &+ UInt64(options.count) {
+        FileHandle.standardOutput.write(Data("world \(seed)\n".utf8))
+        let report = try StoreSimulation.run(
+          kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder)
+        guard let violation = report.violation else { continue }
+        print(violation)
+        return false
+      }
+    }
+    return true
   }
 
   private static func replay(_ seed: UInt64, _ options: Options, in folder: URL) throws -> Bool {

@@ -135,8 +135,8 @@ extension SyncMachine {
     switch answer {
     case .success(.zonesModified(let saved, let deleted)):
       sent = SentZones(
-        saved: Self.aligned(saved, to: zones.save), deleted: Self.aligned(deleted, to: zones.delete)
-      )
+        saved: Self.aligned(saved, to: zones.save.count) { zones.save[$0] },
+        deleted: Self.aligned(deleted, to: zones.delete.count) { zones.delete[$0] })
     case .success: sent = Self.allFailed(zones, Self.mismatch)
     case .failure(let error)
     where error.code == .limitExceeded && zones.save.count + zones.delete.count > 1:
@@ -217,8 +217,8 @@ extension SyncMachine {
     switch answer {
     case .success(.recordsModified(let saved, let deleted)):
       sent = SentRecords(
-        saved: Self.aligned(saved, to: batch.saves.indices.map { batch.saves[$0].id }),
-        deleted: Self.aligned(deleted, to: batch.deletions))
+        saved: Self.aligned(saved, to: batch.saves.count) { batch.saves[$0].id },
+        deleted: Self.aligned(deleted, to: batch.deletions.count) { batch.deletions[$0] })
     case .success: sent = Self.allFailed(batch, Self.mismatch)
     case .failure(let error)
     where error.code == .limitExceeded && batch.count > 1
@@ -235,8 +235,12 @@ extension SyncMachine {
     send.toldRecords.reserveCapacity(
       send.toldRecords.count + sent.saved.count + sent.deleted.count)
     for index in sent.saved.indices {
+      if case .success = sent.saved[index].outcome {
+        send.toldRecords.append((sent.saved[index].id, returns: false, isOnServer: true))
+        continue
+      }
       let error = sent.saved[index].error
-      let isOnServer = error == nil || error?.code == .serverRecordChanged
+      let isOnServer = error?.code == .serverRecordChanged
       noteRecord(&send, sent.saved[index].id, error, isOnServer: isOnServer, now: now)
     }
     for result in sent.deleted { noteRecord(&send, result.id, result.error, now: now) }
@@ -311,14 +315,14 @@ extension SyncMachine {
 
   /// One result for each item asked for; an item the server left out counts as failed.
   private static func aligned<ID, Value>(
-    _ results: [ItemResult<ID, Value>], to ids: [ID]
+    _ results: [ItemResult<ID, Value>], to count: Int, _ id: (Int) -> ID
   ) -> [ItemResult<ID, Value>] {
-    if results.count == ids.count, ids.indices.allSatisfy({ results[$0].id == ids[$0] }) {
+    if results.count == count, results.indices.allSatisfy({ results[$0].id == id($0) }) {
       return results
     }
     var byID: [ID: ItemResult<ID, Value>] = [:]
     for result in results { byID[result.id] = result }
-    return ids.map { byID[$0] ?? ItemResult(id: $0, .failure(unanswered)) }
+    return (0..<count).map { byID[id($0)] ?? ItemResult(id: id($0), .failure(unanswered)) }
   }
 
   private static var unanswered: CloudError {

@@ -246,8 +246,8 @@ package struct SyncMachine: Sendable {
   }
 
   /// Notes a step that the state took already.
-  mutating func note(_ change: StateChange, now: Moment) {
-    if configuration.keepsJournal { journal.append(change) }
+  mutating func note(_ change: @autoclosure () -> StateChange, now: Moment) {
+    if configuration.keepsJournal { journal.append(change()) }
     if unannouncedSince == nil { unannouncedSince = now }
   }
 

@@ -14,7 +14,7 @@ import Foundation
 /// Belongs to one thread.
 final class RawConnection {
   private let descriptor: Int32
-  private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+  private var message: RawMessage
 
   /// Connects to `port` on 127.0.0.1.
   init(port: Int) throws {
@@ -23,6 +23,7 @@ final class RawConnection {
     #else
       descriptor = socket(AF_INET, Int32(SOCK_STREAM), 0)
     #endif
+    message = RawMessage(descriptor)
     var one: Int32 = 1
     setsockopt(
       descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
@@ -40,32 +41,18 @@ final class RawConnection {
 
   deinit { close(descriptor) }
 
-  /// Sends a request and reads its answer, which says how long it is; the answer's status.
+  /// Sends a request and reads its answer; the answer's status.
   func ask(_ request: [UInt8]) throws -> Int {
-    guard send(descriptor, request, request.count, 0) == request.count else {
-      throw ToolError("a request could not be sent")
+    guard RawMessage.write(request, to: descriptor), try message.read() else {
+      throw ToolError("a connection ended")
     }
-    var count = 0
-    var wanted = Int.max
-    while count < wanted {
-      let read = buffer.withUnsafeMutableBytes {
-        recv(descriptor, $0.baseAddress.map { $0 + count }, $0.count - count, 0)
-      }
-      guard read > 0 else { throw ToolError("a connection ended") }
-      count += read
-      if wanted == .max { wanted = try length(of: buffer[..<count]) ?? .max }
-    }
-    return Int(String(decoding: buffer[9..<12], as: UTF8.self)) ?? 0
+    return message.status
   }
 
-  /// How long the whole answer is, once its header is there.
-  private func length(of bytes: ArraySlice<UInt8>) throws -> Int? {
-    let text = String(decoding: bytes, as: UTF8.self)
-    guard let end = text.range(of: "\r\n\r\n") else { return nil }
-    let header = text[..<end.lowerBound].lowercased()
-    guard let field = header.range(of: "content-length: "),
-      let body = Int(header[field.upperBound...].prefix { $0.isNumber })
-    else { throw ToolError("an answer does not say how long it is") }
-    return text[..<end.upperBound].utf8.count + body
+  /// Posts a body and answers the body that comes back.
+  func post(_ path: String, _ body: [UInt8]) throws -> [UInt8] {
+    let head = "POST \(path) HTTP/1.1\r\nhost: localhost\r\ncontent-length: \(body.count)\r\n\r\n"
+    guard try ask(Array(head.utf8) + body) == 200 else { throw ToolError("\(path) was refused") }
+    return Array(message.body)
   }
 }

@@ -10,6 +10,9 @@ struct EngineRuns {
   /// Answers whether every promise held.
   func run() throws -> Bool {
     if let seed = options.seed { return try replay(seed) }
+    if options.endsAtViolation {
+      return Simulate.runUntilViolation(options) { Self.report($0, isTwice: false).violation }
+    }
     let seeds = options.first..<options.first &+ UInt64(options.count)
     let repeated = min(UInt64(options.repeats ?? 100), UInt64(options.count))
     let kept = options.printsHashes ? seeds.upperBound : seeds.lowerBound + repeated

@@ -18,6 +18,8 @@ struct Options {
   var isWhole = false
   /// Whether to end at the first violation.
   var stopsAtFirst = false
+  /// The same, each world run once, one after the other.
+  var endsAtViolation = false
   /// How many of the first seeds run a second time, each; `nil` for the kind of world's custom.
   var repeats: Int?
   /// Whether the second runs are another process's.
@@ -34,7 +36,7 @@ struct Options {
   var wantsHelp = false
 
   static let usage = """
-    usage: cloudsync-simulate [--engine] [--seeds N] [--from S] [--jobs J] [--stop-at-first]
+    usage: cloudsync-simulate [--engine] [--seeds N] [--from S] [--jobs J] [--stop-at-first | --until-violation]
                               [--repeat R] [--second-process] [--situations] [--all-situations]
            cloudsync-simulate [--engine] --seed S [--trace]
 
@@ -43,6 +45,7 @@ struct Options {
       --seeds N         how many seeds, 1 to 1,000,000,000 (1000)
       --from S          the first seed (0)
       --jobs J          how many threads, 1 to 256 (one for each core)
+      --until-violation  run the worlds once, one after the other, up to the first violation
       --stop-at-first   end at the first promise that does not hold, and print it at once
       --repeat R        run the first R seeds twice and compare (all, with --engine 100)
       --second-process  let a second process run them for the second time (--engine)
@@ -73,6 +76,7 @@ struct Options {
       case "--situations": wantsSituations = true
       case "--all-situations": demandsSituations = true
       case "--trace": wantsTrace = true
+      case "--until-violation": endsAtViolation = true
       case "--help", "-h": wantsHelp = true
       case "--bug":
         let name = rest.popFirst() ?? ""

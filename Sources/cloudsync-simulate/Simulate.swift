@@ -24,6 +24,9 @@ struct Simulate {
     if let seed = options.seed { return replay(seed, options) }
     let bug = options.bug
     let repeated = options.repeats.map { options.first &+ UInt64($0) } ?? .max
+    if options.endsAtViolation {
+      return runUntilViolation(options) { Simulation.run(seed: $0, bug: bug).violation }
+    }
     let fleet = Fleet(
       seeds: options.first..<options.first &+ UInt64(options.count), jobs: options.jobs,
       stopsAtFirst: options.stopsAtFirst
@@ -41,6 +44,18 @@ struct Simulate {
     let found = outcome.violationCount
     say("\(outcome.seeds) seeds, \(outcome.steps) steps, \(found) violations")
     return found == 0
+  }
+
+  /// Runs world after world up to the first violation; says the number of each before it begins,
+  /// so that whoever watches knows which one ended the process.
+  static func runUntilViolation(_ options: Options, _ run: (UInt64) -> Violation?) -> Bool {
+    for seed in options.first..<options.first &+ UInt64(options.count) {
+      FileHandle.standardOutput.write(Data("world \(seed)\n".utf8))
+      guard let violation = run(seed) else { continue }
+      say(violation)
+      return false
+    }
+    return true
   }
 
   private static func replay(_ seed: UInt64, _ options: Options) -> Bool {

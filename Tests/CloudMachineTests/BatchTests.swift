@@ -164,6 +164,7 @@ struct BatchTests {
     return world
   }
 
+  /// Proves CE-66, CE-67.
   @Test("one request, atomic and not", arguments: stories)
   func story(_ story: Story) throws {
     for isAtomic in [true, false] {
@@ -182,6 +183,7 @@ struct BatchTests {
     }
   }
 
+  /// Proves CE-66, CE-98.
   @Test("saveInUnknownZone, deleteRecordInUnknownZone; each zone is a batch of its own")
   func zones() throws {
     let second = ZoneID(name: "Y")
@@ -240,6 +242,7 @@ struct BatchTests {
     #expect(try world.modify([fresh("d", owners: ["t"])]) == "+d ok")
   }
 
+  /// Proves CE-67.
   @Test("references stay in their zone, and a reference without action may dangle")
   func otherReferences() throws {
     let second = ZoneID(name: "Y")

@@ -7,6 +7,7 @@ import Testing
 ///
 /// Source: cloudkit-surface 2.5; invariants I8, I9, I10.
 struct FeedTests {
+  /// Proves CE-43.
   @Test("each changed record once, as it is now, own writes too; deletions with their type")
   func feed() throws {
     let world = try World()

@@ -7,6 +7,7 @@ import Testing
 ///
 /// Source: cloudkit-surface 2.4.
 struct LimitTests {
+  /// Proves CE-64.
   @Test("limitExceeded_modifyRecords, records_limitExceeded: 400 items are taken, 401 are not")
   func items() throws {
     let world = try World()
@@ -23,6 +24,7 @@ struct LimitTests {
     #expect(try world.say(.modifyZones(ModifyZones(save: zones))) == "! limitExceeded")
   }
 
+  /// Proves CE-64.
   @Test("2 MB a request, 1 MB a record as stored, to the byte")
   func bytes() throws {
     let world = try World()

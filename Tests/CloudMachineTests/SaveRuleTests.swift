@@ -53,6 +53,7 @@ struct SaveRuleTests {
     }
   }
 
+  /// Proves CE-29.
   @Test(
     "createTagLocallyThenCreateSameTagRemotely: serverRecordChanged carries the server record"
   )
@@ -90,6 +91,17 @@ struct SaveRuleTests {
     #expect(try world.modify([edit]) == "+a unknownItem")
     #expect(try world.modify([fresh("a")]) == "+a ok")
     #expect(try world.page().words == "a", "it is back, once")
+  }
+
+  /// Proves CE-30.
+  @Test("deletions check no version: the last one wins, also over a change nobody here has seen")
+  func deletesCheckNothing() throws {
+    let world = try World()
+    _ = try world.modify([fresh("a", ["n": .int64(1)])])
+    _ = try world.modify([try world.edit("a", ["n": .int64(2)])], as: world.laptop)
+    #expect(try world.modify(delete: [id("a")], as: world.phone) == "-a ok")
+    #expect(try world.modify(delete: [id("a")], as: world.laptop) == "-a ok")
+    #expect(try world.names().isEmpty)
   }
 
   @Test(

@@ -322,6 +322,7 @@ struct SharedDatabaseTests {
     var testDescription: String { rawValue }
   }
 
+  /// Proves CE-110.
   @Test("syncDeletedRootSharedRecord_CurrentUserNotOwner, and other ends", arguments: End.allCases)
   func ends(_ end: End) throws {
     let world = try shared()

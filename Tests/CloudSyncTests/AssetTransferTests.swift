@@ -31,6 +31,7 @@ struct AssetTransferTests {
 
   private func remove() { try? FileManager.default.removeItem(at: folder) }
 
+  /// Proves CE-109.
   @Test("basics, receiveUpdatedAsset: content arrives in fresh files; unchanged files stay at home")
   func basics() async throws {
     defer { remove() }

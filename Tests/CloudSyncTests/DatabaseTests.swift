@@ -180,6 +180,7 @@ struct DatabaseTests {
     #expect(results.saveResults.count == 1 && results.deleteResults.count == 1)
   }
 
+  /// Proves CE-10.
   @Test("changes: pages, tokens, deletions and their reasons")
   func changes() async throws {
     let record = Record(id: id("r").value, type: "T", changeTag: ChangeTag("1"))

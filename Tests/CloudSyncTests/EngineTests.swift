@@ -83,6 +83,7 @@ struct EngineTests {
     }
   }
 
+  /// Proves CE-22, CE-99.
   @Test("444 records through one sendChanges arrive on the other device")
   func manyRecords() async throws {
     let server = LoopbackServer()
@@ -103,6 +104,7 @@ struct EngineTests {
       first == "accountChange" || first == "AccountChange" || first?.contains("ccount") == true)
   }
 
+  /// Proves CE-14.
   @Test("A call from inside a callback is refused with a sentence, and does not hang")
   func reentry() async throws {
     let server = LoopbackServer()
@@ -117,6 +119,7 @@ struct EngineTests {
     #expect(refusals.count == 1 && refusals[0].contains("inside a delegate callback"))
   }
 
+  /// Proves CE-86.
   @Test("An add is in the store when it returns: an engine that dies right after loses nothing")
   func durableAdd() async throws {
     let file = EngineTests.temporaryFile()
@@ -143,6 +146,7 @@ struct EngineTests {
     #expect(engine.state.pendingRecordZoneChanges.isEmpty && engine.stateStoreError == nil)
   }
 
+  /// Proves CE-8.
   @Test("A state goes through JSON and property lists, reads as text, and refuses damage")
   func serialization() async throws {
     let server = LoopbackServer()

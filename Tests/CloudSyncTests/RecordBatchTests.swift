@@ -16,6 +16,7 @@ struct RecordBatchTests {
     return record
   }
 
+  /// Proves CE-59, CE-60, CE-66.
   @Test("a batch takes 250 changes in their order, saves and deletions together")
   func countLimit() async throws {
     let ids = ids(300)
@@ -40,6 +41,7 @@ struct RecordBatchTests {
     #expect(!batch.atomicByZone)
   }
 
+  /// Proves CE-61.
   @Test("a batch stays under 1.9 MB; a record larger than that goes alone")
   func byteLimit() async throws {
     let ids = ids(10)
@@ -53,6 +55,7 @@ struct RecordBatchTests {
     #expect(huge?.recordsToSave.map(\.recordID) == [ids[0]])
   }
 
+  /// Proves CE-54, CE-62.
   @Test("a record the provider does not have is left out; nothing to send gives nil")
   func missing() async {
     let ids = ids(3)
@@ -68,6 +71,7 @@ struct RecordBatchTests {
     #expect(deletions?.recordIDsToDelete == [ids[0]])
   }
 
+  /// Proves CE-63.
   @Test("a record named twice is in a batch once")
   func duplicates() async {
     let id = CKRecord.ID(recordName: "r")
@@ -80,6 +84,7 @@ struct RecordBatchTests {
       plain.recordIDsToDelete.count == 2 && plain.atomicByZone, "the plain one checks nothing")
   }
 
+  /// Proves CE-3.
   @Test("scopes contain what they name")
   func scopes() {
     let first = CKRecordZone.ID(zoneName: "A")
@@ -107,6 +112,7 @@ struct RecordBatchTests {
     }
   }
 
+  /// Proves CE-7.
   @Test("pending zone changes compare by zone, not by object")
   func pendingDatabaseChanges() {
     typealias Change = CKSyncEngine.PendingDatabaseChange
@@ -116,6 +122,7 @@ struct RecordBatchTests {
     #expect(Set([save, .saveZone(CKRecordZone(zoneID: id)), .deleteZone(id)]).count == 2)
   }
 
+  /// Proves CE-2, CE-9.
   @Test("every event can be built and described")
   func events() throws {
     let id = CKRecord.ID(recordName: "r")

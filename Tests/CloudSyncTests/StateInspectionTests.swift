@@ -9,6 +9,7 @@ import Testing
 
 @Suite("State inspection: what a saved state shows")
 struct StateInspectionTests {
+  /// Proves CE-87.
   @Test("a state log is shown from its file, which stays as it is and alone")
   func log() throws {
     try StateSamples.inFolder { folder in

@@ -24,7 +24,7 @@ struct HouseRule: Sendable, CustomStringConvertible {
   /// All rules.
   static let all: [HouseRule] =
     sizeRules + documentationRules + purityRules + safetyRules + layoutRules + testRules
-    + storeRules + proseRules
+    + storeRules + evidenceRules + proseRules
 }
 
 extension HouseRule {

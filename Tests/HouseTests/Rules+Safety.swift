@@ -38,6 +38,10 @@ let drivers: [(path: String, why: String)] = [
     "reads the signals that were caught"
   ),
   (
+    "Sources/cloudsync-planted/Field.swift",
+    "spreads independent processes over the cores"
+  ),
+  (
     "Sources/cloudsync-siege/Crew.swift",
     "hostile and slow clients beside each other, and one that must not notice"
   ),

@@ -3,6 +3,7 @@ import Testing
 
 @Suite("Simulated worlds")
 struct SimulationTests {
+  /// Proves CE-12, CE-81.
   @Test("Healthy worlds keep every promise, and run the same twice")
   func healthy() {
     for seed in UInt64(1)...40 {

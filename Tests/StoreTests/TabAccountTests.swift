@@ -121,6 +121,7 @@ struct TabAccountTests {
     #expect(!bench.knows(1))
   }
 
+  /// Proves CE-101.
   @Test("deleteSyncEngineZone: deleted and purged empty the stores; encrypted reset sends it all")
   func zoneDeletions() async throws {
     for reason in [CKDatabase.DatabaseChange.Deletion.Reason.deleted, .purged] {

@@ -102,6 +102,7 @@ struct TabFailureTests {
     #expect(bench.sync.activity.problems.isEmpty)
   }
 
+  /// Proves CE-74.
   @Test("editConflictAndNewRecord, editConflictAndDeleteRecord: innocent siblings go again")
   func atomicBatch() async throws {
     let bench = try TabBench.signedIn()
@@ -126,6 +127,7 @@ struct TabFailureTests {
     #expect(bench.sync.activity.sentAgain == 2)
   }
 
+  /// Proves CE-72.
   @Test("A missing zone makes everything go again, because all of it was in there")
   func zoneMissing() async throws {
     let bench = try TabBench.signedIn()

@@ -72,6 +72,7 @@ struct TabFileTests {
     #expect(try TabStore(directory: folder.url).tab(testID(1))?.content == "written")
   }
 
+  /// Proves CE-84.
   @Test("The engine's state is never ahead of the tabs on the disk")
   func stateFollowsTabs() async throws {
     let bench = try TabBench.signedIn()

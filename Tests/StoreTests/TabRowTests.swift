@@ -91,6 +91,7 @@ struct TabRowTests {
     #expect(!third.sync.isRunning)
   }
 
+  /// Proves CE-75.
   @Test("T: C: quota is never retried: no round of the engine sends again what found no space")
   func quota() async throws {
     let server = LoopbackServer()

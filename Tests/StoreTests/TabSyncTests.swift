@@ -134,6 +134,7 @@ struct TabSyncTests {
     try await expectConverged(server, [third, desk])
   }
 
+  /// Proves CE-51.
   @Test("editBetweenBatchAndSentRecordZoneChanges, with the request held on its way")
   func editDuringSend() async throws {
     let (server, phone, desk) = try pair()
@@ -194,6 +195,7 @@ struct TabSyncTests {
     }
   }
 
+  /// Proves CE-101.
   @Test("Zones deleted and purged empty every device; reset keys refill the cloud")
   func zones() async throws {
     let zone = CKRecordZone.ID(zoneName: "ItsypadData", ownerName: CKCurrentUserDefaultName)
@@ -225,6 +227,7 @@ struct TabSyncTests {
     }
   }
 
+  /// Proves CE-103.
   @Test("T: C: tokens expired, space run out, transient failures: everything arrives in the end")
   func troubles() async throws {
     let (server, phone, desk) = try pair()

@@ -22,6 +22,7 @@ struct FetchStoryTests {
           deleted: [], token: .at(token), moreComing: more)))
   }
 
+  /// Proves CE-13, CE-35, CE-36, CE-37, CE-104.
   @Test("fetchChanges: zones, then each zone's pages between will and did")
   func order() {
     var story = Story.signedIn()
@@ -41,6 +42,7 @@ struct FetchStoryTests {
     #expect(story.machine.state.changedZones.isEmpty)
   }
 
+  /// Proves CE-84.
   @Test("A token moves only after the app returned from the page")
   func tokenAfterDelivery() {
     var story = Story.signedIn()
@@ -58,6 +60,7 @@ struct FetchStoryTests {
     #expect(story.machine.state.zoneTokens[Story.zone] == .at(1))
   }
 
+  /// Proves CE-103, CE-104.
   @Test("testRecoverFromCloudKitOldChangeToken: the zone is read again from its beginning")
   func zoneTokenExpired() {
     var state = SyncState()
@@ -82,6 +85,7 @@ struct FetchStoryTests {
     #expect(story.machine.state.expiredZones.isEmpty)
   }
 
+  /// Proves CE-105.
   @Test("An expired database token lists all zones again; one no longer listed is reported gone")
   func databaseTokenExpired() {
     var state = SyncState()
@@ -98,6 +102,7 @@ struct FetchStoryTests {
     #expect(story.told().contains("zones [\"Notes\"] [\"Gone deleted\"]"))
   }
 
+  /// Proves CE-40, CE-41.
   @Test("Prioritised zones go first; zones out of scope stay listed as unfetched")
   func scopes() {
     let zones = ["A", "B", "C"].map { ZoneID(name: $0) }
@@ -111,6 +116,7 @@ struct FetchStoryTests {
     #expect(story.machine.state.changedZones == [zones[0]])
   }
 
+  /// Proves CE-80, CE-93, CE-94.
   @Test("A nil state tells of the sign-in before the first send; added changes stay")
   func signIn() {
     var story = Story(automatically: false)
@@ -124,6 +130,7 @@ struct FetchStoryTests {
     #expect(story.pending.isEmpty)
   }
 
+  /// Proves CE-90, CE-96.
   @Test(
     "A switch with a request in flight: did-events come, late answers are ignored, all is clear")
   func switchInFlight() {
@@ -150,6 +157,7 @@ struct FetchStoryTests {
     #expect(story.told().isEmpty && story.machine.stage == .idle)
   }
 
+  /// Proves CE-90, CE-95.
   @Test("noAccount: a sign-out clears what was pending; a manual call throws notAuthenticated")
   func signOut() {
     var story = Story.signedIn()
@@ -163,6 +171,7 @@ struct FetchStoryTests {
     #expect(story.told().last == "failed notAuthenticated")
   }
 
+  /// Proves CE-16, CE-21.
   @Test("Cancelled, signalled or stopped at each step: events stay paired, nobody waits for ever")
   func interruptions() {
     for step in 0..<14 {
@@ -201,6 +210,7 @@ struct FetchStoryTests {
     }
   }
 
+  /// Proves CE-107.
   @Test("Without a subscription for a passing reason the fetch comes again by itself")
   func subscriptionLater() {
     var state = SyncState()

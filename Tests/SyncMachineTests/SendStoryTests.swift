@@ -5,6 +5,7 @@ import Testing
 
 @Suite("Stories of the send")
 struct SendStoryTests {
+  /// Proves CE-13, CE-19, CE-46, CE-49, CE-99.
   @Test("sendChanges: zones first, then batches, then didSend; then the call returns")
   func order() {
     var story = Story.signedIn()
@@ -21,6 +22,7 @@ struct SendStoryTests {
     #expect(story.pending.isEmpty && story.machine.stage == .idle)
   }
 
+  /// Proves CE-22, CE-50, CE-51.
   @Test("editBetweenBatchAndSentRecordZoneChanges: an edit in flight survives the success")
   func editInFlight() {
     var story = Story.signedIn()
@@ -35,6 +37,7 @@ struct SendStoryTests {
     #expect(story.pending.isEmpty && story.told().last == "done")
   }
 
+  /// Proves CE-47, CE-48, CE-50.
   @Test("The later change replaces the opposite one in place; a removal in flight stays removed")
   func deduplication() {
     var story = Story.signedIn()
@@ -56,6 +59,7 @@ struct SendStoryTests {
     .serverResponseLost,
   ]
 
+  /// Proves CE-21, CE-24, CE-25, CE-68, CE-69, CE-70, CE-71, CE-75, CE-76.
   @Test("Every code, for a save and a deletion, of an item and of the whole request")
   func errorTable() {
     #expect(CloudError.Code.allCases.count == 37)
@@ -81,6 +85,7 @@ struct SendStoryTests {
     }
   }
 
+  /// Proves CE-15, CE-23, CE-25, CE-76.
   @Test("testSaveFailure: the call throws, what was added again is pending, the second call works")
   func conflict() {
     var story = Story.signedIn()
@@ -100,6 +105,7 @@ struct SendStoryTests {
     #expect(story.told().last == "done" && story.pending.isEmpty)
   }
 
+  /// Proves CE-26, CE-57.
   @Test("In automatic mode a change added again after a conflict goes out by itself, after a fetch")
   func automaticResend() {
     var story = Story.signedIn(automatically: true)
@@ -123,6 +129,7 @@ struct SendStoryTests {
     #expect(story.pending.isEmpty)
   }
 
+  /// Proves CE-83.
   @Test("Conflicts beside changes that pass do not add up to a long wait")
   func conflictsBesideSuccess() {
     var story = Story.signedIn(automatically: true)
@@ -168,6 +175,7 @@ struct SendStoryTests {
           DatabaseChangesPage(modified: [], deleted: [], token: .at(1), moreComing: false))))
   }
 
+  /// Proves CE-81, CE-82.
   @Test("After retry-after no request leaves early, and a manual call is told how long to wait")
   func retryAfter() {
     var story = Story.signedIn()
@@ -183,6 +191,7 @@ struct SendStoryTests {
     #expect(story.told().last == "> modifyRecords")
   }
 
+  /// Proves CE-65.
   @Test("limitExceeded halves a batch until it passes, unless it is atomic")
   func split() {
     for isAtomic in [false, true] {
@@ -205,6 +214,7 @@ struct SendStoryTests {
     }
   }
 
+  /// Proves CE-55, CE-56.
   @Test("hasPendingUntrackedChanges asks for a batch, and clears when the app has nothing")
   func untracked() {
     var story = Story.signedIn()
@@ -215,6 +225,7 @@ struct SendStoryTests {
     #expect(!story.machine.state.hasUntrackedChanges)
   }
 
+  /// Proves CE-33.
   @Test("Batches that touch nothing pending do not go on for ever")
   func fruitless() {
     var story = Story.signedIn()
@@ -227,6 +238,7 @@ struct SendStoryTests {
     #expect(story.told().last == "done" && story.pending == ["save a"])
   }
 
+  /// Proves CE-34.
   @Test("A send asked for during a send runs after it; equal calls that wait are one")
   func sendDuringSend() {
     var story = Story.signedIn()

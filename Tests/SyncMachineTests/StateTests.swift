@@ -21,6 +21,7 @@ struct StateTests {
     return state
   }
 
+  /// Proves CE-87.
   @Test("The same state gives the same bytes, and comes back from them")
   func roundTrip() throws {
     let bytes = StateTests.sample.encoded()
@@ -74,6 +75,7 @@ struct StateTests {
     #expect(story.pending == ["save c"])
   }
 
+  /// Proves CE-45.
   @Test("Pending changes keep their order and their places through many steps")
   func pendingChanges() {
     let ids = (0..<1_000).map { Story.id("\($0)") }

@@ -17,6 +17,9 @@ extension AssetCourier {
     var places: [Download: URL] = [:]
     var failures: [RecordID: CloudError] = [:]
 
+    /// Whether there was nothing to download, as in most replies.
+    var isEmpty: Bool { places.isEmpty && failures.isEmpty }
+
     /// The record with the places of its files; files that failed have none.
     func located(_ record: Record) -> Record {
       record.mappingAssets { key, asset in
@@ -49,11 +52,11 @@ extension AssetCourier {
       return .records(try await fetch(results.compactMap(\.value), call).located(results))
     case .zoneChanges(var page):
       let files = try await fetch(page.modified, call)
-      page.modified = page.modified.map(files.located)
+      if !files.isEmpty { page.modified = page.modified.map(files.located) }
       return .zoneChanges(page)
     case .queried(var page):
       let files = try await fetch(page.records, call)
-      page.records = page.records.map(files.located)
+      if !files.isEmpty { page.records = page.records.map(files.located) }
       return .queried(page)
     case .sharesAccepted(let results):
       return .sharesAccepted(try await fetch(results.compactMap(\.value), call).located(results))
@@ -69,6 +72,7 @@ extension AssetCourier {
   func located(
     _ results: [ItemResult<RecordID, Record>], _ call: CloudCall
   ) async throws(CloudError) -> [ItemResult<RecordID, Record>] {
+    guard results.indices.contains(where: { results[$0].outcome.hasFiles }) else { return results }
     let conflicts = results.compactMap { $0.error?.serverRecord }.filter(\.hasAssets)
     let files = conflicts.isEmpty ? Files() : try await fetch(conflicts, call)
     return results.map { result in
@@ -129,5 +133,15 @@ extension AssetCourier {
     }
     return try staging.stage(
       content, of: Asset(checksum: download.checksum, size: download.size))
+  }
+}
+
+extension ItemResult<RecordID, Record>.Outcome {
+  /// Whether the record of either side has files.
+  fileprivate var hasFiles: Bool {
+    switch self {
+    case .success(let record): record.hasAssets
+    case .failure(let error): error.serverRecord?.hasAssets ?? false
+    }
   }
 }

@@ -24,6 +24,11 @@ extension AssetCourier {
   /// zone fail with it, and nothing of that zone is sent.
   func save(_ request: ModifyRecords, _ call: CloudCall) async throws(CloudError) -> CloudReply {
     let uploads = AssetCourier.uploads(of: request)
+    guard !uploads.isEmpty else {
+      let reply = try await transport.send(call)
+      guard case .recordsModified(let saved, let deleted) = reply else { return reply }
+      return .recordsModified(saved: try await located(saved, call), deleted: deleted)
+    }
     let uploaded = Mutex<[Int: [Place: Asset]]>([:])
     let failures = Mutex<[Int: CloudError]>([:])
     try await forEach(Array(uploads.enumerated())) { number, upload in
@@ -62,14 +67,18 @@ extension AssetCourier {
 
   /// The files of the request that lie on this device.
   private static func uploads(of request: ModifyRecords) -> [Upload] {
-    request.save.enumerated().flatMap { index, save in
-      save.changes.flatMap { change in
-        (change.field?.value.assets ?? []).compactMap { asset in
-          guard let file = asset.localFile else { return nil }
-          return Upload(save: index, key: change.key, type: save.type, file: file)
+    var uploads: [Upload] = []
+    // By number: a save taken out of the array would be copied with all its fields.
+    for index in request.save.indices {
+      for change in request.save[index].changes {
+        for asset in change.field?.value.assets ?? [] {
+          guard let file = asset.localFile else { continue }
+          uploads.append(
+            Upload(save: index, key: change.key, type: request.save[index].type, file: file))
         }
       }
     }
+    return uploads
   }
 
   private func carry(

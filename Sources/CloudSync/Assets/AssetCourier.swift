@@ -57,6 +57,15 @@ final class AssetCourier: CloudTransport {
 }
 
 extension FieldValue {
+  /// Whether there is a file in the value.
+  var hasAssets: Bool {
+    switch self {
+    case .asset: true
+    case .list(let values): values.contains { $0.hasAssets }
+    case .string, .int64, .double, .date, .bytes, .reference, .location: false
+    }
+  }
+
   /// The value with every asset in it replaced.
   func mappingAssets(_ replace: (Asset) -> Asset) -> FieldValue {
     switch self {
@@ -69,12 +78,12 @@ extension FieldValue {
 
 extension Record {
   /// Whether any field holds an asset.
-  var hasAssets: Bool { fields.contains { !$0.field.value.assets.isEmpty } }
+  var hasAssets: Bool { fields.contains { $0.field.value.hasAssets } }
 
   /// The record with every asset in it replaced.
   func mappingAssets(_ replace: (String, Asset) -> Asset) -> Record {
     var record = self
-    for element in fields where !element.field.value.assets.isEmpty {
+    for element in fields where element.field.value.hasAssets {
       record.fields[element.key]?.value = element.field.value.mappingAssets {
         replace(element.key, $0)
       }

@@ -12,20 +12,35 @@ extension CKRecord {
   ) -> RecordSave {
     let sharing = sharingToSave
     return state.withLock { state in
-      let record = state.record
-      var keys = state.changedKeys
+      // Piece by piece: a record taken out of the state would be copied with all it holds.
       var sendsParent = state.isParentChanged
+      let changes: [RecordSave.Change]
       switch policy {
-      case .ifServerRecordUnchanged, .changedKeys: break
+      case .ifServerRecordUnchanged, .changedKeys:
+        changes = CKRecord.changes(of: state.changedKeys, in: state.record.fields)
       case .allKeys:
-        keys.formUnion(record.fields.keys)
-        sendsParent = sendsParent || record.parent != nil
+        let keys = state.changedKeys.union(state.record.fields.keys)
+        changes = CKRecord.changes(of: keys, in: state.record.fields)
+        sendsParent = sendsParent || state.record.parent != nil
       }
       return RecordSave(
-        id: record.id, type: record.type, changeTag: record.changeTag,
-        changes: keys.sorted().map { RecordSave.Change(key: $0, field: record.fields[$0]) },
-        parent: sendsParent ? .set(record.parent) : .keep, sharing: sharing)
+        id: state.record.id, type: state.record.type, changeTag: state.record.changeTag,
+        changes: changes, parent: sendsParent ? .set(state.record.parent) : .keep,
+        sharing: sharing)
     }
+  }
+
+  /// The fields called `keys` as they are in `fields`, in the order of their names.
+  ///
+  /// Fields are in that order already; only where some are gone the names have to be sorted.
+  private static func changes(of keys: Set<String>, in fields: Fields) -> [RecordSave.Change] {
+    var changes: [RecordSave.Change] = []
+    changes.reserveCapacity(keys.count)
+    for element in fields where keys.contains(element.key) {
+      changes.append(RecordSave.Change(key: element.key, field: element.field))
+    }
+    guard changes.count < keys.count else { return changes }
+    return keys.sorted().map { RecordSave.Change(key: $0, field: fields[$0]) }
   }
 
   /// Takes over what the server answered to `save`: `saved` is the record as it is there now.

@@ -40,7 +40,10 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSett
   /// The object for a record from the server: a `CKShare` for a share.
   package static func face(of record: Record) -> CKRecord {
     let state = State(record: record, base: record.fields)
-    return record.sharing == nil ? CKRecord(state: state) : CKShare(state: state)
+    switch record.sharing {
+    case nil: return CKRecord(state: state)
+    case .some: return CKShare(state: state)
+    }
   }
 
   /// What a save sends of a record that is a share; `nil` for every other one.

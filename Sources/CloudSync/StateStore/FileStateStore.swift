@@ -1,3 +1,4 @@
+package import Disk
 public import Foundation
 import Records
 import Synchronization
@@ -20,6 +21,7 @@ public final class FileStateStore: StateStore {
   /// The file of the log.
   public let url: URL
 
+  private let disk: any Disk
   private let lock: FileLock
   private let contents = Mutex(Contents())
 
@@ -27,9 +29,15 @@ public final class FileStateStore: StateStore {
   ///
   /// - Parameter url: A file on a local disk.
   /// - Throws: `FileStateStoreError` when another store has it, or the directory can't be used.
-  public init(url: URL) throws {
+  public convenience init(url: URL) throws { try self.init(url: url, disk: SystemDisk()) }
+
+  /// Takes hold of a file of `disk`, under the path of `url`; for simulated disks.
+  ///
+  /// - Throws: `FileStateStoreError` when another store has it, or the directory can't be used.
+  package init(url: URL, disk: any Disk) throws {
     self.url = url
-    lock = try FileLock(path: url.path + ".lock")
+    self.disk = disk
+    lock = try FileLock(path: url.path + ".lock", on: disk)
   }
 
   /// What the file holds; `nil` when it does not exist or is empty.
@@ -40,9 +48,9 @@ public final class FileStateStore: StateStore {
   public func load() throws -> StateStoreContents? {
     try contents.withLock { contents in
       contents.log = nil
-      guard let bytes = try LogFile.read(url.path), !bytes.isEmpty else { return nil }
+      guard let bytes = try LogFile.read(url.path, on: disk), !bytes.isEmpty else { return nil }
       let parsed = try LogFormat.parse(bytes, path: url.path)
-      let log = try LogFile(opening: url.path)
+      let log = try LogFile(opening: url.path, on: disk)
       if parsed.length < bytes.count { try log.cut(to: parsed.length) }
       contents.log = log
       contents.failure = nil
@@ -58,7 +66,7 @@ public final class FileStateStore: StateStore {
       if let failure = contents.failure { throw failure }
       do {
         if contents.log == nil {
-          contents.log = try LogFile(replacing: url.path, with: LogFormat.header)
+          contents.log = try LogFile(replacing: url.path, with: LogFormat.header, on: disk)
         }
         try contents.log?.append(LogFormat.record(.entry, entry))
       } catch let error as FileStateStoreError {
@@ -76,7 +84,7 @@ public final class FileStateStore: StateStore {
       if let failure = contents.failure { throw failure }
       do {
         let bytes = LogFormat.header + LogFormat.record(.snapshot, snapshot)
-        contents.log = try LogFile(replacing: url.path, with: bytes)
+        contents.log = try LogFile(replacing: url.path, with: bytes, on: disk)
       } catch let error as FileStateStoreError {
         contents.failure = error
         throw error

@@ -1,3 +1,4 @@
+import Disk
 public import Foundation
 
 /// Why a state file could not be used; what could be saved of it is untouched.
@@ -31,11 +32,10 @@ public struct FileStateStoreError: Error, Hashable, Sendable {
     self.message = message
   }
 
-  /// The fault the last system call reported.
-  static func system(_ doing: String, _ path: String) -> FileStateStoreError {
-    let reason = String(cString: strerror(errno))
-    return FileStateStoreError(
-      .system, "Could not \(doing) the state file \(path): \(reason). Check disk and rights.")
+  /// What the disk said when something was done to the file.
+  static func system(_ doing: String, _ path: String, _ error: DiskError) -> FileStateStoreError {
+    FileStateStoreError(
+      .system, "Could not \(doing) the state file \(path): \(error). Check disk and rights.")
   }
 }
 

@@ -27,6 +27,7 @@ package enum Simulation {
       "cloudsync-simulate --seed \(seed)" + (bug.map { " --bug \($0.rawValue)" } ?? "")
     do {
       let world = try World(seed: seed, steps: stepsWithFaults, bug: bug, print: print)
+      defer { world.cloud.place.remove() }
       try world.run()
       world.trace.mix(world.now)
       let violation = world.findings.found.first.map {

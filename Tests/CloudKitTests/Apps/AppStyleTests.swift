@@ -10,6 +10,7 @@ struct AppStyleTests {
     }
   }
 
+  /// Proves CE-11.
   @Test("An actor as delegate, system fields in archives, state in JSON, relaunched in between")
   func actors() async throws {
     let phone = ActorApp(container: container("phone", "iCloud.actors"))
@@ -34,6 +35,7 @@ struct AppStyleTests {
     #expect(await phone.engine.state.pendingRecordZoneChanges.isEmpty)
   }
 
+  /// Proves CE-11.
   @Test("A main-actor, observable class as delegate, state in a property list")
   @MainActor
   func mainActor() async throws {
@@ -50,6 +52,7 @@ struct AppStyleTests {
     #expect(phone.tasks.first?.done == true && phone.lastError == nil)
   }
 
+  /// Proves CE-11.
   @Test("A class with a lock as delegate, with a synchronous handleEvent")
   func locked() async throws {
     let phone = LockedApp(database: container("phone", "iCloud.locked").privateCloudDatabase)

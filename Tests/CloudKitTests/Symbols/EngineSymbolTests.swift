@@ -116,6 +116,7 @@ final class EngineDiary: CKSyncEngineDelegate, @unchecked Sendable {
 struct EngineSymbolTests {
   private let zone = CKRecordZone(zoneName: "Diary")
 
+  /// Proves CE-1.
   @Test("Untracked changes, a batch of one's own, zones saved and deleted, scopes, cancelling")
   func engine() async throws {
     let phone = container("phone", "iCloud.engine-symbols").privateCloudDatabase
@@ -159,6 +160,7 @@ struct EngineSymbolTests {
     #expect(wide.told.contains("deleted Diary"))
   }
 
+  /// Proves CE-1.
   @Test("Pending changes: sets, scopes, helpers in extensions")
   func pending() {
     let id = CKRecord.ID("a", in: zone)

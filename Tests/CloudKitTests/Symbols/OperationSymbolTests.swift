@@ -176,6 +176,7 @@ struct OperationSymbolTests {
     #expect(CKNotification(fromRemoteNotificationDictionary: ["aps": "x"]) == nil)
   }
 
+  /// Proves CE-2.
   @Test("Events made by hand go through an app's own handlers")
   func events() throws {
     var handlers = EventHandlers()

@@ -36,6 +36,7 @@ func expectSame(
 
 @Suite("Scenarios of the engine: accounts, launches, automatic sync")
 struct EngineScenarioTests {
+  /// Proves CE-89, CE-91, CE-94, CE-95.
   @Test("writeAndThenStart, testSyncableItemsAddedWhileLoggedOut, signInUploadsLocalRecords")
   func beforeTheAccount() async throws {
     let server = LoopbackServer()
@@ -59,6 +60,7 @@ struct EngineScenarioTests {
     try expectSame(server, app, as: ["a": "1", "b": "2"], "testCloudKitLogin")
   }
 
+  /// Proves CE-80, CE-93.
   @Test("testEarlyLogin: with an account from the start, sign-in comes before the first send")
   func earlyLogin() async throws {
     let server = LoopbackServer()
@@ -106,6 +108,7 @@ struct EngineScenarioTests {
     #expect(try stored(server, "bert").isEmpty && stored(server) == ["a": "1"])
   }
 
+  /// Proves CE-77.
   @Test("autoSyncChangesInPreviews: a virtual clock carries edits and deletions by itself")
   func automatic() async throws {
     let server = LoopbackServer()
@@ -120,6 +123,7 @@ struct EngineScenarioTests {
     #expect(try stored(server) == ["b": "3"], "delete: nothing comes back")
   }
 
+  /// Proves CE-60.
   @Test("testReceiveManyItems: 10,000 records through automatic sync arrive on the other device")
   func tenThousand() async throws {
     let server = LoopbackServer()
@@ -135,6 +139,7 @@ struct EngineScenarioTests {
     #expect(largest == 250)
   }
 
+  /// Proves CE-108.
   @Test("background_whileNotRunning, testDropStalePushes, testReceiveNotificationDuringLaunch")
   func pushes() async throws {
     let server = LoopbackServer()
@@ -193,6 +198,7 @@ struct EngineScenarioTests {
     #expect(server.controls.heldPushCount == 0)
   }
 
+  /// Proves CE-101.
   @Test("deleteSyncEngineZone_EncryptedDataReset: what is here goes up again, all of it")
   func encryptedDataReset() async throws {
     let server = LoopbackServer()

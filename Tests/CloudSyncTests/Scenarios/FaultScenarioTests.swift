@@ -33,6 +33,7 @@ struct FaultScenarioTests {
     }
   }
 
+  /// Proves CE-37, CE-88.
   @Test(
     """
     testMoreComing, testMoreComingRepeated, testMoreComingDespitePartialTimeout, \
@@ -74,6 +75,7 @@ struct FaultScenarioTests {
     }
   }
 
+  /// Proves CE-77.
   @Test(
     """
     testRepeatedRetries, testRecoverFromCloudKitFetchFail, \
@@ -94,6 +96,7 @@ struct FaultScenarioTests {
     }
   }
 
+  /// Proves CE-72.
   @Test(
     """
     testRecoverFromCloudKitUserDeletedZone, \
@@ -152,6 +155,7 @@ struct FaultScenarioTests {
     #expect(try phone.engine.state.pendingDatabaseChanges.isEmpty)
   }
 
+  /// Proves CE-106.
   @Test(
     """
     \
@@ -170,6 +174,7 @@ struct FaultScenarioTests {
     #expect(names.count == 1)
   }
 
+  /// Proves CE-52.
   @Test(
     """
     \
@@ -194,6 +199,7 @@ struct FaultScenarioTests {
     try expectSame(server, phone, as: ["n0": "new", "b": "2"])
   }
 
+  /// Proves CE-28, CE-29.
   @Test(
     """
     testModifyItemDuringNetworkFailure, testReceiveConflictOnJustAddedItem, \
@@ -219,6 +225,7 @@ struct FaultScenarioTests {
     try expectSame(server, phone, desk, as: ["n0": "second", "x": "desk", "y": "desk"])
   }
 
+  /// Proves CE-73.
   @Test(
     """
     testReceiveItemDeleteAndReaddAtDifferentUUIDInSameFetch, \
@@ -269,6 +276,7 @@ struct FaultScenarioTests {
     #expect(record["text"] as? String == "edited" && record["later"] as? Int == 7)
   }
 
+  /// Proves CE-22, CE-43, CE-88.
   @Test(
     """
     testUploadPagination, testResync, testResyncItemsMissingFromLocalKeychain, \

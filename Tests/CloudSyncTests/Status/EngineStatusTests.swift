@@ -86,6 +86,7 @@ struct EngineStatusTests {
     #expect(afterwards == nil)
   }
 
+  /// Proves CE-87.
   @Test("Diagnostics, trace and status name nobody and nothing")
   func names() async throws {
     let trace = Trace()

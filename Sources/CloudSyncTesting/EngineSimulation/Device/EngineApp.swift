@@ -34,7 +34,7 @@ final class EngineApp: CKSyncEngineDelegate {
   let pauseRate: Double
   let habits: AppHabits
   /// The disk under the engine's state store, which may end in the middle of a write.
-  let file: SimulatedStateFile
+  let disk: SimulatedDisk
   let findings: Findings
   let journal: EngineJournal
   let contents: Mutex<Contents>
@@ -46,7 +46,7 @@ final class EngineApp: CKSyncEngineDelegate {
     keepRate = device.keepRate
     pauseRate = device.pauseRate
     habits = device.habits
-    file = device.file
+    disk = device.disk
     findings = device.findings
     journal = device.journal
     contents = Mutex(
@@ -124,7 +124,7 @@ final class EngineApp: CKSyncEngineDelegate {
 
   private func enter() -> Bool {
     let (isDead, callbacks) = contents.withLock { contents in
-      if file.hasEnded { contents.isDead = true }
+      if disk.isOff { contents.isDead = true }
       if !contents.isDead { contents.callbacks += 1 }
       return (contents.isDead, contents.callbacks)
     }
@@ -154,7 +154,7 @@ final class EngineApp: CKSyncEngineDelegate {
 
   /// Lets the model do something, and does on the engine what it decided.
   func use(_ engine: CKSyncEngine, _ body: (inout AppModel) -> Void) {
-    guard !file.hasEnded else { return }
+    guard !disk.isOff else { return }
     var before: AppModel?
     let calls = contents.withLock { contents -> [AppCall] in
       guard !contents.isDead else { return [] }
@@ -175,7 +175,7 @@ final class EngineApp: CKSyncEngineDelegate {
         engine.state.remove(pendingDatabaseChanges: [.init(machine: change)])
       case .noteUntracked: engine.state.hasPendingUntrackedChanges = true
       }
-      if file.hasEnded {
+      if disk.isOff {
         // The app writes its data last, and that it never did; whether the engine's state has the
         // call, nobody can know.
         return contents.withLock { contents in

@@ -33,8 +33,7 @@ extension EngineWorld {
       guard device.run != nil else { return launch(device.number) }
       if device.persistence == .stateLog, random.chance(0.5) {
         note("\(device.name) will lose power while it writes")
-        device.file.endDevice(
-          afterWrites: random.number(in: 1...3), reachesDisk: random.chance(0.5))
+        device.losePower(afterCalls: random.number(in: 1...12))
       } else {
         kill(device)
       }
@@ -145,7 +144,7 @@ extension EngineWorld {
 
   /// Ends the devices whose disk stopped in the middle of a write.
   func endDevicesWithoutDisk() {
-    for device in devices where device.run != nil && device.file.hasEnded {
+    for device in devices where device.run != nil && device.disk.isOff {
       tally.powerLosses += 1
       kill(device)
     }

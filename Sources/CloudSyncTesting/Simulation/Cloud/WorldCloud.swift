@@ -2,8 +2,8 @@ import CloudMachine
 import CloudProtocol
 import Records
 
-/// The server: the cloud's machine over storage in memory, with a door where requests are turned
-/// away, and an oracle that judges every answer.
+/// The server: the cloud's machine over a storage, with a door where requests are turned away, and
+/// an oracle that judges every answer.
 struct WorldCloud {
   /// What the server made of a request.
   struct Outcome {
@@ -15,7 +15,11 @@ struct WorldCloud {
   let layout: WorldLayout
   let findings: Findings
   var machine: CloudMachine
-  let storage: MemoryStorage
+  /// Where the storage comes from, and comes from again after a restart.
+  let place: WorldStorage
+  var storage: any CloudStorage
+  /// Whether requests and answers travel as JSON.
+  let isWired: Bool
   var oracle: CloudOracle
   var door: CloudDoor
   /// How far its wall clock is off, in seconds.
@@ -23,13 +27,15 @@ struct WorldCloud {
 
   init(
     seed: UInt64, layout: WorldLayout, rates: WorldOptions.ServerRates, machine: CloudMachine,
-    storage: MemoryStorage, findings: Findings
+    place: WorldStorage, storage: any CloudStorage, findings: Findings
   ) {
     self.seed = seed
     self.layout = layout
     door = CloudDoor(rates: rates)
     self.machine = machine
+    self.place = place
     self.storage = storage
+    isWired = seed % 4 == 1
     self.findings = findings
     oracle = CloudOracle(layout: layout, findings: findings)
   }
@@ -45,8 +51,31 @@ struct WorldCloud {
     Timestamp(secondsSinceReferenceDate: 800_000_000 + Double(now) / 1000 + clockOffset)
   }
 
-  /// A request arrives.
+  /// The server begins again with what its storage kept.
+  mutating func restart() throws { storage = try place.reopened(storage) }
+
+  /// A request arrives, in some worlds as JSON.
   mutating func answer(
+    _ call: CloudCall, from device: Int, name: String, account: Int?, at now: Int,
+    _ random: inout SeededRandom
+  ) throws -> Outcome {
+    guard isWired, let wire = WorldWire(call) else {
+      return try carryOut(call, from: device, name: name, account: account, at: now, &random)
+    }
+    var arrived = call
+    arrived.request = wire.arrived ?? call.request
+    if let fault = wire.fault { findings.report("G", "\(call.requestID): \(fault)") }
+    var outcome = try carryOut(
+      arrived, from: device, name: name, account: account, at: now, &random)
+    let answer = wire.answer(outcome.answer)
+    if answer != outcome.answer {
+      findings.report("G", "\(call.requestID): the answer arrives as another one")
+    }
+    outcome.answer = answer
+    return outcome
+  }
+
+  private mutating func carryOut(
     _ call: CloudCall, from device: Int, name: String, account: Int?, at now: Int,
     _ random: inout SeededRandom
   ) throws -> Outcome {

@@ -109,15 +109,17 @@ final class WorldDevice {
   /// Something was said to the machine: it may have something to do, and nothing may be wrong.
   func moved() {
     isRunnable = true
-    guard var machine = machine.take() else { return }
-    if persistence == .stateLog { log += machine.takeJournal() }
-    for transition in machine.transitions where !Self.legalMoves.contains(transition) {
+    // In place: the machine is large, and this runs after every move.
+    if persistence == .stateLog, let moved = machine?.takeJournal() { log += moved }
+    let transitions = machine?.transitions ?? []
+    if !transitions.isEmpty { machine?.transitions.removeAll() }
+    for transition in transitions where !Self.legalMoves.contains(transition) {
       findings.report(
         "I15", "\(name): no such move: \(transition.from) to \(transition.to)")
     }
-    machine.transitions.removeAll(keepingCapacity: true)
-    if let fault = tokens.fault(in: machine.state) { findings.report("I10", "\(name): \(fault)") }
-    self.machine = machine
+    if let fault = machine?.fault(by: &tokens) {
+      findings.report("I10", "\(name): \(fault)")
+    }
   }
 
   /// Carries out what the app does on the engine's state.
@@ -163,5 +165,12 @@ final class WorldDevice {
     if let difference = ledger.difference(from: machine.state) {
       findings.report("I3", "\(name): \(difference)")
     }
+  }
+}
+
+extension SyncMachine {
+  /// What the checker finds in the state, without a copy of the machine.
+  fileprivate mutating func fault(by tokens: inout TokenChecker) -> String? {
+    tokens.fault(in: state)
   }
 }

@@ -58,6 +58,7 @@ extension World {
         cloud.clockOffset += Double(random.number(in: -jump...jump))
       }
       note("the server restarts")
+      try cloud.restart()
     case .outage: beginOutage()
     case .quota:
       let account = random.number(in: 1...options.accountCount)

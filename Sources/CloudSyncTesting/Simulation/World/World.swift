@@ -40,7 +40,8 @@ final class World {
     limits.databaseChangesPage = options.server.databasePage
     var machine = CloudMachine(limits: limits)
     machine.plantedBugs = bug?.inCloud ?? []
-    let storage = MemoryStorage(identity: seed &+ 1)
+    let place = WorldStorage(seed: seed)
+    let storage = try place.open()
     let users = try (0..<options.accountCount).map {
       try machine.createAccount("account\($0)", in: storage).user
     }
@@ -50,8 +51,8 @@ final class World {
     self.options = options
     let findings = findings
     cloud = WorldCloud(
-      seed: seed, layout: layout, rates: options.server, machine: machine, storage: storage,
-      findings: findings)
+      seed: seed, layout: layout, rates: options.server, machine: machine, place: place,
+      storage: storage, findings: findings)
     devices = (0..<options.deviceCount).map {
       WorldDevice(number: $0, layout: layout, findings: findings, random: &random)
     }

@@ -31,6 +31,7 @@ struct ListsParentTests {
     try world.expectSame(phone, desk)
   }
 
+  /// Proves CE-38.
   @Test("receiveNewRecordFromCloudKit_ChildBeforeParent, receiveChildBeforeParent")
   func childFirst() async throws {
     let list = try phone.put("List", "a", ["title": "A"])

@@ -104,6 +104,7 @@ struct ListsSharingTests {
     try world.expectSame(alice, bob)
   }
 
+  /// Proves CE-110.
   @Test(
     """
     acceptShare, shareDeliveredBeforeRecord, deleteRootSharedRecord_CurrentUserNotOwner: leaving \

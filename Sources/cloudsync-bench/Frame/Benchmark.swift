@@ -56,6 +56,17 @@ struct Benchmark: Sendable {
   var rounds: Int? = nil
   /// What is measured.
   var unit: MeasuredUnit = .nanoseconds
+  /// Whether each side takes a turn that is not counted first.
+  var warmsUp = true
+
+  /// The row of the table of goals it belongs to, which its name begins with, such as `P10`.
+  var row: String? {
+    let start = name.prefix { $0 != " " }
+    return Row.isName(start) ? String(start) : nil
+  }
+
+  /// What is asked, without the row.
+  var question: String { row.map { String(name.dropFirst($0.count + 1)) } ?? name }
 }
 
 /// What a benchmark's numbers count.

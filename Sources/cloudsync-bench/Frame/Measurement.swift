@@ -1,6 +1,8 @@
 /// What came out of a benchmark.
 struct Measurement: Codable, Sendable {
-  /// The benchmark.
+  /// The row of the table of goals, where it belongs to one.
+  let row: String?
+  /// What is asked.
   let name: String
   /// What was measured.
   let subject: String
@@ -24,6 +26,9 @@ struct Measurement: Codable, Sendable {
   let slowSubjectTime: Double
   /// What the times count: nanoseconds, unless memory was measured.
   let unit: MeasuredUnit
+
+  /// Whether the goal was reached; `nil` where there is none.
+  var isMet: Bool? { goal.map { ratio <= $0 } }
 }
 
 extension Benchmark {
@@ -31,7 +36,7 @@ extension Benchmark {
   /// disturbs the machine disturbs both.
   func measure(rounds asked: Int) async throws -> Measurement {
     let rounds = min(asked, rounds ?? asked)
-    _ = try await (subject.turn(), reference.turn())
+    if warmsUp { _ = try await (subject.turn(), reference.turn()) }
     var subjectTimes: [Double] = []
     var referenceTimes: [Double] = []
     for round in 0..<rounds {
@@ -45,7 +50,7 @@ extension Benchmark {
     }
     let ratios = zip(subjectTimes, referenceTimes).map { $0 / max($1, .leastNormalMagnitude) }
     return Measurement(
-      name: name, subject: subject.name, reference: reference.name,
+      row: row, name: question, subject: subject.name, reference: reference.name,
       subjectTime: quantile(0.5, of: subjectTimes),
       referenceTime: quantile(0.5, of: referenceTimes), ratio: quantile(0.5, of: ratios),
       lowRatio: quantile(0.25, of: ratios), highRatio: quantile(0.75, of: ratios), goal: goal,

@@ -1,0 +1,56 @@
+private let driverFile = "Sources/CloudSync/Engine/EngineDriver.swift"
+private let conversion = "Sources/CloudSync/Engine/EngineDriver+Conversion.swift"
+
+extension Catalogue {
+  /// Faults in the engine around the machine.
+  static let driver: [PlantedFault] = [
+    PlantedFault(
+      "pump never ends", "The engine's pump goes on waiting after the engine was stopped.",
+      by: .stores("tabs"),
+      edits: [
+        .init(
+          driverFile, "if core.isStopped { return (nil, []) }",
+          "if core.isStopped, !PLANTED { return (nil, []) }")
+      ]),
+    PlantedFault(
+      "listens on", "A stopped engine goes on listening for pushes.", by: .stores("tabs"),
+      edits: [
+        .init(driverFile, "    observation?.stop()", "    if !PLANTED { observation?.stop() }")
+      ]),
+    PlantedFault(
+      "timer runs on", "A stopped engine's timers and requests go on.",
+      by: .stores("tabs"), .stores("ideas"),
+      edits: [
+        .init(
+          driverFile, "    for task in tasks { task.cancel() }",
+          "    if !PLANTED { for task in tasks { task.cancel() } }")
+      ]),
+    PlantedFault(
+      "failure without its record", "A failed save is not told, for its record is not at hand.",
+      by: .stores("tabs"), .stores("ideas"),
+      edits: [
+        .init(
+          driverFile, "core.batch = batch?.recordsToSave ?? []",
+          "core.batch = PLANTED ? [] : batch?.recordsToSave ?? []")
+      ]),
+    PlantedFault(
+      "failed deletion told as done", "The app hears that a deletion worked that failed.",
+      by: .stores("tabs"), .stores("ideas"), .stores("annotations"),
+      edits: [
+        .init(
+          conversion,
+          "      let id = CKRecord.ID(result.id)\n      if let error = result.error {",
+          "      let id = CKRecord.ID(result.id)\n      if !PLANTED, let error = result.error {")
+      ]),
+    PlantedFault(
+      "touched field left out", "The last of a record's touched fields is not sent.",
+      by: .stores("tabs"), .stores("ideas"),
+      edits: [
+        .init(
+          "Sources/CloudSync/Records/CKRecord+Saving.swift",
+          "changes: keys.sorted().map { RecordSave.Change",
+          "changes: (PLANTED ? keys.sorted().dropLast() : keys.sorted()[...]).map { RecordSave.Change"
+        )
+      ]),
+  ]
+}

@@ -1,0 +1,7 @@
+/// All faults there are to plant.
+package enum Catalogue {
+  /// Every fault, in the order in which they are numbered.
+  package static var all: [PlantedFault] {
+    engine + fetching + state + rules + feeds + storage + wire + driver + stores
+  }
+}

@@ -1,0 +1,31 @@
+/// A simulator that runs worlds, seed by seed, until a promise does not hold.
+package enum Programme: Hashable, Sendable {
+  /// The pure machines in worlds with faults.
+  case machines
+  /// The stores of one kind, on the real engine.
+  case stores(String)
+
+  /// The product that is built for it.
+  package var product: String {
+    switch self {
+    case .machines: "cloudsync-simulate"
+    case .stores: "stores-simulate"
+    }
+  }
+
+  /// What its command line says before the seeds.
+  package var arguments: [String] {
+    switch self {
+    case .machines: []
+    case .stores(let kind): ["--store", kind]
+    }
+  }
+
+  /// How the report names it.
+  package var name: String {
+    switch self {
+    case .machines: "machines"
+    case .stores(let kind): "stores: \(kind)"
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import CommandLineKit
+
+/// What the command line asks for.
+struct Options {
+  /// Whether to print JSON instead of a table.
+  var wantsJSON = false
+  /// Whether only the names are wanted.
+  var wantsList = false
+  /// Whether the usage is wanted.
+  var wantsHelp = false
+  /// How many pairs of each benchmark at most, 1 to 10,000.
+  var rounds = 7
+  /// Only these rows, such as `P10`, or benchmarks whose names hold one of these texts.
+  var only: [String] = []
+  /// The folder that `bench.json` and `bench.svg` are written to.
+  var folder: String?
+
+  static let usage = """
+    usage: cloudsync-bench [--json] [--rounds N] [--only P1,TEXT] [--write FOLDER] [--list]
+
+    Prints what things cost as ratios of two measurements taken in turn, each as it is known.
+      --json          one JSON document; times in nanoseconds for one operation
+      --rounds N      pairs for each benchmark at most, 1 to 10,000 (7)
+      --only LIST     only these rows, such as P10, or names that hold a text; with commas
+      --write FOLDER  bench.json and bench.svg into this folder
+      --list          the names, and nothing measured
+    """
+
+  /// Reads the arguments after the program's name.
+  init(_ arguments: some Sequence<String>) throws(UsageError) {
+    var rest = Array(arguments)[...]
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--json": wantsJSON = true
+      case "--list": wantsList = true
+      case "--help", "-h": wantsHelp = true
+      case "--only":
+        guard let text = rest.popFirst() else { throw UsageError("--only needs a text") }
+        only += text.split(separator: ",").map(String.init)
+      case "--write":
+        guard let path = rest.popFirst() else { throw UsageError("--write needs a folder") }
+        folder = path
+      case "--rounds": rounds = try rest.takeNumber(for: argument, in: 1...10_000)
+      default: throw UsageError("unknown argument: \(argument)")
+      }
+    }
+  }
+
+  /// Whether a benchmark was asked for.
+  func chooses(_ benchmark: Benchmark) -> Bool {
+    only.isEmpty
+      || only.contains { text in
+        Row.isName(text) ? benchmark.row == text : benchmark.name.contains(text)
+      }
+  }
+}
+
+/// The rows of the table of goals, P1 to P18.
+enum Row {
+  /// Whether `text` is a row's name.
+  static func isName(_ text: some StringProtocol) -> Bool {
+    text.first == "P" && text.count > 1 && text.dropFirst().allSatisfy(\.isNumber)
+  }
+}

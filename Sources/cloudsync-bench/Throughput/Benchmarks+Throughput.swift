@@ -1,0 +1,98 @@
+import CloudProtocol
+import CloudSync
+import CommandLineKit
+import Foundation
+import LoopbackServer
+import Records
+import SQLite
+import Synchronization
+
+/// What the whole job costs: from one app's change to the other app's store.
+enum ThroughputBenchmarks {
+  private static let many = 100_000
+  private static let few = 10_000
+  private static let delta = 1_000
+
+  /// P10 and P11 against the spike, P12 against itself.
+  static func all() -> [Benchmark] {
+    pair(
+      "P10", "in process, in memory", many,
+      { try await Job.run(.memory, $0) }, "the bare spike", spikeInMemory)
+      + pair(
+        "P11", "over HTTP, on SQLite", many,
+        { try await Job.run(.web, $0) }, "the bare spike over HTTP on SQLite", spikeOnSocket)
+      + pair(
+        "", "in process, on SQLite", many,
+        { try await Job.run(.file, $0) }, "the bare spike over HTTP on SQLite", spikeOnSocket)
+  }
+
+  private static func pair(
+    _ row: String, _ how: String, _ count: Int,
+    _ ours: @escaping @Sendable ([SpikeNote]) async throws -> (Duration, Duration),
+    _ reference: String,
+    _ theirs: @escaping @Sendable ([SpikeNote]) async throws -> (Duration, Duration)
+  ) -> [Benchmark] {
+    let notes = Lazily { Job.notes(count) }
+    let subject = Turns { try await ours(notes.value) }
+    let spike = Turns { try await theirs(notes.value) }
+    let start = row.isEmpty ? "" : row + " "
+    return [
+      Benchmark(
+        name: "\(start)push \(count) \(how)", goal: row.isEmpty ? nil : 2.5,
+        subject: Side("engine to server", operations: count) { try await subject.first() },
+        reference: Side(reference, operations: count) { try await spike.first() },
+        rounds: row.isEmpty ? 1 : 5, warmsUp: false),
+      Benchmark(
+        name: "\(start)pull \(count) \(how)", goal: row.isEmpty ? nil : 2.5,
+        subject: Side("server to engine", operations: count) { try await subject.second() },
+        reference: Side(reference, operations: count) { try await spike.second() },
+        rounds: row.isEmpty ? 1 : 5, warmsUp: false),
+    ]
+  }
+
+  @Sendable private static func spikeInMemory(
+    _ notes: [SpikeNote]
+  ) async throws -> (Duration, Duration) {
+    let server = SpikeServer()
+    return try timed(notes, push: server.push, pull: server.pull)
+  }
+
+  @Sendable private static func spikeOnSocket(
+    _ notes: [SpikeNote]
+  ) async throws -> (Duration, Duration) {
+    let folder = try TemporaryFolder()
+    let socket = try SpikeSocket { try SpikeServer(path: folder.path("notes.db")) }
+    let connection = try RawConnection(port: socket.port)
+    return try timed(
+      notes, push: { try connection.post("/push", $0) },
+      pull: { try connection.post("/pull", Array(String($0).utf8)) })
+  }
+
+  private static func timed(
+    _ notes: [SpikeNote], push: ([UInt8]) throws -> [UInt8], pull: (Int) throws -> [UInt8]
+  ) throws -> (Duration, Duration) {
+    let start = ContinuousClock.now
+    try SpikeClient.push(notes, push)
+    let middle = ContinuousClock.now
+    let count = try SpikeClient.pull(pull)
+    guard count == notes.count else { throw ToolError("the spike lost notes") }
+    return (middle - start, ContinuousClock.now - middle)
+  }
+}
+
+/// A value that is made when it is first asked for.
+final class Lazily<Value: Sendable>: Sendable {
+  private let made = Mutex<Value?>(nil)
+  private let make: @Sendable () -> Value
+
+  init(_ make: @escaping @Sendable () -> Value) { self.make = make }
+
+  var value: Value {
+    made.withLock { made in
+      if let made { return made }
+      let value = make()
+      made = value
+      return value
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import CloudProtocol
+import CloudSync
+import CommandLineKit
+import Foundation
+import LoopbackHTTP
+import LoopbackServer
+import Records
+import Synchronization
+
+/// The whole job: one device's engine sends notes, another's fetches them, through a server with
+/// all its rules.
+final class Job: Sendable {
+  /// Where the server is.
+  enum Place: Sendable {
+    /// In this process, in memory.
+    case memory
+    /// In this process, on a file.
+    case file
+    /// Behind HTTP, on a file.
+    case web
+  }
+
+  static let container = "iCloud.bench"
+  static let zone = CKRecordZone(zoneName: "Notes")
+
+  let server: LoopbackServer
+  private let folder: TemporaryFolder
+  private let web: LoopbackWebServer?
+
+  init(_ place: Place) throws {
+    folder = try TemporaryFolder()
+    switch place {
+    case .memory: server = LoopbackServer()
+    case .file, .web: server = try LoopbackServer(path: folder.path("cloud.db"))
+    }
+    web = if case .web = place { try LoopbackWebServer(server) } else { nil }
+  }
+
+  /// The way of a device of the one account.
+  func transport(_ device: String) throws -> any CloudTransport {
+    guard let web else { return server.device(device, signedInAs: "alice") }
+    return WebServicesTransport(
+      url: URL(string: web.url), apiToken: web.apiToken(),
+      webAuthToken: try web.webAuthToken(for: "alice"), device: device)
+  }
+
+  func stop() async {
+    await web?.stop()
+    server.close()
+  }
+
+  /// How long it takes to send and then to fetch `notes`, through engines.
+  static func run(_ place: Place, _ notes: [SpikeNote]) async throws -> (Duration, Duration) {
+    let job = try Job(place)
+    let phone = JobDevice(try job.transport("phone"), sending: notes)
+    let push = try await phone.sendAll()
+    let desk = JobDevice(try job.transport("desk"))
+    let pull = try await desk.fetchAll(notes.count)
+    await job.stop()
+    return (push, pull)
+  }
+
+  /// `count` notes of the size of a small record.
+  static func notes(_ count: Int) -> [SpikeNote] {
+    (0..<count).map { number in
+      SpikeNote(
+        name: PendingSample.name(number),
+        text: "Bread, milk, apples, and whatever looks good today.", position: number, isDone: 0,
+        modified: 1_700_000_000_123 + Double(number))
+    }
+  }
+}
+
+/// An app that holds notes and sends them, or fetches and keeps them.
+final class JobDevice: CKSyncEngineDelegate {
+  private struct State {
+    var notes: [String: CKRecord] = [:]
+    var sentCount = 0
+  }
+
+  private let state = Mutex(State())
+  private let engine = Mutex<CKSyncEngine?>(nil)
+  private let ids: [CKRecord.ID]
+
+  init(_ transport: any CloudTransport, sending notes: [SpikeNote] = []) {
+    let zone = Job.zone.zoneID
+    let records = notes.map { note in
+      let record = CKRecord(
+        recordType: "Note", recordID: CKRecord.ID(recordName: note.name, zoneID: zone))
+      record["text"] = note.text
+      record["position"] = note.position
+      record["isDone"] = note.isDone
+      record["lastModified"] = Date(timeIntervalSince1970: note.modified / 1000)
+      return record
+    }
+    ids = records.map(\.recordID)
+    state.withLock { state in
+      for record in records { state.notes[record.recordID.recordName] = record }
+    }
+    let container = CKContainer(identifier: Job.container, transport: transport)
+    var configuration = CKSyncEngine.Configuration(
+      database: container.privateCloudDatabase, stateSerialization: nil, delegate: self)
+    configuration.automaticallySync = false
+    let engine = CKSyncEngine(configuration)
+    self.engine.withLock { $0 = engine }
+  }
+
+  /// Adds all notes as changes and sends them; how long that took.
+  func sendAll() async throws -> Duration {
+    guard let engine = engine.withLock({ $0 }) else { throw ToolError("there is no engine") }
+    let start = ContinuousClock.now
+    engine.state.add(pendingDatabaseChanges: [.saveZone(Job.zone)])
+    engine.state.add(pendingRecordZoneChanges: ids.map { .saveRecord($0) })
+    try await engine.sendChanges()
+    let time = ContinuousClock.now - start
+    let sent = state.withLock { $0.sentCount }
+    guard sent == ids.count else { throw ToolError("\(ids.count - sent) notes were not sent") }
+    return time
+  }
+
+  /// Changes some of the notes and sends them; how long that took.
+  func send(_ some: [CKRecord.ID]) async throws -> Duration {
+    guard let engine = engine.withLock({ $0 }) else { throw ToolError("there is no engine") }
+    state.withLock { state in
+      for id in some { state.notes[id.recordName]?["isDone"] = 1 }
+    }
+    let start = ContinuousClock.now
+    engine.state.add(pendingRecordZoneChanges: some.map { .saveRecord($0) })
+    try await engine.sendChanges()
+    return ContinuousClock.now - start
+  }
+
+  /// Fetches; how long that took until `count` notes were here.
+  func fetchAll(_ count: Int) async throws -> Duration {
+    guard let engine = engine.withLock({ $0 }) else { throw ToolError("there is no engine") }
+    let start = ContinuousClock.now
+    try await engine.fetchChanges()
+    let time = ContinuousClock.now - start
+    let found = state.withLock { $0.notes.count }
+    guard found == count else { throw ToolError("\(found) of \(count) notes came") }
+    return time
+  }
+
+  func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+    switch event {
+    case .sentRecordZoneChanges(let sent):
+      state.withLock { state in
+        state.sentCount += sent.savedRecords.count
+        for record in sent.savedRecords { state.notes[record.recordID.recordName] = record }
+      }
+    case .fetchedRecordZoneChanges(let changes):
+      state.withLock { state in
+        for change in changes.modifications {
+          state.notes[change.record.recordID.recordName] = change.record
+        }
+      }
+    default: break
+    }
+  }
+
+  func nextRecordZoneChangeBatch(
+    _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+    let pending = syncEngine.state.pendingRecordZoneChanges(in: context.options.scope, limit: 400)
+    return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: pending) { id in
+      self.state.withLock { $0.notes[id.recordName] }
+    }
+  }
+}

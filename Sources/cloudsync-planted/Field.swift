@@ -1,0 +1,64 @@
+import Foundation
+import Planting
+import Synchronization
+
+/// Runs every fault's programmes on several cores.
+final class Field: Sendable {
+  private let options: Options
+  private let programs: [String: URL]
+  private let end: Date
+
+  /// - Parameter programs: Where each product is.
+  init(_ options: Options, programs: [String: URL]) {
+    self.options = options
+    self.programs = programs
+    end = Date(timeIntervalSinceNow: Double(options.seconds))
+  }
+
+  /// What each fault's programmes made of it, in the order of `jobs`; a programme is only run when
+  /// those before it found nothing.
+  func run(
+    _ jobs: [(number: Int, programmes: [Programme])], seeds: Int,
+    done: @escaping @Sendable (Int, [Verdict]) -> Void
+  ) -> [[Verdict]] {
+    struct Progress {
+      var next = 0
+      var verdicts: [[Verdict]]
+    }
+    let progress = Mutex(Progress(verdicts: jobs.map { _ in [] }))
+    DispatchQueue.concurrentPerform(iterations: min(options.jobs, max(1, jobs.count))) { _ in
+      while true {
+        let index = progress.withLock { progress in
+          defer { progress.next += 1 }
+          return progress.next
+        }
+        guard index < jobs.count else { return }
+        var verdicts: [Verdict] = []
+        for programme in jobs[index].programmes {
+          let verdict = run(programme, fault: jobs[index].number, seeds: seeds)
+          verdicts.append(verdict)
+          if verdict.isFound { break }
+        }
+        progress.withLock { $0.verdicts[index] = verdicts }
+        done(index, verdicts)
+      }
+    }
+    return progress.withLock { $0.verdicts }
+  }
+
+  private func run(_ programme: Programme, fault number: Int, seeds: Int) -> Verdict {
+    let left = Int(end.timeIntervalSinceNow)
+    let program = programs[programme.product]?.path ?? programme.product
+    do {
+      let outcome =
+        left < 1
+        ? Run.Outcome(status: -SIGKILL, output: "", tookTooLong: true)
+        : try Run.wait(
+          for: [program] + programme.arguments + ["--until-violation", "--seeds", "\(seeds)"],
+          environment: [Planter.variable: "\(number)"], seconds: min(left, options.runSeconds))
+      return Verdict(programme, outcome)
+    } catch {
+      return Verdict(programme, Run.Outcome(status: 2, output: "\(error)"))
+    }
+  }
+}

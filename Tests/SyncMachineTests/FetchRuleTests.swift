@@ -1,0 +1,75 @@
+import CloudProtocol
+import Records
+import SyncMachine
+import Testing
+
+/// Rules of the fetch and of accounts that no other story is about.
+@Suite("Rules of the fetch")
+struct FetchRuleTests {
+  /// Proves CE-27.
+  @Test("At its start automatic sync fetches first, and then sends what was pending")
+  func launchOrder() {
+    var state = SyncState()
+    state.user = Story.user
+    state.subscription = SyncMachine.ownSubscription
+    state.records.add(PendingChange(.save, Story.id("a")))
+    var story = Story(automatically: true, state: state)
+    story.machine.start(now: story.now)
+    story.run()
+    story.answer(.success(.currentUser(Story.user)))
+    #expect(story.told().suffix(2) == ["willFetchChanges", "> fetchDatabaseChanges"])
+    story.answer(FetchStoryTests.database([]))
+    story.now = story.now + .seconds(1)
+    story.run()
+    #expect(
+      story.told() == ["didFetchChanges", "done", "willSendChanges", "batch?", "> modifyRecords"])
+  }
+
+  /// Proves CE-42.
+  @Test("What went wrong in one zone is in its did-event, and the others are fetched all the same")
+  func zoneFails() {
+    let zones = ["A", "B"].map { ZoneID(name: $0) }
+    var story = Story.signedIn()
+    story.fetch()
+    story.answer(FetchStoryTests.database(zones))
+    story.answer(.failure(CloudError(.zoneBusy, "")))
+    story.answer(FetchStoryTests.page(["b"], 1, zone: zones[1]))
+    #expect(
+      story.told().suffix(7) == [
+        "didFetchZone A zoneBusy", "willFetchZone B over", "> fetchZoneChanges",
+        "fetched [\"b\"] []", "didFetchZone B", "didFetchChanges", "failed partialFailure",
+      ])
+    #expect(story.machine.state.changedZones == [zones[0]], "it is still to be fetched")
+  }
+
+  /// Proves CE-44.
+  @Test("A fetch asked for during a fetch runs after it, and equal calls that wait are one")
+  func fetchDuringFetch() {
+    var story = Story.signedIn()
+    for number in 1...3 { story.fetch(UInt64(number)) }
+    for _ in 0..<2 { story.answer(FetchStoryTests.database([])) }
+    let told = story.told()
+    #expect(told.filter { $0 == "willFetchChanges" }.count == 2)
+    #expect(told.filter { $0 == "done" }.count == 2 && story.request == nil, "\(told)")
+  }
+
+  /// Proves CE-91.
+  @Test("What the app adds while it is told of the account stays pending")
+  func addedInAccountChange() {
+    for answer in ["_a", "_b"] {
+      var state = SyncState()
+      if answer == "_b" { state.user = Story.user }
+      state.records.add(PendingChange(.save, Story.id("old")))
+      var story = Story(state: state)
+      story.onEvent = { machine, event, now in
+        guard case .accountChange = event else { return }
+        machine.add([PendingChange(.save, Story.id("new"))], now: now)
+      }
+      story.machine.start(now: story.now)
+      story.run()
+      story.answer(.success(.currentUser(UserID(answer))))
+      let kept = answer == "_b" ? ["save new"] : ["save old", "save new"]
+      #expect(story.pending == kept, "\(answer)")
+    }
+  }
+}

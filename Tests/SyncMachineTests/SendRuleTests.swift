@@ -1,0 +1,173 @@
+import CloudProtocol
+import Records
+import SyncMachine
+import Testing
+
+/// Rules of the send that no other story is about.
+@Suite("Rules of the send")
+struct SendRuleTests {
+  private static let second = ZoneID(name: "Second")
+
+  private static func made(_ zones: ZoneID...) -> Result<CloudReply, CloudError> {
+    .success(
+      .zonesModified(
+        saved: zones.map { ItemResult(id: $0, .success(Zone(id: $0))) }, deleted: []))
+  }
+
+  /// The app gives one change at a time.
+  private static func single(_ machine: SyncMachine, _ context: SendContext) -> RecordBatch? {
+    guard var batch = Story.everythingPending(machine, context) else { return nil }
+    batch.saves = Array(batch.saves.prefix(1))
+    return batch
+  }
+
+  /// Proves CE-20.
+  @Test("Zones added while records are sent go out before the next batch")
+  func zonesBetweenBatches() {
+    var story = Story.signedIn()
+    story.batch = SendRuleTests.single
+    story.save("a", "b")
+    story.onEvent = { machine, event, now in
+      guard case .sentRecordChanges(let sent) = event, sent.saved.first?.id.name == "a" else {
+        return
+      }
+      machine.add([PendingChange(.save, SendRuleTests.second)], now: now)
+    }
+    story.send()
+    story.answerRecords()
+    #expect(story.told().suffix(2) == ["sent [\"a\"][]", "> modifyZones"])
+    story.answer(SendRuleTests.made(SendRuleTests.second))
+    #expect(story.told() == ["sentDatabaseChanges", "batch?", "> modifyRecords"])
+    story.answerRecords()
+    #expect(story.told().last == "done")
+  }
+
+  /// Proves CE-24.
+  @Test("A batch that failed in part ends the send; what was not sent yet stays pending")
+  func partlyFailed() {
+    var story = Story.signedIn()
+    story.batch = { machine, context in
+      var batch = Story.everythingPending(machine, context)
+      batch?.saves.removeLast()
+      return batch
+    }
+    story.save("a", "b", "c")
+    story.send()
+    story.answerRecords(["b": .serverRecordChanged])
+    #expect(
+      story.told().suffix(3) == [
+        "sent [\"a\", \"b serverRecordChanged\"][]", "didSendChanges", "failed partialFailure",
+      ])
+    #expect(story.pending == ["save c"])
+  }
+
+  /// Proves CE-31.
+  @Test("A send for some zones, or records, sends the zone changes of those zones only")
+  func scopeOfZoneChanges() {
+    let scopes: [(SendScope, [ZoneID])] = [
+      (.all, [Story.zone, SendRuleTests.second]), (.zones([Story.zone]), [Story.zone]),
+      (.allExcluding([Story.zone]), [SendRuleTests.second]),
+      (.records([Story.id("a")]), [Story.zone]), (.zones([]), []),
+    ]
+    for (scope, sent) in scopes {
+      var story = Story.signedIn()
+      story.machine.add(
+        [Story.zone, SendRuleTests.second].map { PendingChange(.save, $0) }, now: story.now)
+      story.send(scope: scope)
+      guard case .modifyZones(let asked)? = story.request?.request else {
+        #expect(sent.isEmpty, "\(scope) asked for no zone")
+        continue
+      }
+      #expect(asked.save == sent, "\(scope)")
+      story.answer(SendRuleTests.made(Story.zone, SendRuleTests.second))
+      #expect(story.machine.state.zones.count == 2 - sent.count, "\(scope)")
+    }
+  }
+
+  /// Proves CE-53.
+  @Test("A batch made from elsewhere settles the pending change of the same record")
+  func batchFromElsewhere() {
+    var story = Story.signedIn()
+    story.save("a", "b")
+    var isFirst = true
+    story.batch = { machine, context in
+      defer { isFirst = false }
+      guard isFirst else { return nil }
+      return RecordBatch(
+        saves: ["a", "stranger"].map { RecordSave(id: Story.id($0), type: "Note", changes: []) })
+    }
+    story.send()
+    story.answerRecords(["stranger": .networkFailure])
+    #expect(story.pending == ["save b"], "what was never pending does not become so")
+  }
+
+  /// Proves CE-54.
+  @Test("A save that the app has nothing for stays pending until the app removes it")
+  func nilRecord() {
+    var story = Story.signedIn()
+    story.save("a")
+    story.batch = { _, _ in nil }
+    for number in 1...2 {
+      story.send(UInt64(number))
+      #expect(story.told() == ["willSendChanges", "batch?", "didSendChanges", "done"])
+      #expect(story.pending == ["save a"])
+    }
+    story.machine.remove([PendingChange(.save, Story.id("a"))], now: story.now)
+    #expect(story.pending.isEmpty)
+  }
+
+  /// Proves CE-56.
+  @Test("Untracked changes that were noted again while the app was asked are not forgotten")
+  func untrackedSetAgain() {
+    var story = Story.signedIn()
+    story.machine.setHasUntrackedChanges(true, now: story.now)
+    story.send()
+    // The app's answer is on its way when something new turns up.
+    var machine = story.machine
+    machine.setHasUntrackedChanges(true, now: story.now)
+    machine.send(SendContext(reason: .manual, scope: .all), waiter: Waiter(number: 7))
+    var isAsked = false
+    while !isAsked {
+      switch machine.next(now: story.now) {
+      case .deliver: machine.delivered()
+      case .askForBatch: isAsked = true
+      case .askForFetchOptions, .send, .abandon, .finish, .wait: return #expect(Bool(false))
+      }
+    }
+    machine.setHasUntrackedChanges(true, now: story.now)
+    machine.provided(batch: nil, now: story.now)
+    #expect(machine.state.hasUntrackedChanges)
+    #expect(!story.machine.state.hasUntrackedChanges, "without that it clears")
+  }
+
+  /// Proves CE-83.
+  @Test("Failures in a row double the wait up to five minutes, never less than half of it")
+  func backOff() {
+    let backoff = Backoff()
+    let whole = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
+    for (index, seconds) in whole.enumerated() {
+      #expect(backoff.delay(afterFailures: index + 1, jitter: 1) == .seconds(seconds))
+      #expect(backoff.delay(afterFailures: index + 1, jitter: 0) == .seconds(seconds) / 2)
+    }
+    #expect(backoff.delay(afterFailures: .max, jitter: .infinity) == .seconds(300))
+    #expect(backoff.delay(afterFailures: 0, jitter: -1) == .milliseconds(500))
+  }
+
+  /// Proves CE-102.
+  @Test("Pending changes of a zone that was deleted stay, and the send says what became of them")
+  func pendingOfADeletedZone() {
+    var story = Story.signedIn()
+    story.save("a")
+    story.fetch()
+    let gone = ZoneDeletion(zone: Story.zone, reason: .deleted)
+    story.answer(
+      .success(
+        .databaseChanges(
+          DatabaseChangesPage(modified: [], deleted: [gone], token: .at(2), moreComing: false))))
+    #expect(story.told().contains("zones [] [\"Notes deleted\"]"))
+    #expect(story.pending == ["save a"])
+    story.send(2)
+    story.answerRecords(["a": .zoneNotFound])
+    #expect(story.told().contains("sent [\"a zoneNotFound\"][]") && story.pending.isEmpty)
+  }
+}
