@@ -16,7 +16,9 @@ struct EngineRuns {
     let seeds = options.first..<options.first &+ UInt64(options.count)
     let repeated = min(UInt64(options.repeats ?? 100), UInt64(options.count))
     let kept = options.printsHashes ? seeds.upperBound : seeds.lowerBound + repeated
-    let (secondHere, stops) = (!options.usesSecondProcess && !options.printsHashes, options.stopsAtFirst)
+    let (secondHere, stops) = (
+      !options.usesSecondProcess && !options.printsHashes, options.stopsAtFirst
+    )
     let fleet = Fleet(
       seeds: seeds, jobs: options.jobs, stopsAtFirst: stops, keepsHashesBelow: kept
     ) { seed in
@@ -34,6 +36,11 @@ struct EngineRuns {
       isHealthy = try compare(outcome.hashes, count: Int(repeated))
     }
     say(summary(outcome))
+    if options.wantsSituations {
+      for (name, count) in outcome.tally.situations.sorted(by: { $0.key < $1.key }) {
+        say("\(count)\t\(name)")
+      }
+    }
     return isHealthy
   }
 

@@ -19,11 +19,14 @@ final class EngineApp: CKSyncEngineDelegate {
     var kept: [(model: AppModel, state: SyncState)] = []
     /// How many callbacks are under way; more than one is a fault of the engine.
     var callbacks = 0
-    /// What was added since the batch that is being handed over was put together.
+    /// What was added since the engine asked for the batch that is being made: it can't know when
+    /// the app puts the batch together, and takes all of this for newer.
     var addedSinceBatch: Set<RecordID>?
     /// Whether the run has ended, and only its last tasks have not noticed.
     var isDead = false
     var scopeRate: Double
+    /// Whether the app is careful from now on, whatever its habits.
+    var isCalm = false
   }
 
   let name: String
@@ -81,12 +84,12 @@ final class EngineApp: CKSyncEngineDelegate {
     _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
     guard enter() else { return nil }
+    contents.withLock { $0.addedSinceBatch = [] }
     journal.mix(1)
     await pause()
     let waiting = syncEngine.state.pendingRecordZoneChanges.map(\.machineChange)
     var batch: RecordBatch?
     use(syncEngine) { batch = $0.nextBatch(context.machineContext, waiting: waiting) }
-    contents.withLock { $0.addedSinceBatch = [] }
     await misbehave(syncEngine)
     await pause()
     let isAsked = syncEngine.stage == .askingBatch
@@ -164,6 +167,7 @@ final class EngineApp: CKSyncEngineDelegate {
       return contents.model.calls
     }
     for call in calls {
+      journal.note("\(name) calls \(call)")
       switch call {
       case .add(let change):
         engine.state.add(pendingRecordZoneChanges: [.init(machine: change)])

@@ -162,7 +162,11 @@ final class EngineDevice {
     run.link.sever()
     let left = run.app.end()
     hasLostTrust = run.engine.stateStoreError != nil
-    disk = disk.isOff || random.chance(0.3) ? disk.crash(seed: random.next()) : disk.restarted()
+    // After a failed synchronization the cache shows what the disk does not have: only a cold start
+    // tells what is left.
+    disk =
+      disk.isOff || hasLostTrust || random.chance(0.3)
+      ? disk.crash(seed: random.next()) : disk.restarted()
     remains.append(Remains(engine: run.engine, app: run.app, link: run.link))
     model = left.model
     model.calls = []
