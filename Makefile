@@ -3,18 +3,20 @@
 
 SWIFT ?= swift
 SEEDS ?= 20000
+RELEASE_SEEDS ?= 1000000
 STORE_SEEDS ?= 2000
 SOAK ?= 300
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
-.PHONY: help demo test check bench simulate simulate-stores soak siege sqlite format
+.PHONY: help demo test check bench simulate simulate-release simulate-stores soak siege sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
 	@echo 'make test      build everything and run all tests'
 	@echo 'make check     formatting, imports, then all tests'
 	@echo 'make bench     print what things cost, as ratios'
-	@echo 'make simulate  run $(SEEDS) seeded worlds with faults (SEEDS=n for another number)'
+	@echo 'make simulate  run whole engines in $(SEEDS) seeded worlds with faults (SEEDS=n)'
+	@echo 'make simulate-release  run $(RELEASE_SEEDS) seeded worlds of the machines alone'
 	@echo 'make simulate-stores  run the example stores in $(STORE_SEEDS) worlds each (STORE_SEEDS=n)'
 	@echo 'make soak      devices write for 5 minutes to a server that is killed every 10 s (SOAK=n s)'
 	@echo 'make siege     besiege the HTTP server with hostile and with slow clients'
@@ -37,7 +39,11 @@ bench: sqlite
 	$(SWIFT) run -c release cloudsync-bench
 
 simulate: sqlite
-	$(SWIFT) run -c release cloudsync-simulate --seeds $(SEEDS)
+	$(SWIFT) run -c release cloudsync-simulate --engine --seeds $(SEEDS) \
+	  --repeat 500 --second-process --all-situations
+
+simulate-release: sqlite
+	$(SWIFT) run -c release cloudsync-simulate --seeds $(RELEASE_SEEDS) --repeat 1000
 
 simulate-stores: sqlite
 	$(SWIFT) run -c release stores-simulate --seeds $(STORE_SEEDS)

@@ -41,7 +41,17 @@ struct EngineRuns {
         say("\(count)\t\(name)")
       }
     }
-    return isHealthy
+    return reportsSituations(outcome) && isHealthy
+  }
+
+  /// Says how many of the required situations were reached; answers whether that is enough.
+  private func reportsSituations(_ outcome: Fleet.Outcome) -> Bool {
+    guard options.demandsSituations else { return true }
+    let missing = Situation.required.filter { outcome.tally.situations[$0] == nil }
+    for name in missing { say("never reached: \(name)") }
+    let count = Situation.required.count
+    say("\(count - missing.count) of \(count) situations reached")
+    return missing.isEmpty
   }
 
   private static func report(_ seed: UInt64, isTwice: Bool) -> Fleet.Report {

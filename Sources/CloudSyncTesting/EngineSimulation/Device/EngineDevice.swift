@@ -70,7 +70,7 @@ final class EngineDevice {
     name = "device\(number)"
     persistence = random.pick(WorldDevice.Persistence.allCases)
     isAutomatic = random.chance(0.8)
-    keepRate = random.pick([1, 0.5, 0.1])
+    keepRate = random.pick([1, 1, 0.5, 0.2])
     pauseRate = random.pick([0, 0.1, 0.5])
     scopeRate = random.chance(0.3) ? 0.3 : 0
     habits = AppHabits(&random)
@@ -183,7 +183,7 @@ final class EngineDevice {
         state = SyncState()
         return false
       }
-      let index = isStale ? random.below(kept.count) : kept.count - 1
+      let index = isStale ? random.below(max(1, kept.count - 1)) : kept.count - 1
       let isOlder = index < kept.count - 1
       kept.removeSubrange((index + 1)...)
       if persistence == .together { model = kept[index].model }

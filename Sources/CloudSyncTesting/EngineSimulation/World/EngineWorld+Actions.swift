@@ -153,7 +153,7 @@ extension EngineWorld {
   func kill(_ device: EngineDevice) {
     note("\(device.name) is killed")
     tally.kills += 1
-    let isStale = random.chance(0.45)
+    let isStale = random.chance(0.9)
     if let error = device.run?.engine.stateStoreError { note("its store had failed: \(error)") }
     if device.end(&random, isStale: isStale) { tally.staleRestarts += 1 }
     post(.launch(device: device.number), after: delay())
