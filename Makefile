@@ -3,15 +3,16 @@
 
 SWIFT ?= swift
 SEEDS ?= 20000
+RELEASE_SEEDS ?= 1000000
 STORE_SEEDS ?= 2000
 SOAK ?= 300
 TAPES ?= 5000
 RUNS ?= 100000
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
-.PHONY: help demo test check bench bench-build simulate simulate-stores planted soak siege \
-  differential crash fuzz fuzz-release fuzz-planted fuzz-tool thread-sanitizer \
-  address-sanitizer leaks-sanitizer sqlite format
+.PHONY: help demo test check bench bench-build simulate simulate-release simulate-stores \
+  planted soak siege differential crash fuzz fuzz-release fuzz-planted fuzz-tool \
+  thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -19,7 +20,8 @@ help:
 	@echo 'make check     formatting, imports, then all tests'
 	@echo 'make bench     print what things cost, as ratios, and plot them into Docs/Performance'
 	@echo 'make bench-build  print how long a clean build and all tests take'
-	@echo 'make simulate  run $(SEEDS) seeded worlds with faults (SEEDS=n for another number)'
+	@echo 'make simulate  run whole engines in $(SEEDS) seeded worlds with faults (SEEDS=n)'
+	@echo 'make simulate-release  run $(RELEASE_SEEDS) seeded worlds of the machines alone'
 	@echo 'make simulate-stores  run the example stores in $(STORE_SEEDS) worlds each (STORE_SEEDS=n)'
 	@echo 'make planted   plant faults into a copy of the sources and count the seeds to find each'
 	@echo 'make soak      devices write for 5 minutes to a server that is killed every 10 s (SOAK=n s)'
@@ -63,7 +65,11 @@ bench-build: sqlite
 	  && echo "P18  whole test suite     $$((tested - built)) s  bar 300 s"
 
 simulate: sqlite
-	$(SWIFT) run -c release cloudsync-simulate --seeds $(SEEDS)
+	$(SWIFT) run -c release cloudsync-simulate --engine --seeds $(SEEDS) \
+	  --repeat 500 --second-process --all-situations
+
+simulate-release: sqlite
+	$(SWIFT) run -c release cloudsync-simulate --seeds $(RELEASE_SEEDS) --repeat 1000
 
 simulate-stores: sqlite
 	$(SWIFT) run -c release stores-simulate --seeds $(STORE_SEEDS)

@@ -10,6 +10,9 @@ struct EngineRuns {
   /// Answers whether every promise held.
   func run() throws -> Bool {
     if let seed = options.seed { return try replay(seed) }
+    if options.endsAtViolation {
+      return Simulate.runUntilViolation(options) { Self.report($0, isTwice: false).violation }
+    }
     let seeds = options.first..<options.first &+ UInt64(options.count)
     let repeated = min(UInt64(options.repeats ?? 100), UInt64(options.count))
     let kept = options.printsHashes ? seeds.upperBound : seeds.lowerBound + repeated
@@ -33,7 +36,22 @@ struct EngineRuns {
       isHealthy = try compare(outcome.hashes, count: Int(repeated))
     }
     say(summary(outcome))
-    return isHealthy
+    if options.wantsSituations {
+      for (name, count) in outcome.tally.situations.sorted(by: { $0.key < $1.key }) {
+        say("\(count)\t\(name)")
+      }
+    }
+    return reportsSituations(outcome) && isHealthy
+  }
+
+  /// Says how many of the required situations were reached; answers whether that is enough.
+  private func reportsSituations(_ outcome: Fleet.Outcome) -> Bool {
+    guard options.demandsSituations else { return true }
+    let missing = Situation.required.filter { outcome.tally.situations[$0] == nil }
+    for name in missing { say("never reached: \(name)") }
+    let count = Situation.required.count
+    say("\(count - missing.count) of \(count) situations reached")
+    return missing.isEmpty
   }
 
   private static func report(_ seed: UInt64, isTwice: Bool) -> Fleet.Report {

@@ -16,12 +16,12 @@ struct Options {
   var seed: UInt64?
   /// The one failing seed to make smaller.
   var shrunkSeed: UInt64?
-  /// Whether to end at the first violation, each world run once, one after the other.
-  var endsAtViolation = false
   /// Whether whole engines run, and not only their machines.
   var isWhole = false
   /// Whether to end at the first violation.
   var stopsAtFirst = false
+  /// The same, each world run once, one after the other.
+  var endsAtViolation = false
   /// How many of the first seeds run a second time, each; `nil` for the kind of world's custom.
   var repeats: Int?
   /// Whether the second runs are another process's.

@@ -20,12 +20,14 @@ struct Simulate {
 
   /// Answers whether every promise held.
   private static func run(_ options: Options) throws -> Bool {
-    if options.endsAtViolation { return try runUntilViolation(options) }
     if options.isWhole { return try EngineRuns(options).run() }
     if let seed = options.seed { return replay(seed, options) }
     if let seed = options.shrunkSeed { return shrink(seed, options) }
     let bug = options.bug
     let repeated = options.repeats.map { options.first &+ UInt64($0) } ?? .max
+    if options.endsAtViolation {
+      return runUntilViolation(options) { Simulation.run(seed: $0, bug: bug).violation }
+    }
     let fleet = Fleet(
       seeds: options.first..<options.first &+ UInt64(options.count), jobs: options.jobs,
       stopsAtFirst: options.stopsAtFirst
@@ -47,14 +49,10 @@ struct Simulate {
 
   /// Runs world after world up to the first violation; says the number of each before it begins,
   /// so that whoever watches knows which one ended the process.
-  private static func runUntilViolation(_ options: Options) throws -> Bool {
+  static func runUntilViolation(_ options: Options, _ run: (UInt64) -> Violation?) -> Bool {
     for seed in options.first..<options.first &+ UInt64(options.count) {
       say("world \(seed)")
-      let violation =
-        options.isWhole
-        ? try EngineSimulation.run(seed: seed).violation
-        : Simulation.run(seed: seed, bug: options.bug).violation
-      guard let violation else { continue }
+      guard let violation = run(seed) else { continue }
       say(violation)
       return false
     }

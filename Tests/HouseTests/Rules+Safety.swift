@@ -51,6 +51,18 @@ let drivers: [(path: String, why: String)] = [
   ),
 ]
 
+/// The files whose tasks take their parent's executor without a word, each with the reason.
+let inheritingTasks: [(path: String, why: String)] = [
+  (
+    "Sources/CloudSync/Assets/AssetCourier.swift",
+    "the files of one request: children of the task that sends it"
+  ),
+  (
+    "Sources/LoopbackHTTP/Control/ControlRoutes+Events.swift",
+    "the two ends of one wait: children of the task that answers the request"
+  ),
+]
+
 /// Words one of which says what makes an unchecked conformance safe.
 private let guardWords = ["guard", "lock", "mutex", "immutable", "never changes", "serial"]
 
@@ -80,6 +92,30 @@ extension HouseRule {
         ["Sources/CloudSync/A.swift": "// Task { }\nlet a: Task<Void, Never>\nTask.isCancelled"],
         ["Tests/A/A.swift": "Task { f() }"],
         [drivers[0].path: "Task { f() }"],
+      ]),
+
+    HouseRule(
+      name: "Every task of the product takes the executor it is given",
+      check: { $0.escapingTasks(inheriting: inheritingTasks.map(\.path)) },
+      broken: [
+        (["Sources/CloudSync/A.swift": "let a = Task { f() }"], ["Sources/CloudSync/A.swift:1"]),
+        (
+          ["Sources/LoopbackServer/A.swift": "\nTask.detached(priority: .low) { f() }"],
+          ["Sources/LoopbackServer/A.swift:2"]
+        ),
+        (
+          ["Sources/LoopbackHTTP/A.swift": "group.addTask { f() }"],
+          ["Sources/LoopbackHTTP/A.swift:1"]
+        ),
+        (["Sources/CloudSync/A.swift": "async let a = f()"], ["Sources/CloudSync/A.swift:1"]),
+      ],
+      kept: [
+        [
+          "Sources/CloudSync/A.swift":
+            "Task(executorPreference: a) { f() }\nTask.detached(\n  executorPreference: a) {}"
+        ],
+        ["Sources/cloudsync/A.swift": "Task { f() }"],
+        [inheritingTasks[0].path: "group.addTask { f() }"],
       ]),
 
     HouseRule(
@@ -160,7 +196,29 @@ private let starts = [
   "Timer", "Thread(", "Thread {", "Thread.detachNewThread", "pthread_create",
 ]
 
+/// The rooms that simulations run whole.
+private let simulatedRooms = [
+  "Sources/CloudSync", "Sources/LoopbackServer", "Sources/LoopbackHTTP",
+]
+
 extension SourceTree {
+  /// Where a task is started that runs wherever the system likes.
+  fileprivate func escapingTasks(inheriting: [String]) -> [Fault] {
+    simulatedRooms.flatMap { swift(under: $0) }.flatMap { file -> [Fault] in
+      let bare = ["Task {", "Task(", "Task.detached", "Task.immediate"].flatMap { start in
+        file.occurrences(of: start).filter { index in
+          !file.tokens[index...].prefix(6).contains { $0.text == "executorPreference" }
+        }
+      }
+      let children = ["addTask", "async let"].flatMap { file.occurrences(of: $0) }
+      let escapes = inheriting.contains(file.path) ? bare : bare + children
+      return escapes.sorted().map {
+        file.fault(
+          file.tokens[$0].line, "give it the executor, or list the file and say what it inherits")
+      }
+    }
+  }
+
   /// Where something is started outside the files at `drivers`.
   fileprivate func driverFaults(drivers: [String]) -> [Fault] {
     swift(under: "Sources").filter { !drivers.contains($0.path) }.flatMap {

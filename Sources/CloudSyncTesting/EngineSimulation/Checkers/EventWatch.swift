@@ -34,7 +34,9 @@ struct EventWatch {
   mutating func faults(of event: SyncEvent, with state: SyncState, owner: UserID?) -> [Fault] {
     var faults: [Fault] = []
     if let fault = order.fault(event) { faults.append(Fault(invariant: "I14", message: fault)) }
-    if let fault = tokens.fault(in: state) { faults.append(Fault(invariant: "I10", message: fault)) }
+    if let fault = tokens.fault(in: state) {
+      faults.append(Fault(invariant: "I10", message: fault))
+    }
     if let fault = tokens.fault(giving: event) {
       faults.append(Fault(invariant: "I10", message: fault))
     }

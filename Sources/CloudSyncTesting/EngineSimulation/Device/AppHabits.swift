@@ -29,10 +29,12 @@ extension EngineApp {
   /// Does what the app's habits are, inside a callback.
   func misbehave(_ engine: CKSyncEngine) async {
     let (fidgets, reenters, cancels) = contents.withLock { contents in
-      (
-        contents.random.chance(habits.fidgets), contents.random.chance(habits.reenters),
-        contents.random.chance(habits.cancels)
-      )
+      contents.isCalm
+        ? (false, false, false)
+        : (
+          contents.random.chance(habits.fidgets), contents.random.chance(habits.reenters),
+          contents.random.chance(habits.cancels)
+        )
     }
     if fidgets {
       // Adding what is wanted anyway, and taking back what nobody wanted, changes nothing.

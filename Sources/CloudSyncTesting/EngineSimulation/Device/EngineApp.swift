@@ -19,11 +19,14 @@ final class EngineApp: CKSyncEngineDelegate {
     var kept: [(model: AppModel, state: SyncState)] = []
     /// How many callbacks are under way; more than one is a fault of the engine.
     var callbacks = 0
-    /// What was added since the batch that is being handed over was put together.
+    /// What was added since the engine asked for the batch that is being made: it can't know when
+    /// the app puts the batch together, and takes all of this for newer.
     var addedSinceBatch: Set<RecordID>?
     /// Whether the run has ended, and only its last tasks have not noticed.
     var isDead = false
     var scopeRate: Double
+    /// Whether the app is careful from now on, whatever its habits.
+    var isCalm = false
   }
 
   let name: String
@@ -34,7 +37,7 @@ final class EngineApp: CKSyncEngineDelegate {
   let pauseRate: Double
   let habits: AppHabits
   /// The disk under the engine's state store, which may end in the middle of a write.
-  let file: SimulatedStateFile
+  let disk: SimulatedDisk
   let findings: Findings
   let journal: EngineJournal
   let contents: Mutex<Contents>
@@ -46,7 +49,7 @@ final class EngineApp: CKSyncEngineDelegate {
     keepRate = device.keepRate
     pauseRate = device.pauseRate
     habits = device.habits
-    file = device.file
+    disk = device.disk
     findings = device.findings
     journal = device.journal
     contents = Mutex(
@@ -81,12 +84,12 @@ final class EngineApp: CKSyncEngineDelegate {
     _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
     guard enter() else { return nil }
+    contents.withLock { $0.addedSinceBatch = [] }
     journal.mix(1)
     await pause()
     let waiting = syncEngine.state.pendingRecordZoneChanges.map(\.machineChange)
     var batch: RecordBatch?
     use(syncEngine) { batch = $0.nextBatch(context.machineContext, waiting: waiting) }
-    contents.withLock { $0.addedSinceBatch = [] }
     await misbehave(syncEngine)
     await pause()
     let isAsked = syncEngine.stage == .askingBatch
@@ -124,7 +127,7 @@ final class EngineApp: CKSyncEngineDelegate {
 
   private func enter() -> Bool {
     let (isDead, callbacks) = contents.withLock { contents in
-      if file.hasEnded { contents.isDead = true }
+      if disk.isOff { contents.isDead = true }
       if !contents.isDead { contents.callbacks += 1 }
       return (contents.isDead, contents.callbacks)
     }
@@ -154,7 +157,7 @@ final class EngineApp: CKSyncEngineDelegate {
 
   /// Lets the model do something, and does on the engine what it decided.
   func use(_ engine: CKSyncEngine, _ body: (inout AppModel) -> Void) {
-    guard !file.hasEnded else { return }
+    guard !disk.isOff else { return }
     var before: AppModel?
     let calls = contents.withLock { contents -> [AppCall] in
       guard !contents.isDead else { return [] }
@@ -164,6 +167,7 @@ final class EngineApp: CKSyncEngineDelegate {
       return contents.model.calls
     }
     for call in calls {
+      journal.note("\(name) calls \(call)")
       switch call {
       case .add(let change):
         engine.state.add(pendingRecordZoneChanges: [.init(machine: change)])
@@ -175,7 +179,7 @@ final class EngineApp: CKSyncEngineDelegate {
         engine.state.remove(pendingDatabaseChanges: [.init(machine: change)])
       case .noteUntracked: engine.state.hasPendingUntrackedChanges = true
       }
-      if file.hasEnded {
+      if disk.isOff {
         // The app writes its data last, and that it never did; whether the engine's state has the
         // call, nobody can know.
         return contents.withLock { contents in

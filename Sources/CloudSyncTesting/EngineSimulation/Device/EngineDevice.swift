@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import Foundation
 import Records
 import SyncMachine
 import Synchronization
@@ -39,7 +40,12 @@ final class EngineDevice {
   /// The state the next run is given.
   private var state = SyncState()
   private var kept: [(model: AppModel, state: SyncState)] = []
-  let file = SimulatedStateFile()
+  /// The disk under the engine's state store; another one after each end.
+  private(set) var disk: SimulatedDisk
+  /// How often a call on the disk fails.
+  private let diskFaultRate: Double
+  /// Whether the disk failed in the last run: the app can't trust the engine to remember.
+  private var hasLostTrust = false
   /// The books of the last run, to compare with what the next one has.
   private var lastBooks: PendingLedger?
 
@@ -64,10 +70,12 @@ final class EngineDevice {
     name = "device\(number)"
     persistence = random.pick(WorldDevice.Persistence.allCases)
     isAutomatic = random.chance(0.8)
-    keepRate = random.pick([1, 0.5, 0.1])
+    keepRate = random.pick([1, 1, 0.5, 0.2])
     pauseRate = random.pick([0, 0.1, 0.5])
     scopeRate = random.chance(0.3) ? 0.3 : 0
     habits = AppHabits(&random)
+    disk = SimulatedDisk(seed: random.next())
+    diskFaultRate = random.chance(0.15) ? 0.03 : 0
     model = AppModel(
       layout: layout, device: number,
       policy: AppModel.Policy(
@@ -93,8 +101,7 @@ final class EngineDevice {
     configuration.clock = world.lane.clock
     configuration.taskExecutor = world.lane
     if persistence == .stateLog {
-      file.begin(run: runCount)
-      configuration.stateStore = SimulatedStateStore(file: file, run: runCount)
+      configuration.stateStore = openStore()
     }
     let engine = CKSyncEngine(configuration)
     if let error = engine.stateStoreError {
@@ -111,7 +118,24 @@ final class EngineDevice {
     }
     patience.restart(at: world.now)
     run = Run(number: runCount, link: link, app: app, engine: engine)
-    if persistence == .dataFirst { app.use(engine) { $0.readdDirty() } }
+    if persistence == .stateLog, diskFaultRate > 0 {
+      for operation in DiskOperation.allCases { disk.faults.rates[operation] = diskFaultRate }
+    }
+    if persistence == .dataFirst || hasLostTrust { app.use(engine) { $0.readdDirty() } }
+  }
+
+  private func openStore() -> (any StateStore)? {
+    do {
+      return try FileStateStore(url: URL(fileURLWithPath: "/device/state"), disk: disk)
+    } catch {
+      findings.report("I19", "\(name): the state's file does not open: \(error)")
+      return nil
+    }
+  }
+
+  /// Cuts the power at a call on the disk to come.
+  func losePower(afterCalls count: Int) {
+    disk.faults.powerOff = disk.operationCount + count
   }
 
   /// The state as it comes back from the disk.
@@ -136,8 +160,13 @@ final class EngineDevice {
     guard let run else { return false }
     self.run = nil
     run.link.sever()
-    file.begin(run: -1)
     let left = run.app.end()
+    hasLostTrust = run.engine.stateStoreError != nil
+    // After a failed synchronization the cache shows what the disk does not have: only a cold start
+    // tells what is left.
+    disk =
+      disk.isOff || hasLostTrust || random.chance(0.3)
+      ? disk.crash(seed: random.next()) : disk.restarted()
     remains.append(Remains(engine: run.engine, app: run.app, link: run.link))
     model = left.model
     model.calls = []
@@ -146,7 +175,7 @@ final class EngineDevice {
     switch persistence {
     case .stateLog:
       state = SyncState()
-      lastBooks = left.watch.ledger
+      lastBooks = hasLostTrust ? nil : left.watch.ledger
       return false
     case .together, .dataFirst:
       guard !kept.isEmpty else {
@@ -154,7 +183,7 @@ final class EngineDevice {
         state = SyncState()
         return false
       }
-      let index = isStale ? random.below(kept.count) : kept.count - 1
+      let index = isStale ? random.below(max(1, kept.count - 1)) : kept.count - 1
       let isOlder = index < kept.count - 1
       kept.removeSubrange((index + 1)...)
       if persistence == .together { model = kept[index].model }

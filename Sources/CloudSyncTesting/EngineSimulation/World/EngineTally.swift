@@ -19,6 +19,9 @@ package struct EngineTally: Hashable, Sendable {
   /// Restarts of the server.
   package var serverRestarts = 0
 
+  /// How often each situation was reached.
+  package var situations: [String: Int] = [:]
+
   /// Nothing happened yet.
   package init() {}
 
@@ -33,5 +36,6 @@ package struct EngineTally: Hashable, Sendable {
     restarts += other.restarts
     staleRestarts += other.staleRestarts
     serverRestarts += other.serverRestarts
+    situations.merge(other.situations) { $0 + $1 }
   }
 }

@@ -23,6 +23,12 @@ extension EngineWorld {
     }
   }
 
+  /// Counts a fault by what the engine of `device` is busy with.
+  func reach(_ fault: Situation.Fault, _ device: EngineDevice) {
+    guard let run = device.run else { return }
+    tally.situations[Situation.name(fault, run.engine.stage), default: 0] += 1
+  }
+
   private func perform(_ action: World.Action, on device: EngineDevice) throws {
     journal.mix(device.number)
     switch action {
@@ -32,13 +38,15 @@ extension EngineWorld {
     case .crash:
       guard device.run != nil else { return launch(device.number) }
       if device.persistence == .stateLog, random.chance(0.5) {
+        reach(.power, device)
         note("\(device.name) will lose power while it writes")
-        device.file.endDevice(
-          afterWrites: random.number(in: 1...3), reachesDisk: random.chance(0.5))
+        device.losePower(afterCalls: random.number(in: 1...12))
       } else {
+        reach(.kill, device)
         kill(device)
       }
     case .offline:
+      reach(.network, device)
       device.isOnline.toggle()
       note("\(device.name) is \(device.isOnline ? "online" : "offline")")
       guard device.isOnline, device.waitingPushes > 0 else { return }
@@ -49,6 +57,7 @@ extension EngineWorld {
     case .administration, .expiry: try administer(action)
     case .serverRestart: restartServer()
     case .outage:
+      for device in devices { reach(.outage, device) }
       let code = cloud.beginOutage(deviceCount: devices.count)
       note("an outage begins: \(code.map { "\($0)" } ?? "")")
     case .quota:
@@ -75,9 +84,11 @@ extension EngineWorld {
     case .edit:
       lastSequence += 1
       tally.edits += 1
+      reach(.edit, device)
       note("\(device.name) writes edit \(lastSequence) at \(layout.records[place].path)")
       run.app.use(run.engine) { $0.edit(place, sequence: lastSequence) }
     case .delete:
+      reach(.deletion, device)
       note("\(device.name) deletes \(layout.records[place].path)")
       run.app.use(run.engine) { $0.delete(place) }
     case .deleteZone:
@@ -85,9 +96,11 @@ extension EngineWorld {
       run.app.use(run.engine) { $0.deleteZone(layout.zone(of: place)) }
     case .retryBlocked: run.app.use(run.engine) { $0.retryBlocked() }
     case .manualFetch:
+      reach(.manualFetch, device)
       let zone = CKRecordZone.ID(layout.records[place].zone)
       fetch(run, random.chance(0.7) ? .all : .zoneIDs([zone]))
     case .manualSend:
+      reach(.manualSend, device)
       let zone = CKRecordZone.ID(layout.records[place].zone)
       let scopes: [CKSyncEngine.SendChangesOptions.Scope] = [
         .all, .all, .zoneIDs([zone]), .recordIDs([CKRecord.ID(layout.records[place])]),
@@ -95,6 +108,7 @@ extension EngineWorld {
       ]
       send(run, random.pick(scopes))
     case .cancel:
+      reach(.cancel, device)
       note("\(device.name) cancels")
       operate(run) { await $0.cancelOperations() }
     case .poke, .crash, .offline, .account, .administration, .expiry, .serverRestart, .outage,
@@ -126,6 +140,7 @@ extension EngineWorld {
 
   private func changeAccount(of device: EngineDevice) {
     let next = random.below(options.accountCount + 1)
+    reach(next == 0 ? .signOut : .signIn, device)
     device.account = next == 0 ? nil : next
     device.waitingPushes = 0
     note("\(device.name): \(device.account.map { "account \($0)" } ?? "nobody") is signed in")
@@ -138,14 +153,15 @@ extension EngineWorld {
   func kill(_ device: EngineDevice) {
     note("\(device.name) is killed")
     tally.kills += 1
-    let isStale = random.chance(0.45)
+    let isStale = random.chance(0.9)
+    if let error = device.run?.engine.stateStoreError { note("its store had failed: \(error)") }
     if device.end(&random, isStale: isStale) { tally.staleRestarts += 1 }
     post(.launch(device: device.number), after: delay())
   }
 
   /// Ends the devices whose disk stopped in the middle of a write.
   func endDevicesWithoutDisk() {
-    for device in devices where device.run != nil && device.file.hasEnded {
+    for device in devices where device.run != nil && device.disk.isOff {
       tally.powerLosses += 1
       kill(device)
     }
@@ -156,13 +172,14 @@ extension EngineWorld {
     let device = devices[number]
     guard device.run == nil else { return }
     tally.restarts += 1
-    note("\(device.name) starts, keeps \(device.persistence)")
+    note("\(device.name) starts, keeps \(device.persistence), \(device.model.policy)")
     device.launch(self, random: nextRandom())
   }
 
   private func restartServer() {
     tally.serverRestarts += 1
     let jump = options.server.clockJump
+    for device in devices { reach(.serverRestart, device) }
     note("the server restarts")
     cloud.restart(
       downtime: random.number(in: 1...30_000),
@@ -175,10 +192,14 @@ extension EngineWorld {
     if action == .administration {
       let reason = random.pick(ZoneDeletionReason.allCases)
       note("\(layout.zones[zone].name) of account \(account) goes: \(reason)")
-      _ = try cloud.remove(zone, of: account, reason: reason)
+      guard try cloud.remove(zone, of: account, reason: reason) else { return }
+      for device in devices where device.account == account { reach(.init(reason), device) }
     } else {
       let trims = random.chance(0.5)
       let target = random.chance(0.3) ? nil : zone
+      for device in devices where device.account == account {
+        reach(trims ? .trim : .expiry, device)
+      }
       note("account \(account): \(trims ? "deletions" : "tokens") are forgotten")
       try cloud.forget(target, of: account, trims: trims)
     }

@@ -21,7 +21,10 @@ extension EngineWorld {
       launch(device.number)
       device.isOnline = true
       device.scopeRate = 0
-      device.run?.app.contents.withLock { $0.scopeRate = 0 }
+      device.run?.app.contents.withLock { contents in
+        contents.scopeRate = 0
+        contents.isCalm = true
+      }
       device.patience.noteCause()
       if device.account == nil, random.chance(0.8) {
         device.account = random.number(in: 1...options.accountCount)

@@ -92,6 +92,9 @@ extension EngineWorld {
       guard let run = device.run, run.number == runNumber, run.link.isOpen(request) else { return }
       note("\(device.name) hears of \(runNumber).\(request): \(answer.summary)")
       device.patience.note(answer, at: now)
+      if case .failure(let error) = answer {
+        tally.situations[Situation.name(error.code, run.engine.stage), default: 0] += 1
+      }
       if case .success(let reply) = answer {
         run.app.contents.withLock { $0.watch.note(arrived: reply) }
       }
