@@ -40,7 +40,8 @@ extension Catalogue {
             + "      self = SyncState()\n      if PLANTED { zoneTokens = tokens }")
       ]),
     PlantedFault(
-      "append not synchronized", "A step in the state log is acknowledged before it is on the disk.",
+      "append not synchronized",
+      "A step in the state log is acknowledged before it is on the disk.",
       by: .machines,
       edits: [
         .init(

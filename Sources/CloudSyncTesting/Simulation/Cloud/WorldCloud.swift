@@ -138,7 +138,8 @@ struct WorldCloud {
     if code.isRetriedByEngine, random.chance(0.5) { error.retryAfter = 1 }
     var split = SplitCall(call: call)
     split.error = error
-    split.waits = code.isRetriedByEngine && random.chance(0.5) ? [nil, 1, 20, 3] : [error.retryAfter]
+    split.waits =
+      code.isRetriedByEngine && random.chance(0.5) ? [20, 1] : [error.retryAfter]
     split.order = request
     request.save.removeAll { _ in random.chance(0.4) }
     request.delete.removeAll { _ in random.chance(0.4) }
