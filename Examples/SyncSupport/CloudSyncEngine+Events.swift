@@ -55,10 +55,7 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
   func batch(
     _ scope: CKSyncEngine.SendChangesOptions.Scope, _ list: any PendingChangeList
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-    let pending = list.pendingRecordZoneChanges.filter { scope.contains($0) }
-    return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: pending) { recordID in
-      self.record(recordID, list)
-    }
+    await list.nextBatch(in: scope) { recordID in self.record(recordID, list) }
   }
 
   /// The record to send for `recordID`, or `nil` when there is nothing to send any more.

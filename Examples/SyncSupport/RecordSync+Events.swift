@@ -18,8 +18,7 @@ extension RecordSync: CKSyncEngineDelegate {
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
     guard state.withLock({ $0.engine === syncEngine }) else { return nil }
     let list = syncEngine.state
-    let pending = list.pendingRecordZoneChanges.filter { context.options.scope.contains($0) }
-    return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: pending) { id in
+    return await list.nextBatch(in: context.options.scope) { id in
       if let record = self.keeper.record(id, in: self.scope) { return record }
       list.remove(pendingRecordZoneChanges: [.saveRecord(id)])
       // An edit may have come between the question and the removal; it must not be lost.

@@ -43,6 +43,16 @@ public struct Fields: Hashable, Sendable, Codable {
     for element in elements { self[element.key] = element.field }
   }
 
+  /// The same; elements that come in order are kept as they are.
+  public init(_ elements: [Element]) {
+    let isInOrder = elements.indices.dropFirst().allSatisfy {
+      elements[$0 - 1].key < elements[$0].key
+    }
+    self.elements = isInOrder ? elements : []
+    guard !isInOrder else { return }
+    for element in elements { self[element.key] = element.field }
+  }
+
   /// Reads fields in any order, so that nothing from outside can break the order kept here.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)

@@ -180,13 +180,15 @@ extension SyncMachine {
       if told.isForgotten { forget(told.id, now: now) }
     }
     var lastZone: ZoneID?
-    for told in send.toldRecords {
-      if state.records.settle(told.id, returns: told.returns) == .nothing {
-        note(.removeRecord(told.id), now: now)
+    // By number: a name taken out of the array would be held and let go once more.
+    for index in send.toldRecords.indices {
+      let returns = send.toldRecords[index].returns
+      if state.records.settle(send.toldRecords[index].id, returns: returns) == .nothing {
+        note(.removeRecord(send.toldRecords[index].id), now: now)
       }
-      if told.isOnServer, told.id.zone != lastZone {
-        lastZone = told.id.zone
-        noteUnreadZone(told.id.zone, now: now)
+      if send.toldRecords[index].isOnServer, send.toldRecords[index].id.zone != lastZone {
+        lastZone = send.toldRecords[index].id.zone
+        noteUnreadZone(send.toldRecords[index].id.zone, now: now)
       }
     }
     send.toldZones = []

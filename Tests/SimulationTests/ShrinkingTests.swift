@@ -3,6 +3,7 @@ import Testing
 
 @Suite("Shrinking failing worlds")
 struct ShrinkingTests {
+  /// Proves PB-9.
   @Test("A world with a planted bug becomes a small one that breaks the same promise")
   func planted() throws {
     let seeds = UInt64(1)...40
@@ -16,11 +17,13 @@ struct ShrinkingTests {
     #expect(!world.trace.isEmpty)
   }
 
+  /// Proves PB-9.
   @Test("A healthy world can't be shrunk")
   func healthy() {
     #expect(Simulation.shrink(seed: 1) == nil)
   }
 
+  /// Proves I24.
   @Test("What is recorded plays the same, and what is missing is the benign choice")
   func tape() throws {
     var recorder = SeededRandom(recording: 7)

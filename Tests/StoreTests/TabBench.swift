@@ -39,6 +39,12 @@ final class PendingList: PendingChangeList {
     lists.withLock { $0.records }
   }
 
+  func pendingRecordZoneChanges(
+    in scope: CKSyncEngine.SendChangesOptions.Scope, limit: Int
+  ) -> [CKSyncEngine.PendingRecordZoneChange] {
+    Array(pendingRecordZoneChanges.filter { scope.contains($0) }.prefix(limit))
+  }
+
   var pendingDatabaseChanges: [CKSyncEngine.PendingDatabaseChange] {
     lists.withLock { $0.zones }
   }

@@ -91,7 +91,7 @@ final class SharedFolder: CKSyncEngineDelegate {
   func nextRecordZoneChangeBatch(
     _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-    let pending = syncEngine.state.pendingRecordZoneChanges.filter(context.options.scope.contains)
+    let pending = syncEngine.state.pendingRecordZoneChanges(in: context.options.scope)
     let records = contents.withLock { $0.records }
     return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: pending) { records[$0] }
   }

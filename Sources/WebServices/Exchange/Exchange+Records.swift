@@ -18,8 +18,8 @@ extension Exchange {
     /// The zone that is named for all of them.
     var zone = ZoneID.default
 
-    /// Adds what an operation of `type` does; answers false when there is none called so that
-    /// saves, or when it lacks something.
+    /// Adds what an operation of `type` makes of a save.
+    /// - Throws: `invalidArguments` when none that saves is called so, or the save lacks a tag.
     mutating func add(_ save: RecordSave, _ type: String) throws(CloudError) {
       places.append(.save(request.save.count))
       request.save.append(try Exchange.save(save, type))

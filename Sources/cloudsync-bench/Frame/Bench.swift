@@ -7,7 +7,7 @@ struct Bench {
   /// All benchmarks, in the order of the table; a new area adds its `all()` here.
   static func benchmarks() throws -> [Benchmark] {
     RecordBenchmarks.all() + PendingBenchmarks.all() + StateBenchmarks.all()
-      + EngineBenchmarks.all()
+      + SystemFieldsBenchmarks.all() + EngineBenchmarks.all()
       + ThroughputBenchmarks.all() + ServerBenchmarks.all()
       + WebBenchmarks.all() + PeerBenchmarks.all()
   }

@@ -13,17 +13,23 @@ package enum ArchivedBytes {
   package static func encode(
     _ key: String, with coder: NSCoder, _ body: (inout ByteWriter) -> Void
   ) {
-    var writer = ByteWriter(capacity: 128)
-    writer.write(version)
-    body(&writer)
-    writer.write(fixed: Checksum.of(writer.bytes))
+    let bytes = bytes(body)
     if coder.allowsKeyedCoding {
-      writer.bytes.withUnsafeBufferPointer { bytes in
+      bytes.withUnsafeBufferPointer { bytes in
         coder.encodeBytes(bytes.baseAddress, length: bytes.count, forKey: key)
       }
     } else {
-      coder.encode(Data(writer.bytes))
+      coder.encode(Data(bytes))
     }
+  }
+
+  /// What `body` writes in its envelope, without a coder.
+  package static func bytes(_ body: (inout ByteWriter) -> Void) -> [UInt8] {
+    var writer = ByteWriter(capacity: 192)
+    writer.write(version)
+    body(&writer)
+    writer.write(fixed: Checksum.of(writer.bytes))
+    return writer.bytes
   }
 
   /// Whether something was written under `key`.
@@ -36,7 +42,14 @@ package enum ArchivedBytes {
     _ key: String, with coder: NSCoder,
     _ body: (inout ByteReader) throws(ByteFormatError) -> Value
   ) -> Value? {
-    guard let bytes = bytes(key, with: coder), bytes.count > 5 else { return nil }
+    bytes(key, with: coder).flatMap { decode($0, body) }
+  }
+
+  /// Reads what `bytes` wrote; `nil` when it is damaged or from a newer library.
+  package static func decode<Value>(
+    _ bytes: [UInt8], _ body: (inout ByteReader) throws(ByteFormatError) -> Value
+  ) -> Value? {
+    guard bytes.count > 5 else { return nil }
     var end = ByteReader(bytes[(bytes.count - 4)...])
     let content = bytes[..<(bytes.count - 4)]
     do throws(ByteFormatError) {
