@@ -45,7 +45,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "start over cut off", "A reading from the start that is cut off goes on where it was.",
-      by: .machines,
+      by: .machines, .engines,
       edits: [
         .init(
           fetch, "    if !startsOver || !page.moreComing {\n",

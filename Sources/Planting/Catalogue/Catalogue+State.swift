@@ -46,8 +46,8 @@ extension Catalogue {
       edits: [
         .init(
           "Sources/CloudSync/StateStore/LogFile.swift",
-          "try file.append(all: bytes) }\n    try synchronize()",
-          "try file.append(all: bytes) }\n    if !PLANTED { try synchronize() }")
+          "try file.append(all: bytes) }\n      try synchronize()",
+          "try file.append(all: bytes) }\n      if !PLANTED { try synchronize() }")
       ]),
     PlantedFault(
       "rename not synchronized", "A new state log is acknowledged before its name is on the disk.",
