@@ -2,13 +2,15 @@
 package enum Programme: Hashable, Sendable {
   /// The pure machines in worlds with faults.
   case machines
+  /// Whole engines, with their tasks, in worlds with faults.
+  case engines
   /// The stores of one kind, on the real engine.
   case stores(String)
 
   /// The product that is built for it.
   package var product: String {
     switch self {
-    case .machines: "cloudsync-simulate"
+    case .machines, .engines: "cloudsync-simulate"
     case .stores: "stores-simulate"
     }
   }
@@ -17,6 +19,7 @@ package enum Programme: Hashable, Sendable {
   package var arguments: [String] {
     switch self {
     case .machines: []
+    case .engines: ["--engine"]
     case .stores(let kind): ["--store", kind]
     }
   }
@@ -25,6 +28,7 @@ package enum Programme: Hashable, Sendable {
   package var name: String {
     switch self {
     case .machines: "machines"
+    case .engines: "engines"
     case .stores(let kind): "stores: \(kind)"
     }
   }

@@ -58,13 +58,13 @@ struct Planted {
     let field = Field(options, programs: programs)
     let jobs = chosen.map { (number: $0 + 1, programmes: faults[$0].programmes) }
     let verdicts = field.run(jobs, seeds: options.seeds) { index, verdicts in
-      print(line(faults[chosen[index]], verdicts))
+      Output.write(line(faults[chosen[index]], verdicts) + "\n")
     }
     let programmes = Set(chosen.flatMap { faults[$0].programmes }).sorted { $0.name < $1.name }
     let healthy = field.run(
       programmes.map { (number: 0, programmes: [$0]) }, seeds: options.healthySeeds
     ) { index, verdicts in
-      print(line(verdicts, ofHealthy: programmes[index]))
+      Output.write(line(verdicts, ofHealthy: programmes[index]) + "\n")
     }
     return sum(up: verdicts, healthy)
   }

@@ -14,7 +14,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "event not awaited", "The engine goes on before the app has returned from an event.",
-      by: .stores("tabs"), .stores("ideas"),
+      by: .engines, .stores("tabs"), .stores("ideas"),
       edits: [
         .init(
           driverFile,
@@ -27,7 +27,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "timer runs on", "A stopped engine's timers and requests go on.",
-      by: .stores("tabs"), .stores("ideas"),
+      by: .engines, .stores("tabs"), .stores("ideas"),
       edits: [
         .init(
           driverFile, "    for task in tasks { task.cancel() }",
@@ -35,7 +35,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "failure without its record", "A failed save is not told, for its record is not at hand.",
-      by: .stores("leaderboards"), .stores("results"), .stores("annotations"),
+      by: .engines, .stores("leaderboards"), .stores("results"),
       edits: [
         .init(
           driverFile, "core.batch = batch?.recordsToSave ?? []",
@@ -43,7 +43,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "failed deletion told as done", "The app hears that a deletion worked that failed.",
-      by: .stores("tabs"), .stores("ideas"), .stores("annotations"),
+      by: .engines, .stores("tabs"), .stores("ideas"), .stores("annotations"),
       edits: [
         .init(
           conversion,
@@ -52,7 +52,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "touched field left out", "The last of a record's touched fields is not sent.",
-      by: .stores("tabs"), .stores("ideas"),
+      by: .engines, .stores("tabs"), .stores("ideas"),
       edits: [
         .init(
           "Sources/CloudSync/Records/CKRecord+Saving.swift",

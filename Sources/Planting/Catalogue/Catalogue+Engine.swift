@@ -52,8 +52,8 @@ extension Catalogue {
       by: .machines,
       edits: [
         .init(
-          send, "note(.removeRecord(told.id), now: now)",
-          "if !PLANTED { note(.removeRecord(told.id), now: now) }")
+          send, "note(.removeRecord(send.toldRecords[index].id), now: now)",
+          "if !PLANTED { note(.removeRecord(send.toldRecords[index].id), now: now) }")
       ]),
     PlantedFault(
       "unanswered stays away", "A change whose answer never came does not wait again.",
@@ -67,8 +67,8 @@ extension Catalogue {
       by: .machines,
       edits: [
         .init(
-          send, "      if told.isOnServer, told.id.zone != lastZone {",
-          "      if !PLANTED, told.isOnServer, told.id.zone != lastZone {")
+          send, "      if send.toldRecords[index].isOnServer,",
+          "      if !PLANTED, send.toldRecords[index].isOnServer,")
       ]),
     PlantedFault(
       "send without an end", "An interrupted send has no didSendChanges.", by: .machines,

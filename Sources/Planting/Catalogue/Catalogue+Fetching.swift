@@ -45,30 +45,31 @@ extension Catalogue {
       ]),
     PlantedFault(
       "start over cut off", "A reading from the start that is cut off goes on where it was.",
-      by: .machines,
+      by: .machines, .engines,
       edits: [
         .init(
           fetch, "    if !startsOver || !page.moreComing {\n",
           "    if !startsOver || !page.moreComing || PLANTED {\n")
       ]),
     PlantedFault(
-      "deleted zone's token", "A deleted zone's token is kept for the next zone of that name.",
+      "network ends the wait", "A device that is back on the network forgets the server's wait.",
       by: .machines,
       edits: [
         .init(
-          send, "    guard state.zoneTokens[zone] != nil else { return }\n",
-          "    guard state.zoneTokens[zone] != nil, !PLANTED else { return }\n")
+          "Sources/SyncMachine/Schedule.swift",
+          "    schedule.accountDue = schedule.accountDue.map { min($0, now) }",
+          "    schedule.accountDue = schedule.accountDue.map { min($0, now) }\n"
+            + "    if PLANTED { schedule.notBefore = nil }")
       ]),
     PlantedFault(
       "failed zone forgotten", "A zone that could not be fetched is not tried again.",
       by: .machines,
       edits: [
         .init(
-          fetch, "    if concernsZone { failure.zones[zone] = error } else { failure.error = error }",
+          fetch,
+          "    if concernsZone { failure.zones[zone] = error } else { failure.error = error }",
           "    if PLANTED { record(.setZoneChanged(zone, false), now: now) }\n"
             + "    if concernsZone { failure.zones[zone] = error } else { failure.error = error }")
       ]),
   ]
 }
-
-private let send = "Sources/SyncMachine/SyncMachine+Send.swift"

@@ -40,13 +40,14 @@ extension Catalogue {
             + "      self = SyncState()\n      if PLANTED { zoneTokens = tokens }")
       ]),
     PlantedFault(
-      "append not synchronized", "A step in the state log is acknowledged before it is on the disk.",
+      "append not synchronized",
+      "A step in the state log is acknowledged before it is on the disk.",
       by: .machines,
       edits: [
         .init(
           "Sources/CloudSync/StateStore/LogFile.swift",
-          "try file.append(all: bytes) }\n    try synchronize()",
-          "try file.append(all: bytes) }\n    if !PLANTED { try synchronize() }")
+          "try file.append(all: bytes) }\n      try synchronize()",
+          "try file.append(all: bytes) }\n      if !PLANTED { try synchronize() }")
       ]),
     PlantedFault(
       "rename not synchronized", "A new state log is acknowledged before its name is on the disk.",

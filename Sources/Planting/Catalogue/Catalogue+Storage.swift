@@ -5,12 +5,14 @@ extension Catalogue {
   /// Faults in how the server's storages keep rows.
   static let storage: [PlantedFault] = [
     PlantedFault(
-      "last row skipped", "SQLite is not given the last row of a transaction of more than three.", by: .machines,
+      "last row skipped", "SQLite is not given the last row of a transaction of more than three.",
+      by: .machines,
       edits: [
         .init(
           "Sources/LoopbackServer/Storage/SQLiteStorage.swift",
           "for change in changes { try apply(change) }",
-          "for change in PLANTED && changes.count > 3 ? changes.dropLast() : changes[...] { try apply(change) }")
+          "for change in PLANTED && changes.count > 3 ? changes.dropLast() : changes[...] { try apply(change) }"
+        )
       ]),
     PlantedFault(
       "feed by name", "SQLite gives a zone's changes in the order of their names.", by: .machines,
@@ -33,7 +35,8 @@ extension Catalogue {
       "records left in the file", "The records of a deleted zone stay in the file.", by: .machines,
       edits: [
         .init(
-          applying, "      try connection.run(\"DELETE FROM records WHERE zone = ?\", [.integer(number)])",
+          applying,
+          "      try connection.run(\"DELETE FROM records WHERE zone = ?\", [.integer(number)])",
           "      if !PLANTED {\n        try connection.run(\"DELETE FROM records WHERE zone = ?\", [.integer(number)])\n      }"
         )
       ]),
@@ -42,7 +45,8 @@ extension Catalogue {
       by: .machines,
       edits: [
         .init(
-          applying, ".integer(Int64(max(0, keeping)))", ".integer(Int64(PLANTED ? 1 : max(0, keeping)))"
+          applying, ".integer(Int64(max(0, keeping)))",
+          ".integer(Int64(PLANTED ? 1 : max(0, keeping)))"
         )
       ]),
     PlantedFault(

@@ -67,7 +67,8 @@ extension Catalogue {
         .init(
           "Examples/GameResultStore/StoreCore+Sent.swift",
           "      state.queue.settle(id, number: number)",
-          "      state.queue.settle(id, number: PLANTED ? state.queue[id]?.number ?? number : number)")
+          "      state.queue.settle(id, number: PLANTED ? state.queue[id]?.number ?? number : number)"
+        )
       ]),
     PlantedFault(
       "scores: own score dropped", "A score made meanwhile is lost when the cloud's comes.",

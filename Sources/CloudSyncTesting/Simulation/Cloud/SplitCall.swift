@@ -28,7 +28,7 @@ struct SplitCall {
     var error = CloudError(code, "a fault of the simulation")
     if code.isRetriedByEngine, random.chance(0.5) { error.retryAfter = 1 }
     self.error = error
-    waits = code.isRetriedByEngine && random.chance(0.5) ? [nil, 1, 20, 3] : [error.retryAfter]
+    waits = code.isRetriedByEngine && random.chance(0.5) ? [20, 1] : [error.retryAfter]
     order = request
     request.save.removeAll { _ in random.chance(0.4) }
     request.delete.removeAll { _ in random.chance(0.4) }

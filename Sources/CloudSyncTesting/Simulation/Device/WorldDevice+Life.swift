@@ -136,7 +136,8 @@ extension WorldDevice {
       guard let kept = try file.open() else { return try file.replace(with: state) }
       if !kept.agrees(with: state) {
         findings.report(
-          "I18", "\(name): the state log begins with another state: "
+          "I18",
+          "\(name): the state log begins with another state: "
             + kept.difference(from: state))
       }
     }
@@ -150,7 +151,8 @@ extension WorldDevice {
       let kept = try file.afterPowerCut()
       if kept?.agrees(with: all) != true {
         findings.report(
-          "I18", "\(name): the state log lost what it had acknowledged: "
+          "I18",
+          "\(name): the state log lost what it had acknowledged: "
             + (kept.map { $0.difference(from: all) } ?? "everything"))
       }
       return kept
