@@ -6,10 +6,12 @@ SEEDS ?= 20000
 STORE_SEEDS ?= 2000
 SOAK ?= 300
 TAPES ?= 5000
+RUNS ?= 100000
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
-.PHONY: help demo test check bench bench-build simulate simulate-stores soak siege differential \
-  thread-sanitizer address-sanitizer sqlite format
+.PHONY: help demo test check bench bench-build simulate simulate-stores planted soak siege \
+  differential crash fuzz fuzz-release fuzz-planted fuzz-tool thread-sanitizer \
+  address-sanitizer leaks-sanitizer sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -19,11 +21,17 @@ help:
 	@echo 'make bench-build  print how long a clean build and all tests take'
 	@echo 'make simulate  run $(SEEDS) seeded worlds with faults (SEEDS=n for another number)'
 	@echo 'make simulate-stores  run the example stores in $(STORE_SEEDS) worlds each (STORE_SEEDS=n)'
+	@echo 'make planted   plant faults into a copy of the sources and count the seeds to find each'
 	@echo 'make soak      devices write for 5 minutes to a server that is killed every 10 s (SOAK=n s)'
 	@echo 'make siege     besiege the HTTP server with hostile and with slow clients'
 	@echo 'make differential  play $(TAPES) random tapes to a reference and three servers (TAPES=n)'
-	@echo 'make thread-sanitizer   all tests under the thread sanitizer (FILTER=name for some of them)'
-	@echo 'make address-sanitizer  all tests under the address sanitizer, leaks included'
+	@echo 'make crash     cut the power, damage bytes and kill processes; look for what was safe'
+	@echo 'make fuzz      give every reader of bytes from outside $(RUNS) inputs (RUNS=n)'
+	@echo 'make fuzz-release  the same with 10,000,000 inputs a reader'
+	@echo 'make fuzz-planted  put a bug into every reader, and see that fuzzing finds it'
+	@echo 'make thread-sanitizer   all tests under the thread sanitizer (TARGETS=name for one target)'
+	@echo 'make address-sanitizer  all tests under the address sanitizer'
+	@echo 'make leaks-sanitizer    all tests, or TARGETS, with a look for leaks at the end; slow'
 	@echo 'make format    format all Swift files'
 
 demo: sqlite
@@ -60,6 +68,10 @@ simulate: sqlite
 simulate-stores: sqlite
 	$(SWIFT) run -c release stores-simulate --seeds $(STORE_SEEDS)
 
+planted: sqlite
+	$(SWIFT) build --product cloudsync-planted
+	SWIFT="$(SWIFT)" "$$($(SWIFT) build --show-bin-path)/cloudsync-planted"
+
 soak: sqlite
 	$(SWIFT) run -c release cloudsync-soak --seconds $(SOAK)
 
@@ -71,8 +83,33 @@ siege: sqlite
 differential: sqlite
 	$(SWIFT) run -c release cloudsync-differential --tapes $(TAPES)
 
-thread-sanitizer address-sanitizer: sqlite
-	.ci/sanitize $(@:-sanitizer=) $(FILTER)
+thread-sanitizer address-sanitizer leaks-sanitizer: sqlite
+	.ci/sanitize $(@:-sanitizer=) $(TARGETS)
+
+crash: sqlite
+	$(SWIFT) build -c release --product cloudsync-crash
+	@"$$($(SWIFT) build -c release --show-bin-path)/cloudsync-crash"
+
+fuzz: fuzz-tool
+	@$(FUZZ) $(RUNS)
+
+fuzz-release: fuzz-tool
+	@$(FUZZ) 10000000
+
+fuzz-planted: fuzz-tool
+	@PLANTED=1 OUTPUT=.build/fuzz-planted $(FUZZ) 5000000
+
+# Sanitizers see nothing in a debug build, and the flags are none that a manifest may give. The
+# compiler leaves out coverage unless the fuzzer comes after the address sanitizer, and SwiftPM
+# gives its own in any order; the linker must not take coverage for dead code.
+FUZZ = sh Tests/FuzzCorpora/fuzz.sh "$(FUZZ_BUILD)/release/cloudsync-fuzz"
+FUZZ_BUILD ?= .build/fuzz
+
+fuzz-tool: sqlite
+	CLOUDSYNC_FUZZ=1 $(SWIFT) build -c release --product cloudsync-fuzz \
+	  --scratch-path $(FUZZ_BUILD) --sanitize=address -Xswiftc -sanitize=fuzzer \
+	  -Xswiftc -enable-testing -Xswiftc -parse-as-library -Xswiftc -use-ld=lld \
+	  -Xlinker -z -Xlinker nostart-stop-gc
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples

@@ -45,12 +45,6 @@ func tests(
     swiftSettings: strict)
 }
 
-/// What reads bytes from outside, and is fuzzed.
-let fuzzed: [Target.Dependency] = [
-  "LoopbackHTTP", "LoopbackServer", "CloudSync", "WebServices", "SyncMachine", "CloudMachine",
-  "CloudProtocol", "Records",
-]
-
 let package = Package(
   name: "swift-cloud-sync",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -89,7 +83,7 @@ let package = Package(
       "CloudSyncTesting",
       [
         "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "WebServices",
-        "CloudProtocol", "Records", "Disk",
+        "CloudProtocol", "Records", "SQLite", "Disk",
       ]),
     // rank 5
     tool(
@@ -113,6 +107,7 @@ let package = Package(
     tool(
       "cloudsync-soak",
       ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
+    tool("cloudsync-crash", ["CloudSyncTesting", "CloudSync", "LoopbackServer", "CommandLineKit"]),
     tool(
       "cloudsync-differential",
       [
@@ -183,6 +178,9 @@ let package = Package(
       "SimulationTests",
       ["CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
     tests(
+      "DiskTests",
+      ["CloudSyncTesting", "CloudSync", "LoopbackServer", "SQLite", "Records", "Disk"]),
+    tests(
       "StoreTests",
       [
         "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
@@ -198,7 +196,12 @@ let package = Package(
         "SyncSupport",
       ],
       exclude: ["__Snapshots__"]),
-    tests("FuzzTests", fuzzed),
+    tests(
+      "FuzzTests",
+      [
+        "LoopbackHTTP", "LoopbackServer", "CloudSync", "WebServices", "SyncMachine",
+        "CloudMachine", "CloudProtocol", "Records",
+      ]),
     tests("HouseTests", []),
   ],
   swiftLanguageModes: [.v6]
@@ -233,6 +236,10 @@ if Context.environment["CLOUDSYNC_FUZZ"] == "1" {
   package.targets.removeAll { $0.name == "FuzzTests" }
   package.targets.append(
     .executableTarget(
-      name: "cloudsync-fuzz", dependencies: fuzzed, path: "Tests/FuzzTests",
+      name: "cloudsync-fuzz",
+      dependencies: [
+        "LoopbackHTTP", "LoopbackServer", "CloudSync", "WebServices", "SyncMachine",
+        "CloudMachine", "CloudProtocol", "Records",
+      ], path: "Tests/FuzzTests",
       exclude: ["ReplayTests.swift"], swiftSettings: strict + [.define("CLOUDSYNC_FUZZ")]))
 }

@@ -84,7 +84,8 @@ public final class LoopbackWebServer: Sendable {
     let tokens = AccessTokens(
       seal: Seal(key: try server.sealingKey()), clock: server.clock,
       lifetime: options.webTokenSeconds)
-    let courier = Courier(clock: httpOptions.clock, wallClock: server.clock)
+    let courier = Courier(
+      clock: httpOptions.clock, wallClock: server.clock, taskExecutor: server.taskExecutor)
     let door = Door(options)
     self.door = door
     do throws(HTTPServerError) {

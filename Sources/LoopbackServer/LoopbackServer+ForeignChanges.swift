@@ -21,7 +21,7 @@ extension LoopbackServer {
   @discardableResult
   public func watchForForeignChanges(every interval: Duration = .seconds(1)) -> Task<Void, Never> {
     let clock = controls.clock
-    let watch = Task { [weak self] in
+    let watch = Task(executorPreference: taskExecutor) { [weak self] in
       while !Task.isCancelled {
         do { try await clock.sleep(for: interval) } catch { return }
         // A file that is busy now is looked at again next time.

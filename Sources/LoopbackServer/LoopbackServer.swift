@@ -24,6 +24,8 @@ public final class LoopbackServer: Sendable {
   let office: RequestOffice
   /// What time it is, for the dates on records.
   package let clock: @Sendable () -> Timestamp
+  /// Who runs the tasks that the server starts; `nil` for the system's threads.
+  package let taskExecutor: (any TaskExecutor)?
   private let devices = Mutex<[String: WeakDevice]>([:])
   let watches = Mutex<[Task<Void, Never>]>([])
 
@@ -39,14 +41,16 @@ public final class LoopbackServer: Sendable {
   ///   - identity: binds change tokens to this server; by default a random number. Give one to
   ///     get the same tokens in every run.
   ///   - limits: how much it takes at once.
+  ///   - taskExecutor: who runs the tasks that it starts; `nil` for the system's threads.
   public convenience init(
     clock: @escaping @Sendable () -> Timestamp = LoopbackServer.systemTime,
     delayClock: any Clock<Duration> = ContinuousClock(), identity: UInt64? = nil,
-    limits: ServerLimits = ServerLimits()
+    limits: ServerLimits = ServerLimits(), taskExecutor: (any TaskExecutor)? = nil
   ) {
     let storage = ServerStorage.memory(identity: identity ?? .random(in: 0...(.max)))
     self.init(
-      room: MachineRoom(storage: storage, limits: limits), clock: clock, delayClock: delayClock)
+      room: MachineRoom(storage: storage, limits: limits), clock: clock, delayClock: delayClock,
+      taskExecutor: taskExecutor)
   }
 
   /// Opens the server kept in the file at `path`, or makes it when there is none.
@@ -59,15 +63,18 @@ public final class LoopbackServer: Sendable {
   ///   - delayClock: the clock by which delayed requests wait, and `watchForForeignChanges`.
   ///   - identity: the number a new file gets, which binds change tokens to it.
   ///   - limits: how much it takes at once.
+  ///   - taskExecutor: who runs the tasks that it starts; `nil` for the system's threads.
   public convenience init(
     path: String, clock: @escaping @Sendable () -> Timestamp = LoopbackServer.systemTime,
     delayClock: any Clock<Duration> = ContinuousClock(), identity: UInt64? = nil,
-    limits: ServerLimits = ServerLimits()
+    limits: ServerLimits = ServerLimits(), taskExecutor: (any TaskExecutor)? = nil
   ) throws(ServerFileError) {
+    ServerFile.makePrivately(path: path)
     let storage = try ServerStorage.file(
       path: path, identity: identity ?? .random(in: 0...(.max)))
     try self.init(
-      path: path, storage: storage, clock: clock, delayClock: delayClock, limits: limits)
+      path: path, storage: storage, clock: clock, delayClock: delayClock, limits: limits,
+      taskExecutor: taskExecutor)
   }
 
   /// Opens or makes the server kept in a file of `fileSystem`, as `init(path:)` does in one of the
@@ -79,31 +86,35 @@ public final class LoopbackServer: Sendable {
   package convenience init(
     path: String, fileSystem: SQLiteFileSystem, identity: UInt64,
     clock: @escaping @Sendable () -> Timestamp = LoopbackServer.systemTime,
-    delayClock: any Clock<Duration> = ContinuousClock(), limits: ServerLimits = ServerLimits()
+    delayClock: any Clock<Duration> = ContinuousClock(), limits: ServerLimits = ServerLimits(),
+    taskExecutor: (any TaskExecutor)? = nil
   ) throws(ServerFileError) {
     let storage = try ServerStorage.file(
       path: path, identity: identity, secret: StorageSecret(guessableFrom: identity),
       fileSystem: fileSystem)
     try self.init(
-      path: path, storage: storage, clock: clock, delayClock: delayClock, limits: limits)
+      path: path, storage: storage, clock: clock, delayClock: delayClock, limits: limits,
+      taskExecutor: taskExecutor)
   }
 
   private convenience init(
     path: String, storage: sending any CloudStorage, clock: @escaping @Sendable () -> Timestamp,
-    delayClock: any Clock<Duration>, limits: ServerLimits
+    delayClock: any Clock<Duration>, limits: ServerLimits, taskExecutor: (any TaskExecutor)?
   ) throws(ServerFileError) {
     let room = MachineRoom(storage: storage, limits: limits)
     do { try room.learnPositions() } catch {
       room.close()
       throw ServerFileError(damaged: error.message, path: path)
     }
-    self.init(room: room, clock: clock, delayClock: delayClock)
+    self.init(room: room, clock: clock, delayClock: delayClock, taskExecutor: taskExecutor)
   }
 
   private init(
-    room: MachineRoom, clock: @escaping @Sendable () -> Timestamp, delayClock: any Clock<Duration>
+    room: MachineRoom, clock: @escaping @Sendable () -> Timestamp,
+    delayClock: any Clock<Duration>, taskExecutor: (any TaskExecutor)?
   ) {
     self.room = room
+    self.taskExecutor = taskExecutor
     self.clock = clock
     let events = EventLog(clock: clock)
     post = PostOffice(events: events)

@@ -99,7 +99,10 @@ private struct PendingCursor {
       position += 1
       if shift == 63, next > 1 { throw fault("a number is too large") }
       value |= UInt64(next & 0x7f) << shift
-      if next < 0x80 { return value }
+      if next < 0x80 {
+        if next == 0, shift > 0 { throw fault("a number is longer than it needs to be") }
+        return value
+      }
       shift += 7
       if shift > 63 { throw fault("a number is too long") }
     }

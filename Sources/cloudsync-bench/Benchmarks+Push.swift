@@ -137,7 +137,9 @@ enum PushBenchmark {
     }
   }
 
-  /// The floor: sockets that answer a constant, and a table. One turn after the other uses it.
+  /// The floor: sockets that answer a constant, and a table.
+  ///
+  /// One turn after the other uses it.
   private struct Raw: @unchecked Sendable {
     let server: HTTPServer
     let connection: RawConnection

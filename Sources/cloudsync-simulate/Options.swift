@@ -18,26 +18,49 @@ struct Options {
   var shrunkSeed: UInt64?
   /// Whether to end at the first violation, each world run once, one after the other.
   var endsAtViolation = false
+  /// Whether whole engines run, and not only their machines.
+  var isWhole = false
+  /// Whether to end at the first violation.
+  var stopsAtFirst = false
+  /// How many of the first seeds run a second time, each; `nil` for the kind of world's custom.
+  var repeats: Int?
+  /// Whether the second runs are another process's.
+  var usesSecondProcess = false
+  /// Whether to print a line with the trace's number for each seed.
+  var printsHashes = false
+  /// Whether to print how often each situation was reached.
+  var wantsSituations = false
+  /// Whether a situation that was not reached is a failure.
+  var demandsSituations = false
   /// Whether to print everything that happens.
   var wantsTrace = false
   /// Whether the usage is wanted.
   var wantsHelp = false
 
   static let usage = """
-    usage: cloudsync-simulate [--seeds N] [--from S] [--jobs J] [--bug NAME]
-           cloudsync-simulate --until-violation [--seeds N] [--from S] [--bug NAME]
-           cloudsync-simulate --seed S [--trace] [--bug NAME]
+    usage: cloudsync-simulate [--engine] [--seeds N] [--from S] [--jobs J] [--stop-at-first]
+                              [--repeat R] [--second-process] [--situations] [--all-situations]
+           cloudsync-simulate [--engine] --until-violation [--seeds N] [--from S]
+           cloudsync-simulate [--engine] --seed S [--trace]
            cloudsync-simulate --shrink S [--bug NAME]
 
-    Runs worlds of devices and one server with faults, each decided by its seed and run twice.
-      --seeds N   how many seeds, 1 to 1,000,000,000 (1000)
-      --from S    the first seed (0)
-      --jobs J    how many threads, 1 to 256 (one for each core)
-      --until-violation  run the worlds once, one after the other, up to the first violation
-      --seed S    one seed only
-      --trace     print everything that happens in it
-      --shrink S  make this failing seed's world as small as it gets, and print it
-      --bug NAME  build a fault in: \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", "))
+    Runs worlds of devices and one server with faults, each decided by its seed.
+      --engine          whole engines with their tasks, not only their machines
+      --seeds N         how many seeds, 1 to 1,000,000,000 (1000)
+      --from S          the first seed (0)
+      --jobs J          how many threads, 1 to 256 (one for each core)
+      --stop-at-first   end at the first promise that does not hold, and print it at once
+      --until-violation the same on one thread, saying each world's number before it begins
+      --repeat R        run the first R seeds twice and compare (all, with --engine 100)
+      --second-process  let a second process run them for the second time (--engine)
+      --hashes          print the number of each seed's trace (--engine)
+      --situations      print how often each situation was reached (--engine)
+      --all-situations  fail unless every situation was reached (--engine)
+      --seed S          one seed only
+      --trace           print everything that happens in it
+      --shrink S        make this failing seed's world as small as it gets, and print it
+      --bug NAME        build a fault into the machines:
+                        \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", "))
     Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
     """
 
@@ -46,12 +69,19 @@ struct Options {
     var rest = Array(arguments)[...]
     while let argument = rest.popFirst() {
       switch argument {
+      case "--engine": isWhole = true
       case "--seeds": count = try rest.takeNumber(for: argument, in: 1...1_000_000_000)
       case "--from": first = try rest.takeNumber(for: argument, in: 0...UInt64(Int64.max))
       case "--jobs": jobs = try rest.takeNumber(for: argument, in: 1...256)
       case "--seed": seed = try rest.takeNumber(for: argument, in: 0...UInt64(Int64.max))
       case "--shrink":
         shrunkSeed = try rest.takeNumber(for: argument, in: 0...UInt64(Int64.max))
+      case "--stop-at-first": stopsAtFirst = true
+      case "--repeat": repeats = try rest.takeNumber(for: argument, in: 0...1_000_000_000)
+      case "--second-process": usesSecondProcess = true
+      case "--hashes": printsHashes = true
+      case "--situations": wantsSituations = true
+      case "--all-situations": demandsSituations = true
       case "--trace": wantsTrace = true
       case "--until-violation": endsAtViolation = true
       case "--help", "-h": wantsHelp = true
@@ -66,5 +96,8 @@ struct Options {
       }
     }
     if wantsTrace, seed == nil { throw UsageError("--trace needs --seed") }
+    let needsEngine = usesSecondProcess || printsHashes || wantsSituations || demandsSituations
+    if needsEngine, !isWhole { throw UsageError("this needs --engine") }
+    if bug != nil, isWhole { throw UsageError("--bug is for the machines, without --engine") }
   }
 }

@@ -8,7 +8,7 @@ struct Simulate {
     do {
       let options = try Options(CommandLine.arguments.dropFirst())
       if options.wantsHelp {
-        print(Options.usage)
+        say(Options.usage)
         return
       }
       exit(try run(options) ? 0 : 1)
@@ -20,27 +20,42 @@ struct Simulate {
 
   /// Answers whether every promise held.
   private static func run(_ options: Options) throws -> Bool {
+    if options.endsAtViolation { return try runUntilViolation(options) }
+    if options.isWhole { return try EngineRuns(options).run() }
     if let seed = options.seed { return replay(seed, options) }
     if let seed = options.shrunkSeed { return shrink(seed, options) }
-    if options.endsAtViolation { return runUntilViolation(options) }
+    let bug = options.bug
+    let repeated = options.repeats.map { options.first &+ UInt64($0) } ?? .max
     let fleet = Fleet(
       seeds: options.first..<options.first &+ UInt64(options.count), jobs: options.jobs,
-      bug: options.bug)
-    let outcome = fleet.run()
-    for violation in outcome.violations.prefix(10) { print(violation) }
+      stopsAtFirst: options.stopsAtFirst
+    ) { seed in
+      let report =
+        seed < repeated
+        ? Simulation.runTwice(seed: seed, bug: bug) : Simulation.run(seed: seed, bug: bug)
+      return Fleet.Report(
+        seed: seed, steps: report.steps, hash: report.hash, violation: report.violation)
+    }
+    let outcome = fleet.wait()
+    if !options.stopsAtFirst {
+      for violation in outcome.violations.prefix(10) { say(violation) }
+    }
     let found = outcome.violationCount
-    print("\(outcome.seeds) seeds, \(outcome.steps) steps, \(found) violations")
+    say("\(outcome.seeds) seeds, \(outcome.steps) steps, \(found) violations")
     return found == 0
   }
 
   /// Runs world after world up to the first violation; says the number of each before it begins,
   /// so that whoever watches knows which one ended the process.
-  private static func runUntilViolation(_ options: Options) -> Bool {
+  private static func runUntilViolation(_ options: Options) throws -> Bool {
     for seed in options.first..<options.first &+ UInt64(options.count) {
-      FileHandle.standardOutput.write(Data("world \(seed)\n".utf8))
-      let report = Simulation.run(seed: seed, bug: options.bug)
-      guard let violation = report.violation else { continue }
-      print(violation)
+      say("world \(seed)")
+      let violation =
+        options.isWhole
+        ? try EngineSimulation.run(seed: seed).violation
+        : Simulation.run(seed: seed, bug: options.bug).violation
+      guard let violation else { continue }
+      say(violation)
       return false
     }
     return true
@@ -49,14 +64,14 @@ struct Simulate {
   /// Makes a failing world small and prints all of it.
   private static func shrink(_ seed: UInt64, _ options: Options) -> Bool {
     guard let world = Simulation.shrink(seed: seed, bug: options.bug) else {
-      print("seed \(seed) breaks no promise")
+      say("seed \(seed) breaks no promise")
       return true
     }
-    print(world.options)
-    print(world.tape)
-    for line in world.trace { print(line) }
-    print(world.violation)
-    print(
+    say(world.options)
+    say(world.tape)
+    for line in world.trace { say(line) }
+    say(world.violation)
+    say(
       "\(world.steps.left) of \(world.steps.before) steps and \(world.choices.left) of "
         + "\(world.choices.before) choices are left")
     return false
@@ -65,14 +80,20 @@ struct Simulate {
   private static func replay(_ seed: UInt64, _ options: Options) -> Bool {
     var report: Simulation.Report
     if options.wantsTrace {
-      report = Simulation.run(seed: seed, bug: options.bug) { print($0) }
+      report = Simulation.run(seed: seed, bug: options.bug) { say($0) }
     } else {
       report = Simulation.runTwice(seed: seed, bug: options.bug)
     }
-    if let violation = report.violation { print(violation) }
-    print(
+    if let violation = report.violation { say(violation) }
+    say(
       "seed \(seed), \(report.steps) steps, \(report.violation == nil ? 0 : 1) violations, "
         + "trace \(String(report.hash, radix: 16))")
     return report.violation == nil
   }
+}
+
+/// Prints a line at once: whoever reads a long run through a pipe wants it when it is said.
+func say(_ line: some CustomStringConvertible) {
+  print(line)
+  fflush(nil)
 }

@@ -15,7 +15,7 @@ struct OperationsAppTests {
     }
   }
 
-  /// Proves CS-5, CS-65.
+  /// Proves CS-5, CS-65, E7.
   @Test("Set up, save, fetch on another device, query, delete")
   func works() async throws {
     let phone = OperationsApp(container: container("phone"))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("An app's file that imports only CloudKit")
 struct UnchangedImportTests {
-  /// Proves CS-5.
+  /// Proves CS-5, E7.
   @Test("A container resolves without a word: a server in the process, one account signed in")
   func resolves() async throws {
     let container = CKContainer(identifier: "iCloud.unchanged")

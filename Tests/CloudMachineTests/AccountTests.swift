@@ -47,6 +47,7 @@ struct AccountTests {
     #expect(try world.say(.fetchCurrentUser) == "user \(world.alice.rawValue)")
   }
 
+  /// Proves I13.
   @Test("a call meant for another account is refused, and says nothing of anyone")
   func expectedUser() throws {
     let world = try World()
@@ -69,6 +70,7 @@ struct AccountTests {
     #expect(rightly.result.words == "_defaultZone ok, Z ok")
   }
 
+  /// Proves I13, S1.
   @Test("accounts, containers and environments share nothing")
   func separation() throws {
     let world = try World()

@@ -33,7 +33,7 @@ struct AssetTests {
     try world.storage.assetContent(checksum) != nil
   }
 
-  /// Proves SC-59.
+  /// Proves S7, SC-59.
   @Test("basics: kept by content hash, without receipt or path; replacing it yields a new asset")
   func basics() throws {
     let world = try World()
@@ -58,7 +58,7 @@ struct AssetTests {
     #expect(try AssetTests.download(world, "a", empty.checksum, key: "none") == "content 0")
   }
 
-  /// Proves CS-40.
+  /// Proves CS-40, S7.
   @Test("a save needs the receipt of an upload for just this field, unless the record has the file")
   func receipts() throws {
     let world = try World()
@@ -201,6 +201,7 @@ struct AssetTests {
     #expect(try !isKept(world, last.checksum))
   }
 
+  /// Proves I7.
   @Test("the same upload request is answered the same; a save that fails redeems nothing")
   func repeating() throws {
     let world = try World()
@@ -214,7 +215,7 @@ struct AssetTests {
     #expect(try world.modify([fresh("a", ["file": .asset(first)])]) == "+a ok")
   }
 
-  /// Proves CS-39.
+  /// Proves CS-39, S7.
   @Test(
     "random saves, deletions and time leave exactly the content that is named", arguments: 1...8)
   func counting(_ seed: UInt64) throws {

@@ -164,8 +164,8 @@ struct BatchTests {
     return world
   }
 
-  /// Proves CE-66, CE-67, CS-119, CS-125, CS-128, CS-129, CS-130, SC-3, SC-5, SC-6, SC-8, SC-15.
-  /// Proves SC-23, SC-24, SC-67, WS-26, WS-44.
+  /// Proves CE-66, CE-67, CS-119, CS-125, CS-128, CS-129, CS-130, I12, SC-3, SC-5, SC-6, SC-8,
+  /// SC-15, SC-23, SC-24, SC-67, WS-26, WS-44.
   @Test("one request, atomic and not", arguments: stories)
   func story(_ story: Story) throws {
     for isAtomic in [true, false] {

@@ -52,7 +52,7 @@ struct DatabaseTests {
     #expect(records.first?.value?.fields == ["m": .int64(1)])
   }
 
-  /// Proves CS-141, CS-147, CS-148, CS-172, SC-159, SC-161.
+  /// Proves CS-141, CS-147, CS-148, CS-172, FB-9, I21, SC-159, SC-161.
   @Test(
     "purged, reset and deleted zones stay distinct (I21)", arguments: ZoneDeletionReason.allCases)
   func deletions(reason: ZoneDeletionReason) throws {

@@ -7,7 +7,7 @@ import Testing
 ///
 /// Source: cloudkit-surface 2.5; invariants I8, I9, I10.
 struct FeedTests {
-  /// Proves CE-43, CS-142, CS-143, SC-149.
+  /// Proves CE-43, CS-142, CS-143, I8, SC-149.
   @Test("each changed record once, as it is now, own writes too; deletions with their type")
   func feed() throws {
     let world = try World()
@@ -48,7 +48,7 @@ struct FeedTests {
     #expect(try world.page(two.token, limit: 2, as: third).words == "-r5")
   }
 
-  /// Proves CS-48, CS-145, SC-114, SC-150, WS-58.
+  /// Proves CS-48, CS-145, I9, SC-114, SC-150, WS-58.
   @Test(
     "testMoreComing: pages of every size hold everything once, also when records change between")
   func paging() throws {

@@ -55,7 +55,7 @@ struct LimitTests {
     #expect(try world.modify([growing], policy: .changedKeys) == "+a limitExceeded")
   }
 
-  /// Proves CS-27, CS-28, CS-29, CS-30, SC-38.
+  /// Proves CS-27, CS-28, CS-29, CS-30, SC-38, TH-14.
   @Test("invalidRecordName; names of zones, record types and keys")
   func names() throws {
     let world = try World()
@@ -133,7 +133,7 @@ struct LimitTests {
         == "! invalidArguments")
   }
 
-  /// Proves CS-133, CS-137.
+  /// Proves CS-133, CS-137, FB-5.
   @Test("quota: item by item, only for what grows, and none of it in a failed atomic zone")
   func quota() throws {
     let world = try World()

@@ -7,6 +7,7 @@ import Testing
 ///
 /// Invariants I1, I5, I6, I7, I8, I9, I12. A failure names its seed; `ModelRun(seed:)` replays it.
 struct ModelTests {
+  /// Proves I5, S1.
   @Test("150 seeds of 120 steps hold to the model")
   func model() throws {
     var steps = 0
@@ -19,6 +20,7 @@ struct ModelTests {
     #expect(steps > 5000, "the requests must not all be refused")
   }
 
+  /// Proves I6, PB-2.
   @Test("planted bugs are found", arguments: [PlantedBugs.acceptStaleTag, .forgetTombstone])
   func planted(bugs: PlantedBugs) throws {
     let found = try (0..<20 as Range<UInt64>).contains { seed in
@@ -28,6 +30,7 @@ struct ModelTests {
     #expect(found)
   }
 
+  /// Proves PB-2.
   @Test("each planted bug does what it says, and nothing without it")
   func plantedStories() throws {
     for isPlanted in [false, true] {
@@ -43,6 +46,7 @@ struct ModelTests {
     }
   }
 
+  /// Proves I24.
   @Test("the same seed makes the same storage, row by row")
   func determinism() throws {
     func rows(_ seed: UInt64) throws -> [RecordRow] {

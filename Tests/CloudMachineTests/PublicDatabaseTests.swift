@@ -89,7 +89,7 @@ struct PublicDatabaseTests {
       creator: "user", other: "user"),
   ]
 
-  /// Proves CS-150, CS-151, SC-157.
+  /// Proves CS-150, CS-151, E8, SC-157.
   @Test("what each may do", arguments: cases)
   func permissions(_ one: Case) throws {
     for (caller, expected) in [

@@ -124,7 +124,7 @@ struct QueryRandomTests {
     }
   }
 
-  /// Proves CS-84, SC-157.
+  /// Proves CS-84, E8, SC-157.
   @Test("500 random queries over 1,000 random records, whole and in pages", arguments: 1...5)
   func bruteForce(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

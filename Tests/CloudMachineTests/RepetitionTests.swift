@@ -7,7 +7,7 @@ import Testing
 ///
 /// Invariant I7; cloudkit-surface 2.8.
 struct RepetitionTests {
-  /// Proves CS-139.
+  /// Proves CS-139, I7.
   @Test("a repeated mutation is answered as before and changes nothing, also much later")
   func repeated() throws {
     let world = try World()
@@ -40,7 +40,7 @@ struct RepetitionTests {
     #expect(try world.stored("a")?.fields["n"]?.value == .int64(5))
   }
 
-  /// Proves CS-139.
+  /// Proves CS-139, TH-19.
   @Test("receipts are one device's and one user's, are bounded, and fit their request")
   func receipts() throws {
     var limits = CloudLimits()

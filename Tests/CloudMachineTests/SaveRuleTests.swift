@@ -8,7 +8,7 @@ struct SaveRuleTests {
   enum Existing: CaseIterable { case never, live, deleted }
   enum Tag: CaseIterable { case none, current, stale, foreign }
 
-  /// Proves CS-27, CS-112, CS-114, CS-115, CS-116, CS-117, SC-152.
+  /// Proves CS-27, CS-112, CS-114, CS-115, CS-116, CS-117, I6, SC-152.
   @Test(
     "save policy x stored record x tag",
     arguments: SavePolicy.allCases, Existing.allCases)
@@ -54,7 +54,7 @@ struct SaveRuleTests {
     }
   }
 
-  /// Proves CE-29, CS-113, SC-36.
+  /// Proves CE-29, CS-113, I6, SC-36.
   @Test(
     "createTagLocallyThenCreateSameTagRemotely: serverRecordChanged carries the server record"
   )
@@ -126,7 +126,7 @@ struct SaveRuleTests {
     #expect(try world.modify([other]) == "+a invalidArguments")
   }
 
-  /// Proves CS-110, SC-153.
+  /// Proves CS-110, I5, SC-153.
   @Test("times rise by a millisecond at least, whatever the clock does; tags are never used twice")
   func timesAndTags() throws {
     let world = try World()

@@ -5,7 +5,7 @@ import Testing
 
 /// Cases of several requests by two devices; the server's part of the named scenarios.
 struct ScenarioTests {
-  /// Proves CE-28, CE-74, CS-125, SC-23, SC-24.
+  /// Proves CE-28, CE-74, CS-125, FB-4, SC-23, SC-24.
   @Test("editConflictAndNewRecord, editConflictAndDeleteRecord: the merged retry lands everything")
   func conflictThenMerge() throws {
     let world = try World()

@@ -7,7 +7,7 @@ import Testing
 ///
 /// Source: cloudkit-surface 2.7.
 struct ShareTests {
-  /// Proves CS-153, CS-155, SC-98.
+  /// Proves CS-153, CS-155, S6, SC-98.
   @Test("share: share and root are saved together, the hierarchy shows the share, others don't")
   func making() throws {
     let world = try World()
@@ -163,7 +163,7 @@ struct ShareTests {
     },
   ]
 
-  /// Proves CS-118, CS-136, CS-154, CS-155, SC-99, WS-77.
+  /// Proves CS-118, CS-136, CS-154, CS-155, S6, SC-99, WS-77.
   @Test("what can be shared", arguments: rules)
   func rule(_ rule: Rule) throws {
     let world = try World()

@@ -8,7 +8,7 @@ import Testing
 ///
 /// A failure names its seed; `SharingRun(seed:)` replays it.
 struct SharedDatabaseModelTests {
-  /// Proves CS-169, SC-158.
+  /// Proves CS-169, I1, I9, S1, SC-158.
   @Test("300 seeds: every replica built from feeds is what the oracle says, and nothing leaks")
   func model() throws {
     var counts = [0, 0, 0, 0]
@@ -26,6 +26,7 @@ struct SharedDatabaseModelTests {
       "records seen, changes, visitors' changes, joins: \(counts)")
   }
 
+  /// Proves PB-2.
   @Test("a planted bug is found: feeds that say nothing of what went")
   func planted() throws {
     let found = try (0..<20 as Range<UInt64>).contains { seed in

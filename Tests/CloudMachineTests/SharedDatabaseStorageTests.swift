@@ -93,6 +93,7 @@ struct SharedDatabaseStorageTests {
     #expect(counts[1][1] <= 40)
   }
 
+  /// Proves PB-7.
   @Test("whichever call to the storage fails, no database is changed", arguments: asks)
   func failures(_ ask: Ask) throws {
     let world = try world(records: 20)

@@ -27,7 +27,7 @@ struct SharedDatabaseTests {
     try world.modify(save, delete: delete, policy: policy, as: world.stranger, in: .shared)
   }
 
-  /// Proves CS-34, CS-158, CS-169, SC-102, SC-158, WS-81.
+  /// Proves CS-34, CS-158, CS-169, S6, SC-102, SC-158, WS-81.
   @Test("acceptShare: the zone appears with what is shared of it, and nothing else")
   func accepting() throws {
     let world = try shared()
@@ -182,7 +182,7 @@ struct SharedDatabaseTests {
     },
   ]
 
-  /// Proves CS-161, CS-162, CS-169, SC-13, SC-88, SC-94, SC-96, SC-97, SC-103.
+  /// Proves CS-161, CS-162, CS-169, SC-13, SC-88, SC-94, SC-96, SC-97, SC-103, TH-7.
   @Test("what visitors may do", arguments: asks)
   func permissions(_ ask: Ask) throws {
     for (permission, expected) in [
@@ -241,7 +241,7 @@ struct SharedDatabaseTests {
     #expect(try save { $0.participants[1].role = .privateUser } == "+S permissionFailure")
   }
 
-  /// Proves CS-153.
+  /// Proves CS-153, S6.
   @Test("a whole zone: everything is seen and may be written, also without a parent")
   func zoneWide() throws {
     let world = try World()
@@ -454,6 +454,7 @@ struct SharedDatabaseTests {
         == ["alice private any", "carol shared any"])
   }
 
+  /// Proves I12.
   @Test("one code path: conflicts, atomic batches, cascades, repetition and the owner's quota")
   func sameRules() throws {
     let world = try shared()
@@ -500,7 +501,7 @@ struct SharedDatabaseTests {
     #expect(try world.stored("item") == nil)
   }
 
-  /// Proves CS-81, WS-53.
+  /// Proves CS-81, E8, WS-53.
   @Test("queries in the shared database find what is seen, name the zone, and page")
   func queries() throws {
     let world = try shared()

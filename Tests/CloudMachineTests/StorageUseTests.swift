@@ -47,6 +47,7 @@ struct StorageUseTests {
     return try world.machine.answer(call, from: world.phone, now: world.now, in: storage)
   }
 
+  /// Proves I22.
   @Test("a request reads as much of 2,000 records as of 20, and nothing after its commit")
   func reads() throws {
     for request in requests {
@@ -62,6 +63,7 @@ struct StorageUseTests {
     }
   }
 
+  /// Proves PB-7.
   @Test("whichever call to the storage fails, nothing is changed and the same request works later")
   func failures() throws {
     for request in requests {

@@ -73,7 +73,7 @@ struct SubscriptionTests {
     }
   }
 
-  /// Proves CS-93, CS-95.
+  /// Proves CS-93, CS-95, S4.
   @Test("one push for each subscription that matches and request, to all other devices")
   func pushes() throws {
     let second = ZoneID(name: "Y")

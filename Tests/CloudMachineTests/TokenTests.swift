@@ -15,6 +15,7 @@ struct TokenTests {
     ).result.words
   }
 
+  /// Proves I10.
   @Test("every bit flip and every length of a token is refused")
   func damage() throws {
     let world = try World()
@@ -45,7 +46,7 @@ struct TokenTests {
     }
   }
 
-  /// Proves CS-35, CS-148, WS-61.
+  /// Proves CS-35, CS-148, I10, WS-61.
   @Test(
     "a token of another feed is refused: account, container, environment, zone, kind, storage, life"
   )
@@ -91,7 +92,7 @@ struct TokenTests {
     #expect(try world.page().words == "")
   }
 
-  /// Proves CS-146, SC-148.
+  /// Proves CS-146, I8, SC-148.
   @Test("expired tokens and trimmed tombstones: refetching works, page by page, and ends")
   func trimming() throws {
     let world = try World()

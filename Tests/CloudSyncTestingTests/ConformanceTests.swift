@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Conformance of delegates")
 struct ConformanceTests {
-  /// Proves SC-165.
+  /// Proves PB-5, SC-165.
   @Test("Each mistake of a hurried delegate is found by name")
   func hurried() async throws {
     let suite = DelegateConformance("Hurried", zone: Notes.zone.zoneID) { try HurriedNotes($0) }
@@ -19,7 +19,7 @@ struct ConformanceTests {
     }
   }
 
-  /// Proves SC-165.
+  /// Proves PB-5, SC-165.
   @Test("A delegate with one mistake is told that one", arguments: Mistake.allCases)
   func mistake(_ mistake: Mistake) async throws {
     let suite = DelegateConformance("Notes", zone: Notes.zone.zoneID) {

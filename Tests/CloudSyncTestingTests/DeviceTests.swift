@@ -4,6 +4,7 @@ import Testing
 
 @Suite("Simulated devices")
 struct DeviceTests {
+  /// Proves X2.
   @Test("The clock of an engine that works by itself moves when the test says so")
   func virtualTime() async throws {
     let cloud = SimulatedCloud()
@@ -18,7 +19,7 @@ struct DeviceTests {
     #expect(cloud.clock.date.timeIntervalSince1970 == 1_767_225_660)
   }
 
-  /// Proves SC-155.
+  /// Proves SC-155, X2.
   @Test("Every scripted fault does what its line says")
   func faults() async throws {
     let cloud = SimulatedCloud()

@@ -5,6 +5,7 @@ import Testing
 // What Docs/Testing.md prints, outside of a suite so that literals stand as they do there; a test
 // of the house compares them.
 
+/// Proves X1.
 @Test func aNoteWaitsToBeSent() async throws {
   let phone = try SimulatedCloud().device("phone") { try Notes($0.folder) }
   try phone.app.write("Bread, milk", as: "shopping", phone.engine)
@@ -16,6 +17,7 @@ import Testing
       """)
 }
 
+/// Proves X2.
 @Test func bothDevicesEndUpWithTheSameNotes() async throws {
   let cloud = SimulatedCloud()
   let phone = try cloud.device("phone") { try Notes($0.folder) }

@@ -4,6 +4,7 @@ import Testing
 
 @Suite("Snapshots")
 struct SnapshotTests {
+  /// Proves X1.
   @Test("Events, state and the server's zones, in files beside the test")
   func files() async throws {
     let cloud = SimulatedCloud()
@@ -72,6 +73,7 @@ struct SnapshotTests {
     }
   }
 
+  /// Proves X1.
   @Test("A missing file is a failure that says how to record it; recording writes it")
   func recordsFiles() throws {
     let folder = FileManager.default.temporaryDirectory

@@ -113,7 +113,7 @@ struct ArchiveAppleTests {
     }
   }
 
-  /// Proves CS-19.
+  /// Proves CS-19, E5.
   @Test("system fields: ID, type, tag, dates, users, parent and share are read")
   func systemFields() throws {
     var builder = Builder()

@@ -67,7 +67,7 @@ struct AssetTransferTests {
     #expect(try bare[record.recordID]?.get().allKeys() == ["title"])
   }
 
-  /// Proves CS-149.
+  /// Proves CS-149, S7.
   @Test("A file that was read can go into another record, and a query and a feed bring files")
   func copies() async throws {
     defer { remove() }

@@ -83,7 +83,7 @@ struct EngineTests {
     }
   }
 
-  /// Proves CE-22, CE-99.
+  /// Proves CE-22, CE-99, FB-3.
   @Test("444 records through one sendChanges arrive on the other device")
   func manyRecords() async throws {
     let server = LoopbackServer()
@@ -119,7 +119,7 @@ struct EngineTests {
     #expect(refusals.count == 1 && refusals[0].contains("inside a delegate callback"))
   }
 
-  /// Proves CE-86.
+  /// Proves CE-86, FB-1, I3.
   @Test("An add is in the store when it returns: an engine that dies right after loses nothing")
   func durableAdd() async throws {
     let file = EngineTests.temporaryFile()
@@ -146,7 +146,7 @@ struct EngineTests {
     #expect(engine.state.pendingRecordZoneChanges.isEmpty && engine.stateStoreError == nil)
   }
 
-  /// Proves CE-8.
+  /// Proves CE-8, E3.
   @Test("A state goes through JSON and property lists, reads as text, and refuses damage")
   func serialization() async throws {
     let server = LoopbackServer()
@@ -168,6 +168,7 @@ struct EngineTests {
     }
   }
 
+  /// Proves I19.
   @Test("A state file: two openers, a torn tail, damage in the middle, a newer version")
   func stateFile() throws {
     let file = EngineTests.temporaryFile()

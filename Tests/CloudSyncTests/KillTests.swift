@@ -41,7 +41,7 @@ struct KillTests {
     kill(getpid(), SIGKILL)
   }
 
-  /// Proves CE-52, CE-86, SC-128.
+  /// Proves CE-52, CE-86, FB-1, I3, SC-128.
   @Test("200 kills at random points: every change that add returned for arrives once")
   func kills() async throws {
     let folder = FileManager.default.temporaryDirectory

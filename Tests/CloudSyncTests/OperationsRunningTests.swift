@@ -273,7 +273,7 @@ struct OperationsRunningTests {
     deinit { gone.resume() }
   }
 
-  /// Proves CS-70.
+  /// Proves CS-70, I22.
   @Test("an operation and what its blocks hold go when it is done", .timeLimit(.minutes(10)))
   func nothingStays() async throws {
     let world = try await OperationsWorld()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Predicates: asked of a server")
 struct PredicateServerTests {
-  /// Proves CS-71, CS-76.
+  /// Proves CS-71, CS-76, E8.
   @Test("a server finds for every predicate what the same said by hand finds")
   func asked() async throws {
     let transport = LoopbackServer().device("phone", signedInAs: "alice")

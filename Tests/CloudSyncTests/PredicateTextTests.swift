@@ -86,7 +86,7 @@ struct PredicateTextTests {
     }
   }
 
-  /// Proves CS-88.
+  /// Proves CS-88, I23.
   @Test("random garbage, and good formats with pieces cut or changed, never trap")
   func garbage() {
     var generator = Generator(state: 99)

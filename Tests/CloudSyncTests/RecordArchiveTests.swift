@@ -30,7 +30,7 @@ struct RecordArchiveTests {
     return archiver.encodedData
   }
 
-  /// Proves CS-16, CS-17.
+  /// Proves CS-16, CS-17, E5.
   @Test("system fields: everything but the fields comes back, and nothing is changed")
   func systemFieldsRoundTrip() throws {
     let record = full()
@@ -116,7 +116,7 @@ struct RecordArchiveTests {
     #expect(database.subscriptionType == .database && database.notificationInfo == nil)
   }
 
-  /// Proves CS-20.
+  /// Proves CS-20, I20.
   @Test("a damaged archive gives nil, wherever the damage is")
   func damage() throws {
     for isWhole in [true, false] {

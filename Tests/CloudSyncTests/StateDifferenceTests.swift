@@ -109,6 +109,7 @@ struct StateDifferenceTests {
     ]
   }
 
+  /// Proves E3.
   @Test("each thing that may differ is one line, forwards and backwards")
   func table() throws {
     let old = try StateDifferenceTests.inspection(StateSamples.state)

@@ -20,6 +20,7 @@ struct StateInspectionDamageTests {
     }
   }
 
+  /// Proves I20.
   @Test("every truncation and every flipped bit of every form: the right state, or an error")
   func everyBit() throws {
     for (form, bytes) in try StateSamples.files() {
@@ -58,6 +59,7 @@ struct StateInspectionDamageTests {
     return [snapshot, between, whole.state]
   }
 
+  /// Proves I23.
   @Test("5,000 random inputs, half of them with a beginning that fits: none traps")
   func random() throws {
     var generator = SeededRandom(seed: 2_026)

@@ -287,6 +287,7 @@ struct StateInspectionTests {
     }
   }
 
+  /// Proves E4.
   @Test("a state with 100,000 pending changes is shown and compared at once")
   func large() throws {
     var state = SyncState()

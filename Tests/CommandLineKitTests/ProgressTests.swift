@@ -27,6 +27,7 @@ struct ProgressTests {
     #expect(full.hasPrefix(String(repeating: "█", count: 40) + " sent 9 of 9"), "\(full)")
   }
 
+  /// Proves X4.
   @Test("A bar is drawn after a moment, ten times a second at most, and cleared in the end")
   func bar() {
     let now = Mutex(Duration.zero)

@@ -126,6 +126,7 @@ struct StoresByHTTPTests {
     #expect(await cloud.stop() == 0)
   }
 
+  /// Proves I2.
   @Test("A process killed after any request of a sync loses nothing and doubles nothing")
   func killed() async throws {
     let (cloud, stores) = (try await ServerTool().serve(), try StoresTool())

@@ -154,6 +154,7 @@ struct StoresJourneyTests {
     #expect(try await tool.good("results", "list").contains("Wordle 2/6"))
   }
 
+  /// Proves X4.
   @Test("With --json every command prints one JSON document and nothing else")
   func json() async throws {
     let tool = try StoresTool()

@@ -65,6 +65,7 @@ struct StoresRefusalTests {
     #expect(try tool.snapshot().isEmpty)
   }
 
+  /// Proves X4.
   @Test("What can't be done: exit code 1, a clear sentence on standard error, nothing changed")
   func failures() async throws {
     let tool = try StoresTool()
@@ -194,6 +195,7 @@ struct StoresRefusalTests {
     }
   }
 
+  /// Proves I3.
   @Test("A process killed after any request of a sync loses nothing and doubles nothing")
   func killed() async throws {
     let tool = try StoresTool()

@@ -115,6 +115,7 @@ struct StoresTerminalTests {
     #expect(try await tool.good("complete", "--device", "phone", "tabs", "show", "") == "words\n")
   }
 
+  /// Proves X4.
   @Test("A sync that takes its time shows how far it is, on a terminal only, and clears it")
   func progress() async throws {
     let tool = try StoresTool()

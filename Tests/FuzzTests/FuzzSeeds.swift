@@ -37,6 +37,8 @@
       return writer.bytes
     }
 
+    private static func joined(_ choices: [UInt8], _ rest: [UInt8]) -> [UInt8] { choices + rest }
+
     // MARK: Values
 
     private static let zone = ZoneID(name: "Notes")
@@ -118,7 +120,7 @@
         "GET / HTTP/2.0\r\n\r\n", "GET / HTTP/1.1\nHost: h\n\n",
         "POST /database/1/iCloud.a/development/private/records/modify HTTP/1.1\r\nHost: h\r\n\r\n",
         "GET /control?name=a&count=1 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
-      ].enumerated().map { [UInt8($0 % 2), 9] + Array($1.utf8) }
+      ].enumerated().map { joined([UInt8($0 % 2), 9], Array($1.utf8)) }
     }
 
     private static let texts = [
@@ -153,7 +155,7 @@
         guard let errand = Errand(request, notation), let body = errand.body,
           let index = Endpoint.allCases.firstIndex(of: errand.endpoint)
         else { return nil }
-        return [UInt8(index), 4] + body.bytes
+        return joined([UInt8(index), 4], body.bytes)
       }
     }
 
@@ -184,17 +186,20 @@
         ),
         (16, error),
       ]
-      return texts.map { [$0, 4] + Array($1.utf8) }
+      return texts.map { joined([$0, 4], Array($1.utf8)) }
     }
 
     private static var stateLog: [[UInt8]] {
-      let log =
+      let log: [UInt8] =
         LogFormat.header + LogFormat.record(.snapshot, [1, 2])
         + LogFormat.record(.entry, StateChange.encoded(steps))
-      var inputs = [[0] + log, [0] + LogFormat.header, [0], [0] + log.dropLast(3)]
-      for damage in 0..<4 {
-        inputs.append([1, UInt8(damage), 0, 9, 1, 3, 1, 2, 3, 0, 2, 4, 5, 1, 1, 6])
-        inputs.append([1, UInt8(damage), 1, 3, 0, 0, 1, 0, 1, 4, 9, 9, 9, 9])
+      var inputs: [[UInt8]] = [[0]]
+      for bytes in [log, LogFormat.header, Array(log.dropLast(3))] {
+        inputs.append(joined([0], bytes))
+      }
+      for damage in UInt8(0)..<4 {
+        inputs.append(joined([1, damage], [0, 9, 1, 3, 1, 2, 3, 0, 2, 4, 5, 1, 1, 6]))
+        inputs.append(joined([1, damage], [1, 3, 0, 0, 1, 0, 1, 4, 9, 9, 9, 9]))
       }
       return inputs
     }
@@ -209,12 +214,15 @@
     private static var states: [[UInt8]] {
       var small = SyncState()
       small.user = UserID("_a")
-      let payloads = [SyncState(), small, state].map { payload($0) }
-      return steps.map { [0, 0, 0] + StateChange.encoded([$0]) }
-        + [[0, 0, 0] + StateChange.encoded(steps)] + payloads.map { [10, 0, 9] + $0 }
-        + payloads.map { [11, 1, 9] + $0 } + [
-          [9, 0, 0] + state.encoded(), [8, 0, 0] + payloads[2],
-        ]
+      var inputs: [[UInt8]] = steps.map { joined([0, 0, 0], StateChange.encoded([$0])) }
+      inputs.append(joined([0, 0, 0], StateChange.encoded(steps)))
+      for state in [SyncState(), small, state] {
+        inputs.append(joined([10, 0, 9], payload(state)))
+        inputs.append(joined([11, 1, 9], payload(state)))
+        inputs.append(joined([8, 0, 0], payload(state)))
+      }
+      inputs.append(joined([9, 0, 0], state.encoded()))
+      return inputs
     }
 
     private static var inspection: [[UInt8]] {
@@ -249,8 +257,17 @@
         $0.write(count: 0)
         $0.write(id)
       }
-      return (0..<5).flatMap { [[0, $0] + place, [1, $0] + place, [1, $0] + visit] }
-        + [[2] + cursor, [3] + cursor, [4] + Array("abc".utf8), [5, 1, 2, 3]]
+      var inputs: [[UInt8]] = []
+      for feed in UInt8(0)..<5 {
+        inputs.append(joined([0, feed], place))
+        inputs.append(joined([1, feed], place))
+        inputs.append(joined([1, feed], visit))
+      }
+      inputs.append(joined([2], cursor))
+      inputs.append(joined([3], cursor))
+      inputs.append(joined([4], Array("abc".utf8)))
+      inputs.append([5, 1, 2, 3])
+      return inputs
     }
 
     private static var predicates: [[UInt8]] {
@@ -261,44 +278,51 @@
         "TRUEPREDICATE", "d < now()", "a + 2 * -3 ** 2 = 5", "title LIKE '*e?'",
         "self contains 'x'", "CAST(1.5, \"NSDate\") <= d", "title.length > 2 || nil = e",
         "NONE c ENDSWITH %@", "lowercase(title) == 'a'", "a == #and",
-      ].enumerated().map { [UInt8($0 % 4)] + Array($1.utf8) }
+      ].enumerated().map { joined([UInt8($0 % 4)], Array($1.utf8)) }
     }
 
     private static var keyed: [[UInt8]] {
-      [
-        [0, 0]
-          + bytes { writer in
-            writer.write(true)
-            writer.write(plain)
-            writer.write(list: ["title"]) { $0.write($1) }
-            writer.write(false)
-            writer.write(optional: Fields?.none) { $0.write($1) }
-          },
-        [1, 0]
-          + bytes { writer in
-            writer.write(false)
-            writer.write(record)
-          },
-        [3, 0] + bytes { $0.write(id) }, [4, 0] + bytes { $0.write(zone) },
-        [6, 0] + bytes { $0.write(.reference(Reference(target: id, action: .none))) },
-        [7, 0] + bytes { $0.write(.asset(Asset(checksum: "ab", size: 3))) },
-        [8, 0] + bytes { $0.write([1, 2, 3]) },
-        [9, 0] + bytes { $0.write(.location(Location(latitude: 1, longitude: 2))) },
-        [10, 0] + bytes { $0.write(subscription) },
-        [11, 0]
-          + bytes { writer in
-            writer.write("Note")
-            writer.write(PredicateTree.constant(true))
-            writer.write(false)
-            writer.write(count: 0)
-          },
-        [14, 0] + bytes { $0.write(metadata) },
-        [15, 0] + bytes { $0.write(share.participants[0]) },
-        [16, 0] + bytes { $0.write(person) }, [17, 0] + bytes { $0.write(.email("a@b.test")) },
-        // Apple's form: a record's type and ID; a zone; a reference; a location.
-        [0, 1, 2, 0, 0, 1, 0x4E, 1, 4, 0, 1, 14, 0, 1, 0x61], [4, 1, 1, 12, 0, 1, 0x7A],
-        [6, 1, 1, 16, 4, 0, 1, 14, 0, 1, 0x61], [9, 1, 1, 22, 3, 0x40, 0, 0, 0, 0, 0, 0, 0],
-      ]
+      var inputs: [[UInt8]] = []
+      let whole = bytes { writer in
+        writer.write(true)
+        writer.write(plain)
+        writer.write(list: ["title"]) { $0.write($1) }
+        writer.write(false)
+        writer.write(optional: Fields?.none) { $0.write($1) }
+      }
+      inputs.append(joined([0, 0], whole))
+      let system = bytes { writer in
+        writer.write(false)
+        writer.write(record)
+      }
+      inputs.append(joined([1, 0], system))
+      inputs.append(joined([3, 0], bytes { $0.write(id) }))
+      inputs.append(joined([4, 0], bytes { $0.write(zone) }))
+      let reference = FieldValue.reference(Reference(target: id, action: .none))
+      inputs.append(joined([6, 0], bytes { $0.write(reference) }))
+      let asset = FieldValue.asset(Asset(checksum: "ab", size: 3))
+      inputs.append(joined([7, 0], bytes { $0.write(asset) }))
+      inputs.append(joined([8, 0], bytes { $0.write([1, 2, 3] as [UInt8]) }))
+      let place = FieldValue.location(Location(latitude: 1, longitude: 2))
+      inputs.append(joined([9, 0], bytes { $0.write(place) }))
+      inputs.append(joined([10, 0], bytes { $0.write(subscription) }))
+      let query = bytes { writer in
+        writer.write("Note")
+        writer.write(PredicateTree.constant(true))
+        writer.write(false)
+        writer.write(count: 0)
+      }
+      inputs.append(joined([11, 0], query))
+      inputs.append(joined([14, 0], bytes { $0.write(metadata) }))
+      inputs.append(joined([15, 0], bytes { $0.write(share.participants[0]) }))
+      inputs.append(joined([16, 0], bytes { $0.write(person) }))
+      inputs.append(joined([17, 0], bytes { $0.write(UserLookup.email("a@b.test")) }))
+      // Apple's form: a record's type and ID, a zone, a reference, a location.
+      inputs.append([0, 1, 2, 0, 0, 1, 0x4E, 1, 4, 0, 1, 14, 0, 1, 0x61])
+      inputs.append([4, 1, 1, 12, 0, 1, 0x7A])
+      inputs.append([6, 1, 1, 16, 4, 0, 1, 14, 0, 1, 0x61])
+      inputs.append([9, 1, 1, 22, 3, 0x40, 0, 0, 0, 0, 0, 0, 0])
+      return inputs
     }
 
     /// What a seal closes, without the seal.
@@ -329,13 +353,18 @@
         .zones([ItemResult(id: zone, .failure(CloudError(.zoneNotFound, "gone")))]),
         .queried(QueryPage(records: [plain], cursor: nil)), .assetContent([1, 2]),
       ]
-      return [whole, shared, gone].map { [0, 0, 9] + open(RecordBody.close($0)) }
-        + [[1, 0, 9] + open(AccountBody.close(account))]
-        + [[1, 0, 9] + open(AccountBody.close(AccountRow(name: "a", user: UserID("_a"))))]
-        + [[2, 0, 9] + open(DatabaseBody.close(row))]
-        + zones.map { [3, 0, 9] + open(ZoneBody.close($0)) }
-        + [[4, 0, 9] + RecordBody.close(shared)]
-        + replies.map { reply in [5, 0, 9] + bytes { $0.write(reply) } }
+      var inputs: [[UInt8]] = []
+      for row in [whole, shared, gone] {
+        inputs.append(joined([0, 0, 9], open(RecordBody.close(row))))
+      }
+      for account in [account, AccountRow(name: "a", user: UserID("_a"))] {
+        inputs.append(joined([1, 0, 9], open(AccountBody.close(account))))
+      }
+      inputs.append(joined([2, 0, 9], open(DatabaseBody.close(row))))
+      for zone in zones { inputs.append(joined([3, 0, 9], open(ZoneBody.close(zone)))) }
+      inputs.append(joined([4, 0, 9], RecordBody.close(shared)))
+      for reply in replies { inputs.append(joined([5, 0, 9], bytes { $0.write(reply) })) }
+      return inputs
     }
 
     private static var archives: [[UInt8]] {
@@ -364,21 +393,34 @@
             reply: .currentUser(UserID("_a"))), place: 1),
       ]
       let lines = rows.map { $0.json.bytes }
-      return lines.map { [1] + $0 } + lines.map { [0] + $0 }
-        + [[0] + Array(lines[..<5].joined(separator: [0x0A]))]
+      var inputs: [[UInt8]] = []
+      for line in lines {
+        inputs.append(joined([1], line))
+        inputs.append(joined([0], line))
+      }
+      inputs.append(joined([0], Array(lines[..<5].joined(separator: [0x0A]))))
+      return inputs
     }
 
     private static var records: [[UInt8]] {
       let push = CloudPush(
         container: "iCloud.a", database: .private, subscription: SubscriptionID("s"), zone: zone,
-        query: QueryPush(record: id, reason: .recordCreated))
-      return [
-        [0] + bytes { $0.write(record) }, [0] + bytes { $0.write(plain) },
-        [1] + bytes { $0.write(fields) }, [1] + bytes { $0.write(plain.fields) },
-        [3] + bytes { $0.write(query) }, [4] + bytes { $0.write(subscription) },
-        [5] + bytes { $0.write(share) }, [6] + bytes { $0.write(.email("a")) },
-        [7] + bytes { $0.write(metadata) }, [8] + bytes { $0.write(push) },
-      ] + fields.map { element in [2] + bytes { $0.write(element.field.value) } }
+        query: QueryPush(record: id, reason: .created))
+      var inputs: [[UInt8]] = []
+      inputs.append(joined([0], bytes { $0.write(record) }))
+      inputs.append(joined([0], bytes { $0.write(plain) }))
+      inputs.append(joined([1], bytes { $0.write(fields) }))
+      inputs.append(joined([1], bytes { $0.write(plain.fields) }))
+      inputs.append(joined([3], bytes { $0.write(query) }))
+      inputs.append(joined([4], bytes { $0.write(subscription) }))
+      inputs.append(joined([5], bytes { $0.write(share) }))
+      inputs.append(joined([6], bytes { $0.write(UserLookup.email("a")) }))
+      inputs.append(joined([7], bytes { $0.write(metadata) }))
+      inputs.append(joined([8], bytes { $0.write(push) }))
+      for element in fields {
+        inputs.append(joined([2], bytes { $0.write(element.field.value) }))
+      }
+      return inputs
     }
   }
 #endif

@@ -13,6 +13,7 @@ struct ReplayTests {
       .map { ($0, [UInt8](try Data(contentsOf: folder.appending(path: $0)))) }
   }
 
+  /// Proves I23.
   @Test("Every input of every corpus, and each with its end cut off, keeps the rules")
   func replay() throws {
     for target in FuzzTarget.all {

@@ -66,7 +66,7 @@ extension HouseRule {
             evidencePage: "## Without proof\n| AB-1 | has one |\n| AB-2 | no row |",
             "Docs/Evidence/A.md": "| AB-1 | a | ours | `make a` |", "Makefile": "a:",
           ],
-          ["\(evidencePage):2", "\(evidencePage):3"]
+          ["\(evidencePage):2", "\(evidencePage):3", evidencePage]
         ),
       ],
       kept: [
@@ -77,11 +77,14 @@ extension HouseRule {
           | I3 | a | ours | `A/ATests.a`<br>`BTests` |
           | T | b | ours | [Stores.md](../Stores.md#t-tabs) |
           | AB-10 | c | decided | `make a-b` |
+          | AB-11 | d | unverified | `A/ATests.a` |
           """,
           "Makefile": "a-b: c",
           "Tests/A/ATests.swift": """
           /// What it is about.
-          /// Proves I3.
+          ///
+          /// Proves I3,
+          /// AB-11.
           @Test(
             "func x", arguments: [1])
           func a() {}
@@ -255,10 +258,15 @@ extension SourceTree {
     return swift(under: "Tests").flatMap { file in
       file.comments.sorted { $0.key < $1.key }.compactMap { line, comment -> Proof? in
         guard comment.hasPrefix("/// Proves ") else { return nil }
+        var text = String(comment.dropFirst("/// Proves ".count))
         var below = line + 1
-        while file.comments[below]?.hasPrefix("///") == true { below += 1 }
-        let text = comment.dropFirst("/// Proves ".count)
-        let ids = text.hasSuffix(".") ? text.dropLast().split(separator: ", ").map(String.init) : []
+        while let next = file.comments[below], next.hasPrefix("///") {
+          if !text.hasSuffix(".") { text += next.dropFirst("///".count) }
+          below += 1
+        }
+        let words = text.dropLast().split(separator: ",")
+        let ids =
+          text.hasSuffix(".") ? words.map { $0.trimmingCharacters(in: .whitespaces) } : []
         return Proof(file: file, line: line, ids: ids, test: places["\(file.path):\(below)"])
       }
     }

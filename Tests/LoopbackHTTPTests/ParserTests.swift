@@ -43,6 +43,7 @@ struct ParserTests {
     return (requests + (parser.isInsideRequest ? ["..."] : [])).joined(separator: ", ")
   }
 
+  /// Proves TH-1, TH-10, TH-11.
   @Test("Every case, whole, byte by byte, and cut in two at every place")
   func cases() {
     let cases = ParserCase.all
@@ -58,6 +59,7 @@ struct ParserTests {
     }
   }
 
+  /// Proves I23, TH-15.
   @Test("Hostile bytes from seeds: no trap, and the same however they are cut")
   func hostile() {
     var random = Random(state: 20)
@@ -78,6 +80,7 @@ struct ParserTests {
     }
   }
 
+  /// Proves TH-1.
   @Test("Who is let in: hosts, origins and sites")
   func policy() {
     let policy = HostPolicy(port: 8080)

@@ -4,6 +4,7 @@ import Testing
 
 @Suite("A server on sockets: clients that go, and the end", .timeLimit(.minutes(10)))
 struct ServerEndTests {
+  /// Proves TH-15.
   @Test("A client that goes while its handler runs: the handler's task is cancelled")
   func clientGone() async throws {
     try await ServerHarness.run { harness in
@@ -17,6 +18,7 @@ struct ServerEndTests {
     }
   }
 
+  /// Proves TH-15.
   @Test("The same behind more than the server reads ahead")
   func clientGoneAhead() async throws {
     try await ServerHarness.run { harness in

@@ -4,6 +4,7 @@ import Testing
 
 @Suite("A server on sockets: requests and answers", .timeLimit(.minutes(10)))
 struct ServerTests {
+  /// Proves TH-10.
   @Test("Every case of the parser over a socket: the same requests, and an end after a refusal")
   func cases() async throws {
     let limits = HTTPLimits(
@@ -94,6 +95,7 @@ struct ServerTests {
     }
   }
 
+  /// Proves TH-11.
   @Test("Admission: refused before the body, told to go on, and 413 at the bound")
   func admission() async throws {
     try await ServerHarness.run { harness in
@@ -144,6 +146,7 @@ struct ServerTests {
     }
   }
 
+  /// Proves I23, TH-15.
   @Test("Hostile bytes from seeds: the server goes on, and nothing is left of them")
   func hostile() async throws {
     try await ServerHarness.run { harness in
@@ -169,6 +172,7 @@ struct ServerTests {
     }
   }
 
+  /// Proves TH-5.
   @Test("Where it listens, and why it can't")
   func listening() async throws {
     try await ServerHarness.run { harness in

@@ -5,6 +5,7 @@ import Testing
 
 @Suite("A server on sockets: slow clients and bounds", .timeLimit(.minutes(10)))
 struct ServerTimeTests {
+  /// Proves TH-12.
   @Test("A header that takes too long: 408, or nothing where nothing came")
   func header() async throws {
     try await ServerHarness.run { harness in
@@ -24,6 +25,7 @@ struct ServerTimeTests {
     }
   }
 
+  /// Proves TH-12.
   @Test("A body below its rate: 408 when what came does not pay for the time")
   func body() async throws {
     try await ServerHarness.run(HTTPServerOptions(bodyBytesPerSecond: 100)) { harness in
@@ -42,6 +44,7 @@ struct ServerTimeTests {
     }
   }
 
+  /// Proves TH-12.
   @Test("An idle connection is closed, one that asks is not; a refused one that stays is cut")
   func idle() async throws {
     try await ServerHarness.run { harness in
@@ -64,6 +67,7 @@ struct ServerTimeTests {
     }
   }
 
+  /// Proves TH-12.
   @Test("A client that doesn't take its answer: one answer kept, others served, then cut")
   func backPressure() async throws {
     try await ServerHarness.run { harness in
@@ -93,6 +97,7 @@ struct ServerTimeTests {
     }
   }
 
+  /// Proves I22, TH-13.
   @Test("Beyond the most connections: 503 at once, and room again when one ends")
   func connectionBound() async throws {
     try await ServerHarness.run(HTTPServerOptions(connections: 2)) { harness in
@@ -108,6 +113,7 @@ struct ServerTimeTests {
     }
   }
 
+  /// Proves I22, TH-13.
   @Test("Without a descriptor left it waits for the next second instead of spinning")
   func exhausted() async throws {
     let state = Exhaustion()
@@ -131,6 +137,7 @@ struct ServerTimeTests {
     let calls = Atomic<Int>(0)
   }
 
+  /// Proves TH-12.
   @Test("Three hundred slow clients beside a healthy one")
   func slowCrowd() async throws {
     try await ServerHarness.run { harness in

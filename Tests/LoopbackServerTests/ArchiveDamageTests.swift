@@ -43,6 +43,7 @@ struct ArchiveDamageTests {
     #expect(ending(archive, server) == "ok")
   }
 
+  /// Proves I20.
   @Test("No archive with a changed character, or a lost, doubled or moved line, is imported")
   func damage() async throws {
     let world = try await ArchiveWorld(filling: LoopbackServer(identity: 1))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Faults on demand")
 struct FaultTests {
-  /// Proves SC-155.
+  /// Proves S5, SC-155.
   @Test("The next requests in a scope fail with a code, and nothing is changed")
   func failing() async throws {
     let world = World()
@@ -36,7 +36,7 @@ struct FaultTests {
     world.close()
   }
 
-  /// Proves SC-155.
+  /// Proves S5, SC-155.
   @Test("A lost answer: the server changed, the client sees a failure, a repeat is answered")
   func lostAnswers() async throws {
     for code in [CloudError.Code.networkFailure, .serverResponseLost] {
@@ -54,7 +54,7 @@ struct FaultTests {
     }
   }
 
-  /// Proves SC-155.
+  /// Proves S5, SC-155.
   @Test("A delay takes the time of the injected clock, and no longer")
   func delays() async throws {
     let world = World()
@@ -80,7 +80,7 @@ struct FaultTests {
     world.close()
   }
 
-  /// Proves SC-155.
+  /// Proves S5, SC-155.
   @Test("Requests are held before and after the commit, and go on in order")
   func holding() async throws {
     let world = World()

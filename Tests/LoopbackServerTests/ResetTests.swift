@@ -7,6 +7,7 @@ import Testing
 
 @Suite("Emptying a server")
 struct ResetTests {
+  /// Proves S9.
   @Test("A reset leaves nothing but the devices, and nothing given out before is taken for new")
   func reset() async throws {
     let file = try TemporaryFile()

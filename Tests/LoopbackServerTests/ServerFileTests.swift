@@ -110,6 +110,7 @@ func makeGoodFile(_ file: TemporaryFile) throws {
 
 @Suite("The server's file")
 struct ServerFileTests {
+  /// Proves I19.
   @Test(
     "A file that cannot be used is refused with a clear error and left as it is",
     arguments: BadFile.all)
@@ -132,18 +133,21 @@ struct ServerFileTests {
       file.contents.filter { !$0.key.hasSuffix("-shm") } == before, "the folder is as it was")
   }
 
-  @Test("A file of layout 1 is opened, its records are found by type, and it is of the newest then")
-  func migration() throws {
+  @Test(
+    "An older file is opened, its records are found by type, and it is of the newest layout then",
+    arguments: [1, 2])
+  func migration(from layout: Int) throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     let connection = try Connection(path: file.path)
     try connection.execute(ServerFile.layout)
+    if layout == 2 { try connection.execute(ServerFile.layoutOfQueriesAndFiles) }
     try connection.run(
       "INSERT INTO settings (name, body) VALUES ('identity', ?)",
       [.blob(Sealed.close { $0.write(fixed: UInt64(42)) })])
     try connection.execute(
       """
-      PRAGMA application_id = \(ServerFile.applicationID); PRAGMA user_version = 1;
+      PRAGMA application_id = \(ServerFile.applicationID); PRAGMA user_version = \(layout);
       INSERT INTO databases (id, container, environment, scope, owner)
         VALUES (1, 'c', 'development', 2, '_alice');
       INSERT INTO zones (id, database, owner, name) VALUES (1, 1, '__defaultOwner__', 'A');
@@ -156,6 +160,7 @@ struct ServerFileTests {
           .integer(old.record == nil ? 0 : 1), .blob(RecordBody.close(old)),
         ])
     }
+    if layout == 2 { try connection.execute("UPDATE records SET type = 'T'") }
     try connection.close()
     for _ in 1...2 {
       let storage = try SQLiteStorage(path: file.path, identity: 1)
@@ -196,6 +201,7 @@ struct ServerFileTests {
     try holder.close()
   }
 
+  /// Proves I20.
   @Test("No changed byte is ever read as something else", arguments: 0..<8)
   func damage(_ part: Int) throws {
     let file = try TemporaryFile()

@@ -8,6 +8,7 @@ import Testing
 
 @Suite("Storages")
 struct StorageTests {
+  /// Proves S3.
   @Test("Memory and file keep the same promises", arguments: StorageCheck.all)
   func check(_ check: StorageCheck) throws {
     let identity: UInt64 = 1 << 63 + 9
@@ -24,6 +25,7 @@ struct StorageTests {
     #expect(file.contents.count == 1)
   }
 
+  /// Proves S3.
   @Test("Any changes leave the same rows in memory and in a file", arguments: 1...20)
   func sameRows(_ seed: UInt64) throws {
     var random = Lehmer(seed: seed)

@@ -9,6 +9,7 @@ struct NotebookTests {
   /// Each test has a notebook of its own, since the server may outlive it.
   private let name = "Notebook-\(UUID().uuidString)"
 
+  /// Proves E7.
   @Test("What is written on one device is on the other after both synced")
   func twoDevices() async throws {
     let (phone, desk) = (Notebook(name: name), Notebook(name: name))

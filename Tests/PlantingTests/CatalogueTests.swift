@@ -7,6 +7,7 @@ struct CatalogueTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
+  /// Proves PB-4.
   @Test("Every fault still fits the code: its place is there once and is no other fault's")
   func fits() throws {
     let planter = Planter(Catalogue.all)
@@ -16,6 +17,7 @@ struct CatalogueTests {
     }
   }
 
+  /// Proves PB-4.
   @Test("There are more faults than have to be found, each with a name, a story and a finder")
   func isComplete() {
     let faults = Catalogue.all

@@ -3,6 +3,7 @@ import Testing
 
 @Suite("Shrinking failing worlds")
 struct ShrinkingTests {
+  /// Proves PB-9.
   @Test("A world with a planted bug becomes a small one that breaks the same promise")
   func planted() throws {
     let seeds = UInt64(1)...40
@@ -16,11 +17,13 @@ struct ShrinkingTests {
     #expect(!world.trace.isEmpty)
   }
 
+  /// Proves PB-9.
   @Test("A healthy world can't be shrunk")
   func healthy() {
     #expect(Simulation.shrink(seed: 1) == nil)
   }
 
+  /// Proves I24.
   @Test("What is recorded plays the same, and what is missing is the benign choice")
   func tape() throws {
     var recorder = SeededRandom(recording: 7)
@@ -28,9 +31,10 @@ struct ShrinkingTests {
     var drawn: [Int] = []
     for step in 0..<4 {
       if step > 0 { recorder.beginStep(isHealing: step == 3) }
-      drawn.append(recorder.below(1_000))
-      #expect(drawn[step] == plain.below(1_000))
-      #expect(recorder.chance(0.9) == plain.chance(0.9))
+      let (first, second) = (recorder.below(1_000), recorder.chance(0.9))
+      let (other, another) = (plain.below(1_000), plain.chance(0.9))
+      #expect(first == other && second == another, "step \(step)")
+      drawn.append(first)
     }
     var tape = try #require(recorder.tape)
     #expect(tape.opening.count == 2 && tape.steps.map(\.count) == [2, 2])
@@ -40,14 +44,16 @@ struct ShrinkingTests {
     tape.steps.removeFirst()
     tape.steps[0][1] = nil
     var player = SeededRandom(playing: tape)
-    #expect(player.below(1_000) == drawn[0])
+    let first = player.below(1_000)
     player.beginStep(isHealing: false)
-    #expect(player.below(1_000) == drawn[2])
-    #expect(!player.chance(0.999))
-    #expect(player.below(1_000) == 0, "behind the end of its step")
+    let second = player.below(1_000)
+    let benign = player.chance(0.999)
+    let behindStep = player.below(1_000)
     player.beginStep(isHealing: false)
-    #expect(player.pick(["benign", "fault"]) == "benign", "behind the last step")
+    let behindSteps = player.pick(["benign", "fault"])
     player.beginStep(isHealing: true)
-    #expect(player.below(1_000) == drawn[3])
+    let last = player.below(1_000)
+    #expect([first, second, last] == [drawn[0], drawn[2], drawn[3]])
+    #expect(!benign && behindStep == 0 && behindSteps == "benign")
   }
 }

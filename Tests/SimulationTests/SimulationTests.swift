@@ -3,7 +3,8 @@ import Testing
 
 @Suite("Simulated worlds")
 struct SimulationTests {
-  /// Proves CE-12, CE-81, SC-147.
+  /// Proves CE-12, CE-81, E2, FB-8, I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, I13, I14,
+  /// I16, I17, I24, SC-147.
   @Test("Healthy worlds keep every promise, and run the same twice")
   func healthy() {
     for seed in UInt64(1)...40 {
@@ -13,6 +14,7 @@ struct SimulationTests {
     }
   }
 
+  /// Proves PB-1.
   @Test("Each planted bug is found", arguments: PlantedBug.allCases)
   func plantedBug(_ bug: PlantedBug) {
     let seeds = UInt64(1)...200

@@ -141,6 +141,7 @@ struct AnnotationChaosTests {
     }
   }
 
+  /// Proves I1.
   @Test(
     "R: two accounts, three devices each, offline edits, faults and crashes: all end alike",
     arguments: Array(1...10) + [36, 54, 182])

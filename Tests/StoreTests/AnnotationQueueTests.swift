@@ -188,6 +188,7 @@ struct AnnotationQueueTests {
     #expect([tree, unsent].allSatisfy { pair.phone.store.annotation($0)?.syncStatus == .synced })
   }
 
+  /// Proves I21.
   @Test("R: the zone removed, purged or without its keys: obeyed, or made again with everything")
   func zoneLoss() async throws {
     let container = AnnotationDevice.containerName

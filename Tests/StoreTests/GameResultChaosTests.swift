@@ -27,6 +27,8 @@ struct GameResultChaosTests {
 
   /// Random additions, deletions, faults, restarts and losses of power on three devices; then all
   /// faults stop and everybody must hold the same results, none lost and none come back.
+  ///
+  /// Proves I1.
   @Test("G: three devices end with the same results, whatever happens on the way", arguments: seeds)
   func convergence(_ seed: Int) async throws {
     var random = Random(state: UInt64(seed))

@@ -122,7 +122,7 @@ struct GameResultDelegateTests {
     var isFull = false
   }
 
-  /// Proves SC-164.
+  /// Proves I15, SC-164.
   @Test("G: every error code has its outcome for a save", arguments: CKError.Code.allCases)
   func saves(_ code: CKError.Code) async throws {
     let scene = try Scene(1_963...1_963)

@@ -212,6 +212,7 @@ struct GameResultRowTests {
     await phone.store.stop()
   }
 
+  /// Proves I13.
   @Test("G: no byte of the old account is left in memory, files or log", arguments: [true, false])
   func nothingLeft(_ isSwitch: Bool) async throws {
     // Made at run time, so that no literal of the program is found instead.

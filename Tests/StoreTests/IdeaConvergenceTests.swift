@@ -19,6 +19,8 @@ struct IdeaConvergenceTests {
 
   /// Random edits with clocks that differ and go back, offline, with lost answers and lost pushes,
   /// faults, restarts and a switch of account.
+  ///
+  /// Proves I1.
   @Test(
     "I: two accounts on three devices each end the same to the byte", arguments: Array(1...24))
   func convergence(_ seed: Int) async throws {

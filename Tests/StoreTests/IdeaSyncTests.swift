@@ -89,7 +89,7 @@ struct IdeaSyncTests {
     ) async -> CKSyncEngine.RecordZoneChangeBatch? { nil }
   }
 
-  /// Proves CE-100.
+  /// Proves CE-100, E8.
   @Test("I: an engine sends to the default zone and hears nothing of it, so queries do")
   func engine() async throws {
     let phone = try IdeaDevice(server, "phone")

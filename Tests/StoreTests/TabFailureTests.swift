@@ -26,7 +26,7 @@ struct TabFailureTests {
 
   private static let codes = (1...37).compactMap(CKError.Code.init(rawValue:))
 
-  /// Proves SC-164.
+  /// Proves I15, SC-164.
   @Test("A failed save, by each of the 37 codes")
   func saves() async throws {
     #expect(Self.codes.count == 37)
@@ -66,6 +66,7 @@ struct TabFailureTests {
     }
   }
 
+  /// Proves FB-8.
   @Test("A change too large for any request is told after a few tries; an edit tries again")
   func tooLarge() async throws {
     let bench = try TabBench.signedIn()
@@ -85,6 +86,7 @@ struct TabFailureTests {
     #expect(bench.sync.activity.problems.isEmpty)
   }
 
+  /// Proves FB-5.
   @Test(
     "T: C: without space a change is kept, and sent when a deletion made room or at a new start")
   func quota() async throws {
@@ -104,7 +106,7 @@ struct TabFailureTests {
     #expect(bench.sync.activity.problems.isEmpty)
   }
 
-  /// Proves CE-74, SC-23, SC-24.
+  /// Proves CE-74, FB-4, SC-23, SC-24.
   @Test("editConflictAndNewRecord, editConflictAndDeleteRecord: innocent siblings go again")
   func atomicBatch() async throws {
     let bench = try TabBench.signedIn()

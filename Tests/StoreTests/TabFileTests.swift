@@ -7,6 +7,7 @@ import Testing
 
 @Suite("Row T: the files of the stores")
 struct TabFileTests {
+  /// Proves I20.
   @Test("T: every damaged byte and every missing end of a file is noticed, and the file is kept")
   func damage() throws {
     let folder = try TemporaryFolder()
@@ -32,6 +33,7 @@ struct TabFileTests {
     #expect(throws: FileError.self) { try TabStore(directory: folder.url) }
   }
 
+  /// Proves TH-17.
   @Test("The same tabs give the same bytes, and a file is the user's alone")
   func sameBytes() throws {
     let folders = try [TemporaryFolder(), TemporaryFolder()]
@@ -90,6 +92,7 @@ struct TabFileTests {
     #expect(try TabStore(directory: bench.folder.url).tab(testID(1))?.content == "remote")
   }
 
+  /// Proves FB-7.
   @Test("A damaged engine state is refused with a clear error and left as it is")
   func damagedState() throws {
     let bench = try TabBench()

@@ -115,6 +115,7 @@ struct TabRecoveryTests {
     #expect(AtomicFile(url).copies.count == 3)
   }
 
+  /// Proves I19.
   @Test("T: C: a crash at any step of a recovery only repeats it")
   func crashes() async throws {
     let server = LoopbackServer()

@@ -91,7 +91,7 @@ struct TabRowTests {
     #expect(!third.sync.isRunning)
   }
 
-  /// Proves CE-75.
+  /// Proves CE-75, FB-5.
   @Test("T: C: quota is never retried: no round of the engine sends again what found no space")
   func quota() async throws {
     let server = LoopbackServer()
@@ -117,6 +117,7 @@ struct TabRowTests {
     #expect(device.sync.activity.problems.isEmpty)
   }
 
+  /// Proves I13.
   @Test("T: C: no byte of the old account is left in memory, files or log")
   func nothingLeft() async throws {
     for isSwitch in [true, false] {

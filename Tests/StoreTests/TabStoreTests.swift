@@ -59,6 +59,7 @@ struct TabStoreTests {
     #expect(edited?.lastModified == testDate(100.001))
   }
 
+  /// Proves FB-6.
   @Test("T: tabs and what is unsent survive a restart; the engine gets it again")
   func restart() async throws {
     let bench = try TabBench.signedIn()

@@ -137,7 +137,7 @@ struct TabSyncTests {
     try await expectConverged(server, [third, desk])
   }
 
-  /// Proves CE-51, SC-30.
+  /// Proves CE-51, FB-11, I4, SC-30.
   @Test("editBetweenBatchAndSentRecordZoneChanges, with the request held on its way")
   func editDuringSend() async throws {
     let (server, phone, desk) = try pair()
@@ -158,6 +158,7 @@ struct TabSyncTests {
     try await expectConverged(server, [phone, desk])
   }
 
+  /// Proves FB-10.
   @Test("T: C: another account on the device finds nothing, and the first one its own again")
   func accounts() async throws {
     let (server, phone, desk) = try pair()
@@ -198,7 +199,7 @@ struct TabSyncTests {
     }
   }
 
-  /// Proves CE-101.
+  /// Proves CE-101, I21.
   @Test("Zones deleted and purged empty every device; reset keys refill the cloud")
   func zones() async throws {
     let zone = CKRecordZone.ID(zoneName: "ItsypadData", ownerName: CKCurrentUserDefaultName)
@@ -277,7 +278,7 @@ struct TabSyncTests {
     withExtendedLifetime((phone, desk)) {}
   }
 
-  /// Proves SC-57.
+  /// Proves FB-11, SC-57.
   @Test("T: C: sync turned off and on again: nothing doubles, what was closed meanwhile goes")
   func offAndOn() async throws {
     let (server, phone, desk) = try pair()

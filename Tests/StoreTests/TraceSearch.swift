@@ -60,6 +60,7 @@ struct TraceSearch {
 
 @Suite("The search for traces")
 struct TraceSearchTests {
+  /// Proves PB-6.
   @Test("The search finds a text in every form, so that finding nothing means something")
   func forms() throws {
     let secret = "zebra-41"

@@ -22,7 +22,7 @@ struct FetchStoryTests {
           deleted: [], token: .at(token), moreComing: more)))
   }
 
-  /// Proves CE-13, CE-35, CE-36, CE-37, CE-104.
+  /// Proves CE-13, CE-35, CE-36, CE-37, CE-104, E2.
   @Test("fetchChanges: zones, then each zone's pages between will and did")
   func order() {
     var story = Story.signedIn()
@@ -42,7 +42,7 @@ struct FetchStoryTests {
     #expect(story.machine.state.changedZones.isEmpty)
   }
 
-  /// Proves CE-84.
+  /// Proves CE-84, I10.
   @Test("A token moves only after the app returned from the page")
   func tokenAfterDelivery() {
     var story = Story.signedIn()
@@ -130,7 +130,7 @@ struct FetchStoryTests {
     #expect(story.pending.isEmpty)
   }
 
-  /// Proves CE-90, CE-96.
+  /// Proves CE-90, CE-96, E2, I13, I14.
   @Test(
     "A switch with a request in flight: did-events come, late answers are ignored, all is clear")
   func switchInFlight() {
@@ -171,7 +171,7 @@ struct FetchStoryTests {
     #expect(story.told().last == "failed notAuthenticated")
   }
 
-  /// Proves CE-16, CE-21.
+  /// Proves CE-16, CE-21, I14, I17.
   @Test("Cancelled, signalled or stopped at each step: events stay paired, nobody waits for ever")
   func interruptions() {
     for step in 0..<14 {

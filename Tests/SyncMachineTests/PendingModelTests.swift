@@ -114,7 +114,7 @@ struct PendingModelTests {
     var unsettled: [PendingChange<RecordID>]
   }
 
-  /// Proves CE-15, CE-45, CE-46, CE-47.
+  /// Proves CE-15, CE-45, CE-46, CE-47, E4.
   @Test("PendingModel: any steps give what the plain rules give", arguments: 1...4)
   func model(seed: Int) throws {
     var numbers = Numbers(state: UInt64(seed))
@@ -171,7 +171,7 @@ struct PendingModelTests {
     #expect(try SyncState(decoding: state.encoded()).records == packed)
   }
 
-  /// Proves CE-32, CE-58.
+  /// Proves CE-32, CE-58, E4.
   @Test("The next changes in a scope are those that a filter of all finds first")
   func scopes() {
     var changes = PendingChanges<RecordID>()

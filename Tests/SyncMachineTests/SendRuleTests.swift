@@ -140,7 +140,7 @@ struct SendRuleTests {
     #expect(!story.machine.state.hasUntrackedChanges, "without that it clears")
   }
 
-  /// Proves CE-83, SC-147.
+  /// Proves CE-83, I16, SC-147.
   @Test("Failures in a row double the wait up to five minutes, never less than half of it")
   func backOff() {
     let backoff = Backoff()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Stories of the send")
 struct SendStoryTests {
-  /// Proves CE-13, CE-19, CE-46, CE-49, CE-99, SC-46.
+  /// Proves CE-13, CE-19, CE-46, CE-49, CE-99, E2, SC-46.
   @Test("sendChanges: zones first, then batches, then didSend; then the call returns")
   func order() {
     var story = Story.signedIn()
@@ -22,7 +22,7 @@ struct SendStoryTests {
     #expect(story.pending.isEmpty && story.machine.stage == .idle)
   }
 
-  /// Proves CE-22, CE-50, CE-51, SC-30, SC-162.
+  /// Proves CE-22, CE-50, CE-51, I4, SC-30, SC-162.
   @Test("editBetweenBatchAndSentRecordZoneChanges: an edit in flight survives the success")
   func editInFlight() {
     var story = Story.signedIn()
@@ -59,7 +59,7 @@ struct SendStoryTests {
     .serverResponseLost,
   ]
 
-  /// Proves CE-21, CE-24, CE-25, CE-68, CE-69, CE-70, CE-71, CE-75, CE-76.
+  /// Proves CE-21, CE-24, CE-25, CE-68, CE-69, CE-70, CE-71, CE-75, CE-76, E2, FB-2, I3, I15.
   @Test("Every code, for a save and a deletion, of an item and of the whole request")
   func errorTable() {
     #expect(CloudError.Code.allCases.count == 37)
@@ -175,7 +175,7 @@ struct SendStoryTests {
           DatabaseChangesPage(modified: [], deleted: [], token: .at(1), moreComing: false))))
   }
 
-  /// Proves CE-81, CE-82.
+  /// Proves CE-81, CE-82, I16.
   @Test("After retry-after no request leaves early, and a manual call is told how long to wait")
   func retryAfter() {
     var story = Story.signedIn()
@@ -225,7 +225,7 @@ struct SendStoryTests {
     #expect(!story.machine.state.hasUntrackedChanges)
   }
 
-  /// Proves CE-33.
+  /// Proves CE-33, I23.
   @Test("Batches that touch nothing pending do not go on for ever")
   func fruitless() {
     var story = Story.signedIn()

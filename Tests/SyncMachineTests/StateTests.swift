@@ -21,7 +21,7 @@ struct StateTests {
     return state
   }
 
-  /// Proves CE-87, SC-162.
+  /// Proves CE-87, E3, SC-162.
   @Test("The same state gives the same bytes, and comes back from them")
   func roundTrip() throws {
     let bytes = StateTests.sample.encoded()
@@ -31,6 +31,7 @@ struct StateTests {
     #expect(StateTests.sample.encoded() == bytes)
   }
 
+  /// Proves E3, I20.
   @Test("Every flipped bit and every truncation is refused")
   func damage() {
     let bytes = StateTests.sample.encoded()
@@ -44,6 +45,7 @@ struct StateTests {
     }
   }
 
+  /// Proves E3.
   @Test("A newer format is refused as such")
   func future() {
     var bytes = StateTests.sample.encoded()
@@ -53,6 +55,7 @@ struct StateTests {
     }
   }
 
+  /// Proves I11.
   @Test("The journal of a machine leads to its state")
   func journal() throws {
     var configuration = SyncMachine.Configuration(session: "s", automaticallySync: false)
@@ -101,6 +104,7 @@ struct StateTests {
     #expect(printed == Stage.markdown, "stale: RECORD_DOCS=1 swift test --filter StateMachinePage")
   }
 
+  /// Proves E3.
   @Test("A state of format 1, written by the first version, opens for ever")
   func golden() throws {
     let bytes = [UInt8](Data(base64Encoded: StateTests.formatOne) ?? Data())

@@ -10,7 +10,7 @@ struct FileServerTests {
     try LoopbackServer(path: folder.path("cloud.db"), clock: tickingClock())
   }
 
-  /// Proves WS-96.
+  /// Proves I2, I18, S3, WS-96.
   @Test("What was acknowledged is there after the file is opened again")
   func durable() async throws {
     let folder = try TemporaryFolder()
@@ -49,7 +49,7 @@ struct FileServerTests {
     server.close()
   }
 
-  /// Proves SC-163.
+  /// Proves I18, SC-163.
   @Test("Two servers on one file see and push each other's changes and lose none")
   func twoServers() async throws {
     let folder = try TemporaryFolder()

@@ -87,7 +87,7 @@ struct ErrorTableTests {
     #expect(faults.isEmpty, "\(faults)")
   }
 
-  /// Proves WS-88, WS-90.
+  /// Proves I15, WS-88, WS-90.
   @Test("Every code has a name, and comes back as itself, or without the extra member as its like")
   func codes() throws {
     var faults: [String] = []

@@ -11,9 +11,9 @@ struct ExchangeTests {
       + ExchangeCase.subscriptions + ExchangeCase.people + ExchangeCase.refused
   }
 
-  /// Proves SC-113, WS-14, WS-18, WS-21, WS-22, WS-23, WS-24, WS-25, WS-26, WS-27, WS-29, WS-32.
-  /// Proves WS-33, WS-39, WS-42, WS-43, WS-46, WS-47, WS-48, WS-49, WS-50, WS-52, WS-54, WS-55.
-  /// Proves WS-56, WS-63, WS-66, WS-68, WS-75, WS-77, WS-78, WS-79.
+  /// Proves SC-113, WS-14, WS-18, WS-21, WS-22, WS-23, WS-24, WS-25, WS-26, WS-27, WS-29, WS-32,
+  /// WS-33, WS-39, WS-42, WS-43, WS-46, WS-47, WS-48, WS-49, WS-50, WS-52, WS-54, WS-55, WS-56,
+  /// WS-63, WS-66, WS-68, WS-75, WS-77, WS-78, WS-79.
   @Test("Every body of the table asks for what it should, or is refused by name")
   func table() {
     let cases = Self.cases
@@ -62,7 +62,7 @@ struct ExchangeTests {
     #expect(error?.code == .limitExceeded)
   }
 
-  /// Proves WS-94.
+  /// Proves I23, WS-94.
   @Test("10,000 damaged bodies: each is refused as one that makes no sense, or asks for something")
   func damage() throws {
     let whole = try Self.cases.compactMap { each -> (ExchangeCase, JSON)? in

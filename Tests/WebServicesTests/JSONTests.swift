@@ -11,7 +11,7 @@ struct JSONTests {
     String(decoding: bytes.prefix(60), as: UTF8.self) + " (\(bytes.prefix(24)))"
   }
 
-  /// Proves WS-93.
+  /// Proves TH-11, TH-16, WS-93.
   @Test("Every text of the table is taken as it should be, or refused")
   func table() {
     let cases = JSONCase.all
@@ -53,7 +53,7 @@ struct JSONTests {
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
 
-  /// Proves WS-94.
+  /// Proves I23, WS-94.
   @Test("20,000 damaged texts: what is still taken reads back as the same value")
   func mutations() {
     var random = SeededGenerator(seed: 1)

@@ -190,8 +190,8 @@ struct LiveAnswerTests {
     ]
   }
 
-  /// Proves WS-19, WS-20, WS-21, WS-38, WS-45, WS-57, WS-58, WS-60, WS-66, WS-75, WS-76, WS-78.
-  /// Proves WS-79, WS-80.
+  /// Proves WS-19, WS-20, WS-21, WS-38, WS-45, WS-57, WS-58, WS-60, WS-66, WS-75, WS-76, WS-78,
+  /// WS-79, WS-80, X6.
   @Test("What they say is understood")
   func table() throws {
     var faults: [String] = []

@@ -120,7 +120,7 @@ struct ServicePathTests {
     "*", "/database/1/c/development/private/records/query?x=1", ".", "..", "\u{0}",
   ]
 
-  /// Proves WS-1.
+  /// Proves TH-14, WS-1.
   @Test("Nothing else is a path")
   func refused() {
     let end = "/development/private/records/query"

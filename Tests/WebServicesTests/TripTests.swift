@@ -149,7 +149,7 @@ struct TripTests {
     #expect(faults.isEmpty, "\(faults)")
   }
 
-  /// Proves WS-94.
+  /// Proves I23, WS-94.
   @Test("Damaged answers: a reply, the failure they describe, or one of the server; never a trap")
   func damage() throws {
     var damage = JSONDamage(random: SeededGenerator(seed: 4))

@@ -81,6 +81,17 @@ public final class CKContainer: NSObject, Sendable {
         container: identifier, environment: environment, transport: transport))
   }
 
+  /// A container reached by `transport`, whose tasks `taskExecutor` runs.
+  package convenience init(
+    identifier: String, connection transport: any CloudTransport, taskExecutor: any TaskExecutor
+  ) {
+    var surroundings = CloudSyncEnvironment.inForce
+    surroundings.taskExecutor = taskExecutor
+    self.init(
+      connection: CloudConnection(
+        container: identifier, transport: transport, surroundings: surroundings))
+  }
+
   /// A container whose engines talk to what `interception` puts before their delegates.
   package convenience init(
     identifier: String, transport: any CloudTransport, interception: any DelegateInterception

@@ -22,6 +22,9 @@ package final class CloudConnection: Sendable {
   /// What stands between engines and their delegates; `nil` but in tests.
   package let interception: (any DelegateInterception)?
 
+  /// Who runs the tasks that are started for this container; `nil` for the system's threads.
+  package var taskExecutor: (any TaskExecutor)? { surroundings.taskExecutor }
+
   private let state = Mutex(State())
 
   /// Makes a connection; without a transport one is asked for at the first request.
@@ -56,9 +59,9 @@ package final class CloudConnection: Sendable {
       return (transport: transport, isNew: true)
     }
     guard kept.isNew else { return kept.transport }
-    let observation = transport.observeSignals { signal in
+    let observation = transport.observeSignals { [taskExecutor] signal in
       switch signal {
-      case .accountChanged: postAccountChange()
+      case .accountChanged: postAccountChange(on: taskExecutor)
       case .push: break
       }
     }

@@ -32,6 +32,10 @@ public struct CloudSyncEnvironment: Sendable {
   /// The environment in force.
   static var inForce: CloudSyncEnvironment { current ?? process }
 
+  /// Who runs the tasks that containers of this environment start: of their engines, operations and
+  /// completion handlers; `nil` for the system's threads.
+  public var taskExecutor: (any TaskExecutor)?
+
   private let find: @Sendable (String) throws -> any CloudTransport
 
   /// Shared by all copies, so that `CKContainer.default()` is one object in each environment.

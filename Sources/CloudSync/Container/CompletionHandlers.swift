@@ -28,7 +28,11 @@ final class CallbackQueue: Sendable {
 func beginWork(
   urgency: QualityOfService, _ work: @escaping @Sendable () async -> Void
 ) -> Task<Void, Never> {
-  Task.detached(priority: TaskPriority(urgency)) { await work() }
+  Task.detached(
+    executorPreference: CloudSyncEnvironment.inForce.taskExecutor, priority: TaskPriority(urgency)
+  ) {
+    await work()
+  }
 }
 
 /// Runs `body` in a task and tells a completion handler of the older kind how it went.
@@ -53,7 +57,9 @@ func answer<Value: Sendable>(
   _ body: @escaping @Sendable () async throws -> Value
 ) {
   let callbacks = CallbackQueue()
-  Task.detached(priority: TaskPriority(urgency)) {
+  Task.detached(
+    executorPreference: CloudSyncEnvironment.inForce.taskExecutor, priority: TaskPriority(urgency)
+  ) {
     let result: Result<Value, any Error>
     do {
       result = .success(try await body())
@@ -65,8 +71,8 @@ func answer<Value: Sendable>(
 }
 
 /// Posts `.CKAccountChanged`, away from the thread of the transport that told.
-func postAccountChange() {
-  Task.detached(priority: .userInitiated) {
+func postAccountChange(on taskExecutor: (any TaskExecutor)?) {
+  Task.detached(executorPreference: taskExecutor, priority: .userInitiated) {
     NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
   }
 }

@@ -27,6 +27,12 @@ extension CKSyncEngine {
     /// Not in CloudKit.
     public var clock: any Clock<Duration>
 
+    /// Who runs the engine's tasks, and the delegate with them; `nil` for whom the container's
+    /// `CloudSyncEnvironment` names, or else the system's threads.
+    ///
+    /// Not in CloudKit.
+    public var taskExecutor: (any TaskExecutor)?
+
     /// Who takes down what the engine does and decides; `nil` for nobody.
     ///
     /// Not in CloudKit.
@@ -44,6 +50,7 @@ extension CKSyncEngine {
       subscriptionID = nil
       stateStore = nil
       tracer = nil
+      taskExecutor = nil
       clock = ContinuousClock()
     }
   }

@@ -1,6 +1,6 @@
 public import Foundation
 import Records
-import SyncMachine
+package import SyncMachine
 
 extension CKSyncEngine.State {
   /// Everything an engine must remember between two runs, for the app to keep.
@@ -10,9 +10,11 @@ extension CKSyncEngine.State {
   /// for ever. `readableJSON` shows what is in it. Taking a snapshot costs nothing; the work is
   /// done when it is encoded.
   public struct Serialization: Codable, Sendable {
-    let value: SyncState
+    /// The state itself.
+    package let value: SyncState
 
-    init(_ value: SyncState) { self.value = value }
+    /// Takes a state as it is.
+    package init(_ value: SyncState) { self.value = value }
 
     private enum CodingKeys: String, CodingKey { case data }
 

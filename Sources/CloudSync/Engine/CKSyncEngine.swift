@@ -41,14 +41,16 @@ public final class CKSyncEngine: Sendable {
   public init(_ configuration: CKSyncEngine.Configuration) {
     database = configuration.database
     let parts = EngineParts(configuration)
+    let clock = EngineClock(configuration.clock)
     var settings = SyncMachine.Configuration(
-      session: UUID().uuidString, automaticallySync: configuration.automaticallySync)
+      session: clock.session(), automaticallySync: configuration.automaticallySync)
     settings.subscription = configuration.subscriptionID.map { SubscriptionID($0) }
     settings.keepsJournal = parts.journal != nil
     driver = EngineDriver(
       machine: SyncMachine(configuration: settings, state: parts.state), journal: parts.journal,
       database: configuration.database, transport: parts.transport,
-      delegate: configuration.interceptedDelegate, clock: EngineClock(configuration.clock),
+      delegate: configuration.interceptedDelegate, clock: clock,
+      taskExecutor: configuration.taskExecutor ?? database.connection.taskExecutor,
       tracer: configuration.tracer)
     state = CKSyncEngine.State(driver: driver)
     openingError = parts.error

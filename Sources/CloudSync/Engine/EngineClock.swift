@@ -1,3 +1,4 @@
+import Foundation
 import SyncMachine
 
 /// A clock that also decides what the engine would leave to chance, so that a simulation can
@@ -5,6 +6,9 @@ import SyncMachine
 package protocol ClockWithChance: Clock<Duration> {
   /// A number from 0 up to 1, which takes the place of a random one.
   func nextFraction() -> Double
+
+  /// A name that was never given before, which takes the place of a random one.
+  func nextName() -> String
 }
 
 /// Any clock, read as the time since the engine began; the machine knows no other time.
@@ -18,6 +22,9 @@ struct EngineClock: Sendable {
   /// A number from 0 up to 1 for a wait to be spread by.
   let jitter: @Sendable () -> Double
 
+  /// A name that no other run has.
+  let session: @Sendable () -> String
+
   /// Begins at what `clock` says now.
   init(_ clock: any Clock<Duration>) {
     self = EngineClock.opened(clock)
@@ -26,11 +33,12 @@ struct EngineClock: Sendable {
   private init(
     now: @escaping @Sendable () -> Moment,
     sleep: @escaping @Sendable (_ until: Moment) async throws -> Void,
-    jitter: @escaping @Sendable () -> Double
+    jitter: @escaping @Sendable () -> Double, session: @escaping @Sendable () -> String
   ) {
     self.now = now
     self.sleep = sleep
     self.jitter = jitter
+    self.session = session
   }
 
   private static func opened<Source: Clock>(_ clock: Source) -> EngineClock
@@ -40,6 +48,7 @@ struct EngineClock: Sendable {
     return EngineClock(
       now: { Moment(origin.duration(to: clock.now)) },
       sleep: { try await clock.sleep(until: origin.advanced(by: $0.sinceStart), tolerance: nil) },
-      jitter: { chance?.nextFraction() ?? .random(in: 0..<1) })
+      jitter: { chance?.nextFraction() ?? .random(in: 0..<1) },
+      session: { chance?.nextName() ?? UUID().uuidString })
   }
 }

@@ -38,6 +38,8 @@ final class EngineDriver: Sendable {
   let database: CKDatabase
   let transport: any CloudTransport
   let clock: EngineClock
+  /// Who runs the driver's tasks; `nil` for the system's threads.
+  let taskExecutor: (any TaskExecutor)?
   /// Who takes down what happens, if anybody.
   let tracer: (any SyncTracer)?
   let statusObservers = Mutex(StatusObservers())
@@ -55,7 +57,7 @@ final class EngineDriver: Sendable {
   init(
     machine: SyncMachine, journal: StateJournal?, database: CKDatabase,
     transport: any CloudTransport, delegate: any CKSyncEngineDelegate, clock: EngineClock,
-    tracer: (any SyncTracer)?
+    taskExecutor: (any TaskExecutor)?, tracer: (any SyncTracer)?
   ) {
     var machine = machine
     machine.keepsTransitions = tracer != nil
@@ -65,6 +67,7 @@ final class EngineDriver: Sendable {
     self.transport = transport
     self.delegate = WeakDelegate(value: delegate)
     self.clock = clock
+    self.taskExecutor = taskExecutor
   }
 
   // MARK: Lock, move, unlock
@@ -126,7 +129,7 @@ final class EngineDriver: Sendable {
   @discardableResult
   private func spawn(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     // Detached: a task-local of whoever called must not leak into the engine's own work.
-    Task.detached { await body() }
+    Task.detached(executorPreference: taskExecutor) { await body() }
   }
 
   private func heard(_ signal: CloudSignal) {

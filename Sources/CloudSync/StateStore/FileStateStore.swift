@@ -50,9 +50,11 @@ public final class FileStateStore: StateStore {
       contents.log = nil
       guard let bytes = try LogFile.read(url.path, on: disk), !bytes.isEmpty else { return nil }
       let parsed = try LogFormat.parse(bytes, path: url.path)
-      let log = try LogFile(opening: url.path, on: disk)
-      if parsed.length < bytes.count { try log.cut(to: parsed.length) }
-      contents.log = log
+      // What a failed write left may be shown by the system and yet not be on the disk.
+      contents.log =
+        contents.failure == nil
+        ? try LogFile(opening: url.path, cutTo: parsed.length, on: disk)
+        : try LogFile(replacing: url.path, with: Array(bytes[..<parsed.length]), on: disk)
       contents.failure = nil
       return parsed.contents
     }

@@ -4,11 +4,21 @@ import Disk
 struct LogFile: Sendable {
   private let file: any DiskFile
   private let path: String
+  /// How many bytes are known to be on the disk.
+  private var length: Int
 
-  /// Opens a file that exists, at its end.
-  init(opening path: String, on disk: any Disk) throws(FileStateStoreError) {
+  /// Opens a file that exists, cuts it after `length` bytes, which were just read from it, and
+  /// waits until these and the file's name are on the disk: whoever wrote them may have been
+  /// killed before it did.
+  init(opening path: String, cutTo length: Int, on disk: any Disk) throws(FileStateStoreError) {
     self.path = path
+    self.length = length
     file = try doing("open", path) { () throws(DiskError) in try disk.open(path, .append) }
+    try doing("mend", path) { () throws(DiskError) in
+      if try file.size() > length { try file.truncate(to: length) }
+    }
+    try synchronize()
+    try LogFile.synchronizeFolder(of: path, disk)
   }
 
   /// Puts a file with these bytes in the place of whatever is at `path`, in one step.
@@ -17,27 +27,35 @@ struct LogFile: Sendable {
   ) throws(FileStateStoreError) {
     let temporary = path + ".new"
     self.path = path
+    length = 0
     file = try doing("open", path) { () throws(DiskError) in try disk.open(temporary, .replace) }
-    try append(bytes)
-    try doing("replace", path) { () throws(DiskError) in
-      try disk.rename(temporary, to: path)
+    do throws(FileStateStoreError) {
+      try append(bytes)
+      try doing("replace", path) { () throws(DiskError) in
+        try disk.rename(temporary, to: path)
+      }
+    } catch {
+      // Half a file would only take the room that may be lacking.
+      try? disk.remove(temporary)
+      throw error
     }
     // The rename itself is only on the disk when the directory is.
-    try doing("sync the directory of", path) { () throws(DiskError) in
-      try disk.synchronizeFolder(of: path)
-    }
+    try LogFile.synchronizeFolder(of: path, disk)
   }
 
   /// Adds bytes at the end and waits until they are on the disk.
-  func append(_ bytes: [UInt8]) throws(FileStateStoreError) {
-    try doing("write", path) { () throws(DiskError) in try file.append(all: bytes) }
-    try synchronize()
-  }
-
-  /// Takes away what stands behind `length`.
-  func cut(to length: Int) throws(FileStateStoreError) {
-    try doing("mend", path) { () throws(DiskError) in try file.truncate(to: length) }
-    try synchronize()
+  ///
+  /// When that fails they are taken away again as far as the disk lets: a system may show bytes
+  /// that it could not write, and never try again.
+  mutating func append(_ bytes: [UInt8]) throws(FileStateStoreError) {
+    do throws(FileStateStoreError) {
+      try doing("write", path) { () throws(DiskError) in try file.append(all: bytes) }
+      try synchronize()
+      length += bytes.count
+    } catch {
+      try? file.truncate(to: length)
+      throw error
+    }
   }
 
   /// All bytes of the file; `nil` when it does not exist.
@@ -55,6 +73,14 @@ struct LogFile: Sendable {
         bytes += chunk
         if chunk.count < 1 << 18 { return bytes }
       }
+    }
+  }
+
+  private static func synchronizeFolder(
+    of path: String, _ disk: any Disk
+  ) throws(FileStateStoreError) {
+    try doing("sync the directory of", path) { () throws(DiskError) in
+      try disk.synchronizeFolder(of: path)
     }
   }
 

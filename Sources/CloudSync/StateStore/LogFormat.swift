@@ -13,6 +13,8 @@ enum LogFormat {
   static let version: UInt8 = 1
   private static let magic: [UInt8] = Array("CSLOG".utf8)
   private static let recordHead = 13
+  /// What a disk writes in one step, at least.
+  private static let sector = 512
 
   static var header: [UInt8] { magic + [version] }
 
@@ -89,15 +91,15 @@ enum LogFormat {
       let kind = Kind(rawValue: try reader.byte())
       let head = Checksum.of(rest.prefix(5))
       guard try reader.fixed32() == head, let kind else {
-        // Space the disk gave but never filled: an append that was cut off.
-        if rest.allSatisfy({ $0 == 0 }) { return nil }
+        let isCutOff = lacksSector(rest, within: recordHead) && !holdsRecord(rest.dropFirst())
+        if isCutOff { return nil }
         throw reader.fault("the record's head is damaged")
       }
       let sum = try reader.fixed32()
       guard let count = Int(exactly: length), count <= reader.remaining else { return nil }
       let content = try reader.raw(count)
       guard Checksum.of(content) == sum else {
-        if reader.isAtEnd { return nil }
+        if reader.isAtEnd, lacksSector(rest, within: rest.count) { return nil }
         throw reader.fault("the record's content is damaged")
       }
       switch kind {
@@ -108,5 +110,39 @@ enum LogFormat {
     } catch {
       throw damaged
     }
+  }
+
+  /// Whether a crash may have left the first `count` of these bytes of a file's end as they are.
+  ///
+  /// A disk writes whole sectors, in any order; one that it did not get to reads as zeros. Any
+  /// other difference from what was written is damage.
+  private static func lacksSector(_ bytes: ArraySlice<UInt8>, within count: Int) -> Bool {
+    let limit = min(bytes.endIndex, bytes.startIndex + count)
+    var start = bytes.startIndex
+    while start < limit {
+      let end = min(bytes.endIndex, (start / sector + 1) * sector)
+      if bytes[start..<end].allSatisfy({ $0 == 0 }) { return true }
+      start = end
+    }
+    return false
+  }
+
+  /// Whether a whole record starts anywhere in these bytes: an append is on the disk before the
+  /// next one begins, so behind one that was cut off there is none.
+  private static func holdsRecord(_ bytes: ArraySlice<UInt8>) -> Bool {
+    var rest = bytes
+    while rest.count >= recordHead {
+      var reader = ByteReader(rest)
+      if let length = try? reader.fixed32(), let kind = try? reader.byte(),
+        Kind(rawValue: kind) != nil, let head = try? reader.fixed32(),
+        head == Checksum.of(rest.prefix(5)), let sum = try? reader.fixed32(),
+        let count = Int(exactly: length), let content = try? reader.raw(count),
+        Checksum.of(content) == sum
+      {
+        return true
+      }
+      rest = rest.dropFirst()
+    }
+    return false
   }
 }

@@ -27,11 +27,15 @@ final class PushListener: Sendable {
 
   private let session: WebServicesSession
   private let clock: any Clock<Duration>
+  private let taskExecutor: (any TaskExecutor)?
   private let state = Mutex(State())
 
-  init(_ session: WebServicesSession, clock: any Clock<Duration>) {
+  init(
+    _ session: WebServicesSession, clock: any Clock<Duration>, taskExecutor: (any TaskExecutor)?
+  ) {
     self.session = session
     self.clock = clock
+    self.taskExecutor = taskExecutor
   }
 
   func add(_ listener: @escaping @Sendable (CloudSignal) -> Void) -> any SignalObservation {
@@ -94,7 +98,9 @@ final class PushListener: Sendable {
         return Array(state.lines.values)
       }
       for place in state.places where state.lines[place] == nil {
-        state.lines[place] = Task { await keepLine(place) }
+        state.lines[place] = Task(executorPreference: taskExecutor) {
+          await self.keepLine(place)
+        }
       }
       return []
     }

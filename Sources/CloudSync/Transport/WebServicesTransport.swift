@@ -32,14 +32,15 @@ public final class WebServicesTransport: CloudTransport {
   ///   - webAuthToken: What stands for the account; `nil` for nobody, who may read what is public.
   ///   - device: This device's name, which a loopback server shows; another name for each device.
   ///   - clock: The clock by which a broken line for pushes is tried again.
+  ///   - taskExecutor: Who runs the tasks that wait for pushes; `nil` for the system's threads.
   public convenience init(
     url: URL? = nil, apiToken: String, webAuthToken: String? = nil, device: String? = nil,
-    clock: any Clock<Duration> = ContinuousClock()
+    clock: any Clock<Duration> = ContinuousClock(), taskExecutor: (any TaskExecutor)? = nil
   ) {
     self.init(
       WebServicesSession.Settings(
         url: url, apiToken: apiToken, device: device, understandsExtras: nil),
-      webAuthToken: webAuthToken, signIn: nil, clock: clock)
+      webAuthToken: webAuthToken, signIn: nil, clock: clock, taskExecutor: taskExecutor)
   }
 
   /// A way to a loopback server that signs in whoever shows its control token.
@@ -64,10 +65,10 @@ public final class WebServicesTransport: CloudTransport {
   package init(
     _ settings: WebServicesSession.Settings, webAuthToken: String?,
     signIn: (@Sendable () async throws(CloudError) -> String)?,
-    clock: any Clock<Duration> = ContinuousClock()
+    clock: any Clock<Duration> = ContinuousClock(), taskExecutor: (any TaskExecutor)? = nil
   ) {
     session = WebServicesSession(settings, webAuthToken: webAuthToken, signIn: signIn)
-    listener = PushListener(session, clock: clock)
+    listener = PushListener(session, clock: clock, taskExecutor: taskExecutor)
   }
 
   deinit {

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A promise that did not hold, and where.
 package struct Violation: Hashable, Sendable, CustomStringConvertible {
   /// The seed of the world.
@@ -11,6 +13,17 @@ package struct Violation: Hashable, Sendable, CustomStringConvertible {
   /// The command that shows it again.
   package var replay: String
 
+  /// Describes a promise that did not hold.
+  package init(
+    seed: UInt64, step: Int, invariant: String, message: String, replay: String
+  ) {
+    self.seed = seed
+    self.step = step
+    self.invariant = invariant
+    self.message = message
+    self.replay = replay
+  }
+
   /// One line for people.
   package var description: String {
     "seed \(seed), step \(step): \(invariant): \(message)\n  replay: \(replay)"
@@ -18,7 +31,9 @@ package struct Violation: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Where checkers report what they saw; the first report of a world is the one that counts.
-final class Findings {
+///
+/// May be used from any thread: the apps of a world report from their callbacks.
+final class Findings: Sendable {
   /// A report without the world's particulars.
   struct Finding {
     var step: Int
@@ -26,16 +41,32 @@ final class Findings {
     var message: String
   }
 
+  private struct Contents {
+    var step = 0
+    var found: [Finding] = []
+  }
+
+  private let contents = Mutex(Contents())
+
   /// The world's step, kept up to date by the world.
-  var step = 0
-  private(set) var found: [Finding] = []
+  var step: Int {
+    get { contents.withLock { $0.step } }
+    set { contents.withLock { $0.step = newValue } }
+  }
+
+  /// What was found so far.
+  var found: [Finding] { contents.withLock { $0.found } }
 
   /// Whether nothing was found so far.
-  var isEmpty: Bool { found.isEmpty }
+  var isEmpty: Bool { contents.withLock { $0.found.isEmpty } }
 
   /// Notes a violation; only the first few are kept.
   func report(_ invariant: String, _ message: @autoclosure () -> String) {
     guard found.count < 4 else { return }
-    found.append(Finding(step: step, invariant: invariant, message: message()))
+    let message = message()
+    contents.withLock { contents in
+      contents.found.append(
+        Finding(step: contents.step, invariant: invariant, message: message))
+    }
   }
 }

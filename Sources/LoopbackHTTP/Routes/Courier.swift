@@ -37,12 +37,14 @@ final class Courier: Sendable {
   private let clock: any Clock<Duration>
   private let wallClock: @Sendable () -> Timestamp
   private let wait: Duration
+  private let taskExecutor: (any TaskExecutor)?
 
   /// A courier that answers a waiting device after `wait` of `clock`, push or no push.
   init(
     clock: any Clock<Duration>, wallClock: @escaping @Sendable () -> Timestamp,
-    wait: Duration = .seconds(25), mostBoxes: Int = 2048
+    wait: Duration = .seconds(25), mostBoxes: Int = 2048, taskExecutor: (any TaskExecutor)? = nil
   ) {
+    self.taskExecutor = taskExecutor
     self.mostBoxes = mostBoxes
     self.clock = clock
     self.wallClock = wallClock
@@ -109,7 +111,7 @@ final class Courier: Sendable {
       state.hasEnded[state.readers] = false
       return state.readers
     }
-    let timer = Task { [clock, wait] in
+    let timer = Task(executorPreference: taskExecutor) { [clock, wait] in
       do { try await clock.sleep(for: wait) } catch { return }
       self.end(id, holder)
     }

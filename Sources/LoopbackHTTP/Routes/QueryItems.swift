@@ -2,11 +2,21 @@ import Foundation
 
 /// What follows the question mark of a request, by name.
 ///
-/// Read when it is asked for: a request has few items, and most are of no interest here.
+/// Taken apart once; values are read when they are asked for.
 struct QueryItems: Sendable {
-  private let query: String
+  private struct Item: Sendable {
+    var name: Substring.UTF8View
+    var value: Substring.UTF8View
+  }
 
-  init(_ query: String?) { self.query = query ?? "" }
+  private let items: [Item]
+
+  init(_ query: String?) {
+    items = (query ?? "").utf8.split(separator: UInt8(ascii: "&")).map { item in
+      let end = item.firstIndex(of: UInt8(ascii: "=")) ?? item.endIndex
+      return Item(name: item[..<end], value: item[end...].dropFirst())
+    }
+  }
 
   /// The value of the item called `name`; `nil` when it is not there, there twice, or can't be
   /// read.
@@ -24,10 +34,6 @@ struct QueryItems: Sendable {
   func count(_ name: String) -> Int { values(name).count }
 
   private func values(_ name: String) -> [Substring.UTF8View] {
-    query.utf8.split(separator: UInt8(ascii: "&")).compactMap { item in
-      guard item.starts(with: name.utf8) else { return nil }
-      let rest = item.dropFirst(name.utf8.count)
-      return rest.isEmpty || rest.first == UInt8(ascii: "=") ? rest.dropFirst() : nil
-    }
+    items.compactMap { $0.name.elementsEqual(name.utf8) ? $0.value : nil }
   }
 }

@@ -2,6 +2,7 @@ import CloudProtocol
 import Foundation
 import LoopbackServer
 import Records
+import Synchronization
 import WebServices
 
 /// The routes of CloudKit Web Services: `/database/…`, `/device/…`, and the tickets they hand out.
@@ -16,6 +17,14 @@ struct ServiceRoutes: Sendable {
   let tokens: AccessTokens
   let courier: Courier
   let baseURL: String
+  private let paths = KnownPaths()
+
+  init(server: LoopbackServer, tokens: AccessTokens, courier: Courier, baseURL: String) {
+    self.server = server
+    self.tokens = tokens
+    self.courier = courier
+    self.baseURL = baseURL
+  }
 
   /// A request that was let in.
   struct Visit: Sendable {
@@ -45,7 +54,7 @@ struct ServiceRoutes: Sendable {
       return .accept(bodyBytes: ticket.isUpload ? server.limits.assetBytes : 0)
     }
     guard head.path.hasPrefix("/database/") || head.path.hasPrefix("/device/") else { return nil }
-    guard let path = ServicePath(head.path) else {
+    guard let path = paths.path(head.path) else {
       return .refuse(.failure(404, "NOT_FOUND", "there is no such endpoint"))
     }
     let methods = path.endpoint.takesGet ? ["GET", "HEAD", "POST"] : ["POST"]
@@ -61,7 +70,7 @@ struct ServiceRoutes: Sendable {
     if let ticket = Ticket(path: request.head.path, seal: tokens.seal) {
       return await answer(ticket, request)
     }
-    guard let path = ServicePath(request.head.path) else {
+    guard let path = paths.path(request.head.path) else {
       return .failure(404, "NOT_FOUND", "there is no such endpoint")
     }
     let finding = finding(request.head, path)
@@ -217,6 +226,24 @@ struct ServiceRoutes: Sendable {
       }
     }
     return try exchange.text(outcomes)
+  }
+}
+
+/// Remembers what paths mean: there are few, and each request needs it twice.
+private final class KnownPaths: Sendable {
+  /// How many are remembered; then it begins anew.
+  private static let most = 256
+
+  private let paths = Mutex<[String: ServicePath]>([:])
+
+  func path(_ text: String) -> ServicePath? {
+    if let path = paths.withLock({ $0[text] }) { return path }
+    guard let path = ServicePath(text) else { return nil }
+    paths.withLock { paths in
+      if paths.count >= KnownPaths.most { paths = [:] }
+      paths[text] = path
+    }
+    return path
   }
 }
 

@@ -24,8 +24,8 @@ extension Catalogue {
       edits: [
         .init(
           "Sources/WebServices/Exchange/Exchange+Records.swift",
-          "isAtomic: try body.flag(\"atomic\") ?? true,",
-          "isAtomic: try body.flag(\"atomic\") ?? true && !PLANTED,")
+          "operations.request.isAtomic = try body.flag(\"atomic\") ?? true",
+          "operations.request.isAtomic = try (body.flag(\"atomic\") ?? true) && !PLANTED")
       ]),
     PlantedFault(
       "wait lost on the wire", "How long to wait after a failure does not arrive.", by: .machines,
@@ -50,6 +50,13 @@ extension Catalogue {
         .init(
           "Sources/WebServices/Notation/Notation+Records.swift",
           "type: type ?? plain ?? \"\")", "type: PLANTED ? \"\" : type ?? plain ?? \"\")")
+      ]),
+    PlantedFault(
+      "last page in the text", "A page read as text says that there are no more.", by: .machines,
+      edits: [
+        .init(
+          "Sources/WebServices/Text/RecordReader+Answers.swift",
+          "      moreComing: moreComing)", "      moreComing: moreComing && !PLANTED)")
       ]),
   ]
 }

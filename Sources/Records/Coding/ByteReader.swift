@@ -98,7 +98,11 @@ public struct ByteReader: Sendable {
       let next = try byte()
       if shift == 63, next > 1 { throw fault("a number is too large") }
       value |= UInt64(next & 0x7f) << shift
-      if next < 0x80 { return value }
+      if next < 0x80 {
+        // Every number has one form, so that nothing is read that would be written differently.
+        if next == 0, shift > 0 { throw fault("a number is longer than it needs to be") }
+        return value
+      }
       shift += 7
       if shift > 63 { throw fault("a number is too long") }
     }

@@ -4,6 +4,9 @@ import Foundation
 /// What else would do the job: other programs, where they are installed.
 enum PeerBenchmarks {
   private static let count = 10_000
+  /// Kinto's cost of a record grows with their number, so that fewer can only flatter it; all of
+  /// them take half a minute.
+  private static let kintoCount = 1_000
 
   /// P16: the whole job against Kinto in memory and against git.
   static func all() -> [Benchmark] {
@@ -12,10 +15,11 @@ enum PeerBenchmarks {
       Benchmark(
         name: "P16 push 10000 over HTTP on SQLite, against Kinto in memory", goal: 0.02,
         subject: Side("engine to server", operations: count) {
-          try await Job.run(.web, notes.value).0
+          guard KintoPeer.isInstalled else { throw Absence(reason: "kinto is not installed") }
+          return try await Job.run(.web, notes.value).0
         },
-        reference: Side("Kinto, batches of 25", operations: count) {
-          try await KintoPeer.push(notes.value)
+        reference: Side("Kinto, the first 1000 in batches of 25", operations: kintoCount) {
+          try await KintoPeer.push(Array(notes.value.prefix(kintoCount)))
         }, rounds: 1, warmsUp: false),
       Benchmark(
         name: "P16 push 10000 over HTTP on SQLite, against git push", goal: 0.125,
@@ -92,6 +96,8 @@ enum GitPeer {
 /// A JSON store that syncs, as its users run it.
 enum KintoPeer {
   private static let batch = 25
+
+  static var isInstalled: Bool { Program.path(of: "kinto") != nil }
 
   static func push(_ notes: [SpikeNote]) async throws -> Duration {
     guard let kinto = Program.path(of: "kinto") else {

@@ -1,7 +1,7 @@
 /// Records as JSON, written and read by hand straight into values: what one would write for this
 /// and nothing else.
 enum SpikeJSON {
-  /// `{"token":…,"records":[…]}`
+  /// A page: its token, then its records.
   static func page(_ records: some Sequence<SpikeRecord>, token: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(1 << 17)

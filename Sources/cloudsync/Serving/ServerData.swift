@@ -10,11 +10,7 @@ enum ServerData {
   /// - Throws: When the file can't be used, or is missing.
   static func open(_ path: String?, create: Bool) throws -> LoopbackServer {
     guard let path else { return LoopbackServer() }
-    if create {
-      // SQLite would let everybody read it; files beside it get the mode of this one.
-      let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      if descriptor >= 0 { close(descriptor) }
-    } else if !FileManager.default.fileExists(atPath: path) {
+    if !create, !FileManager.default.fileExists(atPath: path) {
       throw ToolError("there is no file \(quoted(path)); name the file a server is kept in")
     }
     return try LoopbackServer(path: path)

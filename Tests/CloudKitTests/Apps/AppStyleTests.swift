@@ -10,7 +10,7 @@ struct AppStyleTests {
     }
   }
 
-  /// Proves CE-11.
+  /// Proves CE-11, E1, E5.
   @Test("An actor as delegate, system fields in archives, state in JSON, relaunched in between")
   func actors() async throws {
     let phone = ActorApp(container: container("phone", "iCloud.actors"))

@@ -34,7 +34,7 @@ struct DatabaseSymbolTests {
     NotificationCenter.default.removeObserver(observer)
   }
 
-  /// Proves CS-44.
+  /// Proves CS-44, E6.
   @Test("Zones, records, feeds and subscriptions, by async calls and handlers")
   func calls() async throws {
     let database = phone.privateCloudDatabase

@@ -116,7 +116,7 @@ final class EngineDiary: CKSyncEngineDelegate, @unchecked Sendable {
 struct EngineSymbolTests {
   private let zone = CKRecordZone(zoneName: "Diary")
 
-  /// Proves CE-1.
+  /// Proves CE-1, E1.
   @Test("Untracked changes, a batch of one's own, zones saved and deleted, scopes, cancelling")
   func engine() async throws {
     let phone = container("phone", "iCloud.engine-symbols").privateCloudDatabase

@@ -33,7 +33,7 @@ struct ErrorSymbolTests {
     }
   }
 
-  /// Proves CS-106.
+  /// Proves CS-106, E6.
   @Test("Every code has a place in an app's switch; errors are made, bridged, caught")
   func codes() throws {
     for raw in 1...37 {

@@ -60,6 +60,7 @@ struct OperationSymbolTests {
     return records.map { $0.recordID }
   }
 
+  /// Proves E6.
   @Test("Fetches of records, zones and subscriptions, with both kinds of blocks")
   func fetches() async throws {
     let ids = try await fill()

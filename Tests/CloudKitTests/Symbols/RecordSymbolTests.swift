@@ -57,6 +57,7 @@ struct RecordSymbolTests {
     #expect(record.allTokens().contains("text"))
   }
 
+  /// Proves E6.
   @Test("A record to the server and back: dates, users, tags, parents, copies, archives")
   func server() async throws {
     let database = container("phone", "iCloud.record-symbols").privateCloudDatabase

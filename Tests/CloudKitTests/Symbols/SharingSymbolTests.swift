@@ -19,7 +19,7 @@ struct SharingSymbolTests {
     return (root, share)
   }
 
-  /// Proves CS-170.
+  /// Proves CS-170, E6, S6.
   @Test("Share, invite, accept, edit, read-only, leave, all by async calls")
   func share() async throws {
     let owner = container("o", identifier, account: "olga")

@@ -19,7 +19,7 @@ struct EngineAccountTests {
     #expect(try stored(server) == ["a": "1"])
   }
 
-  /// Proves CE-92.
+  /// Proves CE-92, FB-10.
   @Test("Several changes of account while the app was off are one, from the last known to the new")
   func collapsedSwitch() async throws {
     let listener = Listener()

@@ -43,7 +43,7 @@ struct EngineSurfaceTests {
     }
   }
 
-  /// Proves CE-12, CE-13.
+  /// Proves CE-12, CE-13, I14.
   @Test("Callbacks run one at a time, and all of them before the call returns that caused them")
   func serial() async throws {
     let listener = Listener()

@@ -36,7 +36,7 @@ func expectSame(
 
 @Suite("Scenarios of the engine: accounts, launches, automatic sync")
 struct EngineScenarioTests {
-  /// Proves CE-89, CE-91, CE-94, CE-95, CS-105, SC-48, SC-56, SC-143, SC-145.
+  /// Proves CE-89, CE-91, CE-94, CE-95, CS-105, FB-11, SC-48, SC-56, SC-143, SC-145.
   @Test("writeAndThenStart, testSyncableItemsAddedWhileLoggedOut, signInUploadsLocalRecords")
   func beforeTheAccount() async throws {
     let server = LoopbackServer()
@@ -93,7 +93,7 @@ struct EngineScenarioTests {
     try expectSame(server, app, as: ["a": "1", "b": "2"])
   }
 
-  /// Proves SC-55.
+  /// Proves FB-10, SC-55.
   @Test("accountChanged_DefaultImplementation: signing out and switching leave nothing behind")
   func signOut() async throws {
     let server = LoopbackServer()
@@ -125,7 +125,7 @@ struct EngineScenarioTests {
     #expect(try stored(server) == ["b": "3"], "delete: nothing comes back")
   }
 
-  /// Proves CE-60, SC-141.
+  /// Proves CE-60, FB-3, SC-141.
   @Test("testReceiveManyItems: 10,000 records through automatic sync arrive on the other device")
   func tenThousand() async throws {
     let server = LoopbackServer()
@@ -141,7 +141,7 @@ struct EngineScenarioTests {
     #expect(largest == 250)
   }
 
-  /// Proves CE-108, SC-52, SC-126, SC-127.
+  /// Proves CE-108, S4, SC-52, SC-126, SC-127.
   @Test("background_whileNotRunning, testDropStalePushes, testReceiveNotificationDuringLaunch")
   func pushes() async throws {
     let server = LoopbackServer()
@@ -173,7 +173,7 @@ struct EngineScenarioTests {
     try expectSame(server, phone, desk, as: ["a": "2", "b": "2"])
   }
 
-  /// Proves CS-99, SC-21, SC-22.
+  /// Proves CS-99, S4, SC-21, SC-22.
   @Test(
     """
     deferredCallbackDeliversLatestRecords, deferredCallbackSkipsDeletionOfReSavedRecord: a push \
@@ -201,7 +201,7 @@ struct EngineScenarioTests {
     #expect(server.controls.heldPushCount == 0)
   }
 
-  /// Proves CE-101, SC-40.
+  /// Proves CE-101, FB-9, I21, SC-40.
   @Test("deleteSyncEngineZone_EncryptedDataReset: what is here goes up again, all of it")
   func encryptedDataReset() async throws {
     let server = LoopbackServer()
@@ -222,7 +222,7 @@ struct EngineScenarioTests {
     try expectSame(server, phone, desk, as: ["a": "1", "b": "2"])
   }
 
-  /// Proves SC-17, SC-68.
+  /// Proves FB-3, SC-17, SC-68.
   @Test("batchAssociations: 500 records are read again in pieces that keep to the limit")
   func manyByID() async throws {
     let server = LoopbackServer()

@@ -75,7 +75,7 @@ struct FaultScenarioTests {
     }
   }
 
-  /// Proves CE-77, SC-117, SC-129, SC-162.
+  /// Proves CE-77, FB-2, SC-117, SC-129, SC-162.
   @Test(
     """
     testRepeatedRetries, testRecoverFromCloudKitFetchFail, \
@@ -96,7 +96,7 @@ struct FaultScenarioTests {
     }
   }
 
-  /// Proves CE-72, SC-119, SC-120, SC-121, SC-159.
+  /// Proves CE-72, FB-8, SC-119, SC-120, SC-121, SC-159.
   @Test(
     """
     testRecoverFromCloudKitUserDeletedZone, \
@@ -278,7 +278,7 @@ struct FaultScenarioTests {
     #expect(record["text"] as? String == "edited" && record["later"] as? Int == 7)
   }
 
-  /// Proves CE-22, CE-43, CE-88, SC-140, SC-142, SC-146.
+  /// Proves CE-22, CE-43, CE-88, FB-6, I11, SC-140, SC-142, SC-146.
   @Test(
     """
     testUploadPagination, testResync, testResyncItemsMissingFromLocalKeychain, \

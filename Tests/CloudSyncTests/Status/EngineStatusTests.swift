@@ -39,6 +39,7 @@ struct EngineStatusTests {
     return (engine, delegate, server)
   }
 
+  /// Proves X5.
   @Test("The status counts what is pending and tells what went well and what did not")
   func status() async throws {
     let (engine, delegate, server) = try await Self.world()
@@ -53,6 +54,7 @@ struct EngineStatusTests {
     withExtendedLifetime(delegate) {}
   }
 
+  /// Proves X5.
   @Test("Whoever follows the status sees a send begin and end, and the end of the engine")
   func updates() async throws {
     let updates = Mutex<CKSyncEngine.StatusUpdates?>(nil)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The engine over HTTP", .timeLimit(.minutes(10)))
 struct WebEngineTests {
-  /// Proves CE-108, CE-111, WS-71.
+  /// Proves CE-108, CE-111, S2, WS-71.
   @Test("What one device writes the other gets by push, both ways, without being asked")
   func push() async throws {
     let world = try WebWorld()
@@ -73,7 +73,7 @@ struct WebEngineTests {
     #expect(await world.end())
   }
 
-  /// Proves CE-111, WS-38, WS-97.
+  /// Proves CE-111, WS-38, WS-97, X6.
   @Test("Spoken to as Apple's service is: no extra members, one zone a request, bare conflicts")
   func plain() async throws {
     let world = try WebWorld()

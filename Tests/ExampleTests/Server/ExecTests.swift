@@ -3,6 +3,7 @@ import Testing
 
 @Suite("cloudsync exec: a server for as long as a command runs")
 struct ExecTests {
+  /// Proves S9.
   @Test("It ends as the command did, and prints nothing of its own")
   func codes() async throws {
     let tool = try ServerTool()

@@ -13,6 +13,7 @@ struct InspectTests {
     return (tool, tool.home.appendingPathComponent("server.sqlite").path)
   }
 
+  /// Proves S9.
   @Test("A server that runs and its file show the same, in words and in JSON")
   func same() async throws {
     let (stores, path) = try await filledFile()
@@ -74,6 +75,7 @@ struct InspectTests {
     #expect(await cloud.stop() == 0)
   }
 
+  /// Proves S9, TH-17.
   @Test("An archive goes from a file to a server and into a new file, and stays the same bytes")
   func archives() async throws {
     let (stores, path) = try await filledFile()
@@ -114,6 +116,7 @@ struct InspectTests {
     withExtendedLifetime(stores) {}
   }
 
+  /// Proves S5.
   @Test("Faults are set up, listed and cleared where the server lets them be")
   func faults() async throws {
     let tool = try ServerTool()

@@ -3,6 +3,7 @@ import Testing
 
 @Suite("cloudsync serve: a server that runs until it is told to stop")
 struct ServeTests {
+  /// Proves S9.
   @Test(
     "It says where it is, ends with ready, and stops well at each signal",
     arguments: [SIGINT, SIGTERM])

@@ -3,6 +3,7 @@ import Testing
 
 @Suite("cloudsync: saved states, and what it refuses")
 struct ServerRefusalTests {
+  /// Proves S9.
   @Test("A saved state is shown and compared; the exit code says whether two differ")
   func states() async throws {
     let stores = try StoresTool()

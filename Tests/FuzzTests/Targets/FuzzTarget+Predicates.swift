@@ -9,7 +9,7 @@ extension FuzzTarget {
     var input = input
     let bits = input.byte()
     let arguments: [Any?] = [
-      ["title", 7, 1.5, nil], ["a b", "c", "d", "e"],
+      ["title", 7, 1.5, nil], ["ab", "c", "d", "e"],
       [[1, 2, 3], ["x"], true, Date(timeIntervalSince1970: 0)],
       [],
     ][Int(bits & 3)]

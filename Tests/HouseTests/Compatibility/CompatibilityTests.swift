@@ -53,6 +53,7 @@ struct CompatibilityTests {
     return members.contains(last) || ["_", "=", "~"].contains { last.hasPrefix($0) }
   }
 
+  /// Proves X3.
   @Test("Every row holds, and every public symbol has its row")
   func table() throws {
     let tree = SourceTree.repository

@@ -13,7 +13,7 @@ struct AccessTests {
     return databases.map { (endpoint, $0) }
   }
 
-  /// Proves WS-4, WS-8, WS-9, WS-13.
+  /// Proves I13, TH-3, TH-6, WS-4, WS-8, WS-9, WS-13.
   @Test("The table of endpoints and credentials: status, code, and no byte of alice's")
   func table() async throws {
     try await AccessWorld.run { world in
@@ -66,7 +66,7 @@ struct AccessTests {
     #expect(givesToken == (reach == .other), "\(place): \(answer.lines)")
   }
 
-  /// Proves WS-8.
+  /// Proves TH-6, WS-8.
   @Test("Alice finds everything with the same questions")
   func control() async throws {
     try await AccessWorld.run { world in
@@ -95,6 +95,7 @@ struct AccessTests {
     [.recordsModify, .zonesModify, .subscriptionsModify].contains(endpoint)
   }
 
+  /// Proves TH-11.
   @Test("Only what saves records may have a long body; the rest is refused before it is read")
   func bodies() async throws {
     try await AccessWorld.run { world in
@@ -116,7 +117,7 @@ struct AccessTests {
     }
   }
 
-  /// Proves WS-85, WS-87.
+  /// Proves TH-18, WS-85, WS-87.
   @Test("One question can't stand for thousands: zones of a feed, files to use again, places")
   func counts() async throws {
     try await AccessWorld.run { world in
@@ -140,6 +141,7 @@ struct AccessTests {
     }
   }
 
+  /// Proves TH-19.
   @Test("A request's name that is used again for another request is refused, not misread")
   func repetition() async throws {
     try await AccessWorld.run { world in
@@ -160,7 +162,7 @@ struct AccessTests {
     }
   }
 
-  /// Proves WS-82.
+  /// Proves TH-7, WS-82.
   @Test("Who was given the URL of a share for invited people is told that, and nothing of it")
   func shares() async throws {
     try await AccessWorld.run { world in
@@ -177,7 +179,7 @@ struct AccessTests {
     }
   }
 
-  /// Proves WS-82.
+  /// Proves TH-7, WS-82.
   @Test("Who knows the names of alice's things is answered as if there were none")
   func existence() async throws {
     try await AccessWorld.run { world in

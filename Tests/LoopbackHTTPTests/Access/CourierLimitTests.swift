@@ -13,7 +13,7 @@ struct CourierLimitTests {
       database: .private)
   }
 
-  /// Proves WS-74.
+  /// Proves I22, WS-74.
   @Test("Of too many boxes the one that was not emptied for longest goes")
   func boxes() async {
     let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })
@@ -25,7 +25,7 @@ struct CourierLimitTests {
     server.close()
   }
 
-  /// Proves WS-71, WS-72.
+  /// Proves S4, WS-71, WS-72.
   @Test("A request is forgotten when it is answered: by a push, by time, by its end, by another")
   func requests() async throws {
     let clock = ManualClock()

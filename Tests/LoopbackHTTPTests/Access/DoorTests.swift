@@ -78,6 +78,7 @@ struct DoorTests {
       text.replacing("PORT", with: "\(world.web.port)"), [], method)
   }
 
+  /// Proves TH-1.
   @Test("Every form of Host")
   func host() async throws {
     #expect(Self.hosts.count >= 30)
@@ -90,7 +91,7 @@ struct DoorTests {
     }
   }
 
-  /// Proves WS-6.
+  /// Proves TH-2, TH-3, WS-6.
   @Test("Every form of Origin and Sec-Fetch-Site, with every method")
   func origin() async throws {
     #expect(Self.origins.count >= 20)
@@ -142,6 +143,7 @@ struct DoorTests {
     }
   }
 
+  /// Proves TH-2.
   @Test("Without allowed origins no page but its own is let in, whatever it asks for")
   func noOrigins() async throws {
     try await AccessWorld.run { world in

@@ -52,7 +52,7 @@ struct PathTests {
     "/<script>", "/\"",
   ]
 
-  /// Proves WS-1.
+  /// Proves TH-14, WS-1.
   @Test("Nothing comes of a path that is no endpoint's, whoever asks")
   func nowhere() async throws {
     #expect(Self.targets.count + Self.malformed.count >= 50)
@@ -84,6 +84,7 @@ struct PathTests {
     "con", "nul", "a:b", "*", "?", "<script>alert(1)</script>", "cloud.sqlite", "a.",
   ]
 
+  /// Proves TH-14.
   @Test("Names of records, zones and subscriptions travel as they are, or are refused; no file")
   func names() async throws {
     try await AccessWorld.run { world in
@@ -135,6 +136,7 @@ struct PathTests {
     [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xFF], [0x80], [0xC3],
   ]
 
+  /// Proves TH-14.
   @Test("Overlong and broken UTF-8 in names is no JSON; long names and containers are refused")
   func brokenText() async throws {
     try await AccessWorld.run { world in

@@ -21,7 +21,7 @@ struct TicketTests {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Proves WS-86.
+  /// Proves TH-8, WS-86.
   @Test("A ticket changed at any place, to any character, is none")
   func tampered() async throws {
     try await AccessWorld.run { world in

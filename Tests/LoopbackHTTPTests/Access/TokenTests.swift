@@ -113,6 +113,7 @@ struct TokenTests {
     }
   }
 
+  /// Proves TH-9.
   @Test("Nothing that serves requests prints, logs or notes down anything")
   func silence() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

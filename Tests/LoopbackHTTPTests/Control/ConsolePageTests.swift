@@ -8,6 +8,7 @@ import WebServices
 
 @Suite("The console's page")
 struct ConsolePageTests {
+  /// Proves S8.
   @Test("It is the same for everyone, needs no token and says what a browser may do with it")
   func headers() async throws {
     let empty = ControlWorld()
@@ -69,6 +70,7 @@ struct ConsolePageTests {
       ])
   }
 
+  /// Proves S8.
   @Test("It loads nothing from elsewhere and never writes what it shows as markup")
   func content() {
     let html = String(decoding: ConsolePage.response.body, as: UTF8.self)
@@ -88,6 +90,7 @@ struct ConsolePageTests {
     }
   }
 
+  /// Proves S8.
   @Test("It offers every kind of request, every code and every control that takes a form")
   func completeness() {
     let script = ConsolePage.script
@@ -115,6 +118,7 @@ struct ConsolePageTests {
     }
   }
 
+  /// Proves TH-2.
   @Test("At the door the page and the control interface are for this machine's own pages only")
   func door() async throws {
     let world = ControlWorld()

@@ -13,6 +13,7 @@ struct ControlAccessTests {
     "Bearer token-of-alice",
   ]
 
+  /// Proves S5, TH-4.
   @Test("Without the token every path below the prefix says the same and tells nothing")
   func strangers() async throws {
     let world = ControlWorld()
@@ -43,6 +44,7 @@ struct ControlAccessTests {
     }
   }
 
+  /// Proves TH-4.
   @Test("Methods, types of bodies and paths are decided on the head")
   func heads() async throws {
     let world = ControlWorld()

@@ -22,6 +22,7 @@ struct ControlEventTests {
     }
   }
 
+  /// Proves S8.
   @Test("Requests, pushes and administration make one list")
   func list() async throws {
     let world = ControlWorld()
@@ -51,6 +52,7 @@ struct ControlEventTests {
     #expect(other == #"200 {"events":[],"next":12,"missed":true}"#)
   }
 
+  /// Proves I22.
   @Test("The list is bounded, comes in pages, and says what it forgot")
   func bounds() async throws {
     let world = ControlWorld()

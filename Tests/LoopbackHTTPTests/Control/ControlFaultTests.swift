@@ -110,6 +110,7 @@ struct ControlFaultTests {
     (#"{"action":"deploy-schema"}"#, 400, "'container' is missing"),
   ]
 
+  /// Proves S5.
   @Test("Faults and switches are set up, and can be read again")
   func orders() async throws {
     for (body, pieces) in Self.orders {

@@ -121,6 +121,7 @@ struct ControlInspectionTests {
     ("requests?after=1&wait=1", 400, "are: after, limit"),
   ]
 
+  /// Proves S8.
   @Test("Every route answers with what is there")
   func answers() async throws {
     let world = ControlWorld()

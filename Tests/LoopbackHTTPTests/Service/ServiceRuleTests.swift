@@ -56,7 +56,7 @@ struct ServiceRuleTests {
       #"{\#(ServiceRuleTests.zone),"operations":[\#(operations.joined(separator: ","))]\#(extra)}"#)
   }
 
-  /// Proves WS-5.
+  /// Proves TH-3, WS-5.
   @Test("A body is read as JSON whatever its content type says")
   func contentTypes() async throws {
     try await run { world in
@@ -106,7 +106,7 @@ struct ServiceRuleTests {
     }
   }
 
-  /// Proves WS-33, WS-34, WS-35, WS-37.
+  /// Proves S2, WS-33, WS-34, WS-35, WS-37.
   @Test("Seven operations: tags, merging, clearing, forcing; failed items ride in a 200")
   func operations() async throws {
     try await run { world in
@@ -223,7 +223,7 @@ struct ServiceRuleTests {
     }
   }
 
-  /// Proves WS-70, WS-71.
+  /// Proves S4, WS-70, WS-71.
   @Test("A token for pushes comes with the courier's address, which answers one push in its words")
   func courier() async throws {
     try await run { world in

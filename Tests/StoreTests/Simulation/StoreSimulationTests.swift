@@ -4,6 +4,7 @@ import Testing
 
 @Suite("Simulated stores", .timeLimit(.minutes(10)))
 struct StoreSimulationTests {
+  /// Proves I1, I17.
   @Test(
     "Two accounts, three devices, offline edits and faults: every store converges byte for byte",
     arguments: StoreKind.all.map(\.name))
@@ -21,6 +22,7 @@ struct StoreSimulationTests {
   /// The leaderboards' requests may come in another order, so their course is not compared.
   static let repeating = StoreKind.all.map(\.name).filter { $0 != "leaderboards" }
 
+  /// Proves I24.
   @Test("A seed takes the same course every time", arguments: repeating)
   func repeats(_ name: String) async throws {
     let kind = try #require(StoreKind.all.first { $0.name == name })
@@ -31,6 +33,7 @@ struct StoreSimulationTests {
     #expect(Set(first.map(\.hash)).count == seeds.count)
   }
 
+  /// Proves PB-3.
   @Test("Each planted mistake is found", arguments: PlantedStoreBug.allCases)
   func plantedBug(_ bug: PlantedStoreBug) async throws {
     var found: StoreViolation?

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Deletions nobody can tell of")
 struct SweepTests {
-  /// Proves CE-104.
+  /// Proves CE-104, I8.
   @Test("What a zone does not show when it is read anew goes, unless it has an unsent edit")
   func sweep() throws {
     for startsOver in [true, false] {

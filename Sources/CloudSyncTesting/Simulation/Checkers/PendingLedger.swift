@@ -41,18 +41,30 @@ struct PendingLedger {
 
   /// What would be lost if the device went on from `state`; `nil` when nothing would.
   func loss(in state: SyncState) -> String? {
-    var restored = PendingLedger(layout: layout)
-    restored.restart(with: state)
-    for place in records.indices {
-      guard let kind = records[place].unsettled else { continue }
-      if restored.records[place].waiting != kind {
-        return "\(kind) of \(layout.records[place].name) was durable and is gone after a crash"
-      }
-    }
+    if let loss = recordLoss(in: state) { return loss }
+    let restored = restored(from: state)
     for zone in zones.indices {
       guard let kind = zones[zone].unsettled else { continue }
       if restored.zones[zone].waiting != kind {
         return "\(kind) of \(layout.zones[zone].name) was durable and is gone after a crash"
+      }
+    }
+    return nil
+  }
+
+  private func restored(from state: SyncState) -> PendingLedger {
+    var restored = PendingLedger(layout: layout)
+    restored.restart(with: state)
+    return restored
+  }
+
+  /// The same for records only.
+  func recordLoss(in state: SyncState) -> String? {
+    let restored = restored(from: state)
+    for place in records.indices {
+      guard let kind = records[place].unsettled else { continue }
+      if restored.records[place].waiting != kind {
+        return "\(kind) of \(layout.records[place].name) was durable and is gone after a crash"
       }
     }
     return nil
@@ -73,6 +85,17 @@ struct PendingLedger {
       if let zone = layout.number(of: change.id) { zones[zone].waiting = change.kind }
     case .removeZone(let change):
       if let zone = layout.number(of: change.id) { Self.remove(change.kind, &zones[zone]) }
+    case .noteUntracked: break
+    }
+  }
+
+  /// Nobody knows whether this call came through: either is right.
+  mutating func excuse(_ call: AppCall) {
+    switch call {
+    case .add(let change), .remove(let change):
+      if let place = layout.place(of: change.id) { records[place] = Item() }
+    case .addZone(let change), .removeZone(let change):
+      if let zone = layout.number(of: change.id) { zones[zone] = Item() }
     case .noteUntracked: break
     }
   }
@@ -158,6 +181,11 @@ struct PendingLedger {
 
   /// How `state` differs from what it should be; `nil` when it agrees.
   func difference(from state: SyncState) -> String? {
+    recordDifference(from: state) ?? zoneDifference(from: state)
+  }
+
+  /// How the records of `state` differ from what they should be; `nil` when they agree.
+  func recordDifference(from state: SyncState) -> String? {
     for place in records.indices {
       let id = layout.records[place]
       let seen = state.records.unsettledKind(of: id)
@@ -166,6 +194,10 @@ struct PendingLedger {
           + "was neither sent, taken back nor reported"
       }
     }
+    return nil
+  }
+
+  private func zoneDifference(from state: SyncState) -> String? {
     for zone in zones.indices {
       let seen = state.zones.unsettledKind(of: layout.zones[zone])
       if seen != zones[zone].unsettled {

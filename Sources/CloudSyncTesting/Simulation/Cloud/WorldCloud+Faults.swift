@@ -2,46 +2,8 @@ import CloudMachine
 import CloudProtocol
 import Records
 
-/// What goes wrong at the server, and what others do to its zones.
+/// What others do to its zones.
 extension WorldCloud {
-  /// Why a request is turned away before the machine sees it.
-  func errorAtTheDoor(
-    _ call: CloudCall, _ device: Int, _ now: Int, _ random: inout SeededRandom
-  ) -> CloudError? {
-    if now < downUntil { return CloudError(.networkFailure, "the server is restarting") }
-    let asksForAccount = call.request == .fetchCurrentUser
-    if let outage, now < outage.until, outage.device ?? device == device,
-      !(asksForAccount && outage.sparesAccountQuestions)
-    {
-      return CloudError(outage.code, "an outage of the simulation")
-    }
-    if random.chance(rates.unavailable) {
-      return CloudError(
-        .serviceUnavailable, "unavailable in the simulation", retryAfter: retryAfter(&random))
-    }
-    if random.chance(rates.throttled) {
-      let code: CloudError.Code = random.pick([.requestRateLimited, .zoneBusy])
-      return CloudError(code, "throttled in the simulation", retryAfter: retryAfter(&random))
-    }
-    if random.chance(rates.refused) {
-      let codes: [CloudError.Code] =
-        asksForAccount
-        ? [.accountTemporarilyUnavailable, .networkFailure, .serviceUnavailable, .internalError]
-        : [
-          .notAuthenticated, .accountTemporarilyUnavailable, .internalError, .quotaExceeded,
-          .limitExceeded, .serverResponseLost, .operationCancelled, .permissionFailure,
-          .changeTokenExpired,
-        ]
-      return CloudError(random.pick(codes), "refused in the simulation")
-    }
-    return nil
-  }
-
-  private func retryAfter(_ random: inout SeededRandom) -> Double? {
-    guard random.chance(0.7) else { return nil }
-    return Double(random.number(in: 0...rates.longestRetryAfter))
-  }
-
   /// Somebody else, or the user in the settings, removes a zone.
   mutating func remove(
     _ zone: Int, of account: Int, reason: ZoneDeletionReason, at now: Int

@@ -12,12 +12,15 @@ struct WorldWire {
   /// What is wrong with it.
   private(set) var fault: String?
 
+  /// Whether bodies are written and read as text, and not as trees of values.
+  private let isText: Bool
   private let notation: Notation
   private let errand: Errand
   private let exchange: Exchange?
 
   /// Sends `call`; `nil` for requests that go another way.
-  init?(_ call: CloudCall) {
+  init?(_ call: CloudCall, asText isText: Bool) {
+    self.isText = isText
     notation = Notation(container: call.container, database: call.database, isExact: true)
     guard let errand = Errand(call.request, notation) else { return nil }
     self.errand = errand
@@ -25,10 +28,16 @@ struct WorldWire {
       container: call.container, environment: call.environment, database: errand.database,
       endpoint: errand.endpoint)
     do {
-      let sent = errand.body ?? .object(JSON.Members())
-      exchange = try Exchange(
-        path, body: try JSON(parsing: sent.bytes), notation: notation, wantsToken: false,
-        newName: { "" })
+      if isText {
+        exchange = try Exchange(
+          path, text: errand.text ?? [], notation: notation, wantsToken: false,
+          newName: { "" })
+      } else {
+        let sent = errand.body ?? .object(JSON.Members())
+        exchange = try Exchange(
+          path, body: try JSON(parsing: sent.bytes), notation: notation, wantsToken: false,
+          newName: { "" })
+      }
       guard let exchange, let request = exchange.requests.first, exchange.requests.count == 1
       else {
         fault = "the request does not arrive as one"
@@ -46,6 +55,9 @@ struct WorldWire {
   func answer(_ answer: Result<CloudReply, CloudError>) -> Result<CloudReply, CloudError> {
     do throws(CloudError) {
       guard let exchange else { return answer }
+      if isText, let reply = try errand.reply(toText: try exchange.text([answer])) {
+        return .success(reply)
+      }
       return .success(try errand.reply(to: try sent(try exchange.body([answer]))))
     } catch {
       return .failure(received(error))

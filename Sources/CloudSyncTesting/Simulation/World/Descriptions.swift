@@ -74,7 +74,7 @@ extension Result where Success == CloudReply, Failure == CloudError {
 }
 
 extension CloudReply {
-  fileprivate var summary: String {
+  var summary: String {
     switch self {
     case .currentUser: "a user"
     case .databaseChanges(let page):
@@ -130,7 +130,7 @@ extension OperationOutcome {
 }
 
 extension SyncEvent {
-  fileprivate var summary: String {
+  var summary: String {
     switch self {
     case .stateUpdate: "stateUpdate"
     case .accountChange(let change): "accountChange \(change)"

@@ -15,7 +15,7 @@ enum Message {
 }
 
 /// Messages by the time they arrive; those of one moment come in random order.
-struct MessageQueue {
+struct MessageQueue<Message> {
   private struct Slot {
     var time: Int
     var rank: UInt64

@@ -52,7 +52,7 @@ extension World {
     case .account: changeAccount(of: device)
     case .administration, .expiry: try administer(action)
     case .serverRestart:
-      cloud.downUntil = now + random.number(in: 1...30_000)
+      cloud.door.downUntil = now + random.number(in: 1...30_000)
       if options.server.clockJump > 0 {
         let jump = options.server.clockJump
         cloud.clockOffset += Double(random.number(in: -jump...jump))
@@ -149,14 +149,7 @@ extension World {
   }
 
   private func beginOutage() {
-    let codes: [CloudError.Code] = [
-      .serviceUnavailable, .networkFailure, .requestRateLimited, .zoneBusy, .notAuthenticated,
-      .accountTemporarilyUnavailable, .internalError, .quotaExceeded, .operationCancelled,
-    ]
-    cloud.outage = WorldCloud.Outage(
-      until: now + random.number(in: 60_000...20_000_000), code: random.pick(codes),
-      device: random.chance(0.5) ? random.below(devices.count) : nil,
-      sparesAccountQuestions: random.chance(0.7))
-    note("an outage begins: \(cloud.outage.map { "\($0.code)" } ?? "")")
+    cloud.door.outage = CloudDoor.Outage(&random, deviceCount: devices.count, at: now)
+    note("an outage begins: \(cloud.door.outage.map { "\($0.code)" } ?? "")")
   }
 }

@@ -14,12 +14,7 @@ extension World {
     isHealed = true
     random.beginStep(isHealing: true)
     note("faults end")
-    cloud.rates.unavailable = 0
-    cloud.rates.throttled = 0
-    cloud.rates.refused = 0
-    cloud.rates.partial = 0
-    cloud.outage = nil
-    cloud.downUntil = 0
+    cloud.door.open()
     for user in layout.users { try cloud.machine.setQuota(nil, of: user, in: cloud.storage) }
     for device in devices {
       launch(device.number)

@@ -14,7 +14,7 @@ final class World {
   let layout: WorldLayout
   var cloud: WorldCloud
   var devices: [WorldDevice]
-  var messages = MessageQueue()
+  var messages = MessageQueue<Message>()
   let findings = Findings()
   var trace = TraceHash()
   /// Milliseconds since the world began.

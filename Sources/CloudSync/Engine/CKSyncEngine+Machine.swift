@@ -1,0 +1,11 @@
+package import SyncMachine
+import Synchronization
+
+/// What a simulation sees of an engine that runs.
+extension CKSyncEngine {
+  /// What the engine remembers now.
+  package var syncState: SyncState { driver.core.withLock { $0.machine.state } }
+
+  /// What the engine is busy with now.
+  package var stage: Stage { driver.core.withLock { $0.machine.stage } }
+}

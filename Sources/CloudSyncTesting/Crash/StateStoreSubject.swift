@@ -1,0 +1,69 @@
+package import CloudSync
+package import Foundation
+import Synchronization
+
+/// The state store in a file.
+package final class StateStoreSubject: CrashSubject {
+  /// One call of a state store.
+  package enum Change: Sendable {
+    /// An entry more.
+    case append([UInt8])
+    /// Everything anew.
+    case replace([UInt8])
+  }
+
+  /// Where the file is.
+  package static let url = URL(fileURLWithPath: "/device/state")
+
+  private let store: FileStateStore
+  private let loaded: StateStoreContents
+
+  /// The subject's name.
+  package static var name: String { "state store" }
+  /// A new store is empty.
+  package static var empty: StateStoreContents { StateStoreContents() }
+  /// A store takes nothing after a failure.
+  package static var refusesAfterFailure: Bool { true }
+
+  /// Takes the lock and loads.
+  package init(on disk: SimulatedDisk) async throws {
+    store = try FileStateStore(url: StateStoreSubject.url, disk: disk)
+    loaded = try store.load() ?? StateStoreContents()
+  }
+
+  /// What is in the file.
+  package func contents() async throws -> StateStoreContents {
+    try store.load() ?? StateStoreContents()
+  }
+
+  /// Entries of all lengths, with the step in them, and now and then a snapshot.
+  package static func change(
+    _ step: Int, of contents: StateStoreContents, _ random: inout SeededRandom
+  ) -> (Change, StateStoreContents) {
+    let length = random.pick([1, 30, 300, 500, 511, 1_100, 2_600])
+    // Some bytes are zero, as in a state.
+    let bytes = (0..<length).map { index in
+      random.chance(0.3) ? 0 : UInt8(truncatingIfNeeded: step &* 7 &+ index)
+    }
+    var next = contents
+    if random.chance(0.25) {
+      return (.replace(bytes), StateStoreContents(snapshot: bytes))
+    }
+    next.entries.append(bytes)
+    return (.append(bytes), next)
+  }
+
+  /// Appends or replaces.
+  package func apply(_ change: Change) async throws {
+    switch change {
+    case .append(let bytes): try store.append(bytes)
+    case .replace(let bytes): try store.replace(with: bytes)
+    }
+  }
+
+  /// Nothing: a store ends when it is let go.
+  package func close() async {}
+
+  /// Whether it is the store's own error.
+  package static func isTyped(_ error: any Error) -> Bool { error is FileStateStoreError }
+}

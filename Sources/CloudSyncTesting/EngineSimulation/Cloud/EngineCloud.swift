@@ -1,0 +1,219 @@
+import CloudProtocol
+import Foundation
+import LoopbackServer
+import Records
+import Synchronization
+
+/// The server of a world, real from its door on, with an oracle that judges every answer.
+final class EngineCloud: Sendable {
+  private struct Contents {
+    var server: LoopbackServer
+    var oracle: CloudOracle
+    var door: CloudDoor
+    var random: SeededRandom
+    var observations: [any SignalObservation] = []
+  }
+
+  let layout: WorldLayout
+  private let contents: Mutex<Contents>
+  private let findings: Findings
+  private let journal: EngineJournal
+  private let seed: UInt64
+  private let clock: VirtualClock
+  private let offset: ClockOffset
+
+  /// The wall clock's fault, which the server's own clock reads.
+  final class ClockOffset: Sendable {
+    private let seconds = Mutex(0.0)
+    var value: Double { seconds.withLock { $0 } }
+    func add(_ jump: Double) { seconds.withLock { $0 += jump } }
+  }
+
+  init(
+    seed: UInt64, options: WorldOptions, lane: SerialLane, findings: Findings,
+    journal: EngineJournal, random: SeededRandom
+  ) throws(CloudError) {
+    var limits = ServerLimits()
+    limits.itemsPerRequest = options.server.itemLimit
+    limits.zoneChangesPage = options.server.zonePage
+    limits.databaseChangesPage = options.server.databasePage
+    let clock = lane.clock
+    let offset = ClockOffset()
+    let server = LoopbackServer(
+      clock: {
+        Timestamp(
+          secondsSinceReferenceDate: 800_000_000 + clock.now.offset / .seconds(1) + offset.value)
+      }, delayClock: clock, identity: seed &+ 1, limits: limits, taskExecutor: lane)
+    var users: [UserID] = []
+    for number in 1...options.accountCount {
+      users.append(try server.user(of: Self.account(number)))
+    }
+    layout = WorldLayout(
+      zoneCount: options.zoneCount, recordsPerZone: options.recordsPerZone, users: users)
+    self.findings = findings
+    self.journal = journal
+    self.seed = seed
+    self.clock = clock
+    self.offset = offset
+    contents = Mutex(
+      Contents(
+        server: server, oracle: CloudOracle(layout: layout, findings: findings),
+        door: CloudDoor(rates: options.server), random: random))
+  }
+
+  /// The name of an account, counted from 1.
+  static func account(_ number: Int) -> String { "account\(number)" }
+
+  private var server: LoopbackServer { contents.withLock { $0.server } }
+
+  private var now: Int { clock.milliseconds }
+
+  // MARK: Requests
+
+  /// Answers a request that was sent by `device` while `account` was signed in there.
+  func answer(
+    _ call: CloudCall, device: Int, account: Int?
+  ) async -> Result<CloudReply, CloudError> {
+    let now = now
+    let (refusal, rate, server) = contents.withLock { contents in
+      (
+        contents.door.error(for: call, from: device, at: now, &contents.random),
+        contents.door.rates.partial, contents.server
+      )
+    }
+    if let refusal { return .failure(refusal) }
+    let split = SplitCall(call, rate: rate, seed: seed)
+    let name = "device\(device)"
+    let link = server.remoteDevice(name, account: account.map(Self.account))
+    let answer: Result<CloudReply, CloudError>
+    do {
+      answer = .success(try await link.send(split.call))
+    } catch {
+      answer = .failure(error)
+    }
+    // Nothing comes between the commit and this: the server answers without a pause.
+    switch answer {
+    case .failure(let error):
+      contents.withLock { $0.oracle.judge(refusal: error, of: split.call, account: account) }
+      return .failure(error)
+    case .success(let reply):
+      guard let account else {
+        findings.report("I13", "a request without an account is answered")
+        return answer
+      }
+      if let expected = call.expectedUser, expected != layout.users[account - 1] {
+        findings.report("I13", "a request made for another account is carried out")
+      }
+      contents.withLock { contents in
+        _ = contents.oracle.judge(split.call, account: account, device: name, reply)
+      }
+      return .success(split.join(reply))
+    }
+  }
+
+  /// Has the pushes for every device and account put into `mailbox`.
+  func connect(deviceCount: Int, mailbox: Mailbox) {
+    let server = server
+    var observations: [any SignalObservation] = []
+    for device in 0..<deviceCount {
+      for account in 1...layout.users.count {
+        let link = server.remoteDevice("device\(device)", account: Self.account(account))
+        observations.append(
+          link.observeSignals { signal in
+            guard case .push(let push) = signal else { return }
+            mailbox.put(.push(push, device: device, account: account))
+          })
+      }
+    }
+    contents.withLock { $0.observations = observations }
+  }
+
+  // MARK: What the world does
+
+  /// Lets everything in from now on, and everybody store anything.
+  func heal() throws(CloudError) {
+    contents.withLock { $0.door.open() }
+    for number in 1...layout.users.count {
+      try server.controls.setQuota(nil, of: Self.account(number))
+    }
+  }
+
+  func setQuota(_ bytes: Int?, of account: Int) throws(CloudError) {
+    try server.controls.setQuota(bytes, of: Self.account(account))
+  }
+
+  /// The server goes down and comes back after `downtime` milliseconds.
+  func restart(downtime: Int, clockJump: Double) {
+    offset.add(clockJump)
+    let now = now
+    contents.withLock { $0.door.downUntil = now + downtime }
+  }
+
+  func beginOutage(deviceCount: Int) -> CloudError.Code? {
+    let now = now
+    return contents.withLock { contents in
+      contents.door.outage = CloudDoor.Outage(
+        &contents.random, deviceCount: deviceCount, at: now)
+      return contents.door.outage?.code
+    }
+  }
+
+  /// Whether a zone is there.
+  private func isLive(_ zone: Int, _ account: Int) -> Bool {
+    contents.withLock { $0.oracle.databases[account - 1].zones[zone].isLive }
+  }
+
+  /// Somebody else, or the user in the settings, removes a zone; answers whether it was there.
+  func remove(
+    _ zone: Int, of account: Int, reason: ZoneDeletionReason
+  ) throws(CloudError) -> Bool {
+    guard isLive(zone, account) else { return false }
+    contents.withLock { $0.oracle.remove(zone, of: account, reason: reason) }
+    let id = layout.zones[zone]
+    let controls = server.controls
+    let (container, name) = (WorldLayout.container, Self.account(account))
+    switch reason {
+    case .deleted: try controls.deleteZone(id, container: container, account: name)
+    case .purged: try controls.purgeZone(id, container: container, account: name)
+    case .encryptedDataReset:
+      try controls.resetEncryptedData(id, container: container, account: name)
+    }
+    return true
+  }
+
+  /// The server forgets tokens, or deletions with the tokens that have not seen them.
+  func forget(_ zone: Int?, of account: Int, trims: Bool) throws(CloudError) {
+    if let zone, !isLive(zone, account) { return }
+    let id = zone.map { layout.zones[$0] }
+    let controls = server.controls
+    let (container, name) = (WorldLayout.container, Self.account(account))
+    if trims {
+      contents.withLock { $0.oracle.trim(zone, of: account) }
+      try controls.trimTombstones(of: id, container: container, account: name)
+    } else {
+      try controls.expireTokens(of: id, container: container, account: name)
+    }
+  }
+
+  // MARK: What the checkers see
+
+  /// What the oracle holds of an account.
+  func database(of account: Int) -> CloudOracle.Database {
+    contents.withLock { $0.oracle.databases[account - 1] }
+  }
+
+  /// What the server holds of an account's zone.
+  func records(in zone: Int, of account: Int) throws(CloudError) -> [Record] {
+    try server.records(
+      in: layout.zones[zone], container: WorldLayout.container, account: Self.account(account))
+  }
+
+  /// How many requests are under way in the server.
+  var openRequestCount: Int { server.controls.openRequestCount }
+
+  /// Ends the server.
+  func close() {
+    contents.withLock { $0.observations = [] }
+    server.close()
+  }
+}

@@ -1,0 +1,259 @@
+import CloudProtocol
+import CloudSync
+import Records
+import SyncMachine
+import Synchronization
+
+/// The app of one run of a device: a straight delegate around an ``AppModel``, and the checkers
+/// that watch what it is told.
+///
+/// What the model decides is done on the engine as an app would do it. Between two moments of a
+/// callback the app pauses now and then, so that everything else may come in between.
+final class EngineApp: CKSyncEngineDelegate {
+  /// What one lock guards.
+  struct Contents {
+    var model: AppModel
+    var watch: EventWatch
+    var random: SeededRandom
+    /// What was kept of data and state, oldest first.
+    var kept: [(model: AppModel, state: SyncState)] = []
+    /// How many callbacks are under way; more than one is a fault of the engine.
+    var callbacks = 0
+    /// What was added since the batch that is being handed over was put together.
+    var addedSinceBatch: Set<RecordID>?
+    /// Whether the run has ended, and only its last tasks have not noticed.
+    var isDead = false
+    var scopeRate: Double
+  }
+
+  let name: String
+  let layout: WorldLayout
+  let persistence: WorldDevice.Persistence
+  let keepRate: Double
+  /// How often the app pauses in a callback.
+  let pauseRate: Double
+  let habits: AppHabits
+  /// The disk under the engine's state store, which may end in the middle of a write.
+  let file: SimulatedStateFile
+  let findings: Findings
+  let journal: EngineJournal
+  let contents: Mutex<Contents>
+
+  init(_ device: EngineDevice, model: AppModel, watch: EventWatch, random: SeededRandom) {
+    name = device.name
+    layout = device.layout
+    persistence = device.persistence
+    keepRate = device.keepRate
+    pauseRate = device.pauseRate
+    habits = device.habits
+    file = device.file
+    findings = device.findings
+    journal = device.journal
+    contents = Mutex(
+      Contents(model: model, watch: watch, random: random, scopeRate: device.scopeRate))
+  }
+
+  // MARK: The delegate
+
+  func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+    let told = event.machineEvent
+    guard enter() else { return }
+    journal.mix(told)
+    journal.note("\(name) is told \(told.summary)")
+    // The books are kept before anything else can come in between.
+    let state = syncEngine.syncState
+    contents.withLock { contents in
+      for fault in contents.watch.faults(of: told, with: state, owner: contents.model.owner) {
+        findings.report(fault.invariant, "\(name): \(fault.message)")
+      }
+      contents.watch.note(told)
+    }
+    if case .accountChange = told { checkForgotten(by: syncEngine) }
+    await pause()
+    use(syncEngine) { $0.handle(told) }
+    keep(event, told)
+    await misbehave(syncEngine)
+    await pause()
+    leave { $0.watch.noteReturn() }
+  }
+
+  func nextRecordZoneChangeBatch(
+    _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+    guard enter() else { return nil }
+    journal.mix(1)
+    await pause()
+    let waiting = syncEngine.state.pendingRecordZoneChanges.map(\.machineChange)
+    var batch: RecordBatch?
+    use(syncEngine) { batch = $0.nextBatch(context.machineContext, waiting: waiting) }
+    contents.withLock { $0.addedSinceBatch = [] }
+    await misbehave(syncEngine)
+    await pause()
+    let isAsked = syncEngine.stage == .askingBatch
+    leave { contents in
+      if let batch, isAsked {
+        contents.watch.ledger.note(given: batch, addedSince: contents.addedSinceBatch ?? [])
+      }
+      contents.addedSinceBatch = nil
+    }
+    journal.note("\(name) gives \(batch?.saves.count ?? 0) + \(batch?.deletions.count ?? 0)")
+    return batch.map { CKSyncEngine.RecordZoneChangeBatch($0, habits: habits) }
+  }
+
+  func nextFetchChangesOptions(
+    _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
+  ) async -> CKSyncEngine.FetchChangesOptions {
+    guard enter() else { return context.options }
+    journal.mix(2)
+    await pause()
+    var options = context.options
+    leave { contents in
+      guard contents.random.chance(contents.scopeRate) else { return }
+      let zone = CKRecordZone.ID(contents.random.pick(layout.zones))
+      switch contents.random.below(4) {
+      case 0: options.scope = .zoneIDs([zone])
+      case 1: options.scope = .allExcluding([zone])
+      case 2: options.scope = .all
+      default: options.prioritizedZoneIDs = [zone]
+      }
+    }
+    return options
+  }
+
+  // MARK: Around a callback
+
+  private func enter() -> Bool {
+    let (isDead, callbacks) = contents.withLock { contents in
+      if file.hasEnded { contents.isDead = true }
+      if !contents.isDead { contents.callbacks += 1 }
+      return (contents.isDead, contents.callbacks)
+    }
+    if callbacks > 1 {
+      findings.report("I14", "\(name): a callback begins while another runs")
+    }
+    return !isDead
+  }
+
+  private func leave(_ body: (inout Contents) -> Void) {
+    contents.withLock { contents in
+      contents.callbacks -= 1
+      guard !contents.isDead else { return }
+      body(&contents)
+    }
+  }
+
+  /// Lets others run, as an app does that writes a file now.
+  private func pause() async {
+    let count = contents.withLock { contents in
+      contents.random.chance(pauseRate) ? contents.random.number(in: 1...3) : 0
+    }
+    for _ in 0..<count { await Task.yield() }
+  }
+
+  // MARK: What the model does
+
+  /// Lets the model do something, and does on the engine what it decided.
+  func use(_ engine: CKSyncEngine, _ body: (inout AppModel) -> Void) {
+    guard !file.hasEnded else { return }
+    var before: AppModel?
+    let calls = contents.withLock { contents -> [AppCall] in
+      guard !contents.isDead else { return [] }
+      before = contents.model
+      body(&contents.model)
+      defer { contents.model.calls.removeAll(keepingCapacity: true) }
+      return contents.model.calls
+    }
+    for call in calls {
+      switch call {
+      case .add(let change):
+        engine.state.add(pendingRecordZoneChanges: [.init(machine: change)])
+      case .remove(let change):
+        engine.state.remove(pendingRecordZoneChanges: [.init(machine: change)])
+      case .addZone(let change):
+        engine.state.add(pendingDatabaseChanges: [.init(machine: change)])
+      case .removeZone(let change):
+        engine.state.remove(pendingDatabaseChanges: [.init(machine: change)])
+      case .noteUntracked: engine.state.hasPendingUntrackedChanges = true
+      }
+      if file.hasEnded {
+        // The app writes its data last, and that it never did; whether the engine's state has the
+        // call, nobody can know.
+        return contents.withLock { contents in
+          if let before { contents.model = before }
+          contents.watch.ledger.excuse(call)
+        }
+      }
+      contents.withLock { contents in
+        contents.watch.ledger.note(call)
+        if case .add(let change) = call { contents.addedSinceBatch?.insert(change.id) }
+      }
+    }
+  }
+
+  /// Keeps on disk what the app would keep.
+  private func keep(_ event: CKSyncEngine.Event, _ told: SyncEvent) {
+    contents.withLock { contents in
+      guard !contents.isDead else { return }
+      switch event {
+      case .stateUpdate(let update):
+        guard persistence != .stateLog, contents.random.chance(keepRate) else { return }
+        var model = contents.model
+        model.sweep = nil
+        contents.kept.append((model, update.stateSerialization.value))
+        if contents.kept.count > 6 { contents.kept.removeFirst() }
+      case .accountChange:
+        // A state that knows more than the data, which were just dropped, must never come back.
+        if persistence == .dataFirst { contents.kept.removeAll() }
+      default: break
+      }
+    }
+  }
+
+  private func checkForgotten(by engine: CKSyncEngine) {
+    let difference = contents.withLock { $0.watch.ledger.recordDifference(from: engine.syncState) }
+    if let difference {
+      findings.report("I13", "\(name): after a change of account, \(difference)")
+    }
+  }
+
+  // MARK: What the world does
+
+  /// Ends the run: whatever its tasks still do comes to nothing.
+  func end() -> Contents {
+    contents.withLock { contents in
+      contents.isDead = true
+      return contents
+    }
+  }
+
+  /// Whether a callback is under way.
+  var isBusy: Bool { contents.withLock { $0.callbacks > 0 } }
+
+  /// What the app holds.
+  var model: AppModel { contents.withLock { $0.model } }
+}
+
+extension CKSyncEngine.PendingDatabaseChange {
+  init(machine change: PendingChange<ZoneID>) {
+    switch change.kind {
+    case .save: self = .saveZone(CKRecordZone(zoneID: CKRecordZone.ID(change.id)))
+    case .delete: self = .deleteZone(CKRecordZone.ID(change.id))
+    }
+  }
+}
+
+extension CKSyncEngine.RecordZoneChangeBatch {
+  /// The batch an app would make: records with their cached system fields and new values.
+  init(_ batch: RecordBatch, habits: AppHabits) {
+    self.init(
+      recordsToSave: batch.saves.map { save in
+        let record = CKRecord.face(
+          of: Record(id: save.id, type: save.type, changeTag: save.changeTag))
+        for change in save.changes {
+          if case .int64(let number) = change.field?.value { record[change.key] = number }
+        }
+        return record
+      },
+      recordIDsToDelete: batch.deletions.map { CKRecord.ID($0) }, atomicByZone: batch.isAtomic)
+  }
+}

@@ -1,0 +1,170 @@
+import CloudProtocol
+import CloudSync
+import Records
+import SyncMachine
+import Synchronization
+
+/// One device: what stays when its app ends, and the run of the app that there is.
+final class EngineDevice {
+  /// One run of the app, from its launch to its end.
+  struct Run {
+    let number: Int
+    let link: SimulatedLink
+    let app: EngineApp
+    let engine: CKSyncEngine
+  }
+
+  /// Knows whether what belonged to a run that ended is still there.
+  struct Remains {
+    weak var engine: CKSyncEngine?
+    weak var app: EngineApp?
+    weak var link: SimulatedLink?
+  }
+
+  let number: Int
+  let name: String
+  let layout: WorldLayout
+  let persistence: WorldDevice.Persistence
+  let isAutomatic: Bool
+  let keepRate: Double
+  let pauseRate: Double
+  var scopeRate: Double
+  let habits: AppHabits
+  let findings: Findings
+  let journal: EngineJournal
+
+  /// The app's data as they are on disk while it does not run.
+  var model: AppModel
+  private let emptyModel: AppModel
+  /// The state the next run is given.
+  private var state = SyncState()
+  private var kept: [(model: AppModel, state: SyncState)] = []
+  let file = SimulatedStateFile()
+  /// The books of the last run, to compare with what the next one has.
+  private var lastBooks: PendingLedger?
+
+  var run: Run?
+  private(set) var runCount = 0
+  private var remains: [Remains] = []
+  /// Who is signed in, counted from 1; `nil` for nobody.
+  var account: Int?
+  var isOnline = true
+  var patience = PatienceChecker()
+  /// Pushes that wait until it is online.
+  var waitingPushes = 0
+
+  init(
+    number: Int, layout: WorldLayout, findings: Findings, journal: EngineJournal,
+    random: inout SeededRandom
+  ) {
+    self.number = number
+    self.layout = layout
+    self.findings = findings
+    self.journal = journal
+    name = "device\(number)"
+    persistence = random.pick(WorldDevice.Persistence.allCases)
+    isAutomatic = random.chance(0.8)
+    keepRate = random.pick([1, 0.5, 0.1])
+    pauseRate = random.pick([0, 0.1, 0.5])
+    scopeRate = random.chance(0.3) ? 0.3 : 0
+    habits = AppHabits(&random)
+    model = AppModel(
+      layout: layout, device: number,
+      policy: AppModel.Policy(
+        serverWins: random.chance(0.5), deletionWins: random.chance(0.5),
+        isUntracked: random.chance(0.15), isAtomic: random.chance(0.3),
+        batchLimit: random.pick([1, 3, 250])))
+    emptyModel = model
+  }
+
+  /// Starts the app on what is on disk.
+  func launch(_ world: EngineWorld, random: SeededRandom) {
+    guard run == nil else { return }
+    runCount += 1
+    let link = SimulatedLink(device: number, run: runCount, mailbox: world.mailbox)
+    let app = EngineApp(self, model: model, watch: EventWatch(layout: layout), random: random)
+    let container = CKContainer(
+      identifier: WorldLayout.container,
+      connection: link, taskExecutor: world.lane)
+    var configuration = CKSyncEngine.Configuration(
+      database: container.privateCloudDatabase,
+      stateSerialization: restoredState(), delegate: app)
+    configuration.automaticallySync = isAutomatic
+    configuration.clock = world.lane.clock
+    configuration.taskExecutor = world.lane
+    if persistence == .stateLog {
+      file.begin(run: runCount)
+      configuration.stateStore = SimulatedStateStore(file: file, run: runCount)
+    }
+    let engine = CKSyncEngine(configuration)
+    if let error = engine.stateStoreError {
+      findings.report("I11", "\(name): the state store does not open: \(error)")
+    }
+    let state = engine.syncState
+    if persistence == .stateLog, let loss = lastBooks?.recordLoss(in: state) {
+      findings.report("I3", "\(name): \(loss)")
+    }
+    lastBooks = nil
+    app.contents.withLock { contents in
+      contents.kept = kept
+      contents.watch.restart(with: state)
+    }
+    patience.restart(at: world.now)
+    run = Run(number: runCount, link: link, app: app, engine: engine)
+    if persistence == .dataFirst { app.use(engine) { $0.readdDirty() } }
+  }
+
+  /// The state as it comes back from the disk.
+  private func restoredState() -> CKSyncEngine.State.Serialization? {
+    guard state != SyncState() else { return nil }
+    do {
+      let restored = try SyncState(decoding: state.encoded())
+      if restored != state {
+        findings.report("I11", "\(name): the state came back as another one")
+      }
+      return CKSyncEngine.State.Serialization(restored)
+    } catch {
+      findings.report("I11", "\(name): its own state can't be read: \(error)")
+      return nil
+    }
+  }
+
+  /// The app ends at once; answers whether it will go on from older data than the newest.
+  ///
+  /// - Parameter isStale: whether an older pair of data and state comes back, as from a backup.
+  func end(_ random: inout SeededRandom, isStale: Bool) -> Bool {
+    guard let run else { return false }
+    self.run = nil
+    run.link.sever()
+    file.begin(run: -1)
+    let left = run.app.end()
+    remains.append(Remains(engine: run.engine, app: run.app, link: run.link))
+    model = left.model
+    model.calls = []
+    model.sweep = nil
+    kept = left.kept
+    switch persistence {
+    case .stateLog:
+      state = SyncState()
+      lastBooks = left.watch.ledger
+      return false
+    case .together, .dataFirst:
+      guard !kept.isEmpty else {
+        if persistence == .together { model = emptyModel }
+        state = SyncState()
+        return false
+      }
+      let index = isStale ? random.below(kept.count) : kept.count - 1
+      let isOlder = index < kept.count - 1
+      kept.removeSubrange((index + 1)...)
+      if persistence == .together { model = kept[index].model }
+      state = kept[index].state
+      return isOlder
+    }
+  }
+
+  /// How many runs ended and still hold something.
+  var leftOverCount: Int {
+    remains.count { $0.engine != nil || $0.app != nil || $0.link != nil }
+  }
+}

@@ -1,0 +1,41 @@
+import SyncMachine
+import Synchronization
+
+/// What is told of a world while it runs, by the world and by the apps in it.
+final class EngineJournal: Sendable {
+  private struct Contents {
+    var step = 0
+    var time = 0
+    var hash = TraceHash()
+  }
+
+  private let contents = Mutex(Contents())
+  private let print: (@Sendable (String) -> Void)?
+
+  init(print: (@Sendable (String) -> Void)?) { self.print = print }
+
+  /// A number over everything that was told.
+  var hash: UInt64 { contents.withLock { $0.hash.value } }
+
+  /// Begins a step at a time in milliseconds.
+  func begin(_ step: Int, at time: Int) {
+    contents.withLock { contents in
+      contents.step = step
+      contents.time = time
+      contents.hash.mix(time)
+    }
+  }
+
+  /// Takes a number into the hash.
+  func mix(_ number: Int) { contents.withLock { $0.hash.mix(number) } }
+
+  /// Takes what an app is told into the hash.
+  func mix(_ event: SyncEvent) { contents.withLock { $0.hash.mix(event) } }
+
+  /// Prints a line, when somebody wants to see it.
+  func note(_ text: @autoclosure () -> String) {
+    guard let print else { return }
+    let (step, time) = contents.withLock { ($0.step, $0.time) }
+    print("\(step)\t\(time)ms\t\(text())")
+  }
+}

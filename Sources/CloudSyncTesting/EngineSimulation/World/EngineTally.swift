@@ -1,0 +1,37 @@
+/// What happened in engine worlds, counted.
+package struct EngineTally: Hashable, Sendable {
+  /// Steps: jobs, messages, moves of the clock, and what people and fate do.
+  package var steps = 0
+  /// Jobs of tasks among them.
+  package var jobs = 0
+  /// Requests that reached the server.
+  package var requests = 0
+  /// Edits.
+  package var edits = 0
+  /// Ends of devices without warning.
+  package var kills = 0
+  /// Ends in the middle of a write.
+  package var powerLosses = 0
+  /// Starts that followed.
+  package var restarts = 0
+  /// Those that went on from an older state than the newest.
+  package var staleRestarts = 0
+  /// Restarts of the server.
+  package var serverRestarts = 0
+
+  /// Nothing happened yet.
+  package init() {}
+
+  /// Takes in what happened in another world.
+  package mutating func add(_ other: EngineTally) {
+    steps += other.steps
+    jobs += other.jobs
+    requests += other.requests
+    edits += other.edits
+    kills += other.kills
+    powerLosses += other.powerLosses
+    restarts += other.restarts
+    staleRestarts += other.staleRestarts
+    serverRestarts += other.serverRestarts
+  }
+}

@@ -1,0 +1,186 @@
+import CloudProtocol
+import CloudSync
+import Records
+import SyncMachine
+
+/// What people and fate do.
+extension EngineWorld {
+  func act() throws {
+    let weights = options.actions
+    let table: [(Int, World.Action)] = [
+      (weights.edit, .edit), (weights.delete, .delete), (weights.deleteZone, .deleteZone),
+      (weights.manualFetch, .manualFetch), (weights.manualSend, .manualSend),
+      (weights.cancel, .cancel), (weights.retryBlocked, .retryBlocked), (weights.crash, .crash),
+      (weights.offline, .offline), (weights.account, .account),
+      (weights.administration, .administration), (weights.expiry, .expiry),
+      (weights.serverRestart, .serverRestart), (weights.outage, .outage),
+      (weights.quota, .quota),
+    ]
+    var choice = random.below(table.reduce(0) { $0 + $1.0 })
+    for (weight, action) in table {
+      if choice < weight { return try perform(action, on: devices[random.below(devices.count)]) }
+      choice -= weight
+    }
+  }
+
+  private func perform(_ action: World.Action, on device: EngineDevice) throws {
+    journal.mix(device.number)
+    switch action {
+    case .edit, .delete, .deleteZone, .retryBlocked, .manualFetch, .manualSend, .cancel, .poke:
+      guard let run = device.run else { return launch(device.number) }
+      use(device, run, action)
+    case .crash:
+      guard device.run != nil else { return launch(device.number) }
+      if device.persistence == .stateLog, random.chance(0.5) {
+        note("\(device.name) will lose power while it writes")
+        device.file.endDevice(
+          afterWrites: random.number(in: 1...3), reachesDisk: random.chance(0.5))
+      } else {
+        kill(device)
+      }
+    case .offline:
+      device.isOnline.toggle()
+      note("\(device.name) is \(device.isOnline ? "online" : "offline")")
+      guard device.isOnline, device.waitingPushes > 0 else { return }
+      device.waitingPushes = 0
+      device.patience.noteCause()
+      push(to: device)
+    case .account: changeAccount(of: device)
+    case .administration, .expiry: try administer(action)
+    case .serverRestart: restartServer()
+    case .outage:
+      let code = cloud.beginOutage(deviceCount: devices.count)
+      note("an outage begins: \(code.map { "\($0)" } ?? "")")
+    case .quota:
+      let account = random.number(in: 1...options.accountCount)
+      let quota = random.chance(0.5) ? random.below(1_000) : nil
+      note("account \(account) may hold \(quota.map { "\($0) bytes" } ?? "anything")")
+      try cloud.setQuota(quota, of: account)
+    }
+  }
+
+  /// Tells a device that something changed on the server.
+  func push(to device: EngineDevice) {
+    device.run?.link.tell(
+      .push(
+        CloudPush(
+          container: WorldLayout.container, database: .private, subscription: SubscriptionID(""))))
+  }
+
+  /// Somebody uses the app.
+  private func use(_ device: EngineDevice, _ run: EngineDevice.Run, _ action: World.Action) {
+    device.patience.noteCause()
+    let place = random.below(layout.records.count)
+    switch action {
+    case .edit:
+      lastSequence += 1
+      tally.edits += 1
+      note("\(device.name) writes edit \(lastSequence) at \(layout.records[place].path)")
+      run.app.use(run.engine) { $0.edit(place, sequence: lastSequence) }
+    case .delete:
+      note("\(device.name) deletes \(layout.records[place].path)")
+      run.app.use(run.engine) { $0.delete(place) }
+    case .deleteZone:
+      note("\(device.name) deletes \(layout.records[place].zone.name)")
+      run.app.use(run.engine) { $0.deleteZone(layout.zone(of: place)) }
+    case .retryBlocked: run.app.use(run.engine) { $0.retryBlocked() }
+    case .manualFetch:
+      let zone = CKRecordZone.ID(layout.records[place].zone)
+      fetch(run, random.chance(0.7) ? .all : .zoneIDs([zone]))
+    case .manualSend:
+      let zone = CKRecordZone.ID(layout.records[place].zone)
+      let scopes: [CKSyncEngine.SendChangesOptions.Scope] = [
+        .all, .all, .zoneIDs([zone]), .recordIDs([CKRecord.ID(layout.records[place])]),
+        .allExcluding([zone]),
+      ]
+      send(run, random.pick(scopes))
+    case .cancel:
+      note("\(device.name) cancels")
+      operate(run) { await $0.cancelOperations() }
+    case .poke, .crash, .offline, .account, .administration, .expiry, .serverRestart, .outage,
+      .quota:
+      break
+    }
+  }
+
+  /// Starts a manual fetch.
+  func fetch(_ run: EngineDevice.Run, _ scope: CKSyncEngine.FetchChangesOptions.Scope) {
+    operate(run) { try? await $0.fetchChanges(.init(scope: scope)) }
+  }
+
+  /// Starts a manual send.
+  func send(_ run: EngineDevice.Run, _ scope: CKSyncEngine.SendChangesOptions.Scope) {
+    operate(run) { try? await $0.sendChanges(.init(scope: scope)) }
+  }
+
+  private func operate(
+    _ run: EngineDevice.Run, _ body: @escaping @Sendable (CKSyncEngine) async -> Void
+  ) {
+    let (engine, operations) = (run.engine, operations)
+    operations.begin()
+    Task.detached(executorPreference: lane) {
+      await body(engine)
+      operations.end()
+    }
+  }
+
+  private func changeAccount(of device: EngineDevice) {
+    let next = random.below(options.accountCount + 1)
+    device.account = next == 0 ? nil : next
+    device.waitingPushes = 0
+    note("\(device.name): \(device.account.map { "account \($0)" } ?? "nobody") is signed in")
+    post(.accountSignal(device: device.number), after: delay())
+    // The system may tell it twice.
+    if random.chance(0.2) { post(.accountSignal(device: device.number), after: delay()) }
+  }
+
+  /// A device ends without warning, and starts again some time later.
+  func kill(_ device: EngineDevice) {
+    note("\(device.name) is killed")
+    tally.kills += 1
+    let isStale = random.chance(0.45)
+    if device.end(&random, isStale: isStale) { tally.staleRestarts += 1 }
+    post(.launch(device: device.number), after: delay())
+  }
+
+  /// Ends the devices whose disk stopped in the middle of a write.
+  func endDevicesWithoutDisk() {
+    for device in devices where device.run != nil && device.file.hasEnded {
+      tally.powerLosses += 1
+      kill(device)
+    }
+  }
+
+  /// Starts a device that is off.
+  func launch(_ number: Int) {
+    let device = devices[number]
+    guard device.run == nil else { return }
+    tally.restarts += 1
+    note("\(device.name) starts, keeps \(device.persistence)")
+    device.launch(self, random: nextRandom())
+  }
+
+  private func restartServer() {
+    tally.serverRestarts += 1
+    let jump = options.server.clockJump
+    note("the server restarts")
+    cloud.restart(
+      downtime: random.number(in: 1...30_000),
+      clockJump: jump > 0 ? Double(random.number(in: -jump...jump)) : 0)
+  }
+
+  private func administer(_ action: World.Action) throws {
+    let account = random.number(in: 1...options.accountCount)
+    let zone = random.below(layout.zones.count)
+    if action == .administration {
+      let reason = random.pick(ZoneDeletionReason.allCases)
+      note("\(layout.zones[zone].name) of account \(account) goes: \(reason)")
+      _ = try cloud.remove(zone, of: account, reason: reason)
+    } else {
+      let trims = random.chance(0.5)
+      let target = random.chance(0.3) ? nil : zone
+      note("account \(account): \(trims ? "deletions" : "tokens") are forgotten")
+      try cloud.forget(target, of: account, trims: trims)
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import CloudProtocol
+import CloudSync
+import Records
+import SyncMachine
+import Synchronization
+
+/// The second phase: nothing fails any more, and everything must come to rest in agreement.
+extension EngineWorld {
+  /// The most steps that healing may take.
+  private static let stepBound = 40_000
+  /// The longest it may take: the longest wait a server asked for, and some rounds of retries.
+  private var timeBound: Int { (options.server.longestRetryAfter + 2 * 3_600) * 1_000 }
+  /// The longest a message of the first phase can still be under way.
+  private var lateness: Int { now + 2 * options.network.longestDelay + options.network.patience }
+
+  func heal() throws {
+    isHealed = true
+    note("faults end")
+    try cloud.heal()
+    for device in devices {
+      launch(device.number)
+      device.isOnline = true
+      device.scopeRate = 0
+      device.run?.app.contents.withLock { $0.scopeRate = 0 }
+      device.patience.noteCause()
+      if device.account == nil, random.chance(0.8) {
+        device.account = random.number(in: 1...options.accountCount)
+      }
+      post(.accountSignal(device: device.number), after: delay())
+    }
+    let limits = (steps: steps + Self.stepBound, time: max(now, lateness) + timeBound)
+    try settle(limits)
+    for device in devices {
+      guard let run = device.run else { continue }
+      run.app.use(run.engine) { $0.retryBlocked() }
+      push(to: device)
+    }
+    try settle(limits)
+    try syncByHand(limits)
+    guard findings.isEmpty else { return }
+    try checkConvergence()
+  }
+
+  /// Lets things happen until nothing is due any more.
+  func settle(_ limits: (steps: Int, time: Int)) throws {
+    while findings.isEmpty, !isQuiet {
+      try step()
+      guard steps < limits.steps, now < limits.time else {
+        let busy = devices.map { "\($0.name) \($0.run.map { "\($0.engine.stage)" } ?? "off")" }
+        findings.report(
+          "I17",
+          "no rest after \(steps) steps and \(now / 1000) s: \(busy.joined(separator: ", "))")
+        return
+      }
+    }
+    checkAtRest()
+  }
+
+  /// Devices that sync only when told are told, until they have nothing left to send.
+  private func syncByHand(_ limits: (steps: Int, time: Int)) throws {
+    for _ in 0..<12 {
+      for device in devices where !device.isAutomatic {
+        guard let run = device.run else { continue }
+        fetch(run, .all)
+        send(run, .all)
+        try settle(limits)
+        run.app.use(run.engine) { $0.retryBlocked() }
+      }
+      if devices.allSatisfy({ $0.isAutomatic || $0.isSettled }) { break }
+    }
+    for device in devices where !device.isAutomatic {
+      guard let run = device.run else { continue }
+      fetch(run, .all)
+      try settle(limits)
+    }
+  }
+
+  /// Ends everything; nothing may be left over (I22).
+  func end() throws {
+    let isHealthy = findings.isEmpty
+    for device in devices { _ = device.end(&random, isStale: false) }
+    var left = 20_000
+    while left > 0, lane.readyCount > 0 || !messages.isEmpty {
+      while lane.runOne() {}
+      _ = mailbox.take()
+      messages = MessageQueue()
+      left -= 1
+    }
+    cloud.close()
+    tally.steps = steps
+    tally.jobs = lane.jobCount
+    guard isHealthy else { return }
+    checkNothingIsLeft()
+  }
+}
+
+extension EngineDevice {
+  /// Whether nothing is left to send.
+  var isSettled: Bool {
+    guard let run, account != nil else { return true }
+    let state = run.engine.syncState
+    return run.app.model.isSettled && state.records.isEmpty && state.zones.isEmpty
+      && !state.hasUntrackedChanges
+  }
+}

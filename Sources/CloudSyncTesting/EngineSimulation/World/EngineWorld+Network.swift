@@ -1,0 +1,128 @@
+import CloudProtocol
+import CloudSync
+import Records
+import SyncMachine
+import Synchronization
+
+/// The ways between devices and server.
+extension EngineWorld {
+  /// A delay in milliseconds; mostly short, sometimes as long as this world has.
+  func delay() -> Int {
+    let longest = isHealed ? 20 : options.network.longestDelay
+    return 1 + random.below(random.chance(0.2) ? longest : min(longest, 50))
+  }
+
+  func post(_ message: Message, after delay: Int) {
+    messages.push(message, at: now + delay, rank: random.next())
+  }
+
+  /// Takes what tasks left for the network.
+  func carry() {
+    for parcel in mailbox.take() {
+      switch parcel {
+      case .request(let call, let device, let run, let number):
+        send(call, from: devices[device], run: run, number: number)
+      case .answer(let answer, let device, let run, let number):
+        journal.mix(answer.digestNumber)
+        note("server answers device\(device)'s request \(run).\(number): \(answer.summary)")
+        if !isHealed, random.chance(options.network.answerLoss) {
+          lose(device: device, run: run, number: number)
+        } else {
+          post(.answer(answer, device: device, run: run, number: number), after: delay())
+        }
+      case .push(let push, let device, let account):
+        if !isHealed, random.chance(options.network.pushLoss) { continue }
+        post(.push(push, device: device, account: account), after: delay())
+      }
+    }
+  }
+
+  private func send(_ call: CloudCall, from device: EngineDevice, run: Int, number: Int) {
+    guard device.run?.number == run else { return }
+    note("\(device.name) asks \(call.request.summary) as \(run).\(number)")
+    if let fault = device.patience.faultOfRequest(at: now) ?? device.patience.faultOfRate(at: now) {
+      findings.report("I16", "\(device.name): \(fault)")
+    }
+    guard device.isOnline else {
+      let error = CloudError(.networkUnavailable, "the device is offline")
+      return post(
+        .answer(.failure(error), device: device.number, run: run, number: number), after: 1)
+    }
+    let isLost = !isHealed && random.chance(options.network.loss)
+    let isDoubled = !isHealed && random.chance(options.network.doubling)
+    if isLost {
+      lose(device: device.number, run: run, number: number)
+    } else {
+      post(
+        .request(
+          call, device: device.number, run: run, number: number, account: device.account,
+          isAnswered: true), after: delay())
+    }
+    if isDoubled {
+      post(
+        .request(
+          call, device: device.number, run: run, number: number, account: device.account,
+          isAnswered: random.chance(0.5)), after: delay() + delay())
+    }
+  }
+
+  /// No answer will come: the device gives up after a while.
+  private func lose(device: Int, run: Int, number: Int) {
+    let code: CloudError.Code = random.chance(0.8) ? .networkFailure : .serverResponseLost
+    post(
+      .answer(
+        .failure(CloudError(code, "no answer came")), device: device, run: run, number: number),
+      after: options.network.patience)
+  }
+
+  /// Something arrives.
+  func arrive(_ message: Message) {
+    journal.mix(100)
+    switch message {
+    case .request(let call, let device, let run, let number, let account, let isAnswered):
+      tally.requests += 1
+      let (cloud, mailbox) = (cloud, mailbox)
+      Task.detached(executorPreference: lane) {
+        let answer = await cloud.answer(call, device: device, account: account)
+        guard isAnswered else { return }
+        mailbox.put(.answer(answer, device: device, run: run, number: number))
+      }
+    case .answer(let answer, let number, let runNumber, let request):
+      let device = devices[number]
+      guard let run = device.run, run.number == runNumber, run.link.isOpen(request) else { return }
+      note("\(device.name) hears of \(runNumber).\(request): \(answer.summary)")
+      device.patience.note(answer, at: now)
+      if case .success(let reply) = answer {
+        run.app.contents.withLock { $0.watch.note(arrived: reply) }
+      }
+      _ = run.link.answer(request, with: answer)
+    case .push(let push, let number, let account):
+      let device = devices[number]
+      guard device.account == account, let run = device.run else { return }
+      guard device.isOnline else {
+        device.waitingPushes += 1
+        return
+      }
+      note("\(device.name) gets a push")
+      device.patience.noteCause()
+      run.link.tell(.push(push))
+    case .accountSignal(let number):
+      let device = devices[number]
+      guard let run = device.run else { return }
+      note("\(device.name) hears that the account may have changed")
+      device.patience.noteAccountSignal()
+      run.link.tell(.accountChanged)
+    case .launch(let number): launch(number)
+    }
+  }
+}
+
+extension Result where Success == CloudReply, Failure == CloudError {
+  /// A number that tells answers apart, without anything that differs between processes.
+  var digestNumber: Int {
+    switch self {
+    case .failure(let error): error.code.rawValue
+    case .success(let reply): 1_000 + reply.summary.utf8.count
+    }
+  }
+}

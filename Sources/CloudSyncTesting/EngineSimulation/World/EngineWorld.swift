@@ -1,0 +1,131 @@
+import CloudProtocol
+import CloudSync
+import Records
+import SyncMachine
+import Synchronization
+
+/// A whole world on one thread: real engines with straight delegates, a real server, and between
+/// them a network that loses, doubles and delays.
+///
+/// Tasks run on one lane in an order the seed draws, time passes only when nobody can run, and
+/// every other choice comes from one generator. So the seed decides everything.
+final class EngineWorld {
+  /// What the network carries, and what is due later.
+  enum Message {
+    case request(CloudCall, device: Int, run: Int, number: Int, account: Int?, isAnswered: Bool)
+    case answer(Result<CloudReply, CloudError>, device: Int, run: Int, number: Int)
+    case push(CloudPush, device: Int, account: Int)
+    case accountSignal(device: Int)
+    case launch(device: Int)
+  }
+
+  let seed: UInt64
+  let options: WorldOptions
+  let lane: SerialLane
+  let mailbox = Mailbox()
+  let findings = Findings()
+  let journal: EngineJournal
+  let cloud: EngineCloud
+  var layout: WorldLayout { cloud.layout }
+  var devices: [EngineDevice] = []
+  var random: SeededRandom
+  var messages = MessageQueue<Message>()
+  var tally = EngineTally()
+  var steps = 0
+  var lastSequence = 0
+  var isHealed = false
+  /// Manual operations that have not returned.
+  let operations = OperationCounter()
+
+  init(
+    seed: UInt64, steps: Int, lane: SerialLane, print: (@Sendable (String) -> Void)?
+  ) throws {
+    self.seed = seed
+    self.lane = lane
+    journal = EngineJournal(print: print)
+    var random = SeededRandom(seed: seed)
+    options = WorldOptions(&random, steps: steps)
+    cloud = try EngineCloud(
+      seed: seed, options: options, lane: lane, findings: findings, journal: journal,
+      random: SeededRandom(seed: random.next()))
+    for number in 0..<options.deviceCount {
+      let device = EngineDevice(
+        number: number, layout: cloud.layout, findings: findings, journal: journal,
+        random: &random)
+      device.account = random.chance(0.9) ? 1 + random.below(options.accountCount) : nil
+      devices.append(device)
+    }
+    self.random = random
+    cloud.connect(deviceCount: devices.count, mailbox: mailbox)
+    for device in devices { device.launch(self, random: nextRandom()) }
+  }
+
+  /// Milliseconds since the world began.
+  var now: Int { lane.clock.milliseconds }
+
+  /// A generator of its own for something that may draw at any time.
+  func nextRandom() -> SeededRandom { SeededRandom(seed: random.next()) }
+
+  func note(_ text: @autoclosure () -> String) { journal.note(text()) }
+
+  /// Runs the world to its end; what was found is in `findings`.
+  func run() throws {
+    while steps < options.steps, findings.isEmpty { try step() }
+    if findings.isEmpty { try heal() }
+    try end()
+  }
+
+  // MARK: Steps
+
+  /// One step: something that somebody does, or the next thing that can happen.
+  func step() throws {
+    steps += 1
+    findings.step = steps
+    journal.begin(steps, at: now)
+    if !isHealed, random.chance(options.actionRate) {
+      try act()
+    } else {
+      try advance()
+    }
+    carry()
+    endDevicesWithoutDisk()
+  }
+
+  private func advance() throws {
+    let isDue = messages.nextTime.map { $0 <= now } ?? false
+    if lane.readyCount > 0, !isDue || random.chance(0.7) {
+      _ = lane.runOne()
+    } else if isDue, let message = messages.pop() {
+      arrive(message)
+    } else {
+      checkAtRest()
+      try passTime()
+    }
+  }
+
+  /// Nobody can run: time passes until somebody can.
+  private func passTime() throws {
+    let message = messages.nextTime.map { VirtualClock.Instant(offset: .milliseconds($0)) }
+    guard let next = [message, lane.clock.nextDeadline].compactMap({ $0 }).min() else {
+      if !isHealed { try act() }
+      return
+    }
+    lane.clock.move(to: next)
+  }
+
+  /// Whether nothing will ever happen by itself.
+  var isQuiet: Bool {
+    lane.readyCount == 0 && messages.isEmpty && lane.clock.nextDeadline == nil
+  }
+}
+
+/// Counts the manual operations that wait.
+final class OperationCounter: Sendable {
+  private let count = Atomic(0)
+
+  func begin() { count.add(1, ordering: .relaxed) }
+
+  func end() { count.subtract(1, ordering: .relaxed) }
+
+  var open: Int { count.load(ordering: .relaxed) }
+}

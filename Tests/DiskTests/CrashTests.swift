@@ -1,0 +1,83 @@
+import CloudSync
+import CloudSyncTesting
+import Disk
+import Foundation
+import Testing
+
+/// The crash programmes, small; `cloudsync-crash` runs them at length.
+@Suite("Crashes of a simulated disk")
+struct CrashTests {
+  @Test("Every crash image of the state store and the server holds what was acknowledged")
+  func images() async {
+    var tally = CrashTally()
+    for seed: UInt64 in 0..<4 { tally.add(await CrashRun<StateStoreSubject>(seed: seed).images()) }
+    var run = CrashRun<ServerSubject>(seed: 1)
+    run.imagesPerMoment = 1
+    run.steps = 5
+    tally.add(await run.images())
+    #expect(tally.images > 1_000 && tally.byDepth[2] > 100 && tally.violations == [])
+  }
+
+  @Test("Every failing call leaves a store that can be opened with all that was acknowledged")
+  func failures() async {
+    var tally = await CrashRun<StateStoreSubject>(seed: 3).failures()
+    var run = CrashRun<ServerSubject>(seed: 2)
+    run.steps = 3
+    tally.add(await run.failures(stride: 23))
+    #expect(tally.failures > 300 && tally.violations == [])
+  }
+
+  @Test("A store that does not wait for the disk is caught", arguments: [0, 1, 2] as [UInt64])
+  func planted(seed: UInt64) async {
+    var store = CrashRun<StateStoreSubject>(seed: seed)
+    store.losesSynchronizations = true
+    #expect(await store.images().violationCount > 0)
+    var server = CrashRun<ServerSubject>(seed: seed)
+    server.losesSynchronizations = true
+    server.imagesPerMoment = 1
+    server.steps = 4
+    #expect(await server.images().violationCount > 0)
+  }
+
+  @Test("A state file that can't be looked for is an error, and not an empty store")
+  func unreadable() throws {
+    let disk = SimulatedDisk()
+    let store = try FileStateStore(url: StateStoreSubject.url, disk: disk)
+    try store.replace(with: [1, 2, 3])
+    disk.faults.rates[.look] = 1
+    #expect(throws: FileStateStoreError.self) { try store.load() }
+    disk.faults = DiskFaults()
+    #expect(try store.load()?.snapshot == [1, 2, 3])
+  }
+
+  @Test("Two stores can't have one file; the second may have it when the first is let go")
+  func twoStores() throws {
+    let disk = SimulatedDisk()
+    var first: FileStateStore? = try FileStateStore(url: StateStoreSubject.url, disk: disk)
+    #expect(first != nil)
+    #expect(throws: FileStateStoreError.self) {
+      try FileStateStore(url: StateStoreSubject.url, disk: disk)
+    }
+    first = nil
+    _ = try FileStateStore(url: StateStoreSubject.url, disk: disk)
+  }
+
+  @Test("A changed bit in the last acknowledged entry is damage, and no append that was cut off")
+  func lastEntry() throws {
+    let disk = SimulatedDisk()
+    let path = StateStoreSubject.url.path
+    do {
+      let store = try FileStateStore(url: StateStoreSubject.url, disk: disk)
+      try store.replace(with: [1])
+      try store.append([UInt8](repeating: 7, count: 600))
+    }
+    var image = disk.image
+    var bytes = try #require(image[path])
+    bytes[bytes.count - 1] ^= 1
+    image[path] = bytes
+    let damaged = SimulatedDisk(image: image)
+    let store = try FileStateStore(url: StateStoreSubject.url, disk: damaged)
+    #expect(throws: FileStateStoreError.self) { try store.load() }
+    #expect(damaged.image[path] == bytes)
+  }
+}

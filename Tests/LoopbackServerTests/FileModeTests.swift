@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+@testable import LoopbackServer
+
+/// Who can read what a server keeps.
+///
+/// Source: the rules for the server's threats.
+@Suite("Modes of the server's files")
+struct FileModeTests {
+  /// Proves TH-17.
+  @Test("A server's file, and those beside it, can be read by their owner only")
+  func modes() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    for _ in 1...2 {
+      let server = try LoopbackServer(path: file.path)
+      try server.createAccount("alice")
+      let names = file.contents.keys.sorted()
+      #expect(names.contains("cloud.db"))
+      for name in names {
+        let path = file.folder.appendingPathComponent(name).path
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+        #expect(mode as? Int == 0o600, "\(name)")
+      }
+      server.close()
+    }
+    // A file that was there keeps the mode its owner gave it.
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o640], ofItemAtPath: file.path)
+    try LoopbackServer(path: file.path).close()
+    let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+    #expect(mode as? Int == 0o640)
+  }
+}
