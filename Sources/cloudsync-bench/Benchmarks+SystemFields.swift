@@ -10,26 +10,28 @@ enum SystemFieldsBenchmarks {
   static func all() -> [Benchmark] {
     let records = sample()
     let faces = records.map { CKRecord($0) }
-    let archiver = Side("NSKeyedArchiver, eleven keys", operations: count) {
-      for record in records { keep(archived(record)) }
-    }
+    let archiver = Side(
+      "NSKeyedArchiver, eleven keys", operations: count, setUp: {},
+      body: { _ in for record in records { keep(archived(record)) } })
     return [
       Benchmark(
         name: "P8 system fields to bytes, directly", goal: 0.02,
-        subject: Side("systemFieldsBytes", operations: count) {
-          for face in faces { keep(face.systemFieldsBytes) }
-        },
+        subject: Side(
+          "systemFieldsBytes", operations: count, setUp: {},
+          body: { _ in for face in faces { keep(face.systemFieldsBytes) } }),
         reference: archiver, rounds: 11),
       Benchmark(
         name: "P8 system fields to bytes, through an NSCoder", goal: 0.5,
-        subject: Side("encodeSystemFields(with:)", operations: count) {
-          for face in faces {
-            let coder = NSKeyedArchiver(requiringSecureCoding: true)
-            face.encodeSystemFields(with: coder)
-            coder.finishEncoding()
-            keep(coder.encodedData)
-          }
-        },
+        subject: Side(
+          "encodeSystemFields(with:)", operations: count, setUp: {},
+          body: { _ in
+            for face in faces {
+              let coder = NSKeyedArchiver(requiringSecureCoding: true)
+              face.encodeSystemFields(with: coder)
+              coder.finishEncoding()
+              keep(coder.encodedData)
+            }
+          }),
         reference: archiver, rounds: 11),
     ]
   }
