@@ -149,11 +149,11 @@ extension SourceTree {
   }
 
   fileprivate func importFaults() -> [Fault] {
-    PackageManifest(self["Package.swift"]).targets.flatMap { target in
+    PackageManifest(self["Package.swift"]).targets.flatMap { target -> [Fault] in
       // The module of a tool has underscores for the hyphens of its name.
       let declared = target.dependencies.map { $0.replacing("-", with: "_") }
-      return swift(under: target.path).flatMap { file in
-        file.imports.compactMap { module, line in
+      return swift(under: target.path).flatMap { file -> [Fault] in
+        file.imports.compactMap { module, line -> Fault? in
           guard !toolchainModules.contains(module), !declared.contains(module) else { return nil }
           return file.fault(line, "\(target.name) does not declare the dependency \(module)")
         }
