@@ -95,6 +95,11 @@ struct ConstantTests {
       ),
     ]
     for (name, found, wanted) in numbers { #expect(found == wanted, "\(name)") }
+  }
+
+  /// Proves CS-3.
+  @Test("Option sets have CloudKit's bits")
+  func rawBits() {
     let bits: [(String, [UInt], [UInt])] = [
       ("action", [CKRecord.ReferenceAction.none, .deleteSelf].map(\.rawValue), [0, 1]),
       (
