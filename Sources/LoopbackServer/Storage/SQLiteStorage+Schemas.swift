@@ -33,7 +33,18 @@ extension SQLiteStorage {
   private func makeTypeIndex() throws {
     let isThere = try connection.first(
       "SELECT 1 FROM sqlite_schema WHERE name = 'records_by_type'", [], { _ in true })
-    if isThere == nil { try connection.execute(ServerFile.layoutOfTypes) }
+    guard isThere == nil else { return }
+    // From here on the index is what SQLite compares the columns with; up to here nothing is.
+    _ = try connection.rows("SELECT name, changed_at, body, type, is_live FROM records") { row in
+      // The seal covers the record's name but not its zone, so any will do here.
+      let found = try recordRow(row, in: .default)
+      let type = try row.text(3)
+      let isLive = try row.integer(4) == 1
+      guard found.type == type, (found.record != nil) == isLive else {
+        throw ByteFormatError(offset: 0, reason: "a record is not what its columns say")
+      }
+    }
+    try connection.execute(ServerFile.layoutOfTypes)
   }
 
   func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? {
