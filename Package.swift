@@ -146,7 +146,8 @@ let package = Package(
         "CloudSyncTesting", "LoopbackServer", "CloudProtocol", "Records",
       ]),
     tool(
-      "stores-simulate", ["StoreSimulation", "CommandLineKit"], path: "Examples/stores-simulate"),
+      "stores-simulate", ["StoreSimulation", "CloudSyncTesting", "CommandLineKit"],
+      path: "Examples/stores-simulate"),
 
     // tests
     tests("RecordsTests", ["Records", "CloudProtocol"]),

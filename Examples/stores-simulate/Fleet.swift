@@ -1,3 +1,4 @@
+import CloudSyncTesting
 import CommandLineKit
 import Foundation
 import StoreSimulation

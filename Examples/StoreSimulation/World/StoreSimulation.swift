@@ -1,4 +1,4 @@
-import CloudSyncTesting
+package import CloudSyncTesting
 package import Foundation
 
 /// Runs the real stores in worlds that a seed decides.
