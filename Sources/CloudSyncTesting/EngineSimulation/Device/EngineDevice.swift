@@ -68,7 +68,10 @@ final class EngineDevice {
     self.findings = findings
     self.journal = journal
     name = "device\(number)"
-    persistence = random.pick(WorldDevice.Persistence.allCases)
+    // Three in four keep blobs, so that a fifth of all restarts can be from an older one.
+    persistence = random.pick([
+      .together, .together, .together, .dataFirst, .dataFirst, .dataFirst, .stateLog, .stateLog,
+    ])
     isAutomatic = random.chance(0.8)
     keepRate = random.pick([1, 1, 0.5, 0.2])
     pauseRate = random.pick([0, 0.1, 0.5])
