@@ -138,8 +138,7 @@ enum PushBenchmark {
   }
 
   /// The floor: sockets that answer a constant, and a table.
-  ///
-  /// One turn after the other uses it.
+  // Guarded by the bench itself: one turn after the other uses it, never two at once.
   private struct Raw: @unchecked Sendable {
     let server: HTTPServer
     let connection: RawConnection

@@ -94,7 +94,7 @@ final class OperationsWorld: Sendable {
     #expect(operation.isFinished && !operation.isExecuting, "\(operation)")
   }
 
-  /// Proves that nothing is under way any more.
+  /// Checks that nothing is under way any more.
   func close() {
     #expect(server.controls.openRequestCount == 0)
     #expect(server.controls.remainingFaultCount == 0)

@@ -42,6 +42,26 @@ let drivers: [(path: String, why: String)] = [
     "spreads independent processes over the cores"
   ),
   (
+    "Sources/cloudsync-planted/Run.swift",
+    "ends a process that takes too long"
+  ),
+  (
+    "Sources/cloudsync-bench/Spike/SpikeSocket.swift",
+    "the server of the bare spike, on a thread of its own"
+  ),
+  (
+    "Sources/CloudSyncTesting/Lane/SerialLane.swift",
+    "the first task of a lane, which the lane itself runs"
+  ),
+  (
+    "Sources/CloudSyncTesting/EngineSimulation/World/EngineWorld+Actions.swift",
+    "what the people of a world do, on its lane"
+  ),
+  (
+    "Sources/CloudSyncTesting/EngineSimulation/World/EngineWorld+Network.swift",
+    "messages under way, on the world's lane"
+  ),
+  (
     "Sources/cloudsync-siege/Crew.swift",
     "hostile and slow clients beside each other, and one that must not notice"
   ),

@@ -30,8 +30,8 @@ package enum EngineSimulation {
     return report
   }
 
-  /// Runs the world of `seed` twice and demands that both runs were the same (I24); what happened in
-  /// both counts.
+  /// Runs the world of `seed` twice and demands that both runs were the same (I24); what happened
+  /// in both counts.
   package static func runTwice(seed: UInt64) throws(LaneError) -> Report {
     var first = try run(seed: seed)
     let second = try run(seed: seed)

@@ -62,7 +62,8 @@ final class SQLiteStorage: CloudStorage {
   /// Runs `body` as one transaction; one within another is part of it.
   ///
   /// There is no point within a transaction to go back to, since SQLite would set every page aside
-  /// for it: when an inner one throws, the outer one is undone too, and throws if its body does not.
+  /// for it: when an inner one throws, the outer one is undone too, and throws if its body does
+  /// not.
   func transaction<Value>(_ body: () throws -> Value) throws -> Value {
     guard !connection.isInTransaction else {
       do { return try translating(body) } catch {

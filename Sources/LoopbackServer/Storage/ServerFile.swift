@@ -7,8 +7,9 @@ import SQLite
 ///
 /// Its tables: `settings`, `accounts`, `databases`, `zones`,
 /// `records`, `links`, `subscriptions`, `receipts`, and of layout 2 `record_types`, `uploads`,
-/// `file_uses`, `file_chunks`; layout 3 keeps `records` in the order in which they came. `application_id` tells the file from other
-/// programs' databases, `user_version` the layout's version.
+/// `file_uses`, `file_chunks`; layout 3 keeps `records` in the order in which they came.
+/// `application_id` tells the file from other programs' databases, `user_version` the layout's
+/// version.
 enum ServerFile {
   /// What `application_id` says: "CkLs".
   static let applicationID: Int64 = 0x436b_4c73
@@ -72,7 +73,8 @@ enum ServerFile {
 
   private static func hasBytes(_ path: String, _ disk: any Disk) -> Bool {
     do throws(DiskError) {
-      return try !disk.open(path, .read).read(upToCount: 1, at: 0).isEmpty
+      let first = try disk.open(path, .read).read(upToCount: 1, at: 0)
+      return !first.isEmpty
     } catch {
       // One that can't be read may well have some.
       return error != .notFound

@@ -4,10 +4,10 @@ import Records
 /// Reads records from text as this package writes it, without a tree of values in between.
 ///
 /// It knows one spelling of everything: members in the order they are written in, nothing twice, no
-/// blanks. What it takes is what `JSON` and `Notation` would have made of the same text; at anything
-/// else it answers `nil`, and the text is read by them, who know all that is allowed and refuse the
-/// rest. So whatever is strict is strict in one place. Each method that answers `nil` may have moved
-/// on; who goes on from there sets the position back.
+/// blanks. What it takes is what `JSON` and `Notation` would have made of the same text; at
+/// anything else it answers `nil`, and the text is read by them, who know all that is allowed and
+/// refuse the rest. So whatever is strict is strict in one place. Each method that answers `nil`
+/// may have moved on; who goes on from there sets the position back.
 struct RecordReader {
   let notation: Notation
   /// The whole text, for pieces that others read.

@@ -287,7 +287,8 @@ struct ServiceRuleTests {
     try await run { world in
       let tokens = try await ask(
         world, .assetsUpload,
-        #"{\#(ServiceRuleTests.zone),"tokens":[{"recordName":"p","recordType":"Photo","fieldName":"f"}]}"#
+        #"{\#(ServiceRuleTests.zone),"tokens":["#
+          + #"{"recordName":"p","recordType":"Photo","fieldName":"f"}]}"#
       )
       let url = try #require(tokens["tokens"]?.array?.first?["url"]?.string)
       let brought = try await world.ask(
