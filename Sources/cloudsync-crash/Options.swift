@@ -27,6 +27,7 @@ struct Options {
       damage    changes bits, lengths and sectors of what is stored; nothing of it may go unseen
       kills     kills processes that write, and looks for what they said was safe
       calls     kills processes in the midst of a system call, or has the call fail (with strace)
+      limits    fills a small disk (as root), and gives processes short files and few descriptors
     --seeds N   how many scenarios (100)
     --from S    the first one (0)
     --kills N   how many processes are killed (2000)

@@ -7,6 +7,7 @@ enum Programme: String, CaseIterable {
   case damage
   case kills
   case calls
+  case limits
 
   /// Answers whether everything held.
   func run(_ options: Options) async -> Bool {
@@ -50,11 +51,12 @@ enum Programme: String, CaseIterable {
       return tally.isGood
     case .kills: return await Kills(options).run()
     case .calls: return await SystemCalls(options).run()
+    case .limits: return await Limits(options).run()
     }
   }
 
   private static func report(_ tally: CrashTally) -> Bool {
-    for violation in tally.violations.prefix(10) { print("  " + violation) }
+    for violation in tally.violations.prefix(10) { say("  " + violation) }
     return tally.violationCount == 0
   }
 

@@ -39,6 +39,26 @@ struct CrashTests {
     #expect(await server.images().violationCount > 0)
   }
 
+  @Test("A careful store passes, and one that forgets any one thing is caught")
+  func habits() async {
+    #expect(await violations(CarefulHabits.self) == 0)
+    #expect(await violations(NoSynchronization.self) > 0)
+    #expect(await violations(NoFolderSynchronization.self) > 0)
+    #expect(await violations(NoChecksums.self) > 0)
+    #expect(await violations(NoCutting.self) > 0)
+  }
+
+  private func violations<Habits: StoreHabits>(_ habits: Habits.Type) async -> Int {
+    var tally = CrashTally()
+    for seed: UInt64 in 0..<4 {
+      var run = CrashRun<PlainStore<Habits>>(seed: seed)
+      run.imagesPerMoment = 8
+      tally.add(await run.images())
+      tally.add(await CrashRun<PlainStore<Habits>>(seed: seed).failures(stride: 3))
+    }
+    return tally.violationCount
+  }
+
   @Test("A state file that can't be looked for is an error, and not an empty store")
   func unreadable() throws {
     let disk = SimulatedDisk()
