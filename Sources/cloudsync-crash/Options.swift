@@ -7,6 +7,8 @@ struct Options {
   var programmes = Programme.allCases
   /// How many scenarios the state store has in `images`; the server has a fifth of it.
   var seeds = 100
+  /// How many times more scenarios the state store has: the server's cost a hundred times as much.
+  static let serverShare = 12
   /// The first of them.
   var first: UInt64 = 0
   /// How many processes are killed.

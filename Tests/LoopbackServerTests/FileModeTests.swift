@@ -15,7 +15,7 @@ struct FileModeTests {
     defer { file.remove() }
     for _ in 1...2 {
       let server = try LoopbackServer(path: file.path)
-      try server.createAccount("alice")
+      _ = try server.user(of: "alice")
       let names = file.contents.keys.sorted()
       #expect(names.contains("cloud.db"))
       for name in names {
