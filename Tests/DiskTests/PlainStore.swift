@@ -1,5 +1,6 @@
 import CloudSyncTesting
 import Disk
+import Synchronization
 
 /// What a store does, or forgets to do.
 protocol StoreHabits: Sendable {
@@ -42,6 +43,7 @@ final class PlainStore<Habits: StoreHabits>: CrashSubject {
   static var refusesAfterFailure: Bool { true }
 
   private let file: any DiskFile
+  private let failure = Mutex<DiskError?>(nil)
 
   init(on disk: SimulatedDisk) async throws {
     let path = "/plain/log"
@@ -99,8 +101,14 @@ final class PlainStore<Habits: StoreHabits>: CrashSubject {
 
   func apply(_ change: [UInt8]) async throws {
     let head = PlainStore.bytes(UInt32(change.count)) + PlainStore.bytes(PlainStore.sum(change))
-    try file.append(all: head + change)
-    if Habits.synchronizesFile { try file.synchronize() }
+    if let failure = failure.withLock({ $0 }) { throw failure }
+    do {
+      try file.append(all: head + change)
+      if Habits.synchronizesFile { try file.synchronize() }
+    } catch let error as DiskError {
+      failure.withLock { $0 = error }
+      throw error
+    }
   }
 
   func close() async {}
