@@ -102,10 +102,10 @@ final class PlainStore<Habits: StoreHabits>: CrashSubject {
   func apply(_ change: [UInt8]) async throws {
     let head = PlainStore.bytes(UInt32(change.count)) + PlainStore.bytes(PlainStore.sum(change))
     if let failure = failure.withLock({ $0 }) { throw failure }
-    do {
+    do throws(DiskError) {
       try file.append(all: head + change)
       if Habits.synchronizesFile { try file.synchronize() }
-    } catch let error as DiskError {
+    } catch {
       failure.withLock { $0 = error }
       throw error
     }
