@@ -5,8 +5,10 @@ import Foundation
 struct Options {
   /// What to run, in this order.
   var programmes = Programme.allCases
-  /// How many scenarios the state store has in `images`; the server has a fifth of it.
-  var seeds = 100
+  /// How many scenarios the state store has in `images`; the server has a part of it.
+  var seeds = 300
+  /// How many times more scenarios the state store has: the server's cost a hundred times as much.
+  static let serverShare = 40
   /// The first of them.
   var first: UInt64 = 0
   /// How many processes are killed.
@@ -27,7 +29,8 @@ struct Options {
       damage    changes bits, lengths and sectors of what is stored; nothing of it may go unseen
       kills     kills processes that write, and looks for what they said was safe
       calls     kills processes in the midst of a system call, or has the call fail (with strace)
-    --seeds N   how many scenarios (100)
+      limits    fills a small disk (as root), and gives processes short files and few descriptors
+    --seeds N   how many scenarios (300)
     --from S    the first one (0)
     --kills N   how many processes are killed (2000)
     --edits N   how many edits of several bytes (1000000)

@@ -1,69 +1,80 @@
 import CloudSyncTesting
 
-/// What can be run; each prints a line of figures.
+/// What can be run; each prints lines of figures.
 enum Programme: String, CaseIterable {
   case images
   case failures
   case damage
   case kills
   case calls
+  case limits
 
   /// Answers whether everything held.
   func run(_ options: Options) async -> Bool {
     switch self {
     case .images:
-      let store = await Programme.tally(options, options.seeds) { seed in
-        var run = CrashRun<StateStoreSubject>(seed: seed)
-        run.imagesPerMoment = 8
-        return await run.images()
-      }
-      let server = await Programme.tally(options, max(1, options.seeds / 5)) { seed in
-        var run = CrashRun<ServerSubject>(seed: seed)
-        run.imagesPerMoment = 6
-        return await run.images()
-      }
-      return [("state store", store), ("server", server)].reduce(true) { isGood, result in
-        let (name, tally) = result
-        say(
-          "images (\(name)): \(tally.images) images, \(tally.byDepth[1]) of them of recoveries and "
-            + "\(tally.byDepth[2]) of recoveries of recoveries, \(tally.acknowledged) changes "
-            + "acknowledged, \(tally.violationCount) violations")
-        return Programme.report(tally) && isGood
-      }
+      let store = await Programme.images(StateStoreSubject.self, options, options.seeds, 8)
+      let server = await Programme.images(
+        ServerSubject.self, options, max(1, options.seeds / Options.serverShare), 2)
+      return store && server
     case .failures:
-      let store = await Programme.tally(options, max(1, options.seeds / 10)) { seed in
-        await CrashRun<StateStoreSubject>(seed: seed).failures()
-      }
-      let server = await Programme.tally(options, max(1, options.seeds / 50)) { seed in
-        await CrashRun<ServerSubject>(seed: seed).failures()
-      }
-      return [("state store", store), ("server", server)].reduce(true) { isGood, result in
-        let (name, tally) = result
-        say(
-          "failures (\(name)): \(tally.failures) runs with a failing call, \(tally.images) images, "
-            + "\(tally.violationCount) violations")
-        return Programme.report(tally) && isGood
-      }
+      let store = await Programme.failures(
+        StateStoreSubject.self, options, max(1, options.seeds / 10), stride: 1)
+      let server = await Programme.failures(
+        ServerSubject.self, options, max(1, options.seeds / 10), stride: 97)
+      return store && server
     case .damage:
       let tally = Damage.run(edits: options.edits)
       say("damage (state log): \(tally.text)")
       return tally.isGood
     case .kills: return await Kills(options).run()
     case .calls: return await SystemCalls(options).run()
+    case .limits: return await Limits(options).run()
     }
   }
 
+  private static func images<Subject: CrashSubject>(
+    _ subject: Subject.Type, _ options: Options, _ count: Int, _ imagesPerMoment: Int
+  ) async -> Bool {
+    let (tally, seconds) = await tally(options, count) { seed in
+      var run = CrashRun<Subject>(seed: seed)
+      run.imagesPerMoment = imagesPerMoment
+      return await run.images()
+    }
+    say(
+      "images (\(Subject.name)): \(tally.images) images of \(count) scenarios, "
+        + "\(tally.byDepth[1]) of them of recoveries and \(tally.byDepth[2]) of recoveries of "
+        + "recoveries, \(tally.acknowledged) changes acknowledged, \(tally.violationCount) "
+        + "violations, \(seconds) s")
+    return report(tally)
+  }
+
+  private static func failures<Subject: CrashSubject>(
+    _ subject: Subject.Type, _ options: Options, _ count: Int, stride: Int
+  ) async -> Bool {
+    let (tally, seconds) = await tally(options, count) { seed in
+      await CrashRun<Subject>(seed: seed).failures(stride: stride)
+    }
+    say(
+      "failures (\(Subject.name)): \(tally.failures) runs of \(count) scenarios with a failing "
+        + "call, \(tally.images) images, \(tally.violationCount) violations, \(seconds) s")
+    return report(tally)
+  }
+
   private static func report(_ tally: CrashTally) -> Bool {
-    for violation in tally.violations.prefix(10) { print("  " + violation) }
+    for violation in tally.violations.prefix(10) { say("  " + violation) }
     return tally.violationCount == 0
   }
 
-  /// Runs `body` for each seed, several at once.
+  /// Runs `body` for each seed, several at once, and answers how many seconds it took.
   private static func tally(
     _ options: Options, _ count: Int, _ body: @escaping @Sendable (UInt64) async -> CrashTally
-  ) async -> CrashTally {
-    await atOnce(options.jobs, of: count) { await body(options.first &+ UInt64($0)) }
+  ) async -> (CrashTally, Int64) {
+    let clock = ContinuousClock()
+    let start = clock.now
+    let tally = await atOnce(options.jobs, of: count) { await body(options.first &+ UInt64($0)) }
       .reduce(into: CrashTally()) { $0.add($1) }
+    return (tally, (clock.now - start).components.seconds)
   }
 }
 

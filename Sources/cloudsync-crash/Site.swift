@@ -10,6 +10,9 @@ final class Site {
   private(set) var acknowledged: Set<String> = []
   private(set) var violations: [String] = []
   private(set) var killed = 0
+  /// How many ended by themselves because something failed.
+  private(set) var failed = 0
+  private var round = 0
 
   init(_ role: String) throws {
     self.role = role
@@ -20,16 +23,31 @@ final class Site {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
+  /// The files a child may touch.
+  var paths: [String] {
+    let names =
+      role == "store"
+      ? ["state", "state.new", "state.lock"]
+      : ["cloud.sqlite", "cloud.sqlite-wal", "cloud.sqlite-shm", "cloud.sqlite-journal"]
+    return [folder.path] + names.map { folder.appendingPathComponent($0).path }
+  }
+
   /// Runs a child behind the words of `prefix`, kills it after a while, and notes what it said.
-  func run(round: Int, prefix: [String] = [], killAfter microseconds: Int?) throws {
+  ///
+  /// It ends by itself after `limit` changes.
+  func run(prefix: [String] = [], limit: Int = 100_000, killAfter microseconds: Int?) throws {
     guard let program = Bundle.main.executablePath else { return }
-    let words = prefix + [program, "child", role, folder.path, String(round)]
+    let words = prefix + [program, "child", role, folder.path, String(round), String(limit)]
+    round += 1
     let process = Process()
     process.executableURL = URL(fileURLWithPath: words[0])
     process.arguments = Array(words.dropFirst())
     let output = Pipe()
     process.standardOutput = output
     process.standardError = FileHandle.nullDevice
+    // Where it traps for lack of descriptors, no second program is to look into it.
+    process.environment = ProcessInfo.processInfo.environment.merging(
+      ["SWIFT_BACKTRACE": "enable=no"]) { $1 }
     try process.run()
     let reader = output.fileHandleForReading
     var text = Data()
@@ -41,11 +59,21 @@ final class Site {
     }
     text += try reader.readToEnd() ?? Data()
     process.waitUntilExit()
-    if process.terminationReason == .uncaughtSignal { killed += 1 }
+    if process.terminationReason == .uncaughtSignal {
+      killed += 1
+    } else if process.terminationStatus != 0 {
+      failed += 1
+    }
     // What stands before a line's end was said as a whole.
     let lines = String(decoding: text, as: UTF8.self).split(
       separator: "\n", omittingEmptySubsequences: false)
-    acknowledged.formUnion(lines.dropLast().map(String.init).filter { $0 != "open" })
+    acknowledged.formUnion(lines.dropLast().map(String.init).filter(Site.isName))
+  }
+
+  /// Whether a child says that this is safe; the system may say something in its place.
+  private static func isName(_ line: String) -> Bool {
+    let parts = line.split(separator: "-", omittingEmptySubsequences: false)
+    return parts.count == 2 && parts.allSatisfy { Int($0) != nil }
   }
 
   /// Opens what the children left, and looks for all they said.
@@ -63,8 +91,7 @@ final class Site {
 
   private func stored() throws -> Set<String> {
     let store = try FileStateStore(url: folder.appendingPathComponent("state"))
-    let entries = try store.load()?.entries ?? []
-    return Set(entries.map { String(decoding: $0.prefix { $0 != 32 }, as: UTF8.self) })
+    return Set(StoredNames.of(try store.load()))
   }
 
   private func served() throws -> Set<String> {

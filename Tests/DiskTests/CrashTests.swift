@@ -39,6 +39,40 @@ struct CrashTests {
     #expect(await server.images().violationCount > 0)
   }
 
+  @Test("What was written to a sector earlier is there with what was written to it later")
+  func sectors() throws {
+    let disk = SimulatedDisk()
+    let file = try disk.open("/folder/file", .create)
+    try disk.synchronizeFolder(of: "/folder/file")
+    try file.append(all: [1, 1])
+    try file.append(all: [2, 2])
+    var found: Set<[UInt8]> = []
+    for seed: UInt64 in 0..<200 {
+      found.insert(disk.image.afterCrash(seed: seed)["/folder/file"] ?? [])
+    }
+    let whole: Set<[UInt8]> = [[], [1, 1], [1, 1, 2, 2]]
+    #expect(found.isSuperset(of: whole) && !found.contains([0, 0, 2, 2]))
+  }
+
+  @Test("A careful store passes, and one that forgets any one thing is caught")
+  func habits() async {
+    #expect(await violations(CarefulHabits.self) == 0)
+    #expect(await violations(NoSynchronization.self) > 0)
+    #expect(await violations(NoFolderSynchronization.self) > 0)
+    #expect(await violations(NoChecksums.self) > 0)
+    #expect(await violations(NoCutting.self) > 0)
+  }
+
+  private func violations<Habits: StoreHabits>(_ habits: Habits.Type) async -> Int {
+    var tally = CrashTally()
+    for seed: UInt64 in 0..<4 {
+      var run = CrashRun<PlainStore<Habits>>(seed: seed)
+      run.imagesPerMoment = 8
+      tally.add(await run.images())
+    }
+    return tally.violationCount
+  }
+
   @Test("A state file that can't be looked for is an error, and not an empty store")
   func unreadable() throws {
     let disk = SimulatedDisk()

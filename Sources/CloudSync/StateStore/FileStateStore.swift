@@ -53,7 +53,8 @@ public final class FileStateStore: StateStore {
       // What a failed write left may be shown by the system and yet not be on the disk.
       contents.log =
         contents.failure == nil
-        ? try LogFile(opening: url.path, cutTo: parsed.length, on: disk)
+        ? try LogFile(
+          opening: url.path, cutTo: bytes[..<parsed.length], lastEntry: parsed.lastEntry, on: disk)
         : try LogFile(replacing: url.path, with: Array(bytes[..<parsed.length]), on: disk)
       contents.failure = nil
       return parsed.contents

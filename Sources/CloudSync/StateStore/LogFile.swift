@@ -7,15 +7,24 @@ struct LogFile: Sendable {
   /// How many bytes are known to be on the disk.
   private var length: Int
 
-  /// Opens a file that exists, cuts it after `length` bytes, which were just read from it, and
-  /// waits until these and the file's name are on the disk: whoever wrote them may have been
-  /// killed before it did.
-  init(opening path: String, cutTo length: Int, on disk: any Disk) throws(FileStateStoreError) {
+  /// Opens a file that exists, cuts it after `bytes`, which were just read from it, and waits
+  /// until these and the file's name are on the disk: whoever wrote them may have been killed
+  /// before it did.
+  ///
+  /// - Parameter lastEntry: Where the last entry begins. It is written again in its place: a
+  ///   system may show what it once failed to write and would never try again.
+  init(
+    opening path: String, cutTo bytes: ArraySlice<UInt8>, lastEntry: Int?, on disk: any Disk
+  ) throws(FileStateStoreError) {
     self.path = path
-    self.length = length
+    length = bytes.count
     file = try doing("open", path) { () throws(DiskError) in try disk.open(path, .append) }
     try doing("mend", path) { () throws(DiskError) in
-      if try file.size() > length { try file.truncate(to: length) }
+      if try file.size() > bytes.count { try file.truncate(to: bytes.count) }
+      if let lastEntry {
+        let again = try disk.open(path, .update)
+        try LogFile.write(bytes[lastEntry...], to: again, at: lastEntry)
+      }
     }
     try synchronize()
     try LogFile.synchronizeFolder(of: path, disk)
@@ -74,6 +83,25 @@ struct LogFile: Sendable {
         if chunk.count < 1 << 18 { return bytes }
       }
     }
+  }
+
+  /// Writes all of `bytes` from `offset` on, in as many steps as the disk needs.
+  private static func write(
+    _ bytes: ArraySlice<UInt8>, to file: any DiskFile, at offset: Int
+  ) throws(DiskError) {
+    let result: Result<Void, DiskError> = bytes.withUnsafeBytes { buffer in
+      var done = 0
+      do throws(DiskError) {
+        while done < buffer.count {
+          done += try file.write(
+            UnsafeRawBufferPointer(rebasing: buffer[done...]), at: offset + done)
+        }
+        return .success(())
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
   }
 
   private static func synchronizeFolder(

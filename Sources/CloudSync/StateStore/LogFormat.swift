@@ -33,17 +33,17 @@ enum LogFormat {
     var contents = StateStoreContents()
     /// How many bytes are whole.
     var length = 0
+    /// Where the entry at the very end begins; `nil` when a snapshot or nothing is there.
+    var lastEntry: Int?
     /// Why the bytes behind `length` can't be used; `nil` when a crash cut them off.
     var fault: FileStateStoreError?
   }
 
   /// What `bytes` hold, and how many of them are whole.
-  static func parse(
-    _ bytes: [UInt8], path: String
-  ) throws(FileStateStoreError) -> (contents: StateStoreContents, length: Int) {
+  static func parse(_ bytes: [UInt8], path: String) throws(FileStateStoreError) -> Reading {
     let reading = read(bytes, path: path)
     if let fault = reading.fault { throw fault }
-    return (reading.contents, reading.length)
+    return reading
   }
 
   /// Takes all that can be had of `bytes`.
@@ -68,6 +68,7 @@ enum LogFormat {
       while reading.length < bytes.count {
         let rest = bytes[reading.length...]
         guard let next = try take(rest, into: &reading.contents, path: path) else { break }
+        reading.lastEntry = reading.contents.entries.isEmpty ? nil : reading.length
         reading.length = next
       }
     } catch {

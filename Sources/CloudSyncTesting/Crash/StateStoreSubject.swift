@@ -15,8 +15,8 @@ package final class StateStoreSubject: CrashSubject {
   /// Where the file is.
   package static let url = URL(fileURLWithPath: "/device/state")
 
-  private let store: FileStateStore
-  private let loaded: StateStoreContents
+  /// Gone when it is closed, and its lock with it.
+  private let store: Mutex<FileStateStore?>
 
   /// The subject's name.
   package static var name: String { "state store" }
@@ -27,13 +27,14 @@ package final class StateStoreSubject: CrashSubject {
 
   /// Takes the lock and loads.
   package init(on disk: SimulatedDisk) async throws {
-    store = try FileStateStore(url: StateStoreSubject.url, disk: disk)
-    loaded = try store.load() ?? StateStoreContents()
+    let store = try FileStateStore(url: StateStoreSubject.url, disk: disk)
+    _ = try store.load()
+    self.store = Mutex(store)
   }
 
   /// What is in the file.
   package func contents() async throws -> StateStoreContents {
-    try store.load() ?? StateStoreContents()
+    try store.withLock { try $0?.load() } ?? StateStoreContents()
   }
 
   /// Entries of all lengths, with the step in them, and now and then a snapshot.
@@ -55,14 +56,16 @@ package final class StateStoreSubject: CrashSubject {
 
   /// Appends or replaces.
   package func apply(_ change: Change) async throws {
-    switch change {
-    case .append(let bytes): try store.append(bytes)
-    case .replace(let bytes): try store.replace(with: bytes)
+    try store.withLock { store in
+      switch change {
+      case .append(let bytes): try store?.append(bytes)
+      case .replace(let bytes): try store?.replace(with: bytes)
+      }
     }
   }
 
-  /// Nothing: a store ends when it is let go.
-  package func close() async {}
+  /// Lets the store go.
+  package func close() async { store.withLock { $0 = nil } }
 
   /// Whether it is the store's own error.
   package static func isTyped(_ error: any Error) -> Bool { error is FileStateStoreError }

@@ -119,13 +119,11 @@ struct CrashSurvival {
 
   mutating func content(of file: DiskImage.File) -> FileBytes {
     var content = file.durable
-    for change in file.unsynced {
-      if case .before = rule {
-        apply(upTo: change, to: &content)
-        continue
-      }
-      for piece in DiskImage.pieces(of: change) {
-        if survives(change.number) {
+    if case .before = rule {
+      for change in file.unsynced { apply(upTo: change, to: &content) }
+    } else {
+      for (piece, survives) in decided(file.unsynced) {
+        if survives {
           DiskImage.apply(piece, to: &content)
         } else if case .write(let offset, let bytes) = piece,
           case .pieces = rule, offset + bytes.count > content.count, random.chance(0.25)
@@ -137,6 +135,27 @@ struct CrashSurvival {
     }
     lastContent = content
     return content
+  }
+
+  /// The pieces of some changes, and which of them survive.
+  ///
+  /// A sector is written as it stands in memory at one moment: a later write to it comes with all
+  /// earlier ones.
+  private mutating func decided(
+    _ changes: [(number: Int, change: DiskImage.ContentChange)]
+  ) -> [(piece: DiskImage.ContentChange, survives: Bool)] {
+    var pieces: [(piece: DiskImage.ContentChange, survives: Bool)] = []
+    for change in changes {
+      for piece in DiskImage.pieces(of: change) { pieces.append((piece, survives(change.number))) }
+    }
+    var written: Set<Int> = []
+    for index in pieces.indices.reversed() {
+      guard case .write(let offset, _) = pieces[index].piece else { continue }
+      let sector = offset / DiskImage.sectorSize
+      if pieces[index].survives { written.insert(sector) }
+      pieces[index].survives = written.contains(sector)
+    }
+    return pieces
   }
 
   /// Applies what came before the moment of the cut, and a part of what was written at it.
