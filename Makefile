@@ -105,15 +105,15 @@ fuzz-release: fuzz-tool
 fuzz-planted: fuzz-tool
 	@PLANTED=1 OUTPUT=.build/fuzz-planted $(FUZZ) 5000000
 
-# Sanitizers see nothing in a debug build, and the flags are none that a manifest may give. The
-# compiler leaves out coverage unless the fuzzer comes after the address sanitizer, and SwiftPM
-# gives its own in any order; the linker must not take coverage for dead code.
+# Sanitizers see nothing in a debug build, and the flags are none that a manifest may give. Both
+# sanitizers stand in one flag: of two flags, the compiler obeys the last alone. The linker must not
+# take coverage for dead code.
 FUZZ = sh Tests/FuzzCorpora/fuzz.sh "$(FUZZ_BUILD)/release/cloudsync-fuzz"
 FUZZ_BUILD ?= .build/fuzz
 
 fuzz-tool: sqlite
 	CLOUDSYNC_FUZZ=1 $(SWIFT) build -c release --product cloudsync-fuzz \
-	  --scratch-path $(FUZZ_BUILD) --sanitize=address -Xswiftc -sanitize=fuzzer \
+	  --scratch-path $(FUZZ_BUILD) -Xswiftc -sanitize=address,fuzzer \
 	  -Xswiftc -enable-testing -Xswiftc -parse-as-library -Xswiftc -use-ld=lld \
 	  -Xlinker -z -Xlinker nostart-stop-gc
 
