@@ -15,7 +15,7 @@ extension FuzzTarget {
     let cut = place % (bytes.count + 1)
     let whole = try Reading([bytes[...]], limits)
     // Byte by byte around the cut, where the input is long.
-    let near = max(0, cut - 24)..<min(bytes.count, cut + 24)
+    let near = max(0, cut - 6)..<min(bytes.count, cut + 6)
     var pieces = [bytes.prefix(near.lowerBound)]
     for index in near { pieces.append(bytes[index...index]) }
     pieces.append(bytes.dropFirst(near.upperBound))
