@@ -246,6 +246,7 @@
         Array("[{\"a\":\"\(tiny)\"},{\"b\":\"\(tiny)\"}]".utf8), Array("\"\(tiny)\"".utf8),
         Array("{\"data\":\"\(base64.dropLast(9))".utf8),
         Array("<plist><dict><key>a</key><data>\(tiny)</data></dict></plist>".utf8),
+        joined([0], payload(small)), joined([0], payload(state)),
       ] + lists.map { [UInt8]($0) }
     }
 

@@ -12,9 +12,7 @@ extension FuzzTarget {
       let record = try binary(bytes, { (r) throws(ByteFormatError) in try r.record() }) {
         $0.write($1)
       }
-      if case .string(let text)? = record?.fields.first?.field.value {
-        try plant(planted, text.utf8)
-      }
+      if let record { try plant(planted, record.id.name.utf8) }
     case 1:
       try binary(bytes, { (r) throws(ByteFormatError) in try r.fields() }) { $0.write($1) }
     case 2:

@@ -18,9 +18,7 @@ extension FuzzTarget {
       try row(bytes, bit, ["a"], [9]) { (bytes) throws(ByteFormatError) in
         try RecordBody.open(bytes, id: id, changedAt: 9)
       } close: { row in
-        if case .string(let text)? = row.record?.fields.first?.field.value {
-          try plant(planted, text.utf8)
-        }
+        try plant(planted, row.type.utf8)
         return RecordBody.close(row)
       }
     case 1:
@@ -86,6 +84,8 @@ extension FuzzTarget {
         return
       }
       if case .account(let account) = row { try plant(planted, account.name.utf8) }
+      if case .record(let record, _) = row { try plant(planted, record.type.utf8) }
+      if case .zone(let zone, _) = row { try plant(planted, zone.id.name.utf8) }
       let written = row.json
       try check(try ArchiveRow(written).json == written, "a line that is another one when read")
       try check(written == json, "a line that is accepted and not written")
