@@ -105,17 +105,18 @@ fuzz-release: fuzz-tool
 fuzz-planted: fuzz-tool
 	@PLANTED=1 OUTPUT=.build/fuzz-planted $(FUZZ) 5000000
 
-# Sanitizers see nothing in a debug build, and the flags are none that a manifest may give. The
-# compiler leaves out coverage unless the fuzzer comes after the address sanitizer, and SwiftPM
-# gives its own in any order; the linker must not take coverage for dead code.
-FUZZ = sh Tests/FuzzCorpora/fuzz.sh "$(FUZZ_BUILD)/release/cloudsync-fuzz"
+# Sanitizers see nothing in a debug build, and the flags are none that a manifest may give. SwiftPM
+# must know that the fuzzer brings its own main; of two flags the compiler obeys the last alone, so
+# both sanitizers stand in one. The linker must not take coverage for dead code.
+FUZZ = .ci/fuzz "$(FUZZ_BUILD)/release/cloudsync-fuzz"
 FUZZ_BUILD ?= .build/fuzz
 
 fuzz-tool: sqlite
 	CLOUDSYNC_FUZZ=1 $(SWIFT) build -c release --product cloudsync-fuzz \
-	  --scratch-path $(FUZZ_BUILD) --sanitize=address -Xswiftc -sanitize=fuzzer \
+	  --scratch-path $(FUZZ_BUILD) --sanitize=fuzzer -Xswiftc -sanitize=address,fuzzer \
 	  -Xswiftc -enable-testing -Xswiftc -parse-as-library -Xswiftc -use-ld=lld \
 	  -Xlinker -z -Xlinker nostart-stop-gc
+	SWIFT="$(SWIFT)" .ci/fuzz-link $(FUZZ_BUILD)/release
 
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples

@@ -202,7 +202,8 @@ let package = Package(
       [
         "LoopbackHTTP", "LoopbackServer", "CloudSync", "WebServices", "SyncMachine",
         "CloudMachine", "CloudProtocol", "Records",
-      ]),
+      ],
+      exclude: ["Corpora"]),
     tests("HouseTests", []),
   ],
   swiftLanguageModes: [.v6]
@@ -242,5 +243,6 @@ if Context.environment["CLOUDSYNC_FUZZ"] == "1" {
         "LoopbackHTTP", "LoopbackServer", "CloudSync", "WebServices", "SyncMachine",
         "CloudMachine", "CloudProtocol", "Records",
       ], path: "Tests/FuzzTests",
-      exclude: ["ReplayTests.swift"], swiftSettings: strict + [.define("CLOUDSYNC_FUZZ")]))
+      exclude: ["ReplayTests.swift", "Corpora"], swiftSettings: strict + [.define("CLOUDSYNC_FUZZ")]
+    ))
 }

@@ -112,7 +112,8 @@
         "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "POST /a?b=c HTTP/1.1\r\nHost: localhost:80\r\nContent-Length: 3\r\n\r\nabc",
         "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1;x\r\na\r\n0\r\nT: v\r\n\r\n",
+        "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+          + "1;x\r\na\r\n0\r\nT: v\r\n\r\n",
         "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /b HTTP/1.0\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n ",
         "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nOrigin: http://a.test\r\n\r\n",
@@ -171,7 +172,8 @@
         (1, "{\"zones\":[\(place)],\"syncToken\":\"AQ==\",\"moreComing\":false}"),
         (
           2,
-          "{\"zones\":[{\"zoneID\":{\"zoneName\":\"Notes\"},\"records\":[\(simple)],\"syncToken\":\"AQ==\",\"moreComing\":true}]}"
+          "{\"zones\":[{\"zoneID\":{\"zoneName\":\"Notes\"},\"records\":[\(simple)],"
+            + "\"syncToken\":\"AQ==\",\"moreComing\":true}]}"
         ),
         (3, "{\"zones\":[\(place)]}"), (4, "{\"zones\":[\(place)]}"),
         (5, "{\"zones\":[\(place),\(other)]}"), (6, "{\"records\":[\(simple)]}"),
@@ -244,6 +246,7 @@
         Array("[{\"a\":\"\(tiny)\"},{\"b\":\"\(tiny)\"}]".utf8), Array("\"\(tiny)\"".utf8),
         Array("{\"data\":\"\(base64.dropLast(9))".utf8),
         Array("<plist><dict><key>a</key><data>\(tiny)</data></dict></plist>".utf8),
+        joined([0], payload(small)), joined([0], payload(state)),
       ] + lists.map { [UInt8]($0) }
     }
 

@@ -30,14 +30,14 @@ func check(_ holds: Bool, _ rule: @autoclosure () -> String) throws {
 
 /// The bug that is put in on purpose, to show that a target reaches what it should: it is there
 /// only where the fuzzer is built for it and asked for it.
+///
+/// It waits behind all that reads the input, for a value with the same byte twice in a row.
+@inline(never)
 func plant(_ planted: Bool, _ bytes: some Collection<UInt8>) throws {
   guard planted else { return }
-  var rest = bytes.makeIterator()
-  // One branch a byte, so that each step on the way is news to the fuzzer.
-  guard rest.next() == UInt8(ascii: "B") else { return }
-  guard rest.next() == UInt8(ascii: "u") else { return }
-  guard rest.next() == UInt8(ascii: "g") else { return }
-  throw Violation("planted")
+  if zip(bytes, bytes.dropFirst()).contains(where: { $0 == $1 && $0 != 0 }) {
+    throw Violation("planted")
+  }
 }
 
 /// The bytes a target gets: the first few choose, the rest is what is read.

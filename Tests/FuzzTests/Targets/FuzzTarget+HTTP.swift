@@ -10,12 +10,16 @@ extension FuzzTarget {
       input.byte() & 1 == 0
       ? HTTPLimits()
       : HTTPLimits(requestLineBytes: 24, headerBytes: 48, fieldCount: 3, bodyBytes: 16)
-    let cut = Int(input.byte())
+    let place = Int(input.byte())
     let bytes = input.rest
+    let cut = place % (bytes.count + 1)
     let whole = try Reading([bytes[...]], limits)
-    try check(try Reading(bytes.indices.map { bytes[$0...$0] }, limits) == whole, "byte by byte")
-    let halves = [bytes.prefix(cut), bytes.dropFirst(cut)]
-    try check(try Reading(halves, limits) == whole, "cut after \(cut)")
+    // Byte by byte around the cut, where the input is long.
+    let near = max(0, cut - 6)..<min(bytes.count, cut + 6)
+    var pieces = [bytes.prefix(near.lowerBound)]
+    for index in near { pieces.append(bytes[index...index]) }
+    pieces.append(bytes.dropFirst(near.upperBound))
+    try check(try Reading(pieces, limits) == whole, "byte by byte around \(cut)")
     for (head, body) in zip(whole.heads, whole.bodies) {
       try plant(planted, body)
       try examine(head, limits)
