@@ -36,6 +36,7 @@ extension CloudMachine {
     var books = Books()
     var saved: [ItemResult<RecordID, Record>?] = Array(repeating: nil, count: request.save.count)
     var deleted: [ItemResult<RecordID, Done>?] = Array(repeating: nil, count: request.delete.count)
+    let wantsAll = request.fields == .all
     for part in ZonePart.parts(of: request) {
       var outcome: RecordBatch.Outcome
       switch try context.access(to: part.zone) {
@@ -54,7 +55,7 @@ extension CloudMachine {
       for (index, result) in zip(part.saves, outcome.saved) {
         saved[index] = ItemResult(
           id: request.save[index].id,
-          result.selecting(request.fields))
+          wantsAll ? result : result.selecting(request.fields))
       }
       for (index, result) in zip(part.deletes, outcome.deleted) {
         deleted[index] = ItemResult(id: request.delete[index], result)
@@ -71,7 +72,7 @@ extension CloudMachine {
   private func refuseAsAWhole(_ request: ModifyRecords) throws {
     try refuse(itemCount: request.save.count + request.delete.count)
     var bytes = 0
-    for save in request.save { bytes += save.byteCount }
+    for index in request.save.indices { bytes += request.save[index].byteCount }
     for id in request.delete { bytes += id.name.utf8.count }
     guard bytes <= limits.requestBytes else {
       throw Refusal(
@@ -80,7 +81,7 @@ extension CloudMachine {
           + "may hold; send it in parts")
     }
     var seen = Set<RecordID>(minimumCapacity: request.save.count + request.delete.count)
-    for save in request.save where !seen.insert(save.id).inserted {
+    for index in request.save.indices where !seen.insert(request.save[index].id).inserted {
       throw Refusal(.invalidArguments, "the same record can't be saved twice in one request")
     }
     for id in request.delete where !seen.insert(id).inserted {
@@ -100,14 +101,20 @@ struct ZonePart {
   static func parts(of request: ModifyRecords) -> [ZonePart] {
     var parts: [ZonePart] = []
     var positions: [ZoneID: Int] = [:]
+    var last: Int?
     func position(of zone: ZoneID) -> Int {
-      if let position = positions[zone] { return position }
+      if let last, parts[last].zone == zone { return last }
+      if let position = positions[zone] {
+        last = position
+        return position
+      }
+      last = parts.count
       positions[zone] = parts.count
       parts.append(ZonePart(zone: zone))
       return parts.count - 1
     }
-    for (index, save) in request.save.enumerated() {
-      parts[position(of: save.id.zone)].saves.append(index)
+    for index in request.save.indices {
+      parts[position(of: request.save[index].id.zone)].saves.append(index)
     }
     for (index, id) in request.delete.enumerated() {
       parts[position(of: id.zone)].deletes.append(index)

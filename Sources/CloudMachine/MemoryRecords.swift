@@ -34,18 +34,17 @@ struct MemoryRecords {
   /// Puts `row` in the place of an earlier one, which is returned.
   mutating func put(_ row: RecordRow) -> RecordRow? {
     var old: RecordRow?
-    if let position = positions[row.id.name] {
+    if let position = positions.updateValue(slots.count, forKey: row.id.name) {
       old = slots[position].row
       slots[position].row = nil
     }
-    index(row, insteadOf: old)
+    if !namesByType.isEmpty { index(row, insteadOf: old) }
     let slot = Slot(sequence: row.changedAt, row: row)
-    if let last = slots.last, last.sequence > row.changedAt {
+    if let last = slots.last?.sequence, last > row.changedAt {
       // Only imports come out of order; the machine numbers upwards.
       slots.insert(slot, at: firstSlot(after: row.changedAt))
       pack()
     } else {
-      positions[row.id.name] = slots.count
       slots.append(slot)
       if slots.count > 64, slots.count > positions.count * 2 { pack() }
     }

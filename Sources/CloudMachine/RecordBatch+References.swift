@@ -84,7 +84,8 @@ extension RecordBatch {
       }
     }
     var failedSaves: [(Int, CloudError)] = []
-    for index in saves.indices where holds(index) && saves[index].error == nil {
+    for index in saves.indices
+    where !saves[index].links.isEmpty && holds(index) && saves[index].error == nil {
       for link in saves[index].links {
         if let error = try fault(of: link.target, link.kind, gone) {
           failedSaves.append((index, error))
@@ -148,7 +149,8 @@ extension RecordBatch {
   /// Refuses the saves that would bring a target more owning references than it may have.
   private mutating func judgeOwners() throws {
     var counts: [RecordID: Int] = [:]
-    for index in saves.indices where holds(index) && saves[index].error == nil {
+    for index in saves.indices
+    where !saves[index].links.isEmpty && holds(index) && saves[index].error == nil {
       let id = saves[index].save.id
       var targets: [RecordID] = []
       for link in saves[index].links where link.kind == .deleteSelf {

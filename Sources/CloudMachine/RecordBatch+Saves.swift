@@ -7,34 +7,34 @@ extension RecordBatch {
   mutating func judgeEachSave(spent: Int) throws {
     var spent = spent
     var schema = Schema(context)
-    for index in saves.indices {
-      var item = saves[index]
+    for (index, item) in saves.enumerated() {
       let error =
         try faultOfForm(item.save) ?? faultOfPlace(item) ?? faultOfVersion(item)
         ?? redeemAssets(of: &item.save, stored: item.stored) ?? schema.fault(of: item.save)
-      saves[index].save = item.save
       if let error {
-        saves[index].error = error
+        item.error = error
         continue
       }
       var merged = merge(item.save, into: item.stored)
       if item.save.type == ShareDetails.recordType {
         switch try settledSharing(item) {
         case .failure(let error):
-          saves[index].error = error
+          item.error = error
           continue
         case .success(let details): merged.sharing = details
         }
       }
-      saves[index].merged = merged
-      saves[index].links = merged.links
-      for link in merged.links {
+      item.merged = merged
+      item.links = merged.links
+      for link in item.links {
         holders[link.target, default: []].append((index, link.kind))
       }
       let growth = merged.storedByteCount - (item.stored?.storedByteCount ?? 0)
-      saves[index].error = faultOfSize(merged) ?? faultOfQuota(growth: growth, spent: spent)
-      if saves[index].error == nil { spent += growth }
+      item.error = faultOfSize(merged) ?? faultOfQuota(growth: growth, spent: spent)
+      if item.error == nil { spent += growth }
     }
+    // A record that is there may hold what its type's row does not know.
+    bringsTypes = schema.bringsNews || saves.contains { $0.stored != nil }
   }
 
   /// Why the save makes no sense, whatever is stored.
@@ -125,6 +125,15 @@ extension RecordBatch {
   /// The stored record with the save's changes; what the save does not name stays.
   private func merge(_ save: RecordSave, into stored: Record?) -> Record {
     var record = stored ?? Record(id: save.id, type: save.type)
+    if stored == nil, save.changes.allSatisfy({ $0.field != nil }) {
+      // A new record's fields mostly come in order and are taken as they are.
+      record.fields = Fields(
+        save.changes.compactMap { change in
+          change.field.map { Fields.Element(key: change.key, field: $0) }
+        })
+      if case .set(let parent) = save.parent { record.parent = parent }
+      return record
+    }
     if save.clearsOtherFields { record.fields = Fields() }
     for change in save.changes { record.fields[change.key] = change.field }
     if case .set(let parent) = save.parent { record.parent = parent }

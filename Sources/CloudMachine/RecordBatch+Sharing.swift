@@ -138,9 +138,10 @@ extension RecordBatch {
 
   /// The saves of shares that don't go with the other shares of the zone.
   private mutating func faultsOfKind(_ gone: Set<RecordID>) throws -> [(Int, CloudError)] {
-    let new = saves.indices.filter {
-      holds($0) && saves[$0].error == nil && saves[$0].stored == nil
-        && saves[$0].merged?.sharing != nil
+    var new: [Int] = []
+    for (index, save) in saves.enumerated()
+    where save.merged?.sharing != nil && save.stored == nil && save.error == nil && holds(index) {
+      new.append(index)
     }
     if new.isEmpty { return [] }
     var left = zone.sharing.hierarchies

@@ -9,6 +9,7 @@ extension RecordBatch {
     let home = try books.open(access.home, context)
     var pages = Pages(zone: zone, ledger: books[home], context: context)
     var saved: [ItemResult<RecordID, Record>.Outcome] = []
+    saved.reserveCapacity(saves.count)
     for item in saves {
       guard item.error == nil, let merged = item.merged else {
         saved.append(.failure(item.error ?? CloudError(.internalError, "the save was not judged")))
@@ -27,10 +28,12 @@ extension RecordBatch {
     for move in plan.moves {
       pages.move(try context.storage.record(move.id, in: access.home), to: move.share)
     }
-    for type in try Schema(context).additions(
-      from: pages.ledger.recordEvents.compactMap(\.after))
-    {
-      pages.ledger.append(.putRecordType(type))
+    if bringsTypes {
+      for type in try Schema(context).additions(
+        from: pages.ledger.recordEvents.compactMap(\.after))
+      {
+        pages.ledger.append(.putRecordType(type))
+      }
     }
     books[home] = pages.ledger
     try close(pages, &books)

@@ -7,7 +7,10 @@ import Records
 /// laid over them, so that what refers to what is judged by how things will be afterwards.
 struct RecordBatch {
   /// A save on its way: what is stored, what would be stored, and why not.
-  struct PendingSave {
+  ///
+  /// An object, since it holds three records: looking at one of its members must not copy them.
+  /// It belongs to one batch.
+  final class PendingSave {
     var save: RecordSave
     /// The row as it is, whether the asker may see it or not.
     var row: RecordRow?
@@ -17,6 +20,12 @@ struct RecordBatch {
     var merged: Record?
     var links: [(target: RecordID, kind: RecordLink.Kind)] = []
     var error: CloudError?
+
+    init(_ save: RecordSave, row: RecordRow?, stored: Record?) {
+      self.save = save
+      self.row = row
+      self.stored = stored
+    }
   }
 
   /// A deletion on its way.
@@ -56,6 +65,8 @@ struct RecordBatch {
   var storedTargets: [RecordID: Bool] = [:]
   /// What storage said about records that shares are about.
   var storedRows: [RecordID: RecordRow?] = [:]
+  /// Whether a save may bring its type something new.
+  var bringsTypes = true
   /// Who will be in which share.
   var plan = SharePlan()
 
@@ -70,16 +81,16 @@ struct RecordBatch {
     self.access = access
     self.saves = try saves.map {
       let row = try access.context.storage.record($0.id, in: access.home)
-      var item = PendingSave(
-        save: $0, row: row, stored: row.flatMap { access.shows($0) ? $0.record : nil })
+      let item = PendingSave(
+        $0, row: row, stored: row.flatMap { access.shows($0) ? $0.record : nil })
       if item.save.type.isEmpty, let stored = item.stored { item.save.type = stored.type }
       return item
     }
     self.deletes = try deletes.map {
       PendingDelete(id: $0, stored: try access.record($0), changeTag: deleteTags[$0])
     }
-    var positions: [RecordID: Int] = [:]
-    for (position, save) in saves.enumerated() { positions[save.id] = position }
+    var positions = [RecordID: Int](minimumCapacity: saves.count)
+    for position in saves.indices { positions[saves[position].id] = position }
     savePositions = positions
     try judgeEachSave(spent: spent)
     try judgeEachDelete()

@@ -16,13 +16,24 @@ extension RequestContext {
   /// `request` with every zone in it as rows spell it, those inside references too.
   func spelled(_ request: ModifyRecords) -> ModifyRecords {
     var request = request
-    for index in request.save.indices { spell(&request.save[index]) }
+    for index in request.save.indices where isSpelledOtherwise(request.save[index]) {
+      spell(&request.save[index])
+    }
     for index in request.delete.indices { request.delete[index] = spelled(request.delete[index]) }
     for (id, tag) in request.deleteTags where spelled(id) != id {
       request.deleteTags[id] = nil
       request.deleteTags[spelled(id)] = tag
     }
     return request
+  }
+
+  /// Whether `spell` might change something; most saves are in rows' spelling as they come, and
+  /// writing to one copies all of them.
+  private func isSpelledOtherwise(_ save: RecordSave) -> Bool {
+    guard let user = account?.user.rawValue else { return false }
+    if save.id.zone.owner == user || save.sharing != nil { return true }
+    if case .set(_?) = save.parent { return true }
+    return save.changes.contains { $0.field?.value.mayRefer ?? false }
   }
 
   private func spell(_ save: inout RecordSave) {

@@ -8,6 +8,8 @@ struct Schema {
   private let context: RequestContext
   private var types: [String: RecordTypeRow] = [:]
   private var isClosed: Bool?
+  /// Whether a save brought a type, a field or what a list holds.
+  private(set) var bringsNews = false
 
   init(_ context: RequestContext) { self.context = context }
 
@@ -27,6 +29,7 @@ struct Schema {
       }
       row = RecordTypeRow(id: id(of: save.type))
       isNew = true
+      bringsNews = true
     }
     for change in save.changes {
       guard let field = change.field else { continue }
@@ -34,6 +37,7 @@ struct Schema {
         if let error = field.fault(as: shape, change.key, save.type) { return error }
         guard shape.kind == .list, shape.element == nil, let found = field.shape else { continue }
         row[change.key]?.shape = found
+        bringsNews = true
       } else {
         if !isNew, try mustStayAsItIs() {
           return CloudError(
@@ -48,6 +52,7 @@ struct Schema {
         }
         row[change.key] = FieldRow(
           key: change.key, shape: shape, indexes: row[change.key]?.indexes ?? .all)
+        bringsNews = true
       }
     }
     types[save.type] = row

@@ -67,14 +67,17 @@ extension ZoneAccess {
 
   /// The outcome of a batch as the asker spells it.
   func outward(_ outcome: RecordBatch.Outcome) -> RecordBatch.Outcome {
-    RecordBatch.Outcome(
-      saved: outcome.saved.map { result in
-        switch result {
-        case .success(let record): .success(outward(record))
-        case .failure(let error): .failure(outward(error))
-        }
-      },
-      deleted: outcome.deleted)
+    var outcome = outcome
+    for index in outcome.saved.indices {
+      switch outcome.saved[index] {
+      case .success(let record):
+        // Nothing is spelled otherwise in one's own zone, but for who one is in a share.
+        if !isShared && record.sharing == nil { continue }
+        outcome.saved[index] = .success(outward(record))
+      case .failure(let error): outcome.saved[index] = .failure(outward(error))
+      }
+    }
+    return outcome
   }
 }
 

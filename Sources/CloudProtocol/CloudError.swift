@@ -91,11 +91,17 @@ public struct CloudError: Error, Hashable, Sendable, Codable {
   /// How many seconds to wait before asking again, when the server said so.
   public var retryAfter: Double?
 
-  /// The record as it is on the server, for `serverRecordChanged`.
-  public var serverRecord: Record?
-
   /// Whether a `zoneNotFound` is due to a reset of encrypted data.
   public var userDidResetEncryptedData: Bool
+
+  /// Boxed, so that results that may be errors are no larger for it.
+  private var boxedRecord: Boxed<Record>
+
+  /// The record as it is on the server, for `serverRecordChanged`.
+  public var serverRecord: Record? {
+    get { boxedRecord.value }
+    set { boxedRecord = Boxed(newValue) }
+  }
 
   /// Describes a failure.
   public init(
@@ -105,8 +111,36 @@ public struct CloudError: Error, Hashable, Sendable, Codable {
     self.code = code
     self.message = message
     self.retryAfter = retryAfter
-    self.serverRecord = serverRecord
+    boxedRecord = Boxed(serverRecord)
     self.userDidResetEncryptedData = userDidResetEncryptedData
+  }
+}
+
+extension CloudError {
+  private enum CodingKeys: String, CodingKey {
+    case code, message, retryAfter, serverRecord, userDidResetEncryptedData
+  }
+
+  /// Reads an error; where it keeps its members does not show.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      try container.decode(Code.self, forKey: .code),
+      try container.decode(String.self, forKey: .message),
+      retryAfter: try container.decodeIfPresent(Double.self, forKey: .retryAfter),
+      serverRecord: try container.decodeIfPresent(Record.self, forKey: .serverRecord),
+      userDidResetEncryptedData: try container.decode(
+        Bool.self, forKey: .userDidResetEncryptedData))
+  }
+
+  /// Writes the error; what it has not is left out.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(code, forKey: .code)
+    try container.encode(message, forKey: .message)
+    try container.encodeIfPresent(retryAfter, forKey: .retryAfter)
+    try container.encodeIfPresent(serverRecord, forKey: .serverRecord)
+    try container.encode(userDidResetEncryptedData, forKey: .userDidResetEncryptedData)
   }
 }
 

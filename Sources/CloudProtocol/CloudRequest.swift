@@ -224,7 +224,12 @@ public struct RecordSave: Hashable, Sendable, Codable {
   /// For a record that is a share: what it is to be.
   ///
   /// Its URL and the acceptance of participants are the server's to decide.
-  public var sharing: ShareDetails?
+  public var sharing: ShareDetails? {
+    get { boxedSharing.value }
+    set { boxedSharing = Boxed(newValue) }
+  }
+  /// Boxed, since few saves are of shares.
+  private var boxedSharing: Boxed<ShareDetails>
   /// How this save treats a record that is there, where that differs from the request's policy.
   public var policy: SavePolicy?
   /// Whether fields that the save does not name are cleared.
@@ -240,7 +245,7 @@ public struct RecordSave: Hashable, Sendable, Codable {
     self.changeTag = changeTag
     self.changes = changes
     self.parent = parent
-    self.sharing = sharing
+    boxedSharing = Boxed(sharing)
   }
 
   /// A save that sets every field of `record`.
@@ -249,6 +254,37 @@ public struct RecordSave: Hashable, Sendable, Codable {
       id: record.id, type: record.type, changeTag: record.changeTag,
       changes: record.fields.map { Change(key: $0.key, field: $0.field) },
       parent: record.parent.map { .set($0) } ?? .keep, sharing: record.sharing)
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case id, type, changeTag, changes, parent, sharing, policy, clearsOtherFields
+  }
+
+  /// Reads a save; where it keeps its members does not show.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      id: try container.decode(RecordID.self, forKey: .id),
+      type: try container.decode(String.self, forKey: .type),
+      changeTag: try container.decodeIfPresent(ChangeTag.self, forKey: .changeTag),
+      changes: try container.decode([Change].self, forKey: .changes),
+      parent: try container.decode(ParentChange.self, forKey: .parent),
+      sharing: try container.decodeIfPresent(ShareDetails.self, forKey: .sharing))
+    policy = try container.decodeIfPresent(SavePolicy.self, forKey: .policy)
+    clearsOtherFields = try container.decode(Bool.self, forKey: .clearsOtherFields)
+  }
+
+  /// Writes the save; what it has not is left out.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(id, forKey: .id)
+    try container.encode(type, forKey: .type)
+    try container.encodeIfPresent(changeTag, forKey: .changeTag)
+    try container.encode(changes, forKey: .changes)
+    try container.encode(parent, forKey: .parent)
+    try container.encodeIfPresent(sharing, forKey: .sharing)
+    try container.encodeIfPresent(policy, forKey: .policy)
+    try container.encode(clearsOtherFields, forKey: .clearsOtherFields)
   }
 
   /// What the save counts toward the size limits, in bytes.

@@ -31,20 +31,14 @@ public struct Record: Hashable, Sendable, Codable {
   /// The values.
   public var fields: Fields
 
-  /// The record this one hangs under in a share hierarchy.
-  public var parent: RecordID?
-
-  /// The share this record is in.
-  public var share: RecordID?
-
-  /// What makes this record itself a share; `nil` for every other record.
-  public var sharing: ShareDetails?
-
   /// The first save, absent before it.
   public var created: RecordStamp?
 
   /// The latest save, absent before the first.
   public var modified: RecordStamp?
+
+  /// What few records have: boxed, so that all the others are small and quick to copy.
+  private var ties: Boxed<Ties>
 
   /// Puts a record together; only the ID and type are needed for a new one.
   public init(
@@ -56,16 +50,90 @@ public struct Record: Hashable, Sendable, Codable {
     self.type = type
     self.changeTag = changeTag
     self.fields = fields
-    self.parent = parent
-    self.share = share
-    self.sharing = sharing
     self.created = created
     self.modified = modified
+    ties = Boxed(Ties(parent: parent, share: share, sharing: sharing))
+  }
+
+  /// The record this one hangs under in a share hierarchy.
+  public var parent: RecordID? {
+    get { ties.value?.parent }
+    set { change { $0.parent = newValue } }
+  }
+
+  /// The share this record is in.
+  public var share: RecordID? {
+    get { ties.value?.share }
+    set { change { $0.share = newValue } }
+  }
+
+  /// What makes this record itself a share; `nil` for every other record.
+  public var sharing: ShareDetails? {
+    get { ties.value?.sharing }
+    set { change { $0.sharing = newValue } }
+  }
+
+  private mutating func change(_ body: (inout Ties) -> Void) {
+    var new = ties.value ?? Ties()
+    body(&new)
+    ties = Boxed(Ties(parent: new.parent, share: new.share, sharing: new.sharing))
   }
 
   /// What the record counts toward the size limits, in bytes.
   public var byteCount: Int {
     id.name.utf8.count + type.utf8.count + fields.byteCount
+  }
+}
+
+/// What a record has to do with sharing.
+private struct Ties: Hashable, Sendable {
+  var parent: RecordID?
+  var share: RecordID?
+  var sharing: ShareDetails?
+
+  init() {}
+
+  /// `nil` when there is nothing to keep, so that equal records have equal ties.
+  init?(parent: RecordID?, share: RecordID?, sharing: ShareDetails?) {
+    if parent == nil && share == nil && sharing == nil { return nil }
+    self.parent = parent
+    self.share = share
+    self.sharing = sharing
+  }
+}
+
+extension Record {
+  private enum CodingKeys: String, CodingKey {
+    case id, type, changeTag, fields, parent, share, sharing, created, modified
+  }
+
+  /// Reads a record; where it keeps its members does not show.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      id: try container.decode(RecordID.self, forKey: .id),
+      type: try container.decode(String.self, forKey: .type),
+      changeTag: try container.decodeIfPresent(ChangeTag.self, forKey: .changeTag),
+      fields: try container.decode(Fields.self, forKey: .fields),
+      parent: try container.decodeIfPresent(RecordID.self, forKey: .parent),
+      share: try container.decodeIfPresent(RecordID.self, forKey: .share),
+      sharing: try container.decodeIfPresent(ShareDetails.self, forKey: .sharing),
+      created: try container.decodeIfPresent(RecordStamp.self, forKey: .created),
+      modified: try container.decodeIfPresent(RecordStamp.self, forKey: .modified))
+  }
+
+  /// Writes the record; what it has not is left out.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(id, forKey: .id)
+    try container.encode(type, forKey: .type)
+    try container.encodeIfPresent(changeTag, forKey: .changeTag)
+    try container.encode(fields, forKey: .fields)
+    try container.encodeIfPresent(parent, forKey: .parent)
+    try container.encodeIfPresent(share, forKey: .share)
+    try container.encodeIfPresent(sharing, forKey: .sharing)
+    try container.encodeIfPresent(created, forKey: .created)
+    try container.encodeIfPresent(modified, forKey: .modified)
   }
 }
 

@@ -143,18 +143,18 @@ private final class EngineWorld: CKSyncEngineDelegate {
   /// How long a send took, the server's and the app's part of it aside.
   func timeOfSending() async throws -> Duration {
     let engine = engine.withLock { $0 }
-    let start = ContinuousClock.now
+    let start = Stopwatch.now
     try await engine?.sendChanges()
-    let time = ContinuousClock.now - start
+    let time = Stopwatch.now - start
     return time - transport.ownTime - timing.withLock { $0.ownTime }
   }
 
   /// How long a fetch took, the server's part of it aside.
   func timeOfFetching() async throws -> Duration {
     let engine = engine.withLock { $0 }
-    let start = ContinuousClock.now
+    let start = Stopwatch.now
     try await engine?.fetchChanges()
-    return ContinuousClock.now - start - transport.ownTime
+    return Stopwatch.now - start - transport.ownTime
   }
 
   /// How long the app took in a send to find out what to send.
@@ -169,7 +169,7 @@ private final class EngineWorld: CKSyncEngineDelegate {
     _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
     let scope = context.options.scope
-    let start = ContinuousClock.now
+    let start = Stopwatch.now
     let pending: [CKSyncEngine.PendingRecordZoneChange]
     switch way {
     case .prepared, .fetching: return timing.withLock { $0.batches.popLast() }
@@ -178,7 +178,7 @@ private final class EngineWorld: CKSyncEngineDelegate {
     case .limiting:
       pending = syncEngine.state.pendingRecordZoneChanges(in: scope, limit: 250)
     }
-    let time = ContinuousClock.now - start
+    let time = Stopwatch.now - start
     timing.withLock { $0.ownTime += time }
     return await CKSyncEngine.RecordZoneChangeBatch(
       pendingChanges: pending, recordProvider: Self.record)
@@ -221,9 +221,9 @@ private final class InstantTransport: CloudTransport {
   var ownTime: Duration { time.withLock { $0 } }
 
   func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
-    let start = ContinuousClock.now
+    let start = Stopwatch.now
     defer {
-      let busy = ContinuousClock.now - start
+      let busy = Stopwatch.now - start
       time.withLock { $0 += busy }
     }
     switch call.request {

@@ -1,4 +1,5 @@
 import CloudProtocol
+import Records
 
 extension CKSyncEngine {
   /// The records of one request.
@@ -42,22 +43,22 @@ extension CKSyncEngine {
     ) async {
       self.init()
       var byteCount = 0
-      var seen: Set<CKRecord.ID> = []
+      var seen = Set<RecordID>(minimumCapacity: min(pendingChanges.count, Self.maximumChangeCount))
       walk: for change in pendingChanges {
         guard changeCount < Self.maximumChangeCount else { break }
         switch change {
         case .saveRecord(let id):
-          guard !seen.contains(id), let record = await recordProvider(id) else { continue }
-          let size = record.pendingSave().byteCount
+          guard !seen.contains(id.value), let record = await recordProvider(id) else { continue }
+          let (given, size) = record.pendingSize
           guard changeCount == 0 || size <= Self.maximumByteCount - byteCount else { break walk }
-          guard seen.insert(record.recordID).inserted else { continue }
-          seen.insert(id)
+          guard seen.insert(given).inserted else { continue }
+          if given != id.value { seen.insert(id.value) }
           byteCount += size
           recordsToSave.append(record)
         case .deleteRecord(let id):
           let size = id.recordName.utf8.count
           guard changeCount == 0 || size <= Self.maximumByteCount - byteCount else { break walk }
-          guard seen.insert(id).inserted else { continue }
+          guard seen.insert(id.value).inserted else { continue }
           byteCount += size
           recordIDsToDelete.append(id)
         }

@@ -30,6 +30,23 @@ extension CKRecord {
     }
   }
 
+  /// The record's name, and what `pendingSave()` would count toward the size limits, in bytes.
+  var pendingSize: (id: RecordID, byteCount: Int) {
+    state.withLock { state in
+      let (id, fields) = (state.record.id, state.record.fields)
+      var count = id.name.utf8.count + state.record.type.utf8.count
+      var missing = state.changedKeys.count
+      for element in fields where state.changedKeys.contains(element.key) {
+        count += element.key.utf8.count + element.field.value.byteCount
+        missing -= 1
+      }
+      if missing > 0 {
+        for key in state.changedKeys where fields[key] == nil { count += key.utf8.count }
+      }
+      return (id, count)
+    }
+  }
+
   /// The fields called `keys` as they are in `fields`, in the order of their names.
   ///
   /// Fields are in that order already; only where some are gone the names have to be sorted.

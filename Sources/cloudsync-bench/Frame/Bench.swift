@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import Synchronization
 
 /// Prints what things cost.
 @main
@@ -39,6 +40,7 @@ struct Bench {
     #if DEBUG
       note("a debug build: the ratios mean little; use `make bench`")
     #endif
+    Stopwatch.readsProcessor.store(options.timesProcessor, ordering: .relaxed)
     let start = ContinuousClock.now
     if !options.wantsJSON { show(Report.header) }
     var measurements: [Measurement] = []

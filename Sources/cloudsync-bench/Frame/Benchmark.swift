@@ -16,9 +16,9 @@ struct Side: Sendable {
     self.operations = operations
     turn = {
       var context = try await setUp()
-      let start = ContinuousClock.now
+      let start = Stopwatch.now
       try await body(&context)
-      let time = ContinuousClock.now - start
+      let time = Stopwatch.now - start
       keep(context)
       return time
     }

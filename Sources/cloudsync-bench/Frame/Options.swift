@@ -12,17 +12,21 @@ struct Options {
   var rounds = 7
   /// Only these rows, such as `P10`, or benchmarks whose names hold one of these texts.
   var only: [String] = []
+  /// Whether sides are timed by the processor time they take.
+  var timesProcessor = false
   /// The folder that `bench.json` and `bench.svg` are written to.
   var folder: String?
 
   static let usage = """
-    usage: cloudsync-bench [--json] [--rounds N] [--only P1,TEXT] [--write FOLDER] [--list]
+    usage: cloudsync-bench [--json] [--rounds N] [--only P1,TEXT] [--write FOLDER]
+                           [--processor] [--list]
 
     Prints what things cost as ratios of two measurements taken in turn, each as it is known.
       --json          one JSON document; times in nanoseconds for one operation
       --rounds N      pairs for each benchmark at most, 1 to 10,000 (7)
       --only LIST     only these rows, such as P10, or names that hold a text; with commas
       --write FOLDER  bench.json and bench.svg into this folder
+      --processor     processor time instead of time, where other work keeps the machine busy
       --list          the names, and nothing measured
     """
 
@@ -32,6 +36,7 @@ struct Options {
     while let argument = rest.popFirst() {
       switch argument {
       case "--json": wantsJSON = true
+      case "--processor": timesProcessor = true
       case "--list": wantsList = true
       case "--help", "-h": wantsHelp = true
       case "--only":

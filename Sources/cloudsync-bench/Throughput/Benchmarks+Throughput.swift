@@ -72,12 +72,12 @@ enum ThroughputBenchmarks {
     _ notes: [SpikeNote], push: ([UInt8]) throws -> [UInt8], pull: (Int) throws -> [UInt8]
   ) throws -> (Duration, Duration) {
     let records = notes.map { SpikeRecord($0) }
-    let start = ContinuousClock.now
+    let start = Stopwatch.now
     try SpikeClient.push(records, push)
-    let middle = ContinuousClock.now
+    let middle = Stopwatch.now
     let count = try SpikeClient.pull(pull)
     guard count == notes.count else { throw ToolError("the spike lost notes") }
-    return (middle - start, ContinuousClock.now - middle)
+    return (middle - start, Stopwatch.now - middle)
   }
 }
 

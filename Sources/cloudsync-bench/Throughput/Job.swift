@@ -111,11 +111,11 @@ final class JobDevice: CKSyncEngineDelegate {
   /// Adds all notes as changes and sends them; how long that took.
   func sendAll() async throws -> Duration {
     guard let engine = engine.withLock({ $0 }) else { throw ToolError("there is no engine") }
-    let start = ContinuousClock.now
+    let start = Stopwatch.now
     engine.state.add(pendingDatabaseChanges: [.saveZone(Job.zone)])
     engine.state.add(pendingRecordZoneChanges: ids.map { .saveRecord($0) })
     try await engine.sendChanges()
-    let time = ContinuousClock.now - start
+    let time = Stopwatch.now - start
     let sent = state.withLock { $0.sentCount }
     guard sent == ids.count else { throw ToolError("\(ids.count - sent) notes were not sent") }
     return time
@@ -127,18 +127,18 @@ final class JobDevice: CKSyncEngineDelegate {
     state.withLock { state in
       for id in some { state.notes[id.recordName]?["isDone"] = 1 }
     }
-    let start = ContinuousClock.now
+    let start = Stopwatch.now
     engine.state.add(pendingRecordZoneChanges: some.map { .saveRecord($0) })
     try await engine.sendChanges()
-    return ContinuousClock.now - start
+    return Stopwatch.now - start
   }
 
   /// Fetches; how long that took until `count` notes were here.
   func fetchAll(_ count: Int) async throws -> Duration {
     guard let engine = engine.withLock({ $0 }) else { throw ToolError("there is no engine") }
-    let start = ContinuousClock.now
+    let start = Stopwatch.now
     try await engine.fetchChanges()
-    let time = ContinuousClock.now - start
+    let time = Stopwatch.now - start
     let found = state.withLock { $0.notes.count }
     guard found == count else { throw ToolError("\(found) of \(count) notes came") }
     return time
