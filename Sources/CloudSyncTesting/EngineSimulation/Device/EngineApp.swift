@@ -199,7 +199,8 @@ final class EngineApp: CKSyncEngineDelegate {
       let isSending = engine.stage == .sendingZones
       contents.withLock { contents in
         contents.watch.ledger.note(call)
-        if isSending, case .addZone(let change) = call {
+        // Once the request is out the books know by themselves what is newer.
+        if isSending, !contents.watch.ledger.hasZonesUnderWay, case .addZone(let change) = call {
           contents.zonesAddedSince.insert(change.id)
         }
         if case .add(let change) = call { contents.addedSinceBatch?.insert(change.id) }

@@ -121,6 +121,7 @@ extension EngineWorld {
       guard let run = device.run else { return }
       note("\(device.name) hears that the account may have changed")
       device.patience.noteAccountSignal()
+      device.patience.noteEnding()
       run.link.tell(.accountChanged)
     case .launch(let number): launch(number)
     }

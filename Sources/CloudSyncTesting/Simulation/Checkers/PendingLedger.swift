@@ -208,6 +208,9 @@ struct PendingLedger {
     return nil
   }
 
+  /// Whether zone changes are in a request that nobody has heard of.
+  var hasZonesUnderWay: Bool { zones.contains { $0.underWay != nil } }
+
   /// Whether nothing waits.
   var isEmpty: Bool {
     !records.contains { $0.unsettled != nil } && !zones.contains { $0.unsettled != nil }
