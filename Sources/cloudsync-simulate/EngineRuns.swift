@@ -47,8 +47,8 @@ struct EngineRuns {
   /// Says how many of the required situations were reached; answers whether that is enough.
   private func reportsSituations(_ outcome: Fleet.Outcome) -> Bool {
     guard options.demandsSituations else { return true }
-    let missing = Situation.required.filter { outcome.tally.situations[$0] == nil }
-    for name in missing { say("never reached: \(name)") }
+    let missing = Situation.required.filter { outcome.tally.situations[$0.name] == nil }
+    for situation in missing { say("never reached: \(situation.name): \(situation.sentence)") }
     let count = Situation.required.count
     say("\(count - missing.count) of \(count) situations reached")
     return missing.isEmpty
@@ -77,6 +77,8 @@ struct EngineRuns {
       \(tally.kills) kills of devices (\(tally.powerLosses) in the middle of a write), \
       \(tally.restarts) restarts (\(tally.staleRestarts) from an older state), \
       \(tally.serverRestarts) restarts of the server
+      \(tally.worldsOnDisk) worlds with the server in a file: killed \(tally.serverKills) times, \
+      without power \(tally.serverPowerLosses) times
       """
   }
 

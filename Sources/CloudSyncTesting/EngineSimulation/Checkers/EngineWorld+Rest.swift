@@ -9,7 +9,7 @@ extension EngineWorld {
       guard let run = device.run, !run.app.isBusy else { continue }
       let (state, stage) = (run.engine.syncState, run.engine.stage)
       let (pending, token) = run.app.contents.withLock { contents in
-        (contents.watch.ledger.recordDifference(from: state), contents.watch.tokenFault(in: state))
+        (contents.watch.ledger.difference(from: state), contents.watch.tokenFault(in: state))
       }
       if let token { findings.report("I10", "\(device.name): \(token)") }
       guard stage == .idle || stage == .dormant else { continue }

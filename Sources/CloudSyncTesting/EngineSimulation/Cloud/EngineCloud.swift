@@ -2,24 +2,36 @@ import CloudProtocol
 import Foundation
 import LoopbackServer
 import Records
+import SQLite
 import Synchronization
 
 /// The server of a world, real from its door on, with an oracle that judges every answer.
 final class EngineCloud: Sendable {
-  private struct Contents {
+  struct Contents {
     var server: LoopbackServer
+    /// The disk under the server's file; `nil` for a server that keeps everything in memory.
+    var disk: SimulatedDisk?
+    /// How often the power is cut while a request is carried out.
+    var cutRate = 0.0
+    var powerCuts = 0
+    var kills = 0
     var oracle: CloudOracle
     var door: CloudDoor
     var random: SeededRandom
     var observations: [any SignalObservation] = []
+    /// Where pushes go, and of how many devices.
+    var mailbox: Mailbox?
+    var deviceCount = 0
   }
 
   let layout: WorldLayout
-  private let contents: Mutex<Contents>
-  private let findings: Findings
-  private let journal: EngineJournal
-  private let seed: UInt64
+  let contents: Mutex<Contents>
+  let findings: Findings
+  let journal: EngineJournal
+  let seed: UInt64
   private let clock: VirtualClock
+  /// Makes the server that a file has, or an empty one.
+  let open: @Sendable (SimulatedDisk?) throws -> LoopbackServer
   private let offset: ClockOffset
 
   /// The wall clock's fault, which the server's own clock reads.
@@ -32,18 +44,33 @@ final class EngineCloud: Sendable {
   init(
     seed: UInt64, options: WorldOptions, lane: SerialLane, findings: Findings,
     journal: EngineJournal, random: SeededRandom
-  ) throws(CloudError) {
+  ) throws {
     var limits = ServerLimits()
     limits.itemsPerRequest = options.server.itemLimit
     limits.zoneChangesPage = options.server.zonePage
     limits.databaseChangesPage = options.server.databasePage
     let clock = lane.clock
     let offset = ClockOffset()
-    let server = LoopbackServer(
-      clock: {
-        Timestamp(
-          secondsSinceReferenceDate: 800_000_000 + clock.now.offset / .seconds(1) + offset.value)
-      }, delayClock: clock, identity: seed &+ 1, limits: limits, taskExecutor: lane)
+    let time: @Sendable () -> Timestamp = {
+      Timestamp(
+        secondsSinceReferenceDate: 800_000_000 + clock.now.offset / .seconds(1) + offset.value)
+    }
+    let whatItTakes = limits
+    open = { disk in
+      guard let disk else {
+        return LoopbackServer(
+          clock: time, delayClock: clock, identity: seed &+ 1, limits: whatItTakes,
+          taskExecutor: lane)
+      }
+      return try LoopbackServer(
+        path: "/server/cloud.sqlite", fileSystem: SQLiteFileSystem(disk: disk),
+        identity: seed &+ 1, clock: time, delayClock: clock, limits: whatItTakes,
+        taskExecutor: lane)
+    }
+    // A generator of its own: the rest of the world is the same on either storage.
+    var storage = SeededRandom(seed: seed ^ 0x5157_4c69_7465)
+    let disk = storage.chance(0.4) ? SimulatedDisk(seed: storage.next()) : nil
+    let server = try open(disk)
     var users: [UserID] = []
     for number in 1...options.accountCount {
       users.append(try server.user(of: Self.account(number)))
@@ -57,14 +84,16 @@ final class EngineCloud: Sendable {
     self.offset = offset
     contents = Mutex(
       Contents(
-        server: server, oracle: CloudOracle(layout: layout, findings: findings),
+        server: server, disk: disk,
+        cutRate: disk != nil && storage.chance(0.8) ? storage.fraction() * 0.05 : 0,
+        oracle: CloudOracle(layout: layout, findings: findings),
         door: CloudDoor(rates: options.server), random: random))
   }
 
   /// The name of an account, counted from 1.
   static func account(_ number: Int) -> String { "account\(number)" }
 
-  private var server: LoopbackServer { contents.withLock { $0.server } }
+  var server: LoopbackServer { contents.withLock { $0.server } }
 
   private var now: Int { clock.milliseconds }
 
@@ -84,14 +113,41 @@ final class EngineCloud: Sendable {
     if let refusal { return .failure(refusal) }
     let split = SplitCall(call, rate: rate, seed: seed)
     let name = "device\(device)"
-    let link = server.remoteDevice(name, account: account.map(Self.account))
-    let answer: Result<CloudReply, CloudError>
-    do {
-      answer = .success(try await link.send(split.call))
-    } catch {
-      answer = .failure(error)
+    let asker = Asker(number: device, name: name, account: account)
+    let isCut = plansPowerCut()
+    let answer = await send(split.call, to: server, by: asker)
+    if isCut {
+      return await losePower(during: call, split, by: asker, answer)
     }
-    // Nothing comes between the commit and this: the server answers without a pause.
+    return judge(answer, to: call, split, by: asker)
+  }
+
+  /// Who asks.
+  struct Asker {
+    var number: Int
+    var name: String
+    var account: Int?
+  }
+
+  func send(
+    _ call: CloudCall, to server: LoopbackServer, by asker: Asker
+  ) async -> Result<CloudReply, CloudError> {
+    let link = server.remoteDevice(asker.name, account: asker.account.map(Self.account))
+    do {
+      return .success(try await link.send(call))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Has the oracle judge an answer, and gives what the device is to hear.
+  ///
+  /// Nothing comes between the commit and this: the server answers without a pause.
+  func judge(
+    _ answer: Result<CloudReply, CloudError>, to call: CloudCall, _ split: SplitCall,
+    by asker: Asker
+  ) -> Result<CloudReply, CloudError> {
+    let (account, name) = (asker.account, asker.name)
     switch answer {
     case .failure(let error):
       contents.withLock { $0.oracle.judge(refusal: error, of: split.call, account: account) }
@@ -125,14 +181,21 @@ final class EngineCloud: Sendable {
           })
       }
     }
-    contents.withLock { $0.observations = observations }
+    contents.withLock { contents in
+      contents.observations = observations
+      contents.mailbox = mailbox
+      contents.deviceCount = deviceCount
+    }
   }
 
   // MARK: What the world does
 
   /// Lets everything in from now on, and everybody store anything.
   func heal() throws(CloudError) {
-    contents.withLock { $0.door.open() }
+    contents.withLock { contents in
+      contents.door.open()
+      contents.cutRate = 0
+    }
     for number in 1...layout.users.count {
       try server.controls.setQuota(nil, of: Self.account(number))
     }
@@ -147,6 +210,7 @@ final class EngineCloud: Sendable {
     offset.add(clockJump)
     let now = now
     contents.withLock { $0.door.downUntil = now + downtime }
+    endProcess()
   }
 
   func beginOutage(deviceCount: Int) -> CloudError.Code? {

@@ -22,11 +22,20 @@ final class EngineApp: CKSyncEngineDelegate {
     /// What was added since the engine asked for the batch that is being made: it can't know when
     /// the app puts the batch together, and takes all of this for newer.
     var addedSinceBatch: Set<RecordID>?
+    /// The zones added since the engine took zone changes for a request that is not out yet.
+    var zonesAddedSince: Set<ZoneID> = []
     /// Whether the run has ended, and only its last tasks have not noticed.
     var isDead = false
     var scopeRate: Double
     /// Whether the app is careful from now on, whatever its habits.
     var isCalm = false
+
+    /// Whether `state` has everything that the data want from the engine.
+    func holdsNothingBeyond(_ state: SyncState) -> Bool {
+      guard watch.ledger.difference(from: state) == nil else { return false }
+      return !model.policy.isUntracked || state.hasUntrackedChanges
+        || !model.entries.contains { $0.isDirty && !$0.isBlocked }
+    }
   }
 
   let name: String
@@ -187,8 +196,13 @@ final class EngineApp: CKSyncEngineDelegate {
           contents.watch.ledger.excuse(call)
         }
       }
+      let isSending = engine.stage == .sendingZones
       contents.withLock { contents in
         contents.watch.ledger.note(call)
+        // Once the request is out the books know by themselves what is newer.
+        if isSending, !contents.watch.ledger.hasZonesUnderWay, case .addZone(let change) = call {
+          contents.zonesAddedSince.insert(change.id)
+        }
         if case .add(let change) = call { contents.addedSinceBatch?.insert(change.id) }
       }
     }
@@ -201,9 +215,13 @@ final class EngineApp: CKSyncEngineDelegate {
       switch event {
       case .stateUpdate(let update):
         guard persistence != .stateLog, contents.random.chance(keepRate) else { return }
+        let state = update.stateSerialization.value
+        // What was edited since this state was made is in the next one: data that are ahead of
+        // their state are no pair.
+        guard persistence == .dataFirst || contents.holdsNothingBeyond(state) else { return }
         var model = contents.model
         model.sweep = nil
-        contents.kept.append((model, update.stateSerialization.value))
+        contents.kept.append((model, state))
         if contents.kept.count > 6 { contents.kept.removeFirst() }
       case .accountChange:
         // A state that knows more than the data, which were just dropped, must never come back.

@@ -93,6 +93,7 @@ final class EngineDevice {
     guard run == nil else { return }
     runCount += 1
     let link = SimulatedLink(device: number, run: runCount, mailbox: world.mailbox)
+    if persistence == .dataFirst, state.databaseToken == nil { model.forgetConfirmed() }
     let app = EngineApp(self, model: model, watch: EventWatch(layout: layout), random: random)
     let container = CKContainer(
       identifier: WorldLayout.container,
@@ -111,7 +112,7 @@ final class EngineDevice {
       findings.report("I11", "\(name): the state store does not open: \(error)")
     }
     let state = engine.syncState
-    if persistence == .stateLog, let loss = lastBooks?.recordLoss(in: state) {
+    if persistence == .stateLog, let loss = lastBooks?.loss(in: state) {
       findings.report("I3", "\(name): \(loss)")
     }
     lastBooks = nil
@@ -121,7 +122,8 @@ final class EngineDevice {
     }
     patience.restart(at: world.now)
     run = Run(number: runCount, link: link, app: app, engine: engine)
-    if persistence == .stateLog, diskFaultRate > 0 {
+    if world.isHealed { calmDown() }
+    if persistence == .stateLog, diskFaultRate > 0, !world.isHealed {
       for operation in DiskOperation.allCases { disk.faults.rates[operation] = diskFaultRate }
     }
     if persistence == .dataFirst || hasLostTrust { app.use(engine) { $0.readdDirty() } }
@@ -133,6 +135,16 @@ final class EngineDevice {
     } catch {
       findings.report("I19", "\(name): the state's file does not open: \(error)")
       return nil
+    }
+  }
+
+  /// Nothing fails here any more, and the app is a careful one.
+  func calmDown() {
+    disk.faults = DiskFaults()
+    scopeRate = 0
+    run?.app.contents.withLock { contents in
+      contents.scopeRate = 0
+      contents.isCalm = true
     }
   }
 
@@ -165,10 +177,8 @@ final class EngineDevice {
     run.link.sever()
     let left = run.app.end()
     hasLostTrust = run.engine.stateStoreError != nil
-    // After a failed synchronization the cache shows what the disk does not have: only a cold start
-    // tells what is left.
     disk =
-      disk.isOff || hasLostTrust || random.chance(0.3)
+      disk.isOff || random.chance(0.3)
       ? disk.crash(seed: random.next()) : disk.restarted()
     remains.append(Remains(engine: run.engine, app: run.app, link: run.link))
     model = left.model

@@ -18,6 +18,12 @@ package struct EngineTally: Hashable, Sendable {
   package var staleRestarts = 0
   /// Restarts of the server.
   package var serverRestarts = 0
+  /// Ends of the server's process that it came back from by reading its file.
+  package var serverKills = 0
+  /// Cuts of the server's power, after which it did the same.
+  package var serverPowerLosses = 0
+  /// Worlds whose server keeps everything in a file.
+  package var worldsOnDisk = 0
 
   /// How often each situation was reached.
   package var situations: [String: Int] = [:]
@@ -36,6 +42,9 @@ package struct EngineTally: Hashable, Sendable {
     restarts += other.restarts
     staleRestarts += other.staleRestarts
     serverRestarts += other.serverRestarts
+    serverKills += other.serverKills
+    serverPowerLosses += other.serverPowerLosses
+    worldsOnDisk += other.worldsOnDisk
     situations.merge(other.situations) { $0 + $1 }
   }
 }

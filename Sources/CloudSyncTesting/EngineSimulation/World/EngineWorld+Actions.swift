@@ -110,6 +110,7 @@ extension EngineWorld {
     case .cancel:
       reach(.cancel, device)
       note("\(device.name) cancels")
+      device.patience.noteEnding()
       operate(run) { await $0.cancelOperations() }
     case .poke, .crash, .offline, .account, .administration, .expiry, .serverRestart, .outage,
       .quota:

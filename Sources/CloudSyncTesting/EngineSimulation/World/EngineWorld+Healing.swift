@@ -20,11 +20,7 @@ extension EngineWorld {
     for device in devices {
       launch(device.number)
       device.isOnline = true
-      device.scopeRate = 0
-      device.run?.app.contents.withLock { contents in
-        contents.scopeRate = 0
-        contents.isCalm = true
-      }
+      device.calmDown()
       device.patience.noteCause()
       if device.account == nil, random.chance(0.8) {
         device.account = random.number(in: 1...options.accountCount)
@@ -92,6 +88,8 @@ extension EngineWorld {
     cloud.close()
     tally.steps = steps
     tally.jobs = lane.jobCount
+    tally.worldsOnDisk = cloud.isOnDisk ? 1 : 0
+    (tally.serverPowerLosses, tally.serverKills) = cloud.endings
     guard isHealthy else { return }
     checkNothingIsLeft()
   }

@@ -40,6 +40,12 @@ extension EngineWorld {
   private func send(_ call: CloudCall, from device: EngineDevice, run: Int, number: Int) {
     guard device.run?.number == run else { return }
     note("\(device.name) asks \(call.request.summary) as \(run).\(number)")
+    if case .modifyZones(let request) = call.request {
+      device.run?.app.contents.withLock { contents in
+        contents.watch.ledger.note(sending: request, addedSince: contents.zonesAddedSince)
+        contents.zonesAddedSince = []
+      }
+    }
     if let fault = device.patience.faultOfRequest(at: now) ?? device.patience.faultOfRate(at: now) {
       findings.report("I16", "\(device.name): \(fault)")
     }
@@ -91,7 +97,8 @@ extension EngineWorld {
       let device = devices[number]
       guard let run = device.run, run.number == runNumber, run.link.isOpen(request) else { return }
       note("\(device.name) hears of \(runNumber).\(request): \(answer.summary)")
-      device.patience.note(answer, at: now)
+      // What arrives for an operation that was ended is news to nobody.
+      if run.engine.stage.waitsForAnswer { device.patience.note(answer, at: now) }
       if case .failure(let error) = answer {
         tally.situations[Situation.name(error.code, run.engine.stage), default: 0] += 1
       }
@@ -114,8 +121,24 @@ extension EngineWorld {
       guard let run = device.run else { return }
       note("\(device.name) hears that the account may have changed")
       device.patience.noteAccountSignal()
+      device.patience.noteEnding()
       run.link.tell(.accountChanged)
     case .launch(let number): launch(number)
+    }
+  }
+}
+
+extension Stage {
+  /// Whether a request is under way.
+  var waitsForAnswer: Bool {
+    switch self {
+    case .checkingAccount, .findingSubscription, .savingSubscription, .readingDatabase,
+      .readingZone, .sendingZones, .sendingRecords:
+      true
+    case .created, .dormant, .idle, .announcingFetch, .askingFetchOptions, .choosingZone,
+      .deliveringDatabase, .openingZone, .deliveringZone, .closingZone, .closingFetch,
+      .announcingSend, .deliveringZones, .askingBatch, .deliveringRecords, .closingSend, .stopped:
+      false
     }
   }
 }

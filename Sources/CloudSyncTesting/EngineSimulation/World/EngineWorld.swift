@@ -98,6 +98,7 @@ final class EngineWorld {
     } else if isDue, let message = messages.pop() {
       arrive(message)
     } else {
+      for device in devices { device.patience.noteRest() }
       checkAtRest()
       try passTime()
     }

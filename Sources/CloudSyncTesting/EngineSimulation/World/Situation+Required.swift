@@ -1,403 +1,149 @@
-/// The situations that a full run must reach.
+import CloudProtocol
+import SyncMachine
+
+/// The situations that a full run must reach: what may happen, in each phase of the engine that it
+/// can meet.
+///
+/// The list is made of what can be, not of what some run has met. Left out are:
+/// - `created` and `stopped`: the first ends within `init`, the second is an engine that is gone.
+/// - `choosingZone`: the engine decides without waiting for anybody, so nothing is meant to come in
+///   between.
+/// - Losing the power, the network or a zone while the app has a callback: neither the engine nor
+///   its store does anything then, and what comes of it is seen with the next request.
+/// - Another account while `openingZone`, `deliveringZone` or `deliveringRecords`: they last for
+///   one callback of few devices, and a world is free never to meet them.
+/// - A question for the account that is refused like a request for data (`limitExceeded`,
+///   `permissionFailure`, `changeTokenExpired`): the server has no such answer to it.
+/// - A zone that is missing for any request but the reading of it: the others name it for single
+///   items, not for the request.
 extension Situation {
-  /// Their names, sorted: a fault or a failure, and the stage of the engine that it met.
-  package static let required: [String] = [
-    "accountTemporarilyUnavailable checkingAccount",
-    "accountTemporarilyUnavailable findingSubscription",
-    "accountTemporarilyUnavailable readingDatabase",
-    "accountTemporarilyUnavailable readingZone",
-    "accountTemporarilyUnavailable savingSubscription",
-    "accountTemporarilyUnavailable sendingRecords",
-    "accountTemporarilyUnavailable sendingZones",
-    "cancel announcingFetch",
-    "cancel announcingSend",
-    "cancel askingBatch",
-    "cancel askingFetchOptions",
-    "cancel checkingAccount",
-    "cancel choosingZone",
-    "cancel closingFetch",
-    "cancel closingSend",
-    "cancel deliveringDatabase",
-    "cancel deliveringRecords",
-    "cancel deliveringZones",
-    "cancel dormant",
-    "cancel findingSubscription",
-    "cancel idle",
-    "cancel readingDatabase",
-    "cancel readingZone",
-    "cancel savingSubscription",
-    "cancel sendingRecords",
-    "cancel sendingZones",
-    "changeTokenExpired findingSubscription",
-    "changeTokenExpired readingDatabase",
-    "changeTokenExpired readingZone",
-    "changeTokenExpired savingSubscription",
-    "changeTokenExpired sendingRecords",
-    "changeTokenExpired sendingZones",
-    "deletion announcingFetch",
-    "deletion announcingSend",
-    "deletion askingBatch",
-    "deletion askingFetchOptions",
-    "deletion checkingAccount",
-    "deletion choosingZone",
-    "deletion closingFetch",
-    "deletion closingSend",
-    "deletion closingZone",
-    "deletion deliveringDatabase",
-    "deletion deliveringRecords",
-    "deletion deliveringZone",
-    "deletion deliveringZones",
-    "deletion dormant",
-    "deletion findingSubscription",
-    "deletion idle",
-    "deletion openingZone",
-    "deletion readingDatabase",
-    "deletion readingZone",
-    "deletion savingSubscription",
-    "deletion sendingRecords",
-    "deletion sendingZones",
-    "edit announcingFetch",
-    "edit announcingSend",
-    "edit askingBatch",
-    "edit askingFetchOptions",
-    "edit checkingAccount",
-    "edit choosingZone",
-    "edit closingFetch",
-    "edit closingSend",
-    "edit closingZone",
-    "edit deliveringDatabase",
-    "edit deliveringRecords",
-    "edit deliveringZone",
-    "edit deliveringZones",
-    "edit dormant",
-    "edit findingSubscription",
-    "edit idle",
-    "edit openingZone",
-    "edit readingDatabase",
-    "edit readingZone",
-    "edit savingSubscription",
-    "edit sendingRecords",
-    "edit sendingZones",
-    "expiry announcingFetch",
-    "expiry announcingSend",
-    "expiry askingBatch",
-    "expiry askingFetchOptions",
-    "expiry checkingAccount",
-    "expiry choosingZone",
-    "expiry closingFetch",
-    "expiry closingSend",
-    "expiry closingZone",
-    "expiry deliveringDatabase",
-    "expiry deliveringRecords",
-    "expiry deliveringZone",
-    "expiry deliveringZones",
-    "expiry dormant",
-    "expiry findingSubscription",
-    "expiry idle",
-    "expiry readingDatabase",
-    "expiry readingZone",
-    "expiry savingSubscription",
-    "expiry sendingRecords",
-    "expiry sendingZones",
-    "internalError checkingAccount",
-    "internalError findingSubscription",
-    "internalError readingDatabase",
-    "internalError readingZone",
-    "internalError savingSubscription",
-    "internalError sendingRecords",
-    "internalError sendingZones",
-    "kill announcingFetch",
-    "kill announcingSend",
-    "kill askingBatch",
-    "kill askingFetchOptions",
-    "kill checkingAccount",
-    "kill choosingZone",
-    "kill closingFetch",
-    "kill closingSend",
-    "kill deliveringDatabase",
-    "kill deliveringRecords",
-    "kill deliveringZones",
-    "kill dormant",
-    "kill findingSubscription",
-    "kill idle",
-    "kill openingZone",
-    "kill readingDatabase",
-    "kill readingZone",
-    "kill savingSubscription",
-    "kill sendingRecords",
-    "kill sendingZones",
-    "limitExceeded findingSubscription",
-    "limitExceeded readingDatabase",
-    "limitExceeded readingZone",
-    "limitExceeded savingSubscription",
-    "limitExceeded sendingRecords",
-    "limitExceeded sendingZones",
-    "manualFetch announcingFetch",
-    "manualFetch announcingSend",
-    "manualFetch askingBatch",
-    "manualFetch askingFetchOptions",
-    "manualFetch checkingAccount",
-    "manualFetch choosingZone",
-    "manualFetch closingFetch",
-    "manualFetch closingSend",
-    "manualFetch closingZone",
-    "manualFetch deliveringDatabase",
-    "manualFetch deliveringRecords",
-    "manualFetch deliveringZone",
-    "manualFetch deliveringZones",
-    "manualFetch dormant",
-    "manualFetch findingSubscription",
-    "manualFetch idle",
-    "manualFetch openingZone",
-    "manualFetch readingDatabase",
-    "manualFetch readingZone",
-    "manualFetch savingSubscription",
-    "manualFetch sendingRecords",
-    "manualFetch sendingZones",
-    "manualSend announcingFetch",
-    "manualSend announcingSend",
-    "manualSend askingBatch",
-    "manualSend askingFetchOptions",
-    "manualSend checkingAccount",
-    "manualSend choosingZone",
-    "manualSend closingFetch",
-    "manualSend closingSend",
-    "manualSend closingZone",
-    "manualSend deliveringDatabase",
-    "manualSend deliveringRecords",
-    "manualSend deliveringZones",
-    "manualSend dormant",
-    "manualSend findingSubscription",
-    "manualSend idle",
-    "manualSend readingDatabase",
-    "manualSend readingZone",
-    "manualSend savingSubscription",
-    "manualSend sendingRecords",
-    "manualSend sendingZones",
-    "network announcingFetch",
-    "network announcingSend",
-    "network askingBatch",
-    "network askingFetchOptions",
-    "network checkingAccount",
-    "network closingFetch",
-    "network closingSend",
-    "network closingZone",
-    "network deliveringDatabase",
-    "network deliveringZones",
-    "network dormant",
-    "network findingSubscription",
-    "network idle",
-    "network readingDatabase",
-    "network readingZone",
-    "network savingSubscription",
-    "network sendingRecords",
-    "network sendingZones",
-    "networkFailure checkingAccount",
-    "networkFailure findingSubscription",
-    "networkFailure readingDatabase",
-    "networkFailure readingZone",
-    "networkFailure savingSubscription",
-    "networkFailure sendingRecords",
-    "networkFailure sendingZones",
-    "networkUnavailable checkingAccount",
-    "networkUnavailable closingFetch",
-    "networkUnavailable findingSubscription",
-    "networkUnavailable readingDatabase",
-    "networkUnavailable readingZone",
-    "networkUnavailable savingSubscription",
-    "networkUnavailable sendingRecords",
-    "networkUnavailable sendingZones",
-    "notAuthenticated checkingAccount",
-    "notAuthenticated findingSubscription",
-    "notAuthenticated readingDatabase",
-    "notAuthenticated readingZone",
-    "notAuthenticated savingSubscription",
-    "notAuthenticated sendingRecords",
-    "notAuthenticated sendingZones",
-    "operationCancelled checkingAccount",
-    "operationCancelled findingSubscription",
-    "operationCancelled readingDatabase",
-    "operationCancelled readingZone",
-    "operationCancelled savingSubscription",
-    "operationCancelled sendingRecords",
-    "operationCancelled sendingZones",
-    "outage announcingFetch",
-    "outage announcingSend",
-    "outage askingBatch",
-    "outage askingFetchOptions",
-    "outage checkingAccount",
-    "outage choosingZone",
-    "outage closingFetch",
-    "outage closingSend",
-    "outage closingZone",
-    "outage deliveringDatabase",
-    "outage deliveringRecords",
-    "outage deliveringZone",
-    "outage deliveringZones",
-    "outage dormant",
-    "outage findingSubscription",
-    "outage idle",
-    "outage openingZone",
-    "outage readingDatabase",
-    "outage readingZone",
-    "outage savingSubscription",
-    "outage sendingRecords",
-    "outage sendingZones",
-    "permissionFailure findingSubscription",
-    "permissionFailure readingDatabase",
-    "permissionFailure readingZone",
-    "permissionFailure savingSubscription",
-    "permissionFailure sendingRecords",
-    "permissionFailure sendingZones",
-    "power askingFetchOptions",
-    "power checkingAccount",
-    "power closingFetch",
-    "power dormant",
-    "power findingSubscription",
-    "power idle",
-    "power readingDatabase",
-    "power readingZone",
-    "power savingSubscription",
-    "power sendingRecords",
-    "power sendingZones",
-    "quotaExceeded checkingAccount",
-    "quotaExceeded findingSubscription",
-    "quotaExceeded readingDatabase",
-    "quotaExceeded readingZone",
-    "quotaExceeded savingSubscription",
-    "quotaExceeded sendingRecords",
-    "quotaExceeded sendingZones",
-    "requestRateLimited checkingAccount",
-    "requestRateLimited findingSubscription",
-    "requestRateLimited readingDatabase",
-    "requestRateLimited readingZone",
-    "requestRateLimited savingSubscription",
-    "requestRateLimited sendingRecords",
-    "requestRateLimited sendingZones",
-    "serverResponseLost checkingAccount",
-    "serverResponseLost findingSubscription",
-    "serverResponseLost readingDatabase",
-    "serverResponseLost readingZone",
-    "serverResponseLost savingSubscription",
-    "serverResponseLost sendingRecords",
-    "serverResponseLost sendingZones",
-    "serverRestart announcingFetch",
-    "serverRestart announcingSend",
-    "serverRestart askingBatch",
-    "serverRestart askingFetchOptions",
-    "serverRestart checkingAccount",
-    "serverRestart choosingZone",
-    "serverRestart closingFetch",
-    "serverRestart closingSend",
-    "serverRestart closingZone",
-    "serverRestart deliveringDatabase",
-    "serverRestart deliveringRecords",
-    "serverRestart deliveringZones",
-    "serverRestart dormant",
-    "serverRestart findingSubscription",
-    "serverRestart idle",
-    "serverRestart readingDatabase",
-    "serverRestart readingZone",
-    "serverRestart savingSubscription",
-    "serverRestart sendingRecords",
-    "serverRestart sendingZones",
-    "serviceUnavailable checkingAccount",
-    "serviceUnavailable findingSubscription",
-    "serviceUnavailable readingDatabase",
-    "serviceUnavailable readingZone",
-    "serviceUnavailable savingSubscription",
-    "serviceUnavailable sendingRecords",
-    "serviceUnavailable sendingZones",
-    "signIn announcingFetch",
-    "signIn announcingSend",
-    "signIn askingFetchOptions",
-    "signIn checkingAccount",
-    "signIn closingFetch",
-    "signIn closingSend",
-    "signIn closingZone",
-    "signIn deliveringDatabase",
-    "signIn deliveringRecords",
-    "signIn deliveringZones",
-    "signIn dormant",
-    "signIn findingSubscription",
-    "signIn idle",
-    "signIn readingDatabase",
-    "signIn readingZone",
-    "signIn savingSubscription",
-    "signIn sendingRecords",
-    "signIn sendingZones",
-    "signOut announcingFetch",
-    "signOut announcingSend",
-    "signOut askingBatch",
-    "signOut askingFetchOptions",
-    "signOut checkingAccount",
-    "signOut choosingZone",
-    "signOut closingFetch",
-    "signOut deliveringDatabase",
-    "signOut dormant",
-    "signOut findingSubscription",
-    "signOut idle",
-    "signOut readingDatabase",
-    "signOut readingZone",
-    "signOut savingSubscription",
-    "signOut sendingRecords",
-    "signOut sendingZones",
-    "trim announcingFetch",
-    "trim announcingSend",
-    "trim askingBatch",
-    "trim askingFetchOptions",
-    "trim checkingAccount",
-    "trim choosingZone",
-    "trim closingFetch",
-    "trim closingSend",
-    "trim closingZone",
-    "trim deliveringDatabase",
-    "trim deliveringRecords",
-    "trim deliveringZone",
-    "trim deliveringZones",
-    "trim dormant",
-    "trim findingSubscription",
-    "trim idle",
-    "trim readingDatabase",
-    "trim readingZone",
-    "trim savingSubscription",
-    "trim sendingRecords",
-    "trim sendingZones",
-    "userDeletedZone readingZone",
-    "zoneBusy checkingAccount",
-    "zoneBusy findingSubscription",
-    "zoneBusy readingDatabase",
-    "zoneBusy readingZone",
-    "zoneBusy savingSubscription",
-    "zoneBusy sendingRecords",
-    "zoneBusy sendingZones",
-    "zoneDeleted announcingFetch",
-    "zoneDeleted checkingAccount",
-    "zoneDeleted dormant",
-    "zoneDeleted findingSubscription",
-    "zoneDeleted idle",
-    "zoneDeleted readingDatabase",
-    "zoneDeleted readingZone",
-    "zoneDeleted sendingRecords",
-    "zoneDeleted sendingZones",
-    "zoneNotFound readingZone",
-    "zonePurged checkingAccount",
-    "zonePurged closingFetch",
-    "zonePurged closingSend",
-    "zonePurged dormant",
-    "zonePurged findingSubscription",
-    "zonePurged idle",
-    "zonePurged readingDatabase",
-    "zonePurged readingZone",
-    "zonePurged sendingRecords",
-    "zonePurged sendingZones",
-    "zoneReset checkingAccount",
-    "zoneReset dormant",
-    "zoneReset findingSubscription",
-    "zoneReset idle",
-    "zoneReset readingDatabase",
-    "zoneReset readingZone",
-    "zoneReset sendingRecords",
-    "zoneReset sendingZones",
+  /// One situation, by its name and in words.
+  package struct Required: Hashable, Sendable {
+    /// The fault and the stage, as runs count them.
+    package var name: String
+    /// What happens.
+    package var sentence: String
+  }
+
+  /// All of them, fault by fault.
+  package static let required: [Required] =
+    Fault.allCases.flatMap { fault in
+      phases(of: fault).map { stage in
+        Required(
+          name: name(fault, stage), sentence: "\(fault.sentence) while the engine \(stage.words).")
+      }
+    }
+    + failures.flatMap { code, words in
+      stages(of: code).map { stage in
+        Required(
+          name: name(code, stage),
+          sentence: "\(words) what the engine asked when it \(stage.words).")
+      }
+    }
+
+  private static let requests: [Stage] = [
+    .findingSubscription, .savingSubscription, .readingDatabase, .readingZone, .sendingZones,
+    .sendingRecords,
   ]
+  private static let waits: [Stage] = [.dormant, .idle, .checkingAccount] + requests
+  private static let callbacks: [Stage] = [
+    .announcingFetch, .askingFetchOptions, .deliveringDatabase, .openingZone, .deliveringZone,
+    .closingZone, .closingFetch, .announcingSend, .deliveringZones, .askingBatch,
+    .deliveringRecords, .closingSend,
+  ]
+
+  private static func phases(of fault: Fault) -> [Stage] {
+    switch fault {
+    case .kill, .edit, .deletion, .manualFetch, .manualSend, .cancel, .outage, .serverRestart,
+      .expiry, .trim:
+      waits + callbacks
+    case .signIn, .signOut:
+      waits
+        + callbacks.filter {
+          $0 != .openingZone && $0 != .deliveringZone && $0 != .deliveringRecords
+        }
+    case .power, .network, .zoneDeleted, .zonePurged, .zoneReset: waits
+    }
+  }
+
+  private static let failures: [(CloudError.Code, String)] = [
+    (.networkFailure, "The network fails"),
+    (.networkUnavailable, "The device is offline for"),
+    (.serverResponseLost, "The answer is lost to"),
+    (.serviceUnavailable, "The server is not available for"),
+    (.requestRateLimited, "The server throttles"),
+    (.zoneBusy, "The server is too busy for"),
+    (.notAuthenticated, "Nobody is known to be signed in for"),
+    (.accountTemporarilyUnavailable, "The account is not available for"),
+    (.internalError, "The server breaks down over"),
+    (.quotaExceeded, "There is no room left for"),
+    (.operationCancelled, "The way to the server gives up"),
+    (.limitExceeded, "There is too much in"),
+    (.permissionFailure, "It is forbidden"),
+    (.changeTokenExpired, "The server calls the token expired for"),
+    (.zoneNotFound, "The zone is not there for"),
+    (.userDeletedZone, "The user has removed the zone for"),
+  ]
+
+  private static func stages(of code: CloudError.Code) -> [Stage] {
+    if code == .zoneNotFound || code == .userDeletedZone { return [.readingZone] }
+    let isForDataOnly =
+      code == .limitExceeded || code == .permissionFailure || code == .changeTokenExpired
+    return isForDataOnly ? requests : [.checkingAccount] + requests
+  }
+}
+
+extension Situation.Fault {
+  fileprivate var sentence: String {
+    switch self {
+    case .kill: "The app is killed"
+    case .power: "The device is about to lose power in the middle of a write"
+    case .network: "The network goes or comes back"
+    case .outage: "The service fails for a long time"
+    case .edit: "Somebody edits a record"
+    case .deletion: "Somebody deletes a record"
+    case .manualFetch: "The app asks for a fetch"
+    case .manualSend: "The app asks for a send"
+    case .cancel: "The app cancels all operations"
+    case .signOut: "The user signs out"
+    case .signIn: "A user signs in, the same one or another"
+    case .serverRestart: "The server goes down and comes back"
+    case .zoneDeleted: "Another device deletes a zone"
+    case .zonePurged: "The user removes a zone in the settings"
+    case .zoneReset: "The user resets encrypted data"
+    case .expiry: "The server forgets its change tokens"
+    case .trim: "The server forgets deletions"
+    }
+  }
+}
+
+extension Stage {
+  fileprivate var words: String {
+    switch self {
+    case .created: "is made"
+    case .dormant: "has no account"
+    case .idle: "has nothing to do"
+    case .checkingAccount: "asks who is signed in"
+    case .announcingFetch: "tells the app that a fetch begins"
+    case .findingSubscription: "looks for its subscription"
+    case .savingSubscription: "makes its subscription"
+    case .askingFetchOptions: "asks the app for the options of a fetch"
+    case .choosingZone: "decides what to fetch"
+    case .readingDatabase: "reads the list of changed zones"
+    case .deliveringDatabase: "gives the app the list of changed zones"
+    case .openingZone: "tells the app that a zone's fetch begins"
+    case .readingZone: "reads the changes of a zone"
+    case .deliveringZone: "gives the app the changes of a zone"
+    case .closingZone: "tells the app that a zone's fetch is over"
+    case .closingFetch: "tells the app that a fetch is over"
+    case .announcingSend: "tells the app that a send begins"
+    case .sendingZones: "sends zones"
+    case .deliveringZones: "tells the app what became of zones"
+    case .askingBatch: "asks the app for a batch"
+    case .sendingRecords: "sends records"
+    case .deliveringRecords: "tells the app what became of records"
+    case .closingSend: "tells the app that a send is over"
+    case .stopped: "is gone"
+    }
+  }
 }

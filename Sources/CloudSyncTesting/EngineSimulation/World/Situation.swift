@@ -5,7 +5,7 @@ import SyncMachine
 /// A fault and what the engine was busy with when it came.
 package enum Situation {
   /// What happens to a device from outside of its engine.
-  enum Fault: String {
+  enum Fault: String, CaseIterable {
     case kill, power, network, outage, edit, deletion
     case manualFetch, manualSend, cancel, signOut, signIn
     case serverRestart, zoneDeleted, zonePurged, zoneReset, expiry, trim

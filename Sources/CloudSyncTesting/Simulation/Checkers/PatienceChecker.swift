@@ -6,6 +6,10 @@ import SyncMachine
 struct PatienceChecker {
   /// Before this, in milliseconds, the server wants no request.
   private var notBefore = 0
+  /// What `notBefore` was when nobody could run.
+  private var notBeforeAtRest = 0
+  /// Whether the operation under way is being ended, and its answer may come to nothing.
+  private var isEnding = false
   private var start = 0
   private var failures = 0
   /// What may cause a request: edits, pushes, calls, signals, and answers that brought something.
@@ -29,6 +33,18 @@ struct PatienceChecker {
     causes += 2
     streak = 0
     notBefore = 0
+  }
+
+  /// The operation is ended from outside: an answer that it has not taken yet does not count.
+  mutating func noteEnding() {
+    notBefore = min(notBefore, notBeforeAtRest)
+    isEnding = true
+  }
+
+  /// Nobody can run: what was on its way to the operation has come to it, or to nothing.
+  mutating func noteRest() {
+    notBeforeAtRest = notBefore
+    isEnding = false
   }
 
   /// What is wrong with sending a request now.
@@ -56,7 +72,7 @@ struct PatienceChecker {
   }
 
   private mutating func wait(for error: CloudError, _ now: Int) {
-    guard let seconds = error.retryAfter, seconds > 0 else { return }
+    guard !isEnding, let seconds = error.retryAfter, seconds > 0 else { return }
     notBefore = max(notBefore, now + Int(seconds * 1000))
   }
 

@@ -123,16 +123,16 @@ struct PendingLedger {
     if !addedSince.contains(id) { records[place].waiting = nil }
   }
 
-  mutating func note(sending request: ModifyZones) {
-    for id in request.save { Self.take(.save, zone: id, layout, &zones) }
-    for id in request.delete { Self.take(.delete, zone: id, layout, &zones) }
+  /// The engine sends these zones; additions that came after it took them are newer wishes.
+  mutating func note(sending request: ModifyZones, addedSince: Set<ZoneID> = []) {
+    for id in request.save { take(.save, zone: id, addedSince) }
+    for id in request.delete { take(.delete, zone: id, addedSince) }
   }
 
-  private static func take(
-    _ kind: ChangeKind, zone: ZoneID, _ layout: WorldLayout, _ zones: inout [Item]
-  ) {
-    guard let zone = layout.number(of: zone), zones[zone].waiting == kind else { return }
-    zones[zone] = Item(waiting: nil, underWay: kind, mayReturn: true)
+  private mutating func take(_ kind: ChangeKind, zone id: ZoneID, _ addedSince: Set<ZoneID>) {
+    guard let zone = layout.number(of: id), zones[zone].waiting == kind else { return }
+    zones[zone] = Item(
+      waiting: addedSince.contains(id) ? kind : nil, underWay: kind, mayReturn: true)
   }
 
   /// The app was told.
@@ -207,6 +207,9 @@ struct PendingLedger {
     }
     return nil
   }
+
+  /// Whether zone changes are in a request that nobody has heard of.
+  var hasZonesUnderWay: Bool { zones.contains { $0.underWay != nil } }
 
   /// Whether nothing waits.
   var isEmpty: Bool {

@@ -129,6 +129,16 @@ struct AppModel {
     }
   }
 
+  /// Goes on with an engine that has never fetched: what it reads tells of no deletion that came
+  /// before, so only what it can't give is worth keeping.
+  mutating func forgetConfirmed() {
+    for place in entries.indices {
+      if !entries[place].isDirty { entries[place] = Entry() }
+      entries[place].tag = nil
+    }
+    for zone in layout.zones.indices { knownZones[zone] = false }
+  }
+
   // MARK: Helpers of the handlers
 
   /// Has the engine send what `place` holds, and the zone first when it is not known to be there.
