@@ -144,6 +144,12 @@ extension World {
       note(
         "account \(account): \(trims ? "deletions" : "tokens") of "
           + "\(target.map { layout.zones[$0].name } ?? "the zone list") are forgotten")
+      // What went just before is what a device can learn only by reading from the start.
+      if let target, random.chance(0.5) {
+        let places = layout.places(of: target).filter { _ in random.chance(0.5) }
+        note("somebody deletes \(places.count) records there")
+        push(try cloud.deleteRecords(places, of: account, number: steps, at: now))
+      }
       try cloud.forget(target, of: account, trims: trims, at: now)
     }
   }
