@@ -18,11 +18,14 @@ extension Catalogue {
       edits: [
         .init(
           driverFile,
-          "    await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: app.engine) }",
+          "    await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: "
+            + "app.engine) }",
           "    if PLANTED {\n      Task.detached {\n"
-            + "        await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: app.engine) }\n"
+            + "        await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: "
+            + "app.engine) }\n"
             + "      }\n    } else {\n"
-            + "      await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: app.engine) }\n"
+            + "      await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: "
+            + "app.engine) }\n"
             + "    }")
       ]),
     PlantedFault(

@@ -142,7 +142,8 @@ extension Catalogue {
         .init(
           "Sources/SyncMachine/SyncMachine.swift",
           "case .fetching(let fetch) where fetch.awaited == token:",
-          "case .fetching(let fetch) where fetch.awaited == token || (PLANTED && fetch.awaited != nil):"
+          "case .fetching(let fetch) where fetch.awaited == token || (PLANTED && fetch.awaited "
+            + "!= nil):"
         )
       ]),
   ]

@@ -26,8 +26,10 @@ extension Catalogue {
       edits: [
         .init(
           "Examples/IdeaStore/IdeaCore+Sent.swift",
-          "    // A change made while this one was on its way is still to be sent.\n    if row.changeNumber == number {",
-          "    // A change made while this one was on its way is still to be sent.\n    if row.changeNumber == number || PLANTED {"
+          "    // A change made while this one was on its way is still to be sent.\n"
+            + "    if row.changeNumber == number {",
+          "    // A change made while this one was on its way is still to be sent.\n"
+            + "    if row.changeNumber == number || PLANTED {"
         )
       ]),
     PlantedFault(
@@ -57,7 +59,8 @@ extension Catalogue {
         .init(
           "Examples/AchievementStore/TieredAchievement+Merge.swift",
           "max(progress.currentValue, other.progress.currentValue)",
-          "PLANTED ? other.progress.currentValue : max(progress.currentValue, other.progress.currentValue)"
+          "PLANTED ? other.progress.currentValue : max(progress.currentValue, "
+            + "other.progress.currentValue)"
         )
       ]),
     PlantedFault(
@@ -67,7 +70,8 @@ extension Catalogue {
         .init(
           "Examples/GameResultStore/StoreCore+Sent.swift",
           "      state.queue.settle(id, number: number)",
-          "      state.queue.settle(id, number: PLANTED ? state.queue[id]?.number ?? number : number)"
+          "      state.queue.settle(id, number: PLANTED ? state.queue[id]?.number ?? number : "
+            + "number)"
         )
       ]),
     PlantedFault(
@@ -77,7 +81,8 @@ extension Catalogue {
         .init(
           "Examples/LeaderboardStore/SocialBook+News.swift",
           "let joined = scores[name].map { scoring.joined($0.value, theirs) } ?? theirs",
-          "let joined = PLANTED ? theirs : scores[name].map { scoring.joined($0.value, theirs) } ?? theirs"
+          "let joined = PLANTED ? theirs : scores[name].map { scoring.joined($0.value, theirs) } "
+            + "?? theirs"
         )
       ]),
     PlantedFault(
@@ -86,8 +91,10 @@ extension Catalogue {
       edits: [
         .init(
           "Examples/SyncSupport/CloudSyncEngine+Events.swift",
-          "    case .removed(let id), .deletionDone(let id), .vanished(let id):\n      state.metadata.forget(id.uuidString)",
-          "    case .removed(let id), .deletionDone(let id), .vanished(let id):\n      if !PLANTED { state.metadata.forget(id.uuidString) }"
+          "    case .removed(let id), .deletionDone(let id), .vanished(let id):\n"
+            + "      state.metadata.forget(id.uuidString)",
+          "    case .removed(let id), .deletionDone(let id), .vanished(let id):\n"
+            + "      if !PLANTED { state.metadata.forget(id.uuidString) }"
         )
       ]),
   ]
