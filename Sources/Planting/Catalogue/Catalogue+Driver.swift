@@ -30,7 +30,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "timer runs on", "A stopped engine's timers and requests go on.",
-      by: .engines, .stores("tabs"), .stores("ideas"),
+      by: .stores("tabs"), .stores("ideas"), .engines,
       edits: [
         .init(
           driverFile, "    for task in tasks { task.cancel() }",
@@ -38,7 +38,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "failure without its record", "A failed save is not told, for its record is not at hand.",
-      by: .engines, .stores("leaderboards"), .stores("results"),
+      by: .engines, .stores("leaderboards"),
       edits: [
         .init(
           driverFile, "core.batch = batch?.recordsToSave ?? []",

@@ -60,7 +60,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "renamed before written", "A new state log gets its name before its bytes are on the disk.",
-      by: .machines,
+      by: .engines, .machines,
       edits: [
         .init(
           "Sources/CloudSync/StateStore/LogFile.swift", "    try append(bytes)\n",

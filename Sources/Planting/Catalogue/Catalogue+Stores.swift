@@ -33,15 +33,6 @@ extension Catalogue {
         )
       ]),
     PlantedFault(
-      "sweep of an unfinished reading", "A zone's reading that failed removes what it did not see.",
-      by: .stores("tabs"), .stores("clipboard"),
-      edits: [
-        .init(
-          "Examples/SyncSupport/CloudSyncEngine+Sweep.swift",
-          "      guard fetch.error == nil else { return }",
-          "      guard fetch.error == nil || PLANTED else { return }")
-      ]),
-    PlantedFault(
       "removal not owed", "The deletion of an item with an unsent edit is not owed to the cloud.",
       by: .stores("tabs"), .stores("clipboard"),
       edits: [
@@ -61,17 +52,6 @@ extension Catalogue {
           "max(progress.currentValue, other.progress.currentValue)",
           "PLANTED ? other.progress.currentValue : max(progress.currentValue, "
             + "other.progress.currentValue)"
-        )
-      ]),
-    PlantedFault(
-      "results: confirmed by name", "A result's confirmation settles a later change of it.",
-      by: .stores("results"),
-      edits: [
-        .init(
-          "Examples/GameResultStore/StoreCore+Sent.swift",
-          "      state.queue.settle(id, number: number)",
-          "      state.queue.settle(id, number: PLANTED ? state.queue[id]?.number ?? number : "
-            + "number)"
         )
       ]),
     PlantedFault(

@@ -40,6 +40,9 @@ extension World {
       guard device.machine != nil else { return launch(device.number) }
       use(device, action)
     case .crash:
+      // What is lost between the engine and its app is lost while the app has an event.
+      let busy = devices.filter { $0.machine != nil && $0.callback != nil }
+      let device = busy.isEmpty || random.chance(0.5) ? device : random.pick(busy)
       guard device.machine != nil else { return launch(device.number) }
       crash(device)
     case .offline:
