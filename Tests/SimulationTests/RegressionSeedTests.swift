@@ -3,9 +3,9 @@ import Testing
 
 /// The worlds in which the simulator found bugs of the product, with what was wrong.
 ///
-/// The simulator has learned more since, so today's world of a seed is not the one of then; each bug
-/// has a story of its own among the tests of the machines, and most have a fault in the catalogue of
-/// `Planting`, which every release must find.
+/// The simulator has learned more since, so today's world of a seed is not the one of then; each
+/// bug has a story of its own among the tests of the machines, and most have a fault in the
+/// catalogue of `Planting`, which every release must find.
 @Suite("Seeds that once failed")
 struct RegressionSeedTests {
   private static let stories: [(seed: UInt64, story: String)] = [

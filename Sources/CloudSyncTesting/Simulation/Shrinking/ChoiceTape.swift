@@ -1,7 +1,7 @@
 /// Every choice of a world, step by step.
 ///
-/// `nil` stands for the benign choice: nothing fails, the first of several. A step that is taken out
-/// takes its choices along and leaves those of the others alone.
+/// `nil` stands for the benign choice: nothing fails, the first of several. A step that is taken
+/// out takes its choices along and leaves those of the others alone.
 package struct ChoiceTape: Hashable, Sendable {
   /// The choices before the first step: what the world is like.
   package var opening: [UInt64?] = []

@@ -1,7 +1,7 @@
 /// Makes a failing world smaller as long as it fails in the same way.
 ///
-/// Delta debugging over the world's tape: steps are taken out in chunks, then what the world is like
-/// is reduced, then single choices become benign, until nothing more can go.
+/// Delta debugging over the world's tape: steps are taken out in chunks, then what the world is
+/// like is reduced, then single choices become benign, until nothing more can go.
 struct Shrinker {
   /// A world that fails.
   struct Candidate {
