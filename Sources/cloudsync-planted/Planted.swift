@@ -61,7 +61,7 @@ struct Planted {
       Output.write(line(faults[chosen[index]], verdicts) + "\n")
     }
     let programmes = Set(chosen.flatMap { faults[$0].programmes }).sorted { $0.name < $1.name }
-    let healthy = field.run(
+    let healthy = Field(options.healthy, programs: programs).run(
       programmes.map { (number: 0, programmes: [$0]) }, seeds: options.healthySeeds
     ) { index, verdicts in
       Output.write(line(verdicts, ofHealthy: programmes[index]) + "\n")
@@ -106,7 +106,7 @@ struct Planted {
 
   private static func line(_ verdicts: [Verdict], ofHealthy programme: Programme) -> String {
     guard let verdict = verdicts.last else { return "\(programme.name): not run" }
-    if case .nothing = verdict.end {
+    if verdict.isHealthy {
       return "no fault: \(programme.name): \(verdict.seeds) seeds, 0 violations"
     }
     return "no fault: \(programme.name): " + words(of: verdict)
@@ -128,14 +128,12 @@ struct Planted {
       return verdicts.reduce(0) { $0 + $1.seeds }
     }.sorted()
     let median = seeds.isEmpty ? "no" : "\(seeds[(seeds.count - 1) / 2])"
-    let broken = healthy.filter { verdicts in
-      if case .nothing? = verdicts.last?.end { return false }
-      return true
-    }
+    let broken = healthy.filter { $0.last?.isHealthy != true }
+    let healthySeeds = healthy.reduce(0) { $0 + ($1.last?.seeds ?? 0) }
     print(
       "\(seeds.count) of \(verdicts.count) planted faults found, median \(median) seeds, "
         + "at most \(seeds.last ?? 0); without a fault \(broken.count) of \(healthy.count) "
-        + "programmes reported anything")
+        + "programmes reported anything in \(healthySeeds) seeds")
     return seeds.count == verdicts.count && broken.isEmpty
   }
 }

@@ -57,7 +57,7 @@ struct Verdict: Sendable {
 
   var programme: Programme
   var end: End
-  /// How many worlds were run, the last one included.
+  /// How many worlds were run, the last one included unless it was cut off.
   var seeds: Int
 
   /// Whether the fault was found.
@@ -68,6 +68,14 @@ struct Verdict: Sendable {
     }
   }
 
+  /// Whether worlds were run and every promise held in them, as it has to be without a fault.
+  var isHealthy: Bool {
+    switch end {
+    case .nothing, .tooLong: seeds > 0
+    case .violation, .trap, .failure: false
+    }
+  }
+
   /// Reads what a simulator printed.
   init(_ programme: Programme, _ outcome: Run.Outcome) {
     self.programme = programme
@@ -75,6 +83,7 @@ struct Verdict: Sendable {
     seeds = lines.count { $0.hasPrefix("world ") }
     let words = lines.filter { !$0.hasPrefix("world ") }
     if outcome.tookTooLong {
+      seeds = max(0, seeds - 1)
       end = .tooLong
     } else if outcome.status < 0 {
       end = .trap(signal: -outcome.status)

@@ -27,7 +27,8 @@ extension StoreWorld {
     await lane.pass(.seconds(seconds))
   }
 
-  private func edit(_ device: SimulatedDevice) async throws {
+  /// Somebody edits on a device, once or several times.
+  func edit(_ device: SimulatedDevice) async throws {
     let count = random.pick([1, 1, 2, 6])
     for _ in 0..<count {
       for edit in try await edits(on: device.store, SeededRandom(seed: random.next())) {

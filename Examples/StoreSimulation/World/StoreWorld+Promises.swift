@@ -143,8 +143,20 @@ extension StoreWorld {
       }
   }
 
+  /// Leaves every device with a change that it can't send, so that its engine has a timer.
+  private func leaveThingsUndone() async {
+    journal.say("everybody is offline and edits")
+    for device in devices {
+      device.link.isOnline = false
+      // Some edits need the cloud; the others are enough.
+      try? await edit(device)
+    }
+    await lane.pass(.seconds(random.pick([0, 3])))
+  }
+
   /// Ends all apps; nothing of them may be left.
   func end() async {
+    if options.isAutomatic, random.below(2) == 0 { await leaveThingsUndone() }
     for device in devices {
       await device.store.quit()
       forget(device)

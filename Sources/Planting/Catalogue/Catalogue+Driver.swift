@@ -18,16 +18,19 @@ extension Catalogue {
       edits: [
         .init(
           driverFile,
-          "    await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: app.engine) }",
+          "    await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: "
+            + "app.engine) }",
           "    if PLANTED {\n      Task.detached {\n"
-            + "        await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: app.engine) }\n"
+            + "        await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: "
+            + "app.engine) }\n"
             + "      }\n    } else {\n"
-            + "      await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: app.engine) }\n"
+            + "      await CallbackMark.run { await app.delegate.handleEvent(told, syncEngine: "
+            + "app.engine) }\n"
             + "    }")
       ]),
     PlantedFault(
       "timer runs on", "A stopped engine's timers and requests go on.",
-      by: .engines, .stores("tabs"), .stores("ideas"),
+      by: .stores("tabs"), .stores("ideas"), .engines,
       edits: [
         .init(
           driverFile, "    for task in tasks { task.cancel() }",
@@ -35,7 +38,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "failure without its record", "A failed save is not told, for its record is not at hand.",
-      by: .engines, .stores("leaderboards"), .stores("results"),
+      by: .engines, .stores("leaderboards"),
       edits: [
         .init(
           driverFile, "core.batch = batch?.recordsToSave ?? []",

@@ -41,7 +41,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "settled before told", "A change leaves the list before the app knows what became of it.",
-      by: .machines,
+      by: .machines, .engines,
       edits: [
         .init(
           send, "outbox.append(.sentRecordChanges(sent))",
@@ -64,7 +64,7 @@ extension Catalogue {
     PlantedFault(
       "unread zone not noted",
       "A zone that this device only wrote to is later read as if all in it were new.",
-      by: .machines,
+      by: .engines, .machines,
       edits: [
         .init(
           send, "      if send.toldRecords[index].isOnServer,",
@@ -106,7 +106,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "account told once", "An account change is not told again after a crash in between.",
-      by: .machines,
+      by: .machines, .engines,
       edits: [
         .init(
           account, "    guard user != state.user || state.unannounced != nil else { return }",
@@ -114,7 +114,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "shorter wait wins", "A later, shorter wait takes the place of a longer one.",
-      by: .machines,
+      by: .machines, .engines,
       edits: [
         .init(
           schedule, "schedule.notBefore = max(schedule.notBefore ?? until, until)",
@@ -142,7 +142,8 @@ extension Catalogue {
         .init(
           "Sources/SyncMachine/SyncMachine.swift",
           "case .fetching(let fetch) where fetch.awaited == token:",
-          "case .fetching(let fetch) where fetch.awaited == token || (PLANTED && fetch.awaited != nil):"
+          "case .fetching(let fetch) where fetch.awaited == token || (PLANTED && fetch.awaited "
+            + "!= nil):"
         )
       ]),
   ]

@@ -18,7 +18,8 @@ extension Catalogue {
         .init(
           changes,
           "          page.moreComing = true\n          return place",
-          "          page.moreComing = true\n          if PLANTED { place.sequence = row.changedAt }\n"
+          "          page.moreComing = true\n"
+            + "          if PLANTED { place.sequence = row.changedAt }\n"
             + "          return place")
       ]),
     PlantedFault(

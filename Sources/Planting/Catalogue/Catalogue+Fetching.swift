@@ -29,7 +29,7 @@ extension Catalogue {
       ]),
     PlantedFault(
       "vanished zones stay", "After a new listing nobody misses the zones that are gone.",
-      by: .machines,
+      by: .engines, .machines,
       edits: [
         .init(
           fetch, "    guard fetch.isRelisting else { return }\n",

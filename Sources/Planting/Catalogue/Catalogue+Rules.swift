@@ -17,8 +17,11 @@ extension Catalogue {
       edits: [
         .init(
           saves,
-          "      return CloudError(\n        .serverRecordChanged, \"the record to insert already exists\", serverRecord: stored)",
-          "      if PLANTED { return nil }\n      return CloudError(\n        .serverRecordChanged, \"the record to insert already exists\", serverRecord: stored)"
+          "      return CloudError(\n        .serverRecordChanged, \"the record to insert "
+            + "already exists\", serverRecord: stored)",
+          "      if PLANTED { return nil }\n      return CloudError(\n"
+            + "        .serverRecordChanged, \"the record to insert already exists\", "
+            + "serverRecord: stored)"
         )
       ]),
     PlantedFault(
@@ -54,7 +57,8 @@ extension Catalogue {
       edits: [
         .init(
           writing, "if zone.id != .default { zone.changedAt = row.changedAt }",
-          "if zone.id != .default, !(PLANTED && row.record == nil) { zone.changedAt = row.changedAt }"
+          "if zone.id != .default, !(PLANTED && row.record == nil) { zone.changedAt = "
+            + "row.changedAt }"
         )
       ]),
     PlantedFault(

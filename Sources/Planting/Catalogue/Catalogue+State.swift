@@ -8,7 +8,8 @@ extension Catalogue {
         .init(
           "Sources/SyncMachine/PendingChanges.swift",
           "list[position].marks.isDisjoint(with: [.mayNotReturn, .superseded])",
-          "list[position].marks.isDisjoint(with: PLANTED ? [.mayNotReturn] : [.mayNotReturn, .superseded])"
+          "list[position].marks.isDisjoint(with: PLANTED ? [.mayNotReturn] : [.mayNotReturn, "
+            + ".superseded])"
         )
       ]),
     PlantedFault(
@@ -59,12 +60,13 @@ extension Catalogue {
       ]),
     PlantedFault(
       "renamed before written", "A new state log gets its name before its bytes are on the disk.",
-      by: .machines,
+      by: .engines, .machines,
       edits: [
         .init(
           "Sources/CloudSync/StateStore/LogFile.swift", "    try append(bytes)\n",
           "    if PLANTED {\n"
-            + "      try doing(\"write\", path) { () throws(DiskError) in try file.append(all: bytes) }\n"
+            + "      try doing(\"write\", path) { () throws(DiskError) in try file.append(all: "
+            + "bytes) }\n"
             + "    } else {\n      try append(bytes)\n    }\n")
       ]),
     PlantedFault(
@@ -73,7 +75,8 @@ extension Catalogue {
         .init(
           "Sources/CloudSync/StateStore/LogFormat.swift",
           "case .entry: contents.entries.append(Array(content))",
-          "case .entry: if !PLANTED || contents.entries.isEmpty { contents.entries.append(Array(content)) }"
+          "case .entry: if !PLANTED || contents.entries.isEmpty { "
+            + "contents.entries.append(Array(content)) }"
         )
       ]),
     PlantedFault(
@@ -90,8 +93,10 @@ extension Catalogue {
       edits: [
         .init(
           "Sources/SyncMachine/StateChange+Bytes.swift",
-          "    case .addRecord(let change):\n      writer.write(UInt8(9))\n      writer.write(change.kind.rawValue)",
-          "    case .addRecord(let change):\n      writer.write(UInt8(9))\n      writer.write(PLANTED ? ChangeKind.save.rawValue : change.kind.rawValue)"
+          "    case .addRecord(let change):\n      writer.write(UInt8(9))\n"
+            + "      writer.write(change.kind.rawValue)",
+          "    case .addRecord(let change):\n      writer.write(UInt8(9))\n"
+            + "      writer.write(PLANTED ? ChangeKind.save.rawValue : change.kind.rawValue)"
         )
       ]),
   ]

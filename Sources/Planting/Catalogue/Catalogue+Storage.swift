@@ -11,7 +11,8 @@ extension Catalogue {
         .init(
           "Sources/LoopbackServer/Storage/SQLiteStorage.swift",
           "for change in changes { try apply(change) }",
-          "for change in PLANTED && changes.count > 3 ? changes.dropLast() : changes[...] { try apply(change) }"
+          "for change in PLANTED && changes.count > 3 ? changes.dropLast() : changes[...] { try "
+            + "apply(change) }"
         )
       ]),
     PlantedFault(
@@ -19,7 +20,8 @@ extension Catalogue {
       edits: [
         .init(
           reading, "WHERE zone = ? AND changed_at > ? ORDER BY changed_at, name LIMIT ?",
-          "WHERE zone = ? AND changed_at > ? ORDER BY \\(PLANTED ? \"name\" : \"changed_at, name\") LIMIT ?"
+          "WHERE zone = ? AND changed_at > ? ORDER BY \\(PLANTED ? \"name\" : \"changed_at, "
+            + "name\") LIMIT ?"
         )
       ]),
     PlantedFault(
@@ -27,8 +29,10 @@ extension Catalogue {
       edits: [
         .init(
           "Sources/LoopbackServer/Storage/RowBodies.swift",
-          "      writer.write(fixed: row.incarnation)\n      writer.write(variable: row.trimmedThrough)",
-          "      writer.write(fixed: row.incarnation)\n      writer.write(variable: PLANTED ? 0 : row.trimmedThrough)"
+          "      writer.write(fixed: row.incarnation)\n"
+            + "      writer.write(variable: row.trimmedThrough)",
+          "      writer.write(fixed: row.incarnation)\n"
+            + "      writer.write(variable: PLANTED ? 0 : row.trimmedThrough)"
         )
       ]),
     PlantedFault(
@@ -37,7 +41,8 @@ extension Catalogue {
         .init(
           applying,
           "      try connection.run(\"DELETE FROM records WHERE zone = ?\", [.integer(number)])",
-          "      if !PLANTED {\n        try connection.run(\"DELETE FROM records WHERE zone = ?\", [.integer(number)])\n      }"
+          "      if !PLANTED {\n        try connection.run(\"DELETE FROM records WHERE zone = "
+            + "?\", [.integer(number)])\n      }"
         )
       ]),
     PlantedFault(
@@ -65,7 +70,8 @@ extension Catalogue {
         .init(
           "Sources/CloudMachine/MemoryRecords.swift",
           "if slots[middle].sequence <= sequence { low",
-          "if slots[middle].sequence < sequence || (!PLANTED && slots[middle].sequence == sequence) { low"
+          "if slots[middle].sequence < sequence || (!PLANTED && slots[middle].sequence == "
+            + "sequence) { low"
         )
       ]),
   ]

@@ -26,18 +26,11 @@ extension Catalogue {
       edits: [
         .init(
           "Examples/IdeaStore/IdeaCore+Sent.swift",
-          "    // A change made while this one was on its way is still to be sent.\n    if row.changeNumber == number {",
-          "    // A change made while this one was on its way is still to be sent.\n    if row.changeNumber == number || PLANTED {"
+          "    // A change made while this one was on its way is still to be sent.\n"
+            + "    if row.changeNumber == number {",
+          "    // A change made while this one was on its way is still to be sent.\n"
+            + "    if row.changeNumber == number || PLANTED {"
         )
-      ]),
-    PlantedFault(
-      "sweep of an unfinished reading", "A zone's reading that failed removes what it did not see.",
-      by: .stores("tabs"), .stores("clipboard"),
-      edits: [
-        .init(
-          "Examples/SyncSupport/CloudSyncEngine+Sweep.swift",
-          "      guard fetch.error == nil else { return }",
-          "      guard fetch.error == nil || PLANTED else { return }")
       ]),
     PlantedFault(
       "removal not owed", "The deletion of an item with an unsent edit is not owed to the cloud.",
@@ -57,17 +50,8 @@ extension Catalogue {
         .init(
           "Examples/AchievementStore/TieredAchievement+Merge.swift",
           "max(progress.currentValue, other.progress.currentValue)",
-          "PLANTED ? other.progress.currentValue : max(progress.currentValue, other.progress.currentValue)"
-        )
-      ]),
-    PlantedFault(
-      "results: confirmed by name", "A result's confirmation settles a later change of it.",
-      by: .stores("results"),
-      edits: [
-        .init(
-          "Examples/GameResultStore/StoreCore+Sent.swift",
-          "      state.queue.settle(id, number: number)",
-          "      state.queue.settle(id, number: PLANTED ? state.queue[id]?.number ?? number : number)"
+          "PLANTED ? other.progress.currentValue : max(progress.currentValue, "
+            + "other.progress.currentValue)"
         )
       ]),
     PlantedFault(
@@ -77,7 +61,8 @@ extension Catalogue {
         .init(
           "Examples/LeaderboardStore/SocialBook+News.swift",
           "let joined = scores[name].map { scoring.joined($0.value, theirs) } ?? theirs",
-          "let joined = PLANTED ? theirs : scores[name].map { scoring.joined($0.value, theirs) } ?? theirs"
+          "let joined = PLANTED ? theirs : scores[name].map { scoring.joined($0.value, theirs) } "
+            + "?? theirs"
         )
       ]),
     PlantedFault(
@@ -86,8 +71,10 @@ extension Catalogue {
       edits: [
         .init(
           "Examples/SyncSupport/CloudSyncEngine+Events.swift",
-          "    case .removed(let id), .deletionDone(let id), .vanished(let id):\n      state.metadata.forget(id.uuidString)",
-          "    case .removed(let id), .deletionDone(let id), .vanished(let id):\n      if !PLANTED { state.metadata.forget(id.uuidString) }"
+          "    case .removed(let id), .deletionDone(let id), .vanished(let id):\n"
+            + "      state.metadata.forget(id.uuidString)",
+          "    case .removed(let id), .deletionDone(let id), .vanished(let id):\n"
+            + "      if !PLANTED { state.metadata.forget(id.uuidString) }"
         )
       ]),
   ]

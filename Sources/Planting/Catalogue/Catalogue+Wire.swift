@@ -7,7 +7,8 @@ extension Catalogue {
         .init(
           "Sources/WebServices/Errand/Errand+Changes.swift",
           "reason: reason.flatMap { ZoneDeletionReason(rawValue: $0) } ?? .deleted))",
-          "reason: PLANTED ? .deleted : reason.flatMap { ZoneDeletionReason(rawValue: $0) } ?? .deleted))"
+          "reason: PLANTED ? .deleted : reason.flatMap { ZoneDeletionReason(rawValue: $0) } ?? "
+            + ".deleted))"
         )
       ]),
     PlantedFault(

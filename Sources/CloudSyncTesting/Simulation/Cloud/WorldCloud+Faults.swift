@@ -25,6 +25,27 @@ extension WorldCloud {
     }
   }
 
+  /// The user deletes records of a zone elsewhere, with a program that keeps nothing.
+  ///
+  /// - Parameter number: Tells one time from the next.
+  mutating func deleteRecords(
+    _ places: [Int], of account: Int, number: Int, at now: Int
+  ) throws -> [PushOrder] {
+    let ids = places.map { layout.records[$0] }
+    let call = CloudCall(
+      container: WorldLayout.container, database: .private,
+      expectedUser: layout.users[account - 1], requestID: "\(Self.console)-\(number)",
+      request: .modifyRecords(ModifyRecords(delete: ids, isAtomic: false)))
+    let time = Timestamp(secondsSinceReferenceDate: 800_000_000 + Double(now) / 1000)
+    let caller = Caller(user: layout.users[account - 1], device: Self.console)
+    let answer = try machine.answer(call, from: caller, now: time, in: storage)
+    guard case .success(let reply) = answer.result else { return [] }
+    _ = oracle.judge(call, account: account, device: Self.console, reply)
+    return answer.pushes
+  }
+
+  private static let console = "console"
+
   /// The server forgets tokens, or deletions with the tokens that have not seen them.
   mutating func forget(
     _ zone: Int?, of account: Int, trims: Bool, at now: Int

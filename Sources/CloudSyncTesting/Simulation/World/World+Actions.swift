@@ -40,6 +40,9 @@ extension World {
       guard device.machine != nil else { return launch(device.number) }
       use(device, action)
     case .crash:
+      // What is lost between the engine and its app is lost while the app has an event.
+      let busy = devices.filter { $0.machine != nil && $0.callback != nil }
+      let device = busy.isEmpty || random.chance(0.5) ? device : random.pick(busy)
       guard device.machine != nil else { return launch(device.number) }
       crash(device)
     case .offline:
@@ -144,6 +147,12 @@ extension World {
       note(
         "account \(account): \(trims ? "deletions" : "tokens") of "
           + "\(target.map { layout.zones[$0].name } ?? "the zone list") are forgotten")
+      // What went just before is what a device can learn only by reading from the start.
+      if let target, random.chance(0.5) {
+        let places = layout.places(of: target).filter { _ in random.chance(0.5) }
+        note("somebody deletes \(places.count) records there")
+        push(try cloud.deleteRecords(places, of: account, number: steps, at: now))
+      }
       try cloud.forget(target, of: account, trims: trims, at: now)
     }
   }
