@@ -60,7 +60,12 @@ extension SimulatedDisk.Contents {
     _ bytes: UnsafeRawBufferPointer, at offset: Int, in inode: Int
   ) throws(DiskError) -> Int {
     var count = bytes.count
-    if count > 1, random.chance(faults.shortWriteRate) { count = 1 + random.below(count - 1) }
+    if count > 1, random.chance(faults.shortWriteRate) {
+      // Systems copy page by page; what stops them does so between two pages, never in a sector.
+      let end = offset + 1 + random.below(count - 1)
+      let whole = end - end % DiskImage.sectorSize - offset
+      if whole > 0 { count = whole }
+    }
     if let capacity = faults.capacity {
       let growth = max(0, offset + count - (image.files[inode]?.cached.count ?? 0))
       count -= max(0, growth - max(0, capacity - image.byteCount))
