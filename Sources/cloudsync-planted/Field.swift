@@ -35,7 +35,8 @@ final class Field: Sendable {
         guard index < jobs.count else { return }
         var verdicts: [Verdict] = []
         for programme in jobs[index].programmes {
-          let verdict = run(programme, fault: jobs[index].number, seeds: seeds)
+          let verdict = checked(
+            run(programme, fault: jobs[index].number, seeds: seeds), fault: jobs[index].number)
           verdicts.append(verdict)
           if verdict.isFound { break }
         }
@@ -46,7 +47,20 @@ final class Field: Sendable {
     return progress.withLock { $0.verdicts }
   }
 
-  private func run(_ programme: Programme, fault number: Int, seeds: Int) -> Verdict {
+  /// The verdict, unless the world that it is about breaks a promise without the fault as well.
+  private func checked(_ verdict: Verdict, fault number: Int) -> Verdict {
+    guard verdict.isFound, number != 0 else { return verdict }
+    let last = verdict.seeds - 1
+    let control = run(verdict.programme, fault: 0, seeds: 1, from: last)
+    guard !control.isHealthy else { return verdict }
+    var verdict = verdict
+    verdict.end = .failure("world \(last) is no better without the fault")
+    return verdict
+  }
+
+  private func run(
+    _ programme: Programme, fault number: Int, seeds: Int, from first: Int = 0
+  ) -> Verdict {
     let left = Int(end.timeIntervalSinceNow)
     let program = programs[programme.product]?.path ?? programme.product
     do {
@@ -54,7 +68,8 @@ final class Field: Sendable {
         left < 1
         ? Run.Outcome(status: -SIGKILL, output: "", tookTooLong: true)
         : try Run.wait(
-          for: [program] + programme.arguments + ["--until-violation", "--seeds", "\(seeds)"],
+          for: [program] + programme.arguments
+            + ["--until-violation", "--seeds", "\(seeds)", "--from", "\(first)"],
           environment: [Planter.variable: "\(number)"], seconds: min(left, options.runSeconds))
       return Verdict(programme, outcome)
     } catch {

@@ -129,7 +129,8 @@ extension Catalogue {
           "let doublings = PLANTED ? 0 : min(max(0, failures - 1), 30)")
       ]),
     PlantedFault(
-      "forgotten user", "A request does not say for which account it was made.", by: .machines,
+      "forgotten user", "A request does not say for which account it was made.", by: .engines,
+      .machines,
       edits: [
         .init(
           "Sources/SyncMachine/SyncMachine.swift", "expectedUser: state.user, request: request)",
