@@ -115,18 +115,19 @@ public final class AnnotationCoordinator: SyncCoordinator {
 
   /// Ends syncing; what was not sent waits for the next start.
   public func stopSync() async {
-    let (loop, network, timer) = state.withLock { state in
-      let tasks = (state.loop, state.network, self.timer.withLock { $0 })
+    let (loop, network) = state.withLock { state in
+      let tasks = (state.loop, state.network)
       state.bell?.finish()
       state.bell = nil
       state.loop = nil
       state.network = nil
       return tasks
     }
-    timer?.cancel()
     network?.cancel()
     loop?.cancel()
     await loop?.value
+    // Last: a turn that was under way sets a timer when it ends.
+    setTimer(nil)
   }
 
   /// Syncs now, and tries again what was refused; over an expensive network too.
@@ -191,7 +192,7 @@ public final class AnnotationCoordinator: SyncCoordinator {
     }
   }
 
-  private func setTimer(_ task: Task<Void, Never>) {
+  private func setTimer(_ task: Task<Void, Never>?) {
     timer.withLock { current in
       current?.cancel()
       current = task

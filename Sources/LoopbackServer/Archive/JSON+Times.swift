@@ -62,12 +62,12 @@ extension ArchiveObject {
   mutating func time(_ key: String) throws -> Timestamp { try need(optionalTime(key), key) }
 
   static func time(_ json: JSON, _ key: String) throws -> Timestamp {
-    let time = try ArchiveObject.read(json, key) { time in
-      _ = try time.optionalText("utc")
-      return Timestamp(secondsSinceReferenceDate: try time.double("seconds"))
+    let (time, utc) = try ArchiveObject.read(json, key) { time in
+      let utc = try time.optionalText("utc")
+      return (Timestamp(secondsSinceReferenceDate: try time.double("seconds")), utc)
     }
     // Whoever reads an archive must not be told another time than its server is.
-    guard JSON.time(time) == json else {
+    guard utc == nil || JSON.time(time) == json else {
       throw ArchiveFault("'utc' and 'seconds' of '\(key)' are not the same time")
     }
     return time
