@@ -16,12 +16,8 @@ struct EngineRuns {
     let seeds = options.first..<options.first &+ UInt64(options.count)
     let repeated = min(UInt64(options.repeats ?? 100), UInt64(options.count))
     let kept = options.printsHashes ? seeds.upperBound : seeds.lowerBound + repeated
-    let (secondHere, stops) = (
-      !options.usesSecondProcess && !options.printsHashes, options.stopsAtFirst
-    )
-    let fleet = Fleet(
-      seeds: seeds, jobs: options.jobs, stopsAtFirst: stops, keepsHashesBelow: kept
-    ) { seed in
+    let secondHere = !options.usesSecondProcess && !options.printsHashes
+    let fleet = Fleet(seeds: seeds, jobs: options.jobs, keepsHashesBelow: kept) { seed in
       Self.report(seed, isTwice: secondHere && seed < seeds.lowerBound + repeated)
     }
     let outcome = fleet.wait()
@@ -30,7 +26,7 @@ struct EngineRuns {
         say("\(seed) \(String(hash, radix: 16))")
       }
     }
-    if !stops { for violation in outcome.violations.prefix(10) { say(violation) } }
+    for violation in outcome.violations.prefix(10) { say(violation) }
     var isHealthy = outcome.violationCount == 0
     if options.usesSecondProcess, isHealthy {
       isHealthy = try compare(outcome.hashes, count: Int(repeated))

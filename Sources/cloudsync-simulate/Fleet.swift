@@ -28,24 +28,21 @@ final class Fleet: Sendable {
   private struct Progress {
     var next: UInt64
     var outcome = Outcome()
-    var isStopped = false
   }
 
   private let seeds: Range<UInt64>
   private let jobs: Int
-  private let stopsAtFirst: Bool
   private let keepsHashesBelow: UInt64
   private let run: @Sendable (UInt64) -> Report
   private let progress: Mutex<Progress>
   private let showsProgress = isatty(STDERR_FILENO) != 0
 
   init(
-    seeds: Range<UInt64>, jobs: Int, stopsAtFirst: Bool, keepsHashesBelow: UInt64 = 0,
+    seeds: Range<UInt64>, jobs: Int, keepsHashesBelow: UInt64 = 0,
     run: @escaping @Sendable (UInt64) -> Report
   ) {
     self.seeds = seeds
     self.jobs = jobs
-    self.stopsAtFirst = stopsAtFirst
     self.keepsHashesBelow = keepsHashesBelow
     self.run = run
     progress = Mutex(Progress(next: seeds.lowerBound))
@@ -62,10 +59,9 @@ final class Fleet: Sendable {
   }
 
   private func work() {
-    let chunk: UInt64 = stopsAtFirst ? 1 : 16
+    let chunk: UInt64 = 16
     while true {
       let range = progress.withLock { progress in
-        if progress.isStopped { return progress.next..<progress.next }
         let first = progress.next
         progress.next = min(first + chunk, seeds.upperBound)
         return first..<progress.next
@@ -82,8 +78,6 @@ final class Fleet: Sendable {
       progress.outcome.tally.add(report.tally)
       if report.seed < keepsHashesBelow { progress.outcome.hashes[report.seed] = report.hash }
       if let violation = report.violation {
-        if stopsAtFirst, !progress.isStopped { say(violation) }
-        progress.isStopped = stopsAtFirst
         progress.outcome.violationCount += 1
         if progress.outcome.violations.count < 1_000 {
           progress.outcome.violations.append(violation)

@@ -18,8 +18,6 @@ struct Options {
   var shrunkSeed: UInt64?
   /// Whether whole engines run, and not only their machines.
   var isWhole = false
-  /// Whether to end at the first violation.
-  var stopsAtFirst = false
   /// The same, each world run once, one after the other.
   var endsAtViolation = false
   /// How many of the first seeds run a second time, each; `nil` for the kind of world's custom.
@@ -38,7 +36,7 @@ struct Options {
   var wantsHelp = false
 
   static let usage = """
-    usage: cloudsync-simulate [--engine] [--seeds N] [--from S] [--jobs J] [--stop-at-first]
+    usage: cloudsync-simulate [--engine] [--seeds N] [--from S] [--jobs J]
                               [--repeat R] [--second-process] [--situations] [--all-situations]
            cloudsync-simulate [--engine] --until-violation [--seeds N] [--from S]
            cloudsync-simulate [--engine] --seed S [--trace]
@@ -49,8 +47,8 @@ struct Options {
       --seeds N         how many seeds, 1 to 1,000,000,000 (1000)
       --from S          the first seed (0)
       --jobs J          how many threads, 1 to 256 (one for each core)
-      --stop-at-first   end at the first promise that does not hold, and print it at once
-      --until-violation the same on one thread, saying each world's number before it begins
+      --until-violation end at the first promise that does not hold; one thread, which says each
+                        world's number before it begins
       --repeat R        run the first R seeds twice and compare (all, with --engine 100)
       --second-process  let a second process run them for the second time (--engine)
       --hashes          print the number of each seed's trace (--engine)
@@ -76,7 +74,6 @@ struct Options {
       case "--seed": seed = try rest.takeNumber(for: argument, in: 0...UInt64(Int64.max))
       case "--shrink":
         shrunkSeed = try rest.takeNumber(for: argument, in: 0...UInt64(Int64.max))
-      case "--stop-at-first": stopsAtFirst = true
       case "--repeat": repeats = try rest.takeNumber(for: argument, in: 0...1_000_000_000)
       case "--second-process": usesSecondProcess = true
       case "--hashes": printsHashes = true

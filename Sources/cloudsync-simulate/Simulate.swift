@@ -29,8 +29,7 @@ struct Simulate {
       return runUntilViolation(options) { Simulation.run(seed: $0, bug: bug).violation }
     }
     let fleet = Fleet(
-      seeds: options.first..<options.first &+ UInt64(options.count), jobs: options.jobs,
-      stopsAtFirst: options.stopsAtFirst
+      seeds: options.first..<options.first &+ UInt64(options.count), jobs: options.jobs
     ) { seed in
       let report =
         seed < repeated
@@ -39,9 +38,7 @@ struct Simulate {
         seed: seed, steps: report.steps, hash: report.hash, violation: report.violation)
     }
     let outcome = fleet.wait()
-    if !options.stopsAtFirst {
-      for violation in outcome.violations.prefix(10) { say(violation) }
-    }
+    for violation in outcome.violations.prefix(10) { say(violation) }
     let found = outcome.violationCount
     say("\(outcome.seeds) seeds, \(outcome.steps) steps, \(found) violations")
     return found == 0

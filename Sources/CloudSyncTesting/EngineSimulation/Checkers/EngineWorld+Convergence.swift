@@ -50,27 +50,9 @@ extension EngineWorld {
     }
     let database = cloud.database(of: account)
     for place in layout.records.indices {
-      compare(device, model.entries[place], place, with: database.entries[place].record)
+      findings.compare(
+        model.entries[place], of: device.name, at: place, in: layout,
+        with: database.entries[place].record)
     }
-  }
-
-  private func compare(
-    _ device: EngineDevice, _ entry: AppModel.Entry, _ place: Int, with record: Record?
-  ) {
-    let path = layout.records[place].path
-    if entry.isDirty {
-      findings.report("I3", "\(device.name): an edit of \(path) was never sent")
-    }
-    let value = record.flatMap { SimulatedValue($0, at: place) }
-    guard entry.value != value || (record != nil && entry.tag != record?.changeTag) else { return }
-    findings.report(
-      "I1",
-      "\(device.name): \(path) is \(text(entry.value, entry.tag)), on the server "
-        + text(value, record?.changeTag))
-  }
-
-  private func text(_ value: SimulatedValue?, _ tag: ChangeTag?) -> String {
-    guard let value else { return "absent" }
-    return "edit \(value.sequence) at version \(tag?.rawValue ?? "none")"
   }
 }

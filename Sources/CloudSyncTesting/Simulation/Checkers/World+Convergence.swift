@@ -54,27 +54,10 @@ extension World {
       findings.report("I3", "\(name): changes are still pending")
     }
     for place in layout.records.indices {
-      compare(device, place, with: cloud.oracle.databases[account - 1].entries[place].record)
+      findings.compare(
+        device.app.entries[place], of: device.name, at: place, in: layout,
+        with: cloud.oracle.databases[account - 1].entries[place].record)
     }
-  }
-
-  private func compare(_ device: WorldDevice, _ place: Int, with record: Record?) {
-    let entry = device.app.entries[place]
-    let path = layout.records[place].path
-    if entry.isDirty {
-      findings.report("I3", "\(device.name): an edit of \(path) was never sent")
-    }
-    let value = record.flatMap { SimulatedValue($0, at: place) }
-    guard entry.value != value || (record != nil && entry.tag != record?.changeTag) else { return }
-    findings.report(
-      "I1",
-      "\(device.name): \(path) is \(text(entry.value, entry.tag)), on the server "
-        + text(value, record?.changeTag))
-  }
-
-  private func text(_ value: SimulatedValue?, _ tag: ChangeTag?) -> String {
-    guard let value else { return "absent" }
-    return "edit \(value.sequence) at version \(tag?.rawValue ?? "none")"
   }
 }
 
