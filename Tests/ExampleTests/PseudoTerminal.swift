@@ -52,21 +52,41 @@ final class PseudoTerminal: Sendable {
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = handle
     process.standardError = handle
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-      process.terminationHandler = { _ in done.resume() }
-      do { try process.run() } catch { done.resume(throwing: error) }
+    // Read from the first byte on: a terminal holds 4 KiB, and who prints more waits for a reader.
+    async let printed = everything()
+    do {
+      try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+        process.terminationHandler = { _ in done.resume() }
+        do { try process.run() } catch { done.resume(throwing: error) }
+      }
+    } catch {
+      try handle.write(contentsOf: Data([Self.end]))
+      throw error
     }
-    // Closed only after a word of ours, behind which there is nothing more to read.
-    var text = Data()
-    try handle.write(contentsOf: Data([4]))
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    while text.last != 4 {
-      let count = read(primary, &buffer, buffer.count)
-      guard count > 0 else { break }
-      text += buffer[..<count]
-    }
+    try handle.write(contentsOf: Data([Self.end]))
+    let text = await printed
     try handle.close()
-    return String(decoding: text.dropLast(), as: UTF8.self)
-      .replacingOccurrences(of: "\r\n", with: "\n")
+    return text
+  }
+
+  /// A byte of ours, behind which there is nothing more to read.
+  private static let end: UInt8 = 4
+
+  /// What is printed up to our last byte, read on a thread of its own since reading blocks.
+  private func everything() async -> String {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread { [primary] in
+        var text = Data()
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while text.last != Self.end {
+          let count = read(primary, &buffer, buffer.count)
+          guard count > 0 else { break }
+          text += buffer[..<count]
+        }
+        continuation.resume(
+          returning: String(decoding: text.dropLast(), as: UTF8.self)
+            .replacingOccurrences(of: "\r\n", with: "\n"))
+      }
+    }
   }
 }

@@ -39,6 +39,15 @@ struct StoresTerminalTests {
     #expect(failed.contains("\u{1B}[31mstores:\u{1B}[0m there is no tab"), "\(failed)")
   }
 
+  @Test("A program that prints more than a terminal holds comes to its end")
+  func muchOutput() async throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", "head -c 100000 /dev/zero | tr '\\0' a"]
+    let printed = try await PseudoTerminal(columns: 60).run(process)
+    #expect(printed.count == 100_000 && printed.allSatisfy { $0 == "a" })
+  }
+
   @Test("bash completes commands, verbs, options, choices and devices from the tool's own usages")
   func completion() async throws {
     let tool = try StoresTool()
