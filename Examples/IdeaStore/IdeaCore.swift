@@ -26,7 +26,9 @@ final class IdeaCore: Sendable {
   /// What the lock guards.
   struct State: Sendable {
     var shelf = IdeaShelf()
-    var journal: IdeaJournal
+    /// The store's one file; a line is a transaction, so that a change costs what it changes and
+    /// not what there is.
+    var journal: Journal<IdeaTransaction>
     var settings = IdeaSettings()
     var areSettingsWritten = true
     var log: [IdeaLogEntry] = []
@@ -85,14 +87,14 @@ final class IdeaCore: Sendable {
   ) throws(FileError) {
     self.isAutomatic = isAutomatic
     self.now = now
-    var opened = State(journal: IdeaJournal(url))
+    var opened = State(journal: Journal(url, format: "idea-journal"))
     do {
-      for transaction in try opened.journal.open() { Self.replay(transaction, &opened) }
+      for transaction in try opened.journal.read() { Self.replay(transaction, &opened) }
     } catch  where error.step == .understand {
-      let aside = try opened.journal.setAside()
+      guard let aside = try AtomicFile(url).moveAside() else { throw error }
       let message =
-        "The ideas in \(url.lastPathComponent) could not be read: \(error.reason). The file was "
-        + "set aside as \(aside.lastPathComponent); ideas come back from the cloud, and what was "
+        "The ideas in \(url.lastPathComponent) could not be read. The file was set "
+        + "aside as \(aside.lastPathComponent); ideas come back from the cloud, and what was "
         + "not sent yet is only in that file."
       opened = State(journal: opened.journal)
       opened.damage = message
@@ -100,6 +102,8 @@ final class IdeaCore: Sendable {
     }
     state = Mutex(opened)
   }
+
+  deinit { state.withLock { $0.journal.closeFile() } }
 
   private static func replay(_ transaction: IdeaTransaction, _ state: inout State) {
     for row in transaction.rows { state.shelf.adopt(row) }
@@ -119,7 +123,7 @@ final class IdeaCore: Sendable {
     var transaction = IdeaTransaction()
     transaction.rows = rows
     transaction.log = entries
-    try state.journal.append(transaction)
+    try state.journal.append([transaction])
     for row in rows { state.shelf.adopt(row) }
     state.log = Array((state.log + entries).suffix(IdeaLogEntry.limit))
     rewriteWhenWorthIt(&state)
@@ -132,7 +136,7 @@ final class IdeaCore: Sendable {
     if !state.areSettingsWritten { transaction.settings = state.settings }
     guard !transaction.isEmpty else { return }
     do {
-      try state.journal.append(transaction)
+      try state.journal.append([transaction])
       state.shelf.noteWritten()
       state.unwrittenLog = []
       state.areSettingsWritten = true
@@ -143,13 +147,13 @@ final class IdeaCore: Sendable {
   }
 
   private func rewriteWhenWorthIt(_ state: inout State) {
-    guard state.journal.isWorthRewriting(liveRows: state.shelf.rows.count) else { return }
+    guard state.journal.isMostlyOvertaken else { return }
     var transaction = IdeaTransaction()
     transaction.rows = state.shelf.rows.values.sorted { $0.name < $1.name }
     transaction.settings = state.settings
     transaction.log = state.log
     // A journal that can't be rewritten is long, not wrong.
-    guard (try? state.journal.rewrite(transaction)) != nil else { return }
+    guard (try? state.journal.rewrite([[transaction]])) != nil else { return }
     state.shelf.noteWritten()
     state.unwrittenLog = []
     state.areSettingsWritten = true

@@ -78,7 +78,8 @@ public struct AtomicFile: Sendable, Hashable {
     guard fsync(descriptor) == 0 else { throw systemError() }
   }
 
-  private func writeAll(_ data: Data, to descriptor: CInt) throws(FileError) {
+  /// Writes all of `data` to an open file.
+  func writeAll(_ data: Data, to descriptor: CInt) throws(FileError) {
     var start = data.startIndex
     while start < data.endIndex {
       let written = data[start...].withUnsafeBytes { bytes in

@@ -1,5 +1,4 @@
-import Foundation
-import SyncSupport
+public import Foundation
 
 /// A file of changes, each line one of them: what belongs together is on the disk together or not
 /// at all, and a change costs its own size, however much there is.
@@ -8,7 +7,7 @@ import SyncSupport
 /// write that a crash cut off: nobody was told that it succeeded, so it is dropped. Any other line
 /// that does not fit its checksum is damage, and is reported. The file is written anew when most of
 /// it is overtaken. A value that holds the file open: its owner guards it, and closes it.
-struct Journal<Change: Codable & Sendable>: Sendable {
+public struct Journal<Change: Codable & Sendable>: Sendable {
   private let file: AtomicFile
   private let format: String
   private let version: Int
@@ -19,23 +18,27 @@ struct Journal<Change: Codable & Sendable>: Sendable {
   private var compactSize = 0
 
   /// Names the journal at `url`; nothing is read or created yet.
-  init(_ url: URL, format: String, version: Int = 1) {
+  ///
+  /// - Parameter format: names what the changes are; the file begins with it and `version`.
+  public init(_ url: URL, format: String, version: Int = 1) {
     file = AtomicFile(url)
     self.format = format
     self.version = version
   }
 
   /// The file.
-  var url: URL { file.url }
+  public var url: URL { file.url }
 
   /// Whether most of the file is overtaken, so that it is worth writing anew.
-  var isMostlyOvertaken: Bool { size > 1 << 20 && size > 3 * compactSize }
+  ///
+  /// Never below 256 KiB, which is read at once whatever is in it.
+  public var isMostlyOvertaken: Bool { size > 256 << 10 && size > 3 * compactSize }
 
   /// All changes in the file, oldest first.
   ///
   /// - Throws: `FileError` when the file can't be read, is damaged, or is of a newer version; it
   ///   is left as it is.
-  mutating func read() throws(FileError) -> [Change] {
+  public mutating func read() throws(FileError) -> [Change] {
     guard let data = try file.read() else { return [] }
     guard data.starts(with: header) else { throw unknownHeader(data) }
     var changes: [Change] = []
@@ -65,11 +68,11 @@ struct Journal<Change: Codable & Sendable>: Sendable {
   /// Adds changes that belong together; durable when it returns.
   ///
   /// - Throws: `FileError`; none of them is in the file then.
-  mutating func append(_ changes: [Change]) throws(FileError) {
+  public mutating func append(_ changes: [Change]) throws(FileError) {
     if descriptor < 0 { try openFile() }
     let line = try line(changes)
     do throws(FileError) {
-      try Self.writeAll(line, to: descriptor, url)
+      try file.writeAll(line, to: descriptor)
       guard fsync(descriptor) == 0 else { throw systemError() }
       size += line.count
     } catch {
@@ -82,7 +85,7 @@ struct Journal<Change: Codable & Sendable>: Sendable {
   /// Writes the file anew with these groups of changes only.
   ///
   /// - Throws: `FileError`; the old file is untouched then.
-  mutating func rewrite(_ groups: [[Change]]) throws(FileError) {
+  public mutating func rewrite(_ groups: [[Change]]) throws(FileError) {
     var data = header
     for group in groups { data.append(try line(group)) }
     closeFile()
@@ -94,7 +97,7 @@ struct Journal<Change: Codable & Sendable>: Sendable {
   /// Removes the file.
   ///
   /// - Throws: `FileError` when it can't be removed.
-  mutating func remove() throws(FileError) {
+  public mutating func remove() throws(FileError) {
     closeFile()
     size = 0
     compactSize = 0
@@ -125,7 +128,7 @@ struct Journal<Change: Codable & Sendable>: Sendable {
   }
 
   /// Closes the file; the next change opens it again.
-  mutating func closeFile() {
+  public mutating func closeFile() {
     if descriptor >= 0 { close(descriptor) }
     descriptor = -1
   }
@@ -142,28 +145,6 @@ struct Journal<Change: Codable & Sendable>: Sendable {
       return Data(Self.checksum(body).utf8) + [UInt8(ascii: " ")] + body + [UInt8(ascii: "\n")]
     } catch {
       throw FileError(.write, url, "a change can't be written as JSON")
-    }
-  }
-
-  private static func writeAll(
-    _ data: Data, to descriptor: CInt, _ url: URL
-  ) throws(FileError) {
-    var start = data.startIndex
-    while start < data.endIndex {
-      let written = data[start...].withUnsafeBytes { bytes in
-        #if canImport(Darwin)
-          Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-        #else
-          Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-        #endif
-      }
-      if written > 0 {
-        start += written
-      } else if written < 0 && errno == EINTR {
-        continue
-      } else {
-        throw FileError(.write, url, String(cString: strerror(errno)))
-      }
     }
   }
 
