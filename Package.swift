@@ -164,11 +164,17 @@ let package = Package(
       ]),
     tests(
       "LoopbackServerTests",
-      ["LoopbackServer", "CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite"]),
+      [
+        "LoopbackServer", "CloudMachine", "CloudSyncTesting", "WebServices", "CloudProtocol",
+        "Records", "SQLite",
+      ]),
     tests("WebServicesTests", ["WebServices", "CloudProtocol", "Records"]),
     tests(
       "LoopbackHTTPTests",
-      ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol", "Records"]),
+      [
+        "LoopbackHTTP", "LoopbackServer", "CloudSyncTesting", "WebServices", "CloudProtocol",
+        "Records",
+      ]),
     tests(
       "TransportTests",
       [

@@ -1,3 +1,4 @@
+import CloudSyncTesting
 import Testing
 
 @testable import LoopbackHTTP
@@ -27,7 +28,7 @@ struct ServerEndTests {
       await harness.started.wait()
       await client.close()
       while !harness.cancelled.hasFired {
-        await harness.clock.advance(by: .seconds(1))
+        await harness.clock.pass(.seconds(1))
         await harness.settled()
       }
       #expect(harness.handled == 1)
@@ -58,7 +59,7 @@ struct ServerEndTests {
       for _ in 0..<20 { #expect(try await other.ask(harness.get("/a")).text == "GET /a") }
       #expect(harness.handled == 21)
       // However long it takes: no time limit is for the server's own work.
-      await harness.clock.advance(by: .seconds(59))
+      await harness.clock.pass(.seconds(59))
       harness.release.fire()
       #expect(try await waiting.answer().text == "GET /wait")
       #expect(try await waiting.answer().text == "GET /b")
@@ -109,9 +110,9 @@ struct ServerEndTests {
         stopped.fire()
       }
       while await !server.core.isStopping { await Task.yield() }
-      await harness.clock.advance(by: .seconds(4))
+      await harness.clock.pass(.seconds(4))
       #expect(server.connectionCount == 2 && !harness.cancelled.hasFired)
-      await harness.clock.advance(by: .seconds(1))
+      await harness.clock.pass(.seconds(1))
       await harness.cancelled.wait()
       #expect(await waiting.end() == .closed)
       #expect(await partial.end() != .timedOut)
@@ -127,7 +128,7 @@ struct ServerEndTests {
   func letGo() async throws {
     let cancelled = Signal()
     let started = Signal()
-    var server: HTTPServer? = try HTTPServer(HTTPServerOptions(clock: ManualClock())) { _ in
+    var server: HTTPServer? = try HTTPServer(HTTPServerOptions(clock: SimulatedClock())) { _ in
       .accept(bodyBytes: 0)
     } handler: { _ in
       await withTaskCancellationHandler {

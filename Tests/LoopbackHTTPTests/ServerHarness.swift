@@ -1,3 +1,4 @@
+import CloudSyncTesting
 import Foundation
 import Synchronization
 import Testing
@@ -14,7 +15,7 @@ final class ServerHarness: Sendable {
     count = buffer.count
   }
 
-  let clock: ManualClock
+  let clock: SimulatedClock
   let server: HTTPServer
   let started: Signal
   let release: Signal
@@ -59,7 +60,7 @@ final class ServerHarness: Sendable {
   }
 
   private init(
-    _ options: HTTPServerOptions, _ clock: ManualClock,
+    _ options: HTTPServerOptions, _ clock: SimulatedClock,
     acceptance: @escaping @Sendable (Int32) -> HTTPSocket.Acceptance
   ) throws {
     let box = HandlerBox()
@@ -93,7 +94,7 @@ final class ServerHarness: Sendable {
     sourceLocation: SourceLocation = #_sourceLocation,
     _ test: (ServerHarness) async throws -> Void
   ) async throws {
-    let harness = try ServerHarness(options, ManualClock(), acceptance: acceptance)
+    let harness = try ServerHarness(options, SimulatedClock(), acceptance: acceptance)
     do {
       try await test(harness)
     } catch {
@@ -107,7 +108,7 @@ final class ServerHarness: Sendable {
       stopped.fire()
     }
     while !stopped.hasFired {
-      harness.clock.move(by: .seconds(1))
+      harness.clock.advance(by: .seconds(1))
       await Task.yield()
     }
     #expect(server.connectionCount == 0, sourceLocation: sourceLocation)

@@ -1,3 +1,4 @@
+import CloudSyncTesting
 import Synchronization
 import Testing
 
@@ -15,9 +16,9 @@ struct ServerTimeTests {
       await started.send(harness.get("/a") + "GET /b HT")
       #expect(try await started.answer().text == "GET /a")
       await harness.reach(connections: 2)
-      await harness.clock.advance(by: .seconds(9))
+      await harness.clock.pass(.seconds(9))
       #expect(await harness.server.core.count(.header) == 2)
-      await harness.clock.advance(by: .seconds(1))
+      await harness.clock.pass(.seconds(1))
       #expect(await silent.end() == .closed)
       let answer = try await started.answer()
       #expect(answer.status == 408 && answer.closes)
@@ -36,9 +37,9 @@ struct ServerTimeTests {
       #expect(try await client.answer().text == "GET /a")
       await harness.settled()
       // Ten seconds are for nothing, and 500 bytes pay for five.
-      await harness.clock.advance(by: .seconds(14))
+      await harness.clock.pass(.seconds(14))
       #expect(await harness.server.core.count(.body) == 1)
-      await harness.clock.advance(by: .seconds(1))
+      await harness.clock.pass(.seconds(1))
       #expect(try await client.answer().status == 408)
       #expect(await client.end() == .closed)
     }
@@ -55,13 +56,13 @@ struct ServerTimeTests {
       #expect(try await refused.ask("nonsense\r\n\r\n").status == 400)
       #expect(await refused.end() == .closed)
       await harness.reach(connections: 3)
-      await harness.clock.advance(by: .seconds(2))
+      await harness.clock.pass(.seconds(2))
       await harness.reach(connections: 2)
-      await harness.clock.advance(by: .seconds(57))
+      await harness.clock.pass(.seconds(57))
       #expect(try await busy.ask(harness.get("/b")).text == "GET /b")
       await harness.settled()
       #expect(harness.server.connectionCount == 2)
-      await harness.clock.advance(by: .seconds(1))
+      await harness.clock.pass(.seconds(1))
       #expect(await idle.end() == .closed)
       #expect(try await busy.ask(harness.get("/c")).text == "GET /c")
     }
@@ -87,7 +88,7 @@ struct ServerTimeTests {
       // The second can't be gone before the client is cut, and nobody takes it.
       var isCut = false
       for _ in 0..<1000 where !isCut {
-        await harness.clock.advance(by: .seconds(30))
+        await harness.clock.pass(.seconds(30))
         _ = try? await healthy.ask(harness.get("/a"))
         isCut = harness.server.connectionCount == 1
       }
@@ -127,7 +128,7 @@ struct ServerTimeTests {
       for _ in 0..<1000 { await harness.settled() }
       #expect(state.calls.load(ordering: .relaxed) == 1)
       state.isOn.store(false, ordering: .relaxed)
-      await harness.clock.advance(by: .seconds(1))
+      await harness.clock.pass(.seconds(1))
       #expect(try await client.answer().text == "GET /a")
     }
   }
@@ -153,7 +154,7 @@ struct ServerTimeTests {
         await crowd[index].send("E")
       }
       await harness.reach(connections: 301)
-      await harness.clock.advance(by: .seconds(11))
+      await harness.clock.pass(.seconds(11))
       for client in crowd {
         _ = try? await client.answer()
         #expect(await client.end() == .closed)

@@ -1,4 +1,5 @@
 import CloudProtocol
+import CloudSyncTesting
 import Records
 import Testing
 
@@ -138,7 +139,7 @@ struct DeviceTests {
   func watching() async throws {
     let file = try TemporaryFile()
     defer { file.remove() }
-    let clock = ManualClock()
+    let clock = SimulatedClock()
     let first = try LoopbackServer(path: file.path, delayClock: clock)
     let second = try LoopbackServer(path: file.path)
     let phone = first.device("phone", signedInAs: "alice")

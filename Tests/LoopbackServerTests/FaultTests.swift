@@ -1,4 +1,5 @@
 import CloudProtocol
+import CloudSyncTesting
 import Records
 import Synchronization
 import Testing

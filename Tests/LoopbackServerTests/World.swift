@@ -1,4 +1,5 @@
 import CloudProtocol
+import CloudSyncTesting
 import Records
 import Synchronization
 import Testing
@@ -7,7 +8,7 @@ import Testing
 
 /// A server in memory with two devices of alice and one of bob, all of which listen.
 final class World: Sendable {
-  let clock = ManualClock()
+  let clock = SimulatedClock()
   let server: LoopbackServer
   let phone: LoopbackDevice
   let tablet: LoopbackDevice

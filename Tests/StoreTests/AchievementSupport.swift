@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import Records
@@ -15,7 +16,7 @@ final class AchievementDevice: Sendable {
 
   let link: LoopbackDevice
   let folder: ResultFolder
-  let clock = StandingClock()
+  let clock = SimulatedClock()
   let store: AchievementStore
 
   init(

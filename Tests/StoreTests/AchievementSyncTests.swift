@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import Records

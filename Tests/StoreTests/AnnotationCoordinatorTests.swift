@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import Records
@@ -16,7 +17,7 @@ struct AnnotationCoordinatorTests {
     let server = LoopbackServer()
     let device: AnnotationDevice
     let network = SimulatedLink()
-    let clock = StandingClock()
+    let clock = SimulatedClock()
     let coordinator: AnnotationCoordinator
 
     init(_ status: NetworkStatus = .online, usesExpensiveNetwork: Bool = true) throws {

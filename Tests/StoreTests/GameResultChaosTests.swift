@@ -1,4 +1,5 @@
 import CloudProtocol
+import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import Records

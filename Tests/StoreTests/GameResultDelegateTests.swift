@@ -1,4 +1,5 @@
 import CloudSync
+import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import SyncSupport
@@ -24,7 +25,7 @@ struct GameResultDelegateTests {
       store = try GameResultStore(
         directory: folder.url,
         container: CKContainer(identifier: "iCloud.example.nowhere", transport: link),
-        clock: StandingClock(), calendar: ResultDevice.calendar, now: { ResultDevice.noon })
+        clock: SimulatedClock(), calendar: ResultDevice.calendar, now: { ResultDevice.noon })
       engine = store.engine(nil)
       let engine = engine
       let store = store

@@ -1,4 +1,5 @@
 import CloudSync
+import CloudSyncTesting
 import Foundation
 import GameResultStore
 import SyncSupport
@@ -30,7 +31,7 @@ struct GameResultQueueTests {
 
   @Test("G: the upload queue flushes at five, fewer two seconds after the last one")
   func uploadQueue() async {
-    let clock = StandingClock()
+    let clock = SimulatedClock()
     let groups = Groups()
     let queue = UploadQueue<Int>(clock: clock) { groups.add($0) }
     queue.add(contentsOf: Array(1...12))
@@ -141,7 +142,7 @@ struct GameResultQueueTests {
     func open() throws -> GameResultStore {
       try GameResultStore(
         directory: folder.url, container: CKContainer(identifier: "iCloud.example"),
-        clock: StandingClock(), calendar: ResultDevice.calendar, now: { ResultDevice.noon })
+        clock: SimulatedClock(), calendar: ResultDevice.calendar, now: { ResultDevice.noon })
     }
     do {
       let store = try open()
@@ -165,7 +166,7 @@ struct GameResultQueueTests {
     func open() throws -> GameResultStore {
       try GameResultStore(
         directory: folder.url, container: CKContainer(identifier: "iCloud.example"),
-        clock: StandingClock(), calendar: ResultDevice.calendar, now: { ResultDevice.noon })
+        clock: SimulatedClock(), calendar: ResultDevice.calendar, now: { ResultDevice.noon })
     }
     let store = try open()
     let first = try store.add(sharedText: "Wordle 1,963 4/6")

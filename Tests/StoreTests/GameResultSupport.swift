@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import Records
@@ -8,100 +9,6 @@ import Synchronization
 import Testing
 
 @testable import GameResultStore
-
-/// A clock that stands still until a test moves it.
-final class StandingClock: Clock, Sendable {
-  struct Instant: InstantProtocol {
-    var offset: Duration
-    func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-    func duration(to other: Instant) -> Duration { other.offset - offset }
-    static func < (first: Instant, second: Instant) -> Bool { first.offset < second.offset }
-  }
-
-  private struct Sleeper {
-    var id: UInt64
-    var deadline: Instant
-    var continuation: CheckedContinuation<Void, any Error>
-  }
-
-  private struct State {
-    var now = Instant(offset: .zero)
-    var sleepers: [Sleeper] = []
-    var cancelled: Set<UInt64> = []
-    var lastID: UInt64 = 0
-    var watchers: [(deadline: Instant, continuation: CheckedContinuation<Void, Never>)] = []
-  }
-
-  private let state = Mutex(State())
-
-  var now: Instant { state.withLock { $0.now } }
-  var minimumResolution: Duration { .zero }
-
-  func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-    let id = state.withLock { state in
-      state.lastID += 1
-      return state.lastID
-    }
-    try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation {
-        (continuation: CheckedContinuation<Void, any Error>) in
-        let (end, watchers) = state.withLock {
-          state -> (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) in
-          if state.cancelled.remove(id) != nil { return (.failure(CancellationError()), []) }
-          if deadline <= state.now { return (.success(()), []) }
-          state.sleepers.append(
-            Sleeper(id: id, deadline: deadline, continuation: continuation))
-          let met = state.watchers.filter { $0.deadline == deadline }
-          state.watchers.removeAll { $0.deadline == deadline }
-          return (nil, met.map(\.continuation))
-        }
-        if let end { continuation.resume(with: end) }
-        for watcher in watchers { watcher.resume() }
-      }
-    } onCancel: {
-      let sleeper = state.withLock { state -> Sleeper? in
-        guard let index = state.sleepers.firstIndex(where: { $0.id == id }) else {
-          state.cancelled.insert(id)
-          return nil
-        }
-        return state.sleepers.remove(at: index)
-      }
-      sleeper?.continuation.resume(throwing: CancellationError())
-    }
-  }
-
-  /// Moves the clock; whoever slept long enough wakes.
-  func advance(by duration: Duration) {
-    let woken = state.withLock { state in
-      state.now = state.now.advanced(by: duration)
-      let woken = state.sleepers.filter { $0.deadline <= state.now }
-      state.sleepers.removeAll { $0.deadline <= state.now }
-      return woken
-    }
-    for sleeper in woken { sleeper.continuation.resume() }
-  }
-
-  /// Returns when somebody sleeps for exactly `duration` from now.
-  func waitForSleeper(of duration: Duration) async {
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        let deadline = state.now.advanced(by: duration)
-        if state.sleepers.contains(where: { $0.deadline == deadline }) { return true }
-        state.watchers.append((deadline, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
-  }
-
-  /// Whether somebody sleeps for exactly `duration` from now.
-  func hasSleeper(of duration: Duration) -> Bool {
-    state.withLock { state in
-      let deadline = state.now.advanced(by: duration)
-      return state.sleepers.contains { $0.deadline == deadline }
-    }
-  }
-}
 
 /// A folder that goes with the test.
 final class ResultFolder: Sendable {
@@ -132,7 +39,7 @@ final class ResultDevice: Sendable {
   }
 
   let device: LoopbackDevice
-  let clock = StandingClock()
+  let clock = SimulatedClock()
   let store: GameResultStore
   private let folder: ResultFolder
   private let pushes: any SignalObservation

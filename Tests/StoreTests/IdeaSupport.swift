@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import Records
@@ -26,7 +27,7 @@ final class SetClock: Sendable {
 /// A device with a store of ideas, a clock that stands still, and a wall clock of its own.
 final class IdeaDevice: Sendable {
   let device: LoopbackDevice
-  let clock = StandingClock()
+  let clock = SimulatedClock()
   let wall: SetClock
   let store: IdeaStore
   let folder: ResultFolder

@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import Records
@@ -17,7 +18,7 @@ final class LeaderboardDevice: Sendable {
 
   let link: LoopbackDevice
   let folder: ResultFolder
-  let clock = StandingClock()
+  let clock = SimulatedClock()
   let hybrid: HybridSocialService
   var cloud: CloudSocialService { hybrid.cloud }
 

@@ -36,13 +36,31 @@ public final class SimulatedClock: Clock, Sendable {
     var sleepers: [Sleeper] = []
     var cancelled: Set<Int> = []
     var nextID = 0
-    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var watchers: [Watcher] = []
+
+    func has(_ sleepers: Awaited) -> Bool {
+      switch sleepers {
+      case .many(let count): self.sleepers.count >= count
+      case .until(let deadline): self.sleepers.contains { $0.deadline == deadline }
+      }
+    }
 
     mutating func takeWatchers() -> [CheckedContinuation<Void, Never>] {
-      let count = sleepers.count
-      defer { watchers.removeAll { $0.count <= count } }
-      return watchers.filter { $0.count <= count }.map(\.continuation)
+      let met = watchers.filter { has($0.sleepers) }
+      watchers = watchers.filter { !has($0.sleepers) }
+      return met.map(\.continuation)
     }
+  }
+
+  /// Which sleepers a test waits for.
+  private enum Awaited {
+    case many(Int)
+    case until(Instant)
+  }
+
+  private struct Watcher {
+    var sleepers: Awaited
+    var continuation: CheckedContinuation<Void, Never>
   }
 
   private typealias End = Result<Void, any Error>
@@ -143,10 +161,25 @@ public final class SimulatedClock: Clock, Sendable {
 
   /// Returns when at least `count` tasks sleep.
   public func waitForSleepers(_ count: Int = 1) async {
+    await wait { _ in .many(count) }
+  }
+
+  /// Returns when a task sleeps for exactly `duration` from now.
+  public func waitForSleeper(of duration: Duration) async {
+    await wait { .until($0.now.advanced(by: duration)) }
+  }
+
+  /// Whether a task sleeps for exactly `duration` from now.
+  public func hasSleeper(of duration: Duration) -> Bool {
+    contents.withLock { $0.has(.until($0.now.advanced(by: duration))) }
+  }
+
+  private func wait(for sleepers: (Contents) -> Awaited) async {
     await withCheckedContinuation { continuation in
       let isDone = contents.withLock { contents in
-        if contents.sleepers.count >= count { return true }
-        contents.watchers.append((count, continuation))
+        let awaited = sleepers(contents)
+        if contents.has(awaited) { return true }
+        contents.watchers.append(Watcher(sleepers: awaited, continuation: continuation))
         return false
       }
       if isDone { continuation.resume() }

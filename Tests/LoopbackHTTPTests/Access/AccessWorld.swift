@@ -1,4 +1,5 @@
 import CloudProtocol
+import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import Records
@@ -19,7 +20,7 @@ final class AccessWorld: Sendable {
 
   let server: LoopbackServer
   let web: LoopbackWebServer
-  let httpClock = ManualClock()
+  let httpClock = SimulatedClock()
   /// Alice's user record name, which others may know.
   let alicesUser: String
   private let time: SharedTime

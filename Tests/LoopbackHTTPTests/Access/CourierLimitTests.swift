@@ -1,4 +1,5 @@
 import CloudProtocol
+import CloudSyncTesting
 import LoopbackServer
 import Records
 import Testing
@@ -17,7 +18,7 @@ struct CourierLimitTests {
   @Test("Of too many boxes the one that was not emptied for longest goes")
   func boxes() async {
     let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })
-    let courier = Courier(clock: ManualClock(), wallClock: server.clock, mostBoxes: 10)
+    let courier = Courier(clock: SimulatedClock(), wallClock: server.clock, mostBoxes: 10)
     for number in 0..<1000 { courier.open(holder("device \(number)"), server) }
     #expect(courier.boxCount == 10)
     courier.close()
@@ -28,7 +29,7 @@ struct CourierLimitTests {
   /// Proves S4, WS-71, WS-72.
   @Test("A request is forgotten when it is answered: by a push, by time, by its end, by another")
   func requests() async throws {
-    let clock = ManualClock()
+    let clock = SimulatedClock()
     let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })
     let courier = Courier(clock: clock, wallClock: server.clock)
     let one = holder("one")
@@ -41,7 +42,7 @@ struct CourierLimitTests {
     let late = Task { await courier.answer(one, server) }
     while courier.requestCount == 0 { await Task.yield() }
     while courier.requestCount > 0 {
-      clock.move(by: .seconds(25))
+      clock.advance(by: .seconds(25))
       await Task.yield()
     }
     #expect(await late.value.body.isEmpty)

@@ -1,4 +1,5 @@
 import CloudProtocol
+import CloudSyncTesting
 import LoopbackServer
 import Records
 import Synchronization
@@ -83,10 +84,10 @@ struct ControlEventTests {
     ] {
       let after = world.server.lastEventNumber
       let wait = Task { await world.get("events?after=\(after)&wait=25") }
-      await world.clock.waitForSleeper()
+      await world.clock.waitForSleepers()
       switch name {
       case "event": try await world.send("x", .fetchCurrentUser)
-      case "time": world.clock.move(by: .seconds(25))
+      case "time": world.clock.advance(by: .seconds(25))
       case "cancellation": wait.cancel()
       default: world.server.close()
       }

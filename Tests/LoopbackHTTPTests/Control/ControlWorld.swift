@@ -1,4 +1,5 @@
 import CloudProtocol
+import CloudSyncTesting
 import LoopbackServer
 import Records
 import WebServices
@@ -10,7 +11,7 @@ final class ControlWorld: Sendable {
   static let token = "correct-horse-battery"
   static let hostile = "<script>alert(1)</script>"
 
-  let clock = ManualClock()
+  let clock = SimulatedClock()
   let server: LoopbackServer
   let phone: LoopbackDevice
   let tablet: LoopbackDevice
