@@ -183,7 +183,9 @@ let package = Package(
       ]),
     tests(
       "SimulationTests",
-      ["CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records"]),
+      [
+        "CloudSyncTesting", "CloudSync", "SyncMachine", "CloudMachine", "CloudProtocol", "Records",
+      ]),
     tests(
       "DiskTests",
       ["CloudSyncTesting", "CloudSync", "LoopbackServer", "SQLite", "Records", "Disk"]),

@@ -76,10 +76,12 @@ extension IdeaStore {
 /// `@unchecked` because what Foundation gives to end it by is not checked; it is immutable, and
 /// only ever passed back.
 final class AccountObservation: @unchecked Sendable {
+  private let center: NotificationCenter
   private let token: any NSObjectProtocol
 
-  init(_ hear: @escaping @Sendable () -> Void) {
-    token = NotificationCenter.default.addObserver(
+  init(_ center: NotificationCenter, _ hear: @escaping @Sendable () -> Void) {
+    self.center = center
+    token = center.addObserver(
       forName: .CKAccountChanged, object: nil, queue: nil
     ) { _ in hear() }
   }
@@ -87,7 +89,7 @@ final class AccountObservation: @unchecked Sendable {
   deinit { end() }
 
   /// Hears nothing any more.
-  func end() { NotificationCenter.default.removeObserver(token) }
+  func end() { center.removeObserver(token) }
 }
 
 extension IdeaCore {

@@ -16,7 +16,9 @@ extension IdeaStore {
       // Under the lock: the engine's first event must find that the engine is ours.
       state.engine = engine()
       state.bell = bell
-      state.accounts = AccountObservation { [weak core] in core?.accountSignalled() }
+      state.accounts = AccountObservation(notificationCenter) { [weak core] in
+        core?.accountSignalled()
+      }
       state.groups = []
       state.offered = [:]
       state.refused = [:]

@@ -44,6 +44,7 @@ public final class IdeaStore: Sendable {
   let timing: Timing
   /// Names new ideas.
   let makeID: @Sendable () -> UUID
+  let notificationCenter: NotificationCenter
 
   /// Opens the ideas kept in `directory`; nothing is synced before ``start()``.
   ///
@@ -59,13 +60,15 @@ public final class IdeaStore: Sendable {
   ///     it only ``syncNow()`` does, and no pushes are asked for.
   ///   - makeID: names new ideas.
   ///   - now: the present moment.
+  ///   - notificationCenter: where the container posts that the account changed.
   /// - Throws: `IdeaError.deviceIdIsEmpty`, and `FileError` when the file can't be read or is of a
   ///   newer version; nothing is changed then.
   public init(
     directory: URL, container: CKContainer, deviceID: String,
     clock: any Clock<Duration> = ContinuousClock(), timing: Timing = Timing(),
     automaticallySync: Bool = true, makeID: @escaping @Sendable () -> UUID = { UUID() },
-    now: @escaping @Sendable () -> Date = { Date() }
+    now: @escaping @Sendable () -> Date = { Date() },
+    notificationCenter: NotificationCenter = .default
   ) throws {
     guard !deviceID.isEmpty else { throw IdeaError.deviceIdIsEmpty }
     core = try IdeaCore(
@@ -75,6 +78,7 @@ public final class IdeaStore: Sendable {
     self.clock = clock
     self.timing = timing
     self.makeID = makeID
+    self.notificationCenter = notificationCenter
   }
 
   deinit {

@@ -1,4 +1,7 @@
+import CloudSync
 import CloudSyncTesting
+import Foundation
+import Synchronization
 import Testing
 
 @Suite("Whole engines in seeded worlds")
@@ -31,6 +34,25 @@ struct EngineSimulationTests {
   func staysMended(seed: UInt64) throws {
     let report = try EngineSimulation.run(seed: seed)
     #expect(report.violation == nil, "\(report.violation?.description ?? "")")
+  }
+
+  /// Other tests of the process listen too: a task of theirs that was woken by a world would run in
+  /// that world, and spoil it, or never run.
+  @Test("Nobody outside hears when the account of a world changes")
+  func isHeardByNobody() throws {
+    let heard = Count()
+    let token = NotificationCenter.default.addObserver(
+      forName: .CKAccountChanged, object: nil, queue: nil
+    ) { _ in
+      if TaskHook.isOnLane { heard.value.add(1, ordering: .relaxed) }
+    }
+    defer { NotificationCenter.default.removeObserver(token) }
+    for seed in UInt64(0)..<3 { _ = try EngineSimulation.run(seed: seed) }
+    #expect(heard.value.load(ordering: .relaxed) == 0)
+  }
+
+  private final class Count: Sendable {
+    let value = Atomic(0)
   }
 
   @Test("Servers in files are killed and lose power")

@@ -16,7 +16,8 @@ final class SimulatedIdeas: SimulatedStore {
     let store = try IdeaStore(
       directory: device.folder, container: device.container,
       deviceID: "\(device.account)-\(device.number)", clock: device.clock,
-      automaticallySync: device.isAutomatic, makeID: device.newID, now: device.now)
+      automaticallySync: device.isAutomatic, makeID: device.newID, now: device.now,
+      notificationCenter: NotificationCenter())
     self.store = store
     pushes =
       !device.isAutomatic

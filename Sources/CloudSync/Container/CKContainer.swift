@@ -81,12 +81,15 @@ public final class CKContainer: NSObject, Sendable {
         container: identifier, environment: environment, transport: transport))
   }
 
-  /// A container reached by `transport`, whose tasks `taskExecutor` runs.
+  /// A container reached by `transport`, whose tasks `taskExecutor` runs and whose news go to
+  /// `notificationCenter`.
   package convenience init(
-    identifier: String, connection transport: any CloudTransport, taskExecutor: any TaskExecutor
+    identifier: String, connection transport: any CloudTransport, taskExecutor: any TaskExecutor,
+    notificationCenter: NotificationCenter
   ) {
     var surroundings = CloudSyncEnvironment.inForce
     surroundings.taskExecutor = taskExecutor
+    surroundings.notificationCenter = notificationCenter
     self.init(
       connection: CloudConnection(
         container: identifier, transport: transport, surroundings: surroundings))

@@ -59,9 +59,9 @@ package final class CloudConnection: Sendable {
       return (transport: transport, isNew: true)
     }
     guard kept.isNew else { return kept.transport }
-    let observation = transport.observeSignals { [taskExecutor] signal in
+    let observation = transport.observeSignals { [surroundings] signal in
       switch signal {
-      case .accountChanged: postAccountChange(on: taskExecutor)
+      case .accountChanged: postAccountChange(in: surroundings)
       case .push: break
       }
     }

@@ -1,5 +1,5 @@
 public import CloudProtocol
-import Foundation
+public import Foundation
 import Synchronization
 
 /// How containers that are created without a transport find their server.
@@ -35,6 +35,12 @@ public struct CloudSyncEnvironment: Sendable {
   /// Who runs the tasks that containers of this environment start: of their engines, operations and
   /// completion handlers; `nil` for the system's threads.
   public var taskExecutor: (any TaskExecutor)?
+
+  /// Where containers of this environment post that the account changed.
+  ///
+  /// The default one unless set, as with Apple's. Who runs several worlds in one process gives each
+  /// its own.
+  public var notificationCenter = NotificationCenter.default
 
   private let find: @Sendable (String) throws -> any CloudTransport
 

@@ -71,9 +71,9 @@ func answer<Value: Sendable>(
 }
 
 /// Posts `.CKAccountChanged`, away from the thread of the transport that told.
-func postAccountChange(on taskExecutor: (any TaskExecutor)?) {
-  Task.detached(executorPreference: taskExecutor, priority: .userInitiated) {
-    NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
+func postAccountChange(in environment: CloudSyncEnvironment) {
+  Task.detached(executorPreference: environment.taskExecutor, priority: .userInitiated) {
+    environment.notificationCenter.post(name: .CKAccountChanged, object: nil)
   }
 }
 

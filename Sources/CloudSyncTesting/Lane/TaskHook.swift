@@ -26,6 +26,9 @@ package enum TaskHook {
     return true
   }()
 
+  /// Whether this thread works for a lane.
+  package static var isOnLane: Bool { lane != nil }
+
   /// The lane this thread works for.
   private static var lane: SerialLane? {
     guard let lanes, let pointer = pthread_getspecific(lanes) else { return nil }

@@ -52,6 +52,8 @@ final class EngineDevice {
   var run: Run?
   private(set) var runCount = 0
   private var remains: [Remains] = []
+  /// The app's own: who listens to the process's default one must not hear of this world.
+  private let notificationCenter = NotificationCenter()
   /// Who is signed in, counted from 1; `nil` for nobody.
   var account: Int?
   var isOnline = true
@@ -97,7 +99,7 @@ final class EngineDevice {
     let app = EngineApp(self, model: model, watch: EventWatch(layout: layout), random: random)
     let container = CKContainer(
       identifier: WorldLayout.container,
-      connection: link, taskExecutor: world.lane)
+      connection: link, taskExecutor: world.lane, notificationCenter: notificationCenter)
     var configuration = CKSyncEngine.Configuration(
       database: container.privateCloudDatabase,
       stateSerialization: restoredState(), delegate: app)

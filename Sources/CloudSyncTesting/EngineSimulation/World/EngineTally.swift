@@ -31,6 +31,18 @@ package struct EngineTally: Hashable, Sendable {
   /// Nothing happened yet.
   package init() {}
 
+  /// Takes every count into a hash.
+  func mix(into hash: inout TraceHash) {
+    for count in [
+      steps, jobs, requests, edits, kills, powerLosses, restarts, staleRestarts, serverRestarts,
+      serverKills, serverPowerLosses, worldsOnDisk,
+    ] { hash.mix(count) }
+    for (name, count) in situations.sorted(by: { $0.key < $1.key }) {
+      hash.mix(name)
+      hash.mix(count)
+    }
+  }
+
   /// Takes in what happened in another world.
   package mutating func add(_ other: EngineTally) {
     steps += other.steps
