@@ -38,19 +38,35 @@ public struct Fields: Hashable, Sendable, Codable {
   public init() { elements = [] }
 
   /// The fields in `elements`; of two with the same name the later one counts.
-  public init(_ elements: some Sequence<Element>) {
-    self.init()
-    for element in elements { self[element.key] = element.field }
-  }
+  public init(_ elements: some Sequence<Element>) { self.init(Array(elements)) }
 
   /// The same; elements that come in order are kept as they are.
+  ///
+  /// Complexity: O(n log n) in whatever order they come, since whoever sends a record chooses it.
   public init(_ elements: [Element]) {
     let isInOrder = elements.indices.dropFirst().allSatisfy {
       elements[$0 - 1].key < elements[$0].key
     }
-    self.elements = isInOrder ? elements : []
-    guard !isInOrder else { return }
-    for element in elements { self[element.key] = element.field }
+    self.elements = isInOrder ? elements : Fields.inOrder(elements)
+  }
+
+  /// Elements in the order of their names, of those with one name the first with the last field.
+  private static func inOrder(_ elements: [Element]) -> [Element] {
+    let places = elements.indices.sorted { first, second in
+      let (name, other) = (elements[first].key, elements[second].key)
+      return name == other ? first < second : name < other
+    }
+    var ordered: [Element] = []
+    ordered.reserveCapacity(elements.count)
+    for place in places {
+      let element = elements[place]
+      if let last = ordered.indices.last, ordered[last].key == element.key {
+        ordered[last].field = element.field
+      } else {
+        ordered.append(element)
+      }
+    }
+    return ordered
   }
 
   /// Reads fields in any order, so that nothing from outside can break the order kept here.

@@ -24,6 +24,32 @@ struct FieldsTests {
     #expect(fields.isEmpty == model.isEmpty)
   }
 
+  /// Put in one by one they would be moved five thousand million times, for half a minute.
+  @Test("a hundred thousand fields in the worst order are put in order", .timeLimit(.minutes(1)))
+  func hostileOrder() {
+    let count = 100_000
+    let elements = (0..<2 * count).reversed().map { number in
+      Fields.Element(
+        key: "\(1_000_000 + number % count)", field: Field(.int64(Int64(number))))
+    }
+    let fields = Fields(elements)
+    #expect(fields.count == count)
+    #expect(zip(fields, fields.dropFirst()).allSatisfy { $0.key < $1.key })
+    #expect(fields.enumerated().allSatisfy { $1.field == Field(.int64(Int64($0))) })
+  }
+
+  @Test("of two names that are the same text the first is kept, and the later one's field")
+  func spelling() {
+    let composed = Fields.Element(key: "\u{E9}", field: Field(.int64(1)))
+    let decomposed = Fields.Element(key: "e\u{301}", field: Field(.int64(2)))
+    let plain = Fields.Element(key: "e", field: Field(.int64(3)))
+    var fields = Fields()
+    for element in [composed, decomposed, plain] { fields[element.key] = element.field }
+    for read in [Fields([composed, decomposed, plain]), Fields([composed, plain, decomposed])] {
+      #expect(read == fields && read.keys.last?.unicodeScalars.count == 1)
+    }
+  }
+
   @Test("fields read from JSON in any order are in order, and of two the later counts")
   func decoding() throws {
     let element = { (key: String, value: Int) in
