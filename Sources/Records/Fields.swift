@@ -47,26 +47,8 @@ public struct Fields: Hashable, Sendable, Codable {
     let isInOrder = elements.indices.dropFirst().allSatisfy {
       elements[$0 - 1].key < elements[$0].key
     }
-    self.elements = isInOrder ? elements : Fields.inOrder(elements)
-  }
-
-  /// Elements in the order of their names, of those with one name the first with the last field.
-  private static func inOrder(_ elements: [Element]) -> [Element] {
-    let places = elements.indices.sorted { first, second in
-      let (name, other) = (elements[first].key, elements[second].key)
-      return name == other ? first < second : name < other
-    }
-    var ordered: [Element] = []
-    ordered.reserveCapacity(elements.count)
-    for place in places {
-      let element = elements[place]
-      if let last = ordered.indices.last, ordered[last].key == element.key {
-        ordered[last].field = element.field
-      } else {
-        ordered.append(element)
-      }
-    }
-    return ordered
+    self.elements = isInOrder ? elements : []
+    if !isInOrder { apply(elements.map { (key: $0.key, field: $0.field) }) }
   }
 
   /// Reads fields in any order, so that nothing from outside can break the order kept here.
@@ -103,6 +85,44 @@ public struct Fields: Hashable, Sendable, Codable {
       case (nil, false): break
       }
     }
+  }
+
+  /// Assigns the fields of `changes` one after the other; a change without a field removes one.
+  ///
+  /// Complexity: O(n + m log m) for m changes, in whatever order they come.
+  public mutating func apply(_ changes: [(key: String, field: Field?)]) {
+    // A few are put in faster than sorted.
+    guard changes.count > 32 else {
+      for change in changes { self[change.key] = change.field }
+      return
+    }
+    let places = changes.indices.sorted { first, second in
+      let (name, other) = (changes[first].key, changes[second].key)
+      return name == other ? first < second : name < other
+    }
+    var merged: [Element] = []
+    merged.reserveCapacity(elements.count + changes.count)
+    var (old, next) = (0, 0)
+    while next < places.count {
+      let key = changes[places[next]].key
+      while old < elements.count, elements[old].key < key {
+        merged.append(elements[old])
+        old += 1
+      }
+      var element: Element?
+      if old < elements.count, elements[old].key == key {
+        element = elements[old]
+        old += 1
+      }
+      // All changes of this field; its name stays spelled as it is while it is there.
+      while next < places.count, case let change = changes[places[next]], change.key == key {
+        element = change.field.map { Element(key: element?.key ?? change.key, field: $0) }
+        next += 1
+      }
+      if let element { merged.append(element) }
+    }
+    merged += elements[old...]
+    elements = merged
   }
 
   /// What all fields count toward a record's size limit, in bytes.
