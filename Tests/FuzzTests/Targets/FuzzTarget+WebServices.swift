@@ -24,8 +24,10 @@ extension FuzzTarget {
       quick.map { WebWorld.isSame($0.requests, exchange.requests) } ?? true,
       "a request that is another one when read quickly")
     for request in exchange.requests {
-      if case .modifyRecords(let request) = request, let name = request.save.first?.id.name {
-        try plant(planted, name.utf8)
+      if case .modifyRecords(let request) = request {
+        for name in request.save.flatMap({ [$0.id.name, $0.id.zone.name, $0.type] }) {
+          try plant(planted, name.utf8)
+        }
       }
       // As a client of ours would ask for the same, where it can.
       guard isExact, let errand = Errand(request, WebWorld.client(database)) else { continue }
