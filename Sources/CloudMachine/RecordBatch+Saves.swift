@@ -135,7 +135,7 @@ extension RecordBatch {
       return record
     }
     if save.clearsOtherFields { record.fields = Fields() }
-    for change in save.changes { record.fields[change.key] = change.field }
+    record.fields.apply(save.changes.map { (key: $0.key, field: $0.field) })
     if case .set(let parent) = save.parent { record.parent = parent }
     return record
   }

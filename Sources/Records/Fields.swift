@@ -38,19 +38,17 @@ public struct Fields: Hashable, Sendable, Codable {
   public init() { elements = [] }
 
   /// The fields in `elements`; of two with the same name the later one counts.
-  public init(_ elements: some Sequence<Element>) {
-    self.init()
-    for element in elements { self[element.key] = element.field }
-  }
+  public init(_ elements: some Sequence<Element>) { self.init(Array(elements)) }
 
   /// The same; elements that come in order are kept as they are.
+  ///
+  /// Complexity: O(n log n) in whatever order they come, since whoever sends a record chooses it.
   public init(_ elements: [Element]) {
     let isInOrder = elements.indices.dropFirst().allSatisfy {
       elements[$0 - 1].key < elements[$0].key
     }
     self.elements = isInOrder ? elements : []
-    guard !isInOrder else { return }
-    for element in elements { self[element.key] = element.field }
+    if !isInOrder { apply(elements.map { (key: $0.key, field: $0.field) }) }
   }
 
   /// Reads fields in any order, so that nothing from outside can break the order kept here.
@@ -87,6 +85,44 @@ public struct Fields: Hashable, Sendable, Codable {
       case (nil, false): break
       }
     }
+  }
+
+  /// Assigns the fields of `changes` one after the other; a change without a field removes one.
+  ///
+  /// Complexity: O(n + m log m) for m changes, in whatever order they come.
+  public mutating func apply(_ changes: [(key: String, field: Field?)]) {
+    // A few are put in faster than sorted.
+    guard changes.count > 32 else {
+      for change in changes { self[change.key] = change.field }
+      return
+    }
+    let places = changes.indices.sorted { first, second in
+      let (name, other) = (changes[first].key, changes[second].key)
+      return name == other ? first < second : name < other
+    }
+    var merged: [Element] = []
+    merged.reserveCapacity(elements.count + changes.count)
+    var (old, next) = (0, 0)
+    while next < places.count {
+      let key = changes[places[next]].key
+      while old < elements.count, elements[old].key < key {
+        merged.append(elements[old])
+        old += 1
+      }
+      var element: Element?
+      if old < elements.count, elements[old].key == key {
+        element = elements[old]
+        old += 1
+      }
+      // All changes of this field; its name stays spelled as it is while it is there.
+      while next < places.count, case let change = changes[places[next]], change.key == key {
+        element = change.field.map { Element(key: element?.key ?? change.key, field: $0) }
+        next += 1
+      }
+      if let element { merged.append(element) }
+    }
+    merged += elements[old...]
+    elements = merged
   }
 
   /// What all fields count toward a record's size limit, in bytes.

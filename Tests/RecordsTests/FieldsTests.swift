@@ -24,6 +24,65 @@ struct FieldsTests {
     #expect(fields.isEmpty == model.isEmpty)
   }
 
+  /// Put in one by one they would be moved five thousand million times, for half a minute.
+  @Test("a hundred thousand fields in the worst order are put in order", .timeLimit(.minutes(1)))
+  func hostileOrder() {
+    let count = 100_000
+    let elements = (0..<2 * count).reversed().map { number in
+      Fields.Element(
+        key: "\(1_000_000 + number % count)", field: Field(.int64(Int64(number))))
+    }
+    var fields = Fields(elements)
+    #expect(fields.count == count)
+    #expect(zip(fields, fields.dropFirst()).allSatisfy { $0.key < $1.key })
+    #expect(fields.enumerated().allSatisfy { $1.field == Field(.int64(Int64($0))) })
+    fields.apply(elements.dropLast(count).map { (key: $0.key + "x", field: $0.field) })
+    #expect(fields.count == 2 * count)
+    fields.apply(elements.map { (key: $0.key, field: nil) })
+    #expect(fields.count == count && fields.keys.allSatisfy { $0.hasSuffix("x") })
+  }
+
+  @Test("changes that come together do what they do one by one")
+  func together() {
+    var state: UInt64 = 11
+    let next = { (count: UInt64) -> UInt64 in
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return (state >> 33) % count
+    }
+    // Two spellings of one text among them.
+    let names = (0..<40).map { "k\($0)" } + ["\u{E9}", "e\u{301}"]
+    var one = Fields()
+    var all = Fields()
+    for step in 0..<200 {
+      var changes: [(key: String, field: Field?)] = []
+      for _ in 0..<next(120) {
+        let field = next(3) == 0 ? nil : Field(.int64(Int64(next(1000))))
+        changes.append((key: names[Int(next(42))], field: field))
+      }
+      for change in changes { one[change.key] = change.field }
+      all.apply(changes)
+      let isSame = one == all && one.keys.map { Array($0.utf8) } == all.keys.map { Array($0.utf8) }
+      if !isSame { Issue.record("step \(step): \(all.keys), and one by one \(one.keys)") }
+    }
+    #expect(!one.isEmpty)
+  }
+
+  @Test("of two names that are the same text the first is kept, and the later one's field")
+  func spelling() {
+    let others = (0..<40).map { Fields.Element(key: "a\($0)", field: Field(.int64(0))) }
+    let composed = Fields.Element(key: "\u{E9}", field: Field(.int64(1)))
+    let decomposed = Fields.Element(key: "e\u{301}", field: Field(.int64(2)))
+    let plain = Fields.Element(key: "e", field: Field(.int64(3)))
+    for names in [[composed, decomposed, plain], [composed, plain, decomposed]] {
+      for elements in [names, others + names] {
+        let fields = Fields(elements)
+        #expect(fields.count == elements.count - 1)
+        #expect(fields.keys.last?.unicodeScalars.count == 1)
+        #expect(fields["\u{E9}"] == decomposed.field)
+      }
+    }
+  }
+
   @Test("fields read from JSON in any order are in order, and of two the later counts")
   func decoding() throws {
     let element = { (key: String, value: Int) in

@@ -151,7 +151,9 @@ extension JSON {
   }
 
   func bytes(_ name: String) throws -> [UInt8] {
-    guard let data = Data(base64Encoded: try text(name)) else {
+    let text = try text(name)
+    // Of the texts that mean the same bytes only the one that is written.
+    guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else {
       throw ArchiveFault("'\(name)' is not in base 64")
     }
     return Array(data)

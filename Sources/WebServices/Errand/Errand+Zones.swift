@@ -71,7 +71,9 @@ extension Errand {
           if let error = try notation.error(item) {
             found.append(ItemResult(id: id, .failure(error)))
           } else {
-            found.append(ItemResult(id: id, .success(try notation.subscription(item))))
+            // Its exact form may name it otherwise, and is the one that counts.
+            let subscription = try notation.subscription(item)
+            found.append(ItemResult(id: subscription.id, .success(subscription)))
           }
         }
         return .subscriptions(found)

@@ -132,6 +132,9 @@ extension FuzzTarget {
     try check(try StateInspection(bytes: bytes) == readable, "a file that reads in two ways")
     let encoded = readable.state.encoded()
     try check(try SyncState(decoding: encoded) == readable.state, "a state that can't be kept")
-    try plant(planted, (readable.state.user?.rawValue ?? "").utf8)
+    let state = readable.state
+    let zones = state.zoneTokens.keys + state.zones.unsettled.map(\.id)
+    let names = zones.map(\.name) + state.records.unsettled.map(\.id.name)
+    for name in names + [state.user?.rawValue ?? ""] { try plant(planted, name.utf8) }
   }
 }

@@ -10,18 +10,24 @@ extension FuzzTarget {
     var input = input
     let endpoint = input.choice(of: Endpoint.allCases)
     let (database, isExact, wantsToken) = WebWorld.settings(&input)
-    guard let body = try? JSON(parsing: input.rest) else { return }
+    let text = input.rest
     let path = ServicePath(
       container: WebWorld.container, environment: .development, database: database,
       endpoint: endpoint)
     let server = WebWorld.server(database, isExact: isExact)
-    guard
+    let quick = Exchange(quickly: path, text: text, notation: server, wantsToken: wantsToken)
+    guard let body = try? JSON(parsing: text),
       let exchange = try? Exchange(
         path, body: body, notation: server, wantsToken: wantsToken, newName: { "new" })
-    else { return }
+    else { return try check(quick == nil, "a request that only the quick reader takes") }
+    try check(
+      quick.map { WebWorld.isSame($0.requests, exchange.requests) } ?? true,
+      "a request that is another one when read quickly")
     for request in exchange.requests {
-      if case .modifyRecords(let request) = request, let name = request.save.first?.id.name {
-        try plant(planted, name.utf8)
+      if case .modifyRecords(let request) = request {
+        for name in request.save.flatMap({ [$0.id.name, $0.id.zone.name, $0.type] }) {
+          try plant(planted, name.utf8)
+        }
       }
       // As a client of ours would ask for the same, where it can.
       guard isExact, let errand = Errand(request, WebWorld.client(database)) else { continue }
@@ -37,9 +43,11 @@ extension FuzzTarget {
     var input = input
     let kind = input.choice(WebWorld.requests.count + 2)
     let (database, isExact, _) = WebWorld.settings(&input)
-    guard let body = try? JSON(parsing: input.rest) else { return }
+    let text = input.rest
     let client = WebWorld.client(database, isExact: isExact)
+    let body = try? JSON(parsing: text)
     guard kind < WebWorld.requests.count else {
+      guard let body else { return }
       if kind == WebWorld.requests.count {
         guard let push = try? client.push(body), isExact else { return }
         let json = client.json(push, number: "1")
@@ -51,9 +59,14 @@ extension FuzzTarget {
       return
     }
     let request = WebWorld.requests[kind]
-    guard let errand = Errand(request, client), let reply = try? errand.reply(to: body) else {
-      return
+    guard let errand = Errand(request, client) else { return }
+    let quick = errand.quickReply(to: text)
+    guard let body, let reply = try? errand.reply(to: body) else {
+      return try check(quick == nil, "an answer that only the quick reader takes")
     }
+    try check(
+      quick.map { WebWorld.bytes($0) == WebWorld.bytes(reply) } ?? true,
+      "an answer that is another one when read quickly")
     if case .records(let results) = reply, let record = results.first?.value,
       case .string(let text)? = record.fields.first?.field.value
     {
@@ -63,13 +76,14 @@ extension FuzzTarget {
     let server = WebWorld.server(database, isExact: true)
     guard let exchange = try WebWorld.exchange(errand, server) else { return }
     let outcomes = exchange.requests.map { _ in Exchange.Outcome.success(reply) }
-    guard let json = try? exchange.body(outcomes) else { return }
-    var writer = ByteWriter()
-    writer.write(reply)
-    var second = ByteWriter()
-    second.write(try errand.reply(to: json))
+    let json = try? exchange.body(outcomes)
+    let written = try? exchange.text(outcomes)
+    try check(written == json?.bytes, "an answer that is another one when written without a tree")
+    guard let json, let written else { return }
+    let bytes = WebWorld.bytes(reply)
     try check(
-      writer.bytes == second.bytes,
+      WebWorld.bytes(try errand.reply(to: json)) == bytes
+        && WebWorld.bytes(try errand.reply(toText: written)) == bytes,
       "\(errand.endpoint.rawValue): an answer that is another one when written again")
   }
 }
@@ -119,13 +133,29 @@ private enum WebWorld {
     Notation(container: container, database: database, isExact: isExact)
   }
 
-  /// What a server makes of `errand`.
+  /// What a server makes of `errand`, which is written and read both with a tree and without.
   static func exchange(_ errand: Errand, _ server: Notation) throws -> Exchange? {
-    try Exchange(
-      ServicePath(
-        container: container, environment: .development, database: errand.database,
-        endpoint: errand.endpoint), body: errand.body ?? .members([:]), notation: server,
-      wantsToken: false, newName: { "new" })
+    let path = ServicePath(
+      container: container, environment: .development, database: errand.database,
+      endpoint: errand.endpoint)
+    let (body, text) = (errand.body, errand.text)
+    try check(body?.bytes == text, "a request that is another one when written without a tree")
+    let exchange = try Exchange(
+      path, body: body ?? .members([:]), notation: server, wantsToken: false, newName: { "new" })
+    let quick = text.flatMap {
+      Exchange(quickly: path, text: $0, notation: server, wantsToken: false)
+    }
+    try check(
+      quick.map { isSame($0.requests, exchange?.requests ?? []) } ?? true,
+      "what a client wrote that is another request when read quickly")
+    return exchange
+  }
+
+  /// The binary form of an answer; nothing for none.
+  static func bytes(_ reply: CloudReply?) -> [UInt8] {
+    var writer = ByteWriter()
+    if let reply { writer.write(reply) }
+    return writer.bytes
   }
 
   /// Whether two values are the same, also where a number in them is none.
