@@ -98,6 +98,15 @@ extension SyncMachine {
 
   // MARK: Telling the app
 
+  /// Whether the next thing that the app hears is who is signed in.
+  package var isAboutToTellOfAccount: Bool {
+    guard !isWithApp, abandoned.isEmpty, case .accountChange = outbox.first else { return false }
+    return true
+  }
+
+  /// Takes back the operations that have not begun, for a driver that has told those who wait.
+  package mutating func withdrawQueue() { queue = [] }
+
   /// The app is about to be told: what belonged to the old account goes first.
   ///
   /// Until the app has returned the state says so, for after a crash in between nobody knows

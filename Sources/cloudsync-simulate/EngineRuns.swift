@@ -10,6 +10,7 @@ struct EngineRuns {
   /// Answers whether every promise held.
   func run() throws -> Bool {
     if let seed = options.seed { return try replay(seed) }
+    if let seed = options.shrunkSeed { return try shrink(seed) }
     if options.endsAtViolation {
       return Simulate.runUntilViolation(options) { Self.report($0, isTwice: false).violation }
     }
@@ -105,6 +106,22 @@ struct EngineRuns {
     }
     say("\(equal) of \(count) seeds took the same course in a second process")
     return equal == count
+  }
+
+  /// Makes a failing world small and prints all of it.
+  private func shrink(_ seed: UInt64) throws -> Bool {
+    guard let world = try EngineSimulation.shrink(seed: seed) else {
+      say("seed \(seed) breaks no promise")
+      return true
+    }
+    for line in world.trace { say(line) }
+    say(world.options)
+    say("without: \(world.reductions.joined(separator: ", "))")
+    say(world.violation)
+    say(
+      "\(world.steps.left) of \(world.steps.before) steps with faults are left, after "
+        + "\(world.worlds) worlds")
+    return false
   }
 
   private func replay(_ seed: UInt64) throws -> Bool {

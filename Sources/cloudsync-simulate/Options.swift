@@ -40,7 +40,7 @@ struct Options {
                               [--repeat R] [--second-process] [--situations] [--all-situations]
            cloudsync-simulate [--engine] --until-violation [--seeds N] [--from S]
            cloudsync-simulate [--engine] --seed S [--trace]
-           cloudsync-simulate --shrink S [--bug NAME]
+           cloudsync-simulate [--engine] --shrink S [--bug NAME]
 
     Runs worlds of devices and one server with faults, each decided by its seed.
       --engine          whole engines with their tasks, not only their machines

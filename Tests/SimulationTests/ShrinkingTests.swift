@@ -23,6 +23,25 @@ struct ShrinkingTests {
     #expect(Simulation.shrink(seed: 1) == nil)
   }
 
+  /// Proves PB-9.
+  @Test("A world of engines becomes a small one that breaks the same promise")
+  func engines() throws {
+    // A promise that only worlds with kills break.
+    let promise: EngineSimulation.Promise = { tally in
+      tally.kills > 1 ? "\(tally.kills) kills" : nil
+    }
+    var shrunk: EngineSimulation.ShrunkWorld?
+    for seed in UInt64(1)...20 where shrunk == nil {
+      shrunk = try EngineSimulation.shrink(seed: seed, budget: 150, promise: promise)
+    }
+    let world = try #require(shrunk)
+    #expect(world.violation.invariant == "I0" && world.violation.message.hasSuffix("kills"))
+    #expect(world.steps.left < world.steps.before / 2, "\(world.steps)")
+    #expect(world.reductions.count > 10 && !world.reductions.contains("crash"))
+    #expect(world.trace.contains { $0.hasSuffix("is killed") } && world.worlds <= 150)
+    #expect(try EngineSimulation.shrink(seed: 1) == nil, "a healthy world was shrunk")
+  }
+
   /// Proves I24.
   @Test("What is recorded plays the same, and what is missing is the benign choice")
   func tape() throws {

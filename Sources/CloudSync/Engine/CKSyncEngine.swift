@@ -26,7 +26,9 @@ public final class CKSyncEngine: Sendable {
   ///
   /// While it could not be read, every operation fails with this error and nothing is synced, so
   /// that nothing is lost that the store may still hold. After a failed write the engine goes on,
-  /// but added changes are no longer durable when `add` returns.
+  /// but added changes are not durable when `add` returns; it tries to store everything again, and
+  /// this is `nil` when that worked. Of an account the delegate is told only when the store has
+  /// it: until then every operation fails with this error.
   public var stateStoreError: (any Error)? {
     driver.core.withLock { $0.journal?.error } ?? openingError
   }
@@ -74,7 +76,7 @@ public final class CKSyncEngine: Sendable {
           reason: .manual, options: options.machineOptions, ticket: waiter.number),
         waiter: waiter)
     }
-    try CKSyncEngine.check(outcome)
+    try check(outcome)
   }
 
   /// Sends what is pending, and returns when the delegate knows what became of it.
@@ -93,7 +95,7 @@ public final class CKSyncEngine: Sendable {
           reason: .manual, scope: options.scope.machineScope, ticket: waiter.number),
         waiter: waiter)
     }
-    try CKSyncEngine.check(outcome)
+    try check(outcome)
   }
 
   /// Ends what is under way, and returns when the delegate has the events that close it.
@@ -121,10 +123,12 @@ public final class CKSyncEngine: Sendable {
         + "for that callback to return. Call it later, or from Task.detached.")
   }
 
-  private static func check(_ outcome: OperationOutcome) throws {
+  private func check(_ outcome: OperationOutcome) throws {
     switch outcome {
     case .success: return
-    case .failure(let failure): throw CKError(failure)
+    case .failure(let failure):
+      if let error = driver.holdError { throw error }
+      throw CKError(failure)
     }
   }
 }

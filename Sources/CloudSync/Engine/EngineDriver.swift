@@ -29,6 +29,8 @@ final class EngineDriver: Sendable {
     var requests: [RequestToken: Task<Void, Never>] = [:]
     var timer: (deadline: Moment, task: Task<Void, Never>)?
     var observation: (any SignalObservation)?
+    /// Set while the app is not told of an account because the state store does not take it.
+    var hold: Hold?
     var isStopped = false
   }
 
@@ -153,11 +155,10 @@ final class EngineDriver: Sendable {
     let now = clock.now()
     let (instruction, transitions) = core.withLock { core -> (Instruction?, [Transition]) in
       if core.isStopped { return (nil, []) }
-      let instruction = core.machine.next(now: now)
-      let changes = core.machine.takeJournal()
-      if !changes.isEmpty { core.journal?.append(changes, of: core.machine.state) }
+      let instruction = core.next(now: now)
       return (instruction, core.machine.takeTransitions())
     }
+    refuseWhileHeld()
     trace(transitions)
     signalStatus()
     return instruction
@@ -308,7 +309,7 @@ final class EngineDriver: Sendable {
   ) async -> OperationOutcome {
     await withCheckedContinuation { continuation in
       let isRefused = move { core, now in
-        if core.isStopped { return true }
+        if core.isStopped || core.hold != nil { return true }
         core.lastTicket += 1
         let waiter = Waiter(number: core.lastTicket)
         core.waiters[waiter] = continuation

@@ -9,8 +9,10 @@ struct StateJournal: Sendable {
   private var appendedBytes = 0
   private var snapshotBytes: Int
 
-  /// Why the store no longer takes anything; `nil` while it does.
+  /// Why the store takes nothing at present; `nil` while it does.
   private(set) var error: (any Error)?
+  /// How many times something was to be stored since it failed.
+  private var missedCount = 0
 
   /// The store's journal and the state it holds; `otherwise` where it is empty.
   ///
@@ -44,8 +46,15 @@ struct StateJournal: Sendable {
   }
 
   /// Makes `changes`, which led to `state`, durable.
+  ///
+  /// After a failure the whole state is stored instead, as soon as the store takes it: tried at
+  /// once, then after ever longer pauses, so that a full disk does not slow everything down.
   mutating func append(_ changes: [StateChange], of state: SyncState) {
-    guard error == nil else { return }
+    guard error == nil else {
+      missedCount += 1
+      if missedCount.nonzeroBitCount == 1 || missedCount % 64 == 0 { recover(with: state) }
+      return
+    }
     let entry = StateChange.encoded(changes)
     do {
       if appendedBytes + entry.count > max(256 * 1024, 2 * snapshotBytes) {
@@ -57,6 +66,19 @@ struct StateJournal: Sendable {
         try store.append(entry)
         appendedBytes += entry.count
       }
+    } catch {
+      self.error = error
+    }
+  }
+
+  /// Looks whether the store that failed works again, and gives it the whole state.
+  mutating func recover(with state: SyncState) {
+    do {
+      _ = try store.load()
+      let snapshot = state.encoded()
+      try store.replace(with: snapshot)
+      (snapshotBytes, appendedBytes, missedCount) = (snapshot.count, 0, 0)
+      error = nil
     } catch {
       self.error = error
     }

@@ -21,6 +21,9 @@ public struct StateStoreContents: Hashable, Sendable {
 public protocol StateStore: Sendable {
   /// What is kept; `nil` when nothing was ever stored.
   ///
+  /// The engine asks before anything else, and again after something failed, before it tries
+  /// `replace(with:)` with all it has.
+  ///
   /// An entry that was not completely written when the process ended is left out.
   /// - Throws: when the store cannot be read or is damaged.
   func load() throws -> StateStoreContents?

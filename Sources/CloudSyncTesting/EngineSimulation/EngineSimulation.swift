@@ -12,6 +12,8 @@ package enum EngineSimulation {
     package var hash: UInt64 = 0
     /// The first promise that did not hold; `nil` for a healthy world.
     package var violation: Violation?
+    /// What the world was like.
+    var options = ""
   }
 
   /// How many steps the phase with faults takes.
@@ -24,9 +26,17 @@ package enum EngineSimulation {
   package static func run(
     seed: UInt64, print: (@Sendable (String) -> Void)? = nil
   ) throws(LaneError) -> Report {
+    try run(seed: seed, shape: .whole, print: print)
+  }
+
+  /// Runs a world that differs from the seed's by its shape; `promise` is one more that must hold.
+  static func run(
+    seed: UInt64, shape: EngineShape, promise: Promise? = nil,
+    print: (@Sendable (String) -> Void)? = nil
+  ) throws(LaneError) -> Report {
     let lane = SerialLane(seed: seed)
     var report = Report(seed: seed)
-    try TaskHook.with(lane) { report = run(seed: seed, lane: lane, print: print) }
+    try TaskHook.with(lane) { report = run(seed: seed, shape, lane, promise, print) }
     return report
   }
 
@@ -47,14 +57,19 @@ package enum EngineSimulation {
   }
 
   private static func run(
-    seed: UInt64, lane: SerialLane, print: (@Sendable (String) -> Void)?
+    seed: UInt64, _ shape: EngineShape, _ lane: SerialLane, _ promise: Promise?,
+    _ print: (@Sendable (String) -> Void)?
   ) -> Report {
     var report = Report(seed: seed)
     let replay = "cloudsync-simulate --engine --seed \(seed)"
     do {
       let world = try EngineWorld(
-        seed: seed, steps: stepsWithFaults, lane: lane, print: print)
+        seed: seed, shape: shape, lane: lane, print: print)
+      report.options = "\(world.options)"
       try world.run()
+      if world.findings.isEmpty, let broken = promise?(world.tally) {
+        world.findings.report("I0", broken)
+      }
       report.tally = world.tally
       var hash = TraceHash()
       hash.mix(world.journal.hash)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// What must hold whenever nobody can run, and when everything is over.
 extension EngineWorld {
-  /// I3, I4 and I10: what the engines have in their books is what the apps asked for.
+  /// I3, I4, I10 and I15: what the engines have in their books is what the apps asked for.
   func checkAtRest() {
     for device in devices {
       guard let run = device.run, !run.app.isBusy else { continue }
@@ -13,6 +13,8 @@ extension EngineWorld {
       }
       if let token { findings.report("I10", "\(device.name): \(token)") }
       guard stage == .idle || stage == .dormant else { continue }
+      let faults = run.app.contents.withLock { $0.watch.changeFaultsAtRest(in: state) }
+      for fault in faults { findings.report(fault.invariant, "\(device.name): \(fault.message)") }
       if let pending { findings.report("I3", "\(device.name): \(pending)") }
     }
   }

@@ -2,8 +2,8 @@ import CloudProtocol
 import Records
 import SyncMachine
 
-/// The checkers of what one app is told: order (I14), tokens (I10), pending changes (I3, I4) and
-/// whose data it is (I13).
+/// The checkers of what one app is told and does: order (I14), tokens (I10), pending changes (I3),
+/// newer edits (I4), batches (I12), errors (I15), lost zones (I21) and whose data it is (I13).
 struct EventWatch {
   struct Fault {
     var invariant: String
@@ -14,10 +14,15 @@ struct EventWatch {
   var ledger: PendingLedger
   private var order = EventOrderChecker()
   private var tokens = TokenChecker()
+  private var edits = EditChecker()
+  private var batches = BatchChecker()
+  private var outcomes = OutcomeChecker()
+  private var zones: ZoneLossChecker
 
   init(layout: WorldLayout) {
     self.layout = layout
     ledger = PendingLedger(layout: layout)
+    zones = ZoneLossChecker(layout: layout)
   }
 
   /// A run begins with `state`.
@@ -25,14 +30,30 @@ struct EventWatch {
     ledger.restart(with: state)
     order = EventOrderChecker()
     tokens.restart(with: state)
+    forgetChanges()
+  }
+
+  /// Nothing of what was pending is there any more.
+  private mutating func forgetChanges() {
+    edits = EditChecker()
+    batches = BatchChecker()
+    outcomes = OutcomeChecker()
+    zones = ZoneLossChecker(layout: layout)
   }
 
   /// An answer is on its way to the engine.
-  mutating func note(arrived reply: CloudReply) { tokens.note(arrived: reply) }
+  mutating func note(arrived reply: CloudReply) {
+    tokens.note(arrived: reply)
+    if case .databaseChanges(let page) = reply { zones.note(arrived: page) }
+  }
 
   /// What is wrong with telling `event` now.
-  mutating func faults(of event: SyncEvent, with state: SyncState, owner: UserID?) -> [Fault] {
-    var faults: [Fault] = []
+  ///
+  /// - Parameter lastSequence: The newest edit of the world.
+  mutating func faults(
+    of event: SyncEvent, with state: SyncState, owner: UserID?, lastSequence: Int
+  ) -> [Fault] {
+    var faults = changeFaults(of: event, with: state, lastSequence)
     if let fault = order.fault(event) { faults.append(Fault(invariant: "I14", message: fault)) }
     if let fault = tokens.fault(in: state) {
       faults.append(Fault(invariant: "I10", message: fault))
@@ -41,6 +62,78 @@ struct EventWatch {
       faults.append(Fault(invariant: "I10", message: fault))
     }
     return faults + strangers(in: event, owner: owner)
+  }
+
+  /// I4, I12, I15 and I21; what is told goes into their books.
+  private mutating func changeFaults(
+    of event: SyncEvent, with state: SyncState, _ lastSequence: Int
+  ) -> [Fault] {
+    switch event {
+    case .accountChange(.signOut), .accountChange(.switchAccounts):
+      forgetChanges()
+      return []
+    case .sentRecordChanges(let sent):
+      edits.note(told: sent)
+      outcomes.note(told: sent, with: state)
+      zones.note(given: sent.saved.compactMap { $0.error?.serverRecord })
+      let fault = batches.fault(telling: sent).map { Fault(invariant: "I12", message: $0) }
+      return [fault, editFault(in: state)].compactMap { $0 }
+    case .sentDatabaseChanges(let sent):
+      outcomes.note(told: sent, with: state)
+      return []
+    case .fetchedDatabaseChanges(_, let deleted):
+      return zones.faults(telling: deleted, lastSequence: lastSequence).map {
+        Fault(invariant: "I21", message: $0)
+      }
+    case .fetchedZoneChanges(let modified, _):
+      zones.note(given: modified)
+      return []
+    case .willFetchChanges, .willSendChanges: return changeFaultsAtRest(in: state)
+    case .stateUpdate, .accountChange(.signIn), .willFetchZoneChanges, .didFetchZoneChanges,
+      .didFetchChanges, .didSendChanges:
+      return [editFault(in: state)].compactMap { $0 }
+    }
+  }
+
+  private func editFault(in state: SyncState) -> Fault? {
+    edits.fault(in: state).map { Fault(invariant: "I4", message: $0) }
+  }
+
+  /// What is wrong with the pending changes while no operation is under way: I4 and I15.
+  mutating func changeFaultsAtRest(in state: SyncState) -> [Fault] {
+    [editFault(in: state)].compactMap { $0 }
+      + outcomes.faults(in: state).map { Fault(invariant: "I15", message: $0) }
+  }
+
+  /// I21: what is wrong with a request that the engine sends.
+  mutating func fault(sending request: ModifyRecords) -> Fault? {
+    batches.note(sending: request)
+    return zones.fault(sending: request).map { Fault(invariant: "I21", message: $0) }
+  }
+
+  // MARK: What the app does
+
+  /// The app did something on the engine's state.
+  mutating func note(_ call: AppCall) {
+    ledger.note(call)
+    edits.note(call)
+    outcomes.note(call)
+  }
+
+  /// Nobody knows whether this call came through: either is right.
+  mutating func excuse(_ call: AppCall) {
+    ledger.excuse(call)
+    edits.excuse(call)
+    outcomes.note(call)
+  }
+
+  /// The app puts a batch together.
+  mutating func noteBuilding() { edits.noteBuilding() }
+
+  /// The engine has the batch that was built last.
+  mutating func note(given batch: RecordBatch, addedSince: Set<RecordID>) {
+    ledger.note(given: batch, addedSince: addedSince)
+    edits.note(given: batch)
   }
 
   /// What is wrong with the tokens at rest.

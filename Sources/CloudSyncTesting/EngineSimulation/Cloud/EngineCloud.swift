@@ -42,8 +42,8 @@ final class EngineCloud: Sendable {
   }
 
   init(
-    seed: UInt64, options: WorldOptions, lane: SerialLane, findings: Findings,
-    journal: EngineJournal, random: SeededRandom
+    seed: UInt64, options: WorldOptions, shape: EngineShape, lane: SerialLane,
+    findings: Findings, journal: EngineJournal, random: SeededRandom
   ) throws {
     var limits = ServerLimits()
     limits.itemsPerRequest = options.server.itemLimit
@@ -69,7 +69,8 @@ final class EngineCloud: Sendable {
     }
     // A generator of its own: the rest of the world is the same on either storage.
     var storage = SeededRandom(seed: seed ^ 0x5157_4c69_7465)
-    let disk = storage.chance(0.4) ? SimulatedDisk(seed: storage.next()) : nil
+    let isOnDisk = storage.chance(0.4) && !shape.lacks(.serverFile)
+    let disk = isOnDisk ? SimulatedDisk(seed: storage.next()) : nil
     let server = try open(disk)
     var users: [UserID] = []
     for number in 1...options.accountCount {
@@ -85,7 +86,8 @@ final class EngineCloud: Sendable {
     contents = Mutex(
       Contents(
         server: server, disk: disk,
-        cutRate: disk != nil && storage.chance(0.8) ? storage.fraction() * 0.05 : 0,
+        cutRate: disk != nil && storage.chance(0.8) && !shape.lacks(.powerCuts)
+          ? storage.fraction() * 0.05 : 0,
         oracle: CloudOracle(layout: layout, findings: findings),
         door: CloudDoor(rates: options.server), random: random))
   }

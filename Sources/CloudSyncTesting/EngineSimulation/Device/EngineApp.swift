@@ -75,9 +75,9 @@ final class EngineApp: CKSyncEngineDelegate {
     // The books are kept before anything else can come in between.
     let state = syncEngine.syncState
     contents.withLock { contents in
-      for fault in contents.watch.faults(of: told, with: state, owner: contents.model.owner) {
-        findings.report(fault.invariant, "\(name): \(fault.message)")
-      }
+      let faults = contents.watch.faults(
+        of: told, with: state, owner: contents.model.owner, lastSequence: journal.lastSequence)
+      for fault in faults { findings.report(fault.invariant, "\(name): \(fault.message)") }
       contents.watch.note(told)
     }
     if case .accountChange = told { checkForgotten(by: syncEngine) }
@@ -98,13 +98,14 @@ final class EngineApp: CKSyncEngineDelegate {
     await pause()
     let waiting = syncEngine.state.pendingRecordZoneChanges.map(\.machineChange)
     var batch: RecordBatch?
+    contents.withLock { $0.watch.noteBuilding() }
     use(syncEngine) { batch = $0.nextBatch(context.machineContext, waiting: waiting) }
     await misbehave(syncEngine)
     await pause()
     let isAsked = syncEngine.stage == .askingBatch
     leave { contents in
       if let batch, isAsked {
-        contents.watch.ledger.note(given: batch, addedSince: contents.addedSinceBatch ?? [])
+        contents.watch.note(given: batch, addedSince: contents.addedSinceBatch ?? [])
       }
       contents.addedSinceBatch = nil
     }
@@ -193,12 +194,12 @@ final class EngineApp: CKSyncEngineDelegate {
         // call, nobody can know.
         return contents.withLock { contents in
           if let before { contents.model = before }
-          contents.watch.ledger.excuse(call)
+          contents.watch.excuse(call)
         }
       }
       let isSending = engine.stage == .sendingZones
       contents.withLock { contents in
-        contents.watch.ledger.note(call)
+        contents.watch.note(call)
         // Once the request is out the books know by themselves what is newer.
         if isSending, !contents.watch.ledger.hasZonesUnderWay, case .addZone(let change) = call {
           contents.zonesAddedSince.insert(change.id)

@@ -28,9 +28,9 @@ final class EngineDevice {
   let persistence: WorldDevice.Persistence
   let isAutomatic: Bool
   let keepRate: Double
-  let pauseRate: Double
+  private(set) var pauseRate: Double
   var scopeRate: Double
-  let habits: AppHabits
+  private(set) var habits: AppHabits
   let findings: Findings
   let journal: EngineJournal
 
@@ -43,7 +43,7 @@ final class EngineDevice {
   /// The disk under the engine's state store; another one after each end.
   private(set) var disk: SimulatedDisk
   /// How often a call on the disk fails.
-  private let diskFaultRate: Double
+  private var diskFaultRate: Double
   /// Whether the disk failed in the last run: the app can't trust the engine to remember.
   private var hasLostTrust = false
   /// The books of the last run, to compare with what the next one has.
@@ -88,6 +88,14 @@ final class EngineDevice {
         isUntracked: random.chance(0.15), isAtomic: random.chance(0.3),
         batchLimit: random.pick([1, 3, 250])))
     emptyModel = model
+  }
+
+  /// Does without what `shape` takes away.
+  func forgo(_ shape: EngineShape) {
+    if shape.lacks(.pauses) { pauseRate = 0 }
+    if shape.lacks(.scopes) { scopeRate = 0 }
+    if shape.lacks(.habits) { habits = .none }
+    if shape.lacks(.diskFaults) { diskFaultRate = 0 }
   }
 
   /// Starts the app on what is on disk.

@@ -7,6 +7,7 @@ final class EngineJournal: Sendable {
     var step = 0
     var time = 0
     var hash = TraceHash()
+    var lastSequence = 0
   }
 
   private let contents = Mutex(Contents())
@@ -16,6 +17,17 @@ final class EngineJournal: Sendable {
 
   /// A number over everything that was told.
   var hash: UInt64 { contents.withLock { $0.hash.value } }
+
+  /// The newest edit of the world, counted from 1.
+  var lastSequence: Int { contents.withLock { $0.lastSequence } }
+
+  /// Gives the next edit its number.
+  func nextSequence() -> Int {
+    contents.withLock { contents in
+      contents.lastSequence += 1
+      return contents.lastSequence
+    }
+  }
 
   /// Begins a step at a time in milliseconds.
   func begin(_ step: Int, at time: Int) {

@@ -82,11 +82,11 @@ extension EngineWorld {
     let place = random.below(layout.records.count)
     switch action {
     case .edit:
-      lastSequence += 1
+      let sequence = journal.nextSequence()
       tally.edits += 1
       reach(.edit, device)
-      note("\(device.name) writes edit \(lastSequence) at \(layout.records[place].path)")
-      run.app.use(run.engine) { $0.edit(place, sequence: lastSequence) }
+      note("\(device.name) writes edit \(sequence) at \(layout.records[place].path)")
+      run.app.use(run.engine) { $0.edit(place, sequence: sequence) }
     case .delete:
       reach(.deletion, device)
       note("\(device.name) deletes \(layout.records[place].path)")

@@ -46,6 +46,11 @@ extension EngineWorld {
         contents.zonesAddedSince = []
       }
     }
+    if case .modifyRecords(let request) = call.request,
+      let fault = device.run?.app.contents.withLock({ $0.watch.fault(sending: request) })
+    {
+      findings.report(fault.invariant, "\(device.name): \(fault.message)")
+    }
     if let fault = device.patience.faultOfRequest(at: now) ?? device.patience.faultOfRate(at: now) {
       findings.report("I16", "\(device.name): \(fault)")
     }

@@ -32,26 +32,29 @@ final class EngineWorld {
   var messages = MessageQueue<Message>()
   var tally = EngineTally()
   var steps = 0
-  var lastSequence = 0
   var isHealed = false
   /// Manual operations that have not returned.
   let operations = OperationCounter()
 
   init(
-    seed: UInt64, steps: Int, lane: SerialLane, print: (@Sendable (String) -> Void)?
+    seed: UInt64, shape: EngineShape, lane: SerialLane, print: (@Sendable (String) -> Void)?
   ) throws {
     self.seed = seed
     self.lane = lane
     journal = EngineJournal(print: print)
     var random = SeededRandom(seed: seed)
-    options = WorldOptions(&random, steps: steps)
+    var options = WorldOptions(&random, steps: shape.steps)
+    shape.apply(to: &options)
+    self.options = options
+    if shape.variation > 0 { random = SeededRandom(seed: random.next() &+ shape.variation) }
     cloud = try EngineCloud(
-      seed: seed, options: options, lane: lane, findings: findings, journal: journal,
-      random: SeededRandom(seed: random.next()))
+      seed: seed, options: options, shape: shape, lane: lane, findings: findings,
+      journal: journal, random: SeededRandom(seed: random.next()))
     for number in 0..<options.deviceCount {
       let device = EngineDevice(
         number: number, layout: cloud.layout, findings: findings, journal: journal,
         random: &random)
+      device.forgo(shape)
       device.account = random.chance(0.9) ? 1 + random.below(options.accountCount) : nil
       devices.append(device)
     }

@@ -76,11 +76,8 @@ extension CloudOracle {
         findings.report("I9", "\(deletion.zone.name) is given twice in one page")
         continue
       }
-      let model = databases[account - 1].zones[zone]
-      if model.isLive || model.deletion != deletion.reason {
-        findings.report("I21", "\(deletion.zone.name) is said to be gone for another reason")
-      }
-      end = max(end, model.changedAt)
+      judgeListing(deletion, of: zone, account: account)
+      end = max(end, databases[account - 1].zones[zone].changedAt)
     }
     if !page.moreComing { end = max(end, clock) }
     for zone in layout.zones.indices where !given.contains(zone) {

@@ -1,16 +1,13 @@
 import CloudProtocol
 import Records
 
-/// I2, I5, I6, I8, I12, I13: what the server writes.
+/// I2, I5, I6, I8, I13: what the server writes.
 extension CloudOracle {
   mutating func judge(
     _ request: ModifyRecords, _ saved: [ItemResult<RecordID, Record>],
     _ deleted: [ItemResult<RecordID, Done>], account: Int, device: String
   ) {
-    guard saved.map(\.id) == request.save.map(\.id), deleted.map(\.id) == request.delete else {
-      findings.report("I12", "an item has no answer, or the answers are out of order")
-      return
-    }
+    guard judgeCompleteness(request, saved, deleted) else { return }
     if request.isAtomic { judgeAtomicity(saved, deleted) }
     // The order of the feed: zone by zone, as the request first names them.
     var zones: [ZoneID] = []
@@ -46,18 +43,6 @@ extension CloudOracle {
       }
       judgeZoneError(error, zone, account)
     }
-  }
-
-  private func judgeAtomicity(
-    _ saved: [ItemResult<RecordID, Record>], _ deleted: [ItemResult<RecordID, Done>]
-  ) {
-    var failed: [ZoneID] = []
-    for result in saved where result.error != nil { failed.append(result.id.zone) }
-    for result in deleted where result.error != nil { failed.append(result.id.zone) }
-    let isTorn =
-      saved.contains { $0.error == nil && failed.contains($0.id.zone) }
-      || deleted.contains { $0.error == nil && failed.contains($0.id.zone) }
-    if isTorn { findings.report("I12", "an atomic batch was carried out in part") }
   }
 
   private mutating func commit(
@@ -121,32 +106,11 @@ extension CloudOracle {
     }
   }
 
-  private func judgeZoneError(_ error: CloudError, _ zone: Int, _ account: Int) {
-    let model = databases[account - 1].zones[zone]
-    switch error.code {
-    case .zoneNotFound:
-      if model.isLive || model.deletion == .purged {
-        findings.report("I21", "\(layout.zones[zone].name) is said not to be there")
-      }
-      if error.userDidResetEncryptedData != (model.deletion == .encryptedDataReset) {
-        findings.report("I21", "\(layout.zones[zone].name): a reset is reported wrongly")
-      }
-    case .userDeletedZone:
-      if model.deletion != .purged || model.isLive {
-        findings.report("I21", "\(layout.zones[zone].name) is said to be purged and is not")
-      }
-    default: break
-    }
-  }
-
   mutating func judge(
     _ request: ModifyZones, _ saved: [ItemResult<ZoneID, Zone>],
     _ deleted: [ItemResult<ZoneID, Done>], account: Int
   ) {
-    guard saved.map(\.id) == request.save, deleted.map(\.id) == request.delete else {
-      findings.report("I12", "a zone has no answer, or the answers are out of order")
-      return
-    }
+    guard judgeCompleteness(request, saved, deleted) else { return }
     for result in saved where result.error == nil {
       guard let zone = layout.number(of: result.id),
         !databases[account - 1].zones[zone].isLive

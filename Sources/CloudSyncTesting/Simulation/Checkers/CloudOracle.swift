@@ -45,13 +45,6 @@ struct CloudOracle {
     var floor: Int
   }
 
-  /// Names a request as the server does.
-  struct RequestKey: Hashable {
-    var account: Int
-    var device: String
-    var requestID: String
-  }
-
   let layout: WorldLayout
   let findings: Findings
   var databases: [Database]
@@ -60,7 +53,7 @@ struct CloudOracle {
   var tags: Set<String> = []
   /// The account an edit was first stored for.
   var homes: [Int: Int] = [:]
-  var answered: [RequestKey: CloudReply] = [:]
+  var replays = ReplayChecker()
 
   init(layout: WorldLayout, findings: Findings) {
     self.layout = layout
@@ -83,13 +76,12 @@ struct CloudOracle {
   mutating func judge(
     _ call: CloudCall, account: Int, device: String, _ reply: CloudReply
   ) -> Bool {
-    if call.request.isMutation {
-      let key = RequestKey(account: account, device: device, requestID: call.requestID)
-      if let first = answered[key] {
-        if first != reply { findings.report("I7", "\(call.requestID) is answered in two ways") }
-        return false
-      }
-      answered[key] = reply
+    switch replays.judge(call, account: account, device: device, reply) {
+    case .new: break
+    case .repeated: return false
+    case .contradicted:
+      findings.report("I7", "\(call.requestID) is answered in two ways")
+      return false
     }
     switch (call.request, reply) {
     case (.fetchCurrentUser, .currentUser(let user)):
