@@ -33,7 +33,8 @@ public struct Record: Hashable, Sendable, Codable {
     contents = RecordContents(
       id: id, type: type, changeTag: changeTag, fields: fields, created: created,
       modified: modified,
-      ties: Boxed(RecordTies(parent: parent, share: share, sharing: sharing)))
+      ties: RecordTies(parent: parent, share: share, sharing: sharing).map { .something($0) }
+        ?? .nothing)
   }
 
   /// Makes sure that no other record sees a change of this one.
