@@ -1,7 +1,7 @@
 /// The parts of a record, in one place that its copies share.
 ///
-/// Unchecked, but safe: only a record that holds it alone changes it (`Record.makeUnique`). For the
-/// same reason no two changes of it overlap, and none is looked for while the program runs.
+/// What guards it is that only a record that holds it alone changes it (`Record.makeUnique`). For
+/// the same reason no two changes of it overlap, and none is looked for while the program runs.
 @usableFromInline final class RecordContents: @unchecked Sendable {
   @exclusivity(unchecked) @usableFromInline var id: RecordID
   @exclusivity(unchecked) @usableFromInline var type: String
