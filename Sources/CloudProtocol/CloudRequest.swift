@@ -245,7 +245,8 @@ public struct RecordSave: Hashable, Sendable, Codable {
     self.changeTag = changeTag
     self.changes = changes
     self.parent = parent
-    boxedSharing = Boxed(sharing)
+    // Most have none, and what makes a box looks its type up first.
+    if let sharing { boxedSharing = .something(sharing) } else { boxedSharing = .nothing }
   }
 
   /// A save that sets every field of `record`.

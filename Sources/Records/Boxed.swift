@@ -8,12 +8,12 @@ package indirect enum Boxed<Value: Hashable & Sendable>: Hashable, Sendable {
   case something(Value)
 
   /// Keeps `value`, if there is one.
-  package init(_ value: Value?) {
+  @inlinable package init(_ value: Value?) {
     if let value { self = .something(value) } else { self = .nothing }
   }
 
   /// What is kept, if anything.
-  package var value: Value? {
+  @inlinable package var value: Value? {
     switch self {
     case .nothing: nil
     case .something(let value): value

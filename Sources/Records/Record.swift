@@ -18,27 +18,11 @@ public struct RecordStamp: Hashable, Sendable, Codable {
 }
 
 /// A record as a value: what both sides of the protocol mean by one version of it.
+///
+/// Its parts are in one place that copies share until one of them is changed, so a copy costs one
+/// retain whatever the record holds.
 public struct Record: Hashable, Sendable, Codable {
-  /// The record's name and zone.
-  public var id: RecordID
-
-  /// The record type, such as `ScratchTab`.
-  public var type: String
-
-  /// The version on the server, absent on a record that was never saved.
-  public var changeTag: ChangeTag?
-
-  /// The values.
-  public var fields: Fields
-
-  /// The first save, absent before it.
-  public var created: RecordStamp?
-
-  /// The latest save, absent before the first.
-  public var modified: RecordStamp?
-
-  /// What few records have: boxed, so that all the others are small and quick to copy.
-  private var ties: Boxed<Ties>
+  @usableFromInline var contents: RecordContents
 
   /// Puts a record together; only the ID and type are needed for a new one.
   public init(
@@ -46,37 +30,96 @@ public struct Record: Hashable, Sendable, Codable {
     parent: RecordID? = nil, share: RecordID? = nil, sharing: ShareDetails? = nil,
     created: RecordStamp? = nil, modified: RecordStamp? = nil
   ) {
-    self.id = id
-    self.type = type
-    self.changeTag = changeTag
-    self.fields = fields
-    self.created = created
-    self.modified = modified
-    ties = Boxed(Ties(parent: parent, share: share, sharing: sharing))
+    contents = RecordContents(
+      id: id, type: type, changeTag: changeTag, fields: fields, created: created,
+      modified: modified,
+      ties: RecordTies(parent: parent, share: share, sharing: sharing).map { .something($0) }
+        ?? .nothing)
+  }
+
+  /// Makes sure that no other record sees a change of this one.
+  @inlinable mutating func makeUnique() {
+    if !isKnownUniquelyReferenced(&contents) { contents = RecordContents(contents) }
+  }
+
+  /// The record's name and zone.
+  @inlinable public var id: RecordID {
+    _read { yield contents.id }
+    _modify {
+      makeUnique()
+      yield &contents.id
+    }
+  }
+
+  /// The record type, such as `ScratchTab`.
+  @inlinable public var type: String {
+    _read { yield contents.type }
+    _modify {
+      makeUnique()
+      yield &contents.type
+    }
+  }
+
+  /// The version on the server, absent on a record that was never saved.
+  @inlinable public var changeTag: ChangeTag? {
+    _read { yield contents.changeTag }
+    _modify {
+      makeUnique()
+      yield &contents.changeTag
+    }
+  }
+
+  /// The values.
+  @inlinable public var fields: Fields {
+    _read { yield contents.fields }
+    _modify {
+      makeUnique()
+      yield &contents.fields
+    }
+  }
+
+  /// The first save, absent before it.
+  @inlinable public var created: RecordStamp? {
+    _read { yield contents.created }
+    _modify {
+      makeUnique()
+      yield &contents.created
+    }
+  }
+
+  /// The latest save, absent before the first.
+  @inlinable public var modified: RecordStamp? {
+    _read { yield contents.modified }
+    _modify {
+      makeUnique()
+      yield &contents.modified
+    }
   }
 
   /// The record this one hangs under in a share hierarchy.
   public var parent: RecordID? {
-    get { ties.value?.parent }
+    get { contents.ties.value?.parent }
     set { change { $0.parent = newValue } }
   }
 
   /// The share this record is in.
   public var share: RecordID? {
-    get { ties.value?.share }
+    get { contents.ties.value?.share }
     set { change { $0.share = newValue } }
   }
 
   /// What makes this record itself a share; `nil` for every other record.
   public var sharing: ShareDetails? {
-    get { ties.value?.sharing }
+    get { contents.ties.value?.sharing }
     set { change { $0.sharing = newValue } }
   }
 
-  private mutating func change(_ body: (inout Ties) -> Void) {
-    var new = ties.value ?? Ties()
+  private mutating func change(_ body: (inout RecordTies) -> Void) {
+    var new = contents.ties.value ?? RecordTies()
     body(&new)
-    ties = Boxed(Ties(parent: new.parent, share: new.share, sharing: new.sharing))
+    makeUnique()
+    contents.ties = Boxed(
+      RecordTies(parent: new.parent, share: new.share, sharing: new.sharing))
   }
 
   /// What the record counts toward the size limits, in bytes.
@@ -85,20 +128,24 @@ public struct Record: Hashable, Sendable, Codable {
   }
 }
 
-/// What a record has to do with sharing.
-private struct Ties: Hashable, Sendable {
-  var parent: RecordID?
-  var share: RecordID?
-  var sharing: ShareDetails?
+extension Record {
+  /// Whether two records are the same in all their parts.
+  public static func == (first: Record, second: Record) -> Bool {
+    let (a, b) = (first.contents, second.contents)
+    return a === b
+      || (a.id == b.id && a.type == b.type && a.changeTag == b.changeTag && a.fields == b.fields
+        && a.created == b.created && a.modified == b.modified && a.ties == b.ties)
+  }
 
-  init() {}
-
-  /// `nil` when there is nothing to keep, so that equal records have equal ties.
-  init?(parent: RecordID?, share: RecordID?, sharing: ShareDetails?) {
-    if parent == nil && share == nil && sharing == nil { return nil }
-    self.parent = parent
-    self.share = share
-    self.sharing = sharing
+  /// Takes all parts into a hash.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(contents.id)
+    hasher.combine(contents.type)
+    hasher.combine(contents.changeTag)
+    hasher.combine(contents.fields)
+    hasher.combine(contents.created)
+    hasher.combine(contents.modified)
+    hasher.combine(contents.ties)
   }
 }
 

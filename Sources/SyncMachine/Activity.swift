@@ -114,9 +114,9 @@ struct Send: Sendable {
   /// Records added while the app was busy with a batch, which may hold an older wish for them.
   var addedWhileAsking: Set<RecordID> = []
   /// Records of which the app is being told; they are settled when it has returned.
-  var toldRecords: [(id: RecordID, returns: Bool, isOnServer: Bool)] = []
+  var toldRecords: [ToldRecord] = []
   /// Zones of which the app is being told; they are settled when it has returned.
-  var toldZones: [(id: ZoneID, returns: Bool, isForgotten: Bool)] = []
+  var toldZones: [ToldZone] = []
   /// Whether the app's batches no longer touch anything pending, so that asking on could go on
   /// for ever.
   var isFruitless = false
@@ -163,4 +163,22 @@ enum AccountKnowledge: Equatable, Sendable {
   case signedIn(UserID)
   /// Asked, and there is none that can be used.
   case unavailable(CloudError)
+}
+
+/// A record of which the app is being told.
+///
+/// Not a tuple: arrays of those are copied and let go of element by element through the runtime.
+struct ToldRecord: Sendable {
+  var id: RecordID
+  /// Whether its change waits again afterwards.
+  var returns: Bool
+  var isOnServer: Bool
+}
+
+/// A zone of which the app is being told.
+struct ToldZone: Sendable {
+  var id: ZoneID
+  /// Whether its change waits again afterwards.
+  var returns: Bool
+  var isForgotten: Bool
 }

@@ -16,7 +16,7 @@ package struct PendingChange<ID: Hashable & Sendable>: Hashable, Sendable {
   package var kind: ChangeKind
 
   /// Wishes `kind` for `id`.
-  package init(_ kind: ChangeKind, _ id: ID) {
+  @inlinable package init(_ kind: ChangeKind, _ id: ID) {
     self.id = id
     self.kind = kind
   }

@@ -163,7 +163,8 @@ extension SyncMachine {
   ) {
     let returns = note(&send, error, now: now)
     if let error { send.failure?.zones[zone] = error }
-    send.toldZones.append((zone, returns, isForgotten: isDeletion && error == nil))
+    send.toldZones.append(
+      ToldZone(id: zone, returns: returns, isForgotten: isDeletion && error == nil))
   }
 
   /// Settles what the app was told of.
@@ -238,7 +239,8 @@ extension SyncMachine {
       send.toldRecords.count + sent.saved.count + sent.deleted.count)
     for index in sent.saved.indices {
       if case .success = sent.saved[index].outcome {
-        send.toldRecords.append((sent.saved[index].id, returns: false, isOnServer: true))
+        send.toldRecords.append(
+          ToldRecord(id: sent.saved[index].id, returns: false, isOnServer: true))
         continue
       }
       let error = sent.saved[index].error
@@ -259,7 +261,7 @@ extension SyncMachine {
   ) {
     let returns = note(&send, error, now: now)
     if let error { send.failure?.records[id] = error }
-    send.toldRecords.append((id, returns, isOnServer))
+    send.toldRecords.append(ToldRecord(id: id, returns: returns, isOnServer: isOnServer))
   }
 
   /// Takes an item's error into the operation's; answers whether the item is to be tried again.

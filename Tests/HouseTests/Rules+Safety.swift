@@ -46,6 +46,10 @@ let drivers: [(path: String, why: String)] = [
     "ends a process that takes too long"
   ),
   (
+    "Sources/CloudSync/Transport/HTTP/LoopbackOffice.swift",
+    "connections to servers of this machine, each waited for on a thread"
+  ),
+  (
     "Sources/cloudsync-bench/Spike/SpikeSocket.swift",
     "the server of the bare spike, on a thread of its own"
   ),

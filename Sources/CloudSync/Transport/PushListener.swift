@@ -4,10 +4,6 @@ import Records
 import Synchronization
 import WebServices
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Waits for pushes with one request at a time, as long as somebody listens.
 ///
 /// Source: web-services 1.8.
@@ -158,12 +154,12 @@ final class PushListener: Sendable {
   }
 
   private func wait(at address: String, _ place: Place) async throws(CloudError) {
-    let (bytes, response) = try await session.load(address)
-    guard response.statusCode == 200 else {
+    let answer = try await session.load(address)
+    guard answer.status == 200 else {
       throw CloudError(.networkFailure, "the line for pushes ended")
     }
-    if bytes.isEmpty { return }
-    guard let json = try? JSON(parsing: bytes),
+    if answer.body.isEmpty { return }
+    guard let json = try? JSON(parsing: answer.body),
       let push = try session.notation(call(place)).push(json)
     else { throw CloudError(.internalError, "a push makes no sense") }
     tell(.push(push))

@@ -4,10 +4,6 @@ import Records
 import Synchronization
 import WebServices
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Carries errands to one server by HTTP and keeps who is signed in there.
 package final class WebServicesSession: Sendable {
   /// What does not change.
@@ -50,7 +46,7 @@ package final class WebServicesSession: Sendable {
   }
 
   let settings: Settings
-  private let session: URLSession
+  private let client = WebClient()
   private let state: Mutex<State>
   private let signIn: (@Sendable () async throws(CloudError) -> String)?
 
@@ -61,19 +57,10 @@ package final class WebServicesSession: Sendable {
     self.settings = settings
     self.signIn = signIn
     state = Mutex(State(webAuthToken: webAuthToken))
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    configuration.httpShouldSetCookies = false
-    configuration.httpCookieAcceptPolicy = .never
-    configuration.urlCache = nil
-    // Longer than a server lets anyone wait for a push.
-    configuration.timeoutIntervalForRequest = 60
-    configuration.httpMaximumConnectionsPerHost = 16
-    session = URLSession(configuration: configuration)
   }
 
   /// Lets what is under way run to its end; nobody hears of it.
-  func close() { session.finishTasksAndInvalidate() }
+  func close() { client.close() }
 
   var webAuthToken: String? { state.withLock { $0.webAuthToken } }
 
@@ -110,53 +97,51 @@ package final class WebServicesSession: Sendable {
     guard let errand = Errand(call.request, notation) else {
       throw CloudError(.internalError, "the request can't be sent in this way")
     }
-    let (data, response) = try await exchange(
-      errand.endpoint, of: errand.database, errand.text, call)
-    if response.statusCode == 200 {
-      guard let reply = try errand.reply(toText: [UInt8](data)) else {
-        throw WebServicesSession.failure(of: response.statusCode, response)
+    let answer = try await exchange(errand.endpoint, of: errand.database, errand.text, call)
+    if answer.status == 200 {
+      guard let reply = try errand.reply(toText: answer.body) else {
+        throw WebServicesSession.failure(of: answer)
       }
       return reply
     }
-    return try errand.reply(to: try answer(data, response, notation))
+    return try errand.reply(to: try content(of: answer, notation))
   }
 
   /// Sends `body` to an endpoint; the answer's body, where the request as a whole went well.
   func send(
     _ endpoint: Endpoint, of database: DatabaseScope, _ body: JSON?, _ call: CloudCall
   ) async throws(CloudError) -> JSON {
-    let (data, response) = try await exchange(endpoint, of: database, body?.bytes, call)
-    return try answer(data, response, notation(call))
+    let answer = try await exchange(endpoint, of: database, body?.bytes, call)
+    return try content(of: answer, notation(call))
   }
 
   /// Sends `text` to an endpoint; the answer as it came.
   private func exchange(
     _ endpoint: Endpoint, of database: DatabaseScope, _ text: [UInt8]?, _ call: CloudCall
-  ) async throws(CloudError) -> (Data, HTTPURLResponse) {
+  ) async throws(CloudError) -> HTTPAnswer {
     let path = ServicePath(
       container: call.container, environment: call.environment, database: database,
       endpoint: endpoint)
     let (token, epoch) = try await currentToken()
-    var request = try request(path.text + query(token))
+    var question = try question(path.text + query(token))
     if let text {
-      request.httpMethod = "POST"
-      request.httpBody = Data(text)
-      request.setValue("application/json; charset=utf-8", forHTTPHeaderField: "content-type")
+      question.body = text
+      question.set("content-type", "application/json; charset=utf-8")
     }
     if settings.isExact {
-      request.setValue("1", forHTTPHeaderField: EnvelopeHeader.exact)
-      request.setValue(call.requestID, forHTTPHeaderField: EnvelopeHeader.request)
-      request.setValue(call.expectedUser?.rawValue, forHTTPHeaderField: EnvelopeHeader.user)
-      request.setValue(settings.device, forHTTPHeaderField: EnvelopeHeader.device)
+      question.set(EnvelopeHeader.exact, "1")
+      question.set(EnvelopeHeader.request, call.requestID)
+      question.set(EnvelopeHeader.user, call.expectedUser?.rawValue)
+      question.set(EnvelopeHeader.device, settings.device)
     }
     let isSafe = settings.isExact || !call.request.isMutation
-    let (data, response) = try await load(request, triesAgain: isSafe)
-    if let next = response.value(forHTTPHeaderField: EnvelopeHeader.webToken) {
+    let answer = try await load(question, triesAgain: isSafe)
+    if let next = answer.field(EnvelopeHeader.webToken) {
       state.withLock { state in
         if state.epoch == epoch { state.webAuthToken = next }
       }
     }
-    return (data, response)
+    return answer
   }
 
   private func query(_ token: String?) -> String {
@@ -182,38 +167,31 @@ package final class WebServicesSession: Sendable {
 
   // MARK: HTTP
 
-  private func request(_ path: String) throws(CloudError) -> URLRequest {
-    guard let url = URL(string: path.hasPrefix("http") ? path : settings.url + path) else {
+  private func question(_ path: String) throws(CloudError) -> HTTPQuestion {
+    let url = path.hasPrefix("http") ? path : settings.url + path
+    guard LoopbackAddress.parse(url) != nil || URL(string: url) != nil else {
       throw CloudError(.badContainer, "the container's name can't be part of a URL")
     }
-    return URLRequest(url: url)
+    return HTTPQuestion(url: url)
   }
 
   /// Brings bytes to a URL that the server named, or gets them from there; no token goes along.
   func load(
     _ url: String, bringing content: [UInt8]? = nil
-  ) async throws(CloudError) -> ([UInt8], HTTPURLResponse) {
-    var request = try request(url)
+  ) async throws(CloudError) -> HTTPAnswer {
+    var question = try question(url)
     if let content {
-      request.httpMethod = "POST"
-      request.httpBody = Data(content)
-      request.setValue("application/octet-stream", forHTTPHeaderField: "content-type")
+      question.body = content
+      question.set("content-type", "application/octet-stream")
     }
-    let (data, response) = try await load(request, triesAgain: true)
-    return ([UInt8](data), response)
+    return try await load(question, triesAgain: true)
   }
 
   private func load(
-    _ request: URLRequest, triesAgain: Bool
-  ) async throws(CloudError) -> (Data, HTTPURLResponse) {
+    _ question: HTTPQuestion, triesAgain: Bool
+  ) async throws(CloudError) -> HTTPAnswer {
     do {
-      let (data, response) = try await session.answer(to: request)
-      guard let response = response as? HTTPURLResponse else {
-        throw CloudError(.networkFailure, "the answer is not one of HTTP")
-      }
-      return (data, response)
-    } catch let error as CloudError {
-      throw error
+      return try await client.answer(to: question)
     } catch {
       let failure = WebServicesSession.failure(error)
       if Task.isCancelled {
@@ -223,7 +201,7 @@ package final class WebServicesSession: Sendable {
             + "it may still have been carried out")
       }
       guard triesAgain, (error as? URLError)?.code == .networkConnectionLost else { throw failure }
-      return try await load(request, triesAgain: false)
+      return try await load(question, triesAgain: false)
     }
   }
 
@@ -244,28 +222,27 @@ package final class WebServicesSession: Sendable {
   }
 
   /// The body of an answer, or the failure that it or its status tells.
-  func answer(
-    _ data: Data, _ response: HTTPURLResponse, _ notation: Notation
-  ) throws(CloudError) -> JSON {
+  func content(of answer: HTTPAnswer, _ notation: Notation) throws(CloudError) -> JSON {
     let body: JSON
-    do throws(JSONFault) { body = try JSON(parsing: [UInt8](data)) } catch {
-      throw WebServicesSession.failure(of: response.statusCode, response)
+    do throws(JSONFault) { body = try JSON(parsing: answer.body) } catch {
+      throw WebServicesSession.failure(of: answer)
     }
-    guard response.statusCode != 200 else { return body }
+    guard answer.status != 200 else { return body }
     guard var error = try notation.error(body) else {
-      throw WebServicesSession.failure(of: response.statusCode, response)
+      throw WebServicesSession.failure(of: answer)
     }
-    if error.retryAfter == nil { error.retryAfter = WebServicesSession.retryAfter(response) }
+    if error.retryAfter == nil { error.retryAfter = WebServicesSession.retryAfter(answer) }
     throw error
   }
 
-  private static func retryAfter(_ response: HTTPURLResponse) -> Double? {
-    response.value(forHTTPHeaderField: "Retry-After").flatMap { Double($0) }
+  private static func retryAfter(_ answer: HTTPAnswer) -> Double? {
+    answer.field("retry-after").flatMap { Double($0) }
       .flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
   }
 
   /// What a status means that comes without a body in JSON.
-  private static func failure(of status: Int, _ response: HTTPURLResponse) -> CloudError {
+  private static func failure(of answer: HTTPAnswer) -> CloudError {
+    let status = answer.status
     let code: CloudError.Code =
       switch status {
       case 401, 421: .notAuthenticated
@@ -277,6 +254,6 @@ package final class WebServicesSession: Sendable {
       }
     return CloudError(
       code, "the server answered with status \(status) and no JSON",
-      retryAfter: retryAfter(response))
+      retryAfter: retryAfter(answer))
   }
 }

@@ -3,10 +3,6 @@ import Foundation
 import Records
 import WebServices
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
-
 /// Files go to, and come from, places that the server names. Source: web-services 1.10.
 extension WebServicesTransport {
   func bring(
@@ -24,8 +20,8 @@ extension WebServicesTransport {
     guard let place = answer["tokens"]?.array?.first, let url = place["url"]?.string else {
       throw CloudError(.internalError, "the server did not say where to bring a file")
     }
-    let (bytes, response) = try await session.load(url, bringing: upload.content)
-    let body = try session.answer(Data(bytes), response, notation)
+    let receipt = try await session.load(url, bringing: upload.content)
+    let body = try session.content(of: receipt, notation)
     guard let file = body["singleFile"] else {
       throw CloudError(.internalError, "the server did not answer an upload with a receipt")
     }
@@ -43,19 +39,19 @@ extension WebServicesTransport {
     if let error = try notation.error(item) { throw error }
     let value = item["fields"]?[download.key]?["value"]
     let files = value?.array ?? value.map { [$0] } ?? []
-    guard let file = files.first(where: { $0["fileChecksum"]?.string == download.checksum }),
-      let url = file["downloadURL"]?.string
+    guard let place = files.first(where: { $0["fileChecksum"]?.string == download.checksum }),
+      let url = place["downloadURL"]?.string
     else {
       throw CloudError(
         .assetNotAvailable,
         "the field '\(download.key)' of the record does not hold this file now; fetch it again")
     }
     // Apple's service leaves a place in its URLs for a file's name.
-    let (bytes, response) = try await session.load(url.replacing("${f}", with: "file"))
-    guard response.statusCode == 200 else {
-      _ = try session.answer(Data(bytes), response, notation)
+    let file = try await session.load(url.replacing("${f}", with: "file"))
+    guard file.status == 200 else {
+      _ = try session.content(of: file, notation)
       throw CloudError(.assetNotAvailable, "a file can't be had; fetch its record again")
     }
-    return .assetContent(bytes)
+    return .assetContent(file.body)
   }
 }

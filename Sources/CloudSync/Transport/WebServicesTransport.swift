@@ -14,9 +14,10 @@ import WebServices
 ///
 /// Apple's service needs no `url`: the container's name, its environment, an API token and a web
 /// token are all. What that service has no words for (see `Docs/Server.md`) is left out there.
-/// Requests time out after a minute. A read, or a write that the server can tell from a repeated
-/// one, is sent again once when the connection broke; everything else is the engine's to decide.
-/// Call from any task.
+/// A server on this machine is asked by plain sockets, any other through `URLSession`. Requests
+/// time out after a minute. A read, or a write that the server can tell from a repeated one, is
+/// sent again once when the connection broke; everything else is the engine's to decide. Call from
+/// any task.
 public final class WebServicesTransport: CloudTransport {
   /// Where Apple's service is.
   public static let appleService = "https://api.apple-cloudkit.com"

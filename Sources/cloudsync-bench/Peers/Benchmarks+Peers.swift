@@ -57,8 +57,11 @@ struct Program {
   }
 
   /// Ends it.
+  ///
+  /// Not by asking: the program inherits what signals the thread that starts it does not hear, and
+  /// those of the system's thread pool hear none that can be put off.
   func stop() {
-    process.terminate()
+    kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
