@@ -9,7 +9,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-@Suite("Plain HTTP to this machine")
+@Suite("Plain HTTP to this machine", .timeLimit(.minutes(10)))
 struct LoopbackClientTests {
   /// A server that echoes bodies, and waits to be given up at `/wait`.
   private final class Echo: Sendable {
@@ -87,7 +87,7 @@ struct LoopbackClientTests {
     await echo.server.stop()
   }
 
-  @Test("A request that is given up ends on the server as well", .timeLimit(.minutes(2)))
+  @Test("A request that is given up ends on the server as well")
   func givenUp() async throws {
     let echo = try Echo()
     let client = LoopbackClient(mostConnections: 1)
