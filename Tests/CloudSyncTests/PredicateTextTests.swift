@@ -130,4 +130,16 @@ struct PredicateTextTests {
     ]
     for (predicate, text) in table { #expect(predicate.description == text) }
   }
+
+  @Test("what is read can be written and read again, or is refused as too deep")
+  func written() {
+    let signs = String(repeating: "-", count: 60)
+    let row = (0..<100).map { "a\($0)" }.joined(separator: " + ")
+    for format in [row + " == 1", "\(signs)a == 1"] {
+      let text = PredicateTree(format: format, arguments: []).format
+      #expect(PredicateTree(format: text, arguments: []).format == text && text.contains("a"))
+    }
+    let deep = PredicateTree(format: "aa + 2 * \(signs)--aa ** 2 = 5", arguments: [])
+    #expect("\(deep)".contains("nested too deeply"), "\(deep.format)")
+  }
 }

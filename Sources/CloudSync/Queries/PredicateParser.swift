@@ -16,6 +16,8 @@ struct PredicateParser {
   private var lexer: PredicateLexer
   private var arguments: ArraySlice<Any?>
   private var depth = 0
+  /// How deep it became.
+  private var deepest = 0
 
   /// The token that is looked at.
   private(set) var token = PredicateToken.end
@@ -33,8 +35,24 @@ struct PredicateParser {
   mutating func predicate() throws(PredicateSyntaxError) -> PredicateTree {
     let tree = try tree(try or())
     guard token == .end else { throw fault("\(token.summary) does not belong here") }
+    try checkWritten(tree)
     return tree
   }
+
+  /// Sees to it that what is read can also be written and read again: the text of a predicate has
+  /// parentheses where a format may do without, at most two more a level.
+  private func checkWritten(_ tree: PredicateTree) throws(PredicateSyntaxError) {
+    guard deepest > PredicateParser.depthLimit / 4 else { return }
+    do throws(PredicateSyntaxError) {
+      var parser = try PredicateParser(tree.format, arguments: [])
+      _ = try parser.or()
+    } catch {
+      // Values that no format can hold are no matter of depth.
+      if error.reason == PredicateParser.tooDeep { throw fault(PredicateParser.tooDeep) }
+    }
+  }
+
+  private static let tooDeep = "parts are nested too deeply"
 
   // MARK: Tokens
 
@@ -77,7 +95,8 @@ struct PredicateParser {
   ) throws(PredicateSyntaxError) -> Result {
     depth += 1
     defer { depth -= 1 }
-    guard depth <= PredicateParser.depthLimit else { throw fault("parts are nested too deeply") }
+    deepest = max(deepest, depth)
+    guard depth <= PredicateParser.depthLimit else { throw fault(PredicateParser.tooDeep) }
     return try body(&self)
   }
 

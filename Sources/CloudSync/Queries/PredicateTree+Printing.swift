@@ -70,7 +70,7 @@ struct PredicatePrinter {
     case .function(let name, let arguments):
       name + "(" + arguments.map(text).joined(separator: ", ") + ")"
     case .arithmetic(let operation, let left, let right):
-      "\(operand(left)) \(operation.rawValue) \(operand(right))"
+      first(left, of: operation) + " \(operation.rawValue) " + operand(right)
     case .member(let list, let member): base(list) + "[" + text(member) + "]"
     }
   }
@@ -87,6 +87,17 @@ struct PredicatePrinter {
     case .null, .value, .list, .foreign, .key, .itself, .variable, .function, .member:
       text(expression)
     }
+  }
+
+  /// The left side of a calculation: a row of sums, products or powers is read from the left, so it
+  /// needs no parentheses, however long it is.
+  private func first(
+    _ expression: PredicateOperand, of operation: PredicateOperand.Arithmetic
+  ) -> String {
+    guard case .arithmetic(let earlier, _, _) = expression,
+      earlier.precedence == operation.precedence
+    else { return operand(expression) }
+    return text(expression)
   }
 
   private func text(_ member: PredicateOperand.Member) -> String {
@@ -149,4 +160,15 @@ extension PredicateComparison.Options {
     (.caseInsensitive, "c"), (.diacriticInsensitive, "d"), (.normalized, "n"),
     (.localeSensitive, "l"),
   ]
+}
+
+extension PredicateOperand.Arithmetic {
+  /// How strongly it binds: powers most, sums least.
+  fileprivate var precedence: Int {
+    switch self {
+    case .add, .subtract: 0
+    case .multiply, .divide: 1
+    case .power: 2
+    }
+  }
 }

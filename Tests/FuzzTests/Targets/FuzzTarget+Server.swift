@@ -76,6 +76,19 @@ extension FuzzTarget {
     try check((try? open(damaged)) == nil, "a bit that changed unseen")
   }
 
+  /// With the members of all objects in the order of their names.
+  private static func ordered(_ json: JSON) -> JSON {
+    switch json {
+    case .array(let elements): .array(elements.map(ordered))
+    case .object(let members):
+      .object(
+        JSON.Members(
+          members.elements.map { JSON.Members.Element(name: $0.name, value: ordered($0.value)) }
+            .sorted { $0.name < $1.name }))
+    case .null, .bool, .integer, .number, .string: json
+    }
+  }
+
   /// Archives of a server.
   static let archive = FuzzTarget(name: "archive") { input, planted in
     var input = input
@@ -86,7 +99,9 @@ extension FuzzTarget {
       for name in names(row) { try plant(planted, name.utf8) }
       let written = row.json
       try check(try ArchiveRow(written).json == written, "a line that is another one when read")
-      try check(written == json, "a line that is accepted and not written")
+      // Fields may come in any order; they are written by name.
+      try check(
+        ordered(written) == ordered(json), "a line that is accepted and not written")
       return
     }
     // The first line, what the input says, and the last line with the right sums.
