@@ -110,9 +110,10 @@ struct LoopbackClientTests {
   func goneAndSilent() async throws {
     let echo = try Echo()
     let port = echo.server.port
-    let client = LoopbackClient(patience: 50)
+    let client = LoopbackClient()
     #expect(try await ask(client, port).status == 200)
-    #expect(await failure { try await ask(client, port, "/wait") } == .timedOut)
+    let impatient = LoopbackClient(patience: 50)
+    #expect(await failure { try await ask(impatient, port, "/wait") } == .timedOut)
     #expect(try await ask(client, port).status == 200)
     await echo.server.stop()
     #expect(await failure { try await ask(client, port) } == .cannotConnectToHost)
