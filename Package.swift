@@ -95,7 +95,7 @@ let package = Package(
     tool(
       "cloudsync-simulate",
       [
-        "CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records",
+        "CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records", "SQLite",
         "CommandLineKit",
       ]),
     tool(
@@ -107,7 +107,9 @@ let package = Package(
     tool(
       "cloudsync-soak",
       ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
-    tool("cloudsync-crash", ["CloudSyncTesting", "CloudSync", "LoopbackServer", "CommandLineKit"]),
+    tool(
+      "cloudsync-crash",
+      ["CloudSyncTesting", "CloudSync", "LoopbackServer", "SQLite", "CommandLineKit"]),
     tool(
       "cloudsync-differential",
       [

@@ -4,7 +4,7 @@
 #include <sqlite3.h>
 
 /* What Swift cannot say itself: the destructor constant is a cast macro, and sqlite3_db_config
-   takes a variable list of arguments. */
+   and sqlite3_config take a variable list of arguments. */
 
 /* Binds a copy of the text, which may hold any byte, zero too. */
 static inline int cloudsync_bind_text(
@@ -21,6 +21,11 @@ static inline int cloudsync_bind_blob(
 /* Says whether closing the last connection folds the write-ahead log into the file. */
 static inline int cloudsync_checkpoint_on_close(sqlite3 *database, int enabled) {
   return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !enabled, (int *)0);
+}
+
+/* Has the library of this process count no memory, which takes one lock for all threads. */
+static inline int cloudsync_count_no_memory(void) {
+  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
 #endif

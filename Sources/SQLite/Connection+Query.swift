@@ -8,6 +8,9 @@ extension Connection {
   }
 
   /// The first row made a value by `body`, or `nil` when there is none.
+  ///
+  /// For statements that only read: one that writes outside a transaction commits when it is read
+  /// to its end, which this does not wait for; run those with `rows` or `run`.
   package func first<Value>(
     _ sql: String, _ values: [SQLValue] = [], _ body: (Row) throws -> Value
   ) throws -> Value? {

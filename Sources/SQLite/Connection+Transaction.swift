@@ -31,7 +31,9 @@ extension Connection {
     while true {
       left -= 1
       do {
-        let mode = try first("PRAGMA journal_mode = WAL") { try $0.text(0) } ?? ""
+        // The row comes before the commit that writes the mode into the file: only a statement
+        // read to its end says whether that worked.
+        let mode = try rows("PRAGMA journal_mode = WAL") { try $0.text(0) }.first ?? ""
         guard mode == "wal" || mode == "memory" else {
           throw SQLiteError(.error, "\(path) cannot use a write-ahead log; its mode is \(mode)")
         }
@@ -40,5 +42,13 @@ extension Connection {
         sqlite3_sleep(10)
       }
     }
+  }
+
+  /// Writes what the log holds into the file and synchronizes that; the next commit begins the
+  /// log anew.
+  ///
+  /// Waits for nobody: what another connection is still reading or writing stays in the log.
+  package func foldLog() throws {
+    _ = try rows("PRAGMA wal_checkpoint(PASSIVE)") { _ in true }
   }
 }

@@ -1,10 +1,12 @@
 import CommandLineKit
 import Foundation
+import SQLite
 
 /// Cuts the power, damages bytes and kills processes, and says what was found.
 @main
 struct Crash {
   static func main() async {
+    SQLiteLibrary.countNoMemory()
     let arguments = Array(CommandLine.arguments.dropFirst())
     if arguments.first == "child" { exit(await Child.run(Array(arguments.dropFirst()))) }
     do {

@@ -1,10 +1,12 @@
 import CloudSyncTesting
 import Foundation
+import SQLite
 
 /// Runs simulated worlds from seeds and says what was found.
 @main
 struct Simulate {
   static func main() {
+    SQLiteLibrary.countNoMemory()
     do {
       let options = try Options(CommandLine.arguments.dropFirst())
       if options.wantsHelp {

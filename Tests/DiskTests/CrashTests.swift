@@ -2,6 +2,7 @@ import CloudSync
 import CloudSyncTesting
 import Disk
 import Foundation
+import SQLite
 import Testing
 
 /// The crash programmes, small; `cloudsync-crash` runs them at length.
@@ -25,6 +26,32 @@ struct CrashTests {
     run.steps = 3
     tally.add(await run.failures(stride: 23))
     #expect(tally.failures > 300 && tally.violations == [])
+  }
+
+  @Test("A file that could not be given a log is said to have none")
+  func log() throws {
+    func open(on disk: SimulatedDisk) throws -> Connection {
+      let connection = try Connection(
+        path: "/folder/file", fileSystem: SQLiteFileSystem(disk: disk))
+      try connection.execute("CREATE TABLE things (name TEXT)")
+      try connection.useWriteAheadLog()
+      return connection
+    }
+    let whole = SimulatedDisk()
+    try open(on: whole).close()
+    var refusals = 0
+    for number in 1...whole.operationCount {
+      let disk = SimulatedDisk()
+      disk.faults.failures = [.init(at: number)]
+      do {
+        let connection = try open(on: disk)
+        #expect(try connection.first("PRAGMA journal_mode") { try $0.text(0) } == "wal")
+        try connection.close()
+      } catch is SQLiteError {
+        refusals += 1
+      }
+    }
+    #expect(refusals > 10)
   }
 
   @Test("A store that does not wait for the disk is caught", arguments: [0, 1, 2] as [UInt64])

@@ -2,6 +2,7 @@ import CloudMachine
 import Disk
 import Records
 import SQLite
+import Synchronization
 
 /// Opens and makes the server's file, and refuses every file that is not one.
 ///
@@ -55,6 +56,9 @@ enum ServerFile {
         }
         try connection.setCheckpointsOnClose(true)
         try connection.useWriteAheadLog()
+        // What a process left in the log may never have reached the disk, if a synchronization
+        // failed before it ended; behind that nothing would last. The file itself is written anew.
+        if hasLog { try connection.foldLog() }
         try connection.execute("PRAGMA cache_size = \(cacheSize)")
         try connection.execute("PRAGMA wal_autocheckpoint = \(checkpointPages)")
         return connection
@@ -134,14 +138,10 @@ enum ServerFile {
       application: try setting("application_id", connection),
       version: try setting("user_version", connection), path: connection.path)
     let found = try setting("user_version", connection)
-    let model = try Connection(path: ":memory:")
-    try model.execute(layout)
-    for step in migrations where step.from < found { try model.execute(step.sql) }
     let isOnDemand = { (sql: String?) in sql == layoutOfTypes }
-    guard try tables(model) == tables(connection).filter({ found < 3 || !isOnDemand($0) }) else {
-      throw SQLiteError(.corrupt, "it is not laid out as it was made")
-    }
-    try model.close()
+    guard
+      try expectedTables(in: found) == tables(connection).filter({ found < 3 || !isOnDemand($0) })
+    else { throw SQLiteError(.corrupt, "it is not laid out as it was made") }
     let size =
       try setting("page_count", connection).multipliedReportingOverflow(
         by: try setting("page_size", connection)
@@ -188,6 +188,21 @@ enum ServerFile {
       "INSERT INTO settings (name, body) VALUES ('identity', ?)",
       [.blob(Sealed.close { $0.write(fixed: identity) })])
   }
+
+  /// How the tables of a version are written: a layout never changes, so each is made once.
+  private static func expectedTables(in version: Int64) throws -> [String?] {
+    let version = max(1, version)
+    if let known = knownTables.withLock({ $0[version] }) { return known }
+    let model = try Connection(path: ":memory:")
+    try model.execute(layout)
+    for step in migrations where step.from < version { try model.execute(step.sql) }
+    let made = try tables(model)
+    try model.close()
+    knownTables.withLock { $0[version] = made }
+    return made
+  }
+
+  private static let knownTables = Mutex<[Int64: [String?]]>([:])
 
   private static func tables(_ connection: Connection) throws -> [String?] {
     try connection.rows("SELECT sql FROM sqlite_schema ORDER BY name") { try $0.optionalText(0) }
