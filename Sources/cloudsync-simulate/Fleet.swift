@@ -30,6 +30,9 @@ final class Fleet: Sendable {
     var outcome = Outcome()
   }
 
+  /// From so many seeds on a log says how far a run is.
+  private static let manySeeds = 10_000
+
   private let seeds: Range<UInt64>
   private let jobs: Int
   private let keepsHashesBelow: UInt64
@@ -85,7 +88,13 @@ final class Fleet: Sendable {
       }
       return progress.outcome.seeds
     }
-    if showsProgress, done % 64 == 0 { show("\r\(done) of \(seeds.count) seeds") }
+    let text = "\(done) of \(seeds.count) seeds"
+    if showsProgress {
+      if done % 64 == 0 { show("\r" + text) }
+    } else if seeds.count >= Fleet.manySeeds, done % (seeds.count / 10) == 0, done < seeds.count {
+      // Whoever reads a log of a long run wants to know how far it is.
+      show(text + "\n")
+    }
   }
 
   private func show(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
