@@ -55,7 +55,7 @@ enum EngineBenchmarks {
         },
         reference: Side("from 10,000", operations: few / 250) {
           try await EngineWorld(.filtering(few)).timeOfBatches()
-        }, rounds: 5),
+        }, rounds: 3),
       Benchmark(
         name: "P9 a batch through pendingRecordZoneChanges(in:limit:), from 100,000", goal: nil,
         subject: Side("the app's part of a batch", operations: many / 250) {
@@ -63,7 +63,7 @@ enum EngineBenchmarks {
         },
         reference: Side("from 10,000", operations: few / 250) {
           try await EngineWorld(.limiting(few)).timeOfBatches()
-        }, rounds: 5),
+        }, rounds: 3),
     ]
   }
 }

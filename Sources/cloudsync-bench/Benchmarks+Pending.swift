@@ -15,23 +15,29 @@ enum PendingBenchmarks {
   }
 
   private static func pending(_ count: Int) -> PendingChanges<RecordID> {
-    PendingSample.pending(PendingSample.changes(count))
+    PendingSample.pending(count == many ? manyChanges : PendingSample.changes(count))
   }
 
-  private static func set() -> Set<PendingSample.Key> { Set(PendingSample.keys(many)) }
+  private static func set() -> Set<PendingSample.Key> { Set(manyKeys) }
+
+  // What every turn reads and none changes.
+  private static let manyChanges = PendingSample.changes(many)
+  private static let manyKeys = PendingSample.keys(many)
+  private static let mixedChanges = PendingSample.shuffled(many).map { manyChanges[$0] }
+  private static let mixedKeys = PendingSample.shuffled(many).map { manyKeys[$0] }
 
   private static var adding: Benchmark {
     Benchmark(
       name: "P1 add 1,000,000 pending changes", goal: 1.3,
       subject: Side(
         "PendingChanges.add", operations: many,
-        setUp: { (PendingSample.changes(many), PendingChanges<RecordID>()) },
+        setUp: { (manyChanges, PendingChanges<RecordID>()) },
         body: { context in for change in context.0 { context.1.add(change) } }),
       reference: Side(
         "Set.insert", operations: many,
-        setUp: { (PendingSample.keys(many), Set<PendingSample.Key>()) },
+        setUp: { (manyKeys, Set<PendingSample.Key>()) },
         body: { context in for key in context.0 { context.1.insert(key) } }),
-      rounds: 5)
+      rounds: 5, warmsUp: false)
   }
 
   private static var addingAgain: Benchmark {
@@ -39,19 +45,13 @@ enum PendingBenchmarks {
       name: "P2 add them again, in any order", goal: 1.5,
       subject: Side(
         "PendingChanges.add", operations: many,
-        setUp: {
-          let changes = PendingSample.changes(many)
-          return (PendingSample.shuffled(many).map { changes[$0] }, pending(many))
-        },
+        setUp: { (mixedChanges, pending(many)) },
         body: { context in for change in context.0 { context.1.add(change) } }),
       reference: Side(
         "Set.insert", operations: many,
-        setUp: {
-          let keys = PendingSample.keys(many)
-          return (PendingSample.shuffled(many).map { keys[$0] }, set())
-        },
+        setUp: { (mixedKeys, set()) },
         body: { context in for key in context.0 { context.1.insert(key) } }),
-      rounds: 5)
+      rounds: 5, warmsUp: false)
   }
 
   private static var removing: Benchmark {
@@ -59,19 +59,13 @@ enum PendingBenchmarks {
       name: "P2 remove them, in any order", goal: 1.5,
       subject: Side(
         "PendingChanges.remove", operations: many,
-        setUp: {
-          let changes = PendingSample.changes(many)
-          return (PendingSample.shuffled(many).map { changes[$0] }, pending(many))
-        },
+        setUp: { (mixedChanges, pending(many)) },
         body: { context in for change in context.0 { context.1.remove(change) } }),
       reference: Side(
         "Set.remove", operations: many,
-        setUp: {
-          let keys = PendingSample.keys(many)
-          return (PendingSample.shuffled(many).map { keys[$0] }, set())
-        },
+        setUp: { (mixedKeys, set()) },
         body: { context in for key in context.0 { context.1.remove(key) } }),
-      rounds: 5)
+      rounds: 5, warmsUp: false)
   }
 
   private static var draining: Benchmark {
@@ -82,9 +76,9 @@ enum PendingBenchmarks {
         body: { changes in while drainBatch(of: &changes) {} }),
       reference: Side(
         "Set.remove in the order added", operations: many,
-        setUp: { (PendingSample.keys(many), set()) },
+        setUp: { (manyKeys, set()) },
         body: { context in for key in context.0 { context.1.remove(key) } }),
-      rounds: 5)
+      rounds: 5, warmsUp: false)
   }
 
   /// Sends a batch as an engine does; answers whether there was one.
@@ -146,13 +140,13 @@ enum PendingBenchmarks {
     return [
       Benchmark(
         name: "P3 add one at 1,000,000", goal: 2.5, subject: adding(to: many),
-        reference: adding(to: few), rounds: 5),
+        reference: adding(to: few), rounds: 5, warmsUp: false),
       Benchmark(
         name: "P3 remove one at 1,000,000", goal: 2.5, subject: removing(from: many),
-        reference: removing(from: few), rounds: 5),
+        reference: removing(from: few), rounds: 5, warmsUp: false),
       Benchmark(
         name: "P3 build and acknowledge a batch at 1,000,000", goal: 2.5,
-        subject: sending(of: many), reference: sending(of: few), rounds: 5),
+        subject: sending(of: many), reference: sending(of: few), rounds: 5, warmsUp: false),
     ]
   }
 }

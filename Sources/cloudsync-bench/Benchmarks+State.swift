@@ -91,7 +91,7 @@ enum StateBenchmarks {
   private static var durable: Benchmark {
     Benchmark(
       name: "P6 a change made durable, with 1,000,000 pending", goal: 1.2,
-      subject: adding(100, to: million), reference: adding(100, to: few), rounds: 5)
+      subject: adding(100, to: million), reference: adding(100, to: few), rounds: 5, warmsUp: false)
   }
 
   /// The app keeps every state it is given, while more is added.
@@ -116,7 +116,7 @@ enum StateBenchmarks {
   private static var handedOut: Benchmark {
     Benchmark(
       name: "P6 a change, the app keeping each state, with 1,000,000 pending", goal: nil,
-      subject: handingOut(million), reference: handingOut(few), rounds: 5)
+      subject: handingOut(million), reference: handingOut(few), rounds: 3)
   }
 
   // MARK: P7
@@ -139,7 +139,8 @@ enum StateBenchmarks {
         body: { keep(try SyncState(decoding: $0)) }),
       reference: Side(
         "reading numbers and texts from the bytes", operations: 1,
-        setUp: { PendingSample.blob(million) }, body: { keep(try plainly($0)) }), rounds: 5)
+        setUp: { PendingSample.blob(million) }, body: { keep(try plainly($0)) }), rounds: 5,
+      warmsUp: false)
   }
 
   private static var openingLog: Benchmark {
@@ -161,7 +162,7 @@ enum StateBenchmarks {
         "a checksum of the bytes", operations: many,
         setUp: {
           PendingSample.changes(many).flatMap { StateChange.encoded([.addRecord($0)]) }
-        }, body: { keep(Checksum.of($0)) }), rounds: 7)
+        }, body: { keep(Checksum.of($0)) }), rounds: 3)
   }
 
   private static var compacting: Benchmark {
@@ -178,7 +179,8 @@ enum StateBenchmarks {
       reference: Side(
         "the same bytes written and synchronized", operations: 1,
         setUp: { (StateFile(), PendingSample.blob(million)) },
-        body: { try StateFile.write($0.1, to: $0.0.url) }), rounds: 5)
+        body: { try StateFile.write($0.1, to: $0.0.url) }), rounds: 3,
+      warmsUp: false)
   }
 
   private static var openingEngine: Benchmark {
@@ -195,7 +197,7 @@ enum StateBenchmarks {
         body: { keep(try IdleEngine(opening: $0)) }),
       reference: Side(
         "a Set of as many keys", operations: 1, setUp: { PendingSample.keys(million) },
-        body: { keep(Set($0)) }), rounds: 5)
+        body: { keep(Set($0)) }), rounds: 3, warmsUp: false)
   }
 
   private static var memory: Benchmark {

@@ -115,9 +115,11 @@ enum ServerBenchmarks {
       if let server = servers.withLock({ $0[count] }) { return server }
       let server = try BareServer(onFile: true)
       try await server.makeZone()
+      // By their names, which fills the index of names in a third of the time.
+      let numbers = (0..<count).map { (PendingSample.name($0), $0) }.sorted { $0.0 < $1.0 }
       for start in stride(from: 0, to: count, by: 50_000) {
         try await server.save(
-          records((start..<min(count, start + 50_000)).map { Job.note($0) }))
+          records(numbers[start..<min(count, start + 50_000)].map { Job.note($0.1) }))
       }
       servers.withLock { $0[count] = server }
       return server
