@@ -1,4 +1,4 @@
-/// A simulator that runs worlds, seed by seed, until a promise does not hold.
+/// A simulator that runs worlds or scenarios, seed by seed, until a promise does not hold.
 package enum Programme: Hashable, Sendable {
   /// The pure machines in worlds with faults.
   case machines
@@ -6,12 +6,15 @@ package enum Programme: Hashable, Sendable {
   case engines
   /// The stores of one kind, on the real engine.
   case stores(String)
+  /// The state store and the server on a disk whose calls fail and whose power is cut.
+  case crashes
 
   /// The product that is built for it.
   package var product: String {
     switch self {
     case .machines, .engines: "cloudsync-simulate"
     case .stores: "stores-simulate"
+    case .crashes: "cloudsync-crash"
     }
   }
 
@@ -21,6 +24,7 @@ package enum Programme: Hashable, Sendable {
     case .machines: []
     case .engines: ["--engine"]
     case .stores(let kind): ["--store", kind]
+    case .crashes: ["images", "failures"]
     }
   }
 
@@ -30,6 +34,7 @@ package enum Programme: Hashable, Sendable {
     case .machines: "machines"
     case .engines: "engines"
     case .stores(let kind): "stores: \(kind)"
+    case .crashes: "crashes"
     }
   }
 }

@@ -15,6 +15,7 @@ struct Crash {
         print(Options.usage)
         return
       }
+      if options.endsAtViolation { exit(await Programme.runUntilViolation(options) ? 0 : 1) }
       var isGood = true
       for programme in options.programmes {
         isGood = await programme.run(options) && isGood

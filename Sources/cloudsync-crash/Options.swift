@@ -17,11 +17,14 @@ struct Options {
   var edits = 1_000_000
   /// How many things run at once.
   var jobs = ProcessInfo.processInfo.activeProcessorCount
+  /// Whether to end at the first scenario that loses something; `images` and `failures` only.
+  var endsAtViolation = false
   /// Whether the usage is wanted.
   var wantsHelp = false
 
   static let usage = """
     usage: cloudsync-crash [PROGRAMME...] [--seeds N] [--from S] [--kills N] [--edits N] [--jobs J]
+           cloudsync-crash images|failures... --until-violation [--seeds N] [--from S]
 
     Programmes, all of them when none is named:
       images    cuts the power behind every call of a simulated disk, and opens what is left
@@ -35,6 +38,7 @@ struct Options {
     --kills N   how many processes are killed (2000)
     --edits N   how many edits of several bytes (1000000)
     --jobs J    how much runs at once, 1 to 64 (one for each core)
+    --until-violation  end at the first scenario that loses something; it is said before it begins
     Ends with 0 when nothing was lost, 1 when something was, 2 for a wrong command line.
     """
 
@@ -49,6 +53,7 @@ struct Options {
       case "--kills": kills = try rest.takeNumber(for: argument, in: 1...1_000_000)
       case "--edits": edits = try rest.takeNumber(for: argument, in: 1...1_000_000_000)
       case "--jobs": jobs = try rest.takeNumber(for: argument, in: 1...64)
+      case "--until-violation": endsAtViolation = true
       case "--help", "-h": wantsHelp = true
       default:
         guard let programme = Programme(rawValue: argument) else {
@@ -58,5 +63,8 @@ struct Options {
       }
     }
     if !named.isEmpty { programmes = named }
+    if endsAtViolation, named.isEmpty || named.contains(where: { !$0.hasScenarios }) {
+      throw UsageError("--until-violation is for images and failures, which have scenarios")
+    }
   }
 }

@@ -9,6 +9,43 @@ enum Programme: String, CaseIterable {
   case calls
   case limits
 
+  /// How many of a server's calls fail: every so-manieth, as it has thousands.
+  private static let serverStride = 97
+
+  /// Whether it plays scenarios that seeds decide.
+  var hasScenarios: Bool { self == .images || self == .failures }
+
+  /// Plays scenario after scenario up to the first that loses something; says the number of each
+  /// before it begins, so that whoever watches knows which one ended the process.
+  static func runUntilViolation(_ options: Options) async -> Bool {
+    for seed in options.first..<options.first &+ UInt64(options.seeds) {
+      say("world \(seed)")
+      for programme in options.programmes {
+        let tally = await programme.play(seed)
+        guard let violation = tally.violations.first else { continue }
+        say(violation)
+        return false
+      }
+    }
+    return true
+  }
+
+  /// What one scenario of each subject comes to.
+  private func play(_ seed: UInt64) async -> CrashTally {
+    let store = CrashRun<StateStoreSubject>(seed: seed)
+    var server = CrashRun<ServerSubject>(seed: seed)
+    server.imagesPerMoment = 1
+    var tally = CrashTally()
+    if self == .images {
+      tally.add(await store.images())
+      tally.add(await server.images())
+    } else {
+      tally.add(await store.failures())
+      tally.add(await server.failures(stride: Programme.serverStride))
+    }
+    return tally
+  }
+
   /// Answers whether everything held.
   func run(_ options: Options) async -> Bool {
     switch self {
@@ -21,7 +58,7 @@ enum Programme: String, CaseIterable {
       let store = await Programme.failures(
         StateStoreSubject.self, options, max(1, options.seeds / 10), stride: 1)
       let server = await Programme.failures(
-        ServerSubject.self, options, max(1, options.seeds / 10), stride: 97)
+        ServerSubject.self, options, max(1, options.seeds / 10), stride: Programme.serverStride)
       return store && server
     case .damage:
       let tally = Damage.run(edits: options.edits)
