@@ -7,12 +7,10 @@ public import Foundation
 /// kind. They are not shown and never touched on the server. They are kept here because the cloud
 /// tells of a change once: after an update, the app finds them here and shows them.
 public struct KeptRecords: Sendable {
-  private let document: DocumentFile<[String: Data]>
-  private var entries: [String: Data]
-  private var isWritten: Bool
+  private var archive: RecordArchive
 
   /// What was set aside when the records were opened, if anything.
-  public let recovery: FileRecovery?
+  public var recovery: FileRecovery? { archive.recovery }
 
   /// Opens the records kept at `url`; without a file there are none.
   ///
@@ -20,59 +18,35 @@ public struct KeptRecords: Sendable {
   ///   cloud has to be read from its beginning to get them again.
   /// - Throws: `FileError` when the file is damaged or can't be read.
   public init(_ url: URL, recovering isRecovering: Bool = false) throws(FileError) {
-    document = DocumentFile(url, format: "kept-records")
-    let reading = try document.read(recovering: isRecovering)
-    entries = reading.body ?? [:]
-    recovery = reading.recovery
-    isWritten = recovery == nil
+    archive = try RecordArchive(url, format: "kept-records", recovering: isRecovering)
   }
 
   /// The records' names, in an order every run repeats.
-  public var names: [String] { entries.keys.sorted() }
+  public var names: [String] { archive.names }
 
   /// The records, in the order of their names.
   public var records: [CKRecord] { names.compactMap(record) }
 
   /// The record with a name; `nil` when there is none.
-  public func record(named name: String) -> CKRecord? {
-    guard let data = entries[name], let decoder = try? NSKeyedUnarchiver(forReadingFrom: data)
-    else { return nil }
-    decoder.requiresSecureCoding = true
-    defer { decoder.finishDecoding() }
-    return CKRecord(coder: decoder)
-  }
+  public func record(named name: String) -> CKRecord? { archive.record(named: name) }
 
   /// Keeps a record, in the place of an older version of it.
   public mutating func keep(_ record: CKRecord) {
-    let encoder = NSKeyedArchiver(requiringSecureCoding: true)
-    record.encode(with: encoder)
-    encoder.finishEncoding()
-    entries[record.recordID.recordName] = encoder.encodedData
-    isWritten = false
+    archive.keep(record) { $0.encode(with: $1) }
   }
 
   /// Lets go of the record with a name; none is no error.
-  public mutating func drop(_ name: String) {
-    if entries.removeValue(forKey: name) != nil { isWritten = false }
-  }
+  public mutating func drop(_ name: String) { archive.drop(name) }
 
   /// Lets go of all, on the disk too.
   ///
   /// - Throws: `FileError` when the file can't be removed; memory is empty all the same.
-  public mutating func clear() throws(FileError) {
-    entries = [:]
-    isWritten = true
-    try document.file.remove()
-  }
+  public mutating func clear() throws(FileError) { try archive.clear() }
 
   /// Makes the records durable; costs nothing when nothing changed.
   ///
   /// - Throws: `FileError` when they can't be written; the next call tries again.
-  public mutating func write() throws(FileError) {
-    guard !isWritten else { return }
-    try document.write(entries)
-    isWritten = true
-  }
+  public mutating func write() throws(FileError) { try archive.write() }
 }
 
 extension CKRecord {

@@ -7,73 +7,50 @@ public import Foundation
 /// Kept as `CKRecord.encodeSystemFields(with:)` writes it, one entry a record, in
 /// `cloud-record-metadata.json`. Losing the file loses no data: saves conflict once and recover.
 public struct SystemFieldsCache: Sendable {
-  private let document: DocumentFile<[String: Data]>
-  private var entries: [String: Data]
-  private var isWritten = true
+  private var archive: RecordArchive
 
   /// What was set aside when the cache was opened, if anything.
-  public let recovery: FileRecovery?
+  public var recovery: FileRecovery? { archive.recovery }
 
   /// Opens the cache at `url`.
   ///
   /// - Parameter isRecovering: whether a damaged file is set aside; then the cache is empty.
   /// - Throws: `FileError` when the file is damaged or can't be read.
   public init(_ url: URL, recovering isRecovering: Bool = false) throws(FileError) {
-    document = DocumentFile(url, format: "record-metadata")
-    let reading = try document.read(recovering: isRecovering)
-    entries = reading.body ?? [:]
-    recovery = reading.recovery
-    isWritten = recovery == nil
+    archive = try RecordArchive(url, format: "record-metadata", recovering: isRecovering)
   }
 
   /// Whether no record is known to the cloud.
-  public var isEmpty: Bool { entries.isEmpty }
+  public var isEmpty: Bool { archive.count == 0 }
 
   /// How many records are known to the cloud.
-  public var count: Int { entries.count }
+  public var count: Int { archive.count }
 
   /// The names of the records that are known to the cloud, in an order every run repeats.
-  public var names: [String] { entries.keys.sorted() }
+  public var names: [String] { archive.names }
 
   /// Whether the cloud told anything about the record `id`.
-  public func knows(_ id: CKRecord.ID) -> Bool { entries[id.recordName] != nil }
+  public func knows(_ id: CKRecord.ID) -> Bool { archive.contains(id.recordName) }
 
   /// A record without fields that carries the tag last seen, or `nil` when there is none.
   public func record(_ id: CKRecord.ID) -> CKRecord? {
-    guard let data = entries[id.recordName],
-      let decoder = try? NSKeyedUnarchiver(forReadingFrom: data)
-    else { return nil }
-    decoder.requiresSecureCoding = true
-    defer { decoder.finishDecoding() }
-    guard let record = CKRecord(coder: decoder), record.recordID == id else { return nil }
+    guard let record = archive.record(named: id.recordName), record.recordID == id else {
+      return nil
+    }
     return record
   }
 
   /// Remembers `record`'s tag; takes effect on the disk with ``write()``.
   public mutating func remember(_ record: CKRecord) {
-    let encoder = NSKeyedArchiver(requiringSecureCoding: true)
-    record.encodeSystemFields(with: encoder)
-    encoder.finishEncoding()
-    entries[record.recordID.recordName] = encoder.encodedData
-    isWritten = false
+    archive.keep(record) { $0.encodeSystemFields(with: $1) }
   }
 
   /// Forgets what was known of the record with this name.
-  public mutating func forget(_ recordName: String) {
-    if entries.removeValue(forKey: recordName) != nil { isWritten = false }
-  }
+  public mutating func forget(_ recordName: String) { archive.drop(recordName) }
 
   /// Forgets everything, on the disk too.
-  public mutating func clear() throws(FileError) {
-    entries = [:]
-    isWritten = true
-    try document.file.remove()
-  }
+  public mutating func clear() throws(FileError) { try archive.clear() }
 
   /// Writes down what changed since the last call.
-  public mutating func write() throws(FileError) {
-    guard !isWritten else { return }
-    try document.write(entries)
-    isWritten = true
-  }
+  public mutating func write() throws(FileError) { try archive.write() }
 }

@@ -117,7 +117,10 @@ struct EngineRuns {
     for line in world.trace { say(line) }
     say(world.options)
     say("without: \(world.reductions.joined(separator: ", "))")
-    say(world.violation)
+    // The seed alone makes the whole world.
+    var violation = world.violation
+    violation.replay = "cloudsync-simulate --engine --shrink \(seed)"
+    say(violation)
     say(
       "\(world.steps.left) of \(world.steps.before) steps with faults are left, after "
         + "\(world.worlds) worlds")

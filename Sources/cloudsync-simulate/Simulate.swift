@@ -67,7 +67,10 @@ struct Simulate {
     say(world.options)
     say(world.tape)
     for line in world.trace { say(line) }
-    say(world.violation)
+    // The seed alone makes the whole world.
+    var violation = world.violation
+    violation.replay = "cloudsync-simulate --shrink \(seed)"
+    say(violation)
     say(
       "\(world.steps.left) of \(world.steps.before) steps and \(world.choices.left) of "
         + "\(world.choices.before) choices are left")
