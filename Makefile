@@ -10,8 +10,8 @@ TAPES ?= 5000
 RUNS ?= 100000
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
-.PHONY: help demo test check bench bench-build simulate simulate-release simulate-stores \
-  planted soak siege differential crash fuzz fuzz-release fuzz-planted fuzz-tool \
+.PHONY: help demo test check bench bench-scale bench-build simulate simulate-release \
+  simulate-stores planted soak siege differential crash fuzz fuzz-release fuzz-planted fuzz-tool \
   thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo 'make test      build everything and run all tests'
 	@echo 'make check     formatting, imports, then all tests'
 	@echo 'make bench     print what things cost, as ratios, and plot them into Docs/Performance'
+	@echo 'make bench-scale  print what 10,000, 100,000 and 1,000,000 records take'
 	@echo 'make bench-build  print how long a clean build and all tests take'
 	@echo 'make simulate  run whole engines in $(SEEDS) seeded worlds with faults (SEEDS=n)'
 	@echo 'make simulate-release  run $(RELEASE_SEEDS) seeded worlds of the machines alone'
@@ -52,6 +53,9 @@ check: sqlite
 bench: sqlite
 	$(SWIFT) build -c release --product cloudsync-bench
 	"$$($(SWIFT) build -c release --show-bin-path)/cloudsync-bench" --write Docs/Performance
+
+bench-scale: sqlite
+	$(SWIFT) run -c release cloudsync-bench --scale
 
 # P18: a clean debug build of everything, and then all tests, in a folder of its own.
 bench-build: sqlite

@@ -18,6 +18,9 @@ struct Bench {
       let options = try Options(CommandLine.arguments.dropFirst())
       if options.wantsHelp {
         print(Options.usage)
+      } else if options.wantsScale {
+        show(Scale.header)
+        try await Scale.measure(show)
       } else {
         try await run(options)
       }

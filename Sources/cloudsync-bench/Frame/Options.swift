@@ -6,6 +6,8 @@ struct Options {
   var wantsJSON = false
   /// Whether only the names are wanted.
   var wantsList = false
+  /// Whether the whole job is wanted at three sizes, and nothing else.
+  var wantsScale = false
   /// Whether the usage is wanted.
   var wantsHelp = false
   /// How many pairs of each benchmark at most, 1 to 10,000.
@@ -20,6 +22,7 @@ struct Options {
   static let usage = """
     usage: cloudsync-bench [--json] [--rounds N] [--only P1,TEXT] [--write FOLDER]
                            [--processor] [--list]
+           cloudsync-bench --scale
 
     Prints what things cost as ratios of two measurements taken in turn, each as it is known.
       --json          one JSON document; times in nanoseconds for one operation
@@ -28,6 +31,8 @@ struct Options {
       --write FOLDER  bench.json and bench.svg into this folder
       --processor     processor time instead of time, where other work keeps the machine busy
       --list          the names, and nothing measured
+      --scale         times instead of ratios: 10,000, 100,000 and 1,000,000 records from one
+                      device to another, in every place; takes some minutes
     """
 
   /// Reads the arguments after the program's name.
@@ -38,6 +43,7 @@ struct Options {
       case "--json": wantsJSON = true
       case "--processor": timesProcessor = true
       case "--list": wantsList = true
+      case "--scale": wantsScale = true
       case "--help", "-h": wantsHelp = true
       case "--only":
         guard let text = rest.popFirst() else { throw UsageError("--only needs a text") }

@@ -83,7 +83,8 @@ final class JobDevice: CKSyncEngineDelegate {
 
   private let state = Mutex(State())
   private let engine = Mutex<CKSyncEngine?>(nil)
-  private let ids: [CKRecord.ID]
+  /// The names of the notes that are sent.
+  let ids: [CKRecord.ID]
 
   init(_ transport: any CloudTransport, sending notes: [SpikeNote] = []) {
     let zone = Job.zone.zoneID
@@ -142,6 +143,11 @@ final class JobDevice: CKSyncEngineDelegate {
     let found = state.withLock { $0.notes.count }
     guard found == count else { throw ToolError("\(found) of \(count) notes came") }
     return time
+  }
+
+  /// How many of the notes are done.
+  var doneCount: Int {
+    state.withLock { $0.notes.values.count { $0["isDone"] as? Int == 1 } }
   }
 
   func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
