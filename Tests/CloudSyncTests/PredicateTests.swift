@@ -97,6 +97,7 @@ struct PredicateTests {
       ("lowercase(a, b) == 'x'", [], 0, "does not take 2 arguments"),
       ("in == 1", [], 0, "write #IN"),
       ("a == 1 == 2", [], 7, "does not belong here"), ("n == 0x", [], 5, "cannot be read"),
+      ("n == 1e999", [], 5, "too large"),
       ("(n == 1) + 2 == 3", [], 9, "where a comparison ends"), ("ANY tags", [], 8, "a comparison"),
       ("$ == 1", [], 1, "a name must follow"), ("n == '\\u'", [], 8, "names no character"),
       (String(repeating: "(", count: 10_000), [], -1, "nested too deeply"),

@@ -237,6 +237,8 @@ extension PredicateParser {
     guard let value = Double(digits.hasSuffix(".") ? digits + "0" : digits) else {
       throw fault("a number cannot be read")
     }
+    // Infinity has no digits: the predicate's text would name a key of that name instead.
+    guard value.isFinite else { throw fault("a number is too large") }
     return .value(.double(value))
   }
 }
