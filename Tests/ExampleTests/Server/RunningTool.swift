@@ -26,8 +26,16 @@ final class RunningTool: @unchecked Sendable {
     }
     output = PrintedLines(out.fileHandleForReading)
     errors = PrintedLines(err.fileHandleForReading)
-    try process.run()
+    try RunningTool.starting.withLock { _ in
+      // A run of the tests may have been started with nohup; what it starts would ignore it too,
+      // and a shell that was started so can't hear of it any more.
+      let before = signal(SIGHUP, SIG_DFL)
+      defer { _ = signal(SIGHUP, before) }
+      try process.run()
+    }
   }
+
+  private static let starting = Mutex(())
 
   deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
