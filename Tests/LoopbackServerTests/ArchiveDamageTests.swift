@@ -141,7 +141,7 @@ struct ArchiveDamageTests {
     let nested = String(repeating: "[", count: 100_000)
     return [
       ("", "JSON"), ("null", "no object"), ("[]", "no object"), ("{}", "'kind' is missing"),
-      (#"{"kind":"end"}"#, "'sha256' is missing"), (#"{"kind":"what"}"#, "unknown"),
+      (#"{"kind":"end"}"#, "'lines' is missing"), (#"{"kind":"what"}"#, "unknown"),
       (nested, "too deep"), (account + " ", "not spelt as"), (account + " {}", "follows"),
       (account.dropLast() + "", "JSON"),
       (#"{"kind":"account","name":"a"}"#, "'user' is missing"),
@@ -162,6 +162,7 @@ struct ArchiveDamageTests {
       (database.replacing("1.0", with: "1.00"), "not spelt as"),
       (account.replacing("kind", with: "\\u006bind"), "not spelt as"),
       (database.replacing(":2}", with: ":4611686018427387905}"), "'byteCount' is too large"),
+      (database.replacing(#","byteCount":2"#, with: ""), "'byteCount' is missing"),
       (database.replacing("1.0", with: "1e999"), "too large"),
       (database.replacing("1.0", with: "\"bits:g\""), "'seconds' is no number"),
       (database.replacing("private", with: "secret"), "'scope'"),

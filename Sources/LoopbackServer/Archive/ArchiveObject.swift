@@ -74,8 +74,13 @@ struct ArchiveObject {
     return try ArchiveObject.inRange(json.integer(key), key)
   }
 
-  /// A number of things or bytes; 0 where it is left out.
+  /// A number of things or bytes.
   mutating func count(_ key: String) throws -> Int {
+    Int(try ArchiveObject.inRange(need(json(key), key).integer(key), key))
+  }
+
+  /// A number of things; 0 where it is left out.
+  mutating func optionalCount(_ key: String) throws -> Int {
     guard let json = json(key) else { return 0 }
     return Int(try ArchiveObject.inRange(json.integer(key), key))
   }

@@ -113,7 +113,7 @@ extension ArchiveObject {
       incarnation: try sequence("incarnation"), changedAt: try sequence("changedAt"),
       trimmedThrough: try sequence("trimmedThrough"), byteCount: try count("byteCount"),
       sharing: ZoneSharing(
-        hierarchies: try count("sharedHierarchies"), isZoneWide: try flag("isSharedWhole"),
+        hierarchies: try optionalCount("sharedHierarchies"), isZoneWide: try flag("isSharedWhole"),
         visitors: try texts("visitors").map { UserID($0) }, stays: try stays()))
   }
 
