@@ -163,6 +163,14 @@ final class WorldDevice {
     perform(calls, at: now)
   }
 
+  /// Lets people do something in the app, which writes it down at once, with all that it holds.
+  ///
+  /// An app that dies over an event later has lost nothing of that.
+  func withPeople(at now: Int, _ body: (inout AppModel) -> Void) {
+    appBeforeEvent = nil
+    withApp(at: now, body)
+  }
+
   /// Checks that nothing pending was lost or invented.
   func compareLedger() {
     guard let machine else { return }

@@ -80,14 +80,14 @@ extension World {
     case .edit:
       lastSequence += 1
       note("\(device.name) writes edit \(lastSequence) at \(layout.records[place].path)")
-      device.withApp(at: now) { $0.edit(place, sequence: lastSequence) }
+      device.withPeople(at: now) { $0.edit(place, sequence: lastSequence) }
     case .delete:
       note("\(device.name) deletes \(layout.records[place].path)")
-      device.withApp(at: now) { $0.delete(place) }
+      device.withPeople(at: now) { $0.delete(place) }
     case .deleteZone:
       note("\(device.name) deletes \(layout.records[place].zone.name)")
-      device.withApp(at: now) { $0.deleteZone(layout.zone(of: place)) }
-    case .retryBlocked: device.withApp(at: now) { $0.retryBlocked() }
+      device.withPeople(at: now) { $0.deleteZone(layout.zone(of: place)) }
+    case .retryBlocked: device.withPeople(at: now) { $0.retryBlocked() }
     case .manualFetch:
       let zones: FetchScope = random.chance(0.7) ? .all : .zones([layout.records[place].zone])
       device.fetch(scope: zones)

@@ -31,7 +31,7 @@ extension World {
     try settle(limits)
     for device in devices {
       let moment = Moment(.milliseconds(now))
-      device.withApp(at: now) { $0.retryBlocked() }
+      device.withPeople(at: now) { $0.retryBlocked() }
       device.machine?.networkReturned(now: moment)
       device.machine?.serverChanged(now: moment)
       device.moved()
@@ -66,7 +66,7 @@ extension World {
         device.fetch(scope: .all)
         device.send(scope: .all)
         try settle(limits)
-        device.withApp(at: now) { $0.retryBlocked() }
+        device.withPeople(at: now) { $0.retryBlocked() }
       }
       let isDone = devices.allSatisfy { $0.isAutomatic || $0.isSettled }
       if isDone { break }
