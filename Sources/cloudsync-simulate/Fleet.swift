@@ -88,6 +88,10 @@ final class Fleet: Sendable {
       }
       return progress.outcome.seeds
     }
+    if let violation = report.violation {
+      // A run of an hour is looked into at once.
+      show("\(showsProgress ? "\r\u{1b}[K" : "")\(violation)\n")
+    }
     let text = "\(done) of \(seeds.count) seeds"
     if showsProgress {
       if done % 64 == 0 { show("\r" + text) }

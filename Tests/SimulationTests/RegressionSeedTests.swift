@@ -21,6 +21,9 @@ struct RegressionSeedTests {
     (423, "the same, with the state handed over before the event"),
     (1325, "refusals of everything but the account question were answered without a pause"),
     (6593, "a first reading that was cut off began anew and did not tell of deletions"),
+    (13277, "an app that died over an event forgot what people had done meanwhile"),
+    (21741, "an app that went on without a state kept what had been deleted before"),
+    (39115, "the same, with a zone that was purged meanwhile"),
   ]
 
   @Test("Every promise holds", arguments: stories.map(\.seed))

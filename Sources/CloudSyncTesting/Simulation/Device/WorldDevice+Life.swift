@@ -30,6 +30,7 @@ extension WorldDevice {
     beginFileLog(with: state)
     durableLog = 0
     app.sweep = nil
+    if persistence == .dataFirst, state.databaseToken == nil { app.forgetConfirmed() }
     machine.start(now: Moment(.milliseconds(now)))
     self.machine = machine
     moved()
