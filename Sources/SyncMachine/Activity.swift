@@ -172,7 +172,6 @@ struct ToldRecord: Sendable {
   var id: RecordID
   /// Whether its change waits again afterwards.
   var returns: Bool
-  var isOnServer: Bool
 }
 
 /// A zone of which the app is being told.

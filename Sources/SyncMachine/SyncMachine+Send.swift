@@ -180,28 +180,29 @@ extension SyncMachine {
       }
       if told.isForgotten { forget(told.id, now: now) }
     }
-    var lastZone: ZoneID?
     // By number: a name taken out of the array would be held and let go once more.
     for index in send.toldRecords.indices {
       let returns = send.toldRecords[index].returns
       if state.records.settle(send.toldRecords[index].id, returns: returns) == .nothing {
         note(.removeRecord(send.toldRecords[index].id), now: now)
       }
-      if send.toldRecords[index].isOnServer, send.toldRecords[index].id.zone != lastZone {
-        lastZone = send.toldRecords[index].id.zone
-        noteUnreadZone(send.toldRecords[index].id.zone, now: now)
-      }
     }
     send.toldZones = []
     send.toldRecords = []
   }
 
-  /// The app holds a record of a zone whose feed was never read.
+  /// The app will hold records of zones whose feed was never read.
   ///
-  /// Its first reading must say what is gone, for the server tells of no deletion before it.
-  private mutating func noteUnreadZone(_ zone: ZoneID, now: Moment) {
-    guard state.zoneTokens[zone] == nil, !state.expiredZones.contains(zone) else { return }
-    record(.setZoneExpired(zone, true), now: now)
+  /// Their first reading must say what is gone, for the server tells of no deletion before it.
+  /// Before the app is told: after a crash in between it holds them all the same.
+  private mutating func noteUnreadZones(_ saved: [ItemResult<RecordID, Record>], now: Moment) {
+    var last: ZoneID?
+    for index in saved.indices where saved[index].isOnServer && saved[index].id.zone != last {
+      let zone = saved[index].id.zone
+      last = zone
+      guard state.zoneTokens[zone] == nil, !state.expiredZones.contains(zone) else { continue }
+      record(.setZoneExpired(zone, true), now: now)
+    }
   }
 
   /// A zone we deleted has no feed to go on reading; one of the same name starts over, for the app
@@ -239,14 +240,12 @@ extension SyncMachine {
       send.toldRecords.count + sent.saved.count + sent.deleted.count)
     for index in sent.saved.indices {
       if case .success = sent.saved[index].outcome {
-        send.toldRecords.append(
-          ToldRecord(id: sent.saved[index].id, returns: false, isOnServer: true))
+        send.toldRecords.append(ToldRecord(id: sent.saved[index].id, returns: false))
         continue
       }
-      let error = sent.saved[index].error
-      let isOnServer = error?.code == .serverRecordChanged
-      noteRecord(&send, sent.saved[index].id, error, isOnServer: isOnServer, now: now)
+      noteRecord(&send, sent.saved[index].id, sent.saved[index].error, now: now)
     }
+    noteUnreadZones(sent.saved, now: now)
     for result in sent.deleted { noteRecord(&send, result.id, result.error, now: now) }
     // Where something was done, what was refused beside it failed for the first time: a device that
     // often meets conflicts must not slow down from one to the next.
@@ -257,11 +256,11 @@ extension SyncMachine {
   }
 
   private mutating func noteRecord(
-    _ send: inout Send, _ id: RecordID, _ error: CloudError?, isOnServer: Bool = false, now: Moment
+    _ send: inout Send, _ id: RecordID, _ error: CloudError?, now: Moment
   ) {
     let returns = note(&send, error, now: now)
     if let error { send.failure?.records[id] = error }
-    send.toldRecords.append(ToldRecord(id: id, returns: returns, isOnServer: isOnServer))
+    send.toldRecords.append(ToldRecord(id: id, returns: returns))
   }
 
   /// Takes an item's error into the operation's; answers whether the item is to be tried again.
@@ -343,5 +342,15 @@ extension SyncMachine {
     SentZones(
       saved: zones.save.map { ItemResult(id: $0, .failure(error)) },
       deleted: zones.delete.map { ItemResult(id: $0, .failure(error)) })
+  }
+}
+
+extension ItemResult where Value == Record {
+  /// Whether the app knows a version of the server's after it is told.
+  fileprivate var isOnServer: Bool {
+    switch outcome {
+    case .success: true
+    case .failure(let error): error.code == .serverRecordChanged
+    }
   }
 }

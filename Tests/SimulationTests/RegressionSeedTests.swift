@@ -24,6 +24,10 @@ struct RegressionSeedTests {
     (13277, "an app that died over an event forgot what people had done meanwhile"),
     (21741, "an app that went on without a state kept what had been deleted before"),
     (39115, "the same, with a zone that was purged meanwhile"),
+    (48434, "after a crash over its first saves a zone that went was not missed"),
+    (56050, "the same, for an app that keeps data and state together"),
+    (85406, "an app dropped what it had confirmed of zones that the engine knew"),
+    (91773, "an app took back a change, and died before it wrote down why"),
   ]
 
   @Test("Every promise holds", arguments: stories.map(\.seed))

@@ -170,4 +170,31 @@ struct SendRuleTests {
     story.answerRecords(["a": .zoneNotFound])
     #expect(story.told().contains("sent [\"a zoneNotFound\"][]") && story.pending.isEmpty)
   }
+
+  /// Proves CE-105.
+  @Test(
+    "A zone only written to is missed if it went before it was read, after a crash, too",
+    arguments: [nil, CloudError.Code.serverRecordChanged])
+  func unreadZone(_ error: CloudError.Code?) {
+    var story = Story.signedIn()
+    story.save("a")
+    var left: SyncState?
+    story.onEvent = { machine, event, _ in
+      if case .sentRecordChanges = event { left = machine.state }
+    }
+    story.send()
+    story.answerRecords(error.map { ["a": $0] } ?? [:])
+    guard let left else { return #expect(Bool(false), "the app was told of nothing") }
+
+    var next = Story(state: left)
+    next.machine.start(now: next.now)
+    next.run()
+    next.answer(.success(.currentUser(Story.user)))
+    next.fetch()
+    next.answer(
+      .success(
+        .databaseChanges(
+          DatabaseChangesPage(modified: [], deleted: [], token: .at(1), moreComing: false))))
+    #expect(next.told().contains("zones [] [\"Notes deleted\"]"))
+  }
 }

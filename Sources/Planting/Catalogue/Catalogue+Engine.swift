@@ -67,8 +67,8 @@ extension Catalogue {
       by: .engines, .machines,
       edits: [
         .init(
-          send, "      if send.toldRecords[index].isOnServer,",
-          "      if !PLANTED, send.toldRecords[index].isOnServer,")
+          send, "    noteUnreadZones(sent.saved, now: now)",
+          "    if !PLANTED { noteUnreadZones(sent.saved, now: now) }")
       ]),
     PlantedFault(
       "send without an end", "An interrupted send has no didSendChanges.", by: .machines,

@@ -103,7 +103,7 @@ final class EngineDevice {
     guard run == nil else { return }
     runCount += 1
     let link = SimulatedLink(device: number, run: runCount, mailbox: world.mailbox)
-    if persistence == .dataFirst, state.databaseToken == nil { model.forgetConfirmed() }
+    if persistence == .dataFirst, state.hasReadNothing { model.forgetConfirmed() }
     let app = EngineApp(self, model: model, watch: EventWatch(layout: layout), random: random)
     let container = CKContainer(
       identifier: WorldLayout.container,

@@ -66,8 +66,12 @@ extension WorldDevice {
 
   private func deliver(_ event: SyncEvent, at now: Int, _ random: inout SeededRandom) {
     callback = .event
-    // The log has an account change before the app hears of it.
-    if case .accountChange = event { durableLog = log.count }
+    switch event {
+    case .accountChange, .sentRecordChanges:
+      // The log has the account, and the zones that were written to, before the app hears of it.
+      durableLog = log.count
+    default: break
+    }
     if let fault = order.fault(event) { findings.report("I14", "\(name): \(fault)") }
     if let fault = tokens.fault(giving: event) { findings.report("I10", "\(name): \(fault)") }
     checkOwner(of: event)

@@ -30,7 +30,7 @@ extension WorldDevice {
     beginFileLog(with: state)
     durableLog = 0
     app.sweep = nil
-    if persistence == .dataFirst, state.databaseToken == nil { app.forgetConfirmed() }
+    if persistence == .dataFirst, state.hasReadNothing { app.forgetConfirmed() }
     machine.start(now: Moment(.milliseconds(now)))
     self.machine = machine
     moved()
@@ -162,6 +162,9 @@ extension WorldDevice {
 }
 
 extension SyncState {
+  /// Whether an engine that goes on from it reads everything as if for the first time.
+  var hasReadNothing: Bool { databaseToken == nil && knownZones.isEmpty }
+
   /// Whether both remember the same.
   ///
   /// The order of pending changes may differ: an ID that is added again while it is under way

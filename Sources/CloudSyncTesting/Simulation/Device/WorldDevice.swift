@@ -140,11 +140,15 @@ final class WorldDevice {
           added.insert(change.id)
           callback = .batch(batch, addedSince: added)
         }
-      case .remove(let change): machine?.remove([change], now: moment)
+      case .remove(let change):
+        noteTakingBack(machine?.state.records.unsettledKind(of: change.id) == change.kind)
+        machine?.remove([change], now: moment)
       case .addZone(let change):
         machine?.add([change], now: moment)
         hasAdded = true
-      case .removeZone(let change): machine?.remove([change], now: moment)
+      case .removeZone(let change):
+        noteTakingBack(machine?.state.zones.unsettledKind(of: change.id) == change.kind)
+        machine?.remove([change], now: moment)
       case .noteUntracked:
         machine?.setHasUntrackedChanges(true, now: moment)
         hasAdded = true
@@ -169,6 +173,12 @@ final class WorldDevice {
   func withPeople(at now: Int, _ body: (inout AppModel) -> Void) {
     appBeforeEvent = nil
     withApp(at: now, body)
+  }
+
+  /// An app writes its data down before it takes a change back, or nobody would send the change
+  /// after a crash in between.
+  private func noteTakingBack(_ isPending: Bool) {
+    if isPending, persistence == .stateLog { appBeforeEvent = nil }
   }
 
   /// Checks that nothing pending was lost or invented.
