@@ -26,6 +26,7 @@ struct RegressionSeedTests {
     (39115, "the same, with a zone that was purged meanwhile"),
     (48434, "after a crash over its first saves a zone that went was not missed"),
     (56050, "the same, for an app that keeps data and state together"),
+    (60525, "an older state deleted a zone again, and its app kept what it had saved there since"),
     (85406, "an app dropped what it had confirmed of zones that the engine knew"),
     (91773, "an app took back a change, and died before it wrote down why"),
   ]

@@ -53,8 +53,22 @@ extension AppModel {
       switch result.error?.code {
       case nil, .zoneNotFound, .userDeletedZone:
         // Also what was fetched while the deletion waited.
-        if zonesToDelete[zone] { drop(zone) }
+        if zonesToDelete[zone] { drop(zone) } else { wasLost(zone) }
       case _?: break  // The engine tries again, or people do.
+      }
+    }
+  }
+
+  /// A zone was deleted that nobody wants to be gone any more: the engine went on from a state of
+  /// before. What is not confirmed goes out anew.
+  private mutating func wasLost(_ zone: Int) {
+    knownZones[zone] = false
+    for place in layout.places(of: zone) {
+      entries[place].tag = nil
+      if !entries[place].isDirty {
+        entries[place] = Entry()
+      } else if entries[place].value != nil {
+        wantSent(place)
       }
     }
   }
