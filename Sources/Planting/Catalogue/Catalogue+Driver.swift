@@ -5,6 +5,15 @@ extension Catalogue {
   /// Faults in the engine around the machine.
   static let driver: [PlantedFault] = [
     PlantedFault(
+      "account told unkept", "The app is told of an account that the state store refused.",
+      by: .engines,
+      edits: [
+        .init(
+          "Sources/CloudSync/Engine/EngineDriver+Hold.swift",
+          "guard journal != nil, machine.isAboutToTellOfAccount else {",
+          "guard !PLANTED, journal != nil, machine.isAboutToTellOfAccount else {")
+      ]),
+    PlantedFault(
       "pump never ends", "The engine's pump goes on waiting after the engine was stopped.",
       by: .stores("tabs"),
       edits: [

@@ -80,7 +80,10 @@ final class EngineApp: CKSyncEngineDelegate {
       for fault in faults { findings.report(fault.invariant, "\(name): \(fault.message)") }
       contents.watch.note(told)
     }
-    if case .accountChange = told { checkForgotten(by: syncEngine) }
+    if case .accountChange(let change) = told {
+      checkForgotten(by: syncEngine)
+      checkKept(change)
+    }
     await pause()
     use(syncEngine) { $0.handle(told) }
     keep(event, told)
@@ -236,6 +239,18 @@ final class EngineApp: CKSyncEngineDelegate {
     let difference = contents.withLock { $0.watch.ledger.recordDifference(from: engine.syncState) }
     if let difference {
       findings.report("I13", "\(name): after a change of account, \(difference)")
+    }
+  }
+
+  /// Nobody is told of an account that would be unknown after a power cut.
+  private func checkKept(_ change: AccountChange) {
+    guard persistence == .stateLog, !disk.isOff else { return }
+    do {
+      let kept = try DeviceLog.state(in: DeviceLog.store(on: disk.crash(seed: 0)))
+      if kept?.user == change.current { return }
+      findings.report("I13", "\(name): is told of an account that its state store does not have")
+    } catch {
+      findings.report("I13", "\(name): the state store can't say whose data it has: \(error)")
     }
   }
 

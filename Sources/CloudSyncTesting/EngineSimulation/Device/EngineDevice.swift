@@ -141,7 +141,7 @@ final class EngineDevice {
 
   private func openStore() -> (any StateStore)? {
     do {
-      return try FileStateStore(url: URL(fileURLWithPath: "/device/state"), disk: disk)
+      return try DeviceLog.store(on: disk)
     } catch {
       findings.report("I19", "\(name): the state's file does not open: \(error)")
       return nil

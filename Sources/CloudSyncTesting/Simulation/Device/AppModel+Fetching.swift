@@ -29,12 +29,7 @@ extension AppModel {
   /// Data of somebody else goes before anything else happens; unconfirmed data of the new owner,
   /// or of nobody, is added again, for the engine forgot what was pending.
   private mutating func handle(_ change: AccountChange) {
-    let current: UserID?
-    switch change {
-    case .signIn(let user): current = user
-    case .signOut: current = nil
-    case .switchAccounts(_, let user): current = user
-    }
+    let current = change.current
     if let owner, owner != current {
       for zone in layout.zones.indices { drop(zone) }
     }
@@ -105,6 +100,17 @@ extension AppModel {
     for place in layout.places(of: sweep.zone)
     where !sweep.given.contains(place) && entries[place].tag != nil {
       isGone(place)
+    }
+  }
+}
+
+extension AccountChange {
+  /// Who is signed in now.
+  var current: UserID? {
+    switch self {
+    case .signIn(let user): user
+    case .signOut: nil
+    case .switchAccounts(_, let user): user
     }
   }
 }

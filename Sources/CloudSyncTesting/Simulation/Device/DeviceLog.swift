@@ -19,8 +19,18 @@ final class DeviceLog {
   /// Opens the log; the state it holds, or `nil` for an empty one.
   func open() throws -> SyncState? {
     store = nil
-    let store = try FileStateStore(url: URL(fileURLWithPath: "/device/state"), disk: disk)
+    let store = try DeviceLog.store(on: disk)
     self.store = store
+    return try DeviceLog.state(in: store)
+  }
+
+  /// Opens the log of a device on `disk`.
+  static func store(on disk: SimulatedDisk) throws -> FileStateStore {
+    try FileStateStore(url: URL(fileURLWithPath: "/device/state"), disk: disk)
+  }
+
+  /// The state that a log holds, or `nil` for an empty one.
+  static func state(in store: FileStateStore) throws -> SyncState? {
     guard let contents = try store.load() else { return nil }
     var state = try SyncState(decoding: contents.snapshot)
     for entry in contents.entries {
