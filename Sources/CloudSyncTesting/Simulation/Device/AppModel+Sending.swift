@@ -59,8 +59,9 @@ extension AppModel {
     }
   }
 
-  /// A zone was deleted that nobody wants to be gone any more: the engine went on from a state of
-  /// before. What is not confirmed goes out anew.
+  /// A zone was deleted that nobody wants to be gone any more.
+  ///
+  /// The engine went on from a state of before. What is not confirmed goes out anew.
   private mutating func wasLost(_ zone: Int) {
     knownZones[zone] = false
     for place in layout.places(of: zone) {
