@@ -29,6 +29,7 @@ struct RegressionSeedTests {
     (60525, "an older state deleted a zone again, and its app kept what it had saved there since"),
     (85406, "an app dropped what it had confirmed of zones that the engine knew"),
     (91773, "an app took back a change, and died before it wrote down why"),
+    (276176, "an app went on from a state that did not know a zone of its data, which had gone"),
   ]
 
   @Test("Every promise holds", arguments: stories.map(\.seed))

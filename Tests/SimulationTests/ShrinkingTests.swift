@@ -6,11 +6,11 @@ struct ShrinkingTests {
   /// Proves PB-9.
   @Test("A world with a planted bug becomes a small one that breaks the same promise")
   func planted() throws {
-    let seeds = UInt64(1)...40
+    let seeds = UInt64(50)...90
     let bug = PlantedBug.dropOnServiceUnavailable
     let found = seeds.lazy.compactMap { Simulation.run(seed: $0, bug: bug).violation }.first
     let violation = try #require(found)
-    let world = try #require(Simulation.shrink(seed: violation.seed, bug: bug, budget: 150))
+    let world = try #require(Simulation.shrink(seed: violation.seed, bug: bug, budget: 250))
     #expect(world.violation.invariant == violation.invariant)
     #expect(world.steps.left < world.steps.before / 2, "\(world.steps)")
     #expect(world.choices.left < world.choices.before / 2, "\(world.choices)")

@@ -103,7 +103,6 @@ final class EngineDevice {
     guard run == nil else { return }
     runCount += 1
     let link = SimulatedLink(device: number, run: runCount, mailbox: world.mailbox)
-    if persistence == .dataFirst, state.hasReadNothing { model.forgetConfirmed() }
     let app = EngineApp(self, model: model, watch: EventWatch(layout: layout), random: random)
     let container = CKContainer(
       identifier: WorldLayout.container,
@@ -202,14 +201,19 @@ final class EngineDevice {
       return false
     case .together, .dataFirst:
       guard !kept.isEmpty else {
-        if persistence == .together { model = emptyModel }
+        if persistence == .together { model = emptyModel } else { model.forgetConfirmed() }
         state = SyncState()
         return false
       }
       let index = isStale ? random.below(max(1, kept.count - 1)) : kept.count - 1
       let isOlder = index < kept.count - 1
       kept.removeSubrange((index + 1)...)
-      if persistence == .together { model = kept[index].model }
+      let older = kept[index].model
+      if persistence == .together {
+        model = older
+      } else {
+        model.forgetConfirmed(except: older.confirmedZones)
+      }
       state = kept[index].state
       return isOlder
     }

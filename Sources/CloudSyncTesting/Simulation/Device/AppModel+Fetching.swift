@@ -34,12 +34,7 @@ extension AppModel {
       for zone in layout.zones.indices { drop(zone) }
     }
     owner = current
-    for place in entries.indices {
-      // The engine reads everything again: only what it can't give is worth keeping.
-      if !entries[place].isDirty { entries[place] = Entry() }
-      entries[place].tag = nil
-    }
-    for zone in layout.zones.indices { knownZones[zone] = false }
+    forgetConfirmed()
     readdDirty()
   }
 

@@ -129,14 +129,23 @@ struct AppModel {
     }
   }
 
-  /// Goes on with an engine that has never fetched: what it reads tells of no deletion that came
-  /// before, so only what it can't give is worth keeping.
-  mutating func forgetConfirmed() {
-    for place in entries.indices {
+  /// The zones it holds something of that came from the server, or is there.
+  var confirmedZones: Set<Int> {
+    Set(entries.indices.filter { entries[$0].tag != nil }.map { layout.zone(of: $0) })
+  }
+
+  /// Goes on with an engine that knows of no zones but `zones`, and will read all others as if for
+  /// the first time.
+  ///
+  /// Such a reading tells of no deletion that came before, so only what it can't give is worth
+  /// keeping. Whoever keeps data apart from the engine's state writes down with each state which
+  /// zones it had confirmed data of.
+  mutating func forgetConfirmed(except zones: Set<Int> = []) {
+    for place in entries.indices where !zones.contains(layout.zone(of: place)) {
       if !entries[place].isDirty { entries[place] = Entry() }
       entries[place].tag = nil
     }
-    for zone in layout.zones.indices { knownZones[zone] = false }
+    for zone in layout.zones.indices where !zones.contains(zone) { knownZones[zone] = false }
   }
 
   // MARK: Helpers of the handlers

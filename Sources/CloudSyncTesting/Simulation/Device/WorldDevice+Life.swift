@@ -30,7 +30,6 @@ extension WorldDevice {
     beginFileLog(with: state)
     durableLog = 0
     app.sweep = nil
-    if persistence == .dataFirst, state.hasReadNothing { app.forgetConfirmed() }
     machine.start(now: Moment(.milliseconds(now)))
     self.machine = machine
     moved()
@@ -63,8 +62,12 @@ extension WorldDevice {
       app = kept[index].app
       return kept[index].state
     case .dataFirst:
-      guard let index = chooseKept(&random) else { return SyncState() }
+      guard let index = chooseKept(&random) else {
+        app.forgetConfirmed()
+        return SyncState()
+      }
       kept.removeSubrange((index + 1)...)
+      app.forgetConfirmed(except: kept[index].app.confirmedZones)
       return kept[index].state
     case .stateLog:
       let cut = random.chance(0.5) ? log.count : random.number(in: durableLog...log.count)
@@ -162,9 +165,6 @@ extension WorldDevice {
 }
 
 extension SyncState {
-  /// Whether an engine that goes on from it reads everything as if for the first time.
-  var hasReadNothing: Bool { databaseToken == nil && knownZones.isEmpty }
-
   /// Whether both remember the same.
   ///
   /// The order of pending changes may differ: an ID that is added again while it is under way
