@@ -76,8 +76,8 @@ extension CKSyncEngine {
 
     /// Removes record changes; one under way is not sent again when it fails.
     ///
-    /// Durable when it returns, like an addition: an app that takes a change back writes down first
-    /// why it is not wanted, or nobody would send it after a crash in between.
+    /// With a state store this is durable when it returns, like an addition: an app that takes a
+    /// change back writes its data down first, or nobody would send it after a crash in between.
     /// - Parameter pendingRecordZoneChanges: The changes; those not pending are ignored.
     public func remove(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
       let changes = pendingRecordZoneChanges.map(\.value)
