@@ -65,7 +65,17 @@ struct BadFile: CustomTestStringConvertible, Sendable {
       data.replaceSubrange((data.count - 8192)..., with: Data(count: 8192))
       try data.write(to: file.url)
     },
-    damaging(.newer, "a newer layout") { $0[63] = 4 },
+    damaging(.newer, "a newer layout") { $0[63] = UInt8(ServerFile.version + 1) },
+    BadFile(.damaged, "two rows that hold one record") { file in
+      try makeGoodFile(file)
+      let connection = try Connection(path: file.path)
+      try connection.execute(
+        """
+        INSERT INTO records (zone, name, changed_at, is_live, type, body)
+          SELECT zone, name, changed_at, is_live, type, body FROM records WHERE name = 'n2'
+        """)
+      try connection.close()
+    },
     damaging(.notADatabase, "a header cut off") { $0 = $0.prefix(50) },
     damaging(.damaged, "half a file") { $0 = $0.prefix($0.count / 2) },
     damaging(.damaged, "a page of zeros") { data in
@@ -135,13 +145,14 @@ struct ServerFileTests {
 
   @Test(
     "An older file is opened, its records are found by type, and it is of the newest layout then",
-    arguments: [1, 2])
+    arguments: [1, 2, 3])
   func migration(from layout: Int) throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     let connection = try Connection(path: file.path)
     try connection.execute(ServerFile.layout)
-    if layout == 2 { try connection.execute(ServerFile.layoutOfQueriesAndFiles) }
+    if layout >= 2 { try connection.execute(ServerFile.layoutOfQueriesAndFiles) }
+    if layout >= 3 { try connection.execute(ServerFile.layoutInOrderOfChange) }
     try connection.run(
       "INSERT INTO settings (name, body) VALUES ('identity', ?)",
       [.blob(Sealed.close { $0.write(fixed: UInt64(42)) })])
@@ -154,13 +165,15 @@ struct ServerFileTests {
       """)
     for old in [row("b", 1), row("a", 2), tombstone("c", 3)] {
       try connection.run(
-        "INSERT INTO records (zone, name, changed_at, is_live, body) VALUES (1, ?, ?, ?, ?)",
+        """
+        INSERT INTO records (zone, name, changed_at, is_live, body\(layout > 1 ? ", type" : ""))
+          VALUES (1, ?, ?, ?, ?\(layout > 1 ? ", 'T'" : ""))
+        """,
         [
           .text(old.id.name), .integer(Int64(old.changedAt)),
           .integer(old.record == nil ? 0 : 1), .blob(RecordBody.close(old)),
         ])
     }
-    if layout == 2 { try connection.execute("UPDATE records SET type = 'T'") }
     try connection.close()
     for _ in 1...2 {
       let storage = try SQLiteStorage(path: file.path, identity: 1)
@@ -168,6 +181,7 @@ struct ServerFileTests {
       let found = try storage.records(ofType: "T", in: zoneA, of: alice, after: nil, limit: 9)
       #expect(found == [row("a", 2), row("b", 1)])
       #expect(try storage.recordChanges(of: zoneA, in: alice, after: 0, limit: 9).count == 3)
+      #expect(try storage.record(RecordID(name: "a", zone: zoneA), in: alice) == row("a", 2))
       let version = try storage.connection.first("PRAGMA user_version") { try $0.integer(0) }
       #expect(version == ServerFile.version)
       try storage.close()

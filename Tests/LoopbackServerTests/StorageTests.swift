@@ -61,6 +61,85 @@ struct StorageTests {
     try storage.close()
   }
 
+  /// Proves S3.
+  @Test("Two processes that write one file in turn see the same rows", arguments: 1...20)
+  func sharedRows(_ seed: UInt64) throws {
+    var random = Lehmer(seed: seed)
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let memory = MemoryStorage(identity: 1)
+    let both = [
+      try SQLiteStorage(path: file.path, identity: 1),
+      try SQLiteStorage(path: file.path, identity: 1),
+    ]
+    let names = (1...6).map { "n\($0)" }
+    var sequence: UInt64 = 0
+    for step in 1...40 {
+      let changes = (0..<random.below(6)).map { _ in
+        randomChange(&random, names: names, &sequence)
+      }
+      let fails = random.below(5) == 0
+      for each in [memory, both[Int(random.below(2))]] as [any CloudStorage] {
+        try? each.transaction {
+          try each.commit(changes)
+          if fails { throw ByteFormatError(offset: 0, reason: "stop") }
+        }
+      }
+      let expected = try dump(memory, names: names)
+      for (index, storage) in both.enumerated() where random.below(2) == 0 {
+        #expect(
+          try dump(storage, names: names) == expected, "seed \(seed), step \(step), \(index)")
+      }
+    }
+    for storage in both { try storage.close() }
+  }
+
+  @Test("A row's number is given once, and what was undone is not taken for a record")
+  func numbers() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let storage = try SQLiteStorage(path: file.path, identity: 1)
+    let other = try SQLiteStorage(path: file.path, identity: 1)
+    func found(_ name: String, _ storage: SQLiteStorage) throws -> UInt64? {
+      try storage.record(RecordID(name: name, zone: zoneA), in: alice)?.changedAt
+    }
+    try storage.commit([.putRecord(row("a", 1), in: alice)])
+    #expect(try found("a", other) == 1)
+    // The other process takes the last row away and puts another name into its place.
+    try other.commit([.removeRecords(of: zoneA, in: alice), .putRecord(row("b", 2), in: alice)])
+    #expect(try found("a", storage) == nil)
+    #expect(try found("b", storage) == 2)
+    try storage.commit([.putRecord(row("b", 3), in: alice)])
+    #expect(try found("b", other) == 3)
+    // A transaction that looks for what it took away, and is undone.
+    try? storage.transaction {
+      try storage.commit([
+        .removeRecords(of: zoneA, in: alice), .putRecord(row("c", 4), in: alice),
+      ])
+      #expect(try found("b", storage) == nil)
+      throw ByteFormatError(offset: 0, reason: "stop")
+    }
+    #expect(try found("b", storage) == 3)
+    #expect(try found("c", storage) == nil)
+    try other.commit([.putRecord(row("d", 5), in: alice)])
+    #expect(try found("d", storage) == 5)
+    try storage.commit([.putRecord(row("d", 6), in: alice), .putRecord(row("c", 7), in: alice)])
+    let rows = try other.recordChanges(of: zoneA, in: alice, after: 0, limit: 9)
+    #expect(rows.map(\.id.name) == ["b", "d", "c"])
+    for each in [storage, other] { try each.close() }
+  }
+
+  @Test("A number is found under its name, the latest first, also when names share a hash")
+  func recordNumbers() {
+    var numbers = RecordNumbers()
+    for number in 1...1_000 { numbers.add(Int64(number), zone: 1, name: "n\(number % 500)") }
+    #expect(numbers.candidates(zone: 1, name: "n7") == [507, 7])
+    #expect(numbers.candidates(zone: 2, name: "n7") == [])
+    #expect(numbers.last == 1_000)
+    numbers.add(7, zone: 1, name: "n7")
+    #expect(Set(numbers.candidates(zone: 1, name: "n7")) == [7, 507])
+  }
+
   @Test("When an inner transaction throws, the outer one is undone, even if it goes on")
   func innerRollback() throws {
     let file = try TemporaryFile()

@@ -17,12 +17,12 @@ extension SQLiteStorage {
     case .putRecord(let row, let database): try put(row, in: database)
     case .removeRecords(let zone, let database):
       guard let number = try number(of: zone, in: database) else { return }
-      try connection.run("DELETE FROM records WHERE zone = ?", [.integer(number)])
+      try deleteRecords("DELETE FROM records WHERE zone = ?", [.integer(number)])
       try connection.run("DELETE FROM links WHERE holder_zone = ?", [.integer(number)])
       try connection.run("DELETE FROM file_uses WHERE zone = ?", [.integer(number)])
     case .removeTombstones(let zone, let database, let sequence):
       guard let number = try number(of: zone, in: database) else { return }
-      try connection.run(
+      try deleteRecords(
         "DELETE FROM records WHERE zone = ? AND changed_at <= ? AND is_live = 0",
         [.integer(number), .integer(stored(sequence))])
     case .putSubscription(let subscription, let database):
@@ -76,18 +76,9 @@ extension SQLiteStorage {
 
   private func put(_ row: RecordRow, in database: DatabaseID) throws {
     let zone = try makeNumber(of: row.id.zone, in: database)
-    try connection.run(
-      """
-      INSERT INTO records (zone, name, changed_at, is_live, body, type) VALUES (?, ?, ?, ?, ?, ?)
-      ON CONFLICT (zone, name) DO UPDATE SET changed_at = excluded.changed_at,
-        is_live = excluded.is_live, body = excluded.body, type = excluded.type
-      """,
-      [
-        .integer(zone), .text(row.id.name), .integer(stored(row.changedAt)),
-        .integer(row.record == nil ? 0 : 1), .blob(RecordBody.close(row)), .text(row.type),
-      ])
-    // What was looked for in this transaction and is new here has nothing to be replaced.
-    let isNew = missing.remove(RowKey(zone: zone, name: row.id.name)) != nil
+    let isNew = try !update(row, zone: zone)
+    if isNew { try insert(row, zone: zone) }
+    // What is new here has nothing to be replaced.
     try putFileUses(of: row, zone: zone, isNew: isNew)
     if !isNew {
       try connection.run(
@@ -105,6 +96,33 @@ extension SQLiteStorage {
           .integer(zone), .text(row.id.name), .integer(Int64(link.kind.rawValue)),
         ])
     }
+  }
+
+  /// Writes a record into the row that holds its name; false when there is none.
+  private func update(_ row: RecordRow, zone: Int64) throws -> Bool {
+    for number in try candidates(zone: zone, name: row.id.name) {
+      try connection.run(
+        """
+        UPDATE records SET changed_at = ?, is_live = ?, type = ?, body = ?
+        WHERE number = ? AND zone = ? AND name = ?
+        """,
+        [
+          .integer(stored(row.changedAt)), .integer(row.record == nil ? 0 : 1), .text(row.type),
+          .blob(RecordBody.close(row)), .integer(number), .integer(zone), .text(row.id.name),
+        ])
+      if connection.changeCount > 0 { return true }
+    }
+    return false
+  }
+
+  private func insert(_ row: RecordRow, zone: Int64) throws {
+    try connection.run(
+      "INSERT INTO records (zone, name, changed_at, is_live, type, body) VALUES (?, ?, ?, ?, ?, ?)",
+      [
+        .integer(zone), .text(row.id.name), .integer(stored(row.changedAt)),
+        .integer(row.record == nil ? 0 : 1), .text(row.type), .blob(RecordBody.close(row)),
+      ])
+    learnInserted(zone: zone, name: row.id.name)
   }
 
   private func put(_ receipt: Receipt, keeping: Int) throws {

@@ -4,9 +4,6 @@ import Records
 import SQLite
 
 extension SQLiteStorage {
-  /// How many records a walk holds in memory.
-  private static let pageLength: Int64 = 200
-
   func databaseNames() throws -> [DatabaseID] {
     try translating {
       try connection.rows("SELECT container, environment, scope, owner FROM databases") {
@@ -27,21 +24,19 @@ extension SQLiteStorage {
   func forEachRecord(
     of zone: ZoneID, in database: DatabaseID, _ body: (RecordRow) throws -> Void
   ) throws {
-    guard let number = try translating({ try number(of: zone, in: database) }) else { return }
-    // No name is empty, so the empty one is before all of them.
-    var last = ""
-    while true {
-      let page = try translating {
-        try connection.rows(
-          """
-          SELECT name, changed_at, body FROM records
-          WHERE zone = ? AND name > ? ORDER BY name LIMIT ?
-          """, [.integer(number), .text(last), .integer(SQLiteStorage.pageLength)]
+    guard let zoneNumber = try translating({ try number(of: zone, in: database) }) else { return }
+    let numbers = try translating {
+      try connection.rows(
+        "SELECT number FROM records WHERE zone = ? ORDER BY name", [.integer(zoneNumber)]
+      ) { try $0.integer(0) }
+    }
+    for number in numbers {
+      let row = try translating {
+        try connection.first(
+          "SELECT name, changed_at, body FROM records WHERE number = ?", [.integer(number)]
         ) { try recordRow($0, in: zone) }
       }
-      for row in page { try body(row) }
-      guard page.count == Int(SQLiteStorage.pageLength), let end = page.last else { return }
-      last = end.id.name
+      if let row { try body(row) }
     }
   }
 
@@ -90,6 +85,8 @@ extension SQLiteStorage {
       "record_types", "file_chunks", "uploads", "file_uses",
     ] { try connection.run("DELETE FROM \(table)") }
     forget()
+    changesNumbers = true
+    numbers = nil
   }
 
   /// The database named in four columns that start at `column`.

@@ -106,14 +106,15 @@ extension SQLiteStorage {
   func record(_ id: RecordID, in database: DatabaseID) throws -> RecordRow? {
     try translating {
       guard let zone = try number(of: id.zone, in: database) else { return nil }
-      let row = try connection.first(
-        "SELECT name, changed_at, body FROM records WHERE zone = ? AND name = ?",
-        [.integer(zone), .text(id.name)]
-      ) { try recordRow($0, in: id.zone) }
-      if row == nil, connection.isInTransaction {
-        missing.insert(RowKey(zone: zone, name: id.name))
+      for number in try candidates(zone: zone, name: id.name) {
+        let row = try connection.first(
+          """
+          SELECT name, changed_at, body FROM records WHERE number = ? AND zone = ? AND name = ?
+          """, [.integer(number), .integer(zone), .text(id.name)]
+        ) { try recordRow($0, in: id.zone) }
+        if let row { return row }
       }
-      return row
+      return nil
     }
   }
 

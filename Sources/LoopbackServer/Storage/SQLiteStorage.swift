@@ -5,9 +5,9 @@ import SQLite
 
 /// The cloud's rows in an SQLite file, which several processes may use at once.
 ///
-/// Nothing is remembered from one transaction to the next but prepared statements, so what
-/// another process committed is always seen. A commit is on the disk when it returns. Errors are
-/// `ServerFileError`.
+/// What is remembered from one transaction to the next is prepared statements and where records
+/// stand, which is brought up to date when another process changed the file. A commit is on the
+/// disk when it returns. Errors are `ServerFileError`.
 ///
 /// Isolation: not thread-safe, as the port allows.
 final class SQLiteStorage: CloudStorage {
@@ -17,18 +17,17 @@ final class SQLiteStorage: CloudStorage {
   var databaseNumbers: [DatabaseID: Int64] = [:]
   var zoneNumbers: [ZoneKey: Int64] = [:]
 
-  /// Records that the running transaction looked for in vain: what hangs on a record's name need
-  /// not be looked for before such a one is written.
-  var missing: Set<RowKey> = []
+  /// Where the records stand; `nil` until one is looked for.
+  var numbers: RecordNumbers?
+  /// What `dataVersion` said when `numbers` were right.
+  var numbersVersion: Int64?
+  /// Whether `numbers` are right for the rest of the running transaction.
+  var knowsNumbers = false
+  /// Whether the running transaction inserted or deleted records.
+  var changesNumbers = false
 
   /// Why the running transaction can't be kept, though its body goes on.
   private var fault: (any Error)?
-
-  /// A record by its zone's number.
-  struct RowKey: Hashable {
-    var zone: Int64
-    var name: String
-  }
 
   /// A zone of one database.
   struct ZoneKey: Hashable {
@@ -76,12 +75,17 @@ final class SQLiteStorage: CloudStorage {
       forget()
       fault = nil
     }
-    return try translating {
-      try connection.transaction {
-        let value = try body()
-        if let fault { throw fault }
-        return value
+    do {
+      return try translating {
+        try connection.transaction {
+          let value = try body()
+          if let fault { throw fault }
+          return value
+        }
       }
+    } catch {
+      forgetUndone()
+      throw error
     }
   }
 
@@ -109,7 +113,8 @@ final class SQLiteStorage: CloudStorage {
   func forget() {
     databaseNumbers.removeAll(keepingCapacity: true)
     zoneNumbers.removeAll(keepingCapacity: true)
-    missing.removeAll(keepingCapacity: true)
+    knowsNumbers = false
+    changesNumbers = false
   }
 }
 

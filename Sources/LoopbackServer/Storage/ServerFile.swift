@@ -8,7 +8,8 @@ import Synchronization
 ///
 /// Its tables: `settings`, `accounts`, `databases`, `zones`,
 /// `records`, `links`, `subscriptions`, `receipts`, and of layout 2 `record_types`, `uploads`,
-/// `file_uses`, `file_chunks`; layout 3 keeps `records` in the order in which they came.
+/// `file_uses`, `file_chunks`; layout 3 keeps `records` in the order in which they came, and
+/// layout 4 keeps no index of their names.
 /// `application_id` tells the file from other programs' databases, `user_version` the layout's
 /// version.
 enum ServerFile {
@@ -16,7 +17,7 @@ enum ServerFile {
   static let applicationID: Int64 = 0x436b_4c73
 
   /// The layout this code writes.
-  static let version: Int64 = 3
+  static let version: Int64 = 4
 
   /// Files up to this many bytes are checked as a whole when they are opened; of larger ones
   /// each page and row is checked when it is read.
@@ -155,11 +156,22 @@ enum ServerFile {
     if try setting("user_version", connection) < version {
       try connection.transaction { try migrate(connection) }
     }
+    if size <= wholeCheckBytes { try checkNames(connection) }
     // Files made before shares were known have none.
     if try connection.first("SELECT 1 FROM settings WHERE name = 'secret'", [], { _ in true })
       == nil
     {
       try keep(secret: .random(), connection)
+    }
+  }
+
+  /// No index keeps two rows from having one name.
+  private static func checkNames(_ connection: Connection) throws {
+    let twice = try connection.first(
+      "SELECT name FROM records GROUP BY zone, name HAVING count(*) > 1 LIMIT 1"
+    ) { try $0.text(0) }
+    if twice != nil {
+      throw ServerFileError(damaged: "two rows hold one record", path: connection.path)
     }
   }
 
@@ -227,6 +239,7 @@ enum ServerFile {
   private static let migrations: [Migration] = [
     Migration(from: 1, sql: layoutOfQueriesAndFiles, fill: fillRecordTypes),
     Migration(from: 2, sql: layoutInOrderOfChange, fill: { _ in }),
+    Migration(from: 3, sql: layoutWithoutNames, fill: { _ in }),
   ]
 
   /// One step from a version to the next.
