@@ -101,8 +101,8 @@ let package = Package(
     tool(
       "cloudsync-bench",
       [
-        "CloudSyncTesting", "CloudSync", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
-        "CloudProtocol", "Records", "SQLite", "CommandLineKit",
+        "CloudSyncTesting", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine",
+        "SyncMachine", "CloudProtocol", "Records", "SQLite", "CommandLineKit",
       ]),
     tool(
       "cloudsync-soak",

@@ -197,7 +197,7 @@ extension SyncMachine {
   /// Before the app is told: after a crash in between it holds them all the same.
   private mutating func noteUnreadZones(_ saved: [ItemResult<RecordID, Record>], now: Moment) {
     var last: ZoneID?
-    for index in saved.indices where saved[index].isOnServer && saved[index].id.zone != last {
+    for index in saved.indices where saved[index].id.zone != last && saved[index].isOnServer {
       let zone = saved[index].id.zone
       last = zone
       guard state.zoneTokens[zone] == nil, !state.expiredZones.contains(zone) else { continue }

@@ -6,7 +6,7 @@ enum PeerBenchmarks {
   private static let count = 10_000
   /// Kinto's cost of a record grows with their number, so that fewer can only flatter it; all of
   /// them take half a minute.
-  private static let kintoCount = 1_000
+  private static let kintoCount = 2_000
 
   /// P16: the whole job against Kinto in memory and against git.
   static func all() -> [Benchmark] {
@@ -18,7 +18,7 @@ enum PeerBenchmarks {
           guard KintoPeer.isInstalled else { throw Absence(reason: "kinto is not installed") }
           return try await Job.run(.web, notes.value).0
         },
-        reference: Side("Kinto, the first 1000 in batches of 25", operations: kintoCount) {
+        reference: Side("Kinto, the first 2000 in batches of 25", operations: kintoCount) {
           try await KintoPeer.push(Array(notes.value.prefix(kintoCount)))
         }, rounds: 1, warmsUp: false),
       Benchmark(
@@ -28,7 +28,7 @@ enum PeerBenchmarks {
         },
         reference: Side("git add, commit and push to a file", operations: count) {
           try GitPeer.push(notes.value)
-        }, rounds: 3, warmsUp: false),
+        }, rounds: 2, warmsUp: false),
     ]
   }
 }

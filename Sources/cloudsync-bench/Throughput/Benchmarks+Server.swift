@@ -9,7 +9,6 @@ import Synchronization
 
 /// What the server costs, without the engines.
 enum ServerBenchmarks {
-  private static let zone = ZoneID(name: "Notes")
   private static let batch = 400
   private static let batches = 25
   private static let million = 1_000_000
@@ -28,7 +27,7 @@ enum ServerBenchmarks {
       subject: Side(
         "modifyRecords on a file", operations: batches,
         setUp: {
-          let server = try BareServer(onFile: true)
+          let server = try BareServer()
           try await server.makeZone()
           return (server, records(notes.value))
         },
@@ -74,18 +73,8 @@ enum ServerBenchmarks {
     let rows: [(String, [UInt8])]
   }
 
-  static func records(_ notes: [SpikeNote]) -> [RecordSave] {
-    notes.map { note in
-      RecordSave(
-        Record(
-          id: RecordID(name: note.name, zone: zone), type: "Note",
-          fields: [
-            "text": .string(note.text), "position": .int64(Int64(note.position)),
-            "isDone": .int64(Int64(note.isDone)),
-            "lastModified": .date(
-              Timestamp(secondsSinceReferenceDate: note.modified / 1000 - 978_307_200)),
-          ]))
-    }
+  private static func records(_ notes: [SpikeNote]) -> [RecordSave] {
+    notes.map { RecordSave(BareServer.record($0)) }
   }
 
   // MARK: P12
@@ -95,7 +84,7 @@ enum ServerBenchmarks {
       Side(
         "\(count) on a file", operations: 1,
         setUp: {
-          let server = try BareServer(onFile: true)
+          let server = try BareServer()
           try await server.makeZone()
           return (server, records(Job.notes(count)))
         },
@@ -113,14 +102,7 @@ enum ServerBenchmarks {
 
     func server(_ count: Int) async throws -> BareServer {
       if let server = servers.withLock({ $0[count] }) { return server }
-      let server = try BareServer(onFile: true)
-      try await server.makeZone()
-      // By their names, which fills the index of names in a third of the time.
-      let numbers = (0..<count).map { (PendingSample.name($0), $0) }.sorted { $0.0 < $1.0 }
-      for start in stride(from: 0, to: count, by: 50_000) {
-        try await server.save(
-          records(numbers[start..<min(count, start + 50_000)].map { Job.note($0.1) }))
-      }
+      let server = try await BareServer.holding(count)
       servers.withLock { $0[count] = server }
       return server
     }
@@ -203,62 +185,5 @@ enum ServerBenchmarks {
       },
       reference: Side("400 MB") { .nanoseconds(400_000_000) }, rounds: 1, unit: .bytes,
       warmsUp: false)
-  }
-}
-
-/// A server in this process and one device that asks it without an engine.
-final class BareServer: Sendable {
-  private let folder: TemporaryFolder
-  let server: LoopbackServer
-  private let device: LoopbackDevice
-  private static let zone = ZoneID(name: "Notes")
-
-  init(onFile: Bool) throws {
-    folder = try TemporaryFolder()
-    server = onFile ? try LoopbackServer(path: folder.path("cloud.db")) : LoopbackServer()
-    device = server.device("bench", signedInAs: "alice")
-  }
-
-  deinit { server.close() }
-
-  func send(_ request: CloudRequest) async throws -> CloudReply {
-    try await device.send(
-      CloudCall(
-        container: "iCloud.bench", database: .private, requestID: UUID().uuidString,
-        request: request))
-  }
-
-  func makeZone() async throws { _ = try await send(.modifyZones(ModifyZones(save: [Self.zone]))) }
-
-  func save(_ records: [RecordSave], policy: SavePolicy = .ifServerRecordUnchanged) async throws {
-    for start in stride(from: 0, to: records.count, by: 400) {
-      let batch = Array(records[start..<min(start + 400, records.count)])
-      guard
-        case .recordsModified(let saved, _) = try await send(
-          .modifyRecords(ModifyRecords(save: batch, policy: policy))),
-        saved.allSatisfy({ $0.error == nil })
-      else { throw ToolError("records were not saved") }
-    }
-  }
-
-  /// Where the zone's feed is now.
-  func token() async throws -> ChangeToken? {
-    guard case .zones(let zones) = try await send(.fetchZones([Self.zone])) else { return nil }
-    return zones.first?.value?.token
-  }
-
-  /// How many records changed since.
-  func fetch(since: ChangeToken?) async throws -> Int {
-    var token = since
-    var count = 0
-    while true {
-      let request = FetchZoneChanges(zone: Self.zone, since: token, limit: 400)
-      guard case .zoneChanges(let page) = try await send(.fetchZoneChanges(request)) else {
-        throw ToolError("no page came")
-      }
-      count += page.modified.count
-      token = page.token
-      if !page.moreComing { return count }
-    }
   }
 }

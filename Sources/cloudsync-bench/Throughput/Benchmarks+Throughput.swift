@@ -21,9 +21,6 @@ enum ThroughputBenchmarks {
       + pair(
         "P11", "over HTTP, on SQLite", many,
         { try await Job.run(.web, $0) }, "the bare spike over HTTP on SQLite", spikeOnSocket)
-      + pair(
-        "", "in process, on SQLite", many,
-        { try await Job.run(.file, $0) }, "the bare spike over HTTP on SQLite", spikeOnSocket)
   }
 
   private static func pair(
@@ -33,22 +30,23 @@ enum ThroughputBenchmarks {
     _ theirs: @escaping @Sendable ([SpikeNote]) async throws -> (Duration, Duration)
   ) -> [Benchmark] {
     let notes = Lazily { Job.notes(count) }
-    let subject = Turns { try await ours(notes.value) }
-    let spike = Turns { try await theirs(notes.value) }
-    let start = row.isEmpty ? "" : row + " "
+    let subject = Turns { try await list(ours(notes.value)) }
+    let spike = Turns { try await list(theirs(notes.value)) }
     return [
       Benchmark(
-        name: "\(start)push \(count) \(how)", goal: row.isEmpty ? nil : 2.5,
-        subject: Side("engine to server", operations: count) { try await subject.first() },
-        reference: Side(reference, operations: count) { try await spike.first() },
-        rounds: row.isEmpty ? 1 : 5, warmsUp: false),
+        name: "\(row) push \(count) \(how)", goal: 2.5,
+        subject: Side("engine to server", operations: count) { try await subject.stage(0) },
+        reference: Side(reference, operations: count) { try await spike.stage(0) },
+        rounds: 5, warmsUp: false),
       Benchmark(
-        name: "\(start)pull \(count) \(how)", goal: row.isEmpty ? nil : 2.5,
-        subject: Side("server to engine", operations: count) { try await subject.second() },
-        reference: Side(reference, operations: count) { try await spike.second() },
-        rounds: row.isEmpty ? 1 : 5, warmsUp: false),
+        name: "\(row) pull \(count) \(how)", goal: 2.5,
+        subject: Side("server to engine", operations: count) { try await subject.stage(1) },
+        reference: Side(reference, operations: count) { try await spike.stage(1) },
+        rounds: 5, warmsUp: false),
     ]
   }
+
+  private static func list(_ times: (Duration, Duration)) -> [Duration] { [times.0, times.1] }
 
   @Sendable private static func spikeInMemory(
     _ notes: [SpikeNote]

@@ -1,22 +1,31 @@
 import Synchronization
 
-/// Two times that one run gives: the first row of the table makes the run, the second takes what
-/// was left of it.
+/// The times of the stages of one run: the first row of the table makes the run, the rows for later
+/// stages take what was left of it.
 final class Turns: Sendable {
-  private let left = Mutex<[Duration]>([])
-  private let run: @Sendable () async throws -> (Duration, Duration)
+  /// The times that nobody took yet, by stage, the oldest first.
+  private let left = Mutex<[Int: [Duration]]>([:])
+  private let run: @Sendable () async throws -> [Duration]
 
-  init(_ run: @escaping @Sendable () async throws -> (Duration, Duration)) { self.run = run }
+  /// Stages of `run`, which gives a time for each.
+  init(_ run: @escaping @Sendable () async throws -> [Duration]) { self.run = run }
 
-  func first() async throws -> Duration {
+  /// How long a stage took in the next run, from 0.
+  func stage(_ number: Int) async throws -> Duration {
+    if let time = take(number) { return time }
     let times = try await run()
-    left.withLock { $0.append(times.1) }
-    return times.0
+    left.withLock { left in
+      for (later, time) in times.enumerated() where later > number {
+        left[later, default: []].append(time)
+      }
+    }
+    return times[number]
   }
 
-  func second() async throws -> Duration {
-    let waiting = left.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-    if let waiting { return waiting }
-    return try await run().1
+  private func take(_ number: Int) -> Duration? {
+    left.withLock { left in
+      guard left[number]?.isEmpty == false else { return nil }
+      return left[number]?.removeFirst()
+    }
   }
 }
