@@ -4,9 +4,6 @@ import Foundation
 /// What else would do the job: other programs, where they are installed.
 enum PeerBenchmarks {
   private static let count = 10_000
-  /// Kinto's cost of a record grows with their number, so that fewer can only flatter it; all of
-  /// them take half a minute.
-  private static let kintoCount = 2_000
 
   /// P16: the whole job against Kinto in memory and against git.
   static func all() -> [Benchmark] {
@@ -18,8 +15,8 @@ enum PeerBenchmarks {
           guard KintoPeer.isInstalled else { throw Absence(reason: "kinto is not installed") }
           return try await Job.run(.web, notes.value).0
         },
-        reference: Side("Kinto, the first 2000 in batches of 25", operations: kintoCount) {
-          try await KintoPeer.push(Array(notes.value.prefix(kintoCount)))
+        reference: Side("Kinto, in batches of 25", operations: count) {
+          try await KintoPeer.push(notes.value)
         }, rounds: 1, warmsUp: false),
       Benchmark(
         name: "P16 push 10000 over HTTP on SQLite, against git push", goal: 0.125,
