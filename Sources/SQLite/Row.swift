@@ -30,6 +30,16 @@ package struct Row {
     return text
   }
 
+  /// Calls `body` with the bytes of the text in column `index`, from 0, valid UTF-8 or not.
+  package func withText<Value>(
+    _ index: Int32, _ body: (UnsafeRawBufferPointer) -> Value
+  ) throws(SQLiteError) -> Value {
+    try expect(SQLITE_TEXT, at: index)
+    let start = sqlite3_column_text(handle, index)
+    let count = Int(sqlite3_column_bytes(handle, index))
+    return body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+  }
+
   /// The bytes in column `index`, from 0.
   package func blob(_ index: Int32) throws(SQLiteError) -> [UInt8] {
     try expect(SQLITE_BLOB, at: index)

@@ -76,11 +76,11 @@ extension SQLiteStorage {
 
   private func put(_ row: RecordRow, in database: DatabaseID) throws {
     let zone = try makeNumber(of: row.id.zone, in: database)
-    let isNew = try !update(row, zone: zone)
-    if isNew { try insert(row, zone: zone) }
+    let isKnown = try update(row, zone: zone)
+    if !isKnown { try insert(row, zone: zone) }
     // What is new here has nothing to be replaced.
-    try putFileUses(of: row, zone: zone, isNew: isNew)
-    if !isNew {
+    try putFileUses(of: row, zone: zone, isNew: !isKnown)
+    if isKnown {
       try connection.run(
         "DELETE FROM links WHERE holder_zone = ? AND holder = ?",
         [.integer(zone), .text(row.id.name)])

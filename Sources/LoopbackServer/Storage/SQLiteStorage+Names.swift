@@ -12,13 +12,13 @@ extension SQLiteStorage {
   /// The rows that may hold a record, each to be asked for its name.
   func candidates(zone: Int64, name: String) throws -> [Int64] {
     try learnNumbers()
-    return numbers?.candidates(zone: zone, name: name) ?? []
+    return numbers?.candidates(RecordNumbers.Hash(zone: zone, name: name)) ?? []
   }
 
   /// Notes the row that was inserted last.
   func learnInserted(zone: Int64, name: String) {
     changesNumbers = true
-    numbers?.add(connection.lastInsertedRow, zone: zone, name: name)
+    numbers?.add(connection.lastInsertedRow, RecordNumbers.Hash(zone: zone, name: name))
   }
 
   /// Runs a statement that deletes records.
@@ -49,11 +49,17 @@ extension SQLiteStorage {
     var known = numbers.take() ?? RecordNumbers()
     // Without a bound, all columns are had from the index by change, which is much smaller.
     let isFirst = known.last == 0
+    if isFirst {
+      known.reserve(
+        Int(try connection.first("SELECT count(*) FROM records") { try $0.integer(0) } ?? 0))
+    }
     _ = try connection.rows(
       "SELECT number, zone, name FROM records" + (isFirst ? "" : " WHERE number > ?"),
       isFirst ? [] : [.integer(known.last)]
     ) { row in
-      known.add(try row.integer(0), zone: try row.integer(1), name: try row.text(2))
+      let zone = try row.integer(1)
+      known.add(
+        try row.integer(0), try row.withText(2) { RecordNumbers.Hash(zone: zone, bytes: $0) })
     }
     numbers = known
   }

@@ -40,8 +40,8 @@ extension Catalogue {
       edits: [
         .init(
           applying,
-          "      try connection.run(\"DELETE FROM records WHERE zone = ?\", [.integer(number)])",
-          "      if !PLANTED {\n        try connection.run(\"DELETE FROM records WHERE zone = "
+          "      try deleteRecords(\"DELETE FROM records WHERE zone = ?\", [.integer(number)])",
+          "      if !PLANTED {\n        try deleteRecords(\"DELETE FROM records WHERE zone = "
             + "?\", [.integer(number)])\n      }"
         )
       ]),
