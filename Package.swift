@@ -89,20 +89,15 @@ let package = Package(
     tool(
       "cloudsync",
       [
-        "LoopbackHTTP", "LoopbackServer", "WebServices", "CloudSync", "CloudProtocol", "Records",
+        "LoopbackHTTP", "LoopbackServer", "WebServices", "CloudSync", "CloudProtocol",
         "CommandLineKit",
       ]),
-    tool(
-      "cloudsync-simulate",
-      [
-        "CloudSyncTesting", "SyncMachine", "CloudMachine", "CloudProtocol", "Records", "SQLite",
-        "CommandLineKit",
-      ]),
+    tool("cloudsync-simulate", ["CloudSyncTesting", "SQLite", "CommandLineKit"]),
     tool(
       "cloudsync-bench",
       [
-        "CloudSyncTesting", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine",
-        "SyncMachine", "CloudProtocol", "Records", "SQLite", "CommandLineKit",
+        "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "SyncMachine",
+        "CloudProtocol", "Records", "SQLite", "CommandLineKit",
       ]),
     tool(
       "cloudsync-soak",
@@ -162,7 +157,7 @@ let package = Package(
       "CloudSyncTests",
       [
         "CloudSync", "CloudSyncTesting", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
-        "WebServices", "CloudProtocol", "Records",
+        "CloudProtocol", "Records",
       ]),
     tests(
       "LoopbackServerTests",
@@ -185,12 +180,8 @@ let package = Package(
       ]),
     tests(
       "SimulationTests",
-      [
-        "CloudSyncTesting", "CloudSync", "SyncMachine", "CloudMachine", "CloudProtocol", "Records",
-      ]),
-    tests(
-      "DiskTests",
-      ["CloudSyncTesting", "CloudSync", "LoopbackServer", "SQLite", "Records", "Disk"]),
+      ["CloudSyncTesting", "CloudSync", "SyncMachine", "CloudProtocol", "Records"]),
+    tests("DiskTests", ["CloudSyncTesting", "CloudSync", "SQLite", "Disk"]),
     tests(
       "StoreTests",
       [
@@ -198,7 +189,7 @@ let package = Package(
         "IdeaStore", "AnnotationStore", "SyncSupport", "CloudSync", "CloudSyncTesting",
         "LoopbackHTTP", "LoopbackServer", "StoreSimulation", "CloudProtocol", "Records",
       ]),
-    tests("ExampleTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer"]),
+    tests("ExampleTests", ["CloudSync", "LoopbackServer"]),
     tests(
       "CloudSyncTestingTests",
       [

@@ -7,6 +7,8 @@ struct PackageManifest {
     var path: String
     var dependencies: [String]
     var isTest: Bool
+    /// Whether it is a program, which tests may need to be built without importing it.
+    var isTool: Bool
     /// The line it is declared on.
     var line: Int
   }
@@ -33,6 +35,7 @@ struct PackageManifest {
         Target(
           name: name, path: arguments[.path]?.first ?? "\(call.folder)/\(name)",
           dependencies: arguments[.dependencies] ?? [], isTest: call.isTest,
+          isTool: ["tool", "executableTarget"].contains(file.tokens[index].text),
           line: file.tokens[index].line))
       // What stands inside the call is a dependency, not a target of its own.
       index = close

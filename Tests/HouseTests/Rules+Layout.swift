@@ -33,8 +33,9 @@ extension HouseRule {
       ]),
 
     HouseRule(
-      name: "A file imports only what its target declares, and what ships with the toolchain",
-      check: { $0.importFaults() },
+      name: "A file imports what its target declares and what ships with the toolchain, no less, "
+        + "no more",
+      check: { $0.importFaults() + $0.declarationFaults() },
       broken: [
         (
           [
@@ -46,12 +47,19 @@ extension HouseRule {
           ["Package.swift": "room(\"A\")", "Sources/A/A.swift": "public import NIOCore"],
           ["Sources/A/A.swift:1"]
         ),
+        (
+          ["Package.swift": "room(\"A\")\nroom(\"B\", [\"A\"])", "Sources/B/B.swift": "let b = 1"],
+          ["Package.swift:2"]
+        ),
       ],
       kept: [
         [
           "Package.swift": "room(\"A\")\nroom(\"B\", [\"A\"])",
           "Sources/B/B.swift": "package import A\nimport Foundation\n// import C",
-        ]
+        ],
+        [
+          "Package.swift": "tool(\"c\")\ntests(\"T\", [\"c\"])", "Tests/T/T.swift": "let t = 1",
+        ],
       ]),
 
     HouseRule(
@@ -157,6 +165,22 @@ extension SourceTree {
           guard !toolchainModules.contains(module), !declared.contains(module) else { return nil }
           return file.fault(line, "\(target.name) does not declare the dependency \(module)")
         }
+      }
+    }
+  }
+
+  fileprivate func declarationFaults() -> [Fault] {
+    let targets = PackageManifest(self["Package.swift"]).targets
+    let tools = targets.filter(\.isTool).map(\.name)
+    return targets.flatMap { target -> [Fault] in
+      let imported = Set(swift(under: target.path).flatMap { $0.imports.map(\.module) })
+      return target.dependencies.compactMap { name in
+        guard !imported.contains(name.replacing("-", with: "_")), !tools.contains(name) else {
+          return nil
+        }
+        return Fault(
+          place: "Package.swift:\(target.line)",
+          message: "\(target.name) declares \(name), which none of its files imports")
       }
     }
   }
