@@ -59,7 +59,8 @@ struct ServiceRoutes: Sendable {
     }
     let methods = path.endpoint.takesGet ? ["GET", "HEAD", "POST"] : ["POST"]
     guard methods.contains(head.method) else { return .refuse(.wrongMethod(methods)) }
-    if let refusal = refusal(of: finding(head, path), path) { return .refuse(refusal) }
+    let finding = finding(QueryItems(head.query), path)
+    if let refusal = refusal(of: finding, path) { return .refuse(refusal) }
     return .accept(
       bodyBytes: path.endpoint == .recordsModify
         ? ServiceRoutes.savingBytes : ServiceRoutes.askingBytes)
@@ -73,11 +74,12 @@ struct ServiceRoutes: Sendable {
     guard let path = paths.path(request.head.path) else {
       return .failure(404, "NOT_FOUND", "there is no such endpoint")
     }
-    let finding = finding(request.head, path)
+    let items = QueryItems(request.head.query)
+    let finding = finding(items, path)
     if let refusal = refusal(of: finding, path) { return refusal }
     var bearer: AccessTokens.Bearer?
     if case .person(let person) = finding { bearer = person }
-    var response = await answer(request, path, bearer)
+    var response = await answer(request, items, path, bearer)
     if let bearer {
       let next = tokens.webToken(for: bearer.account, container: bearer.container)
       response.fields.append(.init(name: EnvelopeHeader.webToken, value: next))
@@ -86,11 +88,12 @@ struct ServiceRoutes: Sendable {
   }
 
   private func answer(
-    _ request: HTTPRequest, _ path: ServicePath, _ bearer: AccessTokens.Bearer?
+    _ request: HTTPRequest, _ items: QueryItems, _ path: ServicePath,
+    _ bearer: AccessTokens.Bearer?
   ) async -> HTTPResponse {
     let isExact = request.head.value(EnvelopeHeader.exact) != nil
     do throws(CloudError) {
-      let visit = try visit(request.head, path, bearer, isExact: isExact)
+      let visit = try visit(request.head, items, path, bearer, isExact: isExact)
       return .json(200, text: try await body(of: request, visit))
     } catch {
       let notation = Notation(
@@ -124,10 +127,8 @@ struct ServiceRoutes: Sendable {
 
   // MARK: Letting in
 
-  private func finding(_ head: HTTPRequestHead, _ path: ServicePath) -> AccessTokens.Finding {
-    let items = QueryItems(head.query)
-    return tokens.finding(
-      api: items["ckAPIToken"], web: webToken(items), container: path.container)
+  private func finding(_ items: QueryItems, _ path: ServicePath) -> AccessTokens.Finding {
+    tokens.finding(api: items["ckAPIToken"], web: webToken(items), container: path.container)
   }
 
   /// The web token of a request, which old clients call a session.
@@ -179,9 +180,9 @@ struct ServiceRoutes: Sendable {
   }
 
   private func visit(
-    _ head: HTTPRequestHead, _ path: ServicePath, _ bearer: AccessTokens.Bearer?, isExact: Bool
+    _ head: HTTPRequestHead, _ items: QueryItems, _ path: ServicePath,
+    _ bearer: AccessTokens.Bearer?, isExact: Bool
   ) throws(CloudError) -> Visit {
-    let items = QueryItems(head.query)
     let name = head.value(EnvelopeHeader.device) ?? items["clientId"] ?? "web"
     guard (1...255).contains(name.utf8.count) else {
       throw .malformed("a device's name needs 1 to 255 bytes")

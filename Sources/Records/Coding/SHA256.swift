@@ -16,10 +16,9 @@ public struct SHA256: Sendable {
     0xc671_78f2,
   ]
 
-  private var state: [UInt32] = [
+  private var state = SIMD8<UInt32>(
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab,
-    0x5be0_cd19,
-  ]
+    0x5be0_cd19)
   /// What came after the last whole block of 64 bytes.
   private var rest: [UInt8] = []
   private var byteCount: UInt64 = 0
@@ -37,19 +36,22 @@ public struct SHA256: Sendable {
   /// The 32 bytes of the hash of all that was taken in.
   public func digest() -> [UInt8] {
     var last = self
+    last.rest = []
+    var padded = [UInt8](repeating: 0, count: rest.count < 56 ? 64 : 128)
+    padded.replaceSubrange(..<rest.count, with: rest)
+    padded[rest.count] = 0x80
     let bitCount = byteCount &* 8
-    last.rest.append(0x80)
-    while last.rest.count % 64 != 56 { last.rest.append(0) }
-    for shift in stride(from: UInt64(56), through: 0, by: -8) {
-      last.rest.append(UInt8(truncatingIfNeeded: bitCount >> shift))
+    for place in 0..<8 {
+      padded[padded.count - 1 - place] = UInt8(truncatingIfNeeded: bitCount >> UInt64(place * 8))
     }
-    let padded = last.rest
     padded.withUnsafeBufferPointer { bytes in
       last.mix(bytes, from: 0, blocks: bytes.count / 64)
     }
-    return last.state.flatMap { word in
-      [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> UInt32($0)) }
+    var digest = [UInt8](repeating: 0, count: 32)
+    for place in 0..<32 {
+      digest[place] = UInt8(truncatingIfNeeded: last.state[place / 4] >> UInt32(24 - place % 4 * 8))
     }
+    return digest
   }
 
   /// The hash of `bytes` as 64 lower-case hexadecimal digits.
@@ -116,7 +118,7 @@ public struct SHA256: Sendable {
 
   private static func compress(
     _ schedule: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>,
-    into state: inout [UInt32]
+    into state: inout SIMD8<UInt32>
   ) {
     var (a, b, c, d) = (state[0], state[1], state[2], state[3])
     var (e, f, g, h) = (state[4], state[5], state[6], state[7])
@@ -137,7 +139,6 @@ public struct SHA256: Sendable {
       a = first &+ other &+ majority
       index += 1
     }
-    let mixed = [a, b, c, d, e, f, g, h]
-    for index in 0..<8 { state[index] &+= mixed[index] }
+    state &+= SIMD8(a, b, c, d, e, f, g, h)
   }
 }

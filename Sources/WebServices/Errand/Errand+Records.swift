@@ -9,13 +9,18 @@ extension Errand {
       "records": .array(ids.map { notation.json($0) }),
       "desiredKeys": Notation.json(request.fields),
     ])
-    return Errand(.recordsLookup, of: notation.database, body: body) { answer throws(CloudError) in
-      .records(
-        try results(try answer.list("records"), of: ids, notation) { item, id throws(CloudError) in
-          let record = try notation.record(item, in: id.zone)
-          return ItemResult(id: record.id, .success(record))
-        })
-    }
+    return Errand(
+      .recordsLookup, of: notation.database, body: body,
+      outcome: { answer throws(CloudError) in
+        .success(
+          .records(
+            try results(try answer.list("records"), of: ids, notation) {
+              item, id throws(CloudError) in
+              let record = try notation.record(item, in: id.zone)
+              return ItemResult(id: record.id, .success(record))
+            }))
+      },
+      quickly: { text in RecordReader.read(text, notation) { $0.records(ids) } })
   }
 
   static func modifyRecords(_ request: ModifyRecords, _ notation: Notation) -> Errand {
@@ -126,14 +131,20 @@ extension Errand {
       "continuationMarker": request.cursor.map { .string(Notation.base64($0.bytes)) },
       "desiredKeys": Notation.json(request.fields),
     ])
-    return Errand(.recordsQuery, of: notation.database, body: body) { answer throws(CloudError) in
-      var records: [Record] = []
-      for item in try answer.list("records") {
-        records.append(try notation.record(item, in: zone ?? .default))
-      }
-      let cursor = try notation.token(answer, "continuationMarker")
-      return .queried(
-        QueryPage(records: records, cursor: cursor.map { QueryCursor(bytes: $0.bytes) }))
-    }
+    return Errand(
+      .recordsQuery, of: notation.database, body: body,
+      outcome: { answer throws(CloudError) in
+        var records: [Record] = []
+        for item in try answer.list("records") {
+          records.append(try notation.record(item, in: zone ?? .default))
+        }
+        let cursor = try notation.token(answer, "continuationMarker")
+        return .success(
+          .queried(
+            QueryPage(records: records, cursor: cursor.map { QueryCursor(bytes: $0.bytes) })))
+      },
+      quickly: { text in
+        RecordReader.read(text, notation) { $0.queryPage(in: zone ?? .default) }
+      })
   }
 }

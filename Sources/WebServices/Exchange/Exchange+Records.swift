@@ -140,17 +140,32 @@ extension Exchange {
     let isUniform = own.allSatisfy { $0 == own.first }
     let selections = own
     let request = FetchRecords(ids: ids, fields: isUniform ? own.first ?? .all : .all)
-    return Exchange(.fetchRecords(request)) { reply throws(CloudError) in
+    @Sendable func selected(
+      _ reply: CloudReply
+    ) throws(CloudError) -> [ItemResult<RecordID, Record>] {
       guard case .records(let results) = reply, results.count == selections.count else {
         throw misplaced
       }
-      return .members([
-        "records": .array(
-          zip(results, selections).map { result, selection in
-            json(result, notation, isUniform ? .all : selection)
-          })
-      ])
+      guard !isUniform else { return results }
+      return zip(results, selections).map { result, selection in
+        guard var record = result.value else { return result }
+        record.fields = selection.applied(to: record.fields)
+        return ItemResult(id: result.id, .success(record))
+      }
     }
+    return Exchange(
+      .fetchRecords(request),
+      answer: { reply throws(CloudError) in
+        .members(["records": .array(try selected(reply).map { json($0, notation) })])
+      },
+      text: { reply throws(CloudError) in
+        let results = try selected(reply)
+        var writer = RecordWriter(notation, capacity: 256 + 768 * results.count)
+        writer.write(raw: #"{"records":["#)
+        writer.write(list: results) { $0.write($1) }
+        writer.write(raw: "]}")
+        return writer.bytes
+      })
   }
 
   static func recordsQuery(
@@ -169,27 +184,36 @@ extension Exchange {
     let request = QueryRecords(
       query: try notation.query(try body.object("query"), zone: zone ?? .default), zone: zone,
       cursor: cursor, limit: limit, fields: try notation.fieldSelection(body) ?? .all)
-    return Exchange(
-      [.queryRecords(request)] + (wantsToken ? [.fetchZones([zone ?? .default])] : [])
-    ) { outcomes throws(CloudError) in
+    @Sendable func page(_ outcomes: [Outcome]) throws(CloudError) -> (QueryPage, marker: JSON?) {
       guard case .queried(let page) = try only(outcomes).get() else { throw misplaced }
-      return .members([
-        "records": .array(page.records.map { notation.json($0) }),
-        "continuationMarker": page.cursor.map { .string(Notation.base64($0.bytes)) },
-        "syncToken": token(outcomes),
-      ])
+      return (page, page.cursor.map { .string(Notation.base64($0.bytes)) })
     }
+    return Exchange(
+      [.queryRecords(request)] + (wantsToken ? [.fetchZones([zone ?? .default])] : []),
+      answer: { outcomes throws(CloudError) in
+        let (page, marker) = try page(outcomes)
+        return .members([
+          "records": .array(page.records.map { notation.json($0) }),
+          "continuationMarker": marker, "syncToken": token(outcomes),
+        ])
+      },
+      text: { outcomes throws(CloudError) in
+        let (page, marker) = try page(outcomes)
+        var writer = RecordWriter(notation, capacity: 1_024 + 768 * page.records.count)
+        writer.write(raw: #"{"records":["#)
+        writer.write(list: page.records) { $0.write($1) }
+        writer.write(raw: "]")
+        writer.write(member: #","continuationMarker":"#, marker)
+        writer.write(member: #","syncToken":"#, token(outcomes))
+        writer.write(raw: "}")
+        return writer.bytes
+      })
   }
 
   /// One record of an answer, or why there is none.
-  static func json(
-    _ result: ItemResult<RecordID, Record>, _ notation: Notation,
-    _ selection: FieldSelection = .all
-  ) -> JSON {
+  static func json(_ result: ItemResult<RecordID, Record>, _ notation: Notation) -> JSON {
     switch result.outcome {
-    case .success(var record):
-      record.fields = selection.applied(to: record.fields)
-      return notation.json(record)
+    case .success(let record): return notation.json(record)
     case .failure(let error): return notation.json(error, of: name(result.id, notation))
     }
   }

@@ -24,13 +24,19 @@ package struct Exchange: Sendable {
     writeText = text
   }
 
-  /// Asks for one thing.
+  /// Asks for one thing; `text` writes the same answer faster.
   init(
-    _ request: CloudRequest, answer: @escaping @Sendable (CloudReply) throws(CloudError) -> JSON
+    _ request: CloudRequest, answer: @escaping @Sendable (CloudReply) throws(CloudError) -> JSON,
+    text: (@Sendable (CloudReply) throws(CloudError) -> [UInt8])? = nil
   ) {
+    var writeText: (@Sendable ([Outcome]) throws(CloudError) -> [UInt8])?
+    if let text {
+      writeText = { outcomes throws(CloudError) in try text(try Exchange.only(outcomes).get()) }
+    }
     self.init(
       [request],
-      answer: { outcomes throws(CloudError) in try answer(try Exchange.only(outcomes).get()) })
+      answer: { outcomes throws(CloudError) in try answer(try Exchange.only(outcomes).get()) },
+      text: writeText)
   }
 
   /// The body of the answer.

@@ -60,6 +60,45 @@ extension RecordReader {
     }
   }
 
+  /// Reads the records that were asked for by name.
+  mutating func records(_ ids: [RecordID]) -> CloudReply? {
+    var results: [ItemResult<RecordID, Record>] = []
+    results.reserveCapacity(ids.count)
+    guard take(#"{"records":["#) else { return nil }
+    for (index, id) in ids.enumerated() {
+      guard index == 0 || take(","), let result = savedItem(id) else { return nil }
+      results.append(result)
+    }
+    return take("]}") ? .records(results) : nil
+  }
+
+  /// Reads a page of what a query found, in `zone` where a record names none.
+  mutating func queryPage(in zone: ZoneID) -> CloudReply? {
+    guard take(#"{"records":["#) else { return nil }
+    var page = QueryPage(records: [], cursor: nil)
+    while !take("]") {
+      guard page.records.isEmpty || take(",") else { return nil }
+      let start = position
+      if let record = record(depth: 2) {
+        page.records.append(record)
+        continue
+      }
+      position = start
+      guard let item = tree(depth: 2), let record = try? notation.record(item, in: zone) else {
+        return nil
+      }
+      page.records.append(record)
+    }
+    if take(#","continuationMarker":""#) {
+      guard let text = string(), let cursor = Notation.bytes(base64: text) else { return nil }
+      page.cursor = QueryCursor(bytes: cursor)
+    }
+    if take(#","syncToken":""#) {
+      guard string() != nil else { return nil }
+    }
+    return take("}") ? .queried(page) : nil
+  }
+
   /// Reads a page of the feed of the one zone that was asked for.
   mutating func zoneChanges(of asked: ZoneID) -> CloudReply? {
     guard take(#"{"zones":[{"zoneID":"#), let zone = zoneID(depth: 3),
