@@ -25,7 +25,7 @@ enum PeerBenchmarks {
         },
         reference: Side("git add, commit and push to a file", operations: count) {
           try GitPeer.push(notes.value)
-        }, rounds: 1, warmsUp: false),
+        }, rounds: 2, warmsUp: false),
     ]
   }
 }
