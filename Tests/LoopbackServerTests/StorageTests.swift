@@ -36,16 +36,7 @@ struct StorageTests {
     let names = (1...6).map { "n\($0)" }
     var sequence: UInt64 = 0
     for step in 1...30 {
-      let changes = (0..<random.below(6)).map { _ in
-        randomChange(&random, names: names, &sequence)
-      }
-      let fails = random.below(5) == 0
-      for each in [memory, storage] as [any CloudStorage] {
-        try? each.transaction {
-          try each.commit(changes)
-          if fails { throw ByteFormatError(offset: 0, reason: "stop") }
-        }
-      }
+      change([memory, storage], &random, names: names, &sequence)
       if step % 10 == 0 {
         try storage.close()
         storage = try SQLiteStorage(path: file.path, identity: 2)
@@ -59,6 +50,23 @@ struct StorageTests {
     }
     #expect(try storage.identity() == 1)
     try storage.close()
+  }
+
+  /// Gives all storages the same few changes as one transaction, which now and then is undone.
+  private func change(
+    _ storages: [any CloudStorage], _ random: inout Lehmer, names: [String],
+    _ sequence: inout UInt64
+  ) {
+    let changes = (0..<random.below(6)).map { _ in
+      randomChange(&random, names: names, &sequence)
+    }
+    let fails = random.below(5) == 0
+    for storage in storages {
+      try? storage.transaction {
+        try storage.commit(changes)
+        if fails { throw ByteFormatError(offset: 0, reason: "stop") }
+      }
+    }
   }
 
   /// Proves S3.
@@ -75,16 +83,7 @@ struct StorageTests {
     let names = (1...6).map { "n\($0)" }
     var sequence: UInt64 = 0
     for step in 1...40 {
-      let changes = (0..<random.below(6)).map { _ in
-        randomChange(&random, names: names, &sequence)
-      }
-      let fails = random.below(5) == 0
-      for each in [memory, both[Int(random.below(2))]] as [any CloudStorage] {
-        try? each.transaction {
-          try each.commit(changes)
-          if fails { throw ByteFormatError(offset: 0, reason: "stop") }
-        }
-      }
+      change([memory, both[Int(random.below(2))]], &random, names: names, &sequence)
       let expected = try dump(memory, names: names)
       for (index, storage) in both.enumerated() where random.below(2) == 0 {
         #expect(
