@@ -20,24 +20,20 @@ package struct Row {
 
   /// The text in column `index`, from 0; text that is not valid UTF-8 is `corrupt`.
   package func text(_ index: Int32) throws(SQLiteError) -> String {
-    try expect(SQLITE_TEXT, at: index)
-    guard let start = sqlite3_column_text(handle, index) else { return "" }
-    let count = Int(sqlite3_column_bytes(handle, index))
-    guard
-      let text = String(
-        validating: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
-    else { throw SQLiteError(.corrupt, "column \(index) is not valid UTF-8", sql: sql) }
+    guard let text = try withText(index, { String(validating: $0, as: UTF8.self) }) else {
+      throw SQLiteError(.corrupt, "column \(index) is not valid UTF-8", sql: sql)
+    }
     return text
   }
 
   /// Calls `body` with the bytes of the text in column `index`, from 0, valid UTF-8 or not.
   package func withText<Value>(
-    _ index: Int32, _ body: (UnsafeRawBufferPointer) -> Value
+    _ index: Int32, _ body: (UnsafeBufferPointer<UInt8>) -> Value
   ) throws(SQLiteError) -> Value {
     try expect(SQLITE_TEXT, at: index)
     let start = sqlite3_column_text(handle, index)
     let count = Int(sqlite3_column_bytes(handle, index))
-    return body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+    return body(UnsafeBufferPointer(start: start, count: start == nil ? 0 : count))
   }
 
   /// The bytes in column `index`, from 0.

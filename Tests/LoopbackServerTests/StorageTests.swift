@@ -128,6 +128,27 @@ struct StorageTests {
     for each in [storage, other] { try each.close() }
   }
 
+  @Test("A hash that leads to the row of another name, or zone, finds and changes nothing there")
+  func sharedHash() throws {
+    let file = try TemporaryFile()
+    defer { file.remove() }
+    let storage = try SQLiteStorage(path: file.path, identity: 1)
+    let others = [row("b", 1), row("a", 2, in: zoneB)]
+    try storage.commit(others.map { .putRecord($0, in: alice) })
+    let wanted = RecordID(name: "a", zone: zoneA)
+    #expect(try storage.record(wanted, in: alice) == nil)
+    let zone = try #require(try storage.number(of: zoneA, in: alice))
+    let hash = RecordNumbers.Hash(zone: zone, name: "a")
+    let rows = try storage.connection.rows("SELECT number FROM records") { try $0.integer(0) }
+    for number in rows { storage.numbers?.add(number, hash) }
+    #expect(storage.numbers?.candidates(hash).count == 2)
+    #expect(try storage.record(wanted, in: alice) == nil)
+    try storage.commit([.putRecord(row("a", 3), in: alice)])
+    #expect(try storage.record(wanted, in: alice) == row("a", 3))
+    for other in others { #expect(try storage.record(other.id, in: alice) == other) }
+    try storage.close()
+  }
+
   @Test("A number is found under its name, the latest first, also when names share a hash")
   func recordNumbers() {
     func hash(_ number: Int, zone: Int64 = 1) -> RecordNumbers.Hash {

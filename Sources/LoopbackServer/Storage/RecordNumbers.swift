@@ -8,16 +8,16 @@ struct RecordNumbers {
   struct Hash: Hashable {
     fileprivate let value: Int
 
-    init(zone: Int64, bytes: UnsafeRawBufferPointer) {
+    init(zone: Int64, bytes: UnsafeBufferPointer<UInt8>) {
       var hasher = Hasher()
       hasher.combine(zone)
-      hasher.combine(bytes: bytes)
+      hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
       value = hasher.finalize()
     }
 
     init(zone: Int64, name: String) {
       var name = name
-      self = name.withUTF8 { Hash(zone: zone, bytes: UnsafeRawBufferPointer($0)) }
+      self = name.withUTF8 { Hash(zone: zone, bytes: $0) }
     }
   }
 
@@ -52,5 +52,5 @@ struct RecordNumbers {
   }
 
   /// Notes that rows went from the file, it is not known which.
-  mutating func remove(_ count: Int) { goneCount += count }
+  mutating func noteGone(_ count: Int) { goneCount += count }
 }

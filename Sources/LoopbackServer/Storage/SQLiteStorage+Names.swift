@@ -1,6 +1,3 @@
-import CloudMachine
-import CloudProtocol
-import Records
 import SQLite
 
 /// Records are found by their names through `RecordNumbers`, which is read from the file once.
@@ -25,7 +22,7 @@ extension SQLiteStorage {
   func deleteRecords(_ sql: String, _ values: [SQLValue]) throws {
     changesNumbers = true
     try connection.run(sql, values)
-    numbers?.remove(connection.changeCount)
+    numbers?.noteGone(connection.changeCount)
     // Half of them for nothing: those that are left are read anew when they are needed.
     if let numbers, numbers.goneCount > numbers.count / 2 { self.numbers = nil }
   }
