@@ -189,16 +189,14 @@ extension SyncMachine {
 
   /// A failure that concerns this zone lets the others go on, unless the server wants no request
   /// now; any other ends the fetch.
+  ///
+  /// Whatever the error, the zone stays listed as changed: it is read again by a later fetch, until
+  /// it was read to its end or the list of zones says why it is gone.
   private mutating func failZone(
     _ fetch: inout Fetch, _ zone: ZoneID, _ error: CloudError, now: Moment
   ) {
     let concernsZone =
       (error.code.disposition == .surface || error.code == .zoneBusy) && !isHeldBack(now)
-    if error.code == .zoneNotFound || error.code == .userDeletedZone {
-      // The list of zones will say why it went. Its token stays: should the zone be made again
-      // before that, the token is refused, and the app learns what is gone.
-      record(.setZoneChanged(zone, false), now: now)
-    }
     var failure =
       fetch.failure
       ?? OperationFailure(CloudError(.partialFailure, "Some zones could not be fetched."))

@@ -71,5 +71,15 @@ extension Catalogue {
           "    if PLANTED { record(.setZoneChanged(zone, false), now: now) }\n"
             + "    if concernsZone { failure.zones[zone] = error } else { failure.error = error }")
       ]),
+    PlantedFault(
+      "denied zone forgotten", "A zone that the server denied once is not asked for again.",
+      by: .machines, .engines,
+      edits: [
+        .init(
+          fetch, "    fetch.failure = failure\n    noteAccountError(error)",
+          "    if PLANTED, error.code == .zoneNotFound || error.code == .userDeletedZone {\n"
+            + "      record(.setZoneChanged(zone, false), now: now)\n    }\n"
+            + "    fetch.failure = failure\n    noteAccountError(error)")
+      ]),
   ]
 }
