@@ -1,3 +1,4 @@
+private let missing = "Sources/SyncMachine/SyncMachine+MissingZones.swift"
 private let fetch = "Sources/SyncMachine/SyncMachine+Fetch.swift"
 
 extension Catalogue {
@@ -32,8 +33,25 @@ extension Catalogue {
       by: .engines, .machines,
       edits: [
         .init(
-          fetch, "    guard fetch.isRelisting else { return }\n",
-          "    guard fetch.isRelisting, !PLANTED else { return }\n")
+          fetch, "      noteListed(page, &fetch)\n",
+          "      if !PLANTED { noteListed(page, &fetch) }\n")
+      ]),
+    PlantedFault(
+      "loss without its reason", "A zone that is missing in a new listing is told as deleted.",
+      by: .engines, .machines,
+      edits: [
+        .init(
+          missing, "          losses.append(ZoneDeletion(zone: zone, reason: reason))",
+          "          losses.append(ZoneDeletion(zone: zone, reason: PLANTED ? .deleted : reason))")
+      ]),
+    PlantedFault(
+      "first page of a listing", "Zones that a new listing names on a later page are in doubt.",
+      by: .machines,
+      edits: [
+        .init(
+          missing, "    fetch.listedZones.formUnion(page.modified)\n",
+          "    fetch.listedZones = PLANTED ? Set(page.modified) : "
+            + "fetch.listedZones.union(page.modified)\n")
       ]),
     PlantedFault(
       "start over unsaid", "The app is not told that a zone is read from the start.",

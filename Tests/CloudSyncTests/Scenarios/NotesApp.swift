@@ -23,6 +23,8 @@ final class NotesApp: CKSyncEngineDelegate {
     var state: CKSyncEngine.State.Serialization?
     /// Zone names that appeared in `fetchedDatabaseChanges`.
     var zones: Set<String> = []
+    /// Why zones were said to be gone, in the order told.
+    var losses: [CKDatabase.DatabaseChange.Deletion.Reason] = []
     var keepsDataAtSignOut = false
     var provides: (@Sendable (CKRecord.ID) -> Bool) = { _ in true }
     var waiting: [(condition: @Sendable (Contents) -> Bool, CheckedContinuation<Void, Never>)] = []
