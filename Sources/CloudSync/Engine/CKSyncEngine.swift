@@ -22,13 +22,15 @@ public final class CKSyncEngine: Sendable {
   /// What is pending, and the way to add to it.
   public let state: CKSyncEngine.State
 
-  /// Why the state store could not be read or written, if so.
+  /// Why the state could not be used, or the state store not be read or written, if so.
   ///
-  /// While it could not be read, every operation fails with this error and nothing is synced, so
-  /// that nothing is lost that the store may still hold. After a failed write the engine goes on,
-  /// but added changes are not durable when `add` returns; it tries to store everything again, and
-  /// this is `nil` when that worked. Of an account the delegate is told only when the store has
-  /// it: until then every operation fails with this error.
+  /// A state that belongs to another container, environment or database is refused with
+  /// `State.SerializationError`. While a state is refused, or the store could not be read, every
+  /// operation fails with this error and nothing is synced, so that nothing is lost that the store
+  /// may still hold. After a failed write the engine goes on, but added changes are not durable when
+  /// `add` returns; it tries to store everything again, and this is `nil` when that worked. Of an
+  /// account the delegate is told only when the store has it: until then every operation fails with
+  /// this error.
   public var stateStoreError: (any Error)? {
     driver.core.withLock { $0.journal?.error } ?? openingError
   }
