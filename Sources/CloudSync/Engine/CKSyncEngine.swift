@@ -28,9 +28,9 @@ public final class CKSyncEngine: Sendable {
   /// `State.SerializationError`. While a state is refused, or the store could not be read, every
   /// operation fails with this error and nothing is synced, so that nothing is lost that the store
   /// may still hold. After a failed write the engine goes on, but added changes are not durable
-  /// when `add` returns; it tries to store everything again, and this is `nil` when that worked. Of an
-  /// account the delegate is told only when the store has it: until then every operation fails with
-  /// this error.
+  /// when `add` returns; it tries to store everything again, and this is `nil` when that worked. Of
+  /// an account the delegate is told only when the store has it: until then every operation fails
+  /// with this error.
   public var stateStoreError: (any Error)? {
     driver.core.withLock { $0.journal?.error } ?? openingError
   }
@@ -88,8 +88,8 @@ public final class CKSyncEngine: Sendable {
   /// callback it would wait for itself and is refused.
   /// - Parameter options: Which changes; the delegate keeps to the scope.
   /// - Throws: `CKError`; `operationCancelled` when the calling task is cancelled, while a send
-  ///   that has begun goes on; `partialFailure` when only some changes failed. What the delegate added
-  ///   again while it was told is pending then, and goes out with the next send.
+  ///   that has begun goes on; `partialFailure` when only some changes failed. What the delegate
+  ///   added again while it was told is pending then, and goes out with the next send.
   public func sendChanges(_ options: CKSyncEngine.SendChangesOptions = .init()) async throws {
     try refuseReentry("sendChanges")
     let outcome = await driver.perform { core, waiter, _ in

@@ -7,8 +7,8 @@ extension EngineDriver {
   /// Waits for a manual operation that `begin` asks the machine for.
   ///
   /// When the calling task is cancelled, the wait ends and the operation goes on: its events stay
-  /// in pairs, and other calls that wait for it get its outcome. One that has not begun, and that no
-  /// other call waits for, is withdrawn.
+  /// in pairs, and other calls that wait for it get its outcome. One that has not begun, and that
+  /// no other call waits for, is withdrawn.
   /// - Parameter endsWithTask: Whether the wait ends when the task is cancelled.
   func perform(
     endsWithTask: Bool = true,
