@@ -140,10 +140,13 @@ extension CloudMachine {
       position.isCovered(
         trimmedThrough: trimmedThrough, latest: database.sequence, isVisit: feed.isVisit)
     else {
+      // A device that brings a token of a storage that is gone may hold what this one never had.
       throw Refusal(
-        .changeTokenExpired,
-        "the change token is not valid here, or not any more; fetch without one"
-      )
+        CloudError(
+          .changeTokenExpired,
+          "the change token is not valid here, or not any more; fetch without one",
+          userDidResetEncryptedData: feed.zone == nil
+            && FeedPosition.isOfAnotherStorage(token, than: feed.storage)))
     }
     return position
   }

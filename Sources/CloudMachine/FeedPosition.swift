@@ -81,6 +81,22 @@ struct FeedPosition: Hashable {
     }
   }
 
+  /// Whether `token` is whole and was given out by another storage than `storage`.
+  static func isOfAnotherStorage(_ token: ChangeToken, than storage: UInt64) -> Bool {
+    guard token.bytes.count > 4 else { return false }
+    let end = token.bytes.count - 4
+    var reader = ByteReader(token.bytes)
+    var tail = ByteReader(token.bytes[end...])
+    do {
+      let version = try reader.byte()
+      let origin = try reader.fixed64()
+      return try version == FeedPosition.version && origin != storage
+        && tail.fixed32() == Checksum.of(token.bytes[..<end])
+    } catch {
+      return false
+    }
+  }
+
   /// The token for this place in `feed`.
   func token(of feed: Feed) -> ChangeToken {
     var writer = ByteWriter(capacity: 128)

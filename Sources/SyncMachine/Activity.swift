@@ -24,6 +24,7 @@ struct Fetch: Sendable {
     case choosing
     case readingDatabase(RequestToken)
     case deliveringDatabase(DatabaseChangesPage)
+    case checkingZones(RequestToken, [ZoneID])
     case openingZone
     case readingZone(RequestToken)
     case deliveringZone(ZoneChangesPage)
@@ -49,8 +50,14 @@ struct Fetch: Sendable {
   var isRelisting: Bool
   /// The zones a relisting has named so far.
   var listedZones: Set<ZoneID> = []
-  /// Whether the subscription could not be had for a reason that passes.
-  var lacksSubscription = false
+  /// Whether the server said with the expired token that it lost all data it had.
+  var isServerReset = false
+  /// Zones that may be gone, to be asked for when the list of zones was read to its end.
+  var zonesInDoubt: Set<ZoneID> = []
+  /// Zones whose feed was denied as if they were gone.
+  var deniedZones: Set<ZoneID> = []
+  /// Why the subscription could not be had, when that is a reason that passes.
+  var subscriptionFailure: CloudError.Code?
   var hasReadDatabase = false
   var zone: OpenZone?
   /// Zones this fetch is done with, well or not.
@@ -63,7 +70,7 @@ struct Fetch: Sendable {
   var awaited: RequestToken? {
     switch step {
     case .findingSubscription(let token), .savingSubscription(let token, _),
-      .readingDatabase(let token), .readingZone(let token):
+      .readingDatabase(let token), .checkingZones(let token, _), .readingZone(let token):
       token
     case .announcing, .makingSubscription, .ready, .asking, .choosing, .deliveringDatabase,
       .openingZone, .deliveringZone, .closingZone, .closing:
@@ -80,12 +87,23 @@ struct Fetch: Sendable {
     case .choosing: .choosingZone
     case .readingDatabase: .readingDatabase
     case .deliveringDatabase: .deliveringDatabase
+    case .checkingZones: .checkingZones
     case .openingZone: .openingZone
     case .readingZone: .readingZone
     case .deliveringZone: .deliveringZone
     case .closingZone: .closingZone
     case .closing: .closingFetch
     }
+  }
+}
+
+extension Fetch {
+  /// Notes that the app was told that `zone` is gone: it is in doubt no more, and what failed in it
+  /// is explained.
+  mutating func noteGone(_ zone: ZoneID) {
+    zonesInDoubt.remove(zone)
+    guard failure?.zones.removeValue(forKey: zone) != nil else { return }
+    if failure?.zones.isEmpty == true, failure?.error.code == .partialFailure { failure = nil }
   }
 }
 
@@ -153,6 +171,13 @@ struct Send: Sendable {
 enum QueuedOperation: Sendable {
   case fetch(FetchContext, [Waiter])
   case send(SendContext, [Waiter])
+
+  /// The calls that wait for it.
+  var waiters: [Waiter] {
+    switch self {
+    case .fetch(_, let waiters), .send(_, let waiters): waiters
+    }
+  }
 }
 
 /// What the machine knows of the account.

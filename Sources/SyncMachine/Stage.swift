@@ -22,6 +22,8 @@ package enum Stage: String, Hashable, Sendable, CaseIterable {
   case readingDatabase
   /// Gives the app a page of the database feed.
   case deliveringDatabase
+  /// Asks what became of zones that may be gone.
+  case checkingZones
   /// Tells the app that the fetch of a zone begins.
   case openingZone
   /// Reads a page of a zone's feed.
@@ -90,8 +92,8 @@ extension Stage {
   package var isFetch: Bool {
     switch self {
     case .announcingFetch, .findingSubscription, .savingSubscription, .askingFetchOptions,
-      .choosingZone, .readingDatabase, .deliveringDatabase, .openingZone, .readingZone,
-      .deliveringZone, .closingZone, .closingFetch:
+      .choosingZone, .readingDatabase, .deliveringDatabase, .checkingZones, .openingZone,
+      .readingZone, .deliveringZone, .closingZone, .closingFetch:
       true
     case .created, .dormant, .idle, .checkingAccount, .announcingSend, .sendingZones,
       .deliveringZones, .askingBatch, .sendingRecords, .deliveringRecords, .closingSend,
@@ -108,8 +110,8 @@ extension Stage {
       true
     case .created, .dormant, .idle, .checkingAccount, .announcingFetch, .findingSubscription,
       .savingSubscription, .askingFetchOptions, .choosingZone, .readingDatabase,
-      .deliveringDatabase, .openingZone, .readingZone, .deliveringZone, .closingZone,
-      .closingFetch, .stopped:
+      .deliveringDatabase, .checkingZones, .openingZone, .readingZone, .deliveringZone,
+      .closingZone, .closingFetch, .stopped:
       false
     }
   }
@@ -121,8 +123,8 @@ extension Stage {
     case .closingFetch, .closingSend, .created, .dormant, .idle, .checkingAccount:
       [Exit(.stopped, "the engine is gone")]
     case .announcingFetch, .findingSubscription, .savingSubscription, .askingFetchOptions,
-      .choosingZone, .readingDatabase, .deliveringDatabase, .openingZone, .readingZone,
-      .deliveringZone, .closingZone:
+      .choosingZone, .readingDatabase, .deliveringDatabase, .checkingZones, .openingZone,
+      .readingZone, .deliveringZone, .closingZone:
       [
         Exit(.closingFetch, "interrupted by an account change or a cancellation"),
         Exit(.stopped, "the engine is gone"),
@@ -171,6 +173,8 @@ extension Stage {
     case .choosingZone:
       [
         Exit(.readingDatabase, "the list of zones is not read to its end"),
+        Exit(.checkingZones, "a zone may be gone"),
+        Exit(.deliveringDatabase, "the server lost all it had: zones that are not listed are gone"),
         Exit(.openingZone, "a zone in scope holds changes"),
         Exit(.readingZone, "the open zone has more pages"),
         Exit(.closingZone, "the open zone left the scope"),
@@ -183,6 +187,11 @@ extension Stage {
         Exit(.closingFetch, "the request failed"),
       ]
     case .deliveringDatabase: [Exit(.askingFetchOptions, "the app has the page: token moves")]
+    case .checkingZones:
+      [
+        Exit(.deliveringDatabase, "answered: zones that are gone have a reason"),
+        Exit(.closingFetch, "the request failed"),
+      ]
     case .openingZone: [Exit(.readingZone, "the app was told")]
     case .readingZone:
       [

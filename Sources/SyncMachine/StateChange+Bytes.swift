@@ -52,6 +52,9 @@ extension StateChange {
       writer.write(UInt8(13))
       writer.write(optional: user) { $0.write($1.rawValue) }
       writer.write(optional: previous) { $0.write($1.rawValue) }
+    case .setDatabase(let database):
+      writer.write(UInt8(14))
+      database.write(to: &writer)
     }
   }
 
@@ -106,6 +109,7 @@ extension StateChange {
     case 13:
       let user = try reader.userID()
       self = .announceUser(user, previous: try reader.userID())
+    case 14: self = .setDatabase(try SyncedDatabase(from: &reader))
     default: throw reader.fault("a step is of no known kind")
     }
   }

@@ -14,7 +14,8 @@ extension SyncMachine {
   mutating func advance(_ fetch: Fetch, now: Moment) -> Advance {
     var fetch = fetch
     switch fetch.step {
-    case .findingSubscription, .savingSubscription, .readingDatabase, .readingZone, .asking:
+    case .findingSubscription, .savingSubscription, .readingDatabase, .checkingZones, .readingZone,
+      .asking:
       return .rest
     case .announcing:
       if let request = subscriptionSearch() {
@@ -69,6 +70,7 @@ extension SyncMachine {
       enter(.fetching(fetch))
       return .instruct(.send(request))
     }
+    if !fetch.zonesInDoubt.isEmpty { return checkZones(&fetch) }
     let scope = fetch.context.options.scope
     if let zone = fetch.zone {
       guard scope.contains(zone.id) else { return close(&fetch, error: nil) }
@@ -78,10 +80,14 @@ extension SyncMachine {
       scope.contains($0) && !fetch.finishedZones.contains($0)
     }
     let prioritized = fetch.context.options.prioritizedZones
-    guard let zone = prioritized.first(where: waiting.contains) ?? waiting.first else {
-      return close(&fetch)
+    if let zone = prioritized.first(where: waiting.contains) ?? waiting.first {
+      return open(&fetch, zone, now: now)
     }
-    return open(&fetch, zone, now: now)
+    guard !fetch.deniedZones.isEmpty else { return close(&fetch) }
+    // By now the list of zones may say why they are gone; what it does not name is asked for.
+    (fetch.zonesInDoubt, fetch.deniedZones) = (fetch.deniedZones, [])
+    fetch.hasReadDatabase = false
+    return choose(&fetch, now: now)
   }
 
   private mutating func open(_ fetch: inout Fetch, _ zone: ZoneID, now: Moment) -> Advance {
@@ -117,6 +123,7 @@ extension SyncMachine {
     case .findingSubscription: settleSearch(&fetch, answer, now: now)
     case .savingSubscription(_, let id): settleSaving(&fetch, answer, id: id, now: now)
     case .readingDatabase: settleDatabase(&fetch, answer, now: now)
+    case .checkingZones(_, let zones): settleZones(&fetch, zones, answer, now: now)
     case .readingZone: settleZone(&fetch, answer, now: now)
     case .announcing, .makingSubscription, .ready, .asking, .choosing, .deliveringDatabase,
       .openingZone, .deliveringZone, .closingZone, .closing:
@@ -128,8 +135,7 @@ extension SyncMachine {
     _ fetch: inout Fetch, _ answer: Result<CloudReply, CloudError>, now: Moment
   ) {
     switch answer {
-    case .success(.databaseChanges(var page)):
-      addMissingZones(to: &page, &fetch)
+    case .success(.databaseChanges(let page)):
       if !page.modified.isEmpty || !page.deleted.isEmpty {
         outbox.append(.fetchedDatabaseChanges(modified: page.modified, deleted: page.deleted))
       }
@@ -140,7 +146,8 @@ extension SyncMachine {
       enter(.fetching(fetch))
     case .failure(let error)
     where error.code == .changeTokenExpired && fetch.databaseCursor != nil:
-      record(.setDatabaseToken(nil), now: now)
+      // The token stays in the state until the listing has ended: one that is cut off begins again.
+      fetch.isServerReset = error.userDidResetEncryptedData
       fetch.databaseCursor = nil
       fetch.isRelisting = true
       fetch.listedZones = []
@@ -149,16 +156,6 @@ extension SyncMachine {
     case .failure(let error): fail(&fetch, error)
     case .success: fail(&fetch, Self.mismatch)
     }
-  }
-
-  /// Zones we know that a full listing no longer names are gone, though no deletion says so.
-  private func addMissingZones(to page: inout DatabaseChangesPage, _ fetch: inout Fetch) {
-    guard fetch.isRelisting else { return }
-    fetch.listedZones.formUnion(page.modified)
-    fetch.listedZones.formUnion(page.deleted.map(\.zone))
-    guard !page.moreComing else { return }
-    let missing = state.knownZones.filter { !fetch.listedZones.contains($0) }
-    page.deleted += missing.map { ZoneDeletion(zone: $0, reason: .deleted) }
   }
 
   private mutating func settleZone(
@@ -189,20 +186,19 @@ extension SyncMachine {
 
   /// A failure that concerns this zone lets the others go on, unless the server wants no request
   /// now; any other ends the fetch.
+  ///
+  /// Whatever the error, the zone stays listed as changed: it is read again by a later fetch, until
+  /// it was read to its end or the list of zones says why it is gone.
   private mutating func failZone(
     _ fetch: inout Fetch, _ zone: ZoneID, _ error: CloudError, now: Moment
   ) {
     let concernsZone =
       (error.code.disposition == .surface || error.code == .zoneBusy) && !isHeldBack(now)
-    if error.code == .zoneNotFound || error.code == .userDeletedZone {
-      // The list of zones will say why it went. Its token stays: should the zone be made again
-      // before that, the token is refused, and the app learns what is gone.
-      record(.setZoneChanged(zone, false), now: now)
-    }
     var failure =
       fetch.failure
       ?? OperationFailure(CloudError(.partialFailure, "Some zones could not be fetched."))
     if concernsZone { failure.zones[zone] = error } else { failure.error = error }
+    if concernsZone, error.zoneLoss != nil { fetch.deniedZones.insert(zone) }
     fetch.failure = failure
     noteAccountError(error)
     _ = close(&fetch, error: error)
@@ -230,11 +226,17 @@ extension SyncMachine {
       record(.setZoneToken(deletion.zone, nil), now: now)
       record(.setZoneExpired(deletion.zone, false), now: now)
       record(.setZoneChanged(deletion.zone, false), now: now)
+      fetch.noteGone(deletion.zone)
     }
     for zone in page.modified { record(.setZoneChanged(zone, true), now: now) }
     fetch.databaseCursor = page.token
+    if fetch.isRelisting {
+      noteListed(page, &fetch)
+      fetch.isRelisting = page.moreComing || !fetch.zonesInDoubt.isEmpty
+    }
     // A relisting that is cut off must begin again, or zones that are gone would be missed.
-    if !fetch.isRelisting || !page.moreComing {
+    if !fetch.isRelisting {
+      fetch.isServerReset = false
       record(.setDatabaseToken(page.token), now: now)
     }
     if !page.moreComing {
@@ -305,15 +307,20 @@ extension SyncMachine {
         // A narrow fetch took the place of the one that was due, and left zones for it to read.
         serverChanged(now: now)
       }
-      schedule.subscriptionFailures =
-        fetch.lacksSubscription ? schedule.subscriptionFailures + 1 : 0
-      if fetch.lacksSubscription { tryAgain(schedule.subscriptionFailures, now: now) }
+      guard let code = fetch.subscriptionFailure else {
+        schedule.subscriptionFailures = 0
+        return
+      }
+      schedule.subscriptionFailures += 1
+      schedule.note(.fetch, isOfNetwork: code.isOfNetwork)
+      tryAgain(schedule.subscriptionFailures, now: now)
       return
     }
     guard !state.changedZones.isEmpty || fetch.failure?.error.code != .partialFailure else {
       return
     }
     schedule.fetchFailures += 1
+    schedule.note(.fetch, isOfNetwork: fetch.failure?.isOfNetwork ?? false)
     tryAgain(schedule.fetchFailures, now: now)
   }
 

@@ -92,10 +92,14 @@ package struct SyncMachine: Sendable {
   var lastJitter = 0.5
 
   /// A machine that continues from `state`.
+  ///
+  /// Changes that were under way when the state was taken are pending again: their fate is unknown,
+  /// and no request of this machine carries them.
   package init(configuration: Configuration, state: SyncState = SyncState()) {
     self.configuration = configuration
     self.state = state
     self.state.makeIndexes()
+    returnUnsettled()
   }
 
   /// Where the machine stands.

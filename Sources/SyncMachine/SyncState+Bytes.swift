@@ -24,9 +24,15 @@ package enum StateFormatError: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 /// The blob: magic, version, length and payload, checksum. The same state gives the same bytes.
+///
+/// Format 2 begins with the database that the state belongs to; a state without one is written in
+/// format 1, as earlier versions did.
 extension SyncState {
-  /// The format this version writes.
-  package static let formatVersion: UInt8 = 1
+  /// The newest format this version reads.
+  package static let formatVersion: UInt8 = 2
+
+  /// The format this state is written in.
+  package var format: UInt8 { database == nil ? 1 : 2 }
 
   private static let magic: [UInt8] = Array("CSYNC".utf8)
 
@@ -34,6 +40,7 @@ extension SyncState {
   package func encoded() -> [UInt8] {
     let pending = records.encoded()
     var payload = ByteWriter(capacity: 256 + pending.count)
+    database?.write(to: &payload)
     payload.write(optional: user) { $0.write($1.rawValue) }
     payload.write(optional: unannounced) {
       $0.write(optional: $1.previous) { $0.write($1.rawValue) }
@@ -56,7 +63,7 @@ extension SyncState {
 
     var blob = ByteWriter(capacity: payload.bytes.count + 24)
     blob.write(raw: SyncState.magic)
-    blob.write(SyncState.formatVersion)
+    blob.write(format)
     blob.write(payload.bytes)
     blob.write(fixed: Checksum.of(blob.bytes))
     return blob.bytes
@@ -80,7 +87,7 @@ extension SyncState {
         throw reader.fault("the checksum does not match")
       }
       try reader.finish()
-      try self.init(payload: payload)
+      try self.init(payload: payload, format: version)
     } catch {
       throw .damaged(error)
     }
@@ -93,28 +100,31 @@ extension SyncState {
   package init?(salvaging bytes: [UInt8]) {
     let start = SyncState.magic.count
     guard bytes.count > start, bytes.starts(with: SyncState.magic),
-      bytes[start] == SyncState.formatVersion
+      (1...SyncState.formatVersion).contains(bytes[start])
     else { return nil }
     self.init()
     var reader = ByteReader(bytes[(start + 1)...])
     do throws(ByteFormatError) {
       let length = Int(clamping: try reader.variable())
       var payload = ByteReader(try reader.raw(min(length, reader.remaining)))
-      try read(from: &payload)
+      try read(from: &payload, format: bytes[start])
     } catch {
       // What was read until here stays.
     }
   }
 
-  private init(payload: ArraySlice<UInt8>) throws(ByteFormatError) {
+  private init(payload: ArraySlice<UInt8>, format: UInt8) throws(ByteFormatError) {
     self.init()
     var reader = ByteReader(payload)
-    try read(from: &reader)
+    try read(from: &reader, format: format)
     try reader.finish()
   }
 
   /// Takes one field after the other; after a fault those before it are there.
-  private mutating func read(from reader: inout ByteReader) throws(ByteFormatError) {
+  private mutating func read(
+    from reader: inout ByteReader, format: UInt8
+  ) throws(ByteFormatError) {
+    if format > 1 { database = try SyncedDatabase(from: &reader) }
     user = try reader.optional { (reader) throws(ByteFormatError) in UserID(try reader.string()) }
     unannounced = try reader.optional { (reader) throws(ByteFormatError) in
       let previous = try reader.optional { (reader) throws(ByteFormatError) in

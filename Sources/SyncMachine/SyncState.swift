@@ -11,6 +11,8 @@ package struct UnannouncedAccount: Hashable, Sendable {
 
 /// Everything a client must remember between two runs.
 package struct SyncState: Hashable, Sendable {
+  /// The database the rest belongs to; `nil` in states of earlier versions.
+  package var database: SyncedDatabase?
   /// The account the rest belongs to; `nil` before the first sign-in and after a sign-out.
   package var user: UserID?
   /// Set while the app is told of `user`: after a crash in between, it is told again.
@@ -100,6 +102,8 @@ package enum StateChange: Hashable, Sendable {
   case addZone(PendingChange<ZoneID>)
   /// Nothing waits for a zone.
   case removeZone(ZoneID)
+  /// The state belongs to this database.
+  case setDatabase(SyncedDatabase)
 }
 
 extension SyncState {
@@ -107,8 +111,10 @@ extension SyncState {
   package mutating func apply(_ change: StateChange) {
     switch change {
     case .reset:
+      let database = database
       let (records, zones) = (records, zones)
       self = SyncState()
+      self.database = database
       // What follows these lists must see that they are other ones now.
       (self.records, self.zones) = (records, zones)
       self.records.removeAll()
@@ -136,6 +142,7 @@ extension SyncState {
     case .addZone(let change): zones.add(change)
     case .removeZone(let id):
       if let kind = zones.waiting(for: id) { zones.remove(PendingChange(kind, id)) }
+    case .setDatabase(let database): self.database = database
     }
   }
 }

@@ -184,8 +184,8 @@ struct StateInspectionDamageTests {
           + "the app saved of the latest stateUpdate event."
       ),
       (
-        changed(blob, 5, to: 2), .future,
-        "The state in F has format 2, this version reads 1. Use a newer version of this tool."
+        changed(blob, 5, to: 3), .future,
+        "The state in F has format 3, this version reads 2. Use a newer version of this tool."
       ),
       (
         blob.dropLast(), .damaged,

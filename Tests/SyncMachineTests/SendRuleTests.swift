@@ -195,6 +195,9 @@ struct SendRuleTests {
       .success(
         .databaseChanges(
           DatabaseChangesPage(modified: [], deleted: [], token: .at(1), moreComing: false))))
+    let gone = ItemResult<ZoneID, Zone>(
+      id: Story.zone, .failure(CloudError(.zoneNotFound, "")))
+    next.answer(.success(.zones([gone])))
     #expect(next.told().contains("zones [] [\"Notes deleted\"]"))
   }
 }

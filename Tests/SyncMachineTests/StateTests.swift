@@ -114,6 +114,43 @@ struct StateTests {
     #expect(try SyncState(decoding: bytes) == StateTests.sample)
   }
 
+  /// Proves CE-119, E3.
+  @Test("A state of format 2, which names its database, opens for ever")
+  func formatTwoOpensForEver() throws {
+    var sample = StateTests.sample
+    sample.database = StateTests.database
+    let bytes = [UInt8](Data(base64Encoded: StateTests.formatTwo) ?? Data())
+    #expect(
+      sample.encoded() == bytes,
+      "the format changed: \(Data(sample.encoded()).base64EncodedString())")
+    #expect(try SyncState(decoding: bytes) == sample)
+    #expect(SyncState(salvaging: bytes) == sample)
+  }
+
+  /// Proves CE-119.
+  @Test("The database of a state survives its log and another account")
+  func databaseOfAStateIsKept() throws {
+    let steps = [StateChange.setDatabase(StateTests.database), .setUser(UserID("_a")), .reset]
+    var state = SyncState()
+    for step in try StateChange.decoded(StateChange.encoded(steps)) { state.apply(step) }
+    #expect(state.database == StateTests.database && state.user == nil)
+    for index in state.encoded().indices {
+      var damaged = state.encoded()
+      damaged[index] ^= 1
+      #expect(throws: StateFormatError.self) { try SyncState(decoding: damaged) }
+    }
+  }
+
+  static let database = SyncedDatabase(
+    container: "iCloud.fixture", environment: .production, scope: .shared)
+
+  /// Never write this again either.
+  static let formatTwo =
+    "Q1NZTkMC0gEOaUNsb3VkLmZpeHR1cmUKcHJvZHVjdGlvbgMBAl9hAAEBBAIFTm90ZXMQX19kZWZhdWx0T3du"
+    + "ZXJfXwEFAUICX3gBBgEBQxBfX2RlZmF1bHRPd25lcl9fAQFDEF9fZGVmYXVsdE93bmVyX18AAQEaY2xvdWRz"
+    + "eW5jLWRhdGFiYXNlLWNoYW5nZXMBAQFEEF9fZGVmYXVsdE93bmVyX18CBU5vdGVzEF9fZGVmYXVsdE93bmVy"
+    + "X18BRRBfX2RlZmF1bHRPd25lcl9fAgACw6kDAWJA0WIg"
+
   /// Never write this again; when the format changes, add the new one beside it.
   static let formatOne =
     "Q1NZTkMBtwEBAl9hAAEBBAIFTm90ZXMQX19kZWZhdWx0T3duZXJfXwEFAUICX3gBBgEBQxBfX2RlZmF1"

@@ -5,6 +5,8 @@ extension CKSyncEngine {
     public var database: CKDatabase
 
     /// The state of the last `stateUpdate` event; `nil` for a first start.
+    ///
+    /// A state of another container, environment or database is refused; see `stateStoreError`.
     public var stateSerialization: CKSyncEngine.State.Serialization?
 
     /// Who takes the events in and gives the records out.

@@ -1,3 +1,4 @@
+import CloudProtocol
 public import Foundation
 import Records
 package import SyncMachine
@@ -53,6 +54,8 @@ extension CKSyncEngine.State {
       public static let future = Code(rawValue: 1)
       /// They were a state and are damaged.
       public static let damaged = Code(rawValue: 2)
+      /// The state belongs to another container, environment or database.
+      public static let otherDatabase = Code(rawValue: 3)
     }
 
     /// What kind of fault it is.
@@ -69,6 +72,13 @@ extension CKSyncEngine.State {
       case .damaged: code = .damaged
       }
     }
+
+    init(of known: SyncedDatabase, usedFor database: SyncedDatabase) {
+      code = .otherDatabase
+      message =
+        "The sync state belongs to the \(known), and the engine was made for the \(database). Give "
+        + "each database a state, or a state store, that no other one uses."
+    }
   }
 }
 
@@ -82,7 +92,10 @@ extension CKSyncEngine.State.SerializationError: LocalizedError, CustomStringCon
 
 /// A state in a form that people read: tokens as base64, changes as short lines.
 struct StateReport: Encodable {
-  var formatVersion = Int(SyncState.formatVersion)
+  var formatVersion: Int
+  var container: String?
+  var environment: String?
+  var databaseScope: String?
   var user: String?
   /// Only while the app is told of the account.
   var isUserUnannounced: Bool?
@@ -97,6 +110,10 @@ struct StateReport: Encodable {
   var pendingRecordZoneChanges: [String]
 
   init(_ state: SyncState) {
+    formatVersion = Int(state.format)
+    container = state.database?.container
+    environment = state.database?.environment.rawValue
+    databaseScope = state.database.map { "\($0.scope)" }
     user = state.user?.rawValue
     isUserUnannounced = state.unannounced == nil ? nil : true
     databaseToken = state.databaseToken.map { Data($0.bytes) }

@@ -18,12 +18,13 @@ struct StateJournal: Sendable {
   ///
   /// - Throws: What the store throws, or `SerializationError` for bytes that are no state.
   static func open(
-    _ store: any StateStore, otherwise: SyncState
+    _ store: any StateStore, otherwise: @autoclosure () throws -> SyncState
   ) throws -> (StateJournal, SyncState) {
     guard let contents = try store.load() else {
-      let bytes = otherwise.encoded()
+      let state = try otherwise()
+      let bytes = state.encoded()
       try store.replace(with: bytes)
-      return (StateJournal(store: store, snapshotBytes: bytes.count), otherwise)
+      return (StateJournal(store: store, snapshotBytes: bytes.count), state)
     }
     do {
       var state = try SyncState(decoding: contents.snapshot)

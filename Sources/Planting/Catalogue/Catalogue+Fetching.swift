@@ -1,3 +1,4 @@
+private let missing = "Sources/SyncMachine/SyncMachine+MissingZones.swift"
 private let fetch = "Sources/SyncMachine/SyncMachine+Fetch.swift"
 
 extension Catalogue {
@@ -32,8 +33,16 @@ extension Catalogue {
       by: .engines, .machines,
       edits: [
         .init(
-          fetch, "    guard fetch.isRelisting else { return }\n",
-          "    guard fetch.isRelisting, !PLANTED else { return }\n")
+          fetch, "      noteListed(page, &fetch)\n",
+          "      if !PLANTED { noteListed(page, &fetch) }\n")
+      ]),
+    PlantedFault(
+      "loss without its reason", "A zone that is missing in a new listing is told as deleted.",
+      by: .engines, .machines,
+      edits: [
+        .init(
+          missing, "          losses.append(ZoneDeletion(zone: zone, reason: reason))",
+          "          losses.append(ZoneDeletion(zone: zone, reason: PLANTED ? .deleted : reason))")
       ]),
     PlantedFault(
       "start over unsaid", "The app is not told that a zone is read from the start.",
@@ -57,9 +66,8 @@ extension Catalogue {
       edits: [
         .init(
           "Sources/SyncMachine/Schedule.swift",
-          "    schedule.accountDue = schedule.accountDue.map { min($0, now) }",
-          "    schedule.accountDue = schedule.accountDue.map { min($0, now) }\n"
-            + "    if PLANTED { schedule.notBefore = nil }")
+          "    schedule.networkWaits = []\n",
+          "    schedule.networkWaits = []\n    if PLANTED { schedule.notBefore = nil }\n")
       ]),
     PlantedFault(
       "failed zone forgotten", "A zone that could not be fetched is not tried again.",
@@ -70,6 +78,16 @@ extension Catalogue {
           "    if concernsZone { failure.zones[zone] = error } else { failure.error = error }",
           "    if PLANTED { record(.setZoneChanged(zone, false), now: now) }\n"
             + "    if concernsZone { failure.zones[zone] = error } else { failure.error = error }")
+      ]),
+    PlantedFault(
+      "denied zone forgotten", "A zone that the server denied once is not asked for again.",
+      by: .machines, .engines,
+      edits: [
+        .init(
+          fetch, "    fetch.failure = failure\n    noteAccountError(error)",
+          "    if PLANTED, error.code == .zoneNotFound || error.code == .userDeletedZone {\n"
+            + "      record(.setZoneChanged(zone, false), now: now)\n    }\n"
+            + "    fetch.failure = failure\n    noteAccountError(error)")
       ]),
   ]
 }

@@ -22,6 +22,16 @@ extension Catalogue {
           "if !PLANTED { list[older].marks.insert(.mayNotReturn) }")
       ]),
     PlantedFault(
+      "under way stays under way",
+      "After a launch, what an earlier launch had under way is never pending again.",
+      by: .machines, .engines,
+      edits: [
+        .init(
+          "Sources/SyncMachine/SyncMachine.swift",
+          "    self.state.makeIndexes()\n    returnUnsettled()",
+          "    self.state.makeIndexes()\n    if !PLANTED { returnUnsettled() }")
+      ]),
+    PlantedFault(
       "blob without the last", "The state's bytes leave out the last pending zone change.",
       by: .machines,
       edits: [

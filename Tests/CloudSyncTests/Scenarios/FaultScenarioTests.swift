@@ -3,6 +3,7 @@ import CloudSync
 import Foundation
 import LoopbackServer
 import Records
+import SyncMachine
 import Synchronization
 import Testing
 
@@ -96,7 +97,7 @@ struct FaultScenarioTests {
     }
   }
 
-  /// Proves CE-72, FB-8, SC-119, SC-120, SC-121, SC-159.
+  /// Proves CE-72, FB-8, SC-119, SC-121, SC-159.
   @Test(
     """
     testRecoverFromCloudKitUserDeletedZone, \
@@ -130,6 +131,54 @@ struct FaultScenarioTests {
     desk.device.signIn(as: "alice")
     try await desk.engine.fetchChanges()
     #expect(desk.texts == ["b": "2"])
+  }
+
+  /// Proves CE-113, SC-120.
+  @Test(
+    "testRecoverFromCloudKitZoneNotFoundWithoutZoneDeletion: a fetch denied once loses nothing",
+    arguments: [CloudError.Code.zoneNotFound, .userDeletedZone])
+  func deniedFetchLosesNothing(code: CloudError.Code) async throws {
+    let (_, texts) = try await filled(2)
+    for way in ["again", "relaunch", "automatic"] {
+      let desk = NotesApp(server, way)
+      server.controls.fail(with: code, in: RequestScope(kind: .fetchZoneChanges, device: way))
+      if way == "automatic" {
+        desk.start(automatically: true)
+        await desk.wait { $0.notes.mapValues(\.text) == texts }
+        continue
+      }
+      await #expect(throws: CKError.self) { try await desk.engine.fetchChanges() }
+      #expect(desk.texts.isEmpty)
+      if way == "relaunch" { desk.start() }
+      try await desk.engine.fetchChanges()
+      #expect(desk.texts == texts, "\(way)")
+    }
+  }
+
+  /// Proves SC-166.
+  @Test("An app that starts from a state of the middle of a send sends what was under way")
+  func relaunchDuringSend() async throws {
+    let phone = NotesApp(server, "phone")
+    try await phone.engine.fetchChanges()
+    phone.write(["a": "1"])
+    for kind in [RequestKind.modifyZones, .modifyRecords] {
+      let scope = RequestScope(kind: kind)
+      server.controls.hold(in: scope)
+      let engine = try phone.engine
+      let send = Task { try await engine.sendChanges() }
+      await server.controls.waitForHeldRequests(in: scope)
+      let state = CKSyncEngine.State.Serialization(engine.syncState.snapshot)
+      phone.device.isOnline = false
+      server.controls.clear()
+      _ = await send.result
+      phone.device.isOnline = true
+      phone.contents.withLock { $0.state = state }
+      phone.start()
+      #expect(try phone.engine.state.pendingRecordZoneChanges.count == 1, "\(kind)")
+    }
+    // The server may have stored what was under way: then the first send reports a conflict.
+    if (try? await phone.engine.sendChanges()) == nil { try await phone.engine.sendChanges() }
+    try expectSame(server, phone, as: ["a": "1"])
   }
 
   /// Proves SC-123, SC-124.

@@ -41,6 +41,7 @@ extension NotesApp {
   ) {
     contents.withLock { contents in
       contents.zones.formUnion(changes.modifications.map(\.zoneID.zoneName))
+      contents.losses += changes.deletions.map(\.reason)
     }
     for deletion in changes.deletions where deletion.zoneID == NotesApp.zone.zoneID {
       switch deletion.reason {

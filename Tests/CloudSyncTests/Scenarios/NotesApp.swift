@@ -23,6 +23,8 @@ final class NotesApp: CKSyncEngineDelegate {
     var state: CKSyncEngine.State.Serialization?
     /// Zone names that appeared in `fetchedDatabaseChanges`.
     var zones: Set<String> = []
+    /// Why zones were said to be gone, in the order told.
+    var losses: [CKDatabase.DatabaseChange.Deletion.Reason] = []
     var keepsDataAtSignOut = false
     var provides: (@Sendable (CKRecord.ID) -> Bool) = { _ in true }
     var waiting: [(condition: @Sendable (Contents) -> Bool, CheckedContinuation<Void, Never>)] = []
@@ -49,10 +51,13 @@ final class NotesApp: CKSyncEngineDelegate {
   }
 
   /// An app on a device whose requests take another way than those of this process.
-  init(_ device: LoopbackDevice, by transport: any CloudTransport) {
+  init(
+    _ device: LoopbackDevice, by transport: any CloudTransport,
+    clock: any Clock<Duration> = LeapingClock()
+  ) {
     self.device = device
     self.transport = transport
-    clock = LeapingClock()
+    self.clock = clock
   }
 
   /// Starts, or starts again from the last state that was delivered.

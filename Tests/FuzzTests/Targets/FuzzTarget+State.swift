@@ -71,7 +71,7 @@ extension FuzzTarget {
       _ = SyncState(salvaging: sealed(bytes))
       return
     }
-    let blob = kind == 9 ? bytes : sealed(bytes)
+    let blob = kind == 9 ? bytes : sealed(bytes, format: kind == 15 ? 2 : 1)
     guard let state = try? SyncState(decoding: blob) else { return }
     try plant(planted, (state.subscription?.rawValue ?? "").utf8)
     var encoded = state.encoded()
@@ -105,10 +105,10 @@ extension FuzzTarget {
   }
 
   /// A blob of the right form around `payload`.
-  private static func sealed(_ payload: [UInt8]) -> [UInt8] {
+  private static func sealed(_ payload: [UInt8], format: UInt8 = 1) -> [UInt8] {
     var writer = ByteWriter(capacity: payload.count + 24)
     writer.write(raw: Array("CSYNC".utf8))
-    writer.write(SyncState.formatVersion)
+    writer.write(format)
     writer.write(payload)
     writer.write(fixed: Checksum.of(writer.bytes))
     return writer.bytes

@@ -22,6 +22,7 @@ struct LogReading {
     var log = StateInspection.Log()
     log.snapshotBytes = reading.contents.snapshot.count
     var state = try snapshot(reading.contents.snapshot)
+    log.snapshotFormat = Int(state.format)
     for entry in reading.contents.entries {
       do throws(ByteFormatError) {
         let steps = try StateChange.decoded(entry)
@@ -72,7 +73,9 @@ struct LogReading {
   }
 
   private func inspection(_ state: SyncState, _ log: StateInspection.Log) -> StateInspection {
-    StateInspection(name: name, byteCount: bytes.count, form: .log(log), state: state)
+    StateInspection(
+      name: name, byteCount: bytes.count, form: .log(log), state: state,
+      stateFormat: log.snapshotFormat)
   }
 
   private func damaged(_ what: String, readable: StateInspection?) -> StateInspectionError {

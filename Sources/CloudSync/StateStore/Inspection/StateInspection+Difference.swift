@@ -24,6 +24,9 @@ private struct StateComparison {
 
   mutating func compare(_ old: SyncState, _ new: SyncState) {
     compare(
+      "database", old.database.map { PrintedName.line($0.description) },
+      new.database.map { PrintedName.line($0.description) })
+    compare(
       "account", old.user.map { PrintedName.part($0.rawValue) },
       new.user.map { PrintedName.part($0.rawValue) })
     compare(

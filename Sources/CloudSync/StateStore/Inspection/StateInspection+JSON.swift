@@ -110,6 +110,7 @@ private struct StatePage: Encodable {
   var file: File
   var formatVersion: Int
   var isUnchecked: Bool?
+  var database: String?
   var account: Account
   var counts: [String: Int]
   var databaseToken: Token?
@@ -127,6 +128,7 @@ private struct StatePage: Encodable {
     file = StatePage.file(of: inspection)
     formatVersion = inspection.stateFormat
     isUnchecked = inspection.isUnchecked ? true : nil
+    database = state.database?.description
     account = Account(
       user: state.user?.rawValue, appHasBeenTold: state.unannounced == nil,
       previousUser: state.unannounced?.previous?.rawValue)

@@ -81,12 +81,16 @@ extension StateInspection {
       account += ", of which the app may not have been told (before: \(previous))"
     }
     page.line("")
-    page.table([
+    var rows = [
       ("account", account),
       ("database token", state.databaseToken.map { PrintedName.token($0.bytes) } ?? "none"),
       ("subscription", state.subscription.map { PrintedName.part($0.rawValue) } ?? "none"),
       ("fetches before next send", state.needsFetch ? "yes" : "no"),
-    ])
+    ]
+    if let database = state.database {
+      rows.insert(("database", PrintedName.line(database.description)), at: 0)
+    }
+    page.table(rows)
   }
 }
 

@@ -27,6 +27,8 @@ package struct StateInspection: Sendable, Equatable {
     package var entryCount = 0
     /// How many steps these entries hold.
     package var stepCount = 0
+    /// The version of the snapshot's format.
+    package var snapshotFormat = Int(SyncState.formatVersion)
     /// How many bytes at the end a crash cut off, or an engine is about to complete.
     package var unfinishedBytes = 0
 
@@ -73,12 +75,12 @@ package struct StateInspection: Sendable, Equatable {
 
   init(
     name: String, byteCount: Int, form: Form, state: SyncState,
-    stateFormat: Int = Int(SyncState.formatVersion), isUnchecked: Bool = false
+    stateFormat: Int? = nil, isUnchecked: Bool = false
   ) {
     self.name = name
     self.byteCount = byteCount
     self.form = form
-    self.stateFormat = stateFormat
+    self.stateFormat = stateFormat ?? Int(state.format)
     self.state = state
     self.isUnchecked = isUnchecked
   }

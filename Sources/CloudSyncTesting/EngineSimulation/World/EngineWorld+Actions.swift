@@ -49,6 +49,7 @@ extension EngineWorld {
       reach(.network, device)
       device.isOnline.toggle()
       note("\(device.name) is \(device.isOnline ? "online" : "offline")")
+      if device.isOnline { device.run?.link.tell(.networkReturned) }
       guard device.isOnline, device.waitingPushes > 0 else { return }
       device.waitingPushes = 0
       device.patience.noteCause()

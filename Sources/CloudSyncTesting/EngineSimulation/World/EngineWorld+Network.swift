@@ -138,7 +138,7 @@ extension Stage {
   var waitsForAnswer: Bool {
     switch self {
     case .checkingAccount, .findingSubscription, .savingSubscription, .readingDatabase,
-      .readingZone, .sendingZones, .sendingRecords:
+      .checkingZones, .readingZone, .sendingZones, .sendingRecords:
       true
     case .created, .dormant, .idle, .announcingFetch, .askingFetchOptions, .choosingZone,
       .deliveringDatabase, .openingZone, .deliveringZone, .closingZone, .closingFetch,

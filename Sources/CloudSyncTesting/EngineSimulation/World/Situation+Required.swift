@@ -8,6 +8,8 @@ import SyncMachine
 /// - `created` and `stopped`: the first ends within `init`, the second is an engine that is gone.
 /// - `choosingZone`: the engine decides without waiting for anybody, so nothing is meant to come in
 ///   between.
+/// - `checkingZones`: only a zone that went while the server forgot its tokens, or that it denied,
+///   is asked for; a world is free never to meet that.
 /// - Losing the power, the network or a zone while the app has a callback: neither the engine nor
 ///   its store does anything then, and what comes of it is seen with the next request.
 /// - Another account while `openingZone`, `deliveringZone` or `deliveringRecords`: they last for
@@ -131,6 +133,7 @@ extension Stage {
     case .choosingZone: "decides what to fetch"
     case .readingDatabase: "reads the list of changed zones"
     case .deliveringDatabase: "gives the app the list of changed zones"
+    case .checkingZones: "asks what became of zones that may be gone"
     case .openingZone: "tells the app that a zone's fetch begins"
     case .readingZone: "reads the changes of a zone"
     case .deliveringZone: "gives the app the changes of a zone"

@@ -1,0 +1,47 @@
+package import CloudProtocol
+package import Records
+
+/// The database that a state belongs to.
+///
+/// Tokens, zones and pending changes mean nothing in another one: there, all known zones would
+/// count as missing, and an app would be told to drop their data.
+package struct SyncedDatabase: Hashable, Sendable {
+  /// The container's identifier.
+  package var container: String
+  /// The container's environment.
+  package var environment: CloudEnvironment
+  /// Which of the container's databases.
+  package var scope: DatabaseScope
+
+  /// Names a database.
+  package init(container: String, environment: CloudEnvironment, scope: DatabaseScope) {
+    self.container = container
+    self.environment = environment
+    self.scope = scope
+  }
+
+  /// Appends the name to `writer`.
+  func write(to writer: inout ByteWriter) {
+    writer.write(container)
+    writer.write(environment.rawValue)
+    writer.write(scope.rawValue)
+  }
+
+  /// Reads what `write` wrote.
+  init(from reader: inout ByteReader) throws(ByteFormatError) {
+    container = try reader.string()
+    guard let environment = CloudEnvironment(rawValue: try reader.string()) else {
+      throw reader.fault("an environment is of no known kind")
+    }
+    self.environment = environment
+    guard let scope = DatabaseScope(rawValue: try reader.byte()) else {
+      throw reader.fault("a database is of no known scope")
+    }
+    self.scope = scope
+  }
+}
+
+extension SyncedDatabase: CustomStringConvertible {
+  /// The scope, the container and the environment.
+  package var description: String { "\(scope) database of \(container), \(environment.rawValue)" }
+}
