@@ -5,6 +5,8 @@ import Records
 /// more, or something fails. Source: cksyncengine 2.2 to 2.6.
 extension SyncMachine {
   mutating func begin(_ send: Send) {
+    var send = send
+    send.context.scope = state.spelledAsPending(send.context.scope)
     schedule.sendDue = nil
     outbox.append(.willSendChanges(send.context))
     enter(.sending(send))
@@ -178,7 +180,7 @@ extension SyncMachine {
       if state.zones.settle(told.id, returns: told.returns) == .nothing {
         note(.removeZone(told.id), now: now)
       }
-      if told.isForgotten { forget(told.id, now: now) }
+      if told.isForgotten { forget(state.resolved(told.id), now: now) }
     }
     // By number: a name taken out of the array would be held and let go once more.
     for index in send.toldRecords.indices {
@@ -198,8 +200,8 @@ extension SyncMachine {
   private mutating func noteUnreadZones(_ saved: [ItemResult<RecordID, Record>], now: Moment) {
     var last: ZoneID?
     for index in saved.indices where saved[index].id.zone != last && saved[index].isOnServer {
-      let zone = saved[index].id.zone
-      last = zone
+      last = saved[index].id.zone
+      let zone = state.resolved(saved[index].id.zone)
       guard state.zoneTokens[zone] == nil, !state.expiredZones.contains(zone) else { continue }
       record(.setZoneExpired(zone, true), now: now)
     }
