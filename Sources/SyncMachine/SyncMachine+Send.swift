@@ -21,7 +21,10 @@ extension SyncMachine {
       isUpdateUrgent = true
       settleTold(&send, now: now)
       return chooseNext(&send)
-    case .given(let batch): return carry(&send, batch)
+    case .given(let batch):
+      let (first, later) = state.separated(batch)
+      if later.count > 0 { send.parts.insert(later, at: 0) }
+      return carry(&send, first)
     case .closing:
       end(send, now: now)
       return .again
@@ -84,7 +87,10 @@ extension SyncMachine {
     let changes = state.zones.prefix(send.zonesPerRequest) { scope.containsZone($0.id) }
     guard !changes.isEmpty else { return nil }
     var request = ModifyZones()
-    for change in changes where state.zones.take(change) {
+    var named: Set<ZoneID> = []
+    // A zone under its other name goes into a request of its own.
+    for change in changes
+    where named.insert(state.resolved(change.id)).inserted && state.zones.take(change) {
       switch change.kind {
       case .save: request.save.append(change.id)
       case .delete: request.delete.append(change.id)

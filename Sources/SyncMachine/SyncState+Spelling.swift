@@ -1,3 +1,4 @@
+import CloudProtocol
 import Records
 
 /// One spelling for zones that an app may name in two ways.
@@ -39,6 +40,28 @@ extension SyncState {
     case .records(let records):
       .records(records.flatMap { id in both(id.zone).map { RecordID(name: id.name, zone: $0) } })
     }
+  }
+
+  /// `batch`, and apart from it what names a record of it once more by another name: a request
+  /// holds a record once.
+  func separated(_ batch: RecordBatch) -> (RecordBatch, later: RecordBatch) {
+    var later = RecordBatch(isAtomic: batch.isAtomic)
+    guard let user,
+      batch.saves.contains(where: { $0.id.zone.owner == user.rawValue })
+        || batch.deletions.contains(where: { $0.zone.owner == user.rawValue })
+    else { return (batch, later) }
+    var first = RecordBatch(isAtomic: batch.isAtomic)
+    var seen: Set<RecordID> = []
+    func isFirst(_ id: RecordID) -> Bool {
+      seen.insert(RecordID(name: id.name, zone: resolved(id.zone))).inserted
+    }
+    for save in batch.saves {
+      if isFirst(save.id) { first.saves.append(save) } else { later.saves.append(save) }
+    }
+    for id in batch.deletions {
+      if isFirst(id) { first.deletions.append(id) } else { later.deletions.append(id) }
+    }
+    return (first, later)
   }
 
   private func usesName(of user: UserID, _ scope: SendScope) -> Bool {

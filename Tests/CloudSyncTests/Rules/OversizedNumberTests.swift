@@ -3,14 +3,18 @@ import CloudSync
 import Foundation
 import LoopbackServer
 import Records
+import Synchronization
 import Testing
 
 /// A whole number that is larger than a field can hold: kept on the device, refused at the save.
 @Suite("Numbers above Int64.max", .timeLimit(.minutes(1)))
 struct OversizedNumberTests {
-  private static let values: [any CKRecordValueProtocol & Sendable] = [
-    UInt64.max, UInt(Int64.max) + 1, [UInt64.max], [UInt64(1), UInt64.max],
-  ]
+  private static var values: [any CKRecordValueProtocol] {
+    [
+      UInt64.max, UInt(Int64.max) + 1, [UInt64.max], [UInt64(1), UInt64.max],
+      NSNumber(value: UInt64.max), NSArray(array: [NSNumber(value: UInt64.max)]),
+    ]
+  }
 
   private func database(_ server: LoopbackServer) -> CKDatabase {
     CKContainer(
@@ -24,27 +28,25 @@ struct OversizedNumberTests {
   {
     let server = LoopbackServer()
     let database = database(server)
-    let boxed: [any CKRecordValueProtocol] = [
-      NSNumber(value: UInt64.max), NSArray(array: [NSNumber(value: UInt64.max)]),
-    ]
-    for value in Self.values as [any CKRecordValueProtocol] + boxed {
+    for value in Self.values {
       for isEncrypted in [false, true] {
         let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "a"))
-        let fields: any CKRecordKeyValueSetting = isEncrypted ? record.encryptedValues : record
-        fields["amount"] = value
-        fields["other"] = 1
+        let fields: any CKRecordKeyValueSetting
+        if isEncrypted { fields = record.encryptedValues } else { fields = record }
+        fields.setObject(value, forKey: "amount")
+        fields.setObject(1, forKey: "other")
         #expect(fields.allKeys() == ["amount", "other"])
         #expect(record.changedKeys() == ["amount", "other"])
-        let read = fields["amount"]
+        let read = fields.object(forKey: "amount")
         #expect((read as? NSNumber ?? (read as? NSArray)?.lastObject as? NSNumber) != nil)
         if let number = value as? UInt64 { #expect(read as? UInt64 == number) }
         let error = await failure { _ = try await database.save(record) }
         #expect(error?.code == .invalidArguments)
         #expect(error?.localizedDescription.contains("'amount'") == true)
-        fields["amount"] = Int64.max
+        fields.setObject(Int64.max, forKey: "amount")
         #expect(record.pendingSave().deviceFault == nil)
-        fields["amount"] = value
-        fields["amount"] = nil
+        fields.setObject(value, forKey: "amount")
+        fields.setObject(nil, forKey: "amount")
         #expect(fields.allKeys() == ["other"])
       }
     }

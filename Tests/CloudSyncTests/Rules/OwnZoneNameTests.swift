@@ -3,6 +3,7 @@ import CloudSync
 import Foundation
 import LoopbackServer
 import Records
+import Synchronization
 import Testing
 
 /// A zone of one's own under the user's own name, through the calls of apps and through the engine.

@@ -34,7 +34,7 @@ struct FieldValueTests {
       .recordsModify, query: try world.query("bob"),
       #"""
       {"atomic":false,"operations":[{"operationType":"create","record":{"recordName":"\#(name)",
-      "recordType":"\#(type.capitalized)s","fields":{"f":{"type":"\#(type)","value":\#(value)}}}}]}
+      "recordType":"T_\#(type)","fields":{"f":{"type":"\#(type)","value":\#(value)}}}}]}
       """#)
     let body = try JSON(parsing: answer.body)
     let item = body["records"]?.array?.first ?? body
