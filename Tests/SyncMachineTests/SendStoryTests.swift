@@ -59,7 +59,8 @@ struct SendStoryTests {
     .serverResponseLost, .managedAccountRestricted,
   ]
 
-  /// Proves CE-21, CE-24, CE-25, CE-68, CE-69, CE-70, CE-71, CE-75, CE-76, CE-152, E2, FB-2, I3, I15.
+  /// Proves CE-21, CE-24, CE-25, CE-68, CE-69, CE-70, CE-71, CE-75, CE-76,
+  /// CE-152, E2, FB-2, I3, I15.
   @Test("Every code, for a save and a deletion, of an item and of the whole request")
   func errorTable() {
     #expect(CloudError.Code.allCases.count == 37)
