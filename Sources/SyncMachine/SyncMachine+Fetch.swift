@@ -71,7 +71,7 @@ extension SyncMachine {
       return .instruct(.send(request))
     }
     if !fetch.zonesInDoubt.isEmpty { return checkZones(&fetch) }
-    let scope = fetch.context.options.scope
+    let scope = state.resolved(fetch.context.options.scope)
     if let zone = fetch.zone {
       guard scope.contains(zone.id) else { return close(&fetch, error: nil) }
       return readZone(&fetch)
@@ -79,7 +79,7 @@ extension SyncMachine {
     let waiting = state.changedZones.filter {
       scope.contains($0) && !fetch.finishedZones.contains($0)
     }
-    let prioritized = fetch.context.options.prioritizedZones
+    let prioritized = fetch.context.options.prioritizedZones.map { state.resolved($0) }
     if let zone = prioritized.first(where: waiting.contains) ?? waiting.first {
       return open(&fetch, zone, now: now)
     }
@@ -212,8 +212,10 @@ extension SyncMachine {
 
   /// An answer that doubts the account asks for a check when the operation is over.
   mutating func noteAccountError(_ error: CloudError) {
-    if error.code == .notAuthenticated || error.code == .accountTemporarilyUnavailable {
+    switch error.code {
+    case .notAuthenticated, .accountTemporarilyUnavailable, .managedAccountRestricted:
       needsAccountCheck = true
+    default: break
     }
   }
 

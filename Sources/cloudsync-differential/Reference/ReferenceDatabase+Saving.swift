@@ -49,8 +49,9 @@ extension ReferenceDatabase {
       let moment = tick()
       var record = batch.outcome(of: save)
       let stamp = RecordStamp(
-        time: Timestamp(secondsSinceReferenceDate: Double(moment)), user: UserID(device.account),
-        device: device.name)
+        time: Timestamp(secondsSinceReferenceDate: Double(moment)),
+        // A database of this reference has one user, who is told so in these words.
+        user: UserID(ZoneID.currentOwner), device: device.name)
       record.changeTag = ChangeTag("tag \(moment)")
       record.created = zone.records[save.id.name]?.record.created ?? stamp
       record.modified = stamp
