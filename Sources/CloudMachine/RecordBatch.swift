@@ -84,6 +84,10 @@ struct RecordBatch {
       let item = PendingSave(
         $0, row: row, stored: row.flatMap { access.shows($0) ? $0.record : nil })
       if item.save.type.isEmpty, let stored = item.stored { item.save.type = stored.type }
+      // A share keeps its root, so that a save of it need not name the root.
+      if item.save.sharing != nil, item.save.sharing?.root == nil {
+        item.save.sharing?.root = item.stored?.sharing?.root
+      }
       return item
     }
     self.deletes = try deletes.map {
