@@ -39,21 +39,23 @@ extension Exchange {
   private static func answer<Value>(
     _ shares: [AskedShare], _ results: [ItemResult<String, Value>], _ notation: Notation,
     _ json: (Value, AskedShare) -> JSON
-  ) throws(CloudError) -> JSON {
-    guard results.count == shares.count(where: { $0.url != nil }) else { throw misplaced }
-    var rest = results[...]
-    let items = shares.map { share in
-      let outcome: ItemResult<String, Value>.Outcome =
-        share.url == nil
-        ? .failure(.malformed("the short GUID of a share can't be empty"))
-        : rest.popFirst()?.outcome ?? .failure(misplaced)
-      switch outcome {
+  ) -> JSON {
+    func failure(_ error: CloudError, _ name: String) -> JSON {
+      var members = JSON.Members()
+      members.add("shortGUID", .members(["value": .string(name)]))
+      return notation.json(error, of: members)
+    }
+    var named = shares.filter { $0.url != nil }[...]
+    var items = results.map { result in
+      let share = named.popFirst() ?? AskedShare(name: Notation.shortName(ofShare: result.id))
+      switch result.outcome {
       case .success(let value): return json(value, share)
-      case .failure(let error):
-        var members = JSON.Members()
-        members.add("shortGUID", .members(["value": .string(share.name)]))
-        return notation.json(error, of: members)
+      case .failure(let error): return failure(error, share.name)
       }
+    }
+    for (index, share) in shares.enumerated() where share.url == nil {
+      let error = CloudError.malformed("the short GUID of a share can't be empty")
+      items.insert(failure(error, share.name), at: min(index, items.count))
     }
     return .members(["results": .array(items)])
   }
@@ -63,16 +65,17 @@ extension Exchange {
   ) throws(CloudError) -> Exchange {
     let shares = try shares(body, notation)
     // One request has one selection; where shares differ all is asked for and some left out.
-    let selections = Set(shares.compactMap(\.fields))
+    let isUniform = Set(shares.map(\.fields)).count < 2
+    let wantsRoots = shares.contains { $0.fields != nil }
     let request = ResolveShares(
       urls: shares.compactMap(\.url),
-      rootFields: selections.count > 1 ? .all : selections.first)
+      rootFields: isUniform ? shares.first?.fields : wantsRoots ? .all : nil)
     return Exchange(.resolveShares(request)) { reply throws(CloudError) in
       guard case .sharesResolved(let results) = reply else { throw misplaced }
-      return try answer(shares, results, notation) { metadata, share in
+      return answer(shares, results, notation) { metadata, share in
         var metadata = metadata
-        if let root = metadata.root {
-          metadata.root?.fields = share.fields?.applied(to: root.fields) ?? Fields()
+        if !isUniform, let fields = metadata.root?.fields {
+          metadata.root?.fields = share.fields?.applied(to: fields) ?? Fields()
           if share.fields == nil { metadata.root = nil }
         }
         return notation.json(metadata, environment: environment)
@@ -86,7 +89,7 @@ extension Exchange {
     let shares = try shares(body, notation)
     return Exchange(.acceptShares(shares.compactMap(\.url))) { reply throws(CloudError) in
       guard case .sharesAccepted(let results) = reply else { throw misplaced }
-      return try answer(shares, results, notation) { share, asked in
+      return answer(shares, results, notation) { share, asked in
         json(share, asked.name, notation, environment)
       }
     }

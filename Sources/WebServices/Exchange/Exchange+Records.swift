@@ -103,11 +103,13 @@ extension Exchange {
     let request = operations.request
     let zone = request.save.first?.id.zone ?? request.delete.first?.zone ?? operations.zone
     let counts = (request.save.count, request.delete.count)
+    let rootCount = operations.roots.count
     @Sendable func results(
       _ outcomes: [Outcome]
     ) throws(CloudError) -> ([ItemResult<RecordID, Record>], [ItemResult<RecordID, Done>]) {
       guard case .recordsModified(let saved, let deleted) = try only(outcomes).get(),
-        saved.count == counts.0, deleted.count == counts.1
+        saved.count == counts.0 || saved.count == counts.0 - rootCount,
+        deleted.count == counts.1
       else { throw misplaced }
       return (saved, deleted)
     }
@@ -118,7 +120,7 @@ extension Exchange {
       _ index: Int, _ saved: [ItemResult<RecordID, Record>]
     ) -> ItemResult<RecordID, Record> {
       guard let root = roots[index], saved[index].error?.code == .batchRequestFailed,
-        var error = saved[root].error, error.code != .batchRequestFailed
+        saved.indices.contains(root), var error = saved[root].error, error.code != .batchRequestFailed
       else { return saved[index] }
       // All that can be wrong with the save of a root but its tag is that there is none.
       if error.code == .invalidArguments {

@@ -34,6 +34,7 @@ extension Notation {
       try reader.optional { (reader) throws(ByteFormatError) in try reader.shareDetails() }
     }
     if let details { return details }
+    let url = try json.optionalText("shortGUID").map { sharePrefix + $0 }
     // A share that names none of these stays as it is.
     guard json["recordType"]?.string == ShareDetails.recordType,
       ["forRecord", "publicPermission", "participants"].contains(where: { json[$0] != nil })
@@ -48,8 +49,7 @@ extension Notation {
     return ShareDetails(
       root: try recordID(in: json, "forRecord", zone: id.zone),
       publicPermission: Notation.permission(try json.optionalText("publicPermission") ?? "NONE"),
-      url: try json.optionalText("shortGUID").map { sharePrefix + $0 },
-      participants: participants, currentParticipant: current?.id)
+      url: url, participants: participants, currentParticipant: current?.id)
   }
 
   /// One person in a share.
