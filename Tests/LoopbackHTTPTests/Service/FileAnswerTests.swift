@@ -87,10 +87,10 @@ struct FileAnswerTests {
   @Test("The date in the words of HTTP")
   func dates() {
     let rows: [(Double, String?)] = [
-      (0, "Mon, 01 Jan 2001 00:00:00 GMT"), (-194_541_023, "Tue, 01 Nov 1994 01:02:57 GMT"),
+      (0, "Mon, 01 Jan 2001 00:00:00 GMT"), (-194195423, "Sun, 06 Nov 1994 08:49:37 GMT"),
       (-978_307_200, "Thu, 01 Jan 1970 00:00:00 GMT"), (-978_307_201, nil),
-      (730_944_000, "Thu, 29 Feb 2024 00:00:00 GMT"), (730_943_999.9, "Wed, 28 Feb 2024 23:59:59 GMT"),
-      (252_423_993_599, "Fri, 31 Dec 9999 23:59:59 GMT"), (252_423_993_600, nil),
+      (730857600, "Thu, 29 Feb 2024 00:00:00 GMT"), (730857599.9, "Wed, 28 Feb 2024 23:59:59 GMT"),
+      (252423993599, "Fri, 31 Dec 9999 23:59:59 GMT"), (252423993600, nil),
       (.infinity, nil), (.nan, nil),
     ]
     for (seconds, text) in rows {
