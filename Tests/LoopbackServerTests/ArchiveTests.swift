@@ -144,7 +144,7 @@ struct ArchiveTests {
     #expect(archive.contains(#","digest":""#))
     var lines = archive.replacing(#/,"digest":"[^"]*"/#, with: "")
       .replacing(#""version":2"#, with: #""version":1"#).split(separator: "\n").dropLast()
-      .map { $0 + "\n" }
+      .map { "\($0)\n" }
     let hash = SHA256.hexadecimal(of: lines.joined().utf8)
     lines.append(#"{"kind":"end","lines":\#(lines.count),"sha256":"\#(hash)"}"# + "\n")
     let server = LoopbackServer(clock: time)

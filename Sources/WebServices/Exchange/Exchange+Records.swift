@@ -119,7 +119,7 @@ extension Exchange {
     @Sendable func result(
       _ index: Int, _ saved: [ItemResult<RecordID, Record>]
     ) -> ItemResult<RecordID, Record> {
-      guard let root = roots[index], saved[index].error?.code == .batchRequestFailed,
+      guard let root = roots[index], saved[index].error != nil,
         saved.indices.contains(root), var error = saved[root].error, error.code != .batchRequestFailed
       else { return saved[index] }
       // All that can be wrong with the save of a root but its tag is that there is none.

@@ -247,7 +247,7 @@ struct ServiceRuleTests {
     }
   }
 
-  /// Proves S4, WS-70, WS-71.
+  /// Proves S4, WS-70, WS-71, WS-114.
   @Test("A token for pushes comes with the courier's address, which answers one push in its words")
   func courier() async throws {
     try await run { world in
@@ -275,6 +275,7 @@ struct ServiceRuleTests {
       #expect(push["ck"]?["cid"]?.string == AccessWorld.container, "\(answer.text)")
       #expect(push["ck"]?["fet"]?["zid"]?.string == "Notes")
       #expect(push["ck"]?["fet"]?["sid"]?.string == "s")
+      #expect(!answer.text.contains(Notation.extra), "\(answer.text)")
     }
   }
 
