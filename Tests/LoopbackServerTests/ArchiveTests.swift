@@ -155,8 +155,7 @@ struct ArchiveTests {
       again.split(separator: "\n").dropFirst().dropLast()
         == lines.joined().split(separator: "\n").dropFirst().dropLast())
     server.close()
-    _ = world.takeHeard()
-    world.close()
+    world.server.close()
   }
 
   @Test("Times are spelt as the calendar has them")

@@ -97,6 +97,39 @@ extension Exchange {
     }
   }
 
+  /// What the answers to saves say about shares beyond the saves themselves.
+  private struct SharedSaves: Sendable {
+    /// The saves of roots, by the saves of the shares that they were added for.
+    var roots: [Int: Int]
+    /// The short names of the shares that records have or will have.
+    var names: [Int: String]
+
+    /// What became of a save: a share whose root could not be saved failed for that.
+    func result(
+      _ index: Int, _ saved: [ItemResult<RecordID, Record>]
+    ) -> ItemResult<RecordID, Record> {
+      guard let root = roots[index], saved[index].error != nil, saved.indices.contains(root),
+        var error = saved[root].error, error.code != .batchRequestFailed
+      else { return saved[index] }
+      // All that can be wrong with the save of a root but its tag is that there is none.
+      if error.code == .invalidArguments {
+        error = CloudError(.unknownItem, "there is no such record to share")
+      }
+      return ItemResult(id: saved[index].id, .failure(error))
+    }
+
+    /// A record whose answer has the member `shortGUID`; `nil` for every other save.
+    func json(
+      _ index: Int, _ saved: [ItemResult<RecordID, Record>], _ notation: Notation
+    ) -> JSON? {
+      guard let name = names[index], let record = saved[index].value,
+        var members = notation.json(record).members
+      else { return nil }
+      members.add("shortGUID", .string(name))
+      return .object(members)
+    }
+  }
+
   static func recordsModify(
     _ operations: Operations, _ notation: Notation, wantsToken: Bool
   ) -> Exchange {
@@ -114,28 +147,8 @@ extension Exchange {
       return (saved, deleted)
     }
     let places = operations.places
-    let (roots, names) = (operations.roots, operations.shareURLs.mapValues(Notation.shortName))
-    /// What the answer says of a save: a share whose root could not be saved failed for that.
-    @Sendable func result(
-      _ index: Int, _ saved: [ItemResult<RecordID, Record>]
-    ) -> ItemResult<RecordID, Record> {
-      guard let root = roots[index], saved[index].error != nil,
-        saved.indices.contains(root), var error = saved[root].error, error.code != .batchRequestFailed
-      else { return saved[index] }
-      // All that can be wrong with the save of a root but its tag is that there is none.
-      if error.code == .invalidArguments {
-        error = CloudError(.unknownItem, "there is no such record to share")
-      }
-      return ItemResult(id: saved[index].id, .failure(error))
-    }
-    /// A save whose answer has a member that no record has.
-    @Sendable func special(_ index: Int, _ saved: [ItemResult<RecordID, Record>]) -> JSON? {
-      guard let name = names[index], let record = saved[index].value,
-        var members = notation.json(record).members
-      else { return nil }
-      members.add("shortGUID", .string(name))
-      return .object(members)
-    }
+    let shares = SharedSaves(
+      roots: operations.roots, names: operations.shareURLs.mapValues(Notation.shortName))
     return Exchange(
       [.modifyRecords(request)] + (wantsToken ? [.fetchZones([zone])] : []),
       answer: { outcomes throws(CloudError) in
@@ -143,7 +156,8 @@ extension Exchange {
         let records = places.map { place in
           switch place {
           case .save(let index):
-            special(index, saved) ?? json(result(index, saved), notation)
+            shares.json(index, saved, notation)
+              ?? json(shares.result(index, saved), notation)
           case .delete(let index): json(deleted[index], notation)
           }
         }
@@ -156,10 +170,10 @@ extension Exchange {
         writer.write(list: places) { writer, place in
           switch place {
           case .save(let index):
-            if let json = special(index, saved) {
+            if let json = shares.json(index, saved, notation) {
               writer.write(json)
             } else {
-              writer.write(result(index, saved))
+              writer.write(shares.result(index, saved))
             }
           case .delete(let index): writer.write(json(deleted[index], notation))
           }
