@@ -66,8 +66,10 @@ struct ShareRules {
     var asked = asked
     if asked.id.isEmpty {
       let known = stored?.participants.first { $0.identity.isSame(identity) }
-      asked.id = try known?.id ?? ShareAddress.participantID(
-        of: identity, in: settled.url ?? "", context.storage)
+      asked.id =
+        try known?.id
+        ?? ShareAddress.participantID(
+          of: identity, in: settled.url ?? "", context.storage)
     }
     if settled.participants.contains(where: { $0.id == asked.id || $0.identity.isSame(identity) }) {
       return .failure(

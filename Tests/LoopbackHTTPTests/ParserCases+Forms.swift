@@ -50,8 +50,10 @@ extension ParserCase {
     (["Chunked"], "POST /"), (["chunked \t"], "POST /"), (["\tchunked"], "POST /"),
     (["chunked, gzip"], "400"), (["chunked, identity"], "400"), (["gzip"], "400"),
     (["deflate, gzip"], "400"), (["gzip,chunked"], "501"), (["gzip", "chunked"], "501"),
-    (["chunked", "gzip"], "400"), (["gzip, deflate, chunked"], "501"), (["x-a;b=c, chunked"], "501"),
-    (["identity, chunked"], "501"), (["chunked,chunked"], "400"), (["chunked, gzip, chunked"], "400"),
+    (["chunked", "gzip"], "400"), (["gzip, deflate, chunked"], "501"),
+    (["x-a;b=c, chunked"], "501"),
+    (["identity, chunked"], "501"), (["chunked,chunked"], "400"),
+    (["chunked, gzip, chunked"], "400"),
     ([", chunked"], "400"), (["chunked, "], "400"), ([","], "400"), ([" "], "400"),
     (["gzip,, chunked"], "400"), (["chunked;q=1"], "400"), (["chunked ; a"], "400"),
     (["'chunked'"], "400"), (["chunked chunked"], "400"), (["chunkedx"], "400"),
@@ -71,10 +73,12 @@ extension ParserCase {
       "[::ffff:1.2.3.4]", "[1:2:3:4:5:6:1.2.3.4]", "[ABCD::ef]",
     ].map { ($0, "GET /") }.map(host)
     + [
-      "", " ", ":", ":80", "a:b", "a:-1", "a:+1", "a:65536", "a:99999999999999999999", "a:1:2", "::1",
+      "", " ", ":", ":80", "a:b", "a:-1", "a:+1", "a:65536", "a:99999999999999999999", "a:1:2",
+      "::1",
       "a b", "a/b", "a?b", "a#b", "a@b", "a\\b", "a\"b", "<a>", "a|b", "a^b", "{a}", "[a]", "[::1",
       "::1]", "[]", "[]:80", "[::1]a", "[::1]:a", "[:::1]", "[1:2:3]", "[1:2:3:4:5:6:7:8:9]",
-      "[1::2::3]", "[12345::]", "[::1.2.3]", "[::1.2.3.256]", "[::01.2.3.4]", "[::1%25eth0]", "%", "%4",
+      "[1::2::3]", "[12345::]", "[::1.2.3]", "[::1.2.3.256]", "[::01.2.3.4]", "[::1%25eth0]", "%",
+      "%4",
       "%zz", "http://a", "\u{E9}",
     ].map { ($0, "400") }.map(host)
 
@@ -85,12 +89,14 @@ extension ParserCase {
   /// First lines of a chunk of one byte, or of a size that is refused.
   private static let chunkLines: [ParserCase] =
     [
-      "1", "01", "0000000000000001", "00000000000000000001", String(repeating: "0", count: 200) + "1",
+      "1", "01", "0000000000000001", "00000000000000000001",
+      String(repeating: "0", count: 200) + "1",
       "1;a", "1;a=b", "1;a=\"b\"", "1;a=\"b;c\"", "1;a=\"\\\"\"", "1;a=\"\"", "1 ;a", "1\t; a",
       "1;a = b", "1;a;b=c;d",
     ].map { ($0, "POST / a") }.map(chunk)
     + [
-      "", "x", "1x", "0x1", "-0", "1 1", "1,1", "1_0", "1.0", "\u{661}", "1;", "1 ;", "1;;a", "1; ;a",
+      "", "x", "1x", "0x1", "-0", "1 1", "1,1", "1_0", "1.0", "\u{661}", "1;", "1 ;", "1;;a",
+      "1; ;a",
       "1;=b", "1;a=", "1;a=;b", "1;a=\"b", "1;a=\"b\"c", "1;a=b c", "1;a b", "1;\u{1}",
       String(repeating: "0", count: 300) + "1", "10000000000000000", "fffffffffffffffff",
     ].map { ($0, "POST / 400") }.map(chunk)

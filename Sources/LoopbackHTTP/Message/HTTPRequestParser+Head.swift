@@ -113,7 +113,8 @@ extension HTTPRequestParser {
       throw HTTPRefusal(400, "the list of transfer codings has an empty or a broken element")
     }
     guard codings.last == "chunked", !codings.dropLast().contains("chunked") else {
-      throw HTTPRefusal(400, "chunked must be the last transfer coding, once and without parameters")
+      throw HTTPRefusal(
+        400, "chunked must be the last transfer coding, once and without parameters")
     }
     guard codings.count == 1 else {
       throw HTTPRefusal(501, "the only transfer coding known here is chunked")

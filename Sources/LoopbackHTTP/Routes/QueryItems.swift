@@ -29,7 +29,8 @@ struct QueryItems: Sendable {
   /// What a name or a value says: a plus sign is a blank, as forms encode it; `nil` when what is
   /// escaped is no text.
   static func decoded(_ text: Substring.UTF8View) -> String? {
-    let text = text.contains(UInt8(ascii: "+"))
+    let text =
+      text.contains(UInt8(ascii: "+"))
       ? String(Substring(text)).replacing("+", with: " ") : String(Substring(text))
     return text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : text
   }

@@ -14,7 +14,8 @@ extension Exchange {
   }
 
   /// The shares that a request names.
-  private static func shares(_ body: JSON, _ notation: Notation) throws(CloudError) -> [AskedShare] {
+  private static func shares(_ body: JSON, _ notation: Notation) throws(CloudError) -> [AskedShare]
+  {
     var shares: [AskedShare] = []
     for value in try notation.items(body, "shortGUIDs") {
       let url = try notation.exact(in: value) { (reader) throws(ByteFormatError) in

@@ -52,7 +52,8 @@ struct DoorTests {
       ["Referer: http://evil.example/"],
     ].map { ($0, 200) }
     + [
-      ["Origin: http://[::1]:PORT"], ["Origin: http://evil.example"], ["Origin: null"], ["Origin:"], ["Origin: *"],
+      ["Origin: http://[::1]:PORT"], ["Origin: http://evil.example"], ["Origin: null"], ["Origin:"],
+      ["Origin: *"],
       ["Origin: http://localhost"], ["Origin: http://localhost:1"],
       ["Origin: https://localhost:PORT"], ["Origin: http://localhost:PORT/"],
       ["Origin: http://localhost:PORT.evil.example"], ["Origin: http://evil.example:PORT"],

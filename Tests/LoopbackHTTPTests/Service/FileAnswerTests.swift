@@ -68,7 +68,8 @@ struct FileAnswerTests {
       let whole = try await world.ask("GET", path)
       let tag = try #require(whole.values("etag").first)
       #expect(whole.status == 200 && whole.values("accept-ranges") == ["bytes"])
-      let part = try await world.ask("GET", path, fields: ["Range: bytes=7-10", "If-Range: \(tag)"])
+      let part = try await world.ask(
+        "GET", path, fields: ["Range: bytes=7-10", "If-Range: \(tag)"])
       #expect(part.status == 206 && part.text == "file", "\(part.text)")
       #expect(part.values("content-range") == ["bytes 7-10/19"] && part.values("etag") == [tag])
       let beyond = try await world.ask("GET", path, fields: ["Range: bytes=19-"])

@@ -72,7 +72,8 @@ struct RequestContentTests {
       for (method, path, body) in places {
         for (fields, isTold) in [([], false), (["cloudsync: 1"], true)] {
           let answer = try await world.ask(method, path, fields: fields, body: body)
-          #expect(answer.status != 200 && answer.text.contains(#""cloudsync""#) == isTold, "\(path)")
+          #expect(
+            answer.status != 200 && answer.text.contains(#""cloudsync""#) == isTold, "\(path)")
         }
       }
     }
@@ -88,7 +89,9 @@ struct RequestContentTests {
         (400, "GET / HTTP/1.1\r\n\r\n"), (403, "GET / HTTP/1.1\r\nHost: other.example\r\n\r\n"),
         (403, "GET /x HTTP/1.1\r\nHost: localhost:\(port)\r\nOrigin: http://a.example\r\n\r\n"),
         (404, "GET /x HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n"),
-        (413, "POST \(path) HTTP/1.1\r\nHost: localhost:\(port)\r\nContent-Length: 9999999\r\n\r\n"),
+        (
+          413, "POST \(path) HTTP/1.1\r\nHost: localhost:\(port)\r\nContent-Length: 9999999\r\n\r\n"
+        ),
         (414, "GET /\(String(repeating: "a", count: 9000)) HTTP/1.1\r\n\r\n"),
         (417, "GET / HTTP/1.1\r\nHost: localhost:\(port)\r\nExpect: more\r\n\r\n"),
         (431, "GET / HTTP/1.1\r\nA: \(String(repeating: "a", count: 17000))\r\n\r\n"),
@@ -109,7 +112,8 @@ struct RequestContentTests {
   }
 
   /// Proves TH-21.
-  @Test("A whole URI counts for the host, an escape without need for its letter, a plus for a blank")
+  @Test(
+    "A whole URI counts for the host, an escape without need for its letter, a plus for a blank")
   func targets() async throws {
     try await AccessWorld.run { world in
       let port = world.web.port

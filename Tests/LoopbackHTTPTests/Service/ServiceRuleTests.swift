@@ -174,7 +174,8 @@ struct ServiceRuleTests {
   }
 
   /// Proves WS-87, WS-88.
-  @Test("A foreign client's request holds 200 items at most, this package's as many as the server's")
+  @Test(
+    "A foreign client's request holds 200 items at most, this package's as many as the server's")
   func tooMany() async throws {
     try await run { world in
       let most = world.server.limits.itemsPerRequest

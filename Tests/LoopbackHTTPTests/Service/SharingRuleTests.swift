@@ -66,7 +66,8 @@ struct SharingRuleTests {
       let tag = try #require(made.first?["recordChangeTag"]?.string)
       let stale = #""r","recordChangeTag":"old""#
       #expect(codes(try await modify(world, share("s", of: stale))) == ["CONFLICT"])
-      #expect(codes(try await modify(world, share("s", of: stale), isAtomic: false)) == ["CONFLICT"])
+      #expect(
+        codes(try await modify(world, share("s", of: stale), isAtomic: false)) == ["CONFLICT"])
       for root in [#""nothing""#, #""nothing","recordChangeTag":"1""#] {
         #expect(codes(try await modify(world, share("s", of: root))) == ["NOT_FOUND"], "\(root)")
       }
