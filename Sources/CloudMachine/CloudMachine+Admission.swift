@@ -20,9 +20,12 @@ extension CloudMachine {
     }
     let key = ReceiptKey(
       user: account.user, device: caller.device, requestID: call.requestID)
+    let digest = call.digest
     if let receipt = try storage.receipt(key) {
-      guard receipt.reply.answers(call.request) else {
-        throw Refusal(.invalidArguments, "this request ID belongs to another request")
+      guard receipt.digest ?? digest == digest, receipt.reply.answers(call.request) else {
+        throw Refusal(
+          .invalidArguments,
+          "this request ID was used for a request with other content; send this one under a new ID")
       }
       return CloudAnswer(result: .success(context.worded(receipt.reply, for: call.request)))
     }
@@ -31,7 +34,8 @@ extension CloudMachine {
     let pushes = try pushes(for: &books, context)
     try books.commit(
       to: storage,
-      receipt: .putReceipt(Receipt(key: key, reply: reply), keeping: limits.receiptsKept))
+      receipt: .putReceipt(
+        Receipt(key: key, reply: reply, digest: digest), keeping: limits.receiptsKept))
     return CloudAnswer(
       result: .success(context.worded(reply, for: call.request)), pushes: pushes,
       changed: books.ledgers.map(\.database.id))
@@ -149,7 +153,9 @@ extension CloudReply {
     case (.subscriptionsModified(let saved, let deleted), .modifySubscriptions(let request)):
       saved.count == request.save.count && deleted.count == request.delete.count
     case (.sharesAccepted(let results), .acceptShares(let urls)): results.count == urls.count
-    case (.assetUploaded, .uploadAsset): true
+    case (.assetUploaded(let asset), .uploadAsset(let request)):
+      asset.size == request.content.count
+        && asset.checksum == SHA256.hexadecimal(of: request.content)
     case (.zonesModified, _), (.recordsModified, _), (.subscriptionsModified, _),
       (.currentUser, _), (.databaseChanges, _), (.zoneChanges, _), (.zones, _), (.records, _),
       (.subscriptions, _), (.queried, _), (.sharesResolved, _), (.sharesAccepted, _),

@@ -399,11 +399,15 @@ package struct Receipt: Hashable, Sendable, Codable {
   package var key: ReceiptKey
   /// The answer.
   package var reply: CloudReply
+  /// What ``CloudCall/digest`` said of the request; `nil` in a receipt of an earlier version, which
+  /// did not keep it.
+  package var digest: [UInt8]?
 
   /// Notes an answer.
-  package init(key: ReceiptKey, reply: CloudReply) {
+  package init(key: ReceiptKey, reply: CloudReply, digest: [UInt8]? = nil) {
     self.key = key
     self.reply = reply
+    self.digest = digest
   }
 }
 

@@ -42,6 +42,14 @@ extension RecordBatch {
       guard let details = saves[index].merged?.sharing, let root = details.root else { continue }
       plan.put(id, in: id.name)
       guard saves[index].stored == nil else { continue }
+      if !isAtomic, let position = savePositions[root], !holds(position) {
+        faults.append(
+          (
+            index,
+            CloudError(.batchRequestFailed, "the share's root in this request could not be saved")
+          ))
+        continue
+      }
       if try shareAfter(root, gone) != nil {
         faults.append((index, .alreadyShared))
         continue

@@ -83,6 +83,10 @@ struct RecordBatch {
       let row = try access.context.storage.record($0.id, in: access.home)
       let item = PendingSave($0, row: row, stored: try access.record($0.id, at: row))
       if item.save.type.isEmpty, let stored = item.stored { item.save.type = stored.type }
+      // A share keeps its root, so that a save of it need not name the root.
+      if item.save.sharing != nil, item.save.sharing?.root == nil {
+        item.save.sharing?.root = item.stored?.sharing?.root
+      }
       return item
     }
     self.deletes = try deletes.map {

@@ -1,5 +1,5 @@
 import CloudProtocol
-import Records
+package import Records
 
 /// Where a share can be found by its URL.
 ///
@@ -19,9 +19,9 @@ struct ShareAddress {
   ///
   /// Source: cloudkit-surface 2.7.
   static func url(
-    ofShareOf root: RecordID?, in zone: ZoneID, _ home: DatabaseID, _ context: RequestContext
+    ofShareOf root: RecordID?, in zone: ZoneID, _ home: DatabaseID, _ storage: any CloudStorage
   ) throws -> String {
-    let secret = try context.storage.secret()
+    let secret = try storage.secret()
     var writer = ByteWriter(capacity: 256)
     writer.write(fixed: secret.first)
     writer.write(home.container)
@@ -31,6 +31,23 @@ struct ShareAddress {
     writer.write(optional: root) { $0.write($1.name) }
     writer.write(fixed: secret.second)
     return prefix + SHA256.hexadecimal(of: writer.bytes).prefix(40)
+  }
+
+  /// The ID of a participant that was invited without one to the share at `url`.
+  ///
+  /// It follows from the person, so that the same request gives the same ID, and tells nothing of
+  /// the person to those who don't have the storage's secret.
+  static func participantID(
+    of identity: UserIdentity, in url: String, _ storage: any CloudStorage
+  ) throws -> String {
+    let secret = try storage.secret()
+    var writer = ByteWriter(capacity: 256)
+    writer.write(fixed: secret.second)
+    writer.write(url)
+    writer.write(optional: identity.user) { $0.write($1.rawValue) }
+    writer.write(optional: identity.user == nil ? identity.lookup : nil) { $0.write($1) }
+    writer.write(fixed: secret.first)
+    return String(SHA256.hexadecimal(of: writer.bytes).prefix(32))
   }
 
   /// The change that registers `url` for the share `id`.
@@ -69,5 +86,14 @@ struct ShareAddress {
     DatabaseID(
       container: database.container, environment: database.environment, scope: .shared,
       owner: nil)
+  }
+}
+
+extension CloudMachine {
+  /// Where the share of `root` in a private database is found, also before there is one.
+  package func shareURL(
+    ofRoot root: RecordID, in home: DatabaseID, _ storage: any CloudStorage
+  ) throws -> String {
+    try ShareAddress.url(ofShareOf: root, in: root.zone, home, storage)
   }
 }

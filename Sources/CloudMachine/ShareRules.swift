@@ -22,7 +22,8 @@ struct ShareRules {
       publicPermission: asked.publicPermission.allowsReading
         ? asked.publicPermission : .none)
     settled.url =
-      try stored?.url ?? ShareAddress.url(ofShareOf: asked.root, in: zone, home, context)
+      try stored?.url
+      ?? ShareAddress.url(ofShareOf: asked.root, in: zone, home, context.storage)
     let isOwner = { (one: ShareParticipant) in
       one.role == .owner || one.identity.user == owner.user
     }
@@ -53,8 +54,8 @@ struct ShareRules {
   private func participant(
     _ asked: ShareParticipant, in settled: ShareDetails, over stored: ShareDetails?
   ) throws -> Result<ShareParticipant?, CloudError> {
-    guard !asked.id.isEmpty, asked.id.utf8.count <= context.limits.nameLength else {
-      return .failure(CloudError(.invalidArguments, "a participant needs an ID"))
+    guard asked.id.utf8.count <= context.limits.nameLength else {
+      return .failure(CloudError(.invalidArguments, "the ID of a participant is too long"))
     }
     let identity: UserIdentity
     switch try resolved(asked.identity) {
@@ -62,6 +63,14 @@ struct ShareRules {
     case .success(let found): identity = found
     }
     if identity.user == owner.user { return .success(nil) }
+    var asked = asked
+    if asked.id.isEmpty {
+      let known = stored?.participants.first { $0.identity.isSame(identity) }
+      asked.id =
+        try known?.id
+        ?? ShareAddress.participantID(
+          of: identity, in: settled.url ?? "", context.storage)
+    }
     if settled.participants.contains(where: { $0.id == asked.id || $0.identity.isSame(identity) }) {
       return .failure(
         CloudError(.participantAlreadyInvited, "somebody is named twice in the share"))

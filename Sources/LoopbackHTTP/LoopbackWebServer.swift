@@ -80,6 +80,8 @@ public final class LoopbackWebServer: Sendable {
     _ server: LoopbackServer, options: Options, http httpOptions: HTTPServerOptions
   ) throws(CloudError) {
     self.server = server
+    var httpOptions = httpOptions
+    httpOptions.wallClock = httpOptions.wallClock ?? server.clock
     controlToken = options.controlToken ?? LoopbackWebServer.randomToken()
     let tokens = AccessTokens(
       seal: Seal(key: try server.sealingKey()), clock: server.clock,

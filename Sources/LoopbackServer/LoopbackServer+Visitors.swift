@@ -19,6 +19,20 @@ extension LoopbackServer {
     try room.user(of: account)
   }
 
+  /// Where the share of a record of `user` is found, also before there is one.
+  ///
+  /// - Throws: `networkFailure` after the server was closed.
+  package func shareURL(
+    ofRoot root: RecordID, container: String, environment: CloudEnvironment, user: UserID?
+  ) throws(CloudError) -> String {
+    try room.inspect { machine, storage in
+      try machine.shareURL(
+        ofRoot: root,
+        in: DatabaseID(
+          container: container, environment: environment, scope: .private, owner: user), storage)
+    }
+  }
+
   /// How much the server takes at once.
   package var limits: ServerLimits { room.limits }
 

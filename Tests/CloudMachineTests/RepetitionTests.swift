@@ -3,6 +3,15 @@ import CloudProtocol
 import Records
 import Testing
 
+extension World {
+  /// The hash of the digest that is kept with a request.
+  fileprivate func digest(of request: CloudRequest) throws -> String {
+    _ = try ask(request, requestID: "1")
+    let key = ReceiptKey(user: alice, device: "phone", requestID: "1")
+    return SHA256.hexadecimal(of: try storage.receipt(key)?.digest ?? [])
+  }
+}
+
 /// A request that arrives twice, or too often.
 ///
 /// Invariant I7; cloudkit-surface 2.8.
@@ -69,6 +78,92 @@ struct RepetitionTests {
         .modifyRecords(ModifyRecords(save: [fresh("f"), fresh("f")])), requestID: "9"
       ).result.words == "! invalidArguments")
     #expect(try save("f", "9") == "+f ok")
+  }
+
+  /// Proves WS-110.
+  @Test("a request ID that comes back with other content is refused, and nothing is changed")
+  func aRequestIDIsBoundToItsContent() throws {
+    let world = try World()
+    func records(_ save: RecordSave, isAtomic: Bool = true) -> CloudRequest {
+      .modifyRecords(ModifyRecords(save: [save], isAtomic: isAtomic))
+    }
+    var typed = fresh("a", ["n": .int64(1)])
+    typed.type = "Other"
+    var encrypted = fresh("a")
+    encrypted.changes = [.init(key: "n", field: Field(.int64(1), isEncrypted: true))]
+    let other = Subscription(id: SubscriptionID("s"), kind: .zone(World.zone, recordType: nil))
+    let first = records(fresh("a", ["n": .int64(1)]))
+    let rows: [(CloudRequest, [CloudRequest])] = [
+      (
+        first,
+        [
+          records(fresh("a", ["n": .int64(2)])), records(fresh("b", ["n": .int64(1)])),
+          records(fresh("a", ["m": .int64(1)])), records(fresh("a", ["n": .double(1)])),
+          records(fresh("a", ["n": .int64(1)]), isAtomic: false), records(typed),
+          records(encrypted), records(fresh("a", ["n": .int64(1)], parent: "p")),
+          records(fresh("a", ["n": .int64(1)], tag: "1")), records(fresh("a")),
+          .modifyRecords(
+            ModifyRecords(save: [fresh("a", ["n": .int64(1)])], policy: .changedKeys)),
+          .modifyRecords(
+            ModifyRecords(save: [fresh("a", ["n": .int64(1)])], fields: FieldSelection.none)),
+          .modifyRecords(ModifyRecords(delete: [id("a")])),
+        ]
+      ),
+      (
+        .modifyZones(ModifyZones(save: [ZoneID(name: "Y")])),
+        [
+          .modifyZones(ModifyZones(save: [ZoneID(name: "X")])),
+          .modifyZones(ModifyZones(delete: [ZoneID(name: "Y")])),
+        ]
+      ),
+      (
+        .modifySubscriptions(
+          ModifySubscriptions(
+            save: [Subscription(id: SubscriptionID("s"), kind: .database(recordType: nil))])),
+        [.modifySubscriptions(ModifySubscriptions(save: [other]))]
+      ),
+      (.acceptShares(["a"]), [.acceptShares(["b"])]),
+      (
+        .uploadAsset(UploadAsset(recordType: "Note", key: "f", content: [1])),
+        [
+          .uploadAsset(UploadAsset(recordType: "Note", key: "f", content: [2])),
+          .uploadAsset(UploadAsset(recordType: "Note", key: "f", content: [1, 1])),
+          .uploadAsset(UploadAsset(recordType: "Note", key: "g", content: [1])),
+          .uploadAsset(UploadAsset(recordType: "Pic", key: "f", content: [1])),
+        ]
+      ),
+    ]
+    for (index, (request, others)) in rows.enumerated() {
+      let requestID = "r\(index)"
+      let answer = try world.ask(request, requestID: requestID).result
+      let before = try world.storage.database(world.database)
+      for other in others {
+        let words = try world.ask(other, requestID: requestID).result.words
+        #expect(words == "! invalidArguments", "\(other)")
+      }
+      #expect(try world.storage.database(world.database) == before)
+      #expect(try world.ask(request, requestID: requestID).result == answer, "a true retry")
+    }
+    #expect(
+      try world.ask(first, environment: .production, requestID: "r0").result.words
+        == "! invalidArguments", "another environment is other content")
+  }
+
+  /// Proves WS-111.
+  @Test("a receipt of an earlier version, without a digest, still answers its request")
+  func receiptsWithoutADigestStillAnswer() throws {
+    let world = try World()
+    let request = CloudRequest.modifyRecords(ModifyRecords(save: [fresh("a")]))
+    let answer = try world.ask(request, requestID: "1").result
+    let key = ReceiptKey(user: world.alice, device: "phone", requestID: "1")
+    var receipt = try #require(try world.storage.receipt(key))
+    #expect(receipt.digest?.count == 32)
+    // As any process computes it: a storage keeps it for the next one.
+    let digest = SHA256.hexadecimal(of: receipt.digest ?? [])
+    #expect(try World().digest(of: request) == digest)
+    receipt.digest = nil
+    try world.storage.commit([.putReceipt(receipt, keeping: 10)])
+    #expect(try world.ask(request, requestID: "1").result == answer)
   }
 
   /// Proves CS-171.

@@ -47,7 +47,7 @@ struct ParserTests {
   @Test("Every case, whole, byte by byte, and cut in two at every place")
   func cases() {
     let cases = ParserCase.all
-    #expect(cases.count >= 160 && Set(cases.map(\.name)).count == cases.count)
+    #expect(cases.count >= 320 && Set(cases.map(\.name)).count == cases.count)
     for each in cases {
       #expect(outcome([each.bytes[...]]) == each.outcome, "\(each.name)")
       let bytes = each.bytes.indices.map { each.bytes[$0...$0] }
@@ -90,22 +90,23 @@ struct ParserTests {
           method: "GET", path: "/", query: nil, minorVersion: 1,
           fields: lines.map { .init(name: $0.0, value: $0.1) }))?.status
     }
-    for host in ["127.0.0.1:8080", "localhost:8080", "[::1]:8080", "LOCALHOST:8080"] {
+    for host in ["127.0.0.1:8080", "localhost:8080", "LOCALHOST:8080"] {
       #expect(status([("host", host)]) == nil, "\(host)")
     }
     let foreign = [
       "", "evil.example", "evil.example:8080", "localhost", "localhost:80", "localhost:8081",
       "localhost.:8080", "localhost.evil.example:8080", "evil.localhost:8080", "127.0.0.1",
       "127.0.0.2:8080", "127.1:8080", "2130706433:8080", "0x7f000001:8080", "0.0.0.0:8080",
-      "[::]:8080", "[::1]", "::1:8080", "[::ffff:127.0.0.1]:8080", "[0:0:0:0:0:0:0:1]:8080",
+      "[::]:8080", "[::1]", "[::1]:8080", "::1:8080", "[::ffff:127.0.0.1]:8080",
+      "[0:0:0:0:0:0:0:1]:8080",
       "localhost:8080,evil.example", "localhost:8080 ", "user@localhost:8080", "localhost:08080",
       "localhost:8080/", "http://localhost:8080", "localhost:", "localhost:+8080", "*:8080",
       "loc\u{E5}lhost:8080",
     ]
     #expect(foreign.count >= 30)
     for host in foreign { #expect(status([("host", host)]) == 403, "\(host)") }
-    #expect(status([]) == 403)
-    #expect(status([("host", "localhost:8080"), ("host", "localhost:8080")]) == 403)
+    #expect(status([]) == 400)
+    #expect(status([("host", "localhost:8080"), ("host", "localhost:8080")]) == 400)
     let own = ("host", "localhost:8080")
     for line in [
       ("origin", "http://localhost:8080"), ("origin", "http://127.0.0.1:8080"),
@@ -138,7 +139,8 @@ struct ParserTests {
     #expect(text(HTTPResponse(204, body: [1])) == "HTTP/1.1 204 No Content\r\n\r\n")
     let refused = text(HTTPResponse(HTTPRefusal(413, "too long")), closes: true)
     #expect(refused.hasPrefix("HTTP/1.1 413 Content Too Large\r\n"))
-    #expect(refused.hasSuffix("content-length: 9\r\nconnection: close\r\n\r\ntoo long\n"))
+    #expect(refused.contains("\r\nconnection: close\r\n\r\n{"))
+    #expect(refused.contains(#""serverErrorCode":"BAD_REQUEST","reason":"too long""#), "\(refused)")
   }
 }
 

@@ -99,9 +99,9 @@ struct ArchiveDamageTests {
     let header = try header
     let server = LoopbackServer(identity: 2)
     for (line, code) in [
-      (header.replacing(":1,", with: ":2,"), "incompatibleVersion: line 1 of"),
-      (header.replacing(":1,", with: ":2,\"more\":[],"), "incompatibleVersion: line 1 of"),
-      (header.replacing(":1,", with: ":0,"), "invalidArguments: line 1 of"),
+      (header.replacing(":2,", with: ":3,"), "incompatibleVersion: line 1 of"),
+      (header.replacing(":2,", with: ":3,\"more\":[],"), "incompatibleVersion: line 1 of"),
+      (header.replacing(":2,", with: ":0,"), "invalidArguments: line 1 of"),
       (header.replacing("server", with: "diary"), "invalidArguments: line 1 of"),
       (header.replacing("0001\"", with: "000\""), "invalidArguments: line 1 of"),
       (header.replacing("0001\"", with: "000X\""), "invalidArguments: line 1 of"),

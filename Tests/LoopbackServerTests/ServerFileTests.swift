@@ -145,7 +145,7 @@ struct ServerFileTests {
 
   @Test(
     "An older file is opened, its records are found by type, and it is of the newest layout then",
-    arguments: [1, 2, 3])
+    arguments: [1, 2, 3, 4])
   func migration(from layout: Int) throws {
     let file = try TemporaryFile()
     defer { file.remove() }
@@ -153,6 +153,12 @@ struct ServerFileTests {
     try connection.execute(ServerFile.layout)
     if layout >= 2 { try connection.execute(ServerFile.layoutOfQueriesAndFiles) }
     if layout >= 3 { try connection.execute(ServerFile.layoutInOrderOfChange) }
+    if layout >= 4 { try connection.execute(ServerFile.layoutWithoutNames) }
+    // Before layout 5 a receipt ends with the answer.
+    let reply = CloudReply.currentUser(UserID("_alice"))
+    try connection.run(
+      "INSERT INTO receipts (user, device, request, body) VALUES ('_alice', 'phone', 'r', ?)",
+      [.blob(Sealed.close { $0.write(reply) })])
     try connection.run(
       "INSERT INTO settings (name, body) VALUES ('identity', ?)",
       [.blob(Sealed.close { $0.write(fixed: UInt64(42)) })])
@@ -182,6 +188,8 @@ struct ServerFileTests {
       #expect(found == [row("a", 2), row("b", 1)])
       #expect(try storage.recordChanges(of: zoneA, in: alice, after: 0, limit: 9).count == 3)
       #expect(try storage.record(RecordID(name: "a", zone: zoneA), in: alice) == row("a", 2))
+      let key = ReceiptKey(user: UserID("_alice"), device: "phone", requestID: "r")
+      #expect(try storage.receipt(key) == Receipt(key: key, reply: reply))
       let version = try storage.connection.first("PRAGMA user_version") { try $0.integer(0) }
       #expect(version == ServerFile.version)
       try storage.close()

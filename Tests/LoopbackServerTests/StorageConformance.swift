@@ -244,6 +244,19 @@ extension StorageCheck {
         return user.rawValue
       }.joined(separator: " ")
     },
+    StorageCheck("a receipt keeps the digest of its request, or none", "[1, 2] nil") { storage in
+      func key(_ name: String) -> ReceiptKey {
+        ReceiptKey(user: UserID("_a"), device: "phone", requestID: name)
+      }
+      let reply = CloudReply.currentUser(UserID("_a"))
+      try storage.commit([
+        .putReceipt(Receipt(key: key("a"), reply: reply, digest: [1, 2]), keeping: 9),
+        .putReceipt(Receipt(key: key("b"), reply: reply), keeping: 9),
+      ])
+      return try ["a", "b"].map { name in
+        try storage.receipt(key(name))?.digest.map { "\($0)" } ?? "nil"
+      }.joined(separator: " ")
+    },
     StorageCheck("live records of a type come by name, page by page", "a b d|b d|a b|e||b d") {
       storage in
       try storage.commit([

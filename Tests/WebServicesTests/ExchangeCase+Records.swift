@@ -223,7 +223,7 @@ extension ExchangeCase {
       "publicPermission":"READ_ONLY","participants":[{"participantId":"p","type":"USER",
       "permission":"READ_WRITE","acceptanceStatus":"INVITED",
       "userIdentity":{"lookupInfo":{"emailAddress":"bob@example.com"}}}]}}]}
-      """#, share(.privateUser, .pending)),
+      """#, share(.privateUser, .pending, rootTag: "1")),
     ExchangeCase(
       "a share for a record, in newer words", .recordsModify,
       #"""
@@ -258,7 +258,10 @@ extension ExchangeCase {
       #"{"operations":[],"desiredKeys":null,"zoneID":null,"atomic":null}"#, modify([])),
   ]
 
-  private static func share(_ role: ShareRole, _ acceptance: ShareAcceptance) -> CloudRequest {
+  /// A share, and the save of its root that is added.
+  private static func share(
+    _ role: ShareRole, _ acceptance: ShareAcceptance, rootTag: String? = nil
+  ) -> CloudRequest {
     var save = save("s", type: "cloudkit.share", .ifServerRecordUnchanged)
     save.sharing = ShareDetails(
       root: .note("n"), publicPermission: .readOnly,
@@ -267,6 +270,9 @@ extension ExchangeCase {
           id: "p", identity: UserIdentity(lookup: .email("bob@example.com"), hasAccount: false),
           role: role, permission: .readWrite, acceptance: acceptance)
       ])
-    return modify([save])
+    var root = RecordSave(
+      id: .note("n"), type: "", changeTag: rootTag.map { ChangeTag($0) }, changes: [])
+    root.policy = rootTag == nil ? .changedKeys : .ifServerRecordUnchanged
+    return modify([save, root])
   }
 }

@@ -81,7 +81,7 @@ extension ExchangeCase {
       .recordsModify,
       [
         (share + #"participants":{}}}]}"#, "'participants'"),
-        (share + #"participants":[{}]}}]}"#, "'participantId'"),
+        (share + #"participants":[{"participantId":1}]}}]}"#, "'participantId'"),
         (share + #"publicPermission":1}}]}"#, "'publicPermission'"),
         (share + #"forRecord":{}}}]}"#, "'recordName'"),
         (share + #"shortGUID":{}}}]}"#, "'shortGUID'"),

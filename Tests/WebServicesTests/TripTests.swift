@@ -70,7 +70,7 @@ struct TripTests {
     forEach(isExact: isExact, count: 14 * 40) { _, request, database in
       do {
         let trip = try Trip(request, database, isExact: isExact)
-        let found = trip?.exchange.requests
+        let found = trip?.exchange.requests.map { TripTests.withoutRoots($0, like: request) }
         guard found?.count == 1, RoundTrip.isSame(found?.first, request, looks: true) else {
           faults.append(fault(found as Any, [request], trip))
           return
@@ -81,6 +81,17 @@ struct TripTests {
       } catch { faults.append("\(database): \(error), was \(request)") }
     }
     report(faults)
+  }
+
+  /// The request without the saves of roots that are added for a client of another make.
+  private static func withoutRoots(
+    _ found: CloudRequest, like request: CloudRequest
+  ) -> CloudRequest {
+    guard case .modifyRecords(var modify) = found, case .modifyRecords(let asked) = request else {
+      return found
+    }
+    modify.save = Array(modify.save.prefix(asked.save.count))
+    return .modifyRecords(modify)
   }
 
   @Test("A reply reaches the client as it was made", arguments: [true, false])

@@ -54,6 +54,8 @@ extension AssetCourier {
       reply = .recordsModified(saved: [], deleted: [])
     } else {
       var call = call
+      // The files may have changed since the request was sent first; then it is another request.
+      call.requestID += "/saved/" + AssetCourier.digest(of: outgoing)
       call.request = .modifyRecords(outgoing)
       reply = try await transport.send(call)
     }
@@ -94,8 +96,8 @@ extension AssetCourier {
   ) async throws(CloudError) -> Asset {
     let content = try AssetCourier.read(upload.file)
     var call = call
-    // The same when the save is repeated under its own request ID.
-    call.requestID += "/file/\(number)"
+    // The same when the save is repeated under its own request ID and the file is still the same.
+    call.requestID += "/file/\(number)/\(content.count)-\(Checksum.of(content))"
     call.request = .uploadAsset(
       UploadAsset(recordType: upload.type, key: upload.key, content: content))
     guard case .assetUploaded(let asset) = try await transport.send(call) else {
@@ -147,6 +149,18 @@ extension AssetCourier {
       }
     }
     return (request, places)
+  }
+
+  /// Which records a request saves, and with which files.
+  private static func digest(of request: ModifyRecords) -> String {
+    var writer = ByteWriter(capacity: 256)
+    for save in request.save {
+      writer.write(save.id)
+      for change in save.changes {
+        for asset in change.field?.value.assets ?? [] { writer.write(asset.checksum) }
+      }
+    }
+    return String(SHA256.hexadecimal(of: writer.bytes).prefix(16))
   }
 
   /// Which changes can't be sent, and why.

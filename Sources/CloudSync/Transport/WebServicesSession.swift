@@ -197,6 +197,7 @@ package final class WebServicesSession: Sendable {
     _ url: String, bringing content: [UInt8]? = nil
   ) async throws(CloudError) -> HTTPAnswer {
     var question = try question(url)
+    if settings.isExact { question.set(EnvelopeHeader.exact, "1") }
     if let content {
       question.body = content
       question.set("content-type", "application/octet-stream")

@@ -1,9 +1,7 @@
-import Foundation
-
 /// The parameters of a request, each known by name and there once.
 ///
 /// Strict on purpose: a parameter that is misspelt would else be left out of account without a
-/// word. A plus sign stands for itself, not for a blank.
+/// word.
 struct ControlQuery {
   private var values: [String: String] = [:]
 
@@ -14,8 +12,8 @@ struct ControlQuery {
       guard let equals = pair.firstIndex(of: 0x3D) else {
         throw HTTPRefusal(400, "a parameter needs a name, an equals sign and a value")
       }
-      guard let name = ControlQuery.decoded(pair[..<equals]),
-        let value = ControlQuery.decoded(pair[pair.index(after: equals)...])
+      guard let name = QueryItems.decoded(pair[..<equals]),
+        let value = QueryItems.decoded(pair[pair.index(after: equals)...])
       else { throw HTTPRefusal(400, "a parameter is no text in UTF-8 behind its percent signs") }
       guard names.contains(name) else {
         let known = names.sorted().joined(separator: ", ")
@@ -26,11 +24,6 @@ struct ControlQuery {
         throw HTTPRefusal(400, "the parameter '\(name)' is there twice")
       }
     }
-  }
-
-  /// The text behind percent signs; `nil` when it is none.
-  private static func decoded(_ text: Substring.UTF8View) -> String? {
-    String(Substring(text)).removingPercentEncoding
   }
 
   /// The parameter called `name`; `nil` when it is not there.

@@ -37,7 +37,7 @@ extension HTTPServerCore {
     if !closes, head?.minorVersion == 0 {
       response.fields.append(.init(name: "connection", value: "keep-alive"))
     }
-    let header = response.headBytes(closes: closes)
+    let header = response.headBytes(closes: closes, date: date)
     let sendsBody = response.hasBody && head?.method != "HEAD"
     connection.phase = .answering
     connection.output.append(header, body: sendsBody ? response.body : [])

@@ -51,6 +51,9 @@ actor HTTPServerCore {
   /// Whether the server was told to stop.
   var isStopping: Bool { drainEnd != nil }
 
+  /// What `Date` says in an answer of now.
+  var date: String? { options.wallClock.flatMap { HTTPDate.text($0()) } }
+
   /// Whether nothing is left.
   var isDone: Bool { isStopping && !isListening && connections.isEmpty && handlers == 0 }
 
@@ -125,7 +128,7 @@ actor HTTPServerCore {
     // What was read is not answered with a reset, which would take the answer away.
     _ = receive(descriptor)
     let refusal = HTTPRefusal(503, "there are too many connections: try again later")
-    _ = HTTPResponse(refusal).bytes(closes: true).withUnsafeBytes {
+    _ = HTTPResponse(refusal).bytes(closes: true, date: date).withUnsafeBytes {
       HTTPSocket.send(descriptor, $0)
     }
     HTTPSocket.release(descriptor)

@@ -1,3 +1,5 @@
+package import Records
+
 /// How an HTTP server listens, and how long and how much it puts up with.
 ///
 /// Every time is told by `clock` and looked at once a second, so that a limit of ten seconds is
@@ -24,13 +26,16 @@ package struct HTTPServerOptions: Sendable {
   package var drainTime: Duration
   /// What tells the time.
   package var clock: any Clock<Duration>
+  /// The time that answers carry in `Date`; without it they carry none.
+  package var wallClock: (@Sendable () -> Timestamp)?
 
   /// Sets the options; the defaults fit a server for one machine.
   package init(
     port: Int = 0, limits: HTTPLimits = HTTPLimits(), headerTime: Duration = .seconds(10),
     bodyBytesPerSecond: Int = 1000, idleTime: Duration = .seconds(60),
     writeTime: Duration = .seconds(30), connections: Int = 2048,
-    drainTime: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock()
+    drainTime: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock(),
+    wallClock: (@Sendable () -> Timestamp)? = nil
   ) {
     self.port = port
     self.limits = limits
@@ -41,5 +46,6 @@ package struct HTTPServerOptions: Sendable {
     self.connections = connections
     self.drainTime = drainTime
     self.clock = clock
+    self.wallClock = wallClock
   }
 }

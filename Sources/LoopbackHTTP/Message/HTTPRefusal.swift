@@ -13,6 +13,19 @@ package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     self.reason = reason
   }
 
+  /// What CloudKit Web Services call a failure with this status.
+  var code: String {
+    switch status {
+    case 401: "AUTHENTICATION_FAILED"
+    case 403: "ACCESS_DENIED"
+    case 404: "NOT_FOUND"
+    case 429: "THROTTLED"
+    case 500: "INTERNAL_ERROR"
+    case 503: "TRY_AGAIN_LATER"
+    default: "BAD_REQUEST"
+    }
+  }
+
   /// The status and the reason.
   package var description: String { "\(status): \(reason)" }
 }

@@ -24,11 +24,13 @@ package struct HTTPRequestHead: Hashable, Sendable {
 
   /// The method, such as `POST`.
   package var method: String
-  /// The path, as it was sent, without the query.
+  /// The path without the query; what is escaped in it without need is spelled out.
   package var path: String
   /// What follows the question mark; `nil` when there is none.
   package var query: String?
-  /// The minor version of HTTP/1: 0 or 1.
+  /// The host and port of a target that is a whole URI; they count, and `Host` does not.
+  package var authority: String?
+  /// The minor version of HTTP/1: 0, or 1 for every later one.
   package var minorVersion: Int
   /// The header fields, in the order sent.
   package var fields: [Field]
@@ -41,11 +43,13 @@ package struct HTTPRequestHead: Hashable, Sendable {
 
   /// Puts a head together; how it is framed is settled when it is read.
   package init(
-    method: String, path: String, query: String?, minorVersion: Int, fields: [Field]
+    method: String, path: String, query: String?, authority: String? = nil, minorVersion: Int,
+    fields: [Field]
   ) {
     self.method = method
     self.path = path
     self.query = query
+    self.authority = authority
     self.minorVersion = minorVersion
     self.fields = fields
   }
@@ -53,6 +57,18 @@ package struct HTTPRequestHead: Hashable, Sendable {
   /// The values of the field `name`, given in lower case.
   package func values(_ name: String) -> [String] {
     fields.filter { $0.name == name }.map(\.value)
+  }
+
+  /// The elements of the field `name`, given in lower case, of all its lines: what stands between
+  /// commas, without blanks around it.
+  package func list(_ name: String) -> [String] {
+    let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+    return values(name).flatMap { $0.utf8.split(separator: 0x2C, omittingEmptySubsequences: false) }
+      .map { element in
+        var element = element.drop(while: isBlank)
+        while let last = element.last, isBlank(last) { element.removeLast() }
+        return String(Substring(element))
+      }
   }
 
   /// The value of the field `name`, given in lower case, when it is there exactly once.

@@ -46,49 +46,26 @@ extension HTTPRequestParser {
       throw HTTPRefusal(400, "the method has a character that may not be there")
     }
     let method = String(decoding: parts[0], as: UTF8.self)
-    let minorVersion: Int
-    switch Array(parts[2]) {
-    case Array("HTTP/1.1".utf8): minorVersion = 1
-    case Array("HTTP/1.0".utf8): minorVersion = 0
-    case let other where other.count == 8 && other.starts(with: "HTTP/".utf8) && other[6] == 0x2E:
-      throw HTTPRefusal(505, "only HTTP/1.0 and HTTP/1.1 are spoken here")
-    default: throw HTTPRefusal(400, "the version is none of HTTP's")
-    }
-    let (path, query) = try target(parts[1], method)
+    let minorVersion = try HTTPRequestParser.minorVersion(parts[2])
+    let target = try HTTPTarget(parts[1], method)
     return HTTPRequestHead(
-      method: method, path: path, query: query, minorVersion: minorVersion, fields: [])
+      method: method, path: target.path, query: target.query, authority: target.authority,
+      minorVersion: minorVersion, fields: [])
   }
 
-  /// A path and a query.
+  /// The minor version of HTTP/1; a later one than 1 is spoken to as 1.
   ///
-  /// Only the form for servers is taken, and `*` with `OPTIONS`.
-  private func target(
-    _ bytes: ArraySlice<UInt8>, _ method: String
-  ) throws(HTTPRefusal) -> (String, String?) {
-    if bytes.elementsEqual([0x2A]), method == "OPTIONS" { return ("*", nil) }
-    guard bytes.first == 0x2F else {
-      throw HTTPRefusal(400, "the target must begin with a slash")
+  /// Source: RFC 9110, section 2.5.
+  private static func minorVersion(_ text: ArraySlice<UInt8>) throws(HTTPRefusal) -> Int {
+    let name = Array("HTTP/".utf8)
+    let digits = Array(text.dropFirst(name.count))
+    guard text.starts(with: name), digits.count == 3, digits[1] == 0x2E,
+      [digits[0], digits[2]].allSatisfy({ (0x30...0x39).contains($0) })
+    else { throw HTTPRefusal(400, "the version is none of HTTP's") }
+    guard digits[0] == 0x31 else {
+      throw HTTPRefusal(505, "only HTTP/1.0 and HTTP/1.1 are spoken here")
     }
-    var escape = 0
-    for byte in bytes {
-      guard byte > 0x20, byte < 0x7F, byte != 0x23, byte != 0x22, byte != 0x3C, byte != 0x3E,
-        byte != 0x5C
-      else { throw HTTPRefusal(400, "the target has a character that must be escaped") }
-      if escape > 0 {
-        guard byte.hexadecimalValue != nil else {
-          throw HTTPRefusal(400, "the target has a percent sign without two digits")
-        }
-        escape -= 1
-      } else if byte == 0x25 {
-        escape = 2
-      }
-    }
-    guard escape == 0 else {
-      throw HTTPRefusal(400, "the target has a percent sign without two digits")
-    }
-    let parts = bytes.split(separator: 0x3F, maxSplits: 1, omittingEmptySubsequences: false)
-    let query = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
-    return (String(decoding: parts[0], as: UTF8.self), query)
+    return digits[2] == 0x30 ? 0 : 1
   }
 
   private func settleHost(_ head: HTTPRequestHead) throws(HTTPRefusal) {
@@ -96,6 +73,9 @@ extension HTTPRequestParser {
     guard hosts.count <= 1 else { throw HTTPRefusal(400, "there is more than one Host") }
     guard head.minorVersion == 0 || hosts.count == 1 else {
       throw HTTPRefusal(400, "there is no Host")
+    }
+    guard hosts.allSatisfy({ HTTPAuthority.isValid($0) }) else {
+      throw HTTPRefusal(400, "the Host is no valid host and port")
     }
   }
 
@@ -110,9 +90,7 @@ extension HTTPRequestParser {
       guard head.minorVersion == 1 else {
         throw HTTPRefusal(400, "HTTP/1.0 knows no transfer coding")
       }
-      guard encodings.count == 1, encodings[0].lowercased() == "chunked" else {
-        throw HTTPRefusal(501, "the only transfer coding known here is chunked")
-      }
+      try checkCodings(head.list("transfer-encoding").map { $0.lowercased() })
       head.framing = .chunked
       return
     }
@@ -127,6 +105,22 @@ extension HTTPRequestParser {
     head.framing = .length(length)
   }
 
+  /// Checks that a list of transfer codings says where the body ends, and holds nothing but chunked.
+  ///
+  /// Source: RFC 9112, sections 6.1, 6.3 and 7.
+  private func checkCodings(_ codings: [String]) throws(HTTPRefusal) {
+    guard codings.allSatisfy({ $0.utf8.first?.isTokenCharacter == true }) else {
+      throw HTTPRefusal(400, "the list of transfer codings has an empty or a broken element")
+    }
+    guard codings.last == "chunked", !codings.dropLast().contains("chunked") else {
+      throw HTTPRefusal(
+        400, "chunked must be the last transfer coding, once and without parameters")
+    }
+    guard codings.count == 1 else {
+      throw HTTPRefusal(501, "the only transfer coding known here is chunked")
+    }
+  }
+
   private func settleExpectation(_ head: inout HTTPRequestHead) throws(HTTPRefusal) {
     let wishes = head.values("expect")
     guard !wishes.isEmpty, head.minorVersion == 1 else { return }
@@ -137,8 +131,7 @@ extension HTTPRequestParser {
   }
 
   private func settleConnection(_ head: inout HTTPRequestHead) {
-    let words = head.values("connection").flatMap { $0.split(separator: ",") }
-      .map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }
+    let words = head.list("connection").map { $0.lowercased() }
     let closes = words.contains("close")
     head.keepsAlive = !closes && (head.minorVersion == 1 || words.contains("keep-alive"))
   }

@@ -186,26 +186,62 @@ package struct HTTPRequestParser: Sendable {
 
   /// The size in the first line of a chunk.
   private mutating func chunkSize(_ line: ArraySlice<UInt8>) throws(HTTPRefusal) -> Int {
-    let digits = line.prefix { $0 != 0x3B }
-    guard (1...8).contains(digits.count) else {
-      throw HTTPRefusal(400, "a chunk's size has no digits or too many")
+    let digits = line.prefix { $0.hexadecimalValue != nil }
+    guard !digits.isEmpty, HTTPRequestParser.isExtension(line[digits.endIndex...]) else {
+      throw HTTPRefusal(400, "a chunk's size is no hexadecimal number, or its extension is none")
     }
-    var size = 0
-    for digit in digits {
-      guard let value = digit.hexadecimalValue else {
-        throw HTTPRefusal(400, "a chunk's size is no hexadecimal number")
-      }
-      size = size << 4 | value
+    // Zeros in front mean nothing; the line's length is bounded.
+    let significant = digits.drop { $0 == 0x30 }
+    guard significant.count <= 16 else {
+      throw HTTPRefusal(400, "a chunk's size has more than 64 bits")
     }
-    for byte in line[digits.endIndex...] where !byte.isFieldContent {
-      throw HTTPRefusal(400, "a chunk's extension has a character that may not be there")
-    }
+    let number = significant.reduce(UInt64(0)) { $0 << 4 | UInt64($1.hexadecimalValue ?? 0) }
+    let size = Int(clamping: number)
     let (total, isTooLarge) = bodyBytes.addingReportingOverflow(size)
     guard !isTooLarge, total <= limits.bodyBytes else {
       throw HTTPRefusal(413, "the body is longer than \(limits.bodyBytes) bytes")
     }
     bodyBytes = total
     return size
+  }
+
+  /// Whether these bytes are nothing, or extensions: each a semicolon and a name, and a value behind
+  /// an equals sign where it has one, with blanks between them.
+  ///
+  /// Source: RFC 9112, section 7.1.1.
+  private static func isExtension(_ bytes: ArraySlice<UInt8>) -> Bool {
+    var rest = bytes
+    func skipBlanks() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
+    func skipToken() -> Bool {
+      let token = rest.prefix(while: \.isTokenCharacter)
+      rest = rest[token.endIndex...]
+      return !token.isEmpty
+    }
+    func skipValue() -> Bool {
+      guard rest.first == 0x22 else { return skipToken() }
+      rest.removeFirst()
+      while let byte = rest.popFirst(), byte.isFieldContent {
+        if byte == 0x22 { return true }
+        if byte == 0x5C, rest.popFirst()?.isFieldContent != true { return false }
+      }
+      return false
+    }
+    while !rest.isEmpty {
+      skipBlanks()
+      guard rest.popFirst() == 0x3B else { return false }
+      skipBlanks()
+      guard skipToken() else { return false }
+      let end = rest
+      skipBlanks()
+      guard rest.first == 0x3D else {
+        rest = end
+        continue
+      }
+      rest.removeFirst()
+      skipBlanks()
+      guard skipValue() else { return false }
+    }
+    return true
   }
 }
 

@@ -14,11 +14,9 @@ package struct HTTPResponse: Hashable, Sendable {
     self.body = body
   }
 
-  /// The answer to a request that was refused: the reason as a line of text.
+  /// The answer to a request that was refused, in the words of CloudKit Web Services.
   package init(_ refusal: HTTPRefusal) {
-    self.init(
-      refusal.status, fields: [.init(name: "content-type", value: "text/plain; charset=utf-8")],
-      body: Array((refusal.reason + "\n").utf8))
+    self = .failure(refusal.status, refusal.code, refusal.reason)
   }
 
   /// The bytes of the answer to a request with `method`.
@@ -26,8 +24,11 @@ package struct HTTPResponse: Hashable, Sendable {
   /// - Parameters:
   ///   - method: The request's; the answer to `HEAD` has the header of the whole and no body.
   ///   - closes: Whether the connection ends with it.
-  package func bytes(for method: String = "GET", closes: Bool) -> [UInt8] {
-    headBytes(closes: closes) + (hasBody && method != "HEAD" ? body : [])
+  ///   - date: The time of the answer, from a server with a clock.
+  package func bytes(
+    for method: String = "GET", closes: Bool, date: String? = nil
+  ) -> [UInt8] {
+    headBytes(closes: closes, date: date) + (hasBody && method != "HEAD" ? body : [])
   }
 
   /// Whether answers of this status may have a body.
@@ -36,9 +37,12 @@ package struct HTTPResponse: Hashable, Sendable {
   /// The bytes of the answer up to its body, with the body's length.
   ///
   /// A control character in a field can't begin another field: a blank takes its place.
-  /// - Parameter closes: Whether the connection ends with the answer.
-  package func headBytes(closes: Bool) -> [UInt8] {
+  /// - Parameters:
+  ///   - closes: Whether the connection ends with the answer.
+  ///   - date: The time of the answer, from a server with a clock.
+  package func headBytes(closes: Bool, date: String? = nil) -> [UInt8] {
     var text = "HTTP/1.1 \(status) \(HTTPResponse.phrase(status))\r\n"
+    if let date { text += "date: \(date)\r\n" }
     for field in fields {
       text += "\(HTTPResponse.line(field.name)): \(HTTPResponse.line(field.value))\r\n"
     }
@@ -61,6 +65,8 @@ package struct HTTPResponse: Hashable, Sendable {
     switch status {
     case 200: "OK"
     case 204: "No Content"
+    case 206: "Partial Content"
+    case 304: "Not Modified"
     case 400: "Bad Request"
     case 401: "Unauthorized"
     case 403: "Forbidden"
@@ -71,6 +77,8 @@ package struct HTTPResponse: Hashable, Sendable {
     case 412: "Precondition Failed"
     case 413: "Content Too Large"
     case 414: "URI Too Long"
+    case 415: "Unsupported Media Type"
+    case 416: "Range Not Satisfiable"
     case 417: "Expectation Failed"
     case 421: "Misdirected Request"
     case 429: "Too Many Requests"

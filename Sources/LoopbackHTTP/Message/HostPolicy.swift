@@ -12,16 +12,21 @@ package struct HostPolicy: Hashable, Sendable {
   /// A policy for a server on `port`.
   package init(port: Int, origins: [String] = []) {
     self.port = port
-    self.origins = origins.map { $0.lowercased() }
+    self.origins = origins.map { WebOrigin($0)?.text ?? $0.lowercased() }
   }
 
-  private var names: [String] { ["127.0.0.1", "localhost", "[::1]"] }
+  /// The names of the one address that the server listens on.
+  private static let names = ["127.0.0.1", "localhost"]
 
   /// Why a request is not let in; `nil` when it is.
   package func refusal(of head: HTTPRequestHead) -> HTTPRefusal? {
     let hosts = head.values("host")
+    guard hosts.count <= 1, let host = head.authority ?? hosts.first else {
+      return HTTPRefusal(400, "the request needs one Host")
+    }
+    let names = HostPolicy.names
     let allowed = names.map { "\($0):\(port)" } + (port == 80 ? names : [])
-    guard hosts.count == 1, allowed.contains(hosts[0].lowercased()) else {
+    guard allowed.contains(host.lowercased()) else {
       return HTTPRefusal(403, "this server answers to its own name and port only")
     }
     let origins = head.values("origin")
@@ -45,23 +50,39 @@ package struct HostPolicy: Hashable, Sendable {
     return [
       .init(name: "access-control-allow-origin", value: origin),
       .init(name: "vary", value: "Origin"),
-      .init(
-        name: "access-control-expose-headers", value: "X-Apple-CloudKit-Web-Auth-Token, Retry-After"
-      ),
+      .init(name: "access-control-expose-headers", value: HostPolicy.exposedFields),
     ]
   }
 
+  /// The fields of answers that pages may read beside those that every page may.
+  private static let exposedFields =
+    "X-Apple-CloudKit-Web-Auth-Token, Retry-After, ETag, Accept-Ranges, Content-Range, Date"
+
+  /// The methods that some path takes.
+  private static let methods = "GET, HEAD, POST, PUT, OPTIONS"
+
   /// The answer to a page that asks whether it may ask.
+  ///
+  /// A page that is let in may send any method and any field: none of them lets in by itself.
   package func preflight(_ head: HTTPRequestHead) -> HTTPResponse {
     guard !fields(for: head).isEmpty else {
-      return HTTPResponse(200, fields: [.init(name: "allow", value: "GET, HEAD, POST, OPTIONS")])
+      return HTTPResponse(200, fields: [.init(name: "allow", value: HostPolicy.methods)])
     }
-    return HTTPResponse(
+    let names = head.list("access-control-request-headers").map { $0.lowercased() }
+      .filter { !$0.isEmpty && $0.utf8.allSatisfy(\.isTokenCharacter) }
+    var response = HTTPResponse(
       200,
       fields: [
-        .init(name: "access-control-allow-methods", value: "GET, POST"),
-        .init(name: "access-control-allow-headers", value: "content-type"),
+        .init(name: "access-control-allow-methods", value: HostPolicy.methods),
+        .init(
+          name: "access-control-allow-headers",
+          value: (["content-type"] + names.filter { $0 != "content-type" }).joined(separator: ", ")),
         .init(name: "access-control-max-age", value: "600"),
       ])
+    // A page of a public site asks for this before it may reach a private address.
+    if head.value("access-control-request-private-network") == "true" {
+      response.fields.append(.init(name: "access-control-allow-private-network", value: "true"))
+    }
+    return response
   }
 }

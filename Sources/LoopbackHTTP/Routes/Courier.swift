@@ -93,14 +93,16 @@ final class Courier: Sendable {
   }
 
   /// The next push for `holder`, or an empty answer after a while.
-  func answer(_ holder: Ticket.Holder, _ server: LoopbackServer) async -> HTTPResponse {
+  func answer(
+    _ holder: Ticket.Holder, _ server: LoopbackServer, isExact: Bool
+  ) async -> HTTPResponse {
     open(holder, server)
     guard let push = await next(holder) else {
       return HTTPResponse(200, fields: [.init(name: "cache-control", value: "no-store")])
     }
     let notation = Notation(
       container: holder.container, database: push.database,
-      user: try? server.user(of: holder.account))
+      user: try? server.user(of: holder.account), isExact: isExact)
     let info = try? server.notificationInfo(of: push, account: holder.account, holder.environment)
     return .json(200, notation.json(push, number: UUID().uuidString, info: info ?? nil))
   }

@@ -21,13 +21,18 @@ struct QueryItems: Sendable {
   /// The value of the item called `name`; `nil` when it is not there, there twice, or can't be
   /// read.
   ///
-  /// A plus sign stays one: the tokens that travel here may hold it, and clients forget to escape
-  /// it.
   subscript(name: String) -> String? {
     let values = values(name)
-    guard values.count == 1 else { return nil }
-    let text = String(Substring(values[0]))
-    return values[0].contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : text
+    return values.count == 1 ? QueryItems.decoded(values[0]) : nil
+  }
+
+  /// What a name or a value says: a plus sign is a blank, as forms encode it; `nil` when what is
+  /// escaped is no text.
+  static func decoded(_ text: Substring.UTF8View) -> String? {
+    let text =
+      text.contains(UInt8(ascii: "+"))
+      ? String(Substring(text)).replacing("+", with: " ") : String(Substring(text))
+    return text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : text
   }
 
   /// How many items are called `name`.

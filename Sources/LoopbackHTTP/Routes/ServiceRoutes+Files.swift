@@ -30,7 +30,7 @@ extension ServiceRoutes {
       throw CloudError(.notAuthenticated, "no account is signed in")
     }
     let asked = try body.list("tokens")
-    try checkCount(asked.count, "places for files")
+    try checkCount(asked.count, "places for files", visit)
     let until = Timestamp(
       secondsSinceReferenceDate: tokens.clock().secondsSinceReferenceDate
         + ServiceRoutes.uploadSeconds)
@@ -54,7 +54,7 @@ extension ServiceRoutes {
     let zone = try visit.notation.zone(in: body)
     var assets: [JSON] = []
     let asked = try body.list("assets")
-    try checkCount(asked.count, "files")
+    try checkCount(asked.count, "files", visit)
     for (index, value) in asked.enumerated() {
       let id = try visit.notation.recordID(value, in: zone)
       let key = try value.text("fieldName")
@@ -89,21 +89,30 @@ extension ServiceRoutes {
   }
 
   /// The answer to a ticket whose time is over, which needs no body; `nil` while it is good.
-  func refusal(of ticket: Ticket) -> HTTPResponse? {
+  func refusal(of ticket: Ticket, _ head: HTTPRequestHead) -> HTTPResponse? {
     guard case .upload(let holder, _, _, _, let until) = ticket, tokens.clock() > until else {
       return nil
     }
     return failure(
       CloudError(.serverRejectedRequest, "the time to bring this file is over; ask again"),
-      Notation(container: holder.container, database: holder.database))
+      notation(of: holder, head))
+  }
+
+  /// How the answer to a ticket's request is written.
+  private func notation(of holder: Ticket.Holder, _ head: HTTPRequestHead) -> Notation {
+    Notation(
+      container: holder.container, database: holder.database,
+      isExact: head.value(EnvelopeHeader.exact) != nil)
   }
 
   /// Answers whoever shows a ticket.
   func answer(_ ticket: Ticket, _ request: HTTPRequest) async -> HTTPResponse {
     switch ticket {
-    case .courier(let holder): return await courier.answer(holder, server)
+    case .courier(let holder):
+      return await courier.answer(
+        holder, server, isExact: request.head.value(EnvelopeHeader.exact) != nil)
     case .upload(let holder, let recordType, let key, let requestID, _):
-      let notation = Notation(container: holder.container, database: holder.database)
+      let notation = notation(of: holder, request.head)
       let upload = UploadAsset(recordType: recordType, key: key, content: request.body)
       do throws(CloudError) {
         let call = holder.call(.uploadAsset(upload), id: requestID)
@@ -119,16 +128,8 @@ extension ServiceRoutes {
         guard case .assetContent(let content) = try await device(holder).send(call) else {
           throw CloudError(.assetNotAvailable, "the file is not there")
         }
-        return HTTPResponse(
-          200,
-          fields: [
-            .init(name: "content-type", value: "application/octet-stream"),
-            .init(name: "x-content-type-options", value: "nosniff"),
-            .init(name: "content-disposition", value: "attachment"),
-          ], body: content)
-      } catch {
-        return failure(error, Notation(container: holder.container, database: holder.database))
-      }
+        return .file(content, checksum: checksum, to: request.head)
+      } catch { return failure(error, notation(of: holder, request.head)) }
     }
   }
 
@@ -145,5 +146,45 @@ extension ServiceRoutes {
     members.add(
       "wrappingKey", .string(Notation.base64(Array(asset.checksum.utf8.prefix(16)))))
     return .object(members)
+  }
+}
+
+extension HTTPResponse {
+  /// The content of a file, or the part of it that the request wants.
+  ///
+  /// A file's checksum is its entity tag: behind one URL is always the same content.
+  fileprivate static func file(
+    _ content: [UInt8], checksum: String, to head: HTTPRequestHead
+  ) -> HTTPResponse {
+    let tag = "\"\(checksum)\""
+    var response = HTTPResponse(
+      200,
+      fields: [
+        .init(name: "etag", value: tag), .init(name: "accept-ranges", value: "bytes"),
+        .init(name: "cache-control", value: "private, no-cache"),
+      ])
+    switch HTTPSelection(head, count: content.count, tag: tag) {
+    case .whole: response.body = content
+    case .part(let range):
+      response.status = 206
+      response.body = Array(content[range])
+      let bytes = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(content.count)"
+      response.fields.append(.init(name: "content-range", value: bytes))
+    case .unsatisfiable:
+      response = HTTPResponse(HTTPRefusal(416, "the file has no such bytes"))
+      response.fields.append(.init(name: "content-range", value: "bytes */\(content.count)"))
+      return response
+    case .notModified:
+      response.status = 304
+      return response
+    case .preconditionFailed:
+      return HTTPResponse(HTTPRefusal(412, "the file is another one than the condition names"))
+    }
+    response.fields += [
+      .init(name: "content-type", value: "application/octet-stream"),
+      .init(name: "x-content-type-options", value: "nosniff"),
+      .init(name: "content-disposition", value: "attachment"),
+    ]
+    return response
   }
 }

@@ -13,6 +13,11 @@ struct ServiceRoutes: Sendable {
   /// The most bytes of any other body: two hundred names and what is said about them.
   static let askingBytes = 2 << 20
 
+  /// The most items of one request of a client that is not this package's.
+  ///
+  /// Source: web-services 1.11.
+  static let items = 200
+
   let server: LoopbackServer
   let tokens: AccessTokens
   let courier: Courier
@@ -50,7 +55,7 @@ struct ServiceRoutes: Sendable {
       guard ticket.methods.contains(head.method) else {
         return .refuse(.wrongMethod(ticket.methods))
       }
-      if let refusal = refusal(of: ticket) { return .refuse(refusal) }
+      if let refusal = refusal(of: ticket, head) { return .refuse(refusal) }
       return .accept(bodyBytes: ticket.isUpload ? server.limits.assetBytes : 0)
     }
     guard head.path.hasPrefix("/database/") || head.path.hasPrefix("/device/") else { return nil }
@@ -118,8 +123,8 @@ struct ServiceRoutes: Sendable {
   private var signInURL: String { baseURL + "/console#sign-in" }
 
   /// Refuses a request that asks for more than the server does at once.
-  func checkCount(_ count: Int, _ what: String) throws(CloudError) {
-    let most = server.limits.itemsPerRequest
+  func checkCount(_ count: Int, _ what: String, _ visit: Visit) throws(CloudError) {
+    let most = visit.notation.itemLimit ?? server.limits.itemsPerRequest
     guard count <= most else {
       throw CloudError(.limitExceeded, "at most \(most) \(what) can be asked for at once")
     }
@@ -192,17 +197,40 @@ struct ServiceRoutes: Sendable {
       container: path.container, database: path.database,
       user: try bearer.map { (bearer) throws(CloudError) in try server.user(of: bearer.account) },
       isExact: isExact)
+    // CloudKit's own limit; between two that know each other the server's holds.
+    if !isExact { notation.itemLimit = min(ServiceRoutes.items, server.limits.itemsPerRequest) }
     var visit = Visit(
       path: path, items: items, bearer: bearer, device: device, deviceName: name,
       notation: notation, requestID: head.value(EnvelopeHeader.request) ?? UUID().uuidString,
       expectedUser: head.value(EnvelopeHeader.user).map { UserID($0) })
     let tickets = visit
     notation.downloadURL = { id, key, asset in downloadURL(tickets, id, key, asset) }
+    let user = notation.user
+    notation.shareURL = { root in
+      try? server.shareURL(
+        ofRoot: root, container: path.container, environment: path.environment,
+        user: user)
+    }
     visit.notation = notation
     return visit
   }
 
   // MARK: Answering
+
+  /// Names for what comes without one: the same ones when a request comes again under its ID.
+  private func names(_ visit: Visit) -> () -> String {
+    var count = 0
+    return {
+      defer { count += 1 }
+      let account = visit.bearer?.account ?? ""
+      let digits = tokens.seal.digits(
+        for: "\(count) of \(visit.requestID) of \(visit.deviceName) of \(account)"
+      ).uppercased()
+      return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { range in
+        String(digits.dropFirst(range.lowerBound).prefix(range.count))
+      }.joined(separator: "-")
+    }
+  }
 
   private func body(of request: HTTPRequest, _ visit: Visit) async throws(CloudError) -> [UInt8] {
     let text = request.body
@@ -217,7 +245,7 @@ struct ServiceRoutes: Sendable {
     }
     let exchange = try Exchange(
       visit.path, text: text, notation: visit.notation,
-      wantsToken: visit.items["getCurrentSyncToken"] == "true", newName: { UUID().uuidString })
+      wantsToken: visit.items["getCurrentSyncToken"] == "true", newName: names(visit))
     guard let exchange else { throw .malformed("there is no such endpoint") }
     var outcomes: [Exchange.Outcome] = []
     for (index, request) in exchange.requests.enumerated() {

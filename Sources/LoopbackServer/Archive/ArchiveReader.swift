@@ -94,7 +94,7 @@ extension ArchiveReader {
           + "one knows \(ArchiveWriter.version)); update, and import it then")
     }
     do {
-      guard version == UInt64(ArchiveWriter.version) else {
+      guard version >= 1 else {
         throw ArchiveFault("'version' is no version there ever was")
       }
       let (identity, secret) = try ArchiveObject.read(json, "the line") { line in

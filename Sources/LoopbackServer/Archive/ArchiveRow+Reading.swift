@@ -143,8 +143,9 @@ extension ArchiveObject {
       user: UserID(try text("user")), device: try text("device"), requestID: try text("request"))
     var answer = ByteReader(try bytes("answer"))
     do {
-      let receipt = Receipt(key: key, reply: try answer.reply())
+      var receipt = Receipt(key: key, reply: try answer.reply())
       try answer.finish()
+      if has("digest") { receipt.digest = try bytes("digest") }
       return receipt
     } catch {
       throw ArchiveFault("'answer' can't be read")

@@ -39,7 +39,7 @@ extension ArchiveRow {
         .members([
           "user": .string(receipt.key.user.rawValue), "device": .string(receipt.key.device),
           "place": .integer(place), "request": .string(receipt.key.requestID),
-          "answer": .bytes(answer.bytes),
+          "answer": .bytes(answer.bytes), "digest": receipt.digest.map { .bytes($0) },
         ]))
     }
   }

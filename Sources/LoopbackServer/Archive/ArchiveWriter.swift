@@ -7,8 +7,8 @@ import WebServices
 struct ArchiveWriter {
   /// What the first line calls the form.
   static let format = "swift-cloud-sync server"
-  /// The version of the form.
-  static let version = 1
+  /// The version of the form: 2 adds the digests of requests to receipts.
+  static let version = 2
 
   private let storage: any CloudStorage
   private let write: ([UInt8]) throws -> Void

@@ -129,7 +129,14 @@ extension SQLiteStorage {
     let owner: [SQLValue] = [.text(receipt.key.user.rawValue), .text(receipt.key.device)]
     try connection.run(
       "INSERT OR REPLACE INTO receipts (user, device, request, body) VALUES (?, ?, ?, ?)",
-      owner + [.text(receipt.key.requestID), .blob(Sealed.close { $0.write(receipt.reply) })])
+      owner + [
+        .text(receipt.key.requestID),
+        .blob(
+          Sealed.close { writer in
+            writer.write(receipt.reply)
+            if let digest = receipt.digest { writer.write(digest) }
+          }),
+      ])
     try connection.run(
       """
       DELETE FROM receipts WHERE user = ?1 AND device = ?2 AND number <= (

@@ -211,11 +211,12 @@ extension SQLiteStorage {
         "SELECT body FROM receipts WHERE user = ? AND device = ? AND request = ?",
         [.text(key.user.rawValue), .text(key.device), .text(key.requestID)]
       ) { row in
-        Receipt(
-          key: key,
-          reply: try Sealed.open(try row.blob(0)) { (reader) throws(ByteFormatError) in
-            try reader.reply()
-          })
+        try Sealed.open(try row.blob(0)) { (reader) throws(ByteFormatError) in
+          let reply = try reader.reply()
+          // Rows of layout 4 and before end here.
+          return Receipt(
+            key: key, reply: reply, digest: reader.isAtEnd ? nil : try reader.byteArray())
+        }
       }
     }
   }

@@ -9,7 +9,8 @@ import Synchronization
 /// Its tables: `settings`, `accounts`, `databases`, `zones`,
 /// `records`, `links`, `subscriptions`, `receipts`, and of layout 2 `record_types`, `uploads`,
 /// `file_uses`, `file_chunks`; layout 3 keeps `records` in the order in which they came, and
-/// layout 4 keeps no index of their names.
+/// layout 4 keeps no index of their names. In layout 5 a receipt may hold the digest of its request
+/// behind the answer; older rows have none.
 /// `application_id` tells the file from other programs' databases, `user_version` the layout's
 /// version.
 enum ServerFile {
@@ -17,7 +18,7 @@ enum ServerFile {
   static let applicationID: Int64 = 0x436b_4c73
 
   /// The layout this code writes.
-  static let version: Int64 = 4
+  static let version: Int64 = 5
 
   /// Files up to this many bytes are checked as a whole when they are opened; of larger ones
   /// each page and row is checked when it is read.
@@ -240,6 +241,8 @@ enum ServerFile {
     Migration(from: 1, sql: layoutOfQueriesAndFiles, fill: fillRecordTypes),
     Migration(from: 2, sql: layoutInOrderOfChange, fill: { _ in }),
     Migration(from: 3, sql: layoutWithoutNames, fill: { _ in }),
+    // The tables stay; the number keeps an older version from reading receipts with a digest.
+    Migration(from: 4, sql: "", fill: { _ in }),
   ]
 
   /// One step from a version to the next.

@@ -17,12 +17,31 @@ extension Exchange {
     var places: [Place] = []
     /// The zone that is named for all of them.
     var zone = ZoneID.default
+    /// Where each record, by its place among the saves, can be found once it is shared.
+    var shareURLs: [Int: String] = [:]
+    /// The saves of roots, by the saves of the shares that they were added for.
+    var roots: [Int: Int] = [:]
 
     /// Adds what an operation of `type` makes of a save.
     /// - Throws: `invalidArguments` when none that saves is called so, or the save lacks a tag.
     mutating func add(_ save: RecordSave, _ type: String) throws(CloudError) {
       places.append(.save(request.save.count))
       request.save.append(try Exchange.save(save, type))
+    }
+
+    /// Adds a save of the root for each new share whose root is not among the saves, so that a
+    /// record that was saved earlier can be shared; `tags` has the versions that clients named.
+    mutating func addRoots(_ tags: [RecordID: ChangeTag]) {
+      var saved = Set(request.save.map(\.id))
+      for index in request.save.indices where request.save[index].changeTag == nil {
+        guard let root = request.save[index].sharing?.root, saved.insert(root).inserted else {
+          continue
+        }
+        var save = RecordSave(id: root, type: "", changeTag: tags[root], changes: [])
+        save.policy = save.changeTag == nil ? .changedKeys : .ifServerRecordUnchanged
+        roots[index] = request.save.count
+        request.save.append(save)
+      }
     }
 
     /// Adds a deletion, of the version `tag` only where there is one.
@@ -40,7 +59,8 @@ extension Exchange {
     operations.zone = try notation.zone(in: body)
     operations.request.isAtomic = try body.flag("atomic") ?? true
     operations.request.fields = try notation.fieldSelection(body) ?? .all
-    for value in try body.list("operations") {
+    var tags: [RecordID: ChangeTag] = [:]
+    for value in try notation.items(body, "operations") {
       let record = try value.object("record")
       let type = try value.text("operationType")
       if type == "delete" || type == "forceDelete" {
@@ -48,11 +68,66 @@ extension Exchange {
         operations.add(
           id, tag: type == "delete" ? ChangeTag(try record.text("recordChangeTag")) : nil)
       } else {
-        try operations.add(
-          try notation.save(record, in: operations.zone, newName: newName), type)
+        let save = try notation.save(record, in: operations.zone, newName: newName)
+        if let root = save.sharing?.root, let tag = record["forRecord"]?["recordChangeTag"] {
+          guard let text = tag.string else { throw .malformed("'recordChangeTag' must be text") }
+          tags[root] = ChangeTag(text)
+        }
+        if save.type == ShareDetails.recordType, type != "create" {
+          try checkShareUpdate(record)
+        }
+        try operations.add(save, type)
+        if try record.flag("createShortGUID") == true {
+          operations.shareURLs[operations.request.save.count - 1] = try notation.urlOfShare(save.id)
+        }
       }
     }
+    // Apps save a share together with its root, as CloudKit demands of them.
+    if !notation.isExact { operations.addRoots(tags) }
     return recordsModify(operations, notation, wantsToken: wantsToken)
+  }
+
+  /// Refuses a change to a share that says only half of who may use it, since the other half would
+  /// be lost.
+  private static func checkShareUpdate(_ record: JSON) throws(CloudError) {
+    guard (record["publicPermission"] == nil) == (record["participants"] == nil) else {
+      throw .malformed(
+        "a change to a share needs both 'publicPermission' and 'participants', or neither: they "
+          + "replace what is stored")
+    }
+  }
+
+  /// What the answers to saves say about shares beyond the saves themselves.
+  private struct SharedSaves: Sendable {
+    /// The saves of roots, by the saves of the shares that they were added for.
+    var roots: [Int: Int]
+    /// The short names of the shares that records have or will have.
+    var names: [Int: String]
+
+    /// What became of a save: a share whose root could not be saved failed for that.
+    func result(
+      _ index: Int, _ saved: [ItemResult<RecordID, Record>]
+    ) -> ItemResult<RecordID, Record> {
+      guard let root = roots[index], saved[index].error != nil, saved.indices.contains(root),
+        var error = saved[root].error, error.code != .batchRequestFailed
+      else { return saved[index] }
+      // All that can be wrong with the save of a root but its tag is that there is none.
+      if error.code == .invalidArguments {
+        error = CloudError(.unknownItem, "there is no such record to share")
+      }
+      return ItemResult(id: saved[index].id, .failure(error))
+    }
+
+    /// A record whose answer has the member `shortGUID`; `nil` for every other save.
+    func json(
+      _ index: Int, _ saved: [ItemResult<RecordID, Record>], _ notation: Notation
+    ) -> JSON? {
+      guard let name = names[index], let record = saved[index].value,
+        var members = notation.json(record).members
+      else { return nil }
+      members.add("shortGUID", .string(name))
+      return .object(members)
+    }
   }
 
   static func recordsModify(
@@ -61,22 +136,28 @@ extension Exchange {
     let request = operations.request
     let zone = request.save.first?.id.zone ?? request.delete.first?.zone ?? operations.zone
     let counts = (request.save.count, request.delete.count)
+    let rootCount = operations.roots.count
     @Sendable func results(
       _ outcomes: [Outcome]
     ) throws(CloudError) -> ([ItemResult<RecordID, Record>], [ItemResult<RecordID, Done>]) {
       guard case .recordsModified(let saved, let deleted) = try only(outcomes).get(),
-        saved.count == counts.0, deleted.count == counts.1
+        saved.count == counts.0 || saved.count == counts.0 - rootCount,
+        deleted.count == counts.1
       else { throw misplaced }
       return (saved, deleted)
     }
     let places = operations.places
+    let shares = SharedSaves(
+      roots: operations.roots, names: operations.shareURLs.mapValues(Notation.shortName))
     return Exchange(
       [.modifyRecords(request)] + (wantsToken ? [.fetchZones([zone])] : []),
       answer: { outcomes throws(CloudError) in
         let (saved, deleted) = try results(outcomes)
         let records = places.map { place in
           switch place {
-          case .save(let index): json(saved[index], notation)
+          case .save(let index):
+            shares.json(index, saved, notation)
+              ?? json(shares.result(index, saved), notation)
           case .delete(let index): json(deleted[index], notation)
           }
         }
@@ -88,7 +169,12 @@ extension Exchange {
         writer.write(raw: #"{"records":["#)
         writer.write(list: places) { writer, place in
           switch place {
-          case .save(let index): writer.write(saved[index])
+          case .save(let index):
+            if let json = shares.json(index, saved, notation) {
+              writer.write(json)
+            } else {
+              writer.write(shares.result(index, saved))
+            }
           case .delete(let index): writer.write(json(deleted[index], notation))
           }
         }
@@ -133,7 +219,7 @@ extension Exchange {
     var ids: [RecordID] = []
     var own: [FieldSelection] = []
     let settings = body.only(["desiredKeys"])
-    for value in try body.list("records") {
+    for value in try notation.items(body, "records") {
       ids.append(try notation.recordID(value, in: zone))
       own.append(try notation.fieldSelection(value.over(settings)) ?? .all)
     }

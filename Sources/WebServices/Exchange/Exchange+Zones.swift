@@ -9,7 +9,7 @@ extension Exchange {
 
   static func zonesLookup(_ body: JSON, _ notation: Notation) throws(CloudError) -> Exchange {
     var ids: [ZoneID] = []
-    for value in try body.list("zones") {
+    for value in try notation.items(body, "zones") {
       // Some clients wrap the ID, others don't.
       ids.append(try notation.zone(value["zoneID"] ?? value))
     }
@@ -38,7 +38,7 @@ extension Exchange {
     var request = ModifyZones()
     // The places of the operations among the saves, or among the deletions.
     var order: [(isSave: Bool, index: Int)] = []
-    for value in try body.list("operations") {
+    for value in try notation.items(body, "operations") {
       let zone = try value.object("zone")
       let id = try notation.zone(zone["zoneID"] ?? zone)
       switch try value.text("operationType") {
@@ -80,7 +80,7 @@ extension Exchange {
     _ body: JSON, _ notation: Notation
   ) throws(CloudError) -> Exchange {
     var ids: [SubscriptionID] = []
-    for value in try body.list("subscriptions") {
+    for value in try notation.items(body, "subscriptions") {
       ids.append(SubscriptionID(try value.text("subscriptionID")))
     }
     return Exchange(.fetchSubscriptions(ids)) { reply throws(CloudError) in
@@ -117,7 +117,7 @@ extension Exchange {
   ) throws(CloudError) -> Exchange {
     var request = ModifySubscriptions()
     var order: [(isSave: Bool, index: Int)] = []
-    for value in try body.list("operations") {
+    for value in try notation.items(body, "operations") {
       let described = try value.object("subscription")
       switch try value.text("operationType") {
       case "create", "update":

@@ -34,7 +34,11 @@ extension Notation {
       try reader.optional { (reader) throws(ByteFormatError) in try reader.shareDetails() }
     }
     if let details { return details }
-    guard json["recordType"]?.string == ShareDetails.recordType else { return nil }
+    let url = try json.optionalText("shortGUID").map { sharePrefix + $0 }
+    // A share that names none of these stays as it is.
+    guard json["recordType"]?.string == ShareDetails.recordType,
+      ["forRecord", "publicPermission", "participants"].contains(where: { json[$0] != nil })
+    else { return nil }
     var participants: [ShareParticipant] = []
     for value in try json.optionalList("participants") {
       participants.append(try participant(value))
@@ -45,8 +49,7 @@ extension Notation {
     return ShareDetails(
       root: try recordID(in: json, "forRecord", zone: id.zone),
       publicPermission: Notation.permission(try json.optionalText("publicPermission") ?? "NONE"),
-      url: try json.optionalText("shortGUID").map { sharePrefix + $0 },
-      participants: participants, currentParticipant: current?.id)
+      url: url, participants: participants, currentParticipant: current?.id)
   }
 
   /// One person in a share.
@@ -59,9 +62,10 @@ extension Notation {
     ])
   }
 
+  /// A participant without an ID is one that the server gives an ID.
   private func participant(_ json: JSON) throws(CloudError) -> ShareParticipant {
     ShareParticipant(
-      id: try json.text("participantId"),
+      id: try json.optionalText("participantId") ?? "",
       identity: try identity(json["userIdentity"] ?? .object(JSON.Members())),
       role: Notation.role(try json.optionalText("type") ?? "USER"),
       permission: Notation.permission(try json.optionalText("permission") ?? "READ_ONLY"),
@@ -169,6 +173,18 @@ extension Notation {
   }
 
   // MARK: URLs
+
+  /// Where the share of the record `root` will be found.
+  /// - Throws: `invalidArguments` when the record can't be shared.
+  func urlOfShare(_ root: RecordID) throws(CloudError) -> String? {
+    guard database == .private, root.zone.name != ZoneID.defaultName,
+      root.zone.owner == ZoneID.currentOwner
+    else {
+      throw .malformed(
+        "'createShortGUID' needs a record of one's own custom zone: others can't be shared")
+    }
+    return shareURL?(root)
+  }
 
   /// The part of a share's URL that names it.
   package static func shortName(ofShare url: String) -> String {

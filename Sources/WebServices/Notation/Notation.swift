@@ -24,6 +24,10 @@ package struct Notation: Sendable {
   package var sharePrefix = ShareMetadata.urlPrefix
   /// Where the file in a field of a record can be had; `nil` for nowhere.
   package var downloadURL: (@Sendable (RecordID, String, Asset) -> String?)?
+  /// The most items that one request may hold; `nil` for as many as the server takes.
+  package var itemLimit: Int?
+  /// The URL that the share of a record has, or will have; `nil` where it is not known.
+  package var shareURL: (@Sendable (RecordID) -> String?)?
 
   /// A notation for one database.
   package init(
@@ -33,6 +37,19 @@ package struct Notation: Sendable {
     self.database = database
     self.user = user
     self.isExact = isExact
+  }
+
+  /// The items of a request, which are in the list called `name`.
+  /// - Throws: `limitExceeded` when there are more than ``itemLimit``.
+  func items(_ body: JSON, _ name: String) throws(CloudError) -> [JSON] {
+    let items = try body.list(name)
+    guard items.count <= itemLimit ?? .max else {
+      throw CloudError(
+        .limitExceeded,
+        "the request holds \(items.count) '\(name)', more than the \(itemLimit ?? 0) that one "
+          + "request may hold; send it in parts")
+    }
+    return items
   }
 
   /// The name of the one member that is not in CloudKit Web Services.

@@ -12,7 +12,9 @@ extension RecordReader {
       guard isFirst || take(","), operation(&operations) else { return nil }
       isFirst = false
     }
-    guard take(#","zoneID":"#), let zone = zoneID(depth: 1) else { return nil }
+    guard operations.places.count <= notation.itemLimit ?? .max, take(#","zoneID":"#),
+      let zone = zoneID(depth: 1)
+    else { return nil }
     operations.zone = zone
     operations.request.isAtomic = take(#","atomic":true"#)
     guard operations.request.isAtomic || take(#","atomic":false"#) else { return nil }

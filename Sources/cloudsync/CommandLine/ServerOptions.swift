@@ -1,4 +1,5 @@
 import CommandLineKit
+import LoopbackHTTP
 
 /// How `serve` and `exec` start a server.
 struct ServerOptions: Hashable {
@@ -36,9 +37,7 @@ struct ServerOptions: Hashable {
     allowsFaultControl = arguments.flag("fault-control")
     allowedOrigins = arguments.values("allow-origin")
     for origin in allowedOrigins {
-      guard origin.hasPrefix("http://") || origin.hasPrefix("https://"),
-        origin.split(separator: "/", omittingEmptySubsequences: false).count == 3
-      else {
+      guard WebOrigin(origin) != nil else {
         throw UsageError("\(quoted(origin)) is no origin; write one like http://localhost:3000")
       }
     }

@@ -34,12 +34,12 @@ struct CourierLimitTests {
     let courier = Courier(clock: clock, wallClock: server.clock)
     let one = holder("one")
     for _ in 0..<20 {
-      let answer = Task { await courier.answer(one, server) }
+      let answer = Task { await courier.answer(one, server, isExact: true) }
       while courier.requestCount == 0 { await Task.yield() }
       answer.cancel()
       #expect(await answer.value.body.isEmpty)
     }
-    let late = Task { await courier.answer(one, server) }
+    let late = Task { await courier.answer(one, server, isExact: true) }
     while courier.requestCount == 0 { await Task.yield() }
     while courier.requestCount > 0 {
       clock.advance(by: .seconds(25))

@@ -47,7 +47,7 @@ struct PathTests {
   static let malformed = [
     "etc/passwd", "..", "../etc/passwd", "C:/", "\\\\etc\\passwd", "/..\\..\\etc\\passwd", "/%",
     "/%2",
-    "/%zz", "/#/../etc/passwd", "http://localhost/etc/passwd", "file:///etc/passwd", "*", "/é",
+    "/%zz", "/#/../etc/passwd", "https://localhost/etc/passwd", "file:///etc/passwd", "*", "/é",
     "/a b",
     "/<script>", "/\"",
   ]

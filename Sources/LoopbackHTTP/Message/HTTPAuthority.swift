@@ -1,0 +1,91 @@
+/// The host and the port that a request is for, as its target or its `Host` field gives them.
+///
+/// Source: RFC 3986, section 3.2, and RFC 9110, sections 4.2 and 7.2.
+enum HTTPAuthority {
+  /// Whether `text` is a host that is not empty, with or without a port.
+  static func isValid(_ text: some StringProtocol) -> Bool {
+    guard let (host, port) = split(Array(text.utf8)) else { return false }
+    guard port.allSatisfy({ (0x30...0x39).contains($0) }),
+      port.isEmpty || UInt16(String(decoding: port, as: UTF8.self)) != nil
+    else { return false }
+    return host.first == 0x5B ? isAddress(host.dropFirst().dropLast()) : isName(host)
+  }
+
+  /// Whether `text` is valid and has a port, as the target of `CONNECT` must.
+  static func isValidWithPort(_ text: some StringProtocol) -> Bool {
+    guard isValid(text), let (_, port) = split(Array(text.utf8)) else { return false }
+    return !port.isEmpty
+  }
+
+  /// The host, in its brackets where it has some, and the digits behind the colon.
+  private static func split(_ bytes: [UInt8]) -> (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
+    guard bytes.first == 0x5B else {
+      let colon = bytes.firstIndex(of: 0x3A) ?? bytes.endIndex
+      return (bytes[..<colon], bytes[colon...].dropFirst())
+    }
+    guard let end = bytes.firstIndex(of: 0x5D) else { return nil }
+    let rest = bytes[(end + 1)...]
+    guard rest.isEmpty || rest.first == 0x3A else { return nil }
+    return (bytes[...end], rest.dropFirst())
+  }
+
+  /// A registered name or an address of IPv4: what needs no escape, sub-delimiters, and escapes.
+  private static func isName(_ host: ArraySlice<UInt8>) -> Bool {
+    var escape = 0
+    for byte in host {
+      if escape > 0 {
+        guard byte.hexadecimalValue != nil else { return false }
+        escape -= 1
+      } else if byte == 0x25 {
+        escape = 2
+      } else if !byte.isUnreserved, !"!$&'()*+,;=".utf8.contains(byte) {
+        return false
+      }
+    }
+    return escape == 0 && !host.isEmpty
+  }
+
+  /// An address of IPv6: eight groups of up to four digits, of which one run may be left out, and
+  /// the last two may be an address of IPv4.
+  private static func isAddress(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let text = String(decoding: bytes, as: UTF8.self)
+    let halves = text.split(separator: "::", omittingEmptySubsequences: false)
+    guard halves.count <= 2 else { return false }
+    var count = 0
+    for (index, half) in halves.enumerated() where !half.isEmpty {
+      let groups = half.split(separator: ":", omittingEmptySubsequences: false)
+      for (place, group) in groups.enumerated() {
+        let isLast = index == halves.count - 1 && place == groups.count - 1
+        if isLast, group.contains(".") {
+          guard isFourNumbers(group) else { return false }
+          count += 2
+        } else {
+          guard (1...4).contains(group.utf8.count),
+            group.utf8.allSatisfy({ $0.hexadecimalValue != nil })
+          else { return false }
+          count += 1
+        }
+      }
+    }
+    return halves.count == 2 ? count < 8 : count == 8
+  }
+
+  private static func isFourNumbers(_ text: Substring) -> Bool {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4
+      && parts.allSatisfy { part in
+        part.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt8(part) != nil
+          && (part.utf8.count == 1 || part.first != "0")
+      }
+  }
+}
+
+extension UInt8 {
+  /// Whether it may stand in a URI without an escape and means nothing there.
+  var isUnreserved: Bool {
+    switch self {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+    default: false
+    }
+  }
+}

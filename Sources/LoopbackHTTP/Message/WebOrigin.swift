@@ -1,0 +1,26 @@
+/// The origin of a web page, spelled as browsers send it: in lower case, without the port that the
+/// scheme implies.
+///
+/// Source: RFC 6454, section 6.2.
+package struct WebOrigin: Hashable, Sendable {
+  /// The scheme, the host and the port.
+  package let text: String
+
+  /// Reads an origin of `http` or `https`; `nil` for anything else, such as a URL with a path.
+  package init?(_ text: some StringProtocol) {
+    let lowercased = text.lowercased()
+    guard let scheme = ["http", "https"].first(where: { lowercased.hasPrefix($0 + "://") }) else {
+      return nil
+    }
+    let authority = lowercased.dropFirst(scheme.utf8.count + 3)
+    guard HTTPAuthority.isValid(authority) else { return nil }
+    guard let colon = authority.lastIndex(of: ":"), !authority[colon...].contains("]") else {
+      self.text = lowercased
+      return
+    }
+    let host = "\(scheme)://\(authority[..<colon])"
+    let port = UInt16(authority[authority.index(after: colon)...])
+    let implied: UInt16 = scheme == "http" ? 80 : 443
+    self.text = port.map { $0 == implied ? host : "\(host):\($0)" } ?? host
+  }
+}
