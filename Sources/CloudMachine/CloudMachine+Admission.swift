@@ -5,7 +5,7 @@ extension CloudMachine {
   /// Lets a call in or refuses it, looks for a remembered answer, and has it done.
   func decide(
     _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage
-  ) throws -> CloudAnswer {
+  ) throws -> CloudStep {
     let account = try admit(call, from: caller, in: storage)
     let context = RequestContext(
       storage: storage, limits: limits, plantedBugs: plantedBugs,
@@ -14,7 +14,7 @@ extension CloudMachine {
         owner: call.database == .public ? nil : account?.user),
       account: account, device: caller.device, now: now)
     guard call.request.isMutation, let account else {
-      return CloudAnswer(result: .success(try read(call.request, context)))
+      return try read(call.request, context)
     }
     let key = ReceiptKey(
       user: account.user, device: caller.device, requestID: call.requestID)
@@ -22,7 +22,7 @@ extension CloudMachine {
       guard receipt.reply.answers(call.request) else {
         throw Refusal(.invalidArguments, "this request ID belongs to another request")
       }
-      return CloudAnswer(result: .success(receipt.reply))
+      return .answered(CloudAnswer(result: .success(receipt.reply)))
     }
     var (reply, books) = try modify(call, context)
     // Everything is read before the commit, so that no storage has to show it to this request.
@@ -30,8 +30,9 @@ extension CloudMachine {
     try books.commit(
       to: storage,
       receipt: .putReceipt(Receipt(key: key, reply: reply), keeping: limits.receiptsKept))
-    return CloudAnswer(
-      result: .success(reply), pushes: pushes, changed: books.ledgers.map(\.database.id))
+    return .answered(
+      CloudAnswer(
+        result: .success(reply), pushes: pushes, changed: books.ledgers.map(\.database.id)))
   }
 
   /// The account a call is for, `nil` for a public read without one.
@@ -69,7 +70,14 @@ extension CloudMachine {
     return account
   }
 
-  private func read(_ request: CloudRequest, _ context: RequestContext) throws -> CloudReply {
+  private func read(_ request: CloudRequest, _ context: RequestContext) throws -> CloudStep {
+    if case .queryRecords(let request) = request {
+      return .querying(try scan(request, context))
+    }
+    return .answered(CloudAnswer(result: .success(try reply(to: request, context))))
+  }
+
+  private func reply(to request: CloudRequest, _ context: RequestContext) throws -> CloudReply {
     switch request {
     case .fetchCurrentUser:
       guard let account = context.account else {
@@ -81,7 +89,7 @@ extension CloudMachine {
     case .fetchZones(let zones): return try fetchZones(zones, context)
     case .fetchRecords(let request): return try fetchRecords(request, context)
     case .fetchSubscriptions(let ids): return try fetchSubscriptions(ids, context)
-    case .queryRecords(let request): return try queryRecords(request, context)
+    case .queryRecords: throw Refusal(.internalError, "a query came where one answer was meant")
     case .resolveShares(let request): return try resolveShares(request, context)
     case .findUsers(let lookups): return try findUsers(lookups, context)
     case .downloadAsset(let request): return try downloadAsset(request, context)
