@@ -82,7 +82,8 @@ struct QueryScanTests {
         call, from: world.phone, now: world.now, in: world.storage)
       #expect(scan.result == whole.result)
     }
-    var large = try scan(world, Query(recordType: "Item", sorts: [by("n")]), zone: .init(name: "Large"))
+    var large = try scan(
+      world, Query(recordType: "Item", sorts: [by("n")]), zone: .init(name: "Large"))
     // What the first slice held says how many records fit into the next ones.
     #expect(try finish(&large, world).dropFirst().max() == 3)
   }

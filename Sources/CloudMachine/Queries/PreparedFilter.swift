@@ -58,7 +58,8 @@ struct PreparedFilter {
     case .equalsList(let operands):
       guard let members = examined.members, members.count == operands.count else { return false }
       return zip(members, operands).allSatisfy { $0.order(to: $1) == .equal }
-    case .holdsAny(let operands): return examined.members?.contains(where: operands.contains) ?? false
+    case .holdsAny(let operands):
+      return examined.members?.contains(where: operands.contains) ?? false
     case .holdsAll(let operands): return examined.members.map(operands.isCovered) ?? false
     case .beginsWith(let prefix): return examined.value?.text?.hasPrefix(prefix) ?? false
     case .holdsBeginningWith(let prefix):

@@ -147,10 +147,12 @@ enum QueryBenchmarks {
 
   /// The time below which 99 of 100 of bob's lookups over HTTP are answered.
   private static func slowLookup(_ made: Server.Made) async throws -> Duration {
-    let body = #"{"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"\#(Job.note(0).name)"}]}"#
+    let name = Job.note(0).name
+    let token = try made.web.webAuthToken(for: "bob")
+    let body = #"{"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"\#(name)"}]}"#
     let request = Array(
       ("POST /database/1/\(container)/development/private/records/lookup?"
-        + "ckAPIToken=\(made.web.apiToken())&ckWebAuthToken=\(try made.web.webAuthToken(for: "bob"))"
+        + "ckAPIToken=\(made.web.apiToken())&ckWebAuthToken=\(token)"
         + " HTTP/1.1\r\nhost: 127.0.0.1:\(made.web.port)\r\ncontent-type: text/plain\r\n"
         + "content-length: \(body.utf8.count)\r\n\r\n\(body)").utf8)
     let port = made.web.port
