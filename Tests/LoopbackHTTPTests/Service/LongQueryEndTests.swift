@@ -115,8 +115,10 @@ struct LongQueryEndTests {
     for (count, status) in [(250, 200), (251, 400)] {
       let values = (0..<count).map { "\($0)" }.joined(separator: ",")
       let body =
-        #"{"zoneID":{"zoneName":"Notes"},"query":{"recordType":"Note","filterBy":[{"#
-        + #""fieldName":"n","comparator":"IN","fieldValue":{"type":"INT64_LIST","value":[\#(values)]}}]}}"#
+        #"{"zoneID":{"zoneName":"Notes"},"#
+        + #""query":{"recordType":"Note","filterBy":[{"#
+        + #""fieldName":"n","comparator":"IN","#
+        + #""fieldValue":{"type":"INT64_LIST","value":[\#(values)]}}]}}"#
       let client = try TestClient(port: web.port)
       let answer = try await client.ask(try request(web, body))
       #expect(answer.status == status, "\(answer.text)")
