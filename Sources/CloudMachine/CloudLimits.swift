@@ -19,6 +19,12 @@ package struct CloudLimits: Hashable, Sendable {
   package var queryPage = 100
   /// The most records in a page of a query's answer.
   package var queryPageMaximum = 200
+  /// The most filters and sorts of one query together; above it the query fails with
+  /// `limitExceeded`.
+  package var queryTerms = 100
+  /// The most values in the list of one filter, or words that one filter looks for; above it the
+  /// query fails with `limitExceeded`.
+  package var filterValues = 250
   /// The most bytes of one file; above it an upload fails with `limitExceeded`.
   package var assetBytes = 50 * 1024 * 1024
   /// For how many seconds an upload's receipt can be put into records.

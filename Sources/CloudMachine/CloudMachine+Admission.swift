@@ -5,7 +5,7 @@ extension CloudMachine {
   /// Lets a call in or refuses it, looks for a remembered answer, and has it done.
   func decide(
     _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage
-  ) throws -> CloudAnswer {
+  ) throws -> CloudStep {
     let account = try admit(call, from: caller, in: storage)
     let context = RequestContext(
       storage: storage, limits: limits, plantedBugs: plantedBugs,
@@ -15,8 +15,7 @@ extension CloudMachine {
       account: account, device: caller.device, now: now)
     let request = context.resolved(call.request)
     guard call.request.isMutation, let account else {
-      let reply = try read(request, context)
-      return CloudAnswer(result: .success(context.worded(reply, for: call.request)))
+      return try read(request, as: call.request, context)
     }
     let key = ReceiptKey(
       user: account.user, device: caller.device, requestID: call.requestID)
@@ -27,7 +26,8 @@ extension CloudMachine {
           .invalidArguments,
           "this request ID was used for a request with other content; send this one under a new ID")
       }
-      return CloudAnswer(result: .success(context.worded(receipt.reply, for: call.request)))
+      return .answered(
+        CloudAnswer(result: .success(context.wording.worded(receipt.reply, for: call.request))))
     }
     var (reply, books) = try modify(request, context, requestID: call.requestID)
     // Everything is read before the commit, so that no storage has to show it to this request.
@@ -36,9 +36,10 @@ extension CloudMachine {
       to: storage,
       receipt: .putReceipt(
         Receipt(key: key, reply: reply, digest: digest), keeping: limits.receiptsKept))
-    return CloudAnswer(
-      result: .success(context.worded(reply, for: call.request)), pushes: pushes,
-      changed: books.ledgers.map(\.database.id))
+    return .answered(
+      CloudAnswer(
+        result: .success(context.wording.worded(reply, for: call.request)), pushes: pushes,
+        changed: books.ledgers.map(\.database.id)))
   }
 
   /// The account a call is for, `nil` for a public read without one.
@@ -87,7 +88,18 @@ extension CloudMachine {
     return account
   }
 
-  private func read(_ request: CloudRequest, _ context: RequestContext) throws -> CloudReply {
+  /// Begins to answer `request`, in the words of the request as it was `asked`.
+  private func read(
+    _ request: CloudRequest, as asked: CloudRequest, _ context: RequestContext
+  ) throws -> CloudStep {
+    if case .queryRecords(let request) = request {
+      return .querying(try scan(request, as: asked, context))
+    }
+    let reply = try reply(to: request, context)
+    return .answered(CloudAnswer(result: .success(context.wording.worded(reply, for: asked))))
+  }
+
+  private func reply(to request: CloudRequest, _ context: RequestContext) throws -> CloudReply {
     switch request {
     case .fetchCurrentUser:
       guard let account = context.account else {
@@ -99,7 +111,7 @@ extension CloudMachine {
     case .fetchZones(let zones): return try fetchZones(zones, context)
     case .fetchRecords(let request): return try fetchRecords(request, context)
     case .fetchSubscriptions(let ids): return try fetchSubscriptions(ids, context)
-    case .queryRecords(let request): return try queryRecords(request, context)
+    case .queryRecords: throw Refusal(.internalError, "a query came where one answer was meant")
     case .resolveShares(let request): return try resolveShares(request, context)
     case .findUsers(let lookups): return try findUsers(lookups, context)
     case .downloadAsset(let request): return try downloadAsset(request, context)

@@ -2,10 +2,14 @@ import CloudProtocol
 import Records
 
 extension CloudMachine {
-  /// A page of the records that match a query, in the order asked and then by ID.
+  /// The scan for a page of the records that match a query, in the order asked and then by ID.
   ///
   /// Source: cloudkit-surface 1.8, web-services 1.5.
-  func queryRecords(_ request: QueryRecords, _ context: RequestContext) throws -> CloudReply {
+  ///
+  /// - Parameter asked: The request before its names were resolved; the answer uses its words.
+  func scan(
+    _ request: QueryRecords, as asked: CloudRequest, _ context: RequestContext
+  ) throws -> QueryScan {
     let zone = request.zone
     let zones = try zones(queried: zone, context)
     let query = request.query
@@ -25,19 +29,15 @@ extension CloudMachine {
       }
       return position
     }
-    var builder = QueryPageBuilder(
-      prepared, after: start, limit: try queryLimit(request.limit), fields: request.fields)
-    for zone in zones {
-      try offer(recordsOf: zone, to: &builder)
-      if prepared.isUnsorted, builder.isFull(pageBytes: limits.pageBytes) { break }
-    }
-    return .queried(builder.page(pageBytes: limits.pageBytes, binding: binding))
+    return try QueryScan(
+      prepared, after: start, limit: try queryLimit(request.limit), fields: request.fields,
+      zones: zones, namesZone: zone != nil, binding: binding, asked: asked, context)
   }
 
   /// The zones a query looks in, in order.
   private func zones(
     queried zone: ZoneID?, _ context: RequestContext
-  ) throws -> [ZoneAccess] {
+  ) throws -> [ZoneID] {
     if let zone { return [try context.opened(zone)] }
     switch context.database.scope {
     case .shared:
@@ -47,33 +47,7 @@ extension CloudMachine {
     case .private:
       let custom = try context.storage.zones(in: context.database)
         .filter { $0.deletion == nil && $0.id != .default }.map(\.id)
-      return try ([.default] + custom).sorted().map { try context.opened($0) }
-    }
-  }
-
-  /// Shows the records of one zone to `builder`, a few at a time.
-  private func offer(
-    recordsOf access: ZoneAccess, to builder: inout QueryPageBuilder
-  ) throws {
-    var name: String?
-    if builder.query.isUnsorted, let start = builder.start {
-      if access.id < start.id.zone { return }
-      if access.id == start.id.zone { name = start.id.name }
-    }
-    // Most of a page's records are often among the first; whole scans go on in larger steps.
-    var step = builder.query.isUnsorted ? min(builder.limit + 1, 64) : 256
-    while true {
-      let rows = try access.context.storage.records(
-        ofType: builder.query.recordType, in: access.zone.id, of: access.home, after: name,
-        limit: step)
-      for row in rows where access.shows(row) {
-        guard let record = row.record else { continue }
-        builder.offer(access.outward(record))
-        if builder.query.isUnsorted, builder.isFull(pageBytes: limits.pageBytes) { return }
-      }
-      guard let last = rows.last, rows.count == step else { return }
-      name = last.id.name
-      step = 256
+      return ([.default] + custom).sorted()
     }
   }
 
@@ -86,10 +60,10 @@ extension CloudMachine {
 }
 
 extension RequestContext {
-  /// The zone as the asker may use it; ends the call when there is none.
-  fileprivate func opened(_ zone: ZoneID) throws -> ZoneAccess {
+  /// The zone, spelled as its records are; ends the call when the asker can't use it.
+  fileprivate func opened(_ zone: ZoneID) throws -> ZoneID {
     switch try access(to: zone) {
-    case .success(let access): return access
+    case .success(let access): return access.id
     case .failure(let error): throw Refusal(error)
     }
   }
@@ -105,6 +79,7 @@ extension RequestContext {
     {
       return .failure(error)
     }
+    if let error = limits.excess(of: query) { return .failure(error) }
     let type = try storage.recordType(
       RecordTypeID(
         container: database.container, environment: database.environment, name: query.recordType))

@@ -16,6 +16,8 @@ struct MemoryRecords {
   private var positions: [String: Int] = [:]
   /// The names of the live records of each type that somebody asked for by type.
   private var namesByType: [String: SortedNames] = [:]
+  /// For each of these types that is still being indexed, the change up to which it is.
+  private var indexedThrough: [String: UInt64] = [:]
 
   /// Whether there are neither records nor tombstones.
   var isEmpty: Bool { positions.isEmpty }
@@ -44,6 +46,7 @@ struct MemoryRecords {
       // Only imports come out of order; the machine numbers upwards.
       slots.insert(slot, at: firstSlot(after: row.changedAt))
       pack()
+      forgetUnfinishedIndexes()
     } else {
       slots.append(slot)
       if slots.count > 64, slots.count > positions.count * 2 { pack() }
@@ -64,21 +67,36 @@ struct MemoryRecords {
   }
 
   /// The live rows of one type by name, those after `name`, at most `limit`.
-  ///
-  /// The first call for a type looks at all rows.
   mutating func rows(ofType type: String, after name: String?, limit: Int) -> [RecordRow] {
-    if namesByType[type] == nil { namesByType[type] = names(ofType: type) }
+    _ = index(type: type, limit: .max)
     return (namesByType[type] ?? SortedNames()).names(after: name, limit: limit).compactMap {
       self[$0]
     }
   }
 
-  private func names(ofType type: String) -> SortedNames {
-    var names = SortedNames()
-    for slot in slots where slot.row?.type == type && slot.row?.record != nil {
-      if let name = slot.row?.id.name { names.insert(name) }
+  /// Indexes the records of one type among the next `limit` rows; whether there are no more.
+  ///
+  /// What changes meanwhile is indexed at once.
+  mutating func index(type: String, limit: Int) -> Bool {
+    if namesByType[type] == nil {
+      namesByType[type] = SortedNames()
+      indexedThrough[type] = 0
     }
-    return names
+    guard let through = indexedThrough[type] else { return true }
+    // Only the first step takes rows with the number 0, which imports may have.
+    let start = through == 0 ? 0 : firstSlot(after: through)
+    var end = start + min(max(1, limit), slots.count - start)
+    while end < slots.count, slots[end].sequence == slots[end - 1].sequence { end += 1 }
+    for slot in slots[start..<end] where slot.row?.type == type && slot.row?.record != nil {
+      if let name = slot.row?.id.name { namesByType[type]?.insert(name) }
+    }
+    indexedThrough[type] = end < slots.count ? slots[end - 1].sequence : nil
+    return end == slots.count
+  }
+
+  private mutating func forgetUnfinishedIndexes() {
+    for type in indexedThrough.keys { namesByType[type] = nil }
+    indexedThrough = [:]
   }
 
   private mutating func index(_ row: RecordRow, insteadOf old: RecordRow?) {

@@ -43,6 +43,14 @@ extension MemoryStorage {
     of container: String, in environment: CloudEnvironment
   ) throws -> SchemaRow? { current.schemas.schema(of: container, in: environment) }
 
+  /// Indexes the records of one type, `limit` rows at a time.
+  package func prepareRecords(
+    ofType type: String, in zone: ZoneID, of database: DatabaseID, limit: Int
+  ) throws -> Bool {
+    applyCommitted()
+    return state.databases[database]?.zones[zone]?.records.index(type: type, limit: limit) ?? true
+  }
+
   /// The live records of one type, by name.
   package func records(
     ofType type: String, in zone: ZoneID, of database: DatabaseID, after name: String?, limit: Int

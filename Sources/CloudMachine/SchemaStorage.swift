@@ -12,6 +12,15 @@ package protocol SchemaStorage: AnyObject {
   /// What holds for all record types of a container's world, if anything was ever said.
   func schema(of container: String, in environment: CloudEnvironment) throws -> SchemaRow?
 
+  /// Prepares the storage to find the records of one type in one zone, which takes as long as the
+  /// storage is large where no query asked for the type before.
+  ///
+  /// Looks at `limit` records at most, and returns whether nothing is left to do. Without it the
+  /// first call of `records(ofType:in:of:after:limit:)` does all of it.
+  func prepareRecords(
+    ofType type: String, in zone: ZoneID, of database: DatabaseID, limit: Int
+  ) throws -> Bool
+
   /// The live records of one type in one zone, by name, those after `name`, at most `limit`.
   ///
   /// The order is that of the names' bytes; `nil` starts with the first.

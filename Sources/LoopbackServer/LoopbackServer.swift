@@ -53,6 +53,16 @@ public final class LoopbackServer: Sendable {
       taskExecutor: taskExecutor)
   }
 
+  /// Makes an empty server in memory that calls `pause` between two slices of a query, where it
+  /// otherwise lets other tasks run.
+  package convenience init(pause: @escaping @Sendable () async -> Void) {
+    self.init(
+      room: MachineRoom(
+        storage: ServerStorage.memory(identity: .random(in: 0...(.max))), limits: ServerLimits()),
+      clock: LoopbackServer.systemTime, delayClock: ContinuousClock(), taskExecutor: nil,
+      pause: pause)
+  }
+
   /// Opens the server kept in the file at `path`, or makes it when there is none.
   ///
   /// What was acknowledged is on the disk. Several servers, in one process or in many, may have
@@ -111,7 +121,8 @@ public final class LoopbackServer: Sendable {
 
   private init(
     room: MachineRoom, clock: @escaping @Sendable () -> Timestamp,
-    delayClock: any Clock<Duration>, taskExecutor: (any TaskExecutor)?
+    delayClock: any Clock<Duration>, taskExecutor: (any TaskExecutor)?,
+    pause: @escaping @Sendable () async -> Void = QueryPause.take
   ) {
     self.room = room
     self.taskExecutor = taskExecutor
@@ -120,7 +131,7 @@ public final class LoopbackServer: Sendable {
     post = PostOffice(events: events)
     controls = FaultControls(
       room: room, post: post, events: events, clock: delayClock, wallClock: clock)
-    office = RequestOffice(room: room, controls: controls, clock: clock)
+    office = RequestOffice(room: room, controls: controls, clock: clock, pause: pause)
   }
 
   deinit {

@@ -134,6 +134,8 @@ struct QueryPagingTests {
         _ = try world.modify(
           (start..<min(records, start + 400)).map { fresh("r\($0)", type: "Item") })
       }
+      // The first query for a type prepares the storage.
+      _ = try world.query(Query(recordType: "Item"), limit: 1)
       let storage = WatchedStorage(world.storage)
       let call = CloudCall(
         container: World.container, database: .private, requestID: "q",

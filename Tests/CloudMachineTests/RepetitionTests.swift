@@ -178,10 +178,12 @@ struct RepetitionTests {
       let call = CloudCall(
         container: World.container, database: .private, requestID: "x",
         request: .fetchCurrentUser)
-      let answer = try world.machine.answer(
+      let step = try world.machine.begin(
         call, from: caller, now: Timestamp(secondsSinceReferenceDate: second), in: world.storage,
         throttle: &throttle)
-      guard case .failure(let error) = answer.result else { return "ok" }
+      guard case .answered(let answer) = step, case .failure(let error) = answer.result else {
+        return "ok"
+      }
       return "\(error.code) \(error.retryAfter ?? -1)"
     }
     #expect(try ask(100, world.phone) == "ok")

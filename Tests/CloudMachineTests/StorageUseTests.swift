@@ -36,6 +36,8 @@ struct StorageUseTests {
     for start in stride(from: 0, to: records, by: 200) {
       _ = try world.modify((start..<min(records, start + 200)).map { fresh("r\($0)") })
     }
+    // The first query for a type prepares the storage.
+    _ = try world.query(Query(recordType: "Note"), limit: 1)
     return world
   }
 

@@ -73,6 +73,10 @@ let drivers: [(path: String, why: String)] = [
     "Sources/cloudsync-simulate/Fleet.swift",
     "spreads independent seeds over the cores; no world sees it"
   ),
+  (
+    "Sources/cloudsync-bench/Throughput/Benchmarks+Queries.swift",
+    "asks for long queries beside lookups, whose client blocks a thread"
+  ),
 ]
 
 /// The files whose tasks take their parent's executor without a word, each with the reason.

@@ -66,10 +66,10 @@ struct Operand {
     case .orders(let orders):
       if case .reference = filter.value { throw fault("can't order references") }
       return .compares(orders, try one(filter.value))
-    case .isOneOf: return .isOneOf(try all(try list()))
-    case .contains: return .holdsAny([try one(filter.value)])
-    case .containsAny: return .holdsAny(try all(try list()))
-    case .containsAll: return .holdsAll(try all(try list()))
+    case .isOneOf: return .isOneOf(QueryValueSet(try all(try list())))
+    case .contains: return .holdsAny(QueryValueSet([try one(filter.value)]))
+    case .containsAny: return .holdsAny(QueryValueSet(try all(try list())))
+    case .containsAll: return .holdsAll(QueryValueSet(try all(try list())))
     case .beginsWith: return .beginsWith(try text())
     case .memberBeginsWith: return .holdsBeginningWith(try text())
     case .near:

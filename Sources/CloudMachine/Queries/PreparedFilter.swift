@@ -10,10 +10,10 @@ struct PreparedFilter {
   enum Condition {
     case compares([QueryValue.Order], QueryValue)
     case equalsList([QueryValue])
-    case isOneOf([QueryValue])
+    case isOneOf(QueryValueSet)
     case beginsWith(String)
-    case holdsAny([QueryValue])
-    case holdsAll([QueryValue])
+    case holdsAny(QueryValueSet)
+    case holdsAll(QueryValueSet)
     case holdsBeginningWith(String)
     case isWithin(Double, of: Location)
     case hasAllWords(Set<String>)
@@ -22,10 +22,8 @@ struct PreparedFilter {
 
   /// Where to look; `nil` for the words of the whole record.
   let field: QueryField?
-  let condition: Condition
-  let isNegated: Bool
-  /// The fields whose words must not be searched.
-  private var unsearchable: Set<String> = []
+  private let condition: Condition
+  private let isNegated: Bool
 
   /// Prepares `filter` for records of `type`, or says what is wrong with it.
   init(
@@ -48,57 +46,31 @@ struct PreparedFilter {
     try operand.check(against: field.shape(in: type), for: words)
   }
 
-  /// Whether `record` passes.
-  func holds(for record: Record) -> Bool { isPositive(record) != isNegated }
+  /// Whether a record passes that has `examined` in the filter's field.
+  func holds(for examined: inout ExaminedField) -> Bool { isPositive(&examined) != isNegated }
 
-  private func isPositive(_ record: Record) -> Bool {
-    switch condition {
-    case .hasAllWords(let wanted): return wanted.isSubset(of: words(of: record))
-    case .hasAnyWord(let wanted): return !wanted.isDisjoint(with: words(of: record))
-    case .compares, .equalsList, .isOneOf, .beginsWith, .holdsAny, .holdsAll,
-      .holdsBeginningWith, .isWithin:
-      guard let value = field?.value(in: record) else { return false }
-      return holds(for: value)
-    }
-  }
-
-  private func holds(for value: FieldValue) -> Bool {
+  private func isPositive(_ examined: inout ExaminedField) -> Bool {
     switch condition {
     case .compares(let orders, let operand):
-      guard let order = QueryValue(value)?.order(to: operand) else { return false }
+      guard let order = examined.comparable?.order(to: operand) else { return false }
       return orders.contains(order)
-    case .isOneOf(let operands):
-      guard let value = QueryValue(value) else { return false }
-      return operands.contains { value.order(to: $0) == .equal }
+    case .isOneOf(let operands): return examined.comparable.map(operands.contains) ?? false
     case .equalsList(let operands):
-      guard let members = value.members, members.count == operands.count else { return false }
+      guard let members = examined.members, members.count == operands.count else { return false }
       return zip(members, operands).allSatisfy { $0.order(to: $1) == .equal }
     case .holdsAny(let operands):
-      guard let members = value.members else { return false }
-      return operands.contains { operand in members.contains { $0.order(to: operand) == .equal } }
-    case .holdsAll(let operands):
-      guard let members = value.members else { return false }
-      return operands.allSatisfy { operand in members.contains { $0.order(to: operand) == .equal } }
-    case .beginsWith(let prefix): return value.text?.hasPrefix(prefix) ?? false
+      return examined.members?.contains(where: operands.contains) ?? false
+    case .holdsAll(let operands): return examined.members.map(operands.isCovered) ?? false
+    case .beginsWith(let prefix): return examined.value?.text?.hasPrefix(prefix) ?? false
     case .holdsBeginningWith(let prefix):
-      guard case .list(let values) = value else { return false }
+      guard case .list(let values) = examined.value else { return false }
       return values.contains { $0.text?.hasPrefix(prefix) ?? false }
     case .isWithin(let metres, let place):
-      guard case .location(let location) = value else { return false }
+      guard case .location(let location) = examined.value else { return false }
       return location.distance(to: place) <= metres
-    case .hasAllWords, .hasAnyWord: return false
+    case .hasAllWords(let wanted): return wanted.isSubset(of: examined.words)
+    case .hasAnyWord(let wanted): return !wanted.isDisjoint(with: examined.words)
     }
-  }
-
-  private func words(of record: Record) -> Set<String> {
-    var words: Set<String> = []
-    for element in record.fields where !element.field.isEncrypted {
-      guard field.map({ $0.key == element.key }) ?? !unsearchable.contains(element.key) else {
-        continue
-      }
-      for text in element.field.value.texts { words.formUnion(TextTokens.all(in: text)) }
-    }
-    return words
   }
 
   private static func wanted(_ filter: Query.Filter) throws(CloudError) -> Set<String> {
@@ -110,15 +82,8 @@ struct PreparedFilter {
     return texts.reduce(into: []) { $0.formUnion(TextTokens.wanted(in: $1)) }
   }
 
-  private mutating func checkWords(
-    _ filter: Query.Filter, _ type: RecordTypeRow?
-  ) throws(CloudError) {
-    guard let field else {
-      for row in type?.fields ?? [] where !row.indexes.contains(.searchable) {
-        unsearchable.insert(row.key)
-      }
-      return
-    }
+  private func checkWords(_ filter: Query.Filter, _ type: RecordTypeRow?) throws(CloudError) {
+    guard let field else { return }
     try field.require(.searchable, in: type)
     guard let shape = field.shape(in: type) else { return }
     if shape.isEncrypted { throw .unqueryable(field, "is encrypted") }
@@ -143,27 +108,12 @@ extension CloudError {
 }
 
 extension FieldValue {
-  /// The members of a list that have an order; `nil` for anything but a list.
-  fileprivate var members: [QueryValue]? {
-    guard case .list(let values) = self else { return nil }
-    return values.compactMap { QueryValue($0) }
-  }
-
   /// The text; a reference's is the name of its record.
   fileprivate var text: String? {
     switch self {
     case .string(let text): text
     case .reference(let reference): reference.target.name
     case .int64, .double, .date, .bytes, .asset, .location, .list: nil
-    }
-  }
-
-  /// The text, or the texts of a list.
-  fileprivate var texts: [String] {
-    switch self {
-    case .string(let text): [text]
-    case .list(let values): values.flatMap(\.texts)
-    case .int64, .double, .date, .bytes, .reference, .asset, .location: []
     }
   }
 }

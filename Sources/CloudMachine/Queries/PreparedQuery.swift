@@ -18,8 +18,26 @@ struct PreparedQuery {
     }
   }
 
+  /// The filters on one field, or those on the words of the whole record.
+  private struct FieldFilters {
+    var field: QueryField?
+    var filters: [PreparedFilter]
+
+    func hold(for record: Record, except unsearchable: Set<String>) -> Bool {
+      var examined =
+        field.map { ExaminedField($0, of: record) }
+        ?? ExaminedField(wordsOf: record, except: unsearchable)
+      return filters.allSatisfy { $0.holds(for: &examined) }
+    }
+  }
+
   let recordType: String
-  private let filters: [PreparedFilter]
+  /// How many filters and sorts there are.
+  let termCount: Int
+  /// By field, so that each field of a record is looked at once.
+  private let filters: [FieldFilters]
+  /// The fields that a search of the whole record leaves out.
+  private let unsearchable: Set<String>
   private let levels: [Level]
 
   /// Prepares `query`, or says what is wrong with it.
@@ -32,9 +50,17 @@ struct PreparedQuery {
     if query.filters.isEmpty {
       try QueryField.system(.recordID).require(.queryable, in: type)
     }
-    var filters: [PreparedFilter] = []
+    termCount = query.filters.count + query.sorts.count
+    unsearchable = Set(
+      (type?.fields ?? []).filter { !$0.indexes.contains(.searchable) }.map(\.key))
+    var filters: [FieldFilters] = []
     for filter in query.filters {
-      filters.append(try PreparedFilter(filter, type: type, user: user))
+      let prepared = try PreparedFilter(filter, type: type, user: user)
+      if let index = filters.firstIndex(where: { $0.field == prepared.field }) {
+        filters[index].filters.append(prepared)
+      } else {
+        filters.append(FieldFilters(field: prepared.field, filters: [prepared]))
+      }
     }
     self.filters = filters
     var levels: [Level] = []
@@ -52,7 +78,8 @@ struct PreparedQuery {
 
   /// Whether `record` is an answer.
   func matches(_ record: Record) -> Bool {
-    record.type == recordType && filters.allSatisfy { $0.holds(for: record) }
+    record.type == recordType
+      && filters.allSatisfy { $0.hold(for: record, except: unsearchable) }
   }
 
   /// Where `record` stands in the answer.

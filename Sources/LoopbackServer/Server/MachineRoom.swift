@@ -6,7 +6,8 @@ import Synchronization
 /// The machine and its storage behind the server's one lock.
 ///
 /// Holding the lock while SQLite waits for another process is on purpose: a request is one
-/// transaction, and no two of this server's requests run at once.
+/// transaction, and no two of this server's transactions run at once. A query alone takes several,
+/// one for each slice it reads, and other requests run in between.
 final class MachineRoom: Sendable {
   private struct Contents {
     /// `nil` once the server is closed.
@@ -21,10 +22,18 @@ final class MachineRoom: Sendable {
     var knownVersion: Int64?
   }
 
-  /// What came of a request.
+  /// What came of a request's first transaction.
   struct Outcome {
-    var result: Result<CloudReply, CloudError>
+    var step: Step
     var pushes: [AddressedPush]
+  }
+
+  /// How far a request is after its first transaction.
+  enum Step {
+    /// It ended.
+    case ended(Result<CloudReply, CloudError>)
+    /// It is a query, whose records are to be read with `read(_:)`.
+    case querying(QueryScan)
   }
 
   /// A push and the name of the account whose devices it is for.
@@ -71,8 +80,9 @@ final class MachineRoom: Sendable {
     }
   }
 
-  /// Has a call answered, for the account called `account`, which is created at its first use.
-  func answer(
+  /// Has a call answered, or begun if it is a query, for the account called `account`, which is
+  /// created at its first use.
+  func begin(
     _ call: CloudCall, account: String?, device: String, availability: Caller.Availability,
     now: Timestamp
   ) -> Outcome {
@@ -84,22 +94,28 @@ final class MachineRoom: Sendable {
         }?.user
         let caller = Caller(user: user, device: device, availability: availability)
         var next = contents
-        let (result, orders) = try storage.transaction {
+        let (step, orders) = try storage.transaction {
           let foreign = try MachineRoom.foreignPushes(&next, storage)
-          let answer = try next.machine.answer(
+          let step = try next.machine.begin(
             call, from: caller, now: now, in: storage, throttle: &next.throttle)
+          guard case .answered(let answer) = step else { return (step, foreign) }
           for database in answer.changed {
             try MachineRoom.learn(database, &next, storage)
           }
-          return (answer.result, foreign + answer.pushes)
+          return (step, foreign + answer.pushes)
         }
         if next.knownIdentity != contents.knownIdentity { users.withLock { $0 = [:] } }
         contents = next
-        return Outcome(result: result, pushes: try MachineRoom.addressed(orders, storage))
+        return Outcome(step: Step(step), pushes: try MachineRoom.addressed(orders, storage))
       }
     } catch {
-      return Outcome(result: .failure(error), pushes: [])
+      return Outcome(step: .ended(.failure(error)), pushes: [])
     }
+  }
+
+  /// Reads the next slice of a query, in a transaction of its own.
+  func read(_ scan: inout QueryScan) throws(CloudError) {
+    try enter { _, storage in try storage.transaction { try scan.read(from: storage) } }
   }
 
   /// Runs an administrator's work on the database of `account`, or on the public one for `nil`.
@@ -276,6 +292,15 @@ final class MachineRoom: Sendable {
       return CloudError(.serviceUnavailable, error.message, retryAfter: 30)
     case .cannotOpen, .notADatabase, .foreign, .newer, .damaged:
       return CloudError(.internalError, error.message)
+    }
+  }
+}
+
+extension MachineRoom.Step {
+  fileprivate init(_ step: CloudStep) {
+    switch step {
+    case .answered(let answer): self = .ended(answer.result)
+    case .querying(let scan): self = .querying(scan)
     }
   }
 }

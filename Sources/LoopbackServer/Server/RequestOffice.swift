@@ -1,3 +1,4 @@
+import CloudMachine
 import CloudProtocol
 import Records
 
@@ -6,11 +7,17 @@ final class RequestOffice: Sendable {
   let room: MachineRoom
   let controls: FaultControls
   let clock: @Sendable () -> Timestamp
+  /// Called between two slices of a query, to let other requests run.
+  private let pause: @Sendable () async -> Void
 
-  init(room: MachineRoom, controls: FaultControls, clock: @escaping @Sendable () -> Timestamp) {
+  init(
+    room: MachineRoom, controls: FaultControls, clock: @escaping @Sendable () -> Timestamp,
+    pause: @escaping @Sendable () async -> Void
+  ) {
     self.room = room
     self.controls = controls
     self.clock = clock
+    self.pause = pause
   }
 
   func carry(_ call: CloudCall, from device: DeviceState) async throws(CloudError) -> CloudReply {
@@ -37,10 +44,15 @@ final class RequestOffice: Sendable {
     if passage.holdsBeforeCommit { try await controls.hold(passage.entry, at: .beforeCommit) }
     try checkCancellation()
     if let failure = passage.failure { throw failure }
-    let outcome = room.answer(
+    let outcome = room.begin(
       call, account: device.account, device: device.name,
       availability: device.availability.callerAvailability, now: clock())
     controls.post.send(outcome.pushes)
+    let result: Result<CloudReply, CloudError>
+    switch outcome.step {
+    case .ended(let found): result = found
+    case .querying(let scan): result = try await self.result(of: scan)
+    }
     for body in passage.bodies { await body(passage.entry) }
     if passage.holdsAfterCommit { try await controls.hold(passage.entry, at: .afterCommit) }
     try checkCancellation()
@@ -48,7 +60,24 @@ final class RequestOffice: Sendable {
     guard device.isOnline else {
       throw CloudError(.networkFailure, "\(device.name) went offline before the answer arrived")
     }
-    return try outcome.result.get()
+    return try result.get()
+  }
+
+  /// Reads a query's records slice by slice; other requests run in between.
+  ///
+  /// Ends early when the caller's task is cancelled, as it is when a client closes its connection,
+  /// and when the server is closed.
+  private func result(
+    of scan: QueryScan
+  ) async throws(CloudError) -> Result<CloudReply, CloudError> {
+    var scan = scan
+    while true {
+      try room.read(&scan)
+      scan.examine()
+      if let result = scan.result { return result }
+      await pause()
+      try checkCancellation()
+    }
   }
 
   private func checkCancellation() throws(CloudError) {

@@ -28,6 +28,10 @@ public struct ServerLimits: Hashable, Sendable {
   public var zoneChangesPage: Int
   /// The most zones in a page of a database's changes.
   public var databaseChangesPage: Int
+  /// The most filters and sorts of one query, together.
+  public var queryTerms: Int
+  /// The most values in the list of one filter, or words that one filter looks for.
+  public var filterValues: Int
   /// The most bytes of one file.
   public var assetBytes: Int
   /// Whether a field keeps the kind of its first save for ever, as CloudKit's schemas have it.
@@ -49,6 +53,8 @@ public struct ServerLimits: Hashable, Sendable {
     recordBytes = limits.recordBytes
     zoneChangesPage = limits.zoneChangesPage
     databaseChangesPage = limits.databaseChangesPage
+    queryTerms = limits.queryTerms
+    filterValues = limits.filterValues
     assetBytes = limits.assetBytes
     fixesFieldKinds = limits.fixesFieldKinds
     childSavesChangeParents = limits.childSavesChangeParents
@@ -62,6 +68,8 @@ public struct ServerLimits: Hashable, Sendable {
     limits.recordBytes = recordBytes
     limits.zoneChangesPage = zoneChangesPage
     limits.databaseChangesPage = databaseChangesPage
+    limits.queryTerms = queryTerms
+    limits.filterValues = filterValues
     limits.assetBytes = assetBytes
     limits.fixesFieldKinds = fixesFieldKinds
     limits.childSavesChangeParents = childSavesChangeParents

@@ -9,7 +9,8 @@ extension SQLiteStorage {
   ) throws -> [RecordRow] {
     try translating {
       guard let number = try number(of: zone, in: database) else { return [] }
-      try makeTypeIndex()
+      var isIndexed = false
+      while !isIndexed { isIndexed = try makeTypeIndex(checking: 1_000) }
       // No name is empty, so the empty one is before all of them.
       return try connection.rows(
         """
@@ -29,13 +30,26 @@ extension SQLiteStorage {
     }
   }
 
-  /// Makes the index by type when there is none yet.
-  private func makeTypeIndex() throws {
+  func prepareRecords(
+    ofType type: String, in zone: ZoneID, of database: DatabaseID, limit: Int
+  ) throws -> Bool {
+    try translating { try makeTypeIndex(checking: limit) }
+  }
+
+  /// Makes the index by type when there is none yet and all rows were checked; whether it is there.
+  ///
+  /// Checks the next `count` rows: from then on the index is what SQLite compares the columns with;
+  /// up to here nothing is.
+  private func makeTypeIndex(checking count: Int) throws -> Bool {
     let isThere = try connection.first(
       "SELECT 1 FROM sqlite_schema WHERE name = 'records_by_type'", [], { _ in true })
-    guard isThere == nil else { return }
-    // From here on the index is what SQLite compares the columns with; up to here nothing is.
-    _ = try connection.rows("SELECT name, changed_at, body, type, is_live FROM records") { row in
+    guard isThere == nil else { return true }
+    let numbers = try connection.rows(
+      """
+      SELECT name, changed_at, body, type, is_live, number FROM records
+      WHERE number > ? ORDER BY number LIMIT ?
+      """, [.integer(checkedThrough), .integer(Int64(max(1, count)))]
+    ) { row in
       // The seal covers the record's name but not its zone, so any will do here.
       let found = try recordRow(row, in: .default)
       let type = try row.text(3)
@@ -43,8 +57,14 @@ extension SQLiteStorage {
       guard found.type == type, (found.record != nil) == isLive else {
         throw ByteFormatError(offset: 0, reason: "a record is not what its columns say")
       }
+      return try row.integer(5)
     }
-    try connection.execute(ServerFile.layoutOfTypes)
+    guard let last = numbers.last, numbers.count >= count else {
+      try connection.execute(ServerFile.layoutOfTypes)
+      return true
+    }
+    checkedThrough = last
+    return false
   }
 
   func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? {

@@ -26,6 +26,9 @@ final class SQLiteStorage: CloudStorage {
   /// Whether the running transaction inserted or deleted records.
   var changesNumbers = false
 
+  /// The number of the last row that was checked before the index by type is made.
+  var checkedThrough: Int64 = 0
+
   /// Why the running transaction can't be kept, though its body goes on.
   private var fault: (any Error)?
 

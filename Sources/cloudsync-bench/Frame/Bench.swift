@@ -9,7 +9,7 @@ struct Bench {
   static func benchmarks() throws -> [Benchmark] {
     RecordBenchmarks.all() + PendingBenchmarks.all() + StateBenchmarks.all()
       + SystemFieldsBenchmarks.all() + EngineBenchmarks.all()
-      + ThroughputBenchmarks.all() + ServerBenchmarks.all()
+      + ThroughputBenchmarks.all() + ServerBenchmarks.all() + QueryBenchmarks.all()
       + WebBenchmarks.all() + PeerBenchmarks.all()
   }
 

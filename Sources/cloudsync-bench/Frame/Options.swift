@@ -66,7 +66,7 @@ struct Options {
   }
 }
 
-/// The rows of the table of goals, P1 to P18.
+/// The rows of the table of goals, P1 to P19.
 enum Row {
   /// Whether `text` is a row's name.
   static func isName(_ text: some StringProtocol) -> Bool {

@@ -107,6 +107,12 @@ final class WatchedStorage: CloudStorage {
   func schema(of container: String, in environment: CloudEnvironment) throws -> SchemaRow? {
     try read(base.schema(of: container, in: environment))
   }
+  /// Not counted: it is done once for each type, not for each request.
+  func prepareRecords(
+    ofType type: String, in zone: ZoneID, of database: DatabaseID, limit: Int
+  ) throws -> Bool {
+    try base.prepareRecords(ofType: type, in: zone, of: database, limit: limit)
+  }
   func records(
     ofType type: String, in zone: ZoneID, of database: DatabaseID, after name: String?, limit: Int
   ) throws -> [RecordRow] {

@@ -6,7 +6,10 @@ import Records
 /// An item is named as it was asked for, with every ID inside it in the same spelling, so that a
 /// client finds what it asked for by the ID it has. Who made and who changed a record is
 /// `ZoneID.currentOwner` where it is the asker. Docs/Decisions/0016.
-extension RequestContext {
+struct Wording {
+  /// Who asks; `nil` without an account.
+  let user: UserID?
+
   /// `reply`, in the spelling of rows, as the answer to `request` as it came.
   func worded(_ reply: CloudReply, for request: CloudRequest) -> CloudReply {
     switch (reply, request) {
@@ -89,11 +92,16 @@ extension RequestContext {
         return RecordID(name: $0.name, zone: ZoneID(name: $0.zone.name, owner: zone.owner))
       }
     }
-    guard let user = account?.user else { return record }
+    guard let user else { return record }
     if record.created?.user == user { record.created?.user = .asker }
     if record.modified?.user == user { record.modified?.user = .asker }
     return record
   }
+}
+
+extension RequestContext {
+  /// How the asker is answered.
+  var wording: Wording { Wording(user: account?.user) }
 }
 
 extension UserID {
