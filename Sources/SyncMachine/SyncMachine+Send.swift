@@ -51,7 +51,7 @@ extension SyncMachine {
     isWithApp = false
     guard case .sending(var send) = activity, case .asking(let version) = send.step else { return }
     if let batch, batch.count > 0 {
-      take(batch, &send)
+      take(batch, &send, now: now)
       send.step = .given(batch)
       enter(.sending(send))
       return
@@ -69,10 +69,12 @@ extension SyncMachine {
   ///
   /// It is taken now and not when it is carried, so that whatever is added from here on is a newer
   /// wish; what was added while the app built the batch may be one, and so waits again.
-  private mutating func take(_ batch: RecordBatch, _ send: inout Send) {
+  private mutating func take(_ batch: RecordBatch, _ send: inout Send, now: Moment) {
     var touchesPending = false
     func take(_ change: PendingChange<RecordID>) {
-      guard state.records.take(change) else { return }
+      if !state.records.take(change) {
+        guard rename(to: change, now: now), state.records.take(change) else { return }
+      }
       touchesPending = true
       if send.addedWhileAsking.contains(change.id) { state.records.add(change) }
     }
@@ -80,6 +82,17 @@ extension SyncMachine {
     for index in batch.saves.indices { take(PendingChange(.save, batch.saves[index].id)) }
     for id in batch.deletions { take(PendingChange(.delete, id)) }
     if !touchesPending, !state.hasUntrackedChanges { send.isFruitless = true }
+  }
+
+  /// Gives the change that waits under the other name of a record the name that the batch uses.
+  private mutating func rename(to change: PendingChange<RecordID>, now: Moment) -> Bool {
+    guard let other = state.otherName(of: change.id),
+      state.records.remove(PendingChange(change.kind, other))
+    else { return false }
+    record(.removeRecord(other), now: now)
+    state.records.add(change)
+    note(.addRecord(change), now: now)
+    return true
   }
 
   private mutating func takeZones(_ send: Send) -> ModifyZones? {

@@ -13,6 +13,17 @@ extension SyncState {
     return ZoneID(name: zone.name)
   }
 
+  /// The same record by its other name; `nil` where it has one only.
+  func otherName(of id: RecordID) -> RecordID? {
+    guard let user else { return nil }
+    switch id.zone.owner {
+    case user.rawValue: return RecordID(name: id.name, zone: resolved(id.zone))
+    case ZoneID.currentOwner:
+      return RecordID(name: id.name, zone: ZoneID(name: id.zone.name, owner: user.rawValue))
+    default: return nil
+    }
+  }
+
   /// `scope` with its zones as feeds name them.
   func resolved(_ scope: FetchScope) -> FetchScope {
     switch scope {
