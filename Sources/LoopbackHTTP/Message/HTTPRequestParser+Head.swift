@@ -105,7 +105,7 @@ extension HTTPRequestParser {
     head.framing = .length(length)
   }
 
-  /// Checks that a list of transfer codings says where the body ends, and holds nothing but chunked.
+  /// Checks that transfer codings say where the body ends, and hold nothing but chunked.
   ///
   /// Source: RFC 9112, sections 6.1, 6.3 and 7.
   private func checkCodings(_ codings: [String]) throws(HTTPRefusal) {

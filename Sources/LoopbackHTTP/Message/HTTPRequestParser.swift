@@ -205,8 +205,8 @@ package struct HTTPRequestParser: Sendable {
     return size
   }
 
-  /// Whether these bytes are nothing, or extensions: each a semicolon and a name, and a value behind
-  /// an equals sign where it has one, with blanks between them.
+  /// Whether these bytes are nothing, or extensions: each a semicolon and a name, and a value
+  /// behind an equals sign where it has one, with blanks between them.
   ///
   /// Source: RFC 9112, section 7.1.1.
   private static func isExtension(_ bytes: ArraySlice<UInt8>) -> Bool {

@@ -76,7 +76,8 @@ package struct HostPolicy: Hashable, Sendable {
         .init(name: "access-control-allow-methods", value: HostPolicy.methods),
         .init(
           name: "access-control-allow-headers",
-          value: (["content-type"] + names.filter { $0 != "content-type" }).joined(separator: ", ")),
+          value: (["content-type"] + names.filter { $0 != "content-type" })
+            .joined(separator: ", ")),
         .init(name: "access-control-max-age", value: "600"),
       ])
     // A page of a public site asks for this before it may reach a private address.
