@@ -42,6 +42,10 @@ extension RecordBatch {
       guard let details = saves[index].merged?.sharing, let root = details.root else { continue }
       plan.put(id, in: id.name)
       guard saves[index].stored == nil else { continue }
+      guard let position = savePositions[root], isAtomic || holds(position) else {
+        faults.append((index, .rootNotSaved))
+        continue
+      }
       if try shareAfter(root, gone) != nil {
         faults.append((index, .alreadyShared))
         continue
@@ -187,6 +191,11 @@ extension RecordBatch {
 }
 
 extension CloudError {
+  /// The answer about a new share whose root could not be saved with it.
+  fileprivate static let rootNotSaved = CloudError(
+    .referenceViolation,
+    "the root record could not be saved, so the share was not made; save both again")
+
   /// The answer about a hierarchy that overlaps with another one that is shared.
   fileprivate static let alreadyShared = CloudError(
     .alreadyShared, "the record, one above it or one below it is in another share")

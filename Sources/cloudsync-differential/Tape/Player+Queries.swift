@@ -9,7 +9,7 @@ extension Player {
     // Of two mistakes in one request either may be told; so a senseless one names no zone.
     let isSenseless = random.chance(0.05)
     if isSenseless { query.filters.append(senselessFilter()) }
-    let isEverywhere = isSenseless || random.chance(0.2)
+    let isEverywhere = isSenseless || random.chance(0.35)
     var request = QueryRecords(
       query: query, zone: isEverywhere ? nil : site.zone, limit: 1 + random.below(5),
       fields: random.chance(0.2) ? .keys(["n", "f"]) : .all)

@@ -124,7 +124,7 @@ extension Player {
     if random.chance(0.25) { request.policy = random.pick([.changedKeys, .allKeys]) }
     if random.chance(0.15) { request.fields = random.pick([.none, .keys(["n", "s"])]) }
     var left = Player.recordNames
-    let count = random.chance(0.02) ? Limits.items + 1 : 1 + random.below(5)
+    let count = random.chance(0.02) ? Limits.items + 1 : 1 + random.below(site.scope == .shared ? 2 : 5)
     for _ in 0..<count {
       let name = left.isEmpty ? "r0" : left.remove(at: random.below(left.count))
       let isElsewhere = random.chance(0.05)
@@ -181,7 +181,7 @@ extension Player {
 
   /// Values of kinds that queries look at.
   private mutating func addKinds(to save: inout RecordSave) {
-    if random.chance(0.25) {
+    if random.chance(0.4) {
       let words = (0..<random.below(3)).map { _ in FieldValue.string(random.pick(Player.words)) }
       save.changes.append(.init(key: "t", field: words.isEmpty ? nil : Field(.list(words))))
     }
@@ -203,12 +203,16 @@ extension Player {
 
   /// Parents have smaller numbers, so that none is below itself; owners may go round in circles.
   private mutating func addReferences(to save: inout RecordSave, _ number: Int) {
-    if number > 0, random.chance(0.15) {
-      save.parent = .set(
-        random.chance(0.3) ? nil : id(Player.recordNames[random.below(number)], save.id.zone))
+    if number > 0, random.chance(theme == .sharing ? 0.4 : 0.15) {
+      let known = Player.recordNames[..<number].filter { name in
+        tags[names.place(id(name, save.id.zone))] != nil
+      }
+      let isKnown = random.chance(0.8) && !known.isEmpty
+      let parent = random.pick(isKnown ? Array(known) : Array(Player.recordNames[..<number]))
+      save.parent = .set(random.chance(0.2) ? nil : id(parent, save.id.zone))
     }
     for (key, action) in [("o", Reference.Action.deleteSelf), ("r", .none), ("v", .validate)] {
-      guard random.chance(0.12) else { continue }
+      guard random.chance(theme == .sharing ? 0.04 : 0.12) else { continue }
       let other = Player.recordNames[(number + 1 + random.below(8)) % Player.recordNames.count]
       save.changes.append(
         .init(

@@ -7,7 +7,7 @@ extension Player {
   /// Shares a hierarchy, mostly with its root in the same request, or the whole zone.
   mutating func makeShare(_ site: Site) async {
     let isWide = random.chance(0.2)
-    let root = id(random.pick(Array(Player.recordNames.prefix(5))), site.zone)
+    let root = id(random.pick(Array(Player.recordNames.prefix(4))), site.zone)
     let name = isWide ? ShareDetails.zoneWideName : "s\(random.below(3))"
     let target = id(name, site.zone)
     var details = ShareDetails(root: isWide ? nil : root)
@@ -20,13 +20,19 @@ extension Player {
     if random.chance(0.1) { share.changeTag = tags[names.place(target)]?.last }
     var request = ModifyRecords(save: [share], isAtomic: random.chance(0.7))
     if !isWide, random.chance(0.93) {
-      var save = randomSave(root)
-      if random.chance(0.8) { save.changeTag = tags[names.place(root)]?.last }
+      var save = RecordSave(
+        id: root, type: "Note", changeTag: tags[names.place(root)]?.last,
+        changes: [.init(key: "n", field: Field(.int64(Int64(random.below(6)))))])
+      if random.chance(0.7) { save.policy = .changedKeys }
       request.save.insert(save, at: 0)
     } else if !isWide {
       count(.shareWithoutRoot)
     }
     await modify(site, request)
+    let others = Device.all.filter { $0.account != site.device.account && !$0.account.isEmpty }
+    let other = random.pick(others)
+    let label = "\(site.device.account)/\(site.zone.name)/\(isWide ? "" : root.name)"
+    if random.chance(0.6), let url = names.urls[label] { await accept(other, label, url) }
   }
 
   private mutating func invite(_ details: inout ShareDetails, from account: String) {
@@ -36,7 +42,9 @@ extension Player {
       case 0..<5: UserIdentity(lookup: .email("\(other)@example.com"))
       case 5..<8: UserIdentity(user: users[other])
       case 8: UserIdentity(lookup: .email("carol@example.com"), hasAccount: false)
-      default: UserIdentity(lookup: .user(UserID("_nobody")))
+      default:
+        random.chance(0.3)
+          ? UserIdentity(lookup: .user(UserID("_nobody"))) : UserIdentity(user: users[other])
       }
     details.participants.append(
       ShareParticipant(
@@ -87,8 +95,11 @@ extension Player {
     await modify(place, ModifyRecords(delete: [share.id]))
   }
 
-  private mutating func randomURL() -> (label: String, url: String) {
-    let known = names.urls.sorted { $0.key < $1.key }
+  /// A URL that was seen, mostly of another's share.
+  private mutating func randomURL(_ account: String) -> (label: String, url: String) {
+    let isOwn = random.chance(0.2)
+    let known = names.urls.filter { $0.key.hasPrefix("\(account)/") == isOwn }
+      .sorted { $0.key < $1.key }
     guard !known.isEmpty, random.chance(0.95) else {
       return ("no share", "\(ShareMetadata.urlPrefix)0123")
     }
@@ -97,7 +108,7 @@ extension Player {
   }
 
   mutating func resolve(_ device: Device) async {
-    let (label, url) = randomURL()
+    let (label, url) = randomURL(device.account)
     let fields: FieldSelection? = random.pick([nil, .all, .keys(["n"])])
     let answer = await send(
       .resolveShares(ResolveShares(urls: [url], rootFields: fields)), from: device)
@@ -117,7 +128,11 @@ extension Player {
   }
 
   mutating func accept(_ device: Device) async {
-    let (label, url) = randomURL()
+    let (label, url) = randomURL(device.account)
+    await accept(device, label, url)
+  }
+
+  private mutating func accept(_ device: Device, _ label: String, _ url: String) async {
     let answer = await send(.acceptShares([url]), from: device)
     let asked = "\(device.name) accept \(label)"
     guard case .success(.sharesAccepted(let results)) = answer, let result = results.first else {

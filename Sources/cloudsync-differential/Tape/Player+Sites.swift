@@ -25,9 +25,14 @@ extension Player {
     let zone = randomZone()
     switch theme {
     case .sharing:
-      // The other account's zone is visited more than it is written by its owner.
-      guard random.chance(device.account == "bob" ? 0.65 : 0.2) else { return site(device, zone) }
-      return visit(device, to: device.account == "bob" ? "alice" : "bob", zone)
+      // The other account's zones are visited more than they are written by their owner.
+      guard random.chance(device.account == "bob" ? 0.7 : 0.25) else { return site(device, zone) }
+      let known = Set((shares[device.account] ?? [:]).keys.map(\.zone))
+        .filter { $0.owner != ZoneID.currentOwner }.sorted { $0.name < $1.name }
+      guard !known.isEmpty, random.chance(0.9) else {
+        return visit(device, to: device.account == "bob" ? "alice" : "bob", zone)
+      }
+      return Site(device: device, scope: .shared, zone: random.pick(known))
     case .everyone where random.chance(0.8):
       let isWrong = random.chance(0.03)
       return Site(device: device, scope: .public, zone: isWrong ? zone : .default)

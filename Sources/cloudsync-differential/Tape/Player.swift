@@ -66,7 +66,7 @@ struct Player {
       _ = try await cloud.administer(.quota(spare: nil), container: container, account: account)
     }
     await modifyZones(site(Device.all[0]), ModifyZones(save: Player.zones))
-    await modifyZones(site(Device.all[2]), ModifyZones(save: [Player.zones[0]]))
+    await modifyZones(site(Device.all[2]), ModifyZones(save: Player.zones))
     for _ in 0..<count {
       try await step()
       await notePushes()

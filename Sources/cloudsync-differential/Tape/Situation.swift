@@ -44,10 +44,10 @@ enum Theme: CaseIterable {
       ]
     case .sharing:
       [
-        (.modify, 24), (.again, 3), (.zones, 2), (.page, 3), (.drain, 9), (.drainDatabase, 6),
-        (.read, 5), (.query, 4), (.list, 3), (.administer, 2), (.makeShare, 12),
-        (.changeShare, 9), (.endShare, 4), (.resolve, 4), (.accept, 9), (.subscribe, 4),
-        (.upload, 2), (.download, 1),
+        (.modify, 26), (.again, 3), (.zones, 1), (.page, 3), (.drain, 9), (.drainDatabase, 6),
+        (.read, 5), (.query, 5), (.list, 3), (.administer, 2), (.makeShare, 9),
+        (.changeShare, 9), (.endShare, 4), (.resolve, 4), (.accept, 7), (.subscribe, 5),
+        (.upload, 3), (.download, 2), (.quota, 1),
       ]
     case .everyone:
       [
