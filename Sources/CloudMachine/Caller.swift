@@ -16,6 +16,8 @@ package struct Caller: Hashable, Sendable {
     case temporarilyUnavailable
     /// An administrator or parent forbids it; only public reads work.
     case restricted
+    /// The device can't tell whether it can; only public reads work.
+    case couldNotDetermine
   }
 
   /// The account that is signed in; `nil` when there is none.

@@ -25,6 +25,9 @@ package struct CloudLimits: Hashable, Sendable {
   package var uploadSeconds: Double = 24 * 60 * 60
   /// Whether a field keeps the kind of its first save for ever.
   package var fixesFieldKinds = true
+  /// Whether the save of a record gives its parent a new version too, unless the same request saves
+  /// the parent; Docs/Decisions/0017.
+  package var childSavesChangeParents = false
   /// The most bytes of fields that a query subscription's push carries.
   package var pushFieldBytes = 1024
   /// The longest name of a record, zone, record type or subscription, in characters.

@@ -13,8 +13,10 @@ extension CloudMachine {
         container: call.container, environment: call.environment, scope: call.database,
         owner: call.database == .public ? nil : account?.user),
       account: account, device: caller.device, now: now)
+    let request = context.resolved(call.request)
     guard call.request.isMutation, let account else {
-      return CloudAnswer(result: .success(try read(call.request, context)))
+      let reply = try read(request, context)
+      return CloudAnswer(result: .success(context.worded(reply, for: call.request)))
     }
     let key = ReceiptKey(
       user: account.user, device: caller.device, requestID: call.requestID)
@@ -22,21 +24,23 @@ extension CloudMachine {
       guard receipt.reply.answers(call.request) else {
         throw Refusal(.invalidArguments, "this request ID belongs to another request")
       }
-      return CloudAnswer(result: .success(receipt.reply))
+      return CloudAnswer(result: .success(context.worded(receipt.reply, for: call.request)))
     }
-    var (reply, books) = try modify(call, context)
+    var (reply, books) = try modify(request, context, requestID: call.requestID)
     // Everything is read before the commit, so that no storage has to show it to this request.
     let pushes = try pushes(for: &books, context)
     try books.commit(
       to: storage,
       receipt: .putReceipt(Receipt(key: key, reply: reply), keeping: limits.receiptsKept))
     return CloudAnswer(
-      result: .success(reply), pushes: pushes, changed: books.ledgers.map(\.database.id))
+      result: .success(context.worded(reply, for: call.request)), pushes: pushes,
+      changed: books.ledgers.map(\.database.id))
   }
 
   /// The account a call is for, `nil` for a public read without one.
   ///
-  /// Sources: cloudkit-surface 2.6, scenarios `noAccount` and `accountTemporarilyAvailable`.
+  /// Sources: cloudkit-surface 1.6 and 2.6, scenarios `noAccount` and
+  /// `accountTemporarilyAvailable`; Docs/Decisions/0015.
   private func admit(
     _ call: CloudCall, from caller: Caller, in storage: any CloudStorage
   ) throws -> AccountRow? {
@@ -63,7 +67,17 @@ extension CloudMachine {
         .accountTemporarilyUnavailable,
         "the account is not ready; wait for the account to change, or ask the user to verify it")
     case .restricted:
-      throw Refusal(.managedAccountRestricted, "an administrator restricts the account")
+      throw Refusal(
+        CloudError(
+          .notAuthenticated,
+          "an administrator or a parent restricts the account; wait for the account to change",
+          accountObstacle: .restricted))
+    case .couldNotDetermine:
+      throw Refusal(
+        CloudError(
+          .notAuthenticated,
+          "the status of the account could not be determined; wait for the account to change",
+          accountObstacle: .undetermined))
     }
     guard let account else { throw Refusal(.notAuthenticated, "no account is signed in") }
     return account
@@ -91,9 +105,9 @@ extension CloudMachine {
   }
 
   private func modify(
-    _ call: CloudCall, _ context: RequestContext
+    _ request: CloudRequest, _ context: RequestContext, requestID: String
   ) throws -> (CloudReply, Books) {
-    switch call.request {
+    switch request {
     case .modifyZones(let request): return try modifyZones(request, context)
     case .modifyRecords(let request): return try modifyRecords(request, context)
     case .modifySubscriptions(let request):
@@ -101,7 +115,7 @@ extension CloudMachine {
       return (reply, Books(ledger))
     case .acceptShares(let urls): return try acceptShares(urls, context)
     case .uploadAsset(let request):
-      let (reply, ledger) = try uploadAsset(request, context, requestID: call.requestID)
+      let (reply, ledger) = try uploadAsset(request, context, requestID: requestID)
       return (reply, Books(ledger))
     case .fetchCurrentUser, .fetchDatabaseChanges, .fetchZoneChanges, .fetchZones, .fetchRecords,
       .fetchSubscriptions, .queryRecords, .resolveShares, .findUsers, .downloadAsset:

@@ -8,8 +8,7 @@ package import Records
 extension CloudMachine {
   /// A file's content, to whoever may read the record that holds it.
   func downloadAsset(_ request: DownloadAsset, _ context: RequestContext) throws -> CloudReply {
-    let id = context.spelled(request.record)
-    let ask = FetchRecords(ids: [id], fields: .keys([request.key]))
+    let ask = FetchRecords(ids: [request.record], fields: .keys([request.key]))
     guard case .records(let results) = try fetchRecords(ask, context), let result = results.first
     else { throw Refusal(.internalError, "a record was asked for and something else came") }
     switch result.outcome {

@@ -49,7 +49,7 @@ extension CloudMachine {
     }
     let limit = try pageLimit(request.limit, limits.zoneChangesPage)
     let access: ZoneAccess
-    switch try context.access(to: context.spelled(request.zone)) {
+    switch try context.access(to: request.zone) {
     case .success(let found): access = found
     case .failure(let error): throw Refusal(error)
     }

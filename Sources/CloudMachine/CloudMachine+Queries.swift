@@ -6,9 +6,9 @@ extension CloudMachine {
   ///
   /// Source: cloudkit-surface 1.8, web-services 1.5.
   func queryRecords(_ request: QueryRecords, _ context: RequestContext) throws -> CloudReply {
-    let zone = request.zone.map { context.spelled($0) }
+    let zone = request.zone
     let zones = try zones(queried: zone, context)
-    let query = context.spelled(request.query)
+    let query = request.query
     let prepared: PreparedQuery
     switch try context.prepared(query) {
     case .success(let query): prepared = query
@@ -96,7 +96,7 @@ extension RequestContext {
 
   /// `query` ready to be put to records, or why it makes no sense.
   func prepared(_ query: Query) throws -> Result<PreparedQuery, CloudError> {
-    if query.recordType == "Users" {
+    if query.recordType == RequestContext.userRecordType {
       return .failure(
         CloudError(.invalidArguments, "records of the system's type Users can't be queried"))
     }
@@ -113,14 +113,5 @@ extension RequestContext {
     } catch {
       return .failure(error)
     }
-  }
-
-  /// `query` with the zones in its values as rows spell them.
-  func spelled(_ query: Query) -> Query {
-    var query = query
-    for index in query.filters.indices where query.filters[index].value.mayRefer {
-      query.filters[index].value = spelled(query.filters[index].value)
-    }
-    return query
   }
 }

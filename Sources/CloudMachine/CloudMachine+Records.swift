@@ -10,8 +10,7 @@ extension CloudMachine {
     try refuse(itemCount: request.ids.count)
     var zones: [ZoneID: Result<ZoneAccess, CloudError>] = [:]
     return .records(
-      try request.ids.map { asked in
-        let id = context.spelled(asked)
+      try request.ids.map { id in
         let zone = try zones[id.zone] ?? context.access(to: id.zone)
         zones[id.zone] = zone
         let access: ZoneAccess
@@ -31,7 +30,6 @@ extension CloudMachine {
   func modifyRecords(
     _ request: ModifyRecords, _ context: RequestContext
   ) throws -> (CloudReply, Books) {
-    let request = context.spelled(request)
     try refuseAsAWhole(request)
     var books = Books()
     var saved: [ItemResult<RecordID, Record>?] = Array(repeating: nil, count: request.save.count)

@@ -36,13 +36,12 @@ extension CloudMachine {
     var ledger = Ledger(
       try context.storage.database(home) ?? DatabaseRow(id: home, incarnation: 1),
       now: context.now)
-    let saved = try request.save.map { asked in
-      let subscription = context.spelled(asked)
+    let saved = try request.save.map { subscription in
       if let error = try fault(of: subscription, context) {
-        return ItemResult<SubscriptionID, Subscription>(id: asked.id, .failure(error))
+        return ItemResult<SubscriptionID, Subscription>(id: subscription.id, .failure(error))
       }
       ledger.append(.putSubscription(subscription, in: home))
-      return ItemResult(id: asked.id, .success(subscription))
+      return ItemResult(id: subscription.id, .success(subscription))
     }
     let deleted = try request.delete.map { id in
       guard try context.storage.subscription(id, in: home) != nil else {
@@ -128,21 +127,6 @@ extension RequestContext {
     var home = database
     home.owner = account?.user
     return home
-  }
-
-  /// `subscription` with its zone as rows spell it.
-  fileprivate func spelled(_ subscription: Subscription) -> Subscription {
-    var subscription = subscription
-    switch subscription.kind {
-    case .database: break
-    case .zone(let zone, let recordType):
-      subscription.kind = .zone(spelled(zone), recordType: recordType)
-    case .query(var watched):
-      watched.zone = watched.zone.map { spelled($0) }
-      watched.query = spelled(watched.query)
-      subscription.kind = .query(watched)
-    }
-    return subscription
   }
 }
 

@@ -7,8 +7,7 @@ extension CloudMachine {
     if let zones {
       try refuse(itemCount: zones.count)
       return .zones(
-        try zones.map { asked in
-          let id = context.spelled(asked)
+        try zones.map { id in
           switch try context.access(to: id) {
           case .success(let access):
             return ItemResult(id: id, .success(try describe(access, context)))
@@ -34,8 +33,7 @@ extension CloudMachine {
     _ request: ModifyZones, _ context: RequestContext
   ) throws -> (CloudReply, Books) {
     try refuse(itemCount: request.save.count + request.delete.count)
-    let save = request.save.map(context.spelled)
-    let delete = request.delete.map(context.spelled)
+    let (save, delete) = (request.save, request.delete)
     guard Set(save + delete).count == save.count + delete.count else {
       throw Refusal(.invalidArguments, "a zone can't be named twice in one request")
     }

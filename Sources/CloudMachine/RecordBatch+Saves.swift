@@ -38,8 +38,8 @@ extension RecordBatch {
   }
 
   /// Why the save makes no sense, whatever is stored.
-  private func faultOfForm(_ save: RecordSave) -> CloudError? {
-    if let error = context.names.faultOfRecordName(save.id.name) { return error }
+  private func faultOfForm(_ save: RecordSave) throws -> CloudError? {
+    if let error = try faultOfName(save) { return error }
     let isShare = save.type == ShareDetails.recordType
     if isShare {
       if let error = faultOfShareForm(save) { return error }
@@ -60,7 +60,7 @@ extension RecordBatch {
     }
     for change in save.changes {
       guard let field = change.field else { continue }
-      if let error = fault(of: field) { return error }
+      if let error = fault(of: field, change.key) { return error }
     }
     if case .set(let parent?) = save.parent, parent.zone != zone.id {
       return CloudError(.invalidArguments, "a parent must be in the same zone as its child")
@@ -68,7 +68,10 @@ extension RecordBatch {
     return nil
   }
 
-  private func fault(of field: Field) -> CloudError? {
+  private func fault(of field: Field, _ key: String) -> CloudError? {
+    if let fault = field.value.faultOfContent {
+      return CloudError(.invalidArguments, "the field '\(key)' holds \(fault)")
+    }
     if field.isEncrypted {
       if context.database.scope == .public {
         return CloudError(
@@ -156,6 +159,24 @@ extension RecordBatch {
 }
 
 extension FieldValue {
+  /// What is in it that no record can hold; `nil` when there is nothing.
+  fileprivate var faultOfContent: String? {
+    switch self {
+    case .reference(let reference):
+      return reference.target.name.isEmpty ? "a reference to a record without a name" : nil
+    case .location(let place):
+      if !(-90.0...90).contains(place.latitude) {
+        return "a latitude of \(place.latitude); it must be from -90 to 90"
+      }
+      if !(-180.0...180).contains(place.longitude) {
+        return "a longitude of \(place.longitude); it must be from -180 to 180"
+      }
+      return nil
+    case .list(let values): return values.lazy.compactMap(\.faultOfContent).first
+    case .string, .int64, .double, .date, .bytes, .asset: return nil
+    }
+  }
+
   /// Whether it refers to a record of a zone other than `zone`.
   fileprivate func refersOutside(_ zone: ZoneID) -> Bool {
     switch self {

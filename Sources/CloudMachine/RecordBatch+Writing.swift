@@ -25,8 +25,15 @@ extension RecordBatch {
       guard let user = access.asker?.user else { continue }
       try pages.leave(try context.storage.record(item.id, in: access.home), user)
     }
+    let parents = parentsThatChange(besides: removals)
     for move in plan.moves {
-      pages.move(try context.storage.record(move.id, in: access.home), to: move.share)
+      pages.move(
+        try context.storage.record(move.id, in: access.home), to: move.share,
+        changesVersion: parents.contains(move.id))
+    }
+    for parent in parents where !plan.moves.contains(where: { $0.id == parent }) {
+      guard let row = try context.storage.record(parent, in: access.home) else { continue }
+      pages.move(row, to: row.share, changesVersion: true)
     }
     if bringsTypes {
       for type in try Schema(context).additions(
@@ -41,6 +48,20 @@ extension RecordBatch {
       item.error.map { .failure($0) } ?? .success(Done())
     }
     return Outcome(saved: saved, deleted: deleted)
+  }
+
+  /// The parents to which saves of their children give a new version, each once, in order.
+  private func parentsThatChange(besides removals: [Removal]) -> [RecordID] {
+    guard context.limits.childSavesChangeParents else { return [] }
+    var parents: [RecordID] = []
+    for item in saves where item.error == nil {
+      guard let parent = item.merged?.parent, !parents.contains(parent),
+        !(savePositions[parent].map { saves[$0].error == nil } ?? false),
+        !removals.contains(where: { $0.id == parent })
+      else { continue }
+      parents.append(parent)
+    }
+    return parents
   }
 
   /// Tells visitors, and writes the zone's own row.
@@ -140,10 +161,15 @@ private struct Pages {
   }
 
   /// Brings a record that is not itself saved into a share, or out of one: a new place in the
-  /// feed, but not a new version.
-  mutating func move(_ row: RecordRow?, to share: String?) {
-    guard let row, let record = row.record else { return }
-    put(record, at: ledger.nextSequence(), in: share, over: row)
+  /// feed, and a new version only where `changesVersion` says so.
+  mutating func move(_ row: RecordRow?, to share: String?, changesVersion: Bool) {
+    guard let row, var record = row.record else { return }
+    let sequence = ledger.nextSequence()
+    if changesVersion {
+      record.stamp(sequence, ledger.time, context)
+      ledger.note(Ledger.RecordEvent(before: row.record, after: record))
+    }
+    put(record, at: sequence, in: share, over: row)
   }
 
   private mutating func put(

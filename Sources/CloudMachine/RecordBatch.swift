@@ -81,8 +81,7 @@ struct RecordBatch {
     self.access = access
     self.saves = try saves.map {
       let row = try access.context.storage.record($0.id, in: access.home)
-      let item = PendingSave(
-        $0, row: row, stored: row.flatMap { access.shows($0) ? $0.record : nil })
+      let item = PendingSave($0, row: row, stored: try access.record($0.id, at: row))
       if item.save.type.isEmpty, let stored = item.stored { item.save.type = stored.type }
       return item
     }
@@ -128,7 +127,7 @@ struct RecordBatch {
 
   private mutating func judgeEachDelete() throws {
     for index in deletes.indices {
-      if let error = faultOfVersion(deletes[index]) {
+      if let error = try faultOfUserRecord(deletes[index].id) ?? faultOfVersion(deletes[index]) {
         deletes[index].error = error
         continue
       }

@@ -1,7 +1,45 @@
 import CloudProtocol
 import Records
 
+/// One spelling for everything that the asking user may name in several ways.
+///
+/// A zone of one's own is named by `ZoneID.currentOwner` or by one's user name, one's own user
+/// record by either name. A request is resolved to the spelling of rows once, when it is admitted;
+/// what decides about it knows no other. The answer is worded as the request was; see
+/// `worded(_:for:)`. Docs/Decisions/0016.
 extension RequestContext {
+  /// `request` with everything in it as rows spell it.
+  func resolved(_ request: CloudRequest) -> CloudRequest {
+    guard account != nil else { return request }
+    switch request {
+    case .fetchZones(let zones): return .fetchZones(zones?.map { spelled($0) })
+    case .modifyZones(var request):
+      request.save = request.save.map { spelled($0) }
+      request.delete = request.delete.map { spelled($0) }
+      return .modifyZones(request)
+    case .fetchZoneChanges(var request):
+      request.zone = spelled(request.zone)
+      return .fetchZoneChanges(request)
+    case .fetchRecords(var request):
+      request.ids = request.ids.map { spelled($0) }
+      return .fetchRecords(request)
+    case .modifyRecords(let request): return .modifyRecords(spelled(request))
+    case .modifySubscriptions(var request):
+      request.save = request.save.map { spelled($0) }
+      return .modifySubscriptions(request)
+    case .queryRecords(var request):
+      request.zone = request.zone.map { spelled($0) }
+      request.query = spelled(request.query)
+      return .queryRecords(request)
+    case .downloadAsset(var request):
+      request.record = spelled(request.record)
+      return .downloadAsset(request)
+    case .fetchCurrentUser, .fetchDatabaseChanges, .fetchSubscriptions, .resolveShares,
+      .acceptShares, .findUsers, .uploadAsset:
+      return request
+    }
+  }
+
   /// `zone` as rows spell it: the asking user's own name becomes `ZoneID.currentOwner`.
   func spelled(_ zone: ZoneID) -> ZoneID {
     guard let user = account?.user, zone.owner == user.rawValue else { return zone }
@@ -10,11 +48,26 @@ extension RequestContext {
 
   /// `id` as rows spell it.
   func spelled(_ id: RecordID) -> RecordID {
-    RecordID(name: id.name, zone: spelled(id.zone))
+    let zone = spelled(id.zone)
+    guard id.name == ZoneID.currentOwner, zone == .default, let user = account?.user else {
+      return RecordID(name: id.name, zone: zone)
+    }
+    return RecordID(name: user.rawValue, zone: zone)
+  }
+
+  /// `value` with the zones of its references as rows spell them.
+  private func spelled(_ value: FieldValue) -> FieldValue {
+    switch value {
+    case .reference(var reference):
+      reference.target = spelled(reference.target)
+      return .reference(reference)
+    case .list(let values): return .list(values.map { spelled($0) })
+    case .string, .int64, .double, .date, .bytes, .asset, .location: return value
+    }
   }
 
   /// `request` with every zone in it as rows spell it, those inside references too.
-  func spelled(_ request: ModifyRecords) -> ModifyRecords {
+  private func spelled(_ request: ModifyRecords) -> ModifyRecords {
     var request = request
     for index in request.save.indices where isSpelledOtherwise(request.save[index]) {
       spell(&request.save[index])
@@ -31,7 +84,9 @@ extension RequestContext {
   /// writing to one copies all of them.
   private func isSpelledOtherwise(_ save: RecordSave) -> Bool {
     guard let user = account?.user.rawValue else { return false }
-    if save.id.zone.owner == user || save.sharing != nil { return true }
+    if save.id.zone.owner == user || save.id.name == ZoneID.currentOwner || save.sharing != nil {
+      return true
+    }
     if case .set(_?) = save.parent { return true }
     return save.changes.contains { $0.field?.value.mayRefer ?? false }
   }
@@ -46,15 +101,28 @@ extension RequestContext {
     }
   }
 
-  /// `value` with the zones of its references as rows spell them.
-  func spelled(_ value: FieldValue) -> FieldValue {
-    switch value {
-    case .reference(var reference):
-      reference.target = spelled(reference.target)
-      return .reference(reference)
-    case .list(let values): return .list(values.map { spelled($0) })
-    case .string, .int64, .double, .date, .bytes, .asset, .location: return value
+  /// `query` with the zones in its values as rows spell them.
+  private func spelled(_ query: Query) -> Query {
+    var query = query
+    for index in query.filters.indices where query.filters[index].value.mayRefer {
+      query.filters[index].value = spelled(query.filters[index].value)
     }
+    return query
+  }
+
+  /// `subscription` with its zone as rows spell it.
+  private func spelled(_ subscription: Subscription) -> Subscription {
+    var subscription = subscription
+    switch subscription.kind {
+    case .database: break
+    case .zone(let zone, let recordType):
+      subscription.kind = .zone(spelled(zone), recordType: recordType)
+    case .query(var watched):
+      watched.zone = watched.zone.map { spelled($0) }
+      watched.query = spelled(watched.query)
+      subscription.kind = .query(watched)
+    }
+    return subscription
   }
 }
 

@@ -21,6 +21,8 @@ struct Schema {
     var isNew = false
     if let known = try known(save.type) {
       row = known
+    } else if save.type == RequestContext.userRecordType {
+      row = RecordTypeRow(id: id(of: save.type))
     } else {
       if try mustStayAsItIs() {
         return CloudError(

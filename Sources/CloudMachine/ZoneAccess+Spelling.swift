@@ -93,21 +93,25 @@ extension Record {
   ///
   /// The names of other people's devices are left out.
   func outward(owner: UserID, asker: UserID?) -> Record {
-    func spelled(_ id: RecordID) -> RecordID {
-      guard id.zone.owner == ZoneID.currentOwner else { return id }
-      return RecordID(name: id.name, zone: ZoneID(name: id.zone.name, owner: owner.rawValue))
-    }
     var record = self
-    record.id = spelled(id)
-    record.parent = parent.map(spelled)
-    record.share = share.map(spelled)
-    record.sharing?.root = sharing?.root.map(spelled)
-    for element in fields where element.field.value.mayRefer {
-      record.fields[element.key]?.value = element.field.value.respelled(spelled)
+    record.respell {
+      guard $0.zone.owner == ZoneID.currentOwner else { return $0 }
+      return RecordID(name: $0.name, zone: ZoneID(name: $0.zone.name, owner: owner.rawValue))
     }
     if created?.user != asker { record.created?.device = nil }
     if modified?.user != asker { record.modified?.device = nil }
     return record
+  }
+
+  /// Names the record and every record that it refers to by `spell`.
+  mutating func respell(_ spell: (RecordID) -> RecordID) {
+    id = spell(id)
+    parent = parent.map(spell)
+    share = share.map(spell)
+    if let root = sharing?.root { sharing?.root = spell(root) }
+    for element in fields where element.field.value.mayRefer {
+      fields[element.key]?.value = element.field.value.respelled(spell)
+    }
   }
 }
 

@@ -42,8 +42,13 @@ struct ZoneAccess {
 
   /// The record `id`, spelled as rows spell it, where the asker sees it.
   func record(_ id: RecordID) throws -> Record? {
-    guard let row = try context.storage.record(id, in: home), shows(row) else { return nil }
-    return row.record
+    try record(id, at: try context.storage.record(id, in: home))
+  }
+
+  /// The record `id`, whose row is `row`, where the asker sees it.
+  func record(_ id: RecordID, at row: RecordRow?) throws -> Record? {
+    guard let row else { return try context.untouchedUserRecord(id) }
+    return shows(row) ? row.record : nil
   }
 
   /// The zone as the asker sees it.

@@ -82,6 +82,14 @@ public struct CloudError: Error, Hashable, Sendable, Codable {
     case participantAlreadyInvited = 37
   }
 
+  /// Why an account that is there can't be used.
+  public enum AccountObstacle: String, Hashable, Sendable, Codable, CaseIterable {
+    /// An administrator or a parent restricts it.
+    case restricted
+    /// Its status could not be determined.
+    case undetermined
+  }
+
   /// What kind of failure it was.
   public var code: Code
 
@@ -93,6 +101,10 @@ public struct CloudError: Error, Hashable, Sendable, Codable {
 
   /// Whether a `zoneNotFound` is due to a reset of encrypted data.
   public var userDidResetEncryptedData: Bool
+
+  /// Why the account can't be used, for a `notAuthenticated` while an account is signed in; `nil`
+  /// when none is.
+  public var accountObstacle: AccountObstacle?
 
   /// Boxed, so that results that may be errors are no larger for it.
   private var boxedRecord: Boxed<Record>
@@ -106,19 +118,20 @@ public struct CloudError: Error, Hashable, Sendable, Codable {
   /// Describes a failure.
   public init(
     _ code: Code, _ message: String, retryAfter: Double? = nil, serverRecord: Record? = nil,
-    userDidResetEncryptedData: Bool = false
+    userDidResetEncryptedData: Bool = false, accountObstacle: AccountObstacle? = nil
   ) {
     self.code = code
     self.message = message
     self.retryAfter = retryAfter
     boxedRecord = Boxed(serverRecord)
     self.userDidResetEncryptedData = userDidResetEncryptedData
+    self.accountObstacle = accountObstacle
   }
 }
 
 extension CloudError {
   private enum CodingKeys: String, CodingKey {
-    case code, message, retryAfter, serverRecord, userDidResetEncryptedData
+    case code, message, retryAfter, serverRecord, userDidResetEncryptedData, accountObstacle
   }
 
   /// Reads an error; where it keeps its members does not show.
@@ -130,7 +143,9 @@ extension CloudError {
       retryAfter: try container.decodeIfPresent(Double.self, forKey: .retryAfter),
       serverRecord: try container.decodeIfPresent(Record.self, forKey: .serverRecord),
       userDidResetEncryptedData: try container.decode(
-        Bool.self, forKey: .userDidResetEncryptedData))
+        Bool.self, forKey: .userDidResetEncryptedData),
+      accountObstacle: try container.decodeIfPresent(
+        AccountObstacle.self, forKey: .accountObstacle))
   }
 
   /// Writes the error; what it has not is left out.
@@ -141,6 +156,7 @@ extension CloudError {
     try container.encodeIfPresent(retryAfter, forKey: .retryAfter)
     try container.encodeIfPresent(serverRecord, forKey: .serverRecord)
     try container.encode(userDidResetEncryptedData, forKey: .userDidResetEncryptedData)
+    try container.encodeIfPresent(accountObstacle, forKey: .accountObstacle)
   }
 }
 

@@ -234,6 +234,15 @@ public struct RecordSave: Hashable, Sendable, Codable {
   public var policy: SavePolicy?
   /// Whether fields that the save does not name are cleared.
   public var clearsOtherFields = false
+  /// Why the device can't send this save, where a field holds what no server can store.
+  ///
+  /// The client answers such a save by itself; no server gets it.
+  public var deviceFault: CloudError? {
+    get { boxedFault.value }
+    set { boxedFault = Boxed(newValue) }
+  }
+  /// Boxed, since hardly any save has one.
+  private var boxedFault = Boxed<CloudError>.nothing
 
   /// Asks for `changes` to the record `id`.
   public init(
@@ -258,7 +267,7 @@ public struct RecordSave: Hashable, Sendable, Codable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case id, type, changeTag, changes, parent, sharing, policy, clearsOtherFields
+    case id, type, changeTag, changes, parent, sharing, policy, clearsOtherFields, deviceFault
   }
 
   /// Reads a save; where it keeps its members does not show.
@@ -273,6 +282,7 @@ public struct RecordSave: Hashable, Sendable, Codable {
       sharing: try container.decodeIfPresent(ShareDetails.self, forKey: .sharing))
     policy = try container.decodeIfPresent(SavePolicy.self, forKey: .policy)
     clearsOtherFields = try container.decode(Bool.self, forKey: .clearsOtherFields)
+    deviceFault = try container.decodeIfPresent(CloudError.self, forKey: .deviceFault)
   }
 
   /// Writes the save; what it has not is left out.
@@ -286,6 +296,7 @@ public struct RecordSave: Hashable, Sendable, Codable {
     try container.encodeIfPresent(sharing, forKey: .sharing)
     try container.encodeIfPresent(policy, forKey: .policy)
     try container.encode(clearsOtherFields, forKey: .clearsOtherFields)
+    try container.encodeIfPresent(deviceFault, forKey: .deviceFault)
   }
 
   /// What the save counts toward the size limits, in bytes.

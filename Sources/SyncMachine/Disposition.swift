@@ -18,6 +18,8 @@ extension CloudError.Code {
     case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
       .notAuthenticated, .zoneBusy, .accountTemporarilyUnavailable:
       .retry
+    // The account is at fault, not the change; see Docs/Decisions/0015.
+    case .managedAccountRestricted: .retry
     // Cancelled before an answer: nothing says the change is wrong.
     case .operationCancelled: .retry
     // It may have been applied; sending it again either repeats it or reports a conflict.
@@ -27,7 +29,7 @@ extension CloudError.Code {
       .batchRequestFailed, .referenceViolation:
       .surface
     // These need the user or a smaller batch.
-    case .limitExceeded, .quotaExceeded, .permissionFailure, .managedAccountRestricted,
+    case .limitExceeded, .quotaExceeded, .permissionFailure,
       .participantMayNeedVerification, .participantAlreadyInvited, .tooManyParticipants,
       .alreadyShared:
       .surface

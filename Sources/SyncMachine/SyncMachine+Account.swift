@@ -80,13 +80,14 @@ extension SyncMachine {
     honour(error, now: now)
     history.note(.checkingAccount, error.code, now)
     switch error.code {
-    case .notAuthenticated, .managedAccountRestricted:
+    case .notAuthenticated where error.accountObstacle == nil:
       account = .unavailable(error)
       enter(.resting)
-      guard error.code == .notAuthenticated, let previous = lastUser(before: nil) else { return }
+      guard let previous = lastUser(before: nil) else { return }
       outbox.append(.accountChange(.signOut(previous: previous)))
     default:
-      // Not known: neither good nor bad; keep everything and ask again.
+      // There is an account that can't be used now, or the answer says nothing of any: everything
+      // is kept, and the question asked again.
       account = .unknown(error)
       enter(.resting)
       schedule.accountFailures += 1

@@ -69,7 +69,7 @@ extension SyncMachine {
       enter(.fetching(fetch))
       return .instruct(.send(request))
     }
-    let scope = fetch.context.options.scope
+    let scope = state.resolved(fetch.context.options.scope)
     if let zone = fetch.zone {
       guard scope.contains(zone.id) else { return close(&fetch, error: nil) }
       return readZone(&fetch)
@@ -77,7 +77,7 @@ extension SyncMachine {
     let waiting = state.changedZones.filter {
       scope.contains($0) && !fetch.finishedZones.contains($0)
     }
-    let prioritized = fetch.context.options.prioritizedZones
+    let prioritized = fetch.context.options.prioritizedZones.map { state.resolved($0) }
     guard let zone = prioritized.first(where: waiting.contains) ?? waiting.first else {
       return close(&fetch)
     }
@@ -216,8 +216,10 @@ extension SyncMachine {
 
   /// An answer that doubts the account asks for a check when the operation is over.
   mutating func noteAccountError(_ error: CloudError) {
-    if error.code == .notAuthenticated || error.code == .accountTemporarilyUnavailable {
+    switch error.code {
+    case .notAuthenticated, .accountTemporarilyUnavailable, .managedAccountRestricted:
       needsAccountCheck = true
+    default: break
     }
   }
 

@@ -5,6 +5,8 @@ import Records
 /// more, or something fails. Source: cksyncengine 2.2 to 2.6.
 extension SyncMachine {
   mutating func begin(_ send: Send) {
+    var send = send
+    send.context.scope = state.spelledAsPending(send.context.scope)
     schedule.sendDue = nil
     outbox.append(.willSendChanges(send.context))
     enter(.sending(send))
@@ -19,7 +21,10 @@ extension SyncMachine {
       isUpdateUrgent = true
       settleTold(&send, now: now)
       return chooseNext(&send)
-    case .given(let batch): return carry(&send, batch)
+    case .given(let batch):
+      let (first, later) = state.separated(batch)
+      if later.count > 0 { send.parts.insert(later, at: 0) }
+      return carry(&send, first)
     case .closing:
       end(send, now: now)
       return .again
@@ -82,7 +87,10 @@ extension SyncMachine {
     let changes = state.zones.prefix(send.zonesPerRequest) { scope.containsZone($0.id) }
     guard !changes.isEmpty else { return nil }
     var request = ModifyZones()
-    for change in changes where state.zones.take(change) {
+    var named: Set<ZoneID> = []
+    // A zone under its other name goes into a request of its own.
+    for change in changes
+    where named.insert(state.resolved(change.id)).inserted && state.zones.take(change) {
       switch change.kind {
       case .save: request.save.append(change.id)
       case .delete: request.delete.append(change.id)
@@ -178,7 +186,7 @@ extension SyncMachine {
       if state.zones.settle(told.id, returns: told.returns) == .nothing {
         note(.removeZone(told.id), now: now)
       }
-      if told.isForgotten { forget(told.id, now: now) }
+      if told.isForgotten { forget(state.resolved(told.id), now: now) }
     }
     // By number: a name taken out of the array would be held and let go once more.
     for index in send.toldRecords.indices {
@@ -198,8 +206,8 @@ extension SyncMachine {
   private mutating func noteUnreadZones(_ saved: [ItemResult<RecordID, Record>], now: Moment) {
     var last: ZoneID?
     for index in saved.indices where saved[index].id.zone != last && saved[index].isOnServer {
-      let zone = saved[index].id.zone
-      last = zone
+      last = saved[index].id.zone
+      let zone = state.resolved(saved[index].id.zone)
       guard state.zoneTokens[zone] == nil, !state.expiredZones.contains(zone) else { continue }
       record(.setZoneExpired(zone, true), now: now)
     }

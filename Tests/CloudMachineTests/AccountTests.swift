@@ -29,7 +29,11 @@ struct AccountTests {
       ),
       (
         Caller(user: world.alice, device: "d", availability: .restricted),
-        "! managedAccountRestricted"
+        "! notAuthenticated"
+      ),
+      (
+        Caller(user: world.alice, device: "d", availability: .couldNotDetermine),
+        "! notAuthenticated"
       ),
     ]
     for (caller, words) in callers {
@@ -100,7 +104,7 @@ struct AccountTests {
     }
   }
 
-  @Test("the own user name and the default owner are one zone, stored and answered as the latter")
+  @Test("the own user name and the default owner are one zone, stored as the latter")
   func spelling() throws {
     let world = try World()
     let own = ZoneID(name: "Z", owner: world.alice.rawValue)
@@ -114,14 +118,18 @@ struct AccountTests {
     let answer = try world.ask(
       .modifyRecords(ModifyRecords(save: [save, fresh("p", zone: World.zone)])))
     guard case .recordsModified(let saved, _) = try answer.reply() else { throw Unexpected() }
-    #expect(saved.map(\.id) == [id("a"), id("p")])
+    #expect(saved.map(\.id) == [id("a", own), id("p")])
     let stored = try #require(try world.stored("a"))
-    #expect(saved.first?.value == stored)
+    #expect(saved.first?.value?.id == id("a", own))
+    #expect(saved.first?.value?.parent == id("p", own))
+    #expect(
+      saved.first?.value?.fields["r"]?.value
+        == .list([.reference(Reference(target: id("p", own), action: .deleteSelf))]))
     #expect(stored.id == id("a") && stored.parent == id("p"))
     #expect(
       stored.fields["r"]?.value
         == .list([.reference(Reference(target: id("p"), action: .deleteSelf))]))
-    #expect(try world.page(zone: own).zone == World.zone)
+    #expect(try world.page(zone: own).zone == own)
     #expect(try world.say(.fetchZones([own])) == "Z ok")
     #expect(try world.say(.modifyZones(ModifyZones(delete: [own]))) == "-Z ok")
   }

@@ -66,7 +66,7 @@ struct SaveRuleTests {
       as: world.laptop)
     guard case .recordsModified(let saved, _) = try answer.reply() else { throw Unexpected() }
     #expect(saved.first?.error?.code == .serverRecordChanged)
-    #expect(try saved.first?.error?.serverRecord == world.stored("a"))
+    #expect(try saved.first?.error?.serverRecord == world.stored("a")?.answered(to: world.alice))
     #expect(try world.stored("a")?.fields["n"]?.value == .int64(1))
   }
 

@@ -116,7 +116,7 @@ struct ScenarioTests {
     page.modified[0].fields["n"] = Field(.int64(7))
     page.modified[0].type = "Other"
     #expect(try world.stored("a") == stored)
-    #expect(try world.page().modified == [try #require(stored)])
+    #expect(try world.page().modified == [try #require(stored).answered(to: world.alice)])
   }
 
   /// Proves SC-118, SC-135.

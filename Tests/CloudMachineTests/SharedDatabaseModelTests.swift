@@ -283,7 +283,8 @@ struct SharingRun {
           if record.sharing != nil { record.sharing?.currentParticipant = nil }
           return record
         }
-        return held == (try VisibilityOracle(world)).all ? nil : "the owner's differs"
+        let stored = try VisibilityOracle(world).all.mapValues { $0.answered(to: world.alice) }
+        return held == stored ? nil : "the owner's differs"
       }
     }
     return "the owner's feed does not end"

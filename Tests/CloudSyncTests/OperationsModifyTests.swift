@@ -157,7 +157,7 @@ struct OperationsModifyTests {
     },
   ]
 
-  /// Proves CS-55, CS-56, CS-57, CS-58, CS-68, CS-69, CS-114.
+  /// Proves CS-55, CS-56, CS-57, CS-58, CS-68, CS-69, CS-114, CS-192.
   @Test("what the blocks are told", arguments: stories)
   func blocks(_ story: OperationStory) async throws { try await story.check() }
 }

@@ -42,7 +42,8 @@ struct DeviceTests {
     let world = World()
     for (availability, code) in [
       (AccountAvailability.temporarilyUnavailable, "accountTemporarilyUnavailable"),
-      (.restricted, "managedAccountRestricted"), (.available, "ok"),
+      (.restricted, "notAuthenticated"), (.couldNotDetermine, "notAuthenticated"),
+      (.available, "ok"),
     ] {
       world.phone.setAvailability(availability)
       world.phone.setAvailability(availability)

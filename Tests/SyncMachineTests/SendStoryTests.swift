@@ -52,14 +52,14 @@ struct SendStoryTests {
     #expect(story.pending == ["save b"])
   }
 
-  /// The documented list, and the two codes of Docs/Decisions/0004.
+  /// The documented list, and the codes of Docs/Decisions/0004 and 0015.
   static let kept: Set<CloudError.Code> = [
     .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
     .notAuthenticated, .zoneBusy, .accountTemporarilyUnavailable, .operationCancelled,
-    .serverResponseLost,
+    .serverResponseLost, .managedAccountRestricted,
   ]
 
-  /// Proves CE-21, CE-24, CE-25, CE-68, CE-69, CE-70, CE-71, CE-75, CE-76, E2, FB-2, I3, I15.
+  /// Proves CE-21, CE-24, CE-25, CE-68, CE-69, CE-70, CE-71, CE-75, CE-76, CE-152, E2, FB-2, I3, I15.
   @Test("Every code, for a save and a deletion, of an item and of the whole request")
   func errorTable() {
     #expect(CloudError.Code.allCases.count == 37)

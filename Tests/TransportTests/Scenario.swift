@@ -40,7 +40,7 @@ extension Scenario {
 
 @Suite("Every way to the cloud answers alike")
 struct TransportTests {
-  /// Proves CS-95, S2, SC-3, SC-9, SC-11, SC-15, SC-16, SC-102, WS-96.
+  /// Proves CS-95, CS-176, CS-177, CS-180, CS-181, CS-182, CS-183, S2, SC-3, SC-9, SC-11, SC-15, SC-16, SC-102, WS-96.
   @Test("A scenario", arguments: PlaceKind.allCases, Scenario.all)
   func scenario(_ kind: PlaceKind, _ scenario: Scenario) async throws {
     let place = try kind.open()

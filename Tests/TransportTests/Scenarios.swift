@@ -2,7 +2,7 @@ import CloudProtocol
 import Records
 
 extension Scenario {
-  static let all: [Scenario] = records + feeds + zones + accounts + pushes + shares
+  static let all: [Scenario] = records + feeds + zones + accounts + pushes + shares + spelling
 
   static let records = [
     Scenario("save, fetch, change, delete") { place, story in

@@ -20,17 +20,18 @@ extension AssetCourier {
 
   /// Saves records after the files in them were uploaded.
   ///
-  /// A record whose file can't be had fails by itself; in an atomic request the others of its
-  /// zone fail with it, and nothing of that zone is sent.
+  /// A record whose file can't be had, or that holds what no server can store, fails by itself; in
+  /// an atomic request the others of its zone fail with it, and nothing of that zone is sent.
   func save(_ request: ModifyRecords, _ call: CloudCall) async throws(CloudError) -> CloudReply {
-    let uploads = AssetCourier.uploads(of: request)
-    guard !uploads.isEmpty else {
+    let faults = AssetCourier.faults(of: request)
+    let uploads = AssetCourier.uploads(of: request).filter { faults[$0.save] == nil }
+    guard !uploads.isEmpty || !faults.isEmpty else {
       let reply = try await transport.send(call)
       guard case .recordsModified(let saved, let deleted) = reply else { return reply }
       return .recordsModified(saved: try await located(saved, call), deleted: deleted)
     }
     let uploaded = Mutex<[Int: [Place: Asset]]>([:])
-    let failures = Mutex<[Int: CloudError]>([:])
+    let failures = Mutex<[Int: CloudError]>(faults)
     try await forEach(Array(uploads.enumerated())) { number, upload in
       do throws(CloudError) {
         let asset = try await self.carry(upload, number, call)
@@ -63,6 +64,13 @@ extension AssetCourier {
       saved: try await located(
         AssetCourier.woven(saved, request.save.map(\.id), refused.saves), call),
       deleted: AssetCourier.woven(deleted, request.delete, refused.deletes))
+  }
+
+  /// The saves that the device can't send, and why.
+  private static func faults(of request: ModifyRecords) -> [Int: CloudError] {
+    var faults: [Int: CloudError] = [:]
+    for index in request.save.indices { faults[index] = request.save[index].deviceFault }
+    return faults
   }
 
   /// The files of the request that lie on this device.
@@ -147,7 +155,7 @@ extension AssetCourier {
   ) -> (saves: [CloudError?], deletes: [CloudError?]) {
     let zones = request.isAtomic ? Set(failed.keys.map { request.save[$0].id.zone }) : []
     let sibling = CloudError(
-      .batchRequestFailed, "not sent, because a file of another record in this zone failed")
+      .batchRequestFailed, "not sent, because another record of this zone can't be sent")
     return (
       request.save.enumerated().map { index, save in
         failed[index] ?? (zones.contains(save.id.zone) ? sibling : nil)

@@ -3,25 +3,26 @@ import CloudProtocol
 extension CKContainer {
   /// Whether an account is signed in and can be used.
   ///
-  /// Troubles on the way to the server end in `couldNotDetermine`.
+  /// A request that fails on its way to the server ends in `couldNotDetermine`.
   /// - Throws: `badContainer` when the container has no transport.
   public func accountStatus() async throws -> CKAccountStatus {
-    do throws(CKError) {
-      _ = try await connection.currentUser()
-      return .available
-    } catch {
-      switch error.code {
-      case .notAuthenticated: return .noAccount
-      case .managedAccountRestricted: return .restricted
-      case .accountTemporarilyUnavailable: return .temporarilyUnavailable
-      case .badContainer: throw error
+    switch try await connection.answer(to: .fetchCurrentUser, in: .private) {
+    case .success(.currentUser): return .available
+    case .success: return .couldNotDetermine
+    case .failure(let error):
+      switch (error.code, error.accountObstacle) {
+      case (.notAuthenticated, nil): return .noAccount
+      case (.notAuthenticated, .restricted), (.managedAccountRestricted, _): return .restricted
+      case (.accountTemporarilyUnavailable, _): return .temporarilyUnavailable
+      case (.badContainer, _): throw CKError(error)
       default: return .couldNotDetermine
       }
     }
   }
 
   /// The record ID of the signed-in user.
-  /// - Throws: `notAuthenticated` when no account is signed in.
+  /// - Throws: `notAuthenticated` when no account is signed in, or the one that is can't be used,
+  ///   and `accountTemporarilyUnavailable` when it is not ready.
   public func userRecordID() async throws -> CKRecord.ID {
     try await connection.currentUser()
   }

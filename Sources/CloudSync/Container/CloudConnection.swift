@@ -73,14 +73,25 @@ package final class CloudConnection: Sendable {
   package func send(
     _ request: CloudRequest, to scope: CKDatabase.Scope
   ) async throws(CKError) -> CloudReply {
+    switch try await answer(to: request, in: scope) {
+    case .success(let reply): return reply
+    case .failure(let error): throw CKError(error)
+    }
+  }
+
+  /// The answer to one request, sent with a new request ID.
+  /// - Throws: `badContainer` when there is no way to the server.
+  func answer(
+    to request: CloudRequest, in scope: CKDatabase.Scope
+  ) async throws(CKError) -> Result<CloudReply, CloudError> {
     let transport = try transport()
     let call = CloudCall(
       container: container, environment: environment, database: scope.value,
       requestID: UUID().uuidString, request: request)
     do {
-      return try await transport.send(call)
+      return .success(try await transport.send(call))
     } catch {
-      throw CKError(error)
+      return .failure(error)
     }
   }
 

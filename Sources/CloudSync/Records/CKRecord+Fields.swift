@@ -19,12 +19,15 @@ extension CKRecord {
   package func object(
     forKey key: FieldKey, encrypted: Bool
   ) -> (any CKRecordValueProtocol)? {
-    let field = state.withLock { $0.record.fields[key] }
+    let (field, oversized) = state.withLock { ($0.record.fields[key], $0.oversized[key]) }
+    if let oversized, oversized.isEncrypted == encrypted { return oversized.boxed }
     guard let field, field.isEncrypted == encrypted else { return nil }
     return field.value.boxed
   }
 
   /// Sets or removes a field of one of the two kinds and notes that it was touched.
+  ///
+  /// A whole number above `Int64.max` is kept here and refused when the record is saved.
   package func setObject(
     _ object: (any CKRecordValueProtocol)?, forKey key: FieldKey, encrypted: Bool
   ) {
@@ -36,6 +39,13 @@ extension CKRecord {
       """)
     guard let object else { return removeObject(forKey: key, encrypted: encrypted) }
     guard let value = FieldValue(object) else {
+      if let oversized = OversizedValue(object, isEncrypted: encrypted) {
+        return state.withLock { state in
+          state.record.fields[key] = nil
+          state.oversized[key] = oversized
+          state.changedKeys.insert(key)
+        }
+      }
       preconditionFailure(
         """
         CKRecord: a value of type \(type(of: object)) cannot be stored in the field "\(key)"; \
@@ -46,6 +56,7 @@ extension CKRecord {
       !encrypted || value.canBeEncrypted,
       "CKRecord: \"\(key)\" is encrypted; references and assets cannot be stored there.")
     state.withLock { state in
+      state.oversized[key] = nil
       state.record.fields[key] = Field(value, isEncrypted: encrypted)
       state.changedKeys.insert(key)
     }
@@ -54,6 +65,8 @@ extension CKRecord {
   private func removeObject(forKey key: FieldKey, encrypted: Bool) {
     state.withLock { state in
       if let field = state.record.fields[key], field.isEncrypted != encrypted { return }
+      if let value = state.oversized[key], value.isEncrypted != encrypted { return }
+      state.oversized[key] = nil
       state.record.fields[key] = nil
       state.changedKeys.insert(key)
     }
@@ -62,7 +75,9 @@ extension CKRecord {
   /// The names of the fields of one of the two kinds, ascending.
   package func keys(encrypted: Bool) -> [FieldKey] {
     state.withLock { state in
-      state.record.fields.filter { $0.field.isEncrypted == encrypted }.map(\.key)
+      let keys = state.record.fields.filter { $0.field.isEncrypted == encrypted }.map(\.key)
+      guard !state.oversized.isEmpty else { return keys }
+      return (keys + state.oversized.filter { $0.value.isEncrypted == encrypted }.keys).sorted()
     }
   }
 

@@ -23,10 +23,14 @@ extension CKRecord {
         changes = CKRecord.changes(of: keys, in: state.record.fields)
         sendsParent = sendsParent || state.record.parent != nil
       }
-      return RecordSave(
+      var save = RecordSave(
         id: state.record.id, type: state.record.type, changeTag: state.record.changeTag,
         changes: changes, parent: sendsParent ? .set(state.record.parent) : .keep,
         sharing: sharing)
+      if let first = state.oversized.min(by: { $0.key < $1.key }) {
+        save.deviceFault = first.value.fault(ofField: first.key)
+      }
+      return save
     }
   }
 

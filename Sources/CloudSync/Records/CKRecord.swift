@@ -28,6 +28,8 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSett
     package var record: Record
     /// The fields touched since the record was fetched or saved.
     package var changedKeys: Set<String> = []
+    /// The fields, all of them touched, that hold a number larger than any that can be saved.
+    package var oversized: [FieldKey: OversizedValue] = [:]
     /// Whether the parent was touched since then.
     package var isParentChanged = false
     /// The fields as they were then, when the record is from the server.

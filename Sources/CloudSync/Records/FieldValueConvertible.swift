@@ -40,8 +40,8 @@ extension Float: FieldValueConvertible {
 }
 
 extension FixedWidthInteger {
-  /// The number as 64 bits; above `Int64.max` it wraps, as `NSNumber.int64Value` does.
-  package var fieldValue: FieldValue? { .int64(Int64(truncatingIfNeeded: self)) }
+  /// The number, unless it is larger than the largest one that a field holds, `Int64.max`.
+  package var fieldValue: FieldValue? { Int64(exactly: self).map { .int64($0) } }
 }
 
 extension Int: FieldValueConvertible {}
@@ -66,11 +66,24 @@ extension NSString: FieldValueConvertible {
 }
 
 extension NSNumber: FieldValueConvertible {
-  /// A floating-point number when it was made from one, else a whole number.
+  /// A floating-point number when it was made from one, else a whole number, unless that is larger
+  /// than `Int64.max`.
   package var fieldValue: FieldValue? {
+    if isFloatingPoint { return .double(doubleValue) }
+    return oversizedNumber == nil ? .int64(int64Value) : nil
+  }
+
+  /// The whole number where it is larger than `Int64.max`.
+  var oversizedNumber: UInt64? {
+    guard !isFloatingPoint, int64Value < 0, compare(NSNumber(value: 0)) == .orderedDescending
+    else { return nil }
+    return uint64Value
+  }
+
+  private var isFloatingPoint: Bool {
     switch UInt8(bitPattern: objCType.pointee) {
-    case UInt8(ascii: "d"), UInt8(ascii: "f"): .double(doubleValue)
-    default: .int64(int64Value)
+    case UInt8(ascii: "d"), UInt8(ascii: "f"): true
+    default: false
     }
   }
 }

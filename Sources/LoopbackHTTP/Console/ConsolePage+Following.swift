@@ -37,7 +37,7 @@ extension ConsolePage {
       const choice = make('select', {
         'aria-label': 'Account on ' + device.name, 'data-name': name + ' account',
         on: ['change', event => order({...body, availability: event.target.value})],
-      }, ...['available', 'temporarilyUnavailable', 'restricted'].map(word => make('option',
+      }, ...Object.keys(accountWords).map(word => make('option',
         {value: word, selected: word === device.availability}, 'account ' + accountWords[word])));
       return make('li', {}, line, make('div', {class: 'controls'},
         button(device.online ? 'Take offline' : 'Bring online', name,
@@ -47,6 +47,7 @@ extension ConsolePage {
 
     const accountWords = {
       available: 'available', temporarilyUnavailable: 'not ready', restricted: 'restricted',
+      couldNotDetermine: 'not determined',
     };
 
     function describe(fault) {

@@ -137,6 +137,7 @@ enum ControlNotation {
       "zoneChangesPage": .integer(limits.zoneChangesPage),
       "databaseChangesPage": .integer(limits.databaseChangesPage),
       "assetBytes": .integer(limits.assetBytes), "fixesFieldKinds": .bool(limits.fixesFieldKinds),
+      "childSavesChangeParents": .bool(limits.childSavesChangeParents),
       "throttle": limits.throttle.map {
         .members(["requests": .integer($0.requests), "seconds": .number($0.seconds)])
       },

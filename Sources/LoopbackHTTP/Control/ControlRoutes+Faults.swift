@@ -183,6 +183,9 @@ extension ControlRoutes {
       }
     }
     if let flag = try arguments.flag("fixesFieldKinds") { limits.fixesFieldKinds = flag }
+    if let flag = try arguments.flag("childSavesChangeParents") {
+      limits.childSavesChangeParents = flag
+    }
     if arguments.isNull("throttle") {
       limits.throttle = nil
     } else if var inner = try arguments.object("throttle") {

@@ -90,14 +90,17 @@ public enum AccountAvailability: String, Hashable, Sendable, CaseIterable {
   case available
   /// There is an account, but it is not ready: requests end in `accountTemporarilyUnavailable`.
   case temporarilyUnavailable
-  /// An administrator forbids it: requests end in `managedAccountRestricted`.
+  /// An administrator or a parent forbids it: requests end in `notAuthenticated`.
   case restricted
+  /// The device can't tell whether it can: requests end in `notAuthenticated`.
+  case couldNotDetermine
 
   var callerAvailability: Caller.Availability {
     switch self {
     case .available: .available
     case .temporarilyUnavailable: .temporarilyUnavailable
     case .restricted: .restricted
+    case .couldNotDetermine: .couldNotDetermine
     }
   }
 }

@@ -32,6 +32,11 @@ public struct ServerLimits: Hashable, Sendable {
   public var assetBytes: Int
   /// Whether a field keeps the kind of its first save for ever, as CloudKit's schemas have it.
   public var fixesFieldKinds: Bool
+  /// Whether the save of a record gives its parent a new version too, as the live service was seen
+  /// to do; a save of the parent under its old change tag then fails with `serverRecordChanged`.
+  ///
+  /// Off unless a test switches it on.
+  public var childSavesChangeParents: Bool
   /// How often one account may ask; `nil` sets no bound.
   public var throttle: Throttle?
 
@@ -46,6 +51,7 @@ public struct ServerLimits: Hashable, Sendable {
     databaseChangesPage = limits.databaseChangesPage
     assetBytes = limits.assetBytes
     fixesFieldKinds = limits.fixesFieldKinds
+    childSavesChangeParents = limits.childSavesChangeParents
     throttle = limits.throttle.map { Throttle(requests: $0.requests, seconds: $0.window) }
   }
 
@@ -58,6 +64,7 @@ public struct ServerLimits: Hashable, Sendable {
     limits.databaseChangesPage = databaseChangesPage
     limits.assetBytes = assetBytes
     limits.fixesFieldKinds = fixesFieldKinds
+    limits.childSavesChangeParents = childSavesChangeParents
     limits.throttle = throttle.map { .init(requests: $0.requests, window: $0.seconds) }
     return limits
   }

@@ -56,7 +56,7 @@ extension Errand {
         guard let token = try notation.token(item, "syncToken") else {
           throw .malformed("there is no 'syncToken'")
         }
-        let zone = try notation.zone(in: item, or: asked)
+        let zone = notation.named(try notation.zone(in: item, or: asked), askedAs: asked)
         var page = ZoneChangesPage(
           zone: zone, modified: [], deleted: [], token: token,
           moreComing: try item.flag("moreComing") ?? false)

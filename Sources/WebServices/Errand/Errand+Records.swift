@@ -16,8 +16,7 @@ extension Errand {
           .records(
             try results(try answer.list("records"), of: ids, notation) {
               item, id throws(CloudError) in
-              let record = try notation.record(item, in: id.zone)
-              return ItemResult(id: record.id, .success(record))
+              notation.result(try notation.record(item, in: id.zone), askedAs: id)
             }))
       },
       quickly: { text in RecordReader.read(text, notation) { $0.records(ids) } })
@@ -39,13 +38,15 @@ extension Errand {
             saved: try results(
               Array(items[..<count]), of: request.save.map(\.id), notation
             ) { item, id throws(CloudError) in
-              let record = try notation.record(item, in: id.zone)
-              return ItemResult(id: record.id, .success(record))
+              notation.result(try notation.record(item, in: id.zone), askedAs: id)
             },
             deleted: try results(
               Array(items[count...]), of: request.delete, notation
             ) { item, id throws(CloudError) in
-              ItemResult(id: try notation.recordID(item, in: id.zone), .success(Done()))
+              let name = try notation.recordID(item, in: id.zone)
+              return ItemResult(
+                id: RecordID(name: name.name, zone: notation.named(name.zone, askedAs: id.zone)),
+                .success(Done()))
             }))
       },
       quickly: { text in

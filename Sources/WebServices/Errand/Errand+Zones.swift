@@ -22,7 +22,8 @@ extension Errand {
       .zones(
         try results(try answer.list("zones"), of: zones, notation) {
           item, id throws(CloudError) in
-          let zone = try notation.zone(describedBy: item, asked: id)
+          var zone = try notation.zone(describedBy: item, asked: id)
+          zone.id = notation.named(zone.id, askedAs: id)
           return ItemResult(id: zone.id, .success(zone))
         })
     }
@@ -50,13 +51,15 @@ extension Errand {
         saved: try results(
           Array(items[..<count]), of: ids.0, notation
         ) { item, id throws(CloudError) in
-          let zone = try notation.zone(describedBy: item, asked: id)
+          var zone = try notation.zone(describedBy: item, asked: id)
+          zone.id = notation.named(zone.id, askedAs: id)
           return ItemResult(id: zone.id, .success(zone))
         },
         deleted: try results(
           Array(items[count...]), of: ids.1, notation
         ) { item, id throws(CloudError) in
-          ItemResult(id: try notation.zone(in: item, or: id), .success(Done()))
+          let zone = try notation.zone(in: item, or: id)
+          return ItemResult(id: notation.named(zone, askedAs: id), .success(Done()))
         })
     }
   }

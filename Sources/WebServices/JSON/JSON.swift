@@ -90,11 +90,13 @@ extension JSON {
     if case .object(let value) = self { value } else { nil }
   }
 
-  /// The whole number, also where it is written with a fraction of zero or as text.
+  /// The whole number, also where it is written as text, or with a fraction of zero as far as a
+  /// `Double` holds every whole number.
   package var integer: Int64? {
     switch self {
     case .integer(let value): value
-    case .number(let value): Int64(exactly: value)
+    case .number(let value):
+      value.magnitude <= 9_007_199_254_740_992 ? Int64(exactly: value) : nil
     case .string(let value): Int64(value)
     case .null, .bool, .array, .object: nil
     }

@@ -89,6 +89,7 @@ extension Notation {
         "message": reason == error.message ? nil : .string(error.message),
         "serverRecord": error.serverRecord.map(json),
         "userDidResetEncryptedData": error.userDidResetEncryptedData ? .bool(true) : nil,
+        "account": error.accountObstacle.map { .string($0.rawValue) },
         "retryAfter": error.retryAfter.map { .string($0.description) },
       ]))
     return .object(members)
@@ -116,6 +117,9 @@ extension Notation {
     error.message = try extra.optionalText("message") ?? error.message
     error.retryAfter = extra["retryAfter"]?.double ?? error.retryAfter
     error.userDidResetEncryptedData = try extra.flag("userDidResetEncryptedData") ?? false
+    error.accountObstacle = try extra.optionalText("account").flatMap {
+      CloudError.AccountObstacle(rawValue: $0)
+    }
     if let record = extra["serverRecord"] {
       error.serverRecord = try self.record(record, in: zone)
     }

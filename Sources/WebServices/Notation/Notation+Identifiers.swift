@@ -72,10 +72,19 @@ extension Notation {
   private static let epoch: Double = 978_307_200_000
 
   /// A time in whole milliseconds since 1970; 0 when there are too many.
-  package static func milliseconds(_ time: Timestamp) -> Int64 {
+  package static func milliseconds(_ time: Timestamp) -> Int64 { wholeMilliseconds(time) ?? 0 }
+
+  /// A time in whole milliseconds since 1970; `nil` when there are too many.
+  static func wholeMilliseconds(_ time: Timestamp) -> Int64? {
     let value = (time.secondsSinceReferenceDate * 1000 + epoch).rounded()
     // Up to here every whole number is a `Double`.
-    return value.magnitude <= 9_007_199_254_740_992 ? Int64(value) : 0
+    return value.magnitude <= 9_007_199_254_740_992 ? Int64(value) : nil
+  }
+
+  /// The time so many milliseconds after 1970; `nil` where a `Timestamp` can't hold it exactly.
+  package static func exactTime(milliseconds: Int64) -> Timestamp? {
+    let time = time(milliseconds: milliseconds)
+    return Notation.wholeMilliseconds(time) == milliseconds ? time : nil
   }
 
   /// The time so many milliseconds after 1970.

@@ -32,11 +32,38 @@ extension Notation {
     let milliseconds = Notation.milliseconds(stamp.time)
     let isWhole = Notation.time(milliseconds: milliseconds) == stamp.time
     return .members([
-      "timestamp": .integer(milliseconds), "userRecordName": .string(stamp.user.rawValue),
+      "timestamp": .integer(milliseconds), "userRecordName": .string(userName(in: stamp)),
       "deviceID": stamp.device.map { .string($0) },
       Notation.extra: isWhole
         ? nil : exact { $0.write(stamp.time.secondsSinceReferenceDate) },
     ])
+  }
+
+  /// The name of the user who made a change: the service names everybody by the user's own name,
+  /// two sides that know the extra members keep `ZoneID.currentOwner` for whoever asks.
+  func userName(in stamp: RecordStamp) -> String {
+    guard !isExact, stamp.user.rawValue == ZoneID.currentOwner, let user else {
+      return stamp.user.rawValue
+    }
+    return user.rawValue
+  }
+
+  /// What became of the record that was asked for as `id`.
+  ///
+  /// The service names a zone of the user's own in one way, however it was asked for.
+  func result(_ record: Record, askedAs id: RecordID) -> ItemResult<RecordID, Record> {
+    var record = record
+    if database != .shared, record.id != id, record.id.name == id.name,
+      record.id.zone.name == id.zone.name
+    {
+      record.id = id
+    }
+    return ItemResult(id: record.id, .success(record))
+  }
+
+  /// `zone`, which was asked for as `asked`, by the name it was asked for.
+  func named(_ zone: ZoneID, askedAs asked: ZoneID) -> ZoneID {
+    database != .shared && zone.name == asked.name ? asked : zone
   }
 
   /// A record that is gone, as a change feed holds it.

@@ -38,7 +38,9 @@ extension Notation {
       return Plain(
         value: numbersAsStrings ? .string(number.description) : .number(number), type: "DOUBLE")
     case .date(let time):
-      let milliseconds = Notation.milliseconds(time)
+      guard let milliseconds = Notation.wholeMilliseconds(time) else {
+        return Plain(value: .null, type: "TIMESTAMP", isWhole: false)
+      }
       return Plain(
         value: numbersAsStrings ? .string(String(milliseconds)) : .integer(milliseconds),
         type: "TIMESTAMP", isWhole: Notation.time(milliseconds: milliseconds) == time)
@@ -68,7 +70,7 @@ extension Notation {
   }
 
   private func plain(_ place: Location) -> Plain {
-    let milliseconds = Notation.milliseconds(place.timestamp)
+    let milliseconds = Notation.wholeMilliseconds(place.timestamp)
     let numbers = [
       place.latitude, place.longitude, place.horizontalAccuracy, place.verticalAccuracy,
       place.altitude, place.speed, place.course,
@@ -81,9 +83,9 @@ extension Notation {
         "horizontalAccuracy": number(place.horizontalAccuracy),
         "verticalAccuracy": number(place.verticalAccuracy), "altitude": number(place.altitude),
         "speed": number(place.speed), "course": number(place.course),
-        "timestamp": .integer(milliseconds),
+        "timestamp": milliseconds.map { .integer($0) },
       ]), type: "LOCATION",
-      isWhole: isFinite && Notation.time(milliseconds: milliseconds) == place.timestamp)
+      isWhole: isFinite && milliseconds.map { Notation.time(milliseconds: $0) } == place.timestamp)
   }
 
   /// A file's description: what an upload answers, and what a save redeems.
@@ -192,7 +194,8 @@ extension Notation {
       return .double(number)
     case "TIMESTAMP":
       guard let milliseconds = json.integer else { throw .unfit(type) }
-      return .date(Notation.time(milliseconds: milliseconds))
+      guard let time = Notation.exactTime(milliseconds: milliseconds) else { throw .inexact(type) }
+      return .date(time)
     case "BYTES", "ENCRYPTED_BYTES":
       guard let text = json.string, let bytes = Notation.bytes(base64: text) else {
         throw .unfit(type)
@@ -230,7 +233,10 @@ extension Notation {
     place.course = try number("course", place.course)
     if let value = json["timestamp"] {
       guard let milliseconds = value.integer else { throw .unfit("LOCATION") }
-      place.timestamp = Notation.time(milliseconds: milliseconds)
+      guard let time = Notation.exactTime(milliseconds: milliseconds) else {
+        throw .inexact("LOCATION")
+      }
+      place.timestamp = time
     }
     return place
   }
@@ -269,5 +275,10 @@ extension CloudError {
   /// A value that is not what its type says.
   fileprivate static func unfit(_ type: String) -> CloudError {
     .malformed("Invalid value, expected type \(type).")
+  }
+
+  /// A number that its type can't hold exactly.
+  fileprivate static func inexact(_ type: String) -> CloudError {
+    .malformed("Invalid value, the type \(type) can't hold this number exactly.")
   }
 }

@@ -31,13 +31,12 @@ extension RecordReader {
 
   private mutating func savedItem(_ id: RecordID) -> ItemResult<RecordID, Record>? {
     let start = position
-    if let record = record(depth: 2) { return ItemResult(id: record.id, .success(record)) }
+    if let record = record(depth: 2) { return notation.result(record, askedAs: id) }
     position = start
     guard let item = tree(depth: 2) else { return nil }
     do throws(CloudError) {
       if let error = try notation.error(item) { return ItemResult(id: id, .failure(error)) }
-      let record = try notation.record(item, in: id.zone)
-      return ItemResult(id: record.id, .success(record))
+      return notation.result(try notation.record(item, in: id.zone), askedAs: id)
     } catch {
       return nil
     }
@@ -48,13 +47,17 @@ extension RecordReader {
     if take(#"{"recordName":""#), let name = string(), take(#","deleted":true,"zoneID":"#),
       let zone = zoneID(depth: 3), take("}")
     {
-      return ItemResult(id: RecordID(name: name, zone: zone), .success(Done()))
+      return ItemResult(
+        id: RecordID(name: name, zone: notation.named(zone, askedAs: id.zone)), .success(Done()))
     }
     position = start
     guard let item = tree(depth: 2) else { return nil }
     do throws(CloudError) {
       if let error = try notation.error(item) { return ItemResult(id: id, .failure(error)) }
-      return ItemResult(id: try notation.recordID(item, in: id.zone), .success(Done()))
+      let name = try notation.recordID(item, in: id.zone)
+      return ItemResult(
+        id: RecordID(name: name.name, zone: notation.named(name.zone, askedAs: id.zone)),
+        .success(Done()))
     } catch {
       return nil
     }
@@ -107,7 +110,8 @@ extension RecordReader {
     let moreComing = take(#","moreComing":true"#)
     guard moreComing || take(#","moreComing":false"#), take(#","records":["#) else { return nil }
     var page = ZoneChangesPage(
-      zone: zone, modified: [], deleted: [], token: ChangeToken(bytes: token),
+      zone: notation.named(zone, askedAs: asked), modified: [], deleted: [],
+      token: ChangeToken(bytes: token),
       moreComing: moreComing)
     var isFirst = true
     while !take("]") {

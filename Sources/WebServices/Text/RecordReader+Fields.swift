@@ -70,7 +70,9 @@ extension RecordReader {
     let start = position
     if let number = integer() {
       if take(#","type":"INT64""#) { return .int64(number) }
-      if take(#","type":"TIMESTAMP""#) { return .date(Notation.time(milliseconds: number)) }
+      if take(#","type":"TIMESTAMP""#) {
+        return Notation.exactTime(milliseconds: number).map { .date($0) }
+      }
       if take(#","type":"DOUBLE""#) { return .double(Double(number)) }
     }
     var scanner = JSONScanner(self.text)

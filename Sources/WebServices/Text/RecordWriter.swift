@@ -149,7 +149,7 @@ struct RecordWriter {
     write(raw: #"{"timestamp":"#)
     JSON.write(milliseconds, to: &bytes)
     write(raw: #","userRecordName":"#)
-    write(stamp.user.rawValue)
+    write(notation.userName(in: stamp))
     if let device = stamp.device {
       write(raw: #","deviceID":"#)
       write(device)
@@ -184,7 +184,10 @@ struct RecordWriter {
       write(raw: #","type":"DOUBLE""#)
       isWhole = number.isFinite
     case .date(let time):
-      let milliseconds = Notation.milliseconds(time)
+      guard let milliseconds = Notation.wholeMilliseconds(time) else {
+        write(raw: ":")
+        return write(notation.json(field, key, of: id))
+      }
       write(raw: #":{"value":"#)
       JSON.write(milliseconds, to: &bytes)
       write(raw: #","type":"TIMESTAMP""#)

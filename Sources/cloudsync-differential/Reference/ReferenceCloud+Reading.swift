@@ -33,22 +33,27 @@ extension ReferenceCloud {
       }
     }
     try check(request.query)
+    let filters = request.query.filters.map { $0.spelled(for: ask.account) }
     let all = places.flatMap { place in
-      place.seen.compactMap { place.record($0) }.map { place.outward($0) }
+      place.seen.compactMap { name in
+        place.record(name).map { (place: place, record: place.shown($0)) }
+      }
     }
-    var found = all.filter { record in
+    var found = all.filter { _, record in
       record.type == request.query.recordType
-        && request.query.filters.allSatisfy {
+        && filters.allSatisfy {
           plant == .shortIn && $0.comparator == .isIn
             ? $0.withoutLast.holds(for: record, asker: ask.account)
             : $0.holds(for: record, asker: ask.account)
         }
     }
-    found.sort { request.query.isOrdered($0, before: $1, asker: ask.account) }
-    for index in found.indices {
-      found[index].fields = request.fields.applied(to: found[index].fields)
-    }
-    return QueryPage(records: found, cursor: nil)
+    found.sort { request.query.isOrdered($0.record, before: $1.record) }
+    return QueryPage(
+      records: found.map { place, record in
+        var record = place.worded(record)
+        record.fields = request.fields.applied(to: record.fields)
+        return record
+      }, cursor: nil)
   }
 
   /// Keeps a file, and gives a receipt for it.
@@ -83,7 +88,7 @@ extension ReferenceCloud {
   ///
   /// Sources: cloudkit-surface 2.6, CS-31, CS-33, CS-160.
   func modify(_ request: ModifyZones, _ ask: Ask) throws(CloudError) -> CloudReply {
-    let asked = request.save + request.delete
+    let asked = (request.save + request.delete).map { ask.spelled(RecordID(name: "", zone: $0)) }
     guard Set(asked).count == asked.count else { throw refusal(.invalidArguments) }
     let saved = request.save.map { id in
       let isRefused = ask.scope == .shared || ask.scope == .public && id != .default

@@ -16,9 +16,10 @@ extension ReferenceCloud {
       let deletes = request.delete.filter { ask.spelled($0).zone == zone }
       let asked = saves.map(\.id) + deletes
       do throws(CloudError) {
-        let place = try place(zone, ask)
-        let outcome = carryOut(saves, deletes, request, at: place, by: ask.device)
+        let outcome = carryOut(
+          saves, deletes, request, at: try place(zone, ask), by: ask.device)
         for id in asked {
+          let place = try place(id.zone, ask)
           let inner = RecordID(name: id.name, zone: ZoneID(name: place.name))
           if var error = outcome.errors[inner] {
             error.serverRecord = error.serverRecord.map { place.outward($0) }

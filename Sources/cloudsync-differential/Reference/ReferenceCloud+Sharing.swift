@@ -20,7 +20,8 @@ extension ReferenceCloud {
       let me = details.participants.first { $0.id == standing.id }?.id
       visited.sharing?.currentParticipant = me
       let zone = ZoneID(name: place.name, owner: place.home)
-      return isOwner ? visited : visited.respelled(zone, for: place.asker)
+      let shown = isOwner ? visited : visited.respelled(zone, for: place.asker)
+      return shown.worded(for: place.asker)
     }
   }
 
@@ -38,12 +39,14 @@ extension ReferenceCloud {
           if !found.isOwner { root?.parent = nil }
         }
         let owner = UserIdentity(user: UserID(found.place.home))
+        root = (found.isOwner ? root : root?.respelled(zone, for: ask.account))?
+          .worded(for: ask.account)
         return ItemResult(
           id: url,
           .success(
             ShareMetadata(
               container: "", share: found.outward, rootID: found.outward.sharing?.root,
-              root: found.isOwner ? root : root?.respelled(zone, for: ask.account), owner: owner,
+              root: root, owner: owner,
               role: found.standing.role, acceptance: found.standing.acceptance,
               permission: found.standing.permission)))
       } catch {

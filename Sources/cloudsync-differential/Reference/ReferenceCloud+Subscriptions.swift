@@ -38,7 +38,8 @@ extension ReferenceCloud {
     let subscriber = ReferenceSubscriber(account: ask.account, scope: ask.scope)
     let known = subscriptions[subscriber] ?? [:]
     var kept = known
-    let saved = request.save.map { subscription in
+    let saved = request.save.map { asked in
+      let subscription = asked.spelled(for: ask.account)
       do throws(CloudError) {
         try check(subscription, ask)
         kept[subscription.id] = subscription
@@ -149,6 +150,21 @@ extension ReferenceCloud {
 }
 
 extension Subscription {
+  /// The subscription with the asker's zones by the name that stands for the asker.
+  fileprivate func spelled(for asker: String) -> Subscription {
+    func own(_ zone: ZoneID) -> ZoneID { zone.owner == asker ? ZoneID(name: zone.name) : zone }
+    var subscription = self
+    switch kind {
+    case .database: break
+    case .zone(let zone, let type): subscription.kind = .zone(own(zone), recordType: type)
+    case .query(var watched):
+      watched.zone = watched.zone.map(own)
+      watched.query.filters = watched.query.filters.map { $0.spelled(for: asker) }
+      subscription.kind = .query(watched)
+    }
+    return subscription
+  }
+
   /// The zone a push names, when `changes` fire it; `nil` when they don't.
   fileprivate func fires(on changes: [ReferenceChange]) -> ZoneID?? {
     func suits(_ change: ReferenceChange, _ type: String?) -> Bool {

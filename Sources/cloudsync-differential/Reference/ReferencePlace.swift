@@ -36,10 +36,15 @@ struct ReferencePlace {
     } ?? false
   }
 
-  /// A record as the asker spells it: what is above a root and the devices of others are hidden.
+  /// A record as the asker is told of it.
+  ///
+  /// Sources: Docs/Decisions/0016.
+  func outward(_ record: Record) -> Record { worded(shown(record)) }
+
+  /// A record as the asker sees it: what is above a root and the devices of others are hidden.
   ///
   /// Sources: cloudkit-surface 1.3, CS-169.
-  func outward(_ record: Record) -> Record {
+  func shown(_ record: Record) -> Record {
     var record = record
     let me = record.sharing?.participants.first { $0.identity.user == UserID(asker) }?.id
     record.sharing?.currentParticipant = me
@@ -47,6 +52,11 @@ struct ReferencePlace {
     let isRoot = shares.contains { zone.records[$0]?.record.sharing?.root == record.id }
     if isRoot { record.parent = nil }
     return record.respelled(ZoneID(name: name, owner: home), for: asker)
+  }
+
+  /// A record with the zone as it was asked for, and the asker by the name that stands for it.
+  func worded(_ record: Record) -> Record {
+    (record.id.zone == id ? record : record.respelled(id, for: nil)).worded(for: asker)
   }
 
   /// A save in the owner's spelling.
@@ -70,8 +80,16 @@ struct ReferencePlace {
 }
 
 extension Record {
-  /// The record in `zone`, without the devices of other users than `asker`.
-  func respelled(_ zone: ZoneID, for asker: String) -> Record {
+  /// The record with the name that stands for the asker where the asker made or changed it.
+  func worded(for asker: String) -> Record {
+    var record = self
+    if created?.user == UserID(asker) { record.created?.user = UserID(ZoneID.currentOwner) }
+    if modified?.user == UserID(asker) { record.modified?.user = UserID(ZoneID.currentOwner) }
+    return record
+  }
+
+  /// The record in `zone`, without the devices of other users than `asker`, if one is given.
+  func respelled(_ zone: ZoneID, for asker: String?) -> Record {
     func spelled(_ id: RecordID) -> RecordID { RecordID(name: id.name, zone: zone) }
     var record = self
     record.id = spelled(id)
@@ -83,6 +101,7 @@ extension Record {
       reference.target = spelled(reference.target)
       record.fields[element.key]?.value = .reference(reference)
     }
+    guard let asker else { return record }
     if created?.user != UserID(asker) { record.created?.device = nil }
     if modified?.user != UserID(asker) { record.modified?.device = nil }
     return record
@@ -104,7 +123,7 @@ extension ReferenceCloud {
       guard isOwn else { throw refusal(.zoneNotFound) }
       guard let zone = database.zones[id.name] else { throw database.missing(id) }
       return ReferencePlace(
-        home: ask.home, zone: zone, id: ZoneID(name: id.name), asker: ask.account,
+        home: ask.home, zone: zone, id: id, asker: ask.account,
         isVisit: false, plant: plant)
     case .shared:
       let key = ReferenceVisit.Key(guest: ask.account, owner: id.owner, zone: id.name)

@@ -36,7 +36,7 @@ extension ReferenceCloud {
 
 extension Query {
   /// The order of the answer: by the keys of the sorts, a missing one first, then by ID.
-  func isOrdered(_ first: Record, before second: Record, asker: String) -> Bool {
+  func isOrdered(_ first: Record, before second: Record) -> Bool {
     for sort in sorts {
       let one = first.queried(sort.key)?.key(from: sort.relativeTo)
       let other = second.queried(sort.key)?.key(from: sort.relativeTo)
@@ -137,6 +137,17 @@ extension Query.Filter {
   var withoutLast: Query.Filter {
     var filter = self
     filter.value = .list(Array(value.members.dropLast()))
+    return filter
+  }
+
+  /// The filter with the asker's zones by the name that stands for the asker.
+  func spelled(for asker: String) -> Query.Filter {
+    guard case .reference(var reference) = value, reference.target.zone.owner == asker else {
+      return self
+    }
+    var filter = self
+    reference.target.zone.owner = ZoneID.currentOwner
+    filter.value = .reference(reference)
     return filter
   }
 

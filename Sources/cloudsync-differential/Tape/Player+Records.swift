@@ -194,7 +194,6 @@ extension Player {
     }
   }
 
-  static let spellsOwnName = false
   static let words = ["Red", "red", "green", "two words", "Grüne"]
   static let locations = [
     Location(latitude: 52.5, longitude: 13.4), Location(latitude: 48.1, longitude: 11.6),

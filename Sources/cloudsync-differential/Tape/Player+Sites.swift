@@ -38,7 +38,7 @@ extension Player {
       return Site(device: device, scope: .public, zone: isWrong ? zone : .default)
     case .records, .everyone, .services:
       // One's own zone by one's own name is the same zone.
-      guard Player.spellsOwnName, random.chance(0.05), let user = users[device.account] else {
+      guard random.chance(0.05), let user = users[device.account] else {
         return site(device, zone)
       }
       count(.ownSpelling)

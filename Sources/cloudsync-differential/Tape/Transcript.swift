@@ -79,7 +79,10 @@ struct SeenNames {
 
   private func name(_ stamp: RecordStamp?) -> String {
     guard let stamp else { return "nobody" }
-    return "\(accounts[stamp.user.rawValue] ?? "a stranger") on \(stamp.device ?? "nothing")"
+    let user =
+      stamp.user.rawValue == ZoneID.currentOwner
+      ? "the asker" : accounts[stamp.user.rawValue] ?? "a stranger"
+    return "\(user) on \(stamp.device ?? "nothing")"
   }
 
   /// Everything an app can see of a record.

@@ -119,6 +119,17 @@ final class World {
   }
 }
 
+extension Record {
+  /// The record, as stored, in an answer to `user`: whose changes are those of the current owner.
+  func answered(to user: UserID) -> Record {
+    var record = self
+    let own = UserID(ZoneID.currentOwner)
+    if record.created?.user == user { record.created?.user = own }
+    if record.modified?.user == user { record.modified?.user = own }
+    return record
+  }
+}
+
 /// An answer of the wrong kind.
 struct Unexpected: Error {}
 

@@ -24,6 +24,8 @@ final class NotesApp: CKSyncEngineDelegate {
     /// Zone names that appeared in `fetchedDatabaseChanges`.
     var zones: Set<String> = []
     var keepsDataAtSignOut = false
+    /// Numbers that go into a note's record.
+    var amounts: [String: UInt64] = [:]
     var provides: (@Sendable (CKRecord.ID) -> Bool) = { _ in true }
     var waiting: [(condition: @Sendable (Contents) -> Bool, CheckedContinuation<Void, Never>)] = []
   }
@@ -34,7 +36,7 @@ final class NotesApp: CKSyncEngineDelegate {
   let contents = Mutex(Contents())
   let device: LoopbackDevice
   let clock: any Clock<Duration>
-  private let transport: any CloudTransport
+  let transport: any CloudTransport
   private let running = Mutex<CKSyncEngine?>(nil)
 
   init(
@@ -146,6 +148,9 @@ final class NotesApp: CKSyncEngineDelegate {
       }
       let record = note.server?.copy() as? CKRecord ?? CKRecord(recordType: "Note", recordID: id)
       record["text"] = note.text
+      if let amount = self.contents.withLock({ $0.amounts[id.recordName] }) {
+        record["amount"] = amount
+      }
       return record
     }
   }

@@ -48,7 +48,8 @@ struct ControlFaultTests {
       #"{"action":"limits","itemsPerRequest":2,"throttle":{"requests":5,"seconds":1}}"#,
       [#""itemsPerRequest":2,"requestBytes":2097152"#, #""throttle":{"requests":5,"seconds":1"#]
     ),
-    (#"{"action":"limits","throttle":null,"fixesFieldKinds":false}"#, [#"Kinds":false}"#]),
+    (#"{"action":"limits","throttle":null,"fixesFieldKinds":false}"#, [#"Kinds":false,"#]),
+    (#"{"action":"limits","childSavesChangeParents":true}"#, [#"ChangeParents":true}"#]),
   ]
 
   /// A body that is refused, its status, and what the reason must say.
@@ -153,6 +154,10 @@ struct ControlFaultTests {
     (
       #"{"action":"device","device":"phone","online":true,"availability":"restricted"}"#,
       "devices", #""availability":"restricted","online":true"#
+    ),
+    (
+      #"{"action":"device","device":"phone","availability":"couldNotDetermine"}"#, "devices",
+      #""availability":"couldNotDetermine""#
     ),
     (
       #"{"action":"device","device":"phone","availability":"available"}"#, "devices",

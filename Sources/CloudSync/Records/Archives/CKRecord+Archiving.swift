@@ -35,7 +35,9 @@ extension CKRecord {
     ArchivedBytes.encode(CKRecord.recordKey, with: coder) { writer in
       writer.write(true)
       writer.write(state.record)
-      writer.write(list: state.changedKeys.sorted()) { $0.write($1) }
+      // An archive can't hold the value, and a touched field without one would be cleared.
+      let changedKeys = state.changedKeys.subtracting(state.oversized.keys)
+      writer.write(list: changedKeys.sorted()) { $0.write($1) }
       writer.write(state.isParentChanged)
       writer.write(optional: state.base) { $0.write($1) }
     }

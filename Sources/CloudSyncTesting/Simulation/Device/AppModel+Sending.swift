@@ -159,14 +159,14 @@ extension CloudError.Code {
     switch self {
     case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
       .notAuthenticated, .zoneBusy, .accountTemporarilyUnavailable, .operationCancelled,
-      .serverResponseLost:
+      .serverResponseLost, .managedAccountRestricted:
       true
     case .internalError, .partialFailure, .badContainer, .missingEntitlement, .permissionFailure,
       .unknownItem, .invalidArguments, .resultsTruncated, .serverRecordChanged,
       .serverRejectedRequest, .assetFileNotFound, .assetFileModified, .incompatibleVersion,
       .constraintViolation, .changeTokenExpired, .batchRequestFailed, .badDatabase,
       .quotaExceeded, .zoneNotFound, .limitExceeded, .userDeletedZone, .tooManyParticipants,
-      .alreadyShared, .referenceViolation, .managedAccountRestricted,
+      .alreadyShared, .referenceViolation,
       .participantMayNeedVerification, .assetNotAvailable, .participantAlreadyInvited:
       false
     }

@@ -1,0 +1,52 @@
+import CloudProtocol
+import Records
+
+/// The record of the system's type Users that every account has, in the default zone of the public
+/// database and of its own private one.
+///
+/// It is there from the start, without fields and without a row; the first save gives it a row. An
+/// account saves its own. Others read it in the public database. It can't be made or deleted, and
+/// its type can't be queried. Docs/Decisions/0016.
+extension RequestContext {
+  /// The type of these records.
+  static let userRecordType = "Users"
+
+  /// Whether `id`, spelled as rows spell it, names the record of an account as the asker sees it.
+  func namesUserRecord(_ id: RecordID) throws -> Bool {
+    guard id.zone == .default, id.name.utf8.first == UInt8(ascii: "_") else { return false }
+    switch database.scope {
+    case .private: return id.name == account?.user.rawValue
+    case .public: return try storage.account(UserID(id.name)) != nil
+    case .shared: return false
+    }
+  }
+
+  /// The record `id` where it is that of an account and was never saved.
+  func untouchedUserRecord(_ id: RecordID) throws -> Record? {
+    guard try namesUserRecord(id) else { return nil }
+    // No save gives this tag: numbers of changes begin at 1.
+    return Record(id: id, type: RequestContext.userRecordType, changeTag: ChangeTag("0"))
+  }
+}
+
+extension RecordBatch {
+  /// Why a save can't be of a record with this name and type; `nil` when it can.
+  func faultOfName(_ save: RecordSave) throws -> CloudError? {
+    if try context.namesUserRecord(save.id) {
+      if save.id.name == context.account?.user.rawValue { return nil }
+      return CloudError(.permissionFailure, "an account saves no user record but its own")
+    }
+    if save.type == RequestContext.userRecordType {
+      return CloudError(
+        .permissionFailure,
+        "records of the system's type Users are made by the system; fetch the one of the account")
+    }
+    return context.names.faultOfRecordName(save.id.name)
+  }
+
+  /// Why `id` can't be deleted, where it is the record of an account.
+  func faultOfUserRecord(_ id: RecordID) throws -> CloudError? {
+    guard try context.namesUserRecord(id) else { return nil }
+    return CloudError(.permissionFailure, "the record of an account can't be deleted")
+  }
+}
