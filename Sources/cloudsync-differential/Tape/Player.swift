@@ -106,6 +106,7 @@ struct Player {
     situations[step.rawValue, default: 0] += 1
     let site = randomSite()
     names.home = site.scope == .public ? Device.publicHome : site.device.account
+    names.asker = site.device.account
     switch step {
     case .modify: await modify(site, randomBatch(site))
     case .again: await sendAgain(site.device)
@@ -159,6 +160,7 @@ struct Player {
   ) async -> Result<CloudReply, CloudError> {
     requests += 1
     names.home = scope == .public ? Device.publicHome : device.account
+    names.asker = device.account
     let call = CloudCall(
       container: container, database: scope, requestID: "\(container)-\(requests)",
       request: request)

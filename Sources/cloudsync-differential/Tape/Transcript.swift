@@ -31,6 +31,8 @@ struct SeenNames {
   var accounts: [String: String] = [:]
   /// Whose database is spoken of: tags and tokens of different ones have nothing in common.
   var home = ""
+  /// The account that asks: `CKCurrentUserDefaultName` stands for it.
+  var asker = ""
   /// Names of files by their checksums.
   var files: [String: String] = [:]
   /// URLs of shares by what they share.
@@ -122,6 +124,12 @@ struct SeenNames {
     return person.lookup.map { "\($0)" } ?? "nobody"
   }
 
+  /// The account behind a user's name, of which there are two for the asker; other names as they
+  /// are.
+  private func person(_ name: String) -> String {
+    name == ZoneID.currentOwner ? asker : accounts[name] ?? name
+  }
+
   func describe(_ value: FieldValue) -> String {
     switch value {
     case .string(let text): "\"\(text)\""
@@ -129,7 +137,7 @@ struct SeenNames {
     case .double(let number): "\(number)"
     case .date(let time): "date \(time.secondsSinceReferenceDate)"
     case .bytes(let bytes): "bytes \(bytes)"
-    case .reference(let reference): "\(reference.action) \(reference.target.name)"
+    case .reference(let reference): "\(reference.action) \(person(reference.target.name))"
     case .asset(let asset):
       "\(files[asset.checksum] ?? "an unknown file") of \(asset.size)"
         + (asset.receipt == nil ? "" : " with a receipt")
