@@ -43,11 +43,7 @@ extension RecordBatch {
       plan.put(id, in: id.name)
       guard saves[index].stored == nil else { continue }
       if !isAtomic, let position = savePositions[root], !holds(position) {
-        faults.append(
-          (
-            index,
-            CloudError(.batchRequestFailed, "the share's root in this request could not be saved")
-          ))
+        faults.append((index, .rootNotSaved))
         continue
       }
       if try shareAfter(root, gone) != nil {
@@ -195,6 +191,11 @@ extension RecordBatch {
 }
 
 extension CloudError {
+  /// The answer about a new share whose root could not be saved with it.
+  fileprivate static let rootNotSaved = CloudError(
+    .referenceViolation,
+    "the root record could not be saved, so the share was not made; save both again")
+
   /// The answer about a hierarchy that overlaps with another one that is shared.
   fileprivate static let alreadyShared = CloudError(
     .alreadyShared, "the record, one above it or one below it is in another share")

@@ -28,7 +28,17 @@ struct Differential {
     print(
       "\(outcome.tapes) tapes, \(outcome.steps) steps on each of 4 clouds, "
         + "\(outcome.differences.count) with differences, \(Int(seconds.rounded())) s")
-    return outcome.differences.isEmpty
+    if options.wantsCounts {
+      for (name, count) in outcome.situations.sorted(by: { $0.key < $1.key }) {
+        print("  \(name): \(count)")
+      }
+    }
+    let missed = outcome.missed
+    let reached = Situation.required.count - missed.count
+    print("\(reached) of \(Situation.required.count) situations reached")
+    if !missed.isEmpty { print("not reached: \(missed.joined(separator: ", "))") }
+    // A few tapes need not reach everything.
+    return outcome.differences.isEmpty && (missed.isEmpty || outcome.tapes < 1_000)
   }
 }
 
@@ -41,10 +51,12 @@ struct Options {
   /// Whether everything before a difference is printed too.
   var wantsTrace = false
   var wantsHelp = false
+  /// Whether the counts of all situations are printed.
+  var wantsCounts = false
 
   static let usage = """
     usage: cloudsync-differential [--tapes N] [--from S] [--steps K] [--jobs J] [--show N]
-           [--trace] [--plant NAME]
+           [--trace] [--counts] [--plant NAME]
 
     Plays random tapes of requests to four clouds that must answer alike: a small reference written
     from the documents, the server in memory, the server on a file of SQLite, the server over HTTP.
@@ -54,8 +66,10 @@ struct Options {
       --jobs J      how many are played at a time, 1 to 256 (one for each core)
       --show N      how many differences are printed, 0 to 1000 (5)
       --trace       print everything before a difference too
+      --counts      print how often each situation came up
       --plant NAME  build a difference in: \(Plant.allCases.map(\.rawValue).joined(separator: ", "))
-    Ends with 0 when all answered alike, 1 when not, 2 for a wrong command line.
+    Ends with 0 when all answered alike, 1 when not or when 1,000 tapes and more did not reach every
+    situation, 2 for a wrong command line.
     """
 
   /// Reads the arguments after the program's name.
@@ -72,6 +86,7 @@ struct Options {
       case "--show": shown = try rest.takeNumber(for: argument, in: 0...1_000)
       case "--trace": wantsTrace = true
       case "--help", "-h": wantsHelp = true
+      case "--counts": wantsCounts = true
       case "--plant":
         guard let plant = Plant(rawValue: rest.popFirst() ?? "") else {
           let names = Plant.allCases.map(\.rawValue).joined(separator: ", ")

@@ -11,15 +11,29 @@ struct DifferentialTests {
     let outcome = try await Comparison(seeds: 0..<24, jobs: 2).run()
     #expect(outcome.tapes == 24)
     #expect(outcome.steps > 24 * 40)
+    #expect(outcome.missed.count < Situation.required.count / 2)
     for difference in outcome.differences { Issue.record("\(difference)") }
   }
+
+  /// The first tape that shows each planted difference.
+  private static let seeds: [Plant: UInt64] = [
+    SEEDS
+  ]
 
   /// Proves PB-8.
   @Test("a planted difference is found", arguments: Plant.allCases)
   func planted(_ plant: Plant) async throws {
-    // Few tapes draw along what is owned; number 30 does.
-    let seeds: Range<UInt64> = plant == .keptOwned ? 30..<31 : 0..<3
-    let outcome = try await Comparison(seeds: seeds, plant: plant).run()
+    let seed = try #require(DifferentialTests.seeds[plant])
+    let outcome = try await Comparison(seeds: seed..<seed + 1, plant: plant).run()
     #expect(!outcome.differences.isEmpty)
+  }
+
+  /// Proves PB-8.
+  @Test("the same seed takes the same course")
+  func theSameSeedTakesTheSameCourse() async throws {
+    let first = try await Comparison(seeds: 0..<4).run()
+    let second = try await Comparison(seeds: 0..<4, jobs: 2).run()
+    #expect(first.steps == second.steps)
+    #expect(first.situations == second.situations)
   }
 }

@@ -1,5 +1,6 @@
 import CloudProtocol
 import Records
+import Synchronization
 
 /// A difference that is planted, to show that the comparison sees it.
 enum Plant: String, CaseIterable, Sendable {
@@ -11,12 +12,30 @@ enum Plant: String, CaseIterable, Sendable {
   case lostDeletion
   /// The server over HTTP says of a record that another device changed it.
   case wrongDevice
+  /// In the reference a participant who left or was removed goes on reading.
+  case revokedReader
+  /// The reference refuses a save that fills the quota exactly.
+  case tightQuota
+  /// In the reference the last value of an `IN` filter finds nothing.
+  case shortIn
+  /// In the reference every account may change the public records of others.
+  case anyCreator
+  /// The server on a file loses the first push of each request.
+  case lostPush
+  /// The server over HTTP hands out the file that was downloaded before.
+  case wrongAsset
 }
 
 /// A cloud whose answers are tampered with.
-struct TamperedCloud: Cloud {
-  let cloud: any Cloud
-  let plant: Plant
+final class TamperedCloud: Cloud {
+  private let cloud: any Cloud
+  private let plant: Plant
+  private let before = Mutex<[UInt8]>([])
+
+  init(cloud: any Cloud, plant: Plant) {
+    self.cloud = cloud
+    self.plant = plant
+  }
 
   func send(_ call: CloudCall, from device: Device) async -> Result<CloudReply, CloudError> {
     let answer = await cloud.send(call, from: device)
@@ -31,11 +50,23 @@ struct TamperedCloud: Cloud {
         results[index].outcome = .success(record)
       }
       return .success(.records(results))
+    case (.wrongAsset, .success(.assetContent(let content))):
+      return .success(
+        .assetContent(
+          before.withLock { before in
+            defer { before = content }
+            return before
+          }))
     default: return answer
     }
   }
 
-  func administer(_ act: Act, container: String, account: String) async throws {
+  func administer(_ act: Act, container: String, account: String) async throws -> String {
     try await cloud.administer(act, container: container, account: account)
+  }
+
+  func takeDeliveries(container: String) async -> [Delivery] {
+    let deliveries = await cloud.takeDeliveries(container: container)
+    return plant == .lostPush ? Array(deliveries.dropFirst()) : deliveries
   }
 }

@@ -34,12 +34,14 @@ final class ServerCloud: Cloud {
     var ways: [Device: any CloudTransport] = [:]
     for device in Device.all {
       guard let web else {
-        ways[device] = server.device(device.name, signedInAs: device.account)
+        ways[device] = server.device(
+          device.name, signedInAs: device.account.isEmpty ? nil : device.account)
         continue
       }
       ways[device] = WebServicesTransport(
         url: URL(string: web.url), apiToken: web.apiToken(),
-        webAuthToken: try web.webAuthToken(for: device.account), device: device.name)
+        webAuthToken: device.account.isEmpty ? nil : try web.webAuthToken(for: device.account),
+        device: device.name)
     }
     self.ways = ways
   }
@@ -49,6 +51,7 @@ final class ServerCloud: Cloud {
     limits.itemsPerRequest = Limits.items
     limits.zoneChangesPage = Limits.zonePage
     limits.databaseChangesPage = Limits.databasePage
+    limits.assetBytes = Limits.assetBytes
     return limits
   }
 
@@ -70,7 +73,7 @@ final class ServerCloud: Cloud {
     do { return .success(try await way.send(call)) } catch { return .failure(error) }
   }
 
-  func administer(_ act: Act, container: String, account: String) async throws {
+  func administer(_ act: Act, container: String, account: String) async throws -> String {
     let controls = server.controls
     switch act {
     case .end(let zone, .deleted):
@@ -83,7 +86,21 @@ final class ServerCloud: Cloud {
       try controls.expireTokens(of: zone, container: container, account: account)
     case .trim(let zone):
       try controls.trimTombstones(of: zone, container: container, account: account)
+    case .quota(let spare):
+      let used =
+        try server.databases().first { $0.container == container && $0.account == account }?
+        .byteCount ?? 0
+      try controls.setQuota(spare.map { used + $0 }, of: account)
+      return "\(used) bytes used"
     }
+    return "done"
+  }
+
+  func takeDeliveries(container: String) -> [Delivery] {
+    let pushes = server.controls.pushes
+    if !pushes.isEmpty { server.controls.forgetRequests() }
+    return pushes.filter { $0.push.container == container && $0.fate == .delivered }
+      .map { Delivery(device: $0.device, push: $0.push) }
   }
 
   /// Ends the server and removes its file.

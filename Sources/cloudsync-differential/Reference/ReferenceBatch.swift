@@ -6,28 +6,35 @@ struct ReferenceBatch {
   let saves: [RecordSave]
   let deletes: [RecordID]
   let request: ModifyRecords
-  /// The zone's records before.
-  let zone: [String: ReferenceRecord]
-  let plant: Plant?
+  /// The zone before, as the asker may use it.
+  let place: ReferencePlace
+  let uploads: [String: ReferenceUpload]
+  /// How many bytes the owner's database may still grow; `nil` for no bound.
+  let room: Int?
   /// What failed, and why.
   private(set) var errors: [RecordID: CloudError] = [:]
+  /// What saves make, also those that fail for other reasons than their content.
+  private(set) var outcomes: [RecordID: Record] = [:]
+
+  var zone: [String: ReferenceRecord] { place.zone.records }
 
   init(
-    saves: [RecordSave], deletes: [RecordID], request: ModifyRecords,
-    zone: [String: ReferenceRecord], plant: Plant?
+    saves: [RecordSave], deletes: [RecordID], request: ModifyRecords, place: ReferencePlace,
+    uploads: [String: ReferenceUpload], room: Int?
   ) {
     self.saves = saves
     self.deletes = deletes
     self.request = request
-    self.zone = zone
-    self.plant = plant
+    self.place = place
+    self.uploads = uploads
+    self.room = room
   }
 
   /// All or nothing: the culprits keep their own errors, the others fail with them.
   mutating func decideAtomically() {
     judgeEach()
-    let broken = brokenReferences(
-      saves: saves.filter { errors[$0.id] == nil }, deletes: deletes,
+    let broken = faults(
+      saves: saves.filter { outcomes[$0.id] != nil }, deletes: deletes,
       promised: saves.map(\.id.name))
     errors.merge(broken) { first, _ in first }
     guard !errors.isEmpty else { return }
@@ -42,7 +49,7 @@ struct ReferenceBatch {
     while true {
       let saves = saves.filter { errors[$0.id] == nil }
       let deletes = deletes.filter { errors[$0] == nil }
-      let broken = brokenReferences(saves: saves, deletes: deletes, promised: [])
+      let broken = faults(saves: saves, deletes: deletes, promised: [])
       guard !broken.isEmpty else { return }
       errors.merge(broken) { first, _ in first }
     }
@@ -50,58 +57,60 @@ struct ReferenceBatch {
 
   /// The names of all records that go: those asked for and those drawn along.
   var gone: [String] {
-    let asked = deletes.filter { errors[$0] == nil }.map(\.name)
+    let asked = going(deletes.filter { errors[$0] == nil })
     let saved = saves.filter { errors[$0.id] == nil }
     return closure(of: asked, in: after(saved), without: Set(saved.map(\.id.name)))
   }
 
+  /// The shares that the asker leaves: what for the owner is a deletion.
+  ///
+  /// Source: cloudkit-surface 2.7.
+  var left: [String] { deletes.filter { errors[$0] == nil && isLeft($0) }.map(\.name) }
+
+  private func isLeft(_ id: RecordID) -> Bool {
+    place.isVisit && place.record(id.name)?.sharing != nil
+  }
+
+  /// The deletions that find something and are no leaving.
+  private func going(_ ids: [RecordID]) -> [String] {
+    ids.filter { place.record($0.name) != nil && !isLeft($0) }.map(\.name)
+  }
+
   /// The rules that look at one save or deletion only.
   ///
-  /// Source: cloudkit-surface 2.1.
+  /// Source: cloudkit-surface 2.1 and 2.8.
   private mutating func judgeEach() {
+    var room = room
     for save in saves {
-      if let error = verdict(on: save) { errors[save.id] = error }
+      do throws(CloudError) {
+        let record = try outcome(of: save)
+        outcomes[save.id] = record
+        let growth = record.bytes - (place.record(save.id.name)?.bytes ?? 0)
+        guard let left = room else { continue }
+        let isTooMuch = place.plant == .tightQuota ? growth >= left : growth > left
+        if growth > 0, isTooMuch { throw refusal(.quotaExceeded) }
+        room = left - growth
+      } catch {
+        errors[save.id] = error
+      }
     }
     for id in deletes {
-      guard let tag = request.deleteTags[id] else { continue }
-      if let stored = zone[id.name]?.record {
-        if stored.changeTag != tag { errors[id] = refusal(.serverRecordChanged, of: stored) }
-      } else {
+      let stored = place.record(id.name)
+      if let tag = request.deleteTags[id], stored?.changeTag != tag {
         // The version that was to go is not there: as for a save with a tag.
-        errors[id] = refusal(.unknownItem)
+        errors[id] = refusal(stored == nil ? .unknownItem : .serverRecordChanged, of: stored)
+      } else if let stored, !isLeft(id) {
+        errors[id] = refusalOfChange(stored, isDeletion: true)
       }
     }
-  }
-
-  private func verdict(on save: RecordSave) -> CloudError? {
-    if save.id.name.hasPrefix("_") { return refusal(.invalidArguments) }
-    let stored = zone[save.id.name]?.record
-    if (save.policy ?? request.policy) == .ifServerRecordUnchanged, plant != .staleTag {
-      switch (stored, save.changeTag) {
-      case (nil, nil): break
-      case (nil, .some): return refusal(.unknownItem)
-      case (let stored?, let tag):
-        if stored.changeTag != tag { return refusal(.serverRecordChanged, of: stored) }
-      }
-    }
-    if let stored, stored.type != save.type { return refusal(.invalidArguments) }
-    return nil
-  }
-
-  /// The record that a save makes.
-  func outcome(of save: RecordSave) -> Record {
-    var record = zone[save.id.name]?.record ?? Record(id: save.id, type: save.type)
-    if save.clearsOtherFields { record.fields = Fields() }
-    for change in save.changes { record.fields[change.key] = change.field }
-    if case .set(let parent) = save.parent { record.parent = parent }
-    return record
   }
 
   /// The zone as it would be after `saves`.
-  private func after(_ saves: [RecordSave]) -> [String: ReferenceRecord] {
+  func after(_ saves: [RecordSave]) -> [String: ReferenceRecord] {
     var zone = zone
     for save in saves {
-      zone[save.id.name] = ReferenceRecord(record: outcome(of: save), changed: 0)
+      guard let record = outcomes[save.id] else { continue }
+      zone[save.id.name] = ReferenceRecord(record: record, changed: 0)
     }
     return zone
   }
@@ -111,54 +120,62 @@ struct ReferenceBatch {
     of names: [String], in zone: [String: ReferenceRecord], without kept: Set<String>
   ) -> [String] {
     var gone = names.filter { zone[$0] != nil }
-    guard plant != .keptOwned else { return gone }
+    guard place.plant != .keptOwned else { return gone }
     var index = 0
     while index < gone.count {
       let owner = gone[index]
       index += 1
       for name in zone.keys.sorted() where !gone.contains(name) && !kept.contains(name) {
-        if zone[name]?.targets(.deleteSelf).contains(owner) == true { gone.append(name) }
+        if zone[name]?.owners.contains(owner) == true { gone.append(name) }
       }
     }
     return gone
   }
 
-  /// Saves that point at nothing, and deletions that would leave somebody pointing at nothing.
+  /// What can't be done together: saves that point at nothing, deletions that would leave records
+  /// pointing at nothing, and shares that overlap.
   ///
   /// A save that failed by itself leaves the record as it was. Only in an atomic zone what points
   /// at such a new record is a victim, not a culprit: it fails with the others.
-  private func brokenReferences(
+  private func faults(
     saves: [RecordSave], deletes: [RecordID], promised: [String]
   ) -> [RecordID: CloudError] {
     let zone = after(saves)
     // A record that is saved is refused rather than drawn along.
     let saved = Set(saves.map(\.id.name))
-    let gone = Set(closure(of: deletes.map(\.name), in: zone, without: saved))
+    let gone = Set(closure(of: going(deletes), in: zone, without: saved))
     var broken: [RecordID: CloudError] = [:]
     for save in saves {
       guard let record = zone[save.id.name] else { continue }
-      let owners = record.targets(.deleteSelf)
-      let isBroken =
-        (owners + record.needed).contains { zone[$0] == nil && !promised.contains($0) }
-        || owners.contains(where: gone.contains)
-      if isBroken { broken[save.id] = refusal(.referenceViolation) }
+      for (target, owns) in record.links {
+        let isThere = saved.contains(target) || promised.contains(target) || place.sees(target)
+        guard zone[target] == nil && !promised.contains(target) || !isThere
+          || owns && gone.contains(target)
+        else { continue }
+        // A child of what is over quota is over quota too. Source: cloudkit-surface 2.3.
+        let isOver = errors.contains {
+          $0.key.name == target && $0.value.code == .quotaExceeded && zone[target] == nil
+        }
+        broken[save.id] = refusal(isOver ? .quotaExceeded : .referenceViolation)
+        break
+      }
     }
-    for id in deletes where zone[id.name] != nil {
+    for name in going(deletes) {
       // What is asked for by itself answers for itself.
-      let others = saved.union(deletes.map(\.name)).subtracting([id.name])
-      let drawn = Set(closure(of: [id.name], in: zone, without: others))
-      let isBroken = zone.values.contains { record in
+      let others = saved.union(deletes.map(\.name)).subtracting([name])
+      let drawn = Set(closure(of: [name], in: zone, without: others))
+      let isNeeded = zone.values.contains { record in
         !gone.contains(record.name) && record.needed.contains(where: drawn.contains)
       }
-      if isBroken { broken[id] = refusal(.referenceViolation) }
+      let endsShare =
+        place.isVisit && drawn.contains { $0 != name && zone[$0]?.record.sharing != nil }
+      guard isNeeded || endsShare, let id = deletes.first(where: { $0.name == name }) else {
+        continue
+      }
+      broken[id] = refusal(.referenceViolation)
     }
-    return broken
-  }
-}
-
-extension ReferenceRecord {
-  /// What must be there as long as the record is.
-  fileprivate var needed: [String] {
-    [record.parent?.name].compactMap { $0 } + targets(.validate)
+    let unshareable = sharingFaults(
+      saves: saves, promised: promised, in: zone, gone: gone)
+    return broken.merging(unshareable) { first, _ in first }
   }
 }

@@ -4,16 +4,42 @@ import Records
 /// The cloud as a few dictionaries: what the specification says must come of each call.
 ///
 /// Written from the documents of CloudKit and this repository, not from `CloudMachine`, and as
-/// plainly as can be: everything is copied, walked and sorted anew. It knows private databases,
-/// their zones, records, feeds and queries.
+/// plainly as can be: everything is copied, walked and sorted each time. It knows private, public
+/// and shared databases, their zones, records, feeds, queries, assets, shares, quotas and pushes.
 actor ReferenceCloud: Cloud {
-  struct Answered: Hashable {
+  /// One request: who asks, of which database.
+  struct Ask {
+    let device: Device
+    let scope: DatabaseScope
+
+    var account: String { device.account }
+    /// The key of the database in `databases`; a shared one has none of its own.
+    var home: String { scope == .public ? Device.publicHome : account }
+  }
+
+  private struct Answered: Hashable {
     let device: Device
     let requestID: String
   }
 
+  /// Private databases by account, and the public one.
   var databases: [String: ReferenceDatabase] = [:]
-  var answered: [Answered: CloudReply] = [:]
+  /// What accounts see of each other's zones.
+  var visits: [ReferenceVisit.Key: ReferenceVisit] = [:]
+  /// What tokens of visitors know: the records seen, with the moment of their last change.
+  var views: [[String: Int]] = []
+  /// Files by checksum, and what was uploaded by receipt.
+  var files: [String: [UInt8]] = [:]
+  var uploads: [String: ReferenceUpload] = [:]
+  var quotas: [String: Int] = [:]
+  /// Subscriptions by account and scope.
+  var subscriptions: [ReferenceSubscriber: [SubscriptionID: Subscription]] = [:]
+  /// What was written by the request that is answered now.
+  var written: [ReferenceChange] = []
+  var deliveries: [Delivery] = []
+  /// Counts what happens in shared databases.
+  var sharedNow = 0
+  private var answered: [Answered: CloudReply] = [:]
   let plant: Plant?
 
   init(plant: Plant? = nil) { self.plant = plant }
@@ -21,12 +47,9 @@ actor ReferenceCloud: Cloud {
   func send(_ call: CloudCall, from device: Device) async -> Result<CloudReply, CloudError> {
     let name = Answered(device: device, requestID: call.requestID)
     if call.request.isMutation, let reply = answered[name] { return .success(reply) }
-    var database = databases[device.account] ?? ReferenceDatabase()
-    database.identity = device.account
-    database.plant = plant
     do {
-      let reply = try answer(call.request, from: device, in: &database)
-      databases[device.account] = database
+      let reply = try answer(
+        call.request, Ask(device: device, scope: call.database), id: call.requestID)
       if call.request.isMutation { answered[name] = reply }
       return .success(reply)
     } catch {
@@ -35,27 +58,76 @@ actor ReferenceCloud: Cloud {
   }
 
   private func answer(
-    _ request: CloudRequest, from device: Device, in database: inout ReferenceDatabase
+    _ request: CloudRequest, _ ask: Ask, id: String
   ) throws(CloudError) -> CloudReply {
+    if ask.account.isEmpty, ask.scope != .public || !request.isForEveryone {
+      throw refusal(.notAuthenticated)
+    }
+    let before = databases
+    written = []
+    defer { if request.isMutation { tell(since: before, except: ask.device.name) } }
     switch request {
-    case .fetchCurrentUser: return .currentUser(UserID(device.account))
-    case .fetchDatabaseChanges(let fetch): return .databaseChanges(try database.changes(fetch))
-    case .fetchZoneChanges(let fetch): return .zoneChanges(try database.changes(fetch))
-    case .fetchZones(let ids): return .zones(database.zones(ids))
-    case .modifyZones(let request): return try database.modify(request)
-    case .fetchRecords(let fetch): return .records(try database.records(fetch))
-    case .modifyRecords(let request): return try database.modify(request, by: device)
-    case .queryRecords(let request): return .queried(try database.query(request))
-    case .fetchSubscriptions, .modifySubscriptions, .resolveShares, .acceptShares, .findUsers,
-      .uploadAsset, .downloadAsset:
-      throw refusal(.serverRejectedRequest)
+    case .fetchCurrentUser: return .currentUser(UserID(ask.account))
+    case .fetchDatabaseChanges(let fetch): return .databaseChanges(try changes(fetch, ask))
+    case .fetchZoneChanges(let fetch): return .zoneChanges(try changes(fetch, ask))
+    case .fetchZones(let ids): return .zones(zones(ids, ask))
+    case .modifyZones(let request): return try modify(request, ask)
+    case .fetchRecords(let fetch): return .records(try records(fetch, ask))
+    case .modifyRecords(let request): return try modify(request, ask)
+    case .queryRecords(let request): return .queried(try query(request, ask))
+    case .fetchSubscriptions(let ids): return .subscriptions(try fetch(ids, ask))
+    case .modifySubscriptions(let request): return try modify(request, ask)
+    case .resolveShares(let request): return .sharesResolved(resolve(request, ask))
+    case .acceptShares(let urls): return .sharesAccepted(accept(urls, ask))
+    case .uploadAsset(let upload): return .assetUploaded(try take(upload, ask, id: id))
+    case .downloadAsset(let download): return .assetContent(try content(download, ask))
+    case .findUsers: throw refusal(.serverRejectedRequest)
     }
   }
 
-  func administer(_ act: Act, container: String, account: String) {
-    var database = databases[account] ?? ReferenceDatabase()
-    database.administer(act)
+  /// The database called `home`, made when it is new.
+  func database(_ home: String) -> ReferenceDatabase {
+    var database = databases[home] ?? ReferenceDatabase()
+    database.identity = home
+    return database
+  }
+
+  func administer(_ act: Act, container: String, account: String) -> String {
+    let before = databases
+    written = []
+    defer { tell(since: before, except: nil) }
+    if case .quota(let spare) = act {
+      let used = database(account).bytes
+      quotas[account] = spare.map { used + $0 }
+      return "\(used) bytes used"
+    }
+    var database = database(account)
+    if let zone = database.administer(act) {
+      written.append(ReferenceChange(home: account, zone: zone))
+    }
     databases[account] = database
+    return "done"
+  }
+
+  func takeDeliveries(container: String) -> [Delivery] {
+    defer { deliveries = [] }
+    return deliveries
+  }
+}
+
+extension CloudRequest {
+  /// Whether the public database answers it without an account.
+  ///
+  /// Source: cloudkit-surface 2.6.
+  fileprivate var isForEveryone: Bool {
+    switch self {
+    case .fetchRecords, .fetchZones, .fetchZoneChanges, .fetchDatabaseChanges, .queryRecords,
+      .downloadAsset:
+      true
+    case .fetchCurrentUser, .modifyZones, .modifyRecords, .fetchSubscriptions,
+      .modifySubscriptions, .resolveShares, .acceptShares, .findUsers, .uploadAsset:
+      false
+    }
   }
 }
 

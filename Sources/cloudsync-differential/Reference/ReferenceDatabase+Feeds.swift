@@ -53,11 +53,13 @@ extension ReferenceDatabase {
       token: end.token, moreComing: moreComing)
   }
 
-  func changes(_ fetch: FetchZoneChanges) throws(CloudError) -> ZoneChangesPage {
-    guard let zone = zones[fetch.zone.name] else { throw missing(fetch.zone) }
-    guard fetch.zone.name != ZoneID.defaultName else { throw refusal(.invalidArguments) }
-    let start = try place(
-      fetch.since, feed: "zone/\(fetch.zone.name)/\(zone.life)/\(identity)",
+  func changes(
+    _ fetch: FetchZoneChanges, at place: ReferencePlace
+  ) throws(CloudError) -> ZoneChangesPage {
+    let zone = place.zone
+    guard place.name != ZoneID.defaultName else { throw refusal(.invalidArguments) }
+    let start = try self.place(
+      fetch.since, feed: "zone/\(place.name)/\(zone.life)/\(identity)",
       expiry: zone.tokensExpireBefore, forgotten: zone.forgotten, latest: now)
     var news = zone.records.values.map { (at: $0.changed, $0.name) }
     news += zone.tombstones.filter { $0.value.at > start.began }
@@ -69,15 +71,15 @@ extension ReferenceDatabase {
     end.position = moreComing ? page.last?.at ?? start.position : now
     end.made = now
     return ZoneChangesPage(
-      zone: fetch.zone,
+      zone: place.id,
       modified: page.compactMap { item in
         guard var record = zone.records[item.1]?.record else { return nil }
         record.fields = fetch.fields.applied(to: record.fields)
-        return record
+        return place.outward(record)
       },
       deleted: page.compactMap { item in
         zone.tombstones[item.1].map {
-          RecordDeletion(id: RecordID(name: item.1, zone: fetch.zone), type: $0.type)
+          RecordDeletion(id: RecordID(name: item.1, zone: place.id), type: $0.type)
         }
       },
       token: end.token, moreComing: moreComing)
@@ -93,5 +95,60 @@ extension ReferenceDatabase {
       forgotten <= max(place.position, place.began)
     else { throw refusal(.changeTokenExpired) }
     return place
+  }
+}
+
+/// The feeds of shared databases, and which feed a request is about.
+///
+/// A visitor's token stands for what its holder saw; a page is the difference to what is seen now.
+extension ReferenceCloud {
+  func changes(_ fetch: FetchDatabaseChanges, _ ask: Ask) throws(CloudError) -> DatabaseChangesPage {
+    switch ask.scope {
+    case .public: throw refusal(.invalidArguments)
+    case .private: return try database(ask.home).changes(fetch)
+    case .shared: break
+    }
+    let feed = "visits/\(ask.account)"
+    let start = fetch.since.map { Place($0) }
+      ?? Place(feed: feed, position: 0, began: sharedNow, made: sharedNow)
+    guard let start, start.feed == feed else { throw refusal(.changeTokenExpired) }
+    let news = visits.filter { $0.key.guest == ask.account && $0.value.changed > start.position }
+      .sorted { $0.value.changed < $1.value.changed }
+    return DatabaseChangesPage(
+      modified: news.filter(\.value.isThere).map(\.key.id),
+      deleted: news.filter { !$0.value.isThere && $0.value.changed > start.began }
+        .map { ZoneDeletion(zone: $0.key.id, reason: .deleted) },
+      token: Place(feed: feed, position: sharedNow, began: start.began, made: sharedNow).token,
+      moreComing: false)
+  }
+
+  func changes(_ fetch: FetchZoneChanges, _ ask: Ask) throws(CloudError) -> ZoneChangesPage {
+    if ask.scope == .public { throw refusal(.invalidArguments) }
+    let place = try place(fetch.zone, ask)
+    guard place.isVisit else { return try database(place.home).changes(fetch, at: place) }
+    let key = ReferenceVisit.Key(guest: ask.account, owner: place.home, zone: place.name)
+    let feed = "visit/\(key.guest)/\(key.owner)/\(key.zone)/\(visits[key]?.life ?? 0)"
+    var known: [String: Int] = [:]
+    if let token = fetch.since {
+      guard let start = Place(token), start.feed == feed, views.indices.contains(start.position)
+      else { throw refusal(.changeTokenExpired) }
+      known = views[start.position]
+    }
+    let seen = Dictionary(
+      place.seen.map { ($0, place.zone.records[$0]?.changed ?? 0) },
+      uniquingKeysWith: { first, _ in first })
+    views.append(seen)
+    return ZoneChangesPage(
+      zone: place.id,
+      modified: place.seen.filter { known[$0] != seen[$0] }.compactMap { name in
+        guard var record = place.record(name) else { return nil }
+        record.fields = fetch.fields.applied(to: record.fields)
+        return place.outward(record)
+      },
+      deleted: known.keys.sorted().filter { seen[$0] == nil }.map {
+        RecordDeletion(id: RecordID(name: $0, zone: place.id), type: "")
+      },
+      token: Place(feed: feed, position: views.count - 1, began: 0, made: 0).token,
+      moreComing: false)
   }
 }

@@ -1,7 +1,7 @@
 import CloudProtocol
 import Records
 
-/// One private database.
+/// One private database, or the public one, which has the default zone only.
 struct ReferenceDatabase {
   /// Counts everything that happens, so that of two things the later one is known.
   var now = 0
@@ -15,7 +15,6 @@ struct ReferenceDatabase {
   var forgotten = 0
   /// Whose it is: tokens of others are refused.
   var identity = ""
-  var plant: Plant?
 
   /// The next moment.
   mutating func tick() -> Int {
@@ -34,42 +33,22 @@ struct ReferenceDatabase {
     }
   }
 
-  func zones(_ ids: [ZoneID]?) -> [ItemResult<ZoneID, Zone>] {
-    let asked = ids ?? zones.keys.sorted().map { ZoneID(name: $0) }
-    return asked.map { id in
-      guard zones[id.name] != nil else { return ItemResult(id: id, .failure(missing(id))) }
-      let isDefault = id.name == ZoneID.defaultName
-      return ItemResult(id: id, .success(Zone(id: id, capabilities: isDefault ? [] : .custom)))
-    }
+  /// Makes a zone where there is none; answers whether it did.
+  mutating func make(_ id: ZoneID) -> Bool {
+    guard zones[id.name] == nil else { return false }
+    let moment = tick()
+    zones[id.name] = ReferenceZone(life: moment, changed: moment)
+    graves[id.name] = nil
+    return true
   }
 
-  mutating func modify(_ request: ModifyZones) throws(CloudError) -> CloudReply {
-    let asked = request.save + request.delete
-    guard Set(asked).count == asked.count else { throw refusal(.invalidArguments) }
-    var saved: [ItemResult<ZoneID, Zone>] = []
-    var deleted: [ItemResult<ZoneID, Done>] = []
-    for id in request.save {
-      if zones[id.name] == nil {
-        let moment = tick()
-        zones[id.name] = ReferenceZone(life: moment, changed: moment)
-        graves[id.name] = nil
-      }
-      saved += zones([id])
+  /// What all records count toward a quota: with their files.
+  ///
+  /// Source: CS-43.
+  var bytes: Int {
+    zones.values.reduce(0) { sum, zone in
+      zone.records.values.reduce(sum) { $0 + $1.record.bytes }
     }
-    for id in request.delete {
-      if id.name == ZoneID.defaultName {
-        deleted.append(ItemResult(id: id, .failure(refusal(.invalidArguments))))
-      } else if zones[id.name] == nil, graves[id.name]?.reason == .encryptedDataReset {
-        // A reset asks apps to delete the zone; that it was reset stays the news of it.
-        deleted.append(ItemResult(id: id, .success(Done())))
-      } else if zones[id.name] == nil {
-        deleted.append(ItemResult(id: id, .failure(missing(id))))
-      } else {
-        end(id, .deleted)
-        deleted.append(ItemResult(id: id, .success(Done())))
-      }
-    }
-    return .zonesModified(saved: saved, deleted: deleted)
   }
 
   mutating func end(_ zone: ZoneID, _ reason: ZoneDeletionReason) {
@@ -77,17 +56,23 @@ struct ReferenceDatabase {
     graves[zone.name] = (reason, tick())
   }
 
-  mutating func administer(_ act: Act) {
+  /// - Returns: The zone that went.
+  mutating func administer(_ act: Act) -> String? {
     let moment = tick()
     switch act {
-    case .end(let zone, let reason): end(zone, reason)
+    case .end(let zone, let reason):
+      guard zones[zone.name] != nil else { return nil }
+      end(zone, reason)
+      return zone.name
     case .expireTokens(let zone?): zones[zone.name]?.tokensExpireBefore = moment
     case .expireTokens(nil): tokensExpireBefore = moment
     case .trim(let zone?): zones[zone.name]?.trim()
     case .trim(nil):
       forgotten = graves.values.map(\.at).reduce(forgotten, max)
       graves = [:]
+    case .quota: break
     }
+    return nil
   }
 }
 
@@ -125,8 +110,21 @@ struct ReferenceRecord {
 
   var name: String { record.id.name }
 
+  /// Whom it goes with; a share goes with its root.
+  var owners: [String] {
+    [record.sharing?.root?.name].compactMap { $0 } + targets(.deleteSelf)
+  }
+
+  /// What must be there as long as the record is.
+  var needed: [String] { [record.parent?.name].compactMap { $0 } + targets(.validate) }
+
+  /// What must be there when it is saved, and whether it goes with that.
+  var links: [(target: String, owns: Bool)] {
+    needed.map { ($0, false) } + owners.map { ($0, true) }
+  }
+
   /// The targets of its references that act so.
-  func targets(_ action: Reference.Action) -> [String] {
+  private func targets(_ action: Reference.Action) -> [String] {
     record.fields.flatMap { $0.field.value.references }.filter { $0.action == action }
       .map(\.target.name)
   }
@@ -139,6 +137,15 @@ extension FieldValue {
     case .reference(let reference): [reference]
     case .list(let values): values.flatMap(\.references)
     case .string, .int64, .double, .date, .bytes, .asset, .location: []
+    }
+  }
+}
+
+extension Record {
+  /// What it counts toward a quota, in bytes.
+  var bytes: Int {
+    fields.reduce(byteCount) { sum, element in
+      if case .asset(let asset) = element.field.value { sum + asset.size } else { sum }
     }
   }
 }

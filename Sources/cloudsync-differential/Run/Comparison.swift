@@ -6,6 +6,11 @@ struct Comparison {
     var steps = 0
     /// The differences, by seed.
     var differences: [Difference] = []
+    /// How often each situation came up.
+    var situations: [String: Int] = [:]
+
+    /// The situations that never came up.
+    var missed: [String] { Situation.required.filter { situations[$0] == nil } }
   }
 
   var seeds: Range<UInt64>
@@ -32,6 +37,7 @@ struct Comparison {
         outcome.tapes += part.tapes
         outcome.steps += part.steps
         outcome.differences += part.differences
+        outcome.situations.merge(part.situations, uniquingKeysWith: +)
         addNext()
       }
       outcome.differences.sort { $0.seed < $1.seed }
@@ -43,7 +49,8 @@ struct Comparison {
     let stage = try Stage(plant: plant)
     var outcome = Outcome()
     for seed in seeds {
-      let (count, difference) = try await stage.play(seed: seed, steps: steps)
+      let (count, situations, difference) = try await stage.play(seed: seed, steps: steps)
+      outcome.situations.merge(situations, uniquingKeysWith: +)
       outcome.tapes += 1
       outcome.steps += count
       if let difference { outcome.differences.append(difference) }

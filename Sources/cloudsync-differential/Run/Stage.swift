@@ -25,13 +25,14 @@ struct Stage {
     [
       Member(name: "the server in memory", cloud: memory),
       Member(name: "the reference", cloud: ReferenceCloud(plant: plant)),
-      Member(name: "the server on a file", cloud: tampered(file, .lostDeletion)),
-      Member(name: "the server over HTTP", cloud: tampered(web, .wrongDevice)),
+      Member(name: "the server on a file", cloud: tampered(file, [.lostDeletion, .lostPush])),
+      Member(name: "the server over HTTP", cloud: tampered(web, [.wrongDevice, .wrongAsset])),
     ]
   }
 
-  private func tampered(_ cloud: ServerCloud, _ plant: Plant) -> any Cloud {
-    self.plant == plant ? TamperedCloud(cloud: cloud, plant: plant) : cloud
+  private func tampered(_ cloud: ServerCloud, _ plants: [Plant]) -> any Cloud {
+    guard let plant, plants.contains(plant) else { return cloud }
+    return TamperedCloud(cloud: cloud, plant: plant)
   }
 
   /// Ends the servers.
@@ -42,24 +43,28 @@ struct Stage {
   }
 
   /// Plays the tape of `seed` to all clouds.
-  /// - Returns: How many steps there were, and the first difference.
-  func play(seed: UInt64, steps: Int) async throws -> (count: Int, difference: Difference?) {
+  /// - Returns: How many steps there were, what happened in them, and the first difference.
+  func play(
+    seed: UInt64, steps: Int
+  ) async throws -> (count: Int, situations: [String: Int], difference: Difference?) {
     var first: [Transcript.Line]?
+    var situations: [String: Int] = [:]
     for member in members {
       var player = Player(member.cloud, seed: seed)
       let lines = try await player.play(steps: steps)
       guard let first else {
         first = lines
+        situations = player.situations
         continue
       }
       let isServer = !(member.cloud is ReferenceCloud)
       if let difference = Difference(
         first, lines, seed: seed, other: member.name, comparesAll: isServer)
       {
-        return (first.count, difference)
+        return (first.count, situations, difference)
       }
     }
-    return (first?.count ?? 0, nil)
+    return (first?.count ?? 0, situations, nil)
   }
 }
 

@@ -4,20 +4,30 @@ import Records
 
 /// Zones: made, deleted, listed.
 extension Player {
-  mutating func modifyZones(_ device: Device, _ request: ModifyZones) async {
-    let asked = "\(device.name) zones +\(request.save.map(\.name)) -\(request.delete.map(\.name))"
-    note(asked, describe(zones: await send(.modifyZones(request), from: device)))
+  mutating func modifyZones(_ site: Site, _ request: ModifyZones) async {
+    let asked =
+      "\(site.label) zones +\(request.save.map { names.name($0) })"
+      + " -\(request.delete.map { names.name($0) })"
+    let answer = await send(.modifyZones(request), from: site.device, in: site.scope)
+    if site.scope == .shared, case .success(.zonesModified(_, let deleted)) = answer,
+      deleted.contains(where: { $0.error == nil })
+    {
+      count(.zoneLeft)
+    }
+    note(asked, describe(zones: answer))
   }
 
-  mutating func fetchZones(_ device: Device, _ ids: [ZoneID]?) async {
-    let asked = "\(device.name) list \(ids?.map(\.name) ?? ["all"])"
-    let answer = await send(.fetchZones(ids), from: device)
+  mutating func fetchZones(_ site: Site, _ ids: [ZoneID]?) async {
+    let asked = "\(site.label) list \(ids?.map { names.name($0) } ?? ["all"])"
+    let answer = await send(.fetchZones(ids), from: site.device, in: site.scope)
     guard case .success(.zones(let results)) = answer else {
       return note(asked, describe(failure: answer))
     }
     let words = results.map { result in
-      let can = result.value?.capabilities.rawValue.description
-      return result.id.name + (result.error.map { names.describe($0) } ?? " \(can ?? "?")")
+      guard let zone = result.value else {
+        return names.name(result.id) + (result.error.map { names.describe($0) } ?? "")
+      }
+      return "\(names.name(zone.id)) \(zone.capabilities.rawValue) \(zone.share?.name ?? "")"
     }
     // In which order all zones are listed is the server's to choose.
     note(
@@ -30,8 +40,8 @@ extension Player {
       return describe(failure: answer)
     }
     let words =
-      saved.map { "+\($0.id.name)\($0.error.map { names.describe($0) } ?? "")" }
-      + deleted.map { "-\($0.id.name)\($0.error.map { names.describe($0) } ?? "")" }
+      saved.map { "+\(names.name($0.id))\($0.error.map { names.describe($0) } ?? "")" }
+      + deleted.map { "-\(names.name($0.id))\($0.error.map { names.describe($0) } ?? "")" }
     return words.joined(separator: "; ")
   }
 
@@ -54,12 +64,13 @@ extension Player {
         if case .set(let parent) = save.parent { " under \(parent?.name ?? "nil")" } else { "" }
       let clears = save.clearsOtherFields ? " only" : ""
       let tag = save.changeTag.map { names.name($0, of: save.id) } ?? "new"
-      return "+\(save.id.zone.name)/\(save.id.name) \(tag)"
-        + " \(fields.joined(separator: ","))\(parent)\(policy)\(clears)"
+      let sharing = save.sharing.map { " \(names.describe($0, of: save.id))" } ?? ""
+      return "+\(names.name(save.id.zone))/\(save.id.name) \(tag)"
+        + " \(fields.joined(separator: ","))\(parent)\(policy)\(clears)\(sharing)"
     }
     let deletes = request.delete.map { id in
       let tag = request.deleteTags[id].map { " " + names.name($0, of: id) } ?? ""
-      return "-\(id.zone.name)/\(id.name)\(tag)"
+      return "-\(names.name(id.zone))/\(id.name)\(tag)"
     }
     return "\(request.isAtomic ? "atomic" : "loose") \(request.policy): "
       + (saves + deletes).joined(separator: "; ")
