@@ -17,7 +17,16 @@ struct DifferentialTests {
 
   /// The first tape that shows each planted difference.
   private static let seeds: [Plant: UInt64] = [
-    SEEDS
+    .staleTag: 0,
+    .keptOwned: 11,
+    .lostDeletion: 11,
+    .wrongDevice: 0,
+    .revokedReader: 95,
+    .tightQuota: 21,
+    .shortIn: 87,
+    .anyCreator: 1,
+    .lostPush: 1,
+    .wrongAsset: 10,
   ]
 
   /// Proves PB-8.
