@@ -37,7 +37,6 @@ struct DifferentialTests {
     #expect(!outcome.differences.isEmpty)
   }
 
-  /// Proves PB-8.
   @Test("the same seed takes the same course")
   func theSameSeedTakesTheSameCourse() async throws {
     let first = try await Comparison(seeds: 0..<4).run()

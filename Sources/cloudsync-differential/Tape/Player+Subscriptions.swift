@@ -15,7 +15,8 @@ extension Player {
     }
     let answer = await send(.modifySubscriptions(request), from: site.device, in: site.scope)
     let asked =
-      "\(site.label) subscribe \(request.save.map { describe($0) }) -\(request.delete.map(\.rawValue))"
+      "\(site.label) subscribe \(request.save.map { describe($0) })"
+      + " -\(request.delete.map(\.rawValue))"
     guard case .success(.subscriptionsModified(let saved, let deleted)) = answer else {
       return note(asked, describe(failure: answer))
     }
