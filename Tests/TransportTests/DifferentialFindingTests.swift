@@ -19,12 +19,13 @@ struct DifferentialFindingTests {
       _ = await script.send(.modifyZones(ModifyZones(save: [zone])), id: "1")
       _ = await script.save([RecordSave(id: root, type: "Note", changes: [])], id: "2")
       // The root is there by now, so a save without its tag is a conflict.
-      let results = await script.save([
-        RecordSave(id: root, type: "Note", changes: []),
-        RecordSave(
-          id: share, type: ShareDetails.recordType, changes: [],
-          sharing: ShareDetails(root: root)),
-      ], id: "3")
+      let results = await script.save(
+        [
+          RecordSave(id: root, type: "Note", changes: []),
+          RecordSave(
+            id: share, type: ShareDetails.recordType, changes: [],
+            sharing: ShareDetails(root: root)),
+        ], id: "3")
       #expect(
         results.map(\.error?.code) == [.serverRecordChanged, .referenceViolation],
         "\(member.name)")

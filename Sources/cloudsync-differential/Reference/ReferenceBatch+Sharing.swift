@@ -64,7 +64,9 @@ extension ReferenceBatch {
     saves: [RecordSave], promised: [String], in zone: [String: ReferenceRecord], gone: Set<String>
   ) -> [RecordID: CloudError] {
     var faults: [RecordID: CloudError] = [:]
-    let new = saves.filter { zone[$0.id.name]?.record.sharing != nil && self.zone[$0.id.name] == nil }
+    let new = saves.filter {
+      zone[$0.id.name]?.record.sharing != nil && self.zone[$0.id.name] == nil
+    }
     let left = place.zone.hierarchies.filter { !gone.contains($0) }
     var after = place.zone
     after.records = zone.filter { !gone.contains($0.key) }

@@ -149,8 +149,9 @@ struct ReferenceBatch {
       guard let record = zone[save.id.name] else { continue }
       for (target, owns) in record.links {
         let isThere = saved.contains(target) || promised.contains(target) || place.sees(target)
-        guard zone[target] == nil && !promised.contains(target) || !isThere
-          || owns && gone.contains(target)
+        guard
+          zone[target] == nil && !promised.contains(target) || !isThere
+            || owns && gone.contains(target)
         else { continue }
         // A child of what is over quota is over quota too. Source: cloudkit-surface 2.3.
         let isOver = errors.contains {

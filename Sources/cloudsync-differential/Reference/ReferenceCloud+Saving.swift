@@ -56,7 +56,8 @@ extension ReferenceCloud {
     }
     var request = request
     request.deleteTags = Dictionary(
-      request.deleteTags.map { (spelled($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+      request.deleteTags.map { (spelled($0.key), $0.value) },
+      uniquingKeysWith: { first, _ in first })
     var database = database(place.home)
     var batch = ReferenceBatch(
       saves: saves.map { place.inward($0) }, deletes: deletes.map(spelled), request: request,

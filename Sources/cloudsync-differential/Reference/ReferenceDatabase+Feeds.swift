@@ -102,14 +102,16 @@ extension ReferenceDatabase {
 ///
 /// A visitor's token stands for what its holder saw; a page is the difference to what is seen now.
 extension ReferenceCloud {
-  func changes(_ fetch: FetchDatabaseChanges, _ ask: Ask) throws(CloudError) -> DatabaseChangesPage {
+  func changes(_ fetch: FetchDatabaseChanges, _ ask: Ask) throws(CloudError) -> DatabaseChangesPage
+  {
     switch ask.scope {
     case .public: throw refusal(.invalidArguments)
     case .private: return try database(ask.home).changes(fetch)
     case .shared: break
     }
     let feed = "visits/\(ask.account)"
-    let start = fetch.since.map { Place($0) }
+    let start =
+      fetch.since.map { Place($0) }
       ?? Place(feed: feed, position: 0, began: sharedNow, made: sharedNow)
     guard let start, start.feed == feed else { throw refusal(.changeTokenExpired) }
     let news = visits.filter { $0.key.guest == ask.account && $0.value.changed > start.position }

@@ -81,7 +81,8 @@ extension Player {
     let target = id(random.pick(Player.recordNames), zone)
     let reference = FieldValue.reference(Reference(target: target, action: .none))
     switch random.below(14) {
-    case 0, 1: return Query.Filter(key: "n", comparator: random.pick(orders), value: number(&random))
+    case 0, 1:
+      return Query.Filter(key: "n", comparator: random.pick(orders), value: number(&random))
     case 2:
       return Query.Filter(
         key: "n", comparator: random.pick([.isIn, .isIn, .isNotIn]),

@@ -124,7 +124,8 @@ extension Player {
     if random.chance(0.25) { request.policy = random.pick([.changedKeys, .allKeys]) }
     if random.chance(0.15) { request.fields = random.pick([.none, .keys(["n", "s"])]) }
     var left = Player.recordNames
-    let count = random.chance(0.02) ? Limits.items + 1 : 1 + random.below(site.scope == .shared ? 2 : 5)
+    let count =
+      random.chance(0.02) ? Limits.items + 1 : 1 + random.below(site.scope == .shared ? 2 : 5)
     for _ in 0..<count {
       let name = left.isEmpty ? "r0" : left.remove(at: random.below(left.count))
       let isElsewhere = random.chance(0.05)
@@ -164,7 +165,9 @@ extension Player {
           key: "s",
           field: random.chance(0.2)
             ? nil
-            : Field(.string(random.pick(["", "e\u{301}", "two words", "Red", "red and green"])), isEncrypted: false)))
+            : Field(
+              .string(random.pick(["", "e\u{301}", "two words", "Red", "red and green"])),
+              isEncrypted: false)))
     }
     addKinds(to: &save)
     // The public database keeps nothing encrypted.

@@ -19,7 +19,8 @@ extension Player {
   /// A place that suits the tape's theme.
   mutating func randomSite() -> Site {
     // Alice's devices do most, so that they meet.
-    let device = random.chance(theme == .records ? 0.85 : 0.55)
+    let device =
+      random.chance(theme == .records ? 0.85 : 0.55)
       ? random.pick([Device.all[0], Device.all[1]])
       : random.pick([Device.all[2], Device.all[2], Device.all[3]])
     let zone = randomZone()

@@ -8,16 +8,23 @@ extension Player {
   mutating func subscribe(_ site: Site) async {
     let id = SubscriptionID("sub\(random.below(4))")
     var request = ModifySubscriptions()
-    if random.chance(0.2) { request.delete = [id] } else { request.save = [randomSubscription(id, site)] }
+    if random.chance(0.2) {
+      request.delete = [id]
+    } else {
+      request.save = [randomSubscription(id, site)]
+    }
     let answer = await send(.modifySubscriptions(request), from: site.device, in: site.scope)
     let asked =
-      "\(site.label) subscribe \(request.save.map { describe($0) }) -\(request.delete.map(\.rawValue))"
+      "\(site.label) subscribe \(request.save.map { describe($0) })"
+      + " -\(request.delete.map(\.rawValue))"
     guard case .success(.subscriptionsModified(let saved, let deleted)) = answer else {
       return note(asked, describe(failure: answer))
     }
     if saved.contains(where: { $0.error != nil }) { count(.subscriptionRefused) }
     let words =
-      saved.map { $0.value.map { "+\(describe($0))" } ?? "+\($0.error.map { names.describe($0) } ?? "")" }
+      saved.map {
+        $0.value.map { "+\(describe($0))" } ?? "+\($0.error.map { names.describe($0) } ?? "")"
+      }
       + deleted.map { "-\($0.error.map { names.describe($0) } ?? "")" }
     note(asked, words.joined(separator: "; "))
   }
@@ -69,7 +76,8 @@ extension Player {
           }.joined(separator: " and ")
           + " in \(watched.zone.map { names.name($0) } ?? "all") on \(watched.options.rawValue)"
       }
-    return "\(subscription.id.rawValue): \(kind) \(subscription.notificationInfo?.desiredKeys ?? ["-"])"
+    return
+      "\(subscription.id.rawValue): \(kind) \(subscription.notificationInfo?.desiredKeys ?? ["-"])"
   }
 
   /// Takes down which pushes came to which devices; their order is the server's to choose.
@@ -83,7 +91,8 @@ extension Player {
         let fields = query.fields.map { "\($0.key)=\(names.describe($0.field.value))" }
         return " \(query.reason) \(query.record.name) \(fields)"
       }
-      return "\(delivery.device): \(push.database) \(push.subscription.rawValue)\(zone)\(query ?? "")"
+      return
+        "\(delivery.device): \(push.database) \(push.subscription.rawValue)\(zone)\(query ?? "")"
     }
     for push in deliveries.map(\.push) {
       switch (push.database, push.query?.reason) {

@@ -99,10 +99,11 @@ struct Player {
   private mutating func step() async throws {
     let weights = theme.steps
     var draw = random.below(weights.reduce(0) { $0 + $1.1 })
-    let step = weights.first { entry in
-      draw -= entry.1
-      return draw < 0
-    }?.0 ?? .modify
+    let step =
+      weights.first { entry in
+        draw -= entry.1
+        return draw < 0
+      }?.0 ?? .modify
     situations[step.rawValue, default: 0] += 1
     let site = randomSite()
     names.home = site.scope == .public ? Device.publicHome : site.device.account
