@@ -65,7 +65,7 @@ extension ReferenceCloud {
       room: quotas[place.home].map { $0 - database.bytes })
     let isAtomic = request.isAtomic && place.name != ZoneID.defaultName
     if isAtomic { batch.decideAtomically() } else { batch.decideOneByOne() }
-    let changes = database.write(batch, by: device)
+    let changes = database.write(batch, by: device, at: clock)
     databases[place.home] = database
     written += changes
     var saved: [RecordID: Record] = [:]
@@ -87,11 +87,11 @@ extension ReferenceCloud.Ask {
 extension ReferenceDatabase {
   /// Writes what a batch decided: saves, then deletions, then those who leave, then the records
   /// whose share is another now.
-  mutating func write(_ batch: ReferenceBatch, by device: Device) -> [ReferenceChange] {
+  mutating func write(_ batch: ReferenceBatch, by device: Device, at time: Int) -> [ReferenceChange]
+  {
     let name = batch.place.name
     guard var zone = zones[name] else { return [] }
     var changes: [ReferenceChange] = []
-    let time = tick()
     func note(_ type: String, _ before: Record?, _ after: Record?) {
       changes.append(
         ReferenceChange(home: identity, zone: name, type: type, before: before, after: after))

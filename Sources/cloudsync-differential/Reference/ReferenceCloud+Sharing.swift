@@ -64,8 +64,12 @@ extension ReferenceCloud {
         }
         found.standing.acceptance = .accepted
         found.standing.identity.user = UserID(ask.account)
-        found.details.participants.removeAll { $0.id == found.standing.id }
-        found.details.participants.append(found.standing)
+        let known = found.details.participants.firstIndex { $0.id == found.standing.id }
+        if let known {
+          found.details.participants[known] = found.standing
+        } else {
+          found.details.participants.append(found.standing)
+        }
         write(&found, by: ask.device)
         return ItemResult(id: url, .success(found.outward))
       } catch {
@@ -82,7 +86,7 @@ extension ReferenceCloud {
     found.record.sharing = found.details
     found.record.changeTag = ChangeTag("tag \(moment)")
     found.record.modified = RecordStamp(
-      time: Timestamp(secondsSinceReferenceDate: Double(moment)), user: UserID(device.account),
+      time: Timestamp(secondsSinceReferenceDate: Double(clock)), user: UserID(device.account),
       device: device.name)
     zone.records[found.record.id.name] = ReferenceRecord(record: found.record, changed: moment)
     zone.changed = moment

@@ -37,6 +37,8 @@ actor ReferenceCloud: Cloud {
   /// What was written by the request that is answered now.
   var written: [ReferenceChange] = []
   var deliveries: [Delivery] = []
+  /// Counts requests: everything that one writes has one time.
+  var clock = 0
   /// Counts what happens in shared databases.
   var sharedNow = 0
   private var answered: [Answered: CloudReply] = [:]
@@ -65,6 +67,7 @@ actor ReferenceCloud: Cloud {
     }
     let before = databases
     written = []
+    clock += 1
     defer { if request.isMutation { tell(since: before, except: ask.device.name) } }
     switch request {
     case .fetchCurrentUser: return .currentUser(UserID(ask.account))

@@ -118,9 +118,13 @@ struct ReferenceRecord {
   /// What must be there as long as the record is.
   var needed: [String] { [record.parent?.name].compactMap { $0 } + targets(.validate) }
 
-  /// What must be there when it is saved, and whether it goes with that.
+  /// What must be there when it is saved, and whether it goes with that: parent and root first,
+  /// then the fields in their order.
   var links: [(target: String, owns: Bool)] {
-    needed.map { ($0, false) } + owners.map { ($0, true) }
+    let first = [(record.parent?.name, false), (record.sharing?.root?.name, true)]
+    return first.compactMap { name, owns in name.map { ($0, owns) } }
+      + record.fields.flatMap { $0.field.value.references }.filter { $0.action != .none }
+      .map { ($0.target.name, $0.action == .deleteSelf) }
   }
 
   /// The targets of its references that act so.
