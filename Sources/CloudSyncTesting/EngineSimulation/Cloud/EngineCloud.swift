@@ -83,13 +83,15 @@ final class EngineCloud: Sendable {
     self.seed = seed
     self.clock = clock
     self.offset = offset
+    var door = CloudDoor(rates: options.server)
+    door.refusesWithAnyCode = true
     contents = Mutex(
       Contents(
         server: server, disk: disk,
         cutRate: disk != nil && storage.chance(0.8) && !shape.lacks(.powerCuts)
           ? storage.fraction() * 0.05 : 0,
         oracle: CloudOracle(layout: layout, findings: findings),
-        door: CloudDoor(rates: options.server), random: random))
+        door: door, random: random))
   }
 
   /// The name of an account, counted from 1.
@@ -108,12 +110,15 @@ final class EngineCloud: Sendable {
     let now = now
     let (refusal, rate, server) = contents.withLock { contents in
       (
-        contents.door.error(for: call, from: device, at: now, &contents.random),
+        contents.door.error(
+          for: call, from: device, at: now,
+          isDeniable: contents.oracle.isThere(zoneOf: call.request, account: account),
+          &contents.random),
         contents.door.rates.partial, contents.server
       )
     }
     if let refusal { return .failure(refusal) }
-    let split = SplitCall(call, rate: rate, seed: seed)
+    let split = SplitCall(call, rate: rate, seed: seed, hasAnyCode: true)
     let name = "device\(device)"
     let asker = Asker(number: device, name: name, account: account)
     let isCut = plansPowerCut()
@@ -219,7 +224,7 @@ final class EngineCloud: Sendable {
     let now = now
     return contents.withLock { contents in
       contents.door.outage = CloudDoor.Outage(
-        &contents.random, deviceCount: deviceCount, at: now)
+        &contents.random, deviceCount: deviceCount, at: now, hasAnyCode: true)
       return contents.door.outage?.code
     }
   }
@@ -262,6 +267,18 @@ final class EngineCloud: Sendable {
   }
 
   // MARK: What the checkers see
+
+  /// Counts what happened on the server; a larger number is later.
+  var time: Int { contents.withLock { $0.oracle.clock } }
+
+  /// What is wrong with telling an app of `account` that these zones are gone.
+  ///
+  /// - Parameter start: When the fetch began in which it is told.
+  func faults(telling deletions: [ZoneDeletion], to account: Int, since start: Int) -> [String] {
+    contents.withLock { contents in
+      deletions.compactMap { contents.oracle.fault(telling: $0, to: account, since: start) }
+    }
+  }
 
   /// What the oracle holds of an account.
   func database(of account: Int) -> CloudOracle.Database {

@@ -47,12 +47,7 @@ extension EngineWorld {
       }
     case .offline:
       reach(.network, device)
-      device.isOnline.toggle()
-      note("\(device.name) is \(device.isOnline ? "online" : "offline")")
-      guard device.isOnline, device.waitingPushes > 0 else { return }
-      device.waitingPushes = 0
-      device.patience.noteCause()
-      push(to: device)
+      if device.isOnline { disconnect(device) } else { connect(device) }
     case .account: changeAccount(of: device)
     case .administration, .expiry: try administer(action)
     case .serverRestart: restartServer()
@@ -68,9 +63,32 @@ extension EngineWorld {
     }
   }
 
+  private func disconnect(_ device: EngineDevice) {
+    device.isOnline = false
+    note("\(device.name) is offline")
+  }
+
+  /// A device is online again, when it was not.
+  func connect(_ device: EngineDevice) {
+    guard !device.isOnline else { return }
+    device.isOnline = true
+    note("\(device.name) is online")
+    deliverWaitingPushes(to: device)
+  }
+
+  /// A device that is online again gets the pushes that it missed, as one.
+  func deliverWaitingPushes(to device: EngineDevice) {
+    guard device.waitingPushes > 0 else { return }
+    device.waitingPushes = 0
+    device.patience.noteCause()
+    push(to: device)
+  }
+
   /// Tells a device that something changed on the server.
   func push(to device: EngineDevice) {
-    device.run?.link.tell(
+    guard let run = device.run else { return }
+    device.noteNews(at: cloud.time)
+    run.link.tell(
       .push(
         CloudPush(
           container: WorldLayout.container, database: .private, subscription: SubscriptionID(""))))
@@ -120,23 +138,38 @@ extension EngineWorld {
 
   /// Starts a manual fetch.
   func fetch(_ run: EngineDevice.Run, _ scope: CKSyncEngine.FetchChangesOptions.Scope) {
-    operate(run) { try? await $0.fetchChanges(.init(scope: scope)) }
+    operate(run) { try await $0.fetchChanges(.init(scope: scope)) }
   }
 
   /// Starts a manual send.
   func send(_ run: EngineDevice.Run, _ scope: CKSyncEngine.SendChangesOptions.Scope) {
-    operate(run) { try? await $0.sendChanges(.init(scope: scope)) }
+    operate(run) { try await $0.sendChanges(.init(scope: scope)) }
   }
 
   private func operate(
-    _ run: EngineDevice.Run, _ body: @escaping @Sendable (CKSyncEngine) async -> Void
+    _ run: EngineDevice.Run, _ body: @escaping @Sendable (CKSyncEngine) async throws -> Void
   ) {
-    let (engine, operations) = (run.engine, operations)
-    operations.begin()
-    Task.detached(executorPreference: lane) {
-      await body(engine)
-      operations.end()
+    let (engine, operations, journal, name) = (run.engine, operations, journal, run.app.name)
+    let number = operations.begin(on: run.app.number)
+    let task = Task.detached(executorPreference: lane) {
+      do {
+        try await body(engine)
+      } catch {
+        // What the app is told of an operation it is told in events as well.
+        journal.note("\(name): an operation ends with \(error)")
+      }
+      operations.end(number)
     }
+    operations.note(task, of: number)
+  }
+
+  /// Cancels the task of somebody who waits for an operation.
+  func cancelWaitingTask() {
+    guard let (device, cancel) = operations.cancellable(&random) else { return }
+    reach(.taskCancel, devices[device])
+    note("a task of device\(device) is cancelled that waits for its engine")
+    devices[device].patience.noteEnding()
+    cancel()
   }
 
   private func changeAccount(of device: EngineDevice) {

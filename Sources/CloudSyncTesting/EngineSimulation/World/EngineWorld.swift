@@ -34,7 +34,9 @@ final class EngineWorld {
   var steps = 0
   var isHealed = false
   /// Manual operations that have not returned.
-  let operations = OperationCounter()
+  let operations = OperationList()
+  /// How often a step cancels the task of somebody who waits for an operation.
+  private var taskCancelRate = 0.0
 
   init(
     seed: UInt64, shape: EngineShape, lane: SerialLane, print: (@Sendable (String) -> Void)?
@@ -58,6 +60,7 @@ final class EngineWorld {
       device.account = random.chance(0.9) ? 1 + random.below(options.accountCount) : nil
       devices.append(device)
     }
+    taskCancelRate = random.pick([0, 0, 0])
     self.random = random
     cloud.connect(deviceCount: devices.count, mailbox: mailbox)
     for device in devices { device.launch(self, random: nextRandom()) }
@@ -90,6 +93,7 @@ final class EngineWorld {
     } else {
       try advance()
     }
+    if operations.open > 0, random.chance(taskCancelRate) { cancelWaitingTask() }
     carry()
     endDevicesWithoutDisk()
   }
@@ -103,6 +107,7 @@ final class EngineWorld {
     } else {
       for device in devices { device.patience.noteRest() }
       checkAtRest()
+      checkCancelled()
       try passTime()
     }
   }
@@ -111,6 +116,7 @@ final class EngineWorld {
   private func passTime() throws {
     let message = messages.nextTime.map { VirtualClock.Instant(offset: .milliseconds($0)) }
     guard let next = [message, lane.clock.nextDeadline].compactMap({ $0 }).min() else {
+      checkNothingIsOwed()
       if !isHealed { try act() }
       return
     }
@@ -121,15 +127,4 @@ final class EngineWorld {
   var isQuiet: Bool {
     lane.readyCount == 0 && messages.isEmpty && lane.clock.nextDeadline == nil
   }
-}
-
-/// Counts the manual operations that wait.
-final class OperationCounter: Sendable {
-  private let count = Atomic(0)
-
-  func begin() { count.add(1, ordering: .relaxed) }
-
-  func end() { count.subtract(1, ordering: .relaxed) }
-
-  var open: Int { count.load(ordering: .relaxed) }
 }

@@ -65,6 +65,8 @@ extension Situation {
           $0 != .openingZone && $0 != .deliveringZone && $0 != .deliveringRecords
         }
     case .power, .network, .zoneDeleted, .zonePurged, .zoneReset: waits
+    // An operation by hand begins at once where nothing else is under way.
+    case .taskCancel: [.checkingAccount] + requests + callbacks
     }
   }
 
@@ -107,6 +109,7 @@ extension Situation.Fault {
     case .manualFetch: "The app asks for a fetch"
     case .manualSend: "The app asks for a send"
     case .cancel: "The app cancels all operations"
+    case .taskCancel: "The task that waits for an operation is cancelled"
     case .signOut: "The user signs out"
     case .signIn: "A user signs in, the same one or another"
     case .serverRestart: "The server goes down and comes back"

@@ -31,6 +31,8 @@ struct CloudOracle {
   struct Database {
     var entries: [Entry]
     var zones: [ZoneModel]
+    /// What became of each zone, oldest first.
+    var courses: [[ZoneTurn]]
   }
 
   /// What a token stands for.
@@ -61,7 +63,8 @@ struct CloudOracle {
     databases = layout.users.map { _ in
       Database(
         entries: Array(repeating: Entry(), count: layout.records.count),
-        zones: Array(repeating: ZoneModel(), count: layout.zones.count))
+        zones: Array(repeating: ZoneModel(), count: layout.zones.count),
+        courses: Array(repeating: [], count: layout.zones.count))
     }
   }
 
@@ -138,6 +141,7 @@ struct CloudOracle {
     databases[account - 1].zones[zone].deletion = reason
     databases[account - 1].zones[zone].changedAt = tick()
     databases[account - 1].zones[zone].isTrimmed = false
+    databases[account - 1].courses[zone].append(ZoneTurn(at: clock, deletion: reason))
     for place in layout.places(of: zone) { databases[account - 1].entries[place] = Entry() }
   }
 
@@ -150,6 +154,8 @@ struct CloudOracle {
       for zone in layout.zones.indices where !databases[account - 1].zones[zone].isLive {
         databases[account - 1].zones[zone].isTrimmed = true
         databases[account - 1].zones[zone].deletion = nil
+        guard !databases[account - 1].courses[zone].isEmpty else { continue }
+        databases[account - 1].courses[zone].append(ZoneTurn(at: tick(), deletion: .deleted))
       }
     }
   }
