@@ -208,6 +208,13 @@ final class EngineCloud: Sendable {
     }
   }
 
+  /// Has requests of one kind fail from now on, on each device; `nil` ends it.
+  func insist(_ insistence: CloudDoor.Insistence?, deviceCount: Int) {
+    contents.withLock { contents in
+      for device in 0..<deviceCount { contents.door.insistences[device] = insistence }
+    }
+  }
+
   func setQuota(_ bytes: Int?, of account: Int) throws(CloudError) {
     try server.controls.setQuota(bytes, of: Self.account(account))
   }

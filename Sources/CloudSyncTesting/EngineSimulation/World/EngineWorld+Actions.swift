@@ -63,7 +63,7 @@ extension EngineWorld {
     }
   }
 
-  private func disconnect(_ device: EngineDevice) {
+  func disconnect(_ device: EngineDevice) {
     device.isOnline = false
     note("\(device.name) is offline")
   }
@@ -95,7 +95,7 @@ extension EngineWorld {
   }
 
   /// Somebody uses the app.
-  private func use(_ device: EngineDevice, _ run: EngineDevice.Run, _ action: World.Action) {
+  func use(_ device: EngineDevice, _ run: EngineDevice.Run, _ action: World.Action) {
     device.patience.noteCause()
     let place = random.below(layout.records.count)
     switch action {
@@ -172,7 +172,7 @@ extension EngineWorld {
     cancel()
   }
 
-  private func changeAccount(of device: EngineDevice) {
+  func changeAccount(of device: EngineDevice) {
     let next = random.below(options.accountCount + 1)
     reach(next == 0 ? .signOut : .signIn, device)
     device.account = next == 0 ? nil : next

@@ -14,7 +14,7 @@ extension EngineWorld {
   private var lateness: Int { now + 2 * options.network.longestDelay + options.network.patience }
 
   /// The bounds of a phase that begins now.
-  private var limits: (steps: Int, time: Int) {
+  var limits: (steps: Int, time: Int) {
     (steps: steps + Self.stepBound, time: max(now, lateness) + timeBound)
   }
 
@@ -31,6 +31,7 @@ extension EngineWorld {
     // that it would not have had would hide that it does not.
     try settle(limits)
     checkNothingIsOwed()
+    if findings.isEmpty { try tryFaults() }
     guard findings.isEmpty else { return }
     try settleAccounts()
     for device in devices {

@@ -127,6 +127,7 @@ extension EngineWorld {
       device.patience.noteCause()
       device.noteNews(at: cloud.time)
       run.link.tell(.push(push))
+      if let narrow = narrowFetch, narrow.device == number { fetch(run, .zoneIDs([narrow.zone])) }
     case .accountSignal(let number):
       let device = devices[number]
       guard let run = device.run else { return }
@@ -136,6 +137,7 @@ extension EngineWorld {
       device.noteAccount(at: cloud.time)
       run.link.tell(.accountChanged)
     case .launch(let number): launch(number)
+    case .pause: break
     }
   }
 }

@@ -17,6 +17,8 @@ final class EngineWorld {
     case push(CloudPush, device: Int, account: Int)
     case accountSignal(device: Int)
     case launch(device: Int)
+    /// Nothing; time stops here.
+    case pause
   }
 
   let seed: UInt64
@@ -33,6 +35,8 @@ final class EngineWorld {
   var tally = EngineTally()
   var steps = 0
   var isHealed = false
+  /// A device that reads one zone by hand at its next push.
+  var narrowFetch: (device: Int, zone: CKRecordZone.ID)?
   /// Manual operations that have not returned.
   let operations = OperationList()
   /// How often a step cancels the task of somebody who waits for an operation.
@@ -63,7 +67,18 @@ final class EngineWorld {
     taskCancelRate = random.pick([0, 0, 0])
     self.random = random
     cloud.connect(deviceCount: devices.count, mailbox: mailbox)
+    if options.server.refused > 0 { refuseBeginnings() }
     for device in devices { device.launch(self, random: nextRandom()) }
+  }
+
+  /// What an engine asks only at its beginning fails in some worlds.
+  private func refuseBeginnings() {
+    guard random.chance(0.7) else { return }
+    cloud.insist(
+      CloudDoor.Insistence(
+        kind: random.pick([.account, .findSubscription, .saveSubscription, .saveSubscription]),
+        code: random.pick(CloudError.Code.allCases), left: random.number(in: 1...3)),
+      deviceCount: devices.count)
   }
 
   /// Milliseconds since the world began.

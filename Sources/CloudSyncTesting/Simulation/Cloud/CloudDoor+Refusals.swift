@@ -9,9 +9,14 @@ extension CloudDoor {
     var left: Int
   }
 
-  /// The kinds of requests that an engine makes.
+  /// The kinds of requests.
   enum RequestKind: Sendable {
     case account, findSubscription, saveSubscription, database, zone, zones, records, other
+
+    /// Those that an engine makes.
+    static let ofEngines: [RequestKind] = [
+      .account, .findSubscription, .saveSubscription, .database, .zone, .zones, .records,
+    ]
 
     init(_ request: CloudRequest) {
       switch request {
@@ -40,7 +45,8 @@ extension CloudDoor {
       return allowed(insistence.code, request, isDeniable)
     }
     guard random.chance(rates.refused) else { return nil }
-    let code = random.pick(CloudError.Code.allCases)
+    var code = random.pick(CloudError.Code.allCases)
+    if isDeniable, random.chance(0.2) { code = random.pick([.zoneNotFound, .userDeletedZone]) }
     if random.chance(0.3) {
       insistences[device] = Insistence(kind: kind, code: code, left: random.number(in: 1...5))
     }
