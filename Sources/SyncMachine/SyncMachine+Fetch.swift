@@ -281,9 +281,7 @@ extension SyncMachine {
     let zone = fetch.zone?.id
     fetch.zone = nil
     if reopens, let zone { return open(&fetch, zone, now: now) }
-    if let failure = fetch.failure, failure.error.code != .partialFailure {
-      return close(&fetch)
-    }
+    if let failure = fetch.failure, !failure.concernsZonesOnly { return close(&fetch) }
     return ask(&fetch)
   }
 
@@ -312,9 +310,8 @@ extension SyncMachine {
       if fetch.lacksSubscription { tryAgain(schedule.subscriptionFailures, now: now) }
       return
     }
-    guard !state.changedZones.isEmpty || fetch.failure?.error.code != .partialFailure else {
-      return
-    }
+    let concernsZonesOnly = fetch.failure?.concernsZonesOnly ?? false
+    guard !state.changedZones.isEmpty || !concernsZonesOnly else { return }
     schedule.fetchFailures += 1
     tryAgain(schedule.fetchFailures, now: now)
   }
