@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import Records
 import SyncMachine
 
 /// Single faults in a world that is whole otherwise, with nothing behind them that would hide what
@@ -41,12 +42,24 @@ extension EngineWorld {
     switch kind {
     case .account, .findSubscription, .saveSubscription:
       changeAccount(of: device)
+    case .zoneCheck:
+      try loseZone(ofAccountOf: device)
+      use(device, run, .edit)
     case .zones where random.chance(0.3): use(device, run, .deleteZone)
     case .database, .zone, .zones, .records, .other: use(device, run, .edit)
     }
     if !device.isAutomatic { send(run, .all) }
     try settle(limits)
     cloud.insist(nil, deviceCount: devices.count)
+  }
+
+  /// A zone goes, and the server forgets the tokens that would have told why.
+  private func loseZone(ofAccountOf device: EngineDevice) throws {
+    guard let account = device.account else { return }
+    let reason = random.pick(ZoneDeletionReason.allCases)
+    note("a zone of account \(account) goes, and the tokens: \(reason)")
+    _ = try cloud.remove(random.below(layout.zones.count), of: account, reason: reason)
+    try cloud.forget(nil, of: account, trims: false)
   }
 
   /// A device loses its link, is used, and gets the link back: what waits goes out soon.

@@ -34,6 +34,21 @@ extension CloudOracle {
       + (truth.isEmpty ? "there" : "gone: \(truth)")
   }
 
+  /// Judges what the server says of zones that it was asked for.
+  func judge(_ zones: [ZoneID], _ results: [ItemResult<ZoneID, Zone>], account: Int) {
+    guard results.map(\.id) == zones else {
+      return findings.report("I12", "a zone has no answer, or the answers are out of order")
+    }
+    for result in results {
+      guard let zone = layout.number(of: result.id) else { continue }
+      if let error = result.error {
+        judgeZoneError(error, zone, account)
+      } else if !databases[account - 1].zones[zone].isLive {
+        findings.report("I9", "\(result.id.name) is said to be there and is not")
+      }
+    }
+  }
+
   func judgeListing(_ deletion: ZoneDeletion, of zone: Int, account: Int) {
     let model = databases[account - 1].zones[zone]
     if model.isLive || model.deletion != deletion.reason {

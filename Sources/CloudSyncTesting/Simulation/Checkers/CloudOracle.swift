@@ -97,6 +97,8 @@ struct CloudOracle {
       judge(request, page, account: account, device: device)
     case (.fetchDatabaseChanges(let request), .databaseChanges(let page)):
       judge(request, page, account: account)
+    case (.fetchZones(let zones?), .zones(let results)):
+      judge(zones, results, account: account)
     case (.fetchSubscriptions, .subscriptions), (.modifySubscriptions, .subscriptionsModified):
       break
     case (.fetchCurrentUser, _), (.modifyRecords, _), (.modifyZones, _), (.fetchZoneChanges, _),

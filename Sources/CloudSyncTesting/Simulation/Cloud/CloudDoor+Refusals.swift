@@ -11,11 +11,13 @@ extension CloudDoor {
 
   /// The kinds of requests.
   enum RequestKind: Sendable {
-    case account, findSubscription, saveSubscription, database, zone, zones, records, other
+    case account, findSubscription, saveSubscription, database, zoneCheck, zone, zones, records
+    case other
 
     /// Those that an engine makes.
     static let ofEngines: [RequestKind] = [
-      .account, .findSubscription, .saveSubscription, .database, .zone, .zones, .records,
+      .account, .findSubscription, .saveSubscription, .database, .zoneCheck, .zone, .zones,
+      .records,
     ]
 
     init(_ request: CloudRequest) {
@@ -24,11 +26,12 @@ extension CloudDoor {
       case .fetchSubscriptions: self = .findSubscription
       case .modifySubscriptions: self = .saveSubscription
       case .fetchDatabaseChanges: self = .database
+      case .fetchZones: self = .zoneCheck
       case .fetchZoneChanges: self = .zone
       case .modifyZones: self = .zones
       case .modifyRecords: self = .records
-      case .fetchZones, .fetchRecords, .queryRecords, .resolveShares, .acceptShares, .findUsers,
-        .uploadAsset, .downloadAsset:
+      case .fetchRecords, .queryRecords, .resolveShares, .acceptShares, .findUsers, .uploadAsset,
+        .downloadAsset:
         self = .other
       }
     }

@@ -20,7 +20,7 @@ struct SplitCall {
   /// Holds items of `call` back, at `rate` of all requests.
   ///
   /// - Parameter hasAnyCode: Whether items fail with any code that says nothing false of what is
-  ///   stored, and zones and subscriptions as well as records.
+  ///   stored, and zones as well as records.
   init(_ call: CloudCall, rate: Double, seed: UInt64, hasAnyCode: Bool = false) {
     self.call = call
     guard rate > 0, Self.canSplit(call.request, hasAnyCode) else { return }
@@ -30,7 +30,7 @@ struct SplitCall {
     guard random.chance(rate) else { return }
     var code = random.pick(Self.likely)
     if hasAnyCode, random.chance(0.6) { code = random.pick(CloudError.Code.allCases) }
-    guard !call.request.wouldMislead(by: code, isDeniable: false) else { return }
+    guard !Self.misleads(code, call.request) else { return }
     var error = CloudError(code, "a fault of the simulation")
     if code.isRetriedByEngine, random.chance(0.5) { error.retryAfter = 1 }
     self.error = error
@@ -42,9 +42,14 @@ struct SplitCall {
   private static func canSplit(_ request: CloudRequest, _ hasAnyCode: Bool) -> Bool {
     switch request {
     case .modifyRecords(let request): !request.isAtomic
-    case .modifyZones: hasAnyCode
+    case .modifyZones, .fetchZones: hasAnyCode
     default: false
     }
+  }
+
+  private static func misleads(_ code: CloudError.Code, _ request: CloudRequest) -> Bool {
+    if case .fetchZones = request { return code == .zoneNotFound || code == .userDeletedZone }
+    return request.wouldMislead(by: code, isDeniable: false)
   }
 
   /// The request without the items that are held back.
@@ -60,6 +65,8 @@ struct SplitCall {
       request.save.removeAll { _ in random.chance(0.4) }
       request.delete.removeAll { _ in random.chance(0.4) }
       return .modifyZones(request)
+    case .fetchZones(let zones?):
+      return .fetchZones(zones.filter { _ in !random.chance(0.4) })
     default: return request
     }
   }
@@ -90,6 +97,11 @@ struct SplitCall {
         },
         deleted: order.delete.map { id in
           deleted.first { $0.id == id } ?? ItemResult(id: id, .failure(refusal()))
+        })
+    case (.fetchZones(let order?), .zones(let results)):
+      return .zones(
+        order.map { id in
+          results.first { $0.id == id } ?? ItemResult(id: id, .failure(refusal()))
         })
     default: return reply
     }
