@@ -19,6 +19,8 @@ final class EngineCloud: Sendable {
     var door: CloudDoor
     var random: SeededRandom
     var observations: [any SignalObservation] = []
+    /// Whether the accounts on the devices can be used, where they can't always.
+    var availability: [Int: AccountAvailability] = [:]
     /// Where pushes go, and of how many devices.
     var mailbox: Mailbox?
     var deviceCount = 0
@@ -32,6 +34,8 @@ final class EngineCloud: Sendable {
   private let clock: VirtualClock
   /// Makes the server that a file has, or an empty one.
   let open: @Sendable (SimulatedDisk?) throws -> LoopbackServer
+  /// Makes a server in memory that has nothing of any other.
+  private let openEmpty: @Sendable () -> LoopbackServer
   private let offset: ClockOffset
 
   /// The wall clock's fault, which the server's own clock reads.
@@ -65,6 +69,11 @@ final class EngineCloud: Sendable {
       return try LoopbackServer(
         path: "/server/cloud.sqlite", fileSystem: SQLiteFileSystem(disk: disk),
         identity: seed &+ 1, clock: time, delayClock: clock, limits: whatItTakes,
+        taskExecutor: lane)
+    }
+    openEmpty = {
+      LoopbackServer(
+        clock: time, delayClock: clock, identity: seed ^ 0x6e65_7773, limits: whatItTakes,
         taskExecutor: lane)
     }
     // A generator of its own: the rest of the world is the same on either storage.
@@ -107,6 +116,11 @@ final class EngineCloud: Sendable {
   func answer(
     _ call: CloudCall, device: Int, account: Int?
   ) async -> Result<CloudReply, CloudError> {
+    let database = (call.container, call.environment, call.database)
+    guard database == (WorldLayout.container, .development, .private) else {
+      let asker = Asker(number: device, name: "device\(device)", account: account)
+      return await send(call, to: server, by: asker)
+    }
     let now = now
     let (refusal, rate, server) = contents.withLock { contents in
       (
@@ -140,6 +154,9 @@ final class EngineCloud: Sendable {
     _ call: CloudCall, to server: LoopbackServer, by asker: Asker
   ) async -> Result<CloudReply, CloudError> {
     let link = server.remoteDevice(asker.name, account: asker.account.map(Self.account))
+    if let availability = contents.withLock({ $0.availability[asker.number] }) {
+      link.setAvailability(availability)
+    }
     do {
       return .success(try await link.send(call))
     } catch {
@@ -208,11 +225,29 @@ final class EngineCloud: Sendable {
     }
   }
 
+  /// A server in memory ends and begins again without anything of what it held.
+  func loseEverything() {
+    contents.withLock { contents in
+      guard contents.disk == nil else { return }
+      contents.observations = []
+      contents.server.close()
+      contents.server = openEmpty()
+      contents.oracle.loseEverything()
+    }
+    let (mailbox, deviceCount) = contents.withLock { ($0.mailbox, $0.deviceCount) }
+    if let mailbox { connect(deviceCount: deviceCount, mailbox: mailbox) }
+  }
+
   /// Has requests of one kind fail from now on, on each device; `nil` ends it.
   func insist(_ insistence: CloudDoor.Insistence?, deviceCount: Int) {
     contents.withLock { contents in
       for device in 0..<deviceCount { contents.door.insistences[device] = insistence }
     }
+  }
+
+  /// Whether the account on a device can be used from now on.
+  func setAvailability(_ availability: AccountAvailability, of device: Int) {
+    contents.withLock { $0.availability[device] = availability }
   }
 
   func setQuota(_ bytes: Int?, of account: Int) throws(CloudError) {

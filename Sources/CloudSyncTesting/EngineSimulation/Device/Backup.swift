@@ -49,13 +49,16 @@ enum RestartState {
     }
   }
 
-  /// The state that the app had kept; `nil` for a log.
-  var kept: SyncState? {
+  /// What the app had kept; `nil` for a log.
+  var given: CKSyncEngine.State.Serialization? {
     switch self {
     case .nothing, .log: nil
-    case .value(let state, _), .encoded(let state): state.value
+    case .value(let state, _), .encoded(let state): state
     }
   }
+
+  /// The state in it.
+  var kept: SyncState? { given?.value }
 }
 
 extension SyncState {

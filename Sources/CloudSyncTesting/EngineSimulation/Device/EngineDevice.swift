@@ -1,6 +1,7 @@
 import CloudProtocol
 import CloudSync
 import Foundation
+import LoopbackServer
 import Records
 import SyncMachine
 import Synchronization
@@ -51,11 +52,15 @@ final class EngineDevice {
 
   var run: Run?
   private(set) var runCount = 0
+  /// An app that was given this device's state for another database.
+  private(set) var visitor: Visitor?
   private var remains: [Remains] = []
   /// The app's own: who listens to the process's default one must not hear of this world.
   private let notificationCenter = NotificationCenter()
   /// Who is signed in, counted from 1; `nil` for nobody.
   var account: Int?
+  /// Whether the account that is signed in can be used.
+  var availability = AccountAvailability.available
   var isOnline = true
   var patience = PatienceChecker()
   /// Pushes that wait until it is online.
@@ -148,6 +153,10 @@ final class EngineDevice {
     (toldAccount, newsTime) = (nil, nil)
     noteAccount(at: world.cloud.time)
     run = Run(number: runCount, link: link, app: app, engine: engine)
+    if let given = nextState.state.given, !world.isHealed, world.random.chance(0.06) {
+      let differences = Visitor.Difference.allCases
+      visitor = Visitor(self, differences[runCount % differences.count], state: given, world)
+    }
     if world.isHealed { calmDown() }
     if persistence == .stateLog, diskFaultRate > 0, !world.isHealed {
       for operation in DiskOperation.allCases { disk.faults.rates[operation] = diskFaultRate }
@@ -165,7 +174,7 @@ final class EngineDevice {
   }
 
   /// Whether its account can be used.
-  var isUsable: Bool { account != nil }
+  var isUsable: Bool { account != nil && availability == .available }
 
   /// Something changed on the server, and the device's engine is told so.
   func noteNews(at time: Int) {
@@ -227,6 +236,8 @@ final class EngineDevice {
   ///
   /// - Parameter isStale: whether an older pair of data and state comes back, as from a backup.
   func end(_ random: inout SeededRandom, isStale: Bool) -> Bool {
+    visitor?.end()
+    visitor = nil
     guard let run else { return false }
     self.run = nil
     run.link.sever()

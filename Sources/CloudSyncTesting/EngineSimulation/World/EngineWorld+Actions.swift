@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import LoopbackServer
 import Records
 import SyncMachine
 
@@ -48,6 +49,7 @@ extension EngineWorld {
     case .offline:
       reach(.network, device)
       if device.isOnline { disconnect(device) } else { connect(device) }
+    case .account where random.chance(0.4): changeAvailability(of: device)
     case .account: changeAccount(of: device)
     case .administration, .expiry: try administer(action)
     case .serverRestart: restartServer()
@@ -181,6 +183,20 @@ extension EngineWorld {
     post(.accountSignal(device: device.number), after: delay())
     // The system may tell it twice.
     if random.chance(0.2) { post(.accountSignal(device: device.number), after: delay()) }
+  }
+
+  /// The account of a device can't be used any more, or can again.
+  private func changeAvailability(of device: EngineDevice) {
+    let next = random.pick(AccountAvailability.allCases)
+    journal.reach(Situation.name(next))
+    setAvailability(next, of: device)
+  }
+
+  func setAvailability(_ availability: AccountAvailability, of device: EngineDevice) {
+    note("\(device.name): the account is \(availability)")
+    device.availability = availability
+    cloud.setAvailability(availability, of: device.number)
+    post(.accountSignal(device: device.number), after: delay())
   }
 
   /// A device ends without warning, and starts again some time later.

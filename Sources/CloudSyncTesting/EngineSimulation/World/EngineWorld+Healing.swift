@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import LoopbackServer
 import Records
 import SyncMachine
 import Synchronization
@@ -43,6 +44,7 @@ extension EngineWorld {
     try syncByHand(limits)
     guard findings.isEmpty else { return }
     try checkConvergence()
+    if findings.isEmpty { try loseServer() }
   }
 
   /// Somebody is signed in nearly everywhere, and every device hears so.
@@ -53,7 +55,7 @@ extension EngineWorld {
       if device.account == nil, random.chance(0.8) {
         device.account = random.number(in: 1...options.accountCount)
       }
-      post(.accountSignal(device: device.number), after: delay())
+      setAvailability(.available, of: device)
     }
     try settle(limits)
   }
@@ -74,7 +76,7 @@ extension EngineWorld {
   }
 
   /// Devices that sync only when told are told, until they have nothing left to send.
-  private func syncByHand(_ limits: (steps: Int, time: Int)) throws {
+  func syncByHand(_ limits: (steps: Int, time: Int)) throws {
     for _ in 0..<12 {
       for device in devices where !device.isAutomatic {
         guard let run = device.run else { continue }
@@ -105,6 +107,7 @@ extension EngineWorld {
     }
     cloud.close()
     tally.steps = steps
+    tally.situations.merge(journal.situations) { $0 + $1 }
     tally.jobs = lane.jobCount
     tally.worldsOnDisk = cloud.isOnDisk ? 1 : 0
     (tally.serverPowerLosses, tally.serverKills) = cloud.endings

@@ -20,6 +20,11 @@ extension EngineWorld {
   func carry() {
     for parcel in mailbox.take() {
       switch parcel {
+      case .request(let call, let device, Visitor.run, let number):
+        post(
+          .request(
+            call, device: device, run: Visitor.run, number: number,
+            account: devices[device].account, isAnswered: true), after: 1)
       case .request(let call, let device, let run, let number):
         send(call, from: devices[device], run: run, number: number)
       case .answer(let answer, let device, let run, let number):
@@ -101,6 +106,8 @@ extension EngineWorld {
         guard isAnswered else { return }
         mailbox.put(.answer(answer, device: device, run: run, number: number))
       }
+    case .answer(let answer, let number, Visitor.run, let request):
+      _ = devices[number].visitor?.link.answer(request, with: answer)
     case .answer(let answer, let number, let runNumber, let request):
       let device = devices[number]
       guard let run = device.run, run.number == runNumber, run.link.isOpen(request) else { return }
@@ -152,7 +159,7 @@ extension EngineWorld {
     }
     // Who is told that the account can't be used waits for the system to say that it can.
     let endsAccount = error.code == .notAuthenticated || error.code == .managedAccountRestricted
-    if stage == .checkingAccount, endsAccount, device.account != nil {
+    if stage == .checkingAccount, endsAccount, device.isUsable {
       post(.accountSignal(device: device.number), after: random.number(in: 60_000...600_000))
     }
   }

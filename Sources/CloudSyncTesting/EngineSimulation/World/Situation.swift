@@ -1,4 +1,5 @@
 import CloudProtocol
+import LoopbackServer
 import Records
 import SyncMachine
 
@@ -41,6 +42,19 @@ package enum Situation {
   /// The name of a start from a state, of which a request may have been under way.
   static func name(_ kind: Restart, isUnderWay: Bool) -> String {
     "restart \(kind.rawValue)\(isUnderWay ? " underWay" : "")"
+  }
+
+  /// A server in memory lost what it held.
+  static let serverBeganAgain = "server began again"
+
+  /// The name of a state that an account comes to.
+  static func name(_ availability: AccountAvailability) -> String {
+    "account \(availability.rawValue)"
+  }
+
+  /// The name of a state that is used for another database.
+  static func name(_ difference: Visitor.Difference) -> String {
+    "foreign \(difference.rawValue)"
   }
 
   /// The name of a deletion that an app is told.

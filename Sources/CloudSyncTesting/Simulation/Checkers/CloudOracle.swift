@@ -147,6 +147,23 @@ struct CloudOracle {
     for place in layout.places(of: zone) { databases[account - 1].entries[place] = Entry() }
   }
 
+  /// The server begins again with nothing; to apps that hold data this is like a reset.
+  mutating func loseEverything() {
+    for account in databases.indices {
+      for zone in layout.zones.indices {
+        remove(zone, of: account + 1, reason: .encryptedDataReset)
+        databases[account].zones[zone] = ZoneModel(changedAt: databases[account].zones[zone].changedAt)
+      }
+      databases[account].courses = databases[account].courses.map {
+        $0 + [ZoneTurn(at: clock, deletion: .encryptedDataReset)]
+      }
+      databases[account].entries = layout.records.map { _ in Entry() }
+    }
+    positions = [:]
+    tags = []
+    replays = ReplayChecker()
+  }
+
   mutating func trim(_ zone: Int?, of account: Int) {
     if let zone {
       for place in layout.places(of: zone) {
