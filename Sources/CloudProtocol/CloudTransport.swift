@@ -30,6 +30,8 @@ public enum CloudSignal: Hashable, Sendable {
   case accountChanged
   /// A subscription fired.
   case push(CloudPush)
+  /// The server can be reached again, after requests failed for want of a network.
+  case networkReturned
 }
 
 /// The content of a push: that something changed, not what.

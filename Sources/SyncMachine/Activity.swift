@@ -58,8 +58,8 @@ struct Fetch: Sendable {
   var zonesPerQuestion = 100
   /// Zones whose feed was denied as if they were gone.
   var deniedZones: Set<ZoneID> = []
-  /// Whether the subscription could not be had for a reason that passes.
-  var lacksSubscription = false
+  /// Why the subscription could not be had, when that is a reason that passes.
+  var subscriptionFailure: CloudError.Code?
   var hasReadDatabase = false
   var zone: OpenZone?
   /// Zones this fetch is done with, well or not.
@@ -173,6 +173,13 @@ struct Send: Sendable {
 enum QueuedOperation: Sendable {
   case fetch(FetchContext, [Waiter])
   case send(SendContext, [Waiter])
+
+  /// The calls that wait for it.
+  var waiters: [Waiter] {
+    switch self {
+    case .fetch(_, let waiters), .send(_, let waiters): waiters
+    }
+  }
 }
 
 /// What the machine knows of the account.

@@ -42,6 +42,19 @@ extension CloudError.Code {
   }
 }
 
+extension CloudError.Code {
+  /// Whether the server could not be reached.
+  var isOfNetwork: Bool { self == .networkUnavailable || self == .networkFailure }
+}
+
+extension OperationFailure {
+  /// Whether the server could not be reached, for the operation or for an item of it.
+  var isOfNetwork: Bool {
+    error.code.isOfNetwork || records.values.contains { $0.code.isOfNetwork }
+      || zones.values.contains { $0.code.isOfNetwork }
+  }
+}
+
 /// How long to wait before trying again.
 package struct Backoff: Hashable, Sendable {
   /// The wait after the first failure.

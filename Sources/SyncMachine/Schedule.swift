@@ -10,6 +10,8 @@ struct Schedule: Sendable {
   var sendDue: Moment?
   /// When to ask again who is signed in.
   var accountDue: Moment?
+  /// Which of them a failure of the network put off.
+  var networkWaits: NetworkWaits = []
   /// Before this the server wants no request.
   var notBefore: Moment?
   /// Fetches that failed in a row.
@@ -20,6 +22,20 @@ struct Schedule: Sendable {
   var sendFailures = 0
   /// Account checks that failed in a row.
   var accountFailures = 0
+
+  /// Things that are put off because the network failed.
+  struct NetworkWaits: OptionSet {
+    let rawValue: UInt8
+
+    static let fetch = NetworkWaits(rawValue: 1)
+    static let send = NetworkWaits(rawValue: 2)
+    static let account = NetworkWaits(rawValue: 4)
+  }
+
+  /// Notes whether a failure of the network is why `wait` is put off.
+  mutating func note(_ wait: NetworkWaits, isOfNetwork: Bool) {
+    if isOfNetwork { networkWaits.insert(wait) } else { networkWaits.remove(wait) }
+  }
 
   /// A due moment, no earlier than the server allows.
   func gated(_ due: Moment?) -> Moment? {
@@ -50,11 +66,15 @@ extension SyncMachine {
     schedule.fetchDue = min(schedule.fetchDue ?? due, due)
   }
 
-  /// The network is back: what waits for a retry without the server's asking need not wait.
+  /// The network is back: what only its failure put off is due now.
+  ///
+  /// A wait that the server asked for stays, and so does a back-off after any other failure.
   package mutating func networkReturned(now: Moment) {
-    schedule.fetchDue = schedule.fetchDue.map { min($0, now) }
-    schedule.sendDue = schedule.sendDue.map { min($0, now) }
-    schedule.accountDue = schedule.accountDue.map { min($0, now) }
+    let waits = schedule.networkWaits
+    if waits.contains(.fetch) { schedule.fetchDue = schedule.fetchDue.map { min($0, now) } }
+    if waits.contains(.send) { schedule.sendDue = schedule.sendDue.map { min($0, now) } }
+    if waits.contains(.account) { schedule.accountDue = schedule.accountDue.map { min($0, now) } }
+    schedule.networkWaits = []
   }
 
   /// Holds all requests back when the server asked for it.

@@ -90,6 +90,7 @@ extension SyncMachine {
       account = .unknown(error)
       enter(.resting)
       schedule.accountFailures += 1
+      schedule.note(.account, isOfNetwork: error.code.isOfNetwork)
       let delay = configuration.backoff.delay(
         afterFailures: schedule.accountFailures, jitter: lastJitter)
       if configuration.automaticallySync { schedule.accountDue = now + delay }

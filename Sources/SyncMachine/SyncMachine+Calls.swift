@@ -87,6 +87,14 @@ extension SyncMachine {
     cancelWaiters.append(waiter)
   }
 
+  /// Takes back an operation that has not begun and that only `waiter` waits for; answers whether
+  /// there was one.
+  package mutating func withdraw(_ waiter: Waiter) -> Bool {
+    guard let index = queue.firstIndex(where: { $0.waiters == [waiter] }) else { return false }
+    queue.remove(at: index)
+    return true
+  }
+
   private mutating func askForAccountIfNeeded() {
     switch account {
     case .signedIn: break

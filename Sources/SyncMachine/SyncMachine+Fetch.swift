@@ -305,14 +305,19 @@ extension SyncMachine {
         // A narrow fetch took the place of the one that was due, and left zones for it to read.
         serverChanged(now: now)
       }
-      schedule.subscriptionFailures =
-        fetch.lacksSubscription ? schedule.subscriptionFailures + 1 : 0
-      if fetch.lacksSubscription { tryAgain(schedule.subscriptionFailures, now: now) }
+      guard let code = fetch.subscriptionFailure else {
+        schedule.subscriptionFailures = 0
+        return
+      }
+      schedule.subscriptionFailures += 1
+      schedule.note(.fetch, isOfNetwork: code.isOfNetwork)
+      tryAgain(schedule.subscriptionFailures, now: now)
       return
     }
     let concernsZonesOnly = fetch.failure?.concernsZonesOnly ?? false
     guard !state.changedZones.isEmpty || !concernsZonesOnly else { return }
     schedule.fetchFailures += 1
+    schedule.note(.fetch, isOfNetwork: fetch.failure?.isOfNetwork ?? false)
     tryAgain(schedule.fetchFailures, now: now)
   }
 

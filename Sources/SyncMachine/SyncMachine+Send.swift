@@ -304,6 +304,7 @@ extension SyncMachine {
     if !state.needsFetch { record(.setNeedsFetch(true), now: now) }
     guard hasChangesToSend else { return }
     schedule.sendFailures += 1
+    schedule.note(.send, isOfNetwork: send.failure?.isOfNetwork ?? false)
     // What the app put right while it was told goes out at once the first time; a failure that
     // comes back every time slows down like any other.
     let isFirst = schedule.sendFailures == 1 && !send.hasRetries

@@ -59,7 +59,7 @@ extension SyncMachine {
   ) {
     if case .failure(let error) = answer {
       if isHeldBack(now) { return fail(&fetch, error) }
-      fetch.lacksSubscription = error.code.disposition != .surface
+      fetch.subscriptionFailure = error.code.disposition == .surface ? nil : error.code
     }
     fetch.step = .ready
     enter(.fetching(fetch))

@@ -62,7 +62,7 @@ struct DeviceTests {
     for name in ["a", "b"] { #expect(await outcome(of: saving(name), on: world.phone) == "ok") }
     #expect(world.takeHeard() == [])
     world.tablet.isOnline = true
-    #expect(world.takeHeard() == ["tablet all"])
+    #expect(world.takeHeard() == ["tablet network", "tablet all"])
     world.tablet.isOnline = true
     #expect(world.takeHeard() == [])
     world.controls.hold(next: 1, at: .afterCommit)
@@ -78,7 +78,7 @@ struct DeviceTests {
     #expect(await outcome(of: saving("d"), on: world.tablet) == "ok")
     world.phone.signIn(as: "bob")
     world.phone.isOnline = true
-    #expect(world.takeHeard() == ["phone account"])
+    #expect(world.takeHeard() == ["phone account", "phone network"])
     world.close()
   }
 

@@ -31,6 +31,7 @@ final class World: Sendable {
           switch signal {
           case .accountChanged: "account"
           case .push(let push): push.subscription.rawValue
+          case .networkReturned: "network"
           }
         self?.heard.withLock { $0.append("\(name) \(text)") }
       }

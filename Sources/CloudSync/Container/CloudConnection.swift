@@ -62,7 +62,7 @@ package final class CloudConnection: Sendable {
     let observation = transport.observeSignals { [surroundings] signal in
       switch signal {
       case .accountChanged: postAccountChange(in: surroundings)
-      case .push: break
+      case .push, .networkReturned: break
       }
     }
     state.withLock { $0.observation = observation }

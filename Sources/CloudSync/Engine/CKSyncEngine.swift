@@ -27,10 +27,10 @@ public final class CKSyncEngine: Sendable {
   /// A state that belongs to another container, environment or database is refused with
   /// `State.SerializationError`. While a state is refused, or the store could not be read, every
   /// operation fails with this error and nothing is synced, so that nothing is lost that the store
-  /// may still hold. After a failed write the engine goes on, but added changes are not durable when
-  /// `add` returns; it tries to store everything again, and this is `nil` when that worked. Of an
-  /// account the delegate is told only when the store has it: until then every operation fails with
-  /// this error.
+  /// may still hold. After a failed write the engine goes on, but added changes are not durable
+  /// when `add` returns; it tries to store everything again, and this is `nil` when that worked. Of
+  /// an account the delegate is told only when the store has it: until then every operation fails
+  /// with this error.
   public var stateStoreError: (any Error)? {
     driver.core.withLock { $0.journal?.error } ?? openingError
   }
@@ -68,7 +68,8 @@ public final class CKSyncEngine: Sendable {
   /// A call that finds another operation under way waits for its turn. From inside a delegate
   /// callback it would wait for itself and is refused.
   /// - Parameter options: Which zones, and in which order.
-  /// - Throws: `CKError`; `partialFailure` when only some zones failed.
+  /// - Throws: `CKError`; `partialFailure` when only some zones failed; `operationCancelled` when
+  ///   the calling task is cancelled, while a fetch that has begun goes on.
   public func fetchChanges(_ options: CKSyncEngine.FetchChangesOptions = .init()) async throws {
     try refuseReentry("fetchChanges")
     let outcome = await driver.perform { core, waiter, _ in
@@ -86,8 +87,9 @@ public final class CKSyncEngine: Sendable {
   /// A call that finds another operation under way waits for its turn. From inside a delegate
   /// callback it would wait for itself and is refused.
   /// - Parameter options: Which changes; the delegate keeps to the scope.
-  /// - Throws: `CKError`; `partialFailure` when only some changes failed. What the delegate added
-  ///   again while it was told is pending then, and goes out with the next send.
+  /// - Throws: `CKError`; `operationCancelled` when the calling task is cancelled, while a send
+  ///   that has begun goes on; `partialFailure` when only some changes failed. What the delegate
+  ///   added again while it was told is pending then, and goes out with the next send.
   public func sendChanges(_ options: CKSyncEngine.SendChangesOptions = .init()) async throws {
     try refuseReentry("sendChanges")
     let outcome = await driver.perform { core, waiter, _ in
@@ -111,7 +113,7 @@ public final class CKSyncEngine: Sendable {
       }
       return
     }
-    _ = await driver.perform { core, waiter, now in
+    _ = await driver.perform(endsWithTask: false) { core, waiter, now in
       core.machine.cancelOperations(waiter: waiter, now: now)
     }
   }

@@ -145,6 +145,9 @@ final class EngineDriver: Sendable {
       else { return }
       trace { SyncTraceEntry(time: $0, kind: .signal, name: "push") }
       move { core, now in core.machine.serverChanged(now: now) }
+    case .networkReturned:
+      trace { SyncTraceEntry(time: $0, kind: .signal, name: "networkReturned") }
+      move { core, now in core.machine.networkReturned(now: now) }
     }
   }
 
@@ -298,28 +301,6 @@ final class EngineDriver: Sendable {
     move { core, _ in
       if context.ticket != 0 { core.fetchOptions[context.ticket] = options }
       core.machine.provided(options: options.machineOptions)
-    }
-  }
-
-  // MARK: Manual operations
-
-  /// Waits for a manual operation that `begin` asks the machine for.
-  func perform(
-    _ begin: @Sendable (inout Core, _ waiter: Waiter, _ now: Moment) -> Void
-  ) async -> OperationOutcome {
-    await withCheckedContinuation { continuation in
-      let isRefused = move { core, now in
-        if core.isStopped || core.hold != nil { return true }
-        core.lastTicket += 1
-        let waiter = Waiter(number: core.lastTicket)
-        core.waiters[waiter] = continuation
-        begin(&core, waiter, now)
-        return false
-      }
-      if isRefused {
-        let gone = CloudError(.operationCancelled, "The sync engine or its delegate is gone.")
-        continuation.resume(returning: .failure(OperationFailure(gone)))
-      }
     }
   }
 }

@@ -71,6 +71,9 @@ final class PushListener: Sendable {
     keepLines()
   }
 
+  /// The server can be reached again: everyone is told.
+  func networkReturned() { tell(.networkReturned) }
+
   func stop() {
     let lines = state.withLock { state in
       state.isStopped = true

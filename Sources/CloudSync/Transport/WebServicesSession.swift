@@ -43,6 +43,9 @@ package final class WebServicesSession: Sendable {
     /// Rises when somebody else signs in, so that a late answer brings no old token back.
     var epoch = 0
     var user: UserID?
+    /// Whether the last request that ended did not reach the server.
+    var isCutOff = false
+    var networkReturned: (@Sendable () -> Void)?
   }
 
   let settings: Settings
@@ -57,6 +60,20 @@ package final class WebServicesSession: Sendable {
     self.settings = settings
     self.signIn = signIn
     state = Mutex(State(webAuthToken: webAuthToken))
+  }
+
+  /// Has `listener` called with the first request that gets through after one that did not.
+  func whenNetworkReturns(_ listener: @escaping @Sendable () -> Void) {
+    state.withLock { $0.networkReturned = listener }
+  }
+
+  /// Notes whether a request reached the server.
+  private func note(isReached: Bool) {
+    let listener = state.withLock { state in
+      defer { state.isCutOff = !isReached }
+      return isReached && state.isCutOff ? state.networkReturned : nil
+    }
+    listener?()
   }
 
   /// Lets what is under way run to its end; nobody hears of it.
@@ -191,7 +208,9 @@ package final class WebServicesSession: Sendable {
     _ question: HTTPQuestion, triesAgain: Bool
   ) async throws(CloudError) -> HTTPAnswer {
     do {
-      return try await client.answer(to: question)
+      let answer = try await client.answer(to: question)
+      note(isReached: true)
+      return answer
     } catch {
       let failure = WebServicesSession.failure(error)
       if Task.isCancelled {
@@ -200,7 +219,10 @@ package final class WebServicesSession: Sendable {
           "the request was cancelled; "
             + "it may still have been carried out")
       }
-      guard triesAgain, (error as? URLError)?.code == .networkConnectionLost else { throw failure }
+      guard triesAgain, (error as? URLError)?.code == .networkConnectionLost else {
+        if failure.code != .operationCancelled { note(isReached: false) }
+        throw failure
+      }
       return try await load(question, triesAgain: false)
     }
   }

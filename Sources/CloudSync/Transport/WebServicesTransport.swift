@@ -70,6 +70,7 @@ public final class WebServicesTransport: CloudTransport {
   ) {
     session = WebServicesSession(settings, webAuthToken: webAuthToken, signIn: signIn)
     listener = PushListener(session, clock: clock, taskExecutor: taskExecutor)
+    session.whenNetworkReturns { [weak listener] in listener?.networkReturned() }
   }
 
   deinit {
@@ -111,7 +112,8 @@ public final class WebServicesTransport: CloudTransport {
     return reply
   }
 
-  /// Calls `listener` for each push and change of account.
+  /// Calls `listener` for each push and change of account, and when the server can be reached
+  /// again: with the first request that gets through after one that did not.
   ///
   /// Pushes are waited for as long as there is a listener, in the containers that requests were
   /// sent to. When the line was broken, listeners hear of each database once it stands again,

@@ -17,12 +17,15 @@ struct SessionLine: Codable, Sendable {
   var push: CloudPush?
   /// Whether the account changed.
   var accountChanged: Bool?
+  /// Whether the server could be reached again.
+  var networkReturned: Bool?
 
   static let currentFormat = 1
 
   /// The signal of the line, when it is one.
   var signal: CloudSignal? {
     if let push { return .push(push) }
+    if networkReturned == true { return .networkReturned }
     return accountChanged == true ? .accountChanged : nil
   }
 

@@ -91,6 +91,7 @@ public final class SessionRecorder: CloudTransport {
       switch signal {
       case .push(let push): contents.write(SessionLine(push: push))
       case .accountChanged: contents.write(SessionLine(accountChanged: true))
+      case .networkReturned: contents.write(SessionLine(networkReturned: true))
       }
     }
   }

@@ -47,13 +47,15 @@ final class DeviceState: Sendable {
     if isChange { tell(.accountChanged) }
   }
 
-  /// Joins or leaves the network; on joining, the pushes missed arrive.
+  /// Joins or leaves the network; on joining, the listeners are told, and the pushes missed arrive.
   func setOnline(_ isOnline: Bool) {
-    let pushes = contents.withLock { contents in
+    let (returns, pushes) = contents.withLock { contents in
+      let returns = isOnline && !contents.isOnline
       contents.isOnline = isOnline
       defer { if isOnline { contents.waiting = [] } }
-      return isOnline ? contents.waiting : []
+      return (returns, isOnline ? contents.waiting : [])
     }
+    if returns { tell(.networkReturned) }
     for push in pushes { tell(.push(push)) }
   }
 

@@ -45,15 +45,6 @@ extension Catalogue {
           "          losses.append(ZoneDeletion(zone: zone, reason: PLANTED ? .deleted : reason))")
       ]),
     PlantedFault(
-      "first page of a listing", "Zones that a new listing names on a later page are in doubt.",
-      by: .machines,
-      edits: [
-        .init(
-          missing, "    fetch.listedZones.formUnion(page.modified)\n",
-          "    fetch.listedZones = PLANTED ? Set(page.modified) : "
-            + "fetch.listedZones.union(page.modified)\n")
-      ]),
-    PlantedFault(
       "start over unsaid", "The app is not told that a zone is read from the start.",
       by: .machines,
       edits: [
@@ -75,9 +66,8 @@ extension Catalogue {
       edits: [
         .init(
           "Sources/SyncMachine/Schedule.swift",
-          "    schedule.accountDue = schedule.accountDue.map { min($0, now) }",
-          "    schedule.accountDue = schedule.accountDue.map { min($0, now) }\n"
-            + "    if PLANTED { schedule.notBefore = nil }")
+          "    schedule.networkWaits = []\n",
+          "    schedule.networkWaits = []\n    if PLANTED { schedule.notBefore = nil }\n")
       ]),
     PlantedFault(
       "failed zone forgotten", "A zone that could not be fetched is not tried again.",

@@ -51,10 +51,13 @@ final class NotesApp: CKSyncEngineDelegate {
   }
 
   /// An app on a device whose requests take another way than those of this process.
-  init(_ device: LoopbackDevice, by transport: any CloudTransport) {
+  init(
+    _ device: LoopbackDevice, by transport: any CloudTransport,
+    clock: any Clock<Duration> = LeapingClock()
+  ) {
     self.device = device
     self.transport = transport
-    clock = LeapingClock()
+    self.clock = clock
   }
 
   /// Starts, or starts again from the last state that was delivered.

@@ -9,7 +9,7 @@ public struct SyncTraceEntry: Codable, Hashable, Sendable {
   public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
     /// The app added or removed pending changes; `name` is `add` or `remove`.
     case change
-    /// A push came, or the account may have changed.
+    /// A push came, the account may have changed, or the network returned.
     case signal
     /// The engine moved to the stage `name`; see Docs/StateMachine.md.
     case stage

@@ -45,6 +45,7 @@ struct EventWatch {
   mutating func note(arrived reply: CloudReply) {
     tokens.note(arrived: reply)
     if case .databaseChanges(let page) = reply { zones.note(arrived: page) }
+    if case .zones(let results) = reply { zones.note(arrived: results) }
   }
 
   /// What is wrong with telling `event` now.

@@ -27,6 +27,19 @@ struct ZoneLossChecker {
     for deletion in page.deleted { listed[deletion.zone] = deletion.reason }
   }
 
+  /// What became of zones that a list of zones left out is on its way to the engine.
+  mutating func note(arrived results: [ItemResult<ZoneID, Zone>]) {
+    for result in results {
+      switch result.error?.code {
+      case .zoneNotFound where result.error?.userDidResetEncryptedData == true:
+        listed[result.id] = .encryptedDataReset
+      case .zoneNotFound: listed[result.id] = .deleted
+      case .userDeletedZone: listed[result.id] = .purged
+      default: listed[result.id] = nil
+      }
+    }
+  }
+
   /// What is wrong with telling of these zones; takes them into the books.
   ///
   /// - Parameter lastSequence: The newest edit of the world.

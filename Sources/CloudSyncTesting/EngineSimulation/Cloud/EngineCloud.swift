@@ -226,12 +226,13 @@ final class EngineCloud: Sendable {
   }
 
   /// A server in memory ends and begins again without anything of what it held.
-  func loseEverything() {
+  func loseEverything() throws(CloudError) {
+    let next = openEmpty()
+    for number in 1...layout.users.count { _ = try next.user(of: Self.account(number)) }
     contents.withLock { contents in
-      guard contents.disk == nil else { return }
       contents.observations = []
       contents.server.close()
-      contents.server = openEmpty()
+      contents.server = next
       contents.oracle.loseEverything()
     }
     let (mailbox, deviceCount) = contents.withLock { ($0.mailbox, $0.deviceCount) }

@@ -75,6 +75,8 @@ extension EngineWorld {
     guard !device.isOnline else { return }
     device.isOnline = true
     note("\(device.name) is online")
+    device.patience.noteCause()
+    device.run?.link.tell(.networkReturned)
     deliverWaitingPushes(to: device)
   }
 

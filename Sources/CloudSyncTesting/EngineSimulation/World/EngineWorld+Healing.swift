@@ -27,6 +27,7 @@ extension EngineWorld {
       device.calmDown()
       launch(device.number)
       connect(device)
+      if device.availability != .available { setAvailability(.available, of: device) }
     }
     // First every engine has to do by itself what it had a cause for: a push, a signal or a change
     // that it would not have had would hide that it does not.
@@ -55,7 +56,7 @@ extension EngineWorld {
       if device.account == nil, random.chance(0.8) {
         device.account = random.number(in: 1...options.accountCount)
       }
-      setAvailability(.available, of: device)
+      post(.accountSignal(device: device.number), after: delay())
     }
     try settle(limits)
   }

@@ -11,7 +11,7 @@ extension EngineWorld {
     let held = (1...options.accountCount).map { account in
       isRemembered(account) ? values(of: account) : []
     }
-    cloud.loseEverything()
+    try cloud.loseEverything()
     journal.reach(Situation.serverBeganAgain)
     for device in devices { push(to: device) }
     try settle(limits)

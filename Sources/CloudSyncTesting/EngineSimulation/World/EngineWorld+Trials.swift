@@ -7,7 +7,7 @@ import SyncMachine
 /// they left: no change elsewhere, no push and no fetch by hand.
 extension EngineWorld {
   /// How long a change may wait after the link is back, in milliseconds.
-  private static let linkBound = 400_000
+  private static let linkBound = 30_000
 
   /// Tries a few faults, one after the other.
   func tryFaults() throws {

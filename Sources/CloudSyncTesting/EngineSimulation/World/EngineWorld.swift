@@ -64,7 +64,7 @@ final class EngineWorld {
       device.account = random.chance(0.9) ? 1 + random.below(options.accountCount) : nil
       devices.append(device)
     }
-    taskCancelRate = random.pick([0, 0, 0])
+    taskCancelRate = random.pick([0, 0.02, 0.2])
     self.random = random
     cloud.connect(deviceCount: devices.count, mailbox: mailbox)
     if options.server.refused > 0 { refuseBeginnings() }

@@ -31,6 +31,7 @@ struct TokenChecker {
     switch reply {
     case .databaseChanges(let page):
       let isEmpty = page.modified.isEmpty && page.deleted.isEmpty
+      answeredZones = [:]
       databasePage = Page(token: page.token, database: page, isTaken: isEmpty)
     case .zoneChanges(let page):
       let isEmpty = page.modified.isEmpty && page.deleted.isEmpty

@@ -1,0 +1,89 @@
+import CloudProtocol
+import Records
+import SyncMachine
+import Testing
+
+@Suite("Stories of a network that comes back")
+struct NetworkReturnStoryTests {
+  /// A story of automatic sync in which a send, and the fetch before its repetition, failed until
+  /// the back-off is long.
+  private func failing(_ error: CloudError) -> Story {
+    var story = Story.signedIn(automatically: true)
+    story.answer(FetchStoryTests.database([]))
+    story.save("a")
+    story.now = story.now + .seconds(1)
+    story.run()
+    for _ in 0..<8 {
+      story.answer(.failure(error))
+      if story.request == nil {
+        story.now = story.now + .seconds(300)
+        story.run()
+      }
+    }
+    story.answer(.failure(error))
+    story.log = []
+    return story
+  }
+
+  /// Proves CE-122.
+  @Test(
+    "A back-off that the network caused ends when it comes back",
+    arguments: [CloudError.Code.networkUnavailable, .networkFailure])
+  func networkBackoffEnds(code: CloudError.Code) {
+    var story = failing(CloudError(code, ""))
+    story.now = story.now + .seconds(1)
+    story.run()
+    #expect(story.request == nil, "the back-off is long")
+    story.machine.networkReturned(now: story.now)
+    story.run()
+    #expect(story.told().contains("> fetchDatabaseChanges"))
+    story.answer(FetchStoryTests.database([]))
+    #expect(story.told().last == "> modifyRecords")
+  }
+
+  /// Proves CE-122.
+  @Test("A send that the network stopped goes out when the network comes back")
+  func sendGoesOutAtOnce() {
+    var story = Story.signedIn(automatically: true)
+    story.answer(FetchStoryTests.database([]))
+    story.save("a")
+    story.now = story.now + .seconds(1)
+    story.run()
+    story.answer(.failure(CloudError(.networkUnavailable, "")))
+    story.log = []
+    story.machine.networkReturned(now: story.now)
+    story.run()
+    #expect(story.told().last == "> fetchDatabaseChanges")
+  }
+
+  /// Proves CE-123.
+  @Test("A wait that the server asked for, and a back-off after other failures, stay")
+  func otherWaitsStay() {
+    for error in [
+      CloudError(.serviceUnavailable, ""), CloudError(.zoneBusy, ""),
+      CloudError(.networkFailure, "", retryAfter: 100_000),
+      CloudError(.requestRateLimited, "", retryAfter: 100_000),
+    ] {
+      var story = failing(error)
+      for _ in 0..<3 {
+        story.machine.networkReturned(now: story.now)
+        story.run()
+      }
+      #expect(story.request == nil, "\(error.code): \(story.told())")
+    }
+  }
+
+  /// Proves CE-122.
+  @Test("The question who is signed in is asked again when the network comes back")
+  func accountIsAskedForAgain() {
+    var story = Story(automatically: true)
+    story.machine.start(now: story.now)
+    story.run()
+    story.answer(.failure(CloudError(.networkUnavailable, "")))
+    #expect(story.request == nil)
+    story.log = []
+    story.machine.networkReturned(now: story.now)
+    story.run()
+    #expect(story.told() == ["> fetchCurrentUser"])
+  }
+}
