@@ -133,7 +133,7 @@ extension EngineWorld {
       reach(.cancel, device)
       note("\(device.name) cancels")
       device.patience.noteEnding()
-      operate(run) { await $0.cancelOperations() }
+      operate(run, endsWithTask: false) { await $0.cancelOperations() }
     case .poke, .crash, .offline, .account, .administration, .expiry, .serverRestart, .outage,
       .quota:
       break
@@ -151,7 +151,8 @@ extension EngineWorld {
   }
 
   private func operate(
-    _ run: EngineDevice.Run, _ body: @escaping @Sendable (CKSyncEngine) async throws -> Void
+    _ run: EngineDevice.Run, endsWithTask: Bool = true,
+    _ body: @escaping @Sendable (CKSyncEngine) async throws -> Void
   ) {
     let (engine, operations, journal, name) = (run.engine, operations, journal, run.app.name)
     let number = operations.begin(on: run.app.number)
@@ -164,7 +165,7 @@ extension EngineWorld {
       }
       operations.end(number)
     }
-    operations.note(task, of: number)
+    if endsWithTask { operations.note(task, of: number) }
   }
 
   /// Cancels the task of somebody who waits for an operation.

@@ -6,11 +6,11 @@ import SyncMachine
 /// it back, and drop nothing.
 extension EngineWorld {
   func loseServer() throws {
-    guard !cloud.isOnDisk, random.chance(0.3) else { return }
+    guard !cloud.isOnDisk, random.chance(0.3),
+      (1...options.accountCount).allSatisfy({ isRemembered($0) })
+    else { return }
     note("the server begins again with nothing")
-    let held = (1...options.accountCount).map { account in
-      isRemembered(account) ? values(of: account) : []
-    }
+    let held = (1...options.accountCount).map { values(of: $0) }
     try cloud.loseEverything()
     journal.reach(Situation.serverBeganAgain)
     for device in devices { push(to: device) }
@@ -25,7 +25,9 @@ extension EngineWorld {
     guard findings.isEmpty else { return }
     try checkConvergence()
     for account in 1...options.accountCount where findings.isEmpty {
-      guard !held[account - 1].isEmpty, values(of: account) != held[account - 1] else { continue }
+      guard devices.contains(where: { $0.account == account }),
+        values(of: account) != held[account - 1]
+      else { continue }
       findings.report("I21", "account \(account) lost data with a server that began again")
     }
   }
@@ -33,9 +35,8 @@ extension EngineWorld {
   /// Whether a device of `account` has the list of zones of the server that is about to go, so that
   /// the next one can tell it.
   private func isRemembered(_ account: Int) -> Bool {
-    let devices = devices.filter { $0.account == account }
-    return !devices.isEmpty
-      && devices.allSatisfy { $0.run?.engine.syncState.databaseToken != nil }
+    devices.filter { $0.account == account }
+      .allSatisfy { $0.run?.engine.syncState.databaseToken != nil }
   }
 
   /// What the server holds of `account`, without the versions.

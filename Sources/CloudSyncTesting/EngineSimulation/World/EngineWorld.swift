@@ -108,7 +108,7 @@ final class EngineWorld {
     } else {
       try advance()
     }
-    if operations.open > 0, random.chance(taskCancelRate) { cancelWaitingTask() }
+    if !isHealed, operations.open > 0, random.chance(taskCancelRate) { cancelWaitingTask() }
     carry()
     endDevicesWithoutDisk()
   }

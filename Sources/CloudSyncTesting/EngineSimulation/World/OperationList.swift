@@ -25,7 +25,7 @@ final class OperationList: Sendable {
     }
   }
 
-  /// The task that waits for an operation.
+  /// The task that waits for an operation and can give up.
   func note(_ task: Task<Void, Never>, of number: Int) {
     contents.withLock { contents in
       if let index = contents.open.firstIndex(where: { $0.number == number }) {
@@ -49,7 +49,9 @@ final class OperationList: Sendable {
   func cancellable(_ random: inout SeededRandom) -> (device: Int, cancel: () -> Void)? {
     let choice = random.next()
     return contents.withLock { contents in
-      let indexes = contents.open.indices.filter { !contents.open[$0].isCancelled }
+      let indexes = contents.open.indices.filter { 
+        !contents.open[$0].isCancelled && contents.open[$0].task != nil
+      }
       guard !indexes.isEmpty else { return nil }
       let index = indexes[Int(choice % UInt64(indexes.count))]
       guard let task = contents.open[index].task else { return nil }
