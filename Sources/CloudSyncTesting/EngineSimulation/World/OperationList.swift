@@ -49,7 +49,7 @@ final class OperationList: Sendable {
   func cancellable(_ random: inout SeededRandom) -> (device: Int, cancel: () -> Void)? {
     let choice = random.next()
     return contents.withLock { contents in
-      let indexes = contents.open.indices.filter { 
+      let indexes = contents.open.indices.filter {
         !contents.open[$0].isCancelled && contents.open[$0].task != nil
       }
       guard !indexes.isEmpty else { return nil }

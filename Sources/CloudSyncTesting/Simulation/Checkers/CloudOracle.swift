@@ -152,7 +152,8 @@ struct CloudOracle {
     for account in databases.indices {
       for zone in layout.zones.indices {
         remove(zone, of: account + 1, reason: .encryptedDataReset)
-        databases[account].zones[zone] = ZoneModel(changedAt: databases[account].zones[zone].changedAt)
+        databases[account].zones[zone] = ZoneModel(
+          changedAt: databases[account].zones[zone].changedAt)
       }
       databases[account].courses = databases[account].courses.map {
         $0 + [ZoneTurn(at: clock, deletion: .encryptedDataReset)]
