@@ -54,6 +54,8 @@ struct Fetch: Sendable {
   var isServerReset = false
   /// Zones that may be gone, to be asked for when the list of zones was read to its end.
   var zonesInDoubt: Set<ZoneID> = []
+  /// The most zones in one question; less than CloudKit's limit for one request.
+  var zonesPerQuestion = 100
   /// Zones whose feed was denied as if they were gone.
   var deniedZones: Set<ZoneID> = []
   /// Why the subscription could not be had, when that is a reason that passes.

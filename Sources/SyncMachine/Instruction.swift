@@ -95,6 +95,9 @@ package struct OperationFailure: Hashable, Sendable {
     self.records = records
     self.zones = zones
   }
+
+  /// Whether only single zones failed; a request as a whole may fail with `partialFailure` too.
+  var concernsZonesOnly: Bool { error.code == .partialFailure && !zones.isEmpty }
 }
 
 /// What the driver has to do next.

@@ -190,6 +190,7 @@ extension Stage {
     case .checkingZones:
       [
         Exit(.deliveringDatabase, "answered: zones that are gone have a reason"),
+        Exit(.askingFetchOptions, "too many zones at once: fewer may pass"),
         Exit(.closingFetch, "the request failed"),
       ]
     case .openingZone: [Exit(.readingZone, "the app was told")]

@@ -283,9 +283,7 @@ extension SyncMachine {
     let zone = fetch.zone?.id
     fetch.zone = nil
     if reopens, let zone { return open(&fetch, zone, now: now) }
-    if let failure = fetch.failure, failure.error.code != .partialFailure {
-      return close(&fetch)
-    }
+    if let failure = fetch.failure, !failure.concernsZonesOnly { return close(&fetch) }
     return ask(&fetch)
   }
 
@@ -318,9 +316,8 @@ extension SyncMachine {
       tryAgain(schedule.subscriptionFailures, now: now)
       return
     }
-    guard !state.changedZones.isEmpty || fetch.failure?.error.code != .partialFailure else {
-      return
-    }
+    let concernsZonesOnly = fetch.failure?.concernsZonesOnly ?? false
+    guard !state.changedZones.isEmpty || !concernsZonesOnly else { return }
     schedule.fetchFailures += 1
     schedule.note(.fetch, isOfNetwork: fetch.failure?.isOfNetwork ?? false)
     tryAgain(schedule.fetchFailures, now: now)

@@ -8,9 +8,6 @@ import Records
 /// be wrong for a moment, or ahead of the list of zones that was read. Source:
 /// Docs/Decisions/0011.
 extension SyncMachine {
-  /// The most zones in one question; less than any server's limit for one request.
-  private static let zonesPerQuestion = 100
-
   /// Notes which zones a full listing named; at its end, those it left out are in doubt.
   func noteListed(_ page: DatabaseChangesPage, _ fetch: inout Fetch) {
     fetch.listedZones.formUnion(page.modified)
@@ -21,7 +18,7 @@ extension SyncMachine {
 
   /// Asks what became of the zones in doubt, some at a time.
   mutating func checkZones(_ fetch: inout Fetch) -> Advance {
-    let zones = Array(fetch.zonesInDoubt.sorted().prefix(Self.zonesPerQuestion))
+    let zones = Array(fetch.zonesInDoubt.sorted().prefix(fetch.zonesPerQuestion))
     if fetch.isServerReset {
       // The server never had them: it has lost what it held.
       conclude(&fetch, zones, zones.map { ZoneDeletion(zone: $0, reason: .encryptedDataReset) })
@@ -49,6 +46,11 @@ extension SyncMachine {
         }
       }
       conclude(&fetch, zones, losses)
+    case .failure(let error) where error.code == .limitExceeded && zones.count > 1:
+      // Too many at once: fewer may pass.
+      fetch.zonesPerQuestion = zones.count / 2
+      fetch.step = .ready
+      enter(.fetching(fetch))
     case .failure(let error): fail(&fetch, error)
     case .success: fail(&fetch, Self.mismatch)
     }

@@ -6,6 +6,7 @@ import Testing
 
 @Suite("Whole engines in seeded worlds")
 struct EngineSimulationTests {
+  /// Proves PB-11.
   @Test("Every promise holds, and a seed takes the same course twice")
   func keepsPromises() throws {
     var tally = EngineTally()
@@ -28,10 +29,16 @@ struct EngineSimulationTests {
   /// - 16229: a user signed out while the state store refused everything; the app dropped its data,
   ///   and the next run went on with the stored account, of which the app never heard again.
   /// - 3137 and 3315: a zone added while its request was out was taken for newer than the next one.
+  /// - 1554 and 2895: a server's `partialFailure` to the question for the list of zones was not tried
+  ///   again, or without a pause.
+  /// - 141 and 1039: a question for more zones than the server takes was repeated for ever.
+  ///
+  /// Proves PB-10, PB-12.
   @Test(
     "Seeds that once found something find nothing",
     arguments: [
       UInt64(1284), 1817, 1820, 2099, 3137, 3227, 3315, 16229, 21025,
+      141, 1039, 1554, 2895,
     ])
   func staysMended(seed: UInt64) throws {
     let report = try EngineSimulation.run(seed: seed)

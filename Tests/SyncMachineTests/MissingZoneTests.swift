@@ -53,6 +53,20 @@ struct MissingZoneTests {
     if case .fetchZones(let zones?) = story.request?.request { zones } else { [] }
   }
 
+  /// Proves CE-114, PB-12.
+  @Test("A server that takes fewer zones in one question is asked for fewer at a time")
+  func limitedQuestionIsAskedInParts() {
+    var story = expired()
+    story.answer(MissingZoneTests.page([], 2))
+    story.answer(.failure(CloudError(.limitExceeded, "")))
+    for zone in MissingZoneTests.zones {
+      #expect(asked(story) == [zone])
+      story.answer(MissingZoneTests.fates([(zone, CloudError(.userDeletedZone, ""))]))
+    }
+    #expect(story.machine.state.knownZones.isEmpty)
+    #expect(story.told().last == "done")
+  }
+
   /// Proves CE-105, CE-114.
   @Test("A zone that is missing after an expired token is told with the reason the server gives")
   func missingZoneIsToldWithItsReason() {

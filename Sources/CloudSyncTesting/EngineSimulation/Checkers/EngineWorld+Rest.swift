@@ -19,6 +19,14 @@ extension EngineWorld {
     }
   }
 
+  /// I17: whoever waits for an operation and is cancelled returns without waiting for anything.
+  func checkCancelled() {
+    let count = operations.cancelledCount
+    if count > 0 {
+      findings.report("I17", "\(count) cancelled tasks still wait for their operations")
+    }
+  }
+
   /// I22 and I24: no engine, app, task, timer or request outlives its time, and no task ran
   /// anywhere but on the lane.
   func checkNothingIsLeft() {

@@ -19,6 +19,8 @@ final class EngineCloud: Sendable {
     var door: CloudDoor
     var random: SeededRandom
     var observations: [any SignalObservation] = []
+    /// Whether the accounts on the devices can be used, where they can't always.
+    var availability: [Int: AccountAvailability] = [:]
     /// Where pushes go, and of how many devices.
     var mailbox: Mailbox?
     var deviceCount = 0
@@ -32,6 +34,8 @@ final class EngineCloud: Sendable {
   private let clock: VirtualClock
   /// Makes the server that a file has, or an empty one.
   let open: @Sendable (SimulatedDisk?) throws -> LoopbackServer
+  /// Makes a server in memory that has nothing of any other.
+  private let openEmpty: @Sendable () -> LoopbackServer
   private let offset: ClockOffset
 
   /// The wall clock's fault, which the server's own clock reads.
@@ -67,6 +71,11 @@ final class EngineCloud: Sendable {
         identity: seed &+ 1, clock: time, delayClock: clock, limits: whatItTakes,
         taskExecutor: lane)
     }
+    openEmpty = {
+      LoopbackServer(
+        clock: time, delayClock: clock, identity: seed ^ 0x6e65_7773, limits: whatItTakes,
+        taskExecutor: lane)
+    }
     // A generator of its own: the rest of the world is the same on either storage.
     var storage = SeededRandom(seed: seed ^ 0x5157_4c69_7465)
     let isOnDisk = storage.chance(0.4) && !shape.lacks(.serverFile)
@@ -83,13 +92,15 @@ final class EngineCloud: Sendable {
     self.seed = seed
     self.clock = clock
     self.offset = offset
+    var door = CloudDoor(rates: options.server)
+    door.refusesWithAnyCode = true
     contents = Mutex(
       Contents(
         server: server, disk: disk,
         cutRate: disk != nil && storage.chance(0.8) && !shape.lacks(.powerCuts)
           ? storage.fraction() * 0.05 : 0,
         oracle: CloudOracle(layout: layout, findings: findings),
-        door: CloudDoor(rates: options.server), random: random))
+        door: door, random: random))
   }
 
   /// The name of an account, counted from 1.
@@ -105,15 +116,23 @@ final class EngineCloud: Sendable {
   func answer(
     _ call: CloudCall, device: Int, account: Int?
   ) async -> Result<CloudReply, CloudError> {
+    let database = (call.container, call.environment, call.database)
+    guard database == (WorldLayout.container, .development, .private) else {
+      let asker = Asker(number: device, name: "device\(device)", account: account)
+      return await send(call, to: server, by: asker)
+    }
     let now = now
     let (refusal, rate, server) = contents.withLock { contents in
       (
-        contents.door.error(for: call, from: device, at: now, &contents.random),
+        contents.door.error(
+          for: call, from: device, at: now,
+          isDeniable: contents.oracle.isThere(zoneOf: call.request, account: account),
+          &contents.random),
         contents.door.rates.partial, contents.server
       )
     }
     if let refusal { return .failure(refusal) }
-    let split = SplitCall(call, rate: rate, seed: seed)
+    let split = SplitCall(call, rate: rate, seed: seed, hasAnyCode: true)
     let name = "device\(device)"
     let asker = Asker(number: device, name: name, account: account)
     let isCut = plansPowerCut()
@@ -135,6 +154,9 @@ final class EngineCloud: Sendable {
     _ call: CloudCall, to server: LoopbackServer, by asker: Asker
   ) async -> Result<CloudReply, CloudError> {
     let link = server.remoteDevice(asker.name, account: asker.account.map(Self.account))
+    if let availability = contents.withLock({ $0.availability[asker.number] }) {
+      link.setAvailability(availability)
+    }
     do {
       return .success(try await link.send(call))
     } catch {
@@ -203,6 +225,32 @@ final class EngineCloud: Sendable {
     }
   }
 
+  /// A server in memory ends and begins again without anything of what it held.
+  func loseEverything() throws(CloudError) {
+    let next = openEmpty()
+    for number in 1...layout.users.count { _ = try next.user(of: Self.account(number)) }
+    contents.withLock { contents in
+      contents.observations = []
+      contents.server.close()
+      contents.server = next
+      contents.oracle.loseEverything()
+    }
+    let (mailbox, deviceCount) = contents.withLock { ($0.mailbox, $0.deviceCount) }
+    if let mailbox { connect(deviceCount: deviceCount, mailbox: mailbox) }
+  }
+
+  /// Has requests of one kind fail from now on, on each device; `nil` ends it.
+  func insist(_ insistence: CloudDoor.Insistence?, deviceCount: Int) {
+    contents.withLock { contents in
+      for device in 0..<deviceCount { contents.door.insistences[device] = insistence }
+    }
+  }
+
+  /// Whether the account on a device can be used from now on.
+  func setAvailability(_ availability: AccountAvailability, of device: Int) {
+    contents.withLock { $0.availability[device] = availability }
+  }
+
   func setQuota(_ bytes: Int?, of account: Int) throws(CloudError) {
     try server.controls.setQuota(bytes, of: Self.account(account))
   }
@@ -219,7 +267,7 @@ final class EngineCloud: Sendable {
     let now = now
     return contents.withLock { contents in
       contents.door.outage = CloudDoor.Outage(
-        &contents.random, deviceCount: deviceCount, at: now)
+        &contents.random, deviceCount: deviceCount, at: now, hasAnyCode: true)
       return contents.door.outage?.code
     }
   }
@@ -262,6 +310,18 @@ final class EngineCloud: Sendable {
   }
 
   // MARK: What the checkers see
+
+  /// Counts what happened on the server; a larger number is later.
+  var time: Int { contents.withLock { $0.oracle.clock } }
+
+  /// What is wrong with telling an app of `account` that these zones are gone.
+  ///
+  /// - Parameter start: When the fetch began in which it is told.
+  func faults(telling deletions: [ZoneDeletion], to account: Int, since start: Int) -> [String] {
+    contents.withLock { contents in
+      deletions.compactMap { contents.oracle.fault(telling: $0, to: account, since: start) }
+    }
+  }
 
   /// What the oracle holds of an account.
   func database(of account: Int) -> CloudOracle.Database {

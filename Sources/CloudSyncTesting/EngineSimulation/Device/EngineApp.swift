@@ -16,7 +16,7 @@ final class EngineApp: CKSyncEngineDelegate {
     var watch: EventWatch
     var random: SeededRandom
     /// What was kept of data and state, oldest first.
-    var kept: [(model: AppModel, state: SyncState)] = []
+    var kept: [Backup] = []
     /// How many callbacks are under way; more than one is a fault of the engine.
     var callbacks = 0
     /// What was added since the engine asked for the batch that is being made: it can't know when
@@ -27,6 +27,10 @@ final class EngineApp: CKSyncEngineDelegate {
     /// Whether the run has ended, and only its last tasks have not noticed.
     var isDead = false
     var scopeRate: Double
+    /// What had happened on the server when the fetch began.
+    var fetchBegan = 0
+    /// What the fetch knew of the list of zones.
+    var tokenState: Situation.TokenState?
     /// Whether the app is careful from now on, whatever its habits.
     var isCalm = false
 
@@ -39,6 +43,7 @@ final class EngineApp: CKSyncEngineDelegate {
   }
 
   let name: String
+  let number: Int
   let layout: WorldLayout
   let persistence: WorldDevice.Persistence
   let keepRate: Double
@@ -49,10 +54,16 @@ final class EngineApp: CKSyncEngineDelegate {
   let disk: SimulatedDisk
   let findings: Findings
   let journal: EngineJournal
+  let cloud: EngineCloud
   let contents: Mutex<Contents>
 
-  init(_ device: EngineDevice, model: AppModel, watch: EventWatch, random: SeededRandom) {
+  init(
+    _ device: EngineDevice, model: AppModel, watch: EventWatch, cloud: EngineCloud,
+    random: SeededRandom
+  ) {
+    self.cloud = cloud
     name = device.name
+    number = device.number
     layout = device.layout
     persistence = device.persistence
     keepRate = device.keepRate
@@ -80,13 +91,14 @@ final class EngineApp: CKSyncEngineDelegate {
       for fault in faults { findings.report(fault.invariant, "\(name): \(fault.message)") }
       contents.watch.note(told)
     }
+    checkReasons(in: told)
     if case .accountChange(let change) = told {
       checkForgotten(by: syncEngine)
       checkKept(change)
     }
     await pause()
     use(syncEngine) { $0.handle(told) }
-    keep(event, told)
+    keep(event, syncEngine)
     await misbehave(syncEngine)
     await pause()
     leave { $0.watch.noteReturn() }
@@ -213,27 +225,75 @@ final class EngineApp: CKSyncEngineDelegate {
   }
 
   /// Keeps on disk what the app would keep.
-  private func keep(_ event: CKSyncEngine.Event, _ told: SyncEvent) {
-    contents.withLock { contents in
-      guard !contents.isDead else { return }
-      switch event {
-      case .stateUpdate(let update):
-        guard persistence != .stateLog, contents.random.chance(keepRate) else { return }
-        let state = update.stateSerialization.value
-        // What was edited since this state was made is in the next one: data that are ahead of
-        // their state are no pair.
-        guard persistence == .dataFirst || contents.holdsNothingBeyond(state) else { return }
-        var model = contents.model
-        model.sweep = nil
-        contents.kept.append((model, state))
-        if contents.kept.count > 6 { contents.kept.removeFirst() }
-      case .accountChange:
-        // A state that knows more than the data, which were just dropped, must never come back.
-        if persistence == .dataFirst { contents.kept.removeAll() }
-      default: break
-      }
+  private func keep(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) {
+    switch event {
+    case .stateUpdate(let update): keep(update.stateSerialization, engine)
+    case .accountChange:
+      // A state that knows more than the data, which were just dropped, must never come back.
+      if persistence == .dataFirst { contents.withLock { $0.kept.removeAll() } }
+    default: break
     }
   }
+
+  /// Keeps the data with the state of the event or of the engine, or with a copy of its log.
+  private func keep(_ given: CKSyncEngine.State.Serialization, _ engine: CKSyncEngine) {
+    let state = engine.syncState
+    let isLogSound = persistence == .stateLog && engine.stateStoreError == nil && !disk.isOff
+    contents.withLock { contents in
+      guard !contents.isDead else { return }
+      let held: Backup.Held
+      if persistence == .stateLog {
+        guard isLogSound, contents.random.chance(keepRate * 0.2) else { return }
+        held = .log(disk.restarted(), contents.watch.ledger)
+      } else {
+        guard contents.random.chance(keepRate) else { return }
+        let isEvents = contents.random.chance(0.7)
+        let value = isEvents ? given : CKSyncEngine.State.Serialization(state.snapshot)
+        // What was edited since this state was made is in the next one: data that are ahead of
+        // their state are no pair.
+        guard persistence == .dataFirst || contents.holdsNothingBeyond(value.value) else { return }
+        held = isEvents ? .eventValue(value) : .engineValue(value)
+      }
+      var model = contents.model
+      model.calls = []
+      model.sweep = nil
+      contents.kept.append(Backup(model: model, held: held))
+      if contents.kept.count > 6 { contents.kept.removeFirst() }
+    }
+  }
+
+  /// I21: an app is told that a zone is gone only when it is, and why.
+  private func checkReasons(in event: SyncEvent) {
+    switch event {
+    case .willFetchChanges:
+      contents.withLock { contents in
+        contents.fetchBegan = cloud.time
+        contents.tokenState = nil
+      }
+    case .fetchedDatabaseChanges(_, let deleted) where !deleted.isEmpty:
+      let (start, owner, token) = contents.withLock {
+        ($0.fetchBegan, $0.model.owner, $0.tokenState)
+      }
+      if let token {
+        for deletion in deleted { journal.reach(Situation.name(deletion.reason, token)) }
+      }
+      guard let account = owner.flatMap({ layout.account(of: $0) }) else { return }
+      for fault in cloud.faults(telling: deleted, to: account, since: start) {
+        findings.report("I21", "\(name): \(fault)")
+      }
+    default: break
+    }
+  }
+
+  /// The engine asks for the list of zones from a token, or from the start.
+  func note(listingFrom token: ChangeToken?) {
+    contents.withLock { contents in
+      if contents.tokenState == nil { contents.tokenState = token == nil ? .absent : .live }
+    }
+  }
+
+  /// The engine is told that its token for the list of zones has expired.
+  func noteExpiredListing() { contents.withLock { $0.tokenState = .expired } }
 
   private func checkForgotten(by engine: CKSyncEngine) {
     let difference = contents.withLock { $0.watch.ledger.recordDifference(from: engine.syncState) }

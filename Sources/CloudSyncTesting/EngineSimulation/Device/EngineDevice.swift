@@ -1,6 +1,7 @@
 import CloudProtocol
 import CloudSync
 import Foundation
+import LoopbackServer
 import Records
 import SyncMachine
 import Synchronization
@@ -37,9 +38,9 @@ final class EngineDevice {
   /// The app's data as they are on disk while it does not run.
   var model: AppModel
   private let emptyModel: AppModel
-  /// The state the next run is given.
-  private var state = SyncState()
-  private var kept: [(model: AppModel, state: SyncState)] = []
+  /// The state the next run is given, and whether it is older than the newest.
+  private var nextState = (state: RestartState.nothing, isOlder: false)
+  private var kept: [Backup] = []
   /// The disk under the engine's state store; another one after each end.
   private(set) var disk: SimulatedDisk
   /// How often a call on the disk fails.
@@ -51,15 +52,26 @@ final class EngineDevice {
 
   var run: Run?
   private(set) var runCount = 0
+  /// An app that was given this device's state for another database.
+  private(set) var visitor: Visitor?
   private var remains: [Remains] = []
   /// The app's own: who listens to the process's default one must not hear of this world.
   private let notificationCenter = NotificationCenter()
   /// Who is signed in, counted from 1; `nil` for nobody.
   var account: Int?
+  /// Whether the account that is signed in can be used.
+  var availability = AccountAvailability.available
   var isOnline = true
   var patience = PatienceChecker()
   /// Pushes that wait until it is online.
   var waitingPushes = 0
+  /// What had happened on the server when the device last had a cause to fetch everything; `nil`
+  /// when it never had one since it was signed in.
+  private(set) var newsTime: Int?
+  /// The account that its engine last could learn of.
+  private var toldAccount: Int?
+  /// Whether the app never leaves a zone out of a fetch that the engine began.
+  private(set) var fetchesEverything: Bool
 
   init(
     number: Int, layout: WorldLayout, findings: Findings, journal: EngineJournal,
@@ -78,6 +90,7 @@ final class EngineDevice {
     keepRate = random.pick([1, 1, 0.5, 0.2])
     pauseRate = random.pick([0, 0.1, 0.5])
     scopeRate = random.chance(0.3) ? 0.3 : 0
+    fetchesEverything = scopeRate == 0
     habits = AppHabits(&random)
     disk = SimulatedDisk(seed: random.next())
     diskFaultRate = random.chance(0.15) ? 0.03 : 0
@@ -93,7 +106,10 @@ final class EngineDevice {
   /// Does without what `shape` takes away.
   func forgo(_ shape: EngineShape) {
     if shape.lacks(.pauses) { pauseRate = 0 }
-    if shape.lacks(.scopes) { scopeRate = 0 }
+    if shape.lacks(.scopes) {
+      scopeRate = 0
+      fetchesEverything = true
+    }
     if shape.lacks(.habits) { habits = .none }
     if shape.lacks(.diskFaults) { diskFaultRate = 0 }
   }
@@ -103,7 +119,8 @@ final class EngineDevice {
     guard run == nil else { return }
     runCount += 1
     let link = SimulatedLink(device: number, run: runCount, mailbox: world.mailbox)
-    let app = EngineApp(self, model: model, watch: EventWatch(layout: layout), random: random)
+    let app = EngineApp(
+      self, model: model, watch: EventWatch(layout: layout), cloud: world.cloud, random: random)
     let container = CKContainer(
       identifier: WorldLayout.container,
       connection: link, taskExecutor: world.lane, notificationCenter: notificationCenter)
@@ -121,6 +138,9 @@ final class EngineDevice {
       findings.report("I11", "\(name): the state store does not open: \(error)")
     }
     let state = engine.syncState
+    if let loss = nextState.state.kept.flatMap({ state.lossOfChanges(since: $0) }) {
+      findings.report("I3", "\(name): \(loss)")
+    }
     if persistence == .stateLog, let loss = lastBooks?.loss(in: state) {
       findings.report("I3", "\(name): \(loss)")
     }
@@ -130,7 +150,13 @@ final class EngineDevice {
       contents.watch.restart(with: state)
     }
     patience.restart(at: world.now)
+    (toldAccount, newsTime) = (nil, nil)
+    noteAccount(at: world.cloud.time)
     run = Run(number: runCount, link: link, app: app, engine: engine)
+    if let given = nextState.state.given, !world.isHealed, world.random.chance(0.06) {
+      let differences = Visitor.Difference.allCases
+      visitor = Visitor(self, differences[runCount % differences.count], state: given, world)
+    }
     if world.isHealed { calmDown() }
     if persistence == .stateLog, diskFaultRate > 0, !world.isHealed {
       for operation in DiskOperation.allCases { disk.faults.rates[operation] = diskFaultRate }
@@ -145,6 +171,21 @@ final class EngineDevice {
       findings.report("I19", "\(name): the state's file does not open: \(error)")
       return nil
     }
+  }
+
+  /// Whether its account can be used.
+  var isUsable: Bool { account != nil && availability == .available }
+
+  /// Something changed on the server, and the device's engine is told so.
+  func noteNews(at time: Int) {
+    if account != nil { newsTime = time }
+  }
+
+  /// The device's engine may learn who is signed in; a new account is a cause to fetch.
+  func noteAccount(at time: Int) {
+    guard account != toldAccount else { return }
+    toldAccount = account
+    newsTime = account == nil ? nil : time
   }
 
   /// Nothing fails here any more, and the app is a careful one.
@@ -162,9 +203,23 @@ final class EngineDevice {
     disk.faults.powerOff = disk.operationCount + count
   }
 
-  /// The state as it comes back from the disk.
+  /// The state as it comes back.
   private func restoredState() -> CKSyncEngine.State.Serialization? {
-    guard state != SyncState() else { return nil }
+    if runCount > 1, let kind = nextState.state.kind {
+      let kind = nextState.isOlder ? kind.older : kind
+      journal.reach(Situation.name(kind, isUnderWay: false))
+      if nextState.state.kept?.hasChangesUnderWay ?? false {
+        journal.reach(Situation.name(kind, isUnderWay: true))
+      }
+    }
+    switch nextState.state {
+    case .nothing, .log: return nil
+    case .value(let state, _): return state
+    case .encoded(let state): return decoded(state.value)
+    }
+  }
+
+  private func decoded(_ state: SyncState) -> CKSyncEngine.State.Serialization? {
     do {
       let restored = try SyncState(decoding: state.encoded())
       if restored != state {
@@ -181,6 +236,8 @@ final class EngineDevice {
   ///
   /// - Parameter isStale: whether an older pair of data and state comes back, as from a backup.
   func end(_ random: inout SeededRandom, isStale: Bool) -> Bool {
+    visitor?.end()
+    visitor = nil
     guard let run else { return false }
     self.run = nil
     run.link.sever()
@@ -195,28 +252,45 @@ final class EngineDevice {
     model.sweep = nil
     kept = left.kept
     switch persistence {
-    case .stateLog:
-      state = SyncState()
-      lastBooks = hasLostTrust ? nil : left.watch.ledger
-      return false
-    case .together, .dataFirst:
-      guard !kept.isEmpty else {
-        if persistence == .together { model = emptyModel } else { model.forgetConfirmed() }
-        state = SyncState()
-        return false
-      }
-      let index = isStale ? random.below(max(1, kept.count - 1)) : kept.count - 1
-      let isOlder = index < kept.count - 1
-      kept.removeSubrange((index + 1)...)
-      let older = kept[index].model
-      if persistence == .together {
-        model = older
-      } else {
-        model.forgetConfirmed(except: older.confirmedZones)
-      }
-      state = kept[index].state
-      return isOlder
+    case .stateLog: endWithLog(left, &random, isStale: isStale)
+    case .together, .dataFirst: endWithValues(&random, isStale: isStale)
     }
+    return nextState.isOlder
+  }
+
+  /// The log on the disk is what the next run goes on from, or a backup of it with its data.
+  private func endWithLog(
+    _ left: EngineApp.Contents, _ random: inout SeededRandom, isStale: Bool
+  ) {
+    nextState = (.log, false)
+    lastBooks = hasLostTrust ? nil : left.watch.ledger
+    guard isStale, !kept.isEmpty, random.chance(0.4) else { return }
+    let index = random.below(kept.count)
+    kept.removeSubrange((index + 1)...)
+    guard case .log(let older, let books) = kept[index].held else { return }
+    model = kept[index].model
+    disk = older.restarted()
+    lastBooks = books
+    hasLostTrust = false
+    nextState.isOlder = true
+  }
+
+  private func endWithValues(_ random: inout SeededRandom, isStale: Bool) {
+    guard !kept.isEmpty else {
+      if persistence == .together { model = emptyModel } else { model.forgetConfirmed() }
+      nextState = (.nothing, false)
+      return
+    }
+    let index = isStale ? random.below(max(1, kept.count - 1)) : kept.count - 1
+    let isOlder = index < kept.count - 1
+    kept.removeSubrange((index + 1)...)
+    let older = kept[index].model
+    if persistence == .together {
+      model = older
+    } else {
+      model.forgetConfirmed(except: older.confirmedZones)
+    }
+    nextState = (RestartState(kept[index].held, isEncoded: random.chance(0.4)), isOlder)
   }
 
   /// How many runs ended and still hold something.

@@ -8,6 +8,7 @@ final class EngineJournal: Sendable {
     var time = 0
     var hash = TraceHash()
     var lastSequence = 0
+    var situations: [String: Int] = [:]
   }
 
   private let contents = Mutex(Contents())
@@ -28,6 +29,12 @@ final class EngineJournal: Sendable {
       return contents.lastSequence
     }
   }
+
+  /// How often each situation was reached that apps and devices see by themselves.
+  var situations: [String: Int] { contents.withLock { $0.situations } }
+
+  /// Counts a situation.
+  func reach(_ name: String) { contents.withLock { $0.situations[name, default: 0] += 1 } }
 
   /// Begins a step at a time in milliseconds.
   func begin(_ step: Int, at time: Int) {

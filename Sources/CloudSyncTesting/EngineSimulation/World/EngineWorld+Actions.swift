@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import LoopbackServer
 import Records
 import SyncMachine
 
@@ -47,13 +48,8 @@ extension EngineWorld {
       }
     case .offline:
       reach(.network, device)
-      device.isOnline.toggle()
-      note("\(device.name) is \(device.isOnline ? "online" : "offline")")
-      if device.isOnline { device.run?.link.tell(.networkReturned) }
-      guard device.isOnline, device.waitingPushes > 0 else { return }
-      device.waitingPushes = 0
-      device.patience.noteCause()
-      push(to: device)
+      if device.isOnline { disconnect(device) } else { connect(device) }
+    case .account where random.chance(0.4): changeAvailability(of: device)
     case .account: changeAccount(of: device)
     case .administration, .expiry: try administer(action)
     case .serverRestart: restartServer()
@@ -69,16 +65,41 @@ extension EngineWorld {
     }
   }
 
+  func disconnect(_ device: EngineDevice) {
+    device.isOnline = false
+    note("\(device.name) is offline")
+  }
+
+  /// A device is online again, when it was not.
+  func connect(_ device: EngineDevice) {
+    guard !device.isOnline else { return }
+    device.isOnline = true
+    note("\(device.name) is online")
+    device.patience.noteCause()
+    device.run?.link.tell(.networkReturned)
+    deliverWaitingPushes(to: device)
+  }
+
+  /// A device that is online again gets the pushes that it missed, as one.
+  func deliverWaitingPushes(to device: EngineDevice) {
+    guard device.waitingPushes > 0 else { return }
+    device.waitingPushes = 0
+    device.patience.noteCause()
+    push(to: device)
+  }
+
   /// Tells a device that something changed on the server.
   func push(to device: EngineDevice) {
-    device.run?.link.tell(
+    guard let run = device.run else { return }
+    device.noteNews(at: cloud.time)
+    run.link.tell(
       .push(
         CloudPush(
           container: WorldLayout.container, database: .private, subscription: SubscriptionID(""))))
   }
 
   /// Somebody uses the app.
-  private func use(_ device: EngineDevice, _ run: EngineDevice.Run, _ action: World.Action) {
+  func use(_ device: EngineDevice, _ run: EngineDevice.Run, _ action: World.Action) {
     device.patience.noteCause()
     let place = random.below(layout.records.count)
     switch action {
@@ -112,7 +133,7 @@ extension EngineWorld {
       reach(.cancel, device)
       note("\(device.name) cancels")
       device.patience.noteEnding()
-      operate(run) { await $0.cancelOperations() }
+      operate(run, endsWithTask: false) { await $0.cancelOperations() }
     case .poke, .crash, .offline, .account, .administration, .expiry, .serverRestart, .outage,
       .quota:
       break
@@ -121,26 +142,42 @@ extension EngineWorld {
 
   /// Starts a manual fetch.
   func fetch(_ run: EngineDevice.Run, _ scope: CKSyncEngine.FetchChangesOptions.Scope) {
-    operate(run) { try? await $0.fetchChanges(.init(scope: scope)) }
+    operate(run) { try await $0.fetchChanges(.init(scope: scope)) }
   }
 
   /// Starts a manual send.
   func send(_ run: EngineDevice.Run, _ scope: CKSyncEngine.SendChangesOptions.Scope) {
-    operate(run) { try? await $0.sendChanges(.init(scope: scope)) }
+    operate(run) { try await $0.sendChanges(.init(scope: scope)) }
   }
 
   private func operate(
-    _ run: EngineDevice.Run, _ body: @escaping @Sendable (CKSyncEngine) async -> Void
+    _ run: EngineDevice.Run, endsWithTask: Bool = true,
+    _ body: @escaping @Sendable (CKSyncEngine) async throws -> Void
   ) {
-    let (engine, operations) = (run.engine, operations)
-    operations.begin()
-    Task.detached(executorPreference: lane) {
-      await body(engine)
-      operations.end()
+    let (engine, operations, journal, name) = (run.engine, operations, journal, run.app.name)
+    let number = operations.begin(on: run.app.number)
+    let task = Task.detached(executorPreference: lane) {
+      do {
+        try await body(engine)
+      } catch {
+        // What the app is told of an operation it is told in events as well.
+        journal.note("\(name): an operation ends with \(error)")
+      }
+      operations.end(number)
     }
+    if endsWithTask { operations.note(task, of: number) }
   }
 
-  private func changeAccount(of device: EngineDevice) {
+  /// Cancels the task of somebody who waits for an operation.
+  func cancelWaitingTask() {
+    guard let (device, cancel) = operations.cancellable(&random) else { return }
+    reach(.taskCancel, devices[device])
+    note("a task of device\(device) is cancelled that waits for its engine")
+    devices[device].patience.noteEnding()
+    cancel()
+  }
+
+  func changeAccount(of device: EngineDevice) {
     let next = random.below(options.accountCount + 1)
     reach(next == 0 ? .signOut : .signIn, device)
     device.account = next == 0 ? nil : next
@@ -149,6 +186,20 @@ extension EngineWorld {
     post(.accountSignal(device: device.number), after: delay())
     // The system may tell it twice.
     if random.chance(0.2) { post(.accountSignal(device: device.number), after: delay()) }
+  }
+
+  /// The account of a device can't be used any more, or can again.
+  private func changeAvailability(of device: EngineDevice) {
+    let next = random.pick(AccountAvailability.allCases)
+    journal.reach(Situation.name(next))
+    setAvailability(next, of: device)
+  }
+
+  func setAvailability(_ availability: AccountAvailability, of device: EngineDevice) {
+    note("\(device.name): the account is \(availability)")
+    device.availability = availability
+    cloud.setAvailability(availability, of: device.number)
+    post(.accountSignal(device: device.number), after: delay())
   }
 
   /// A device ends without warning, and starts again some time later.

@@ -1,5 +1,6 @@
 import CloudProtocol
 import CloudSync
+import LoopbackServer
 import Records
 import SyncMachine
 import Synchronization
@@ -13,22 +14,28 @@ extension EngineWorld {
   /// The longest a message of the first phase can still be under way.
   private var lateness: Int { now + 2 * options.network.longestDelay + options.network.patience }
 
+  /// The bounds of a phase that begins now.
+  var limits: (steps: Int, time: Int) {
+    (steps: steps + Self.stepBound, time: max(now, lateness) + timeBound)
+  }
+
   func heal() throws {
     isHealed = true
     note("faults end")
     try cloud.heal()
     for device in devices {
-      launch(device.number)
-      device.isOnline = true
       device.calmDown()
-      device.patience.noteCause()
-      if device.account == nil, random.chance(0.8) {
-        device.account = random.number(in: 1...options.accountCount)
-      }
-      post(.accountSignal(device: device.number), after: delay())
+      launch(device.number)
+      connect(device)
+      if device.availability != .available { setAvailability(.available, of: device) }
     }
-    let limits = (steps: steps + Self.stepBound, time: max(now, lateness) + timeBound)
+    // First every engine has to do by itself what it had a cause for: a push, a signal or a change
+    // that it would not have had would hide that it does not.
     try settle(limits)
+    checkNothingIsOwed()
+    if findings.isEmpty { try tryFaults() }
+    guard findings.isEmpty else { return }
+    try settleAccounts()
     for device in devices {
       guard let run = device.run else { continue }
       run.app.use(run.engine) { $0.retryBlocked() }
@@ -38,6 +45,20 @@ extension EngineWorld {
     try syncByHand(limits)
     guard findings.isEmpty else { return }
     try checkConvergence()
+    if findings.isEmpty { try loseServer() }
+  }
+
+  /// Somebody is signed in nearly everywhere, and every device hears so.
+  private func settleAccounts() throws {
+    note("accounts are settled")
+    for device in devices {
+      device.patience.noteCause()
+      if device.account == nil, random.chance(0.8) {
+        device.account = random.number(in: 1...options.accountCount)
+      }
+      post(.accountSignal(device: device.number), after: delay())
+    }
+    try settle(limits)
   }
 
   /// Lets things happen until nothing is due any more.
@@ -56,7 +77,7 @@ extension EngineWorld {
   }
 
   /// Devices that sync only when told are told, until they have nothing left to send.
-  private func syncByHand(_ limits: (steps: Int, time: Int)) throws {
+  func syncByHand(_ limits: (steps: Int, time: Int)) throws {
     for _ in 0..<12 {
       for device in devices where !device.isAutomatic {
         guard let run = device.run else { continue }
@@ -87,6 +108,7 @@ extension EngineWorld {
     }
     cloud.close()
     tally.steps = steps
+    tally.situations.merge(journal.situations) { $0 + $1 }
     tally.jobs = lane.jobCount
     tally.worldsOnDisk = cloud.isOnDisk ? 1 : 0
     (tally.serverPowerLosses, tally.serverKills) = cloud.endings

@@ -20,6 +20,11 @@ extension EngineWorld {
   func carry() {
     for parcel in mailbox.take() {
       switch parcel {
+      case .request(let call, let device, Visitor.run, let number):
+        post(
+          .request(
+            call, device: device, run: Visitor.run, number: number,
+            account: devices[device].account, isAnswered: true), after: 1)
       case .request(let call, let device, let run, let number):
         send(call, from: devices[device], run: run, number: number)
       case .answer(let answer, let device, let run, let number):
@@ -45,6 +50,9 @@ extension EngineWorld {
         contents.watch.ledger.note(sending: request, addedSince: contents.zonesAddedSince)
         contents.zonesAddedSince = []
       }
+    }
+    if case .fetchDatabaseChanges(let request) = call.request {
+      device.run?.app.note(listingFrom: request.since)
     }
     if case .modifyRecords(let request) = call.request,
       let fault = device.run?.app.contents.withLock({ $0.watch.fault(sending: request) })
@@ -98,16 +106,20 @@ extension EngineWorld {
         guard isAnswered else { return }
         mailbox.put(.answer(answer, device: device, run: run, number: number))
       }
+    case .answer(let answer, let number, Visitor.run, let request):
+      _ = devices[number].visitor?.link.answer(request, with: answer)
     case .answer(let answer, let number, let runNumber, let request):
       let device = devices[number]
       guard let run = device.run, run.number == runNumber, run.link.isOpen(request) else { return }
       note("\(device.name) hears of \(runNumber).\(request): \(answer.summary)")
       // What arrives for an operation that was ended is news to nobody.
       if run.engine.stage.waitsForAnswer { device.patience.note(answer, at: now) }
-      if case .failure(let error) = answer {
-        tally.situations[Situation.name(error.code, run.engine.stage), default: 0] += 1
-      }
-      if case .success(let reply) = answer {
+      switch answer {
+      case .failure(let error): note(failure: error, of: device, run)
+      case .success(let reply):
+        for error in reply.itemErrors {
+          tally.situations[Situation.name(itemOf: run.engine.stage, error.code), default: 0] += 1
+        }
         run.app.contents.withLock { $0.watch.note(arrived: reply) }
       }
       _ = run.link.answer(request, with: answer)
@@ -120,15 +132,35 @@ extension EngineWorld {
       }
       note("\(device.name) gets a push")
       device.patience.noteCause()
+      device.noteNews(at: cloud.time)
       run.link.tell(.push(push))
+      if let narrow = narrowFetch, narrow.device == number { fetch(run, .zoneIDs([narrow.zone])) }
     case .accountSignal(let number):
       let device = devices[number]
       guard let run = device.run else { return }
       note("\(device.name) hears that the account may have changed")
       device.patience.noteAccountSignal()
       device.patience.noteEnding()
+      device.noteAccount(at: cloud.time)
       run.link.tell(.accountChanged)
     case .launch(let number): launch(number)
+    case .pause: break
+    }
+  }
+}
+
+extension EngineWorld {
+  /// A request of a device has failed.
+  private func note(failure error: CloudError, of device: EngineDevice, _ run: EngineDevice.Run) {
+    let stage = run.engine.stage
+    tally.situations[Situation.name(error.code, stage), default: 0] += 1
+    if stage == .readingDatabase, error.code == .changeTokenExpired {
+      run.app.noteExpiredListing()
+    }
+    // Who is told that the account can't be used waits for the system to say that it can.
+    let endsAccount = error.code == .notAuthenticated || error.code == .managedAccountRestricted
+    if stage == .checkingAccount, endsAccount, device.isUsable {
+      post(.accountSignal(device: device.number), after: random.number(in: 60_000...600_000))
     }
   }
 }

@@ -17,6 +17,8 @@ final class EngineWorld {
     case push(CloudPush, device: Int, account: Int)
     case accountSignal(device: Int)
     case launch(device: Int)
+    /// Nothing; time stops here.
+    case pause
   }
 
   let seed: UInt64
@@ -33,8 +35,12 @@ final class EngineWorld {
   var tally = EngineTally()
   var steps = 0
   var isHealed = false
+  /// A device that reads one zone by hand at its next push.
+  var narrowFetch: (device: Int, zone: CKRecordZone.ID)?
   /// Manual operations that have not returned.
-  let operations = OperationCounter()
+  let operations = OperationList()
+  /// How often a step cancels the task of somebody who waits for an operation.
+  private var taskCancelRate = 0.0
 
   init(
     seed: UInt64, shape: EngineShape, lane: SerialLane, print: (@Sendable (String) -> Void)?
@@ -58,9 +64,21 @@ final class EngineWorld {
       device.account = random.chance(0.9) ? 1 + random.below(options.accountCount) : nil
       devices.append(device)
     }
+    taskCancelRate = random.pick([0, 0.02, 0.2])
     self.random = random
     cloud.connect(deviceCount: devices.count, mailbox: mailbox)
+    if options.server.refused > 0 { refuseBeginnings() }
     for device in devices { device.launch(self, random: nextRandom()) }
+  }
+
+  /// What an engine asks only at its beginning fails in some worlds.
+  private func refuseBeginnings() {
+    guard random.chance(0.7) else { return }
+    cloud.insist(
+      CloudDoor.Insistence(
+        kind: random.pick([.account, .findSubscription, .saveSubscription, .saveSubscription]),
+        code: random.pick(CloudError.Code.allCases), left: random.number(in: 1...3)),
+      deviceCount: devices.count)
   }
 
   /// Milliseconds since the world began.
@@ -90,6 +108,7 @@ final class EngineWorld {
     } else {
       try advance()
     }
+    if !isHealed, operations.open > 0, random.chance(taskCancelRate) { cancelWaitingTask() }
     carry()
     endDevicesWithoutDisk()
   }
@@ -103,6 +122,7 @@ final class EngineWorld {
     } else {
       for device in devices { device.patience.noteRest() }
       checkAtRest()
+      checkCancelled()
       try passTime()
     }
   }
@@ -111,6 +131,7 @@ final class EngineWorld {
   private func passTime() throws {
     let message = messages.nextTime.map { VirtualClock.Instant(offset: .milliseconds($0)) }
     guard let next = [message, lane.clock.nextDeadline].compactMap({ $0 }).min() else {
+      checkNothingIsOwed()
       if !isHealed { try act() }
       return
     }
@@ -121,15 +142,4 @@ final class EngineWorld {
   var isQuiet: Bool {
     lane.readyCount == 0 && messages.isEmpty && lane.clock.nextDeadline == nil
   }
-}
-
-/// Counts the manual operations that wait.
-final class OperationCounter: Sendable {
-  private let count = Atomic(0)
-
-  func begin() { count.add(1, ordering: .relaxed) }
-
-  func end() { count.subtract(1, ordering: .relaxed) }
-
-  var open: Int { count.load(ordering: .relaxed) }
 }

@@ -1,4 +1,6 @@
 import CloudProtocol
+import LoopbackServer
+import Records
 import SyncMachine
 
 /// The situations that a full run must reach: what may happen, in each phase of the engine that it
@@ -14,10 +16,8 @@ import SyncMachine
 ///   its store does anything then, and what comes of it is seen with the next request.
 /// - Another account while `openingZone`, `deliveringZone` or `deliveringRecords`: they last for
 ///   one callback of few devices, and a world is free never to meet them.
-/// - A question for the account that is refused like a request for data (`limitExceeded`,
-///   `permissionFailure`, `changeTokenExpired`): the server has no such answer to it.
-/// - A zone that is missing for any request but the reading of it: the others name it for single
-///   items, not for the request.
+/// - A refusal that would be false of what is stored, which an app may believe and lose data:
+///   `unknownItem`, `userDeletedZone` and `serverRecordChanged` for records as a whole.
 extension Situation {
   /// One situation, by its name and in words.
   package struct Required: Hashable, Sendable {
@@ -35,18 +35,62 @@ extension Situation {
           name: name(fault, stage), sentence: "\(fault.sentence) while the engine \(stage.words).")
       }
     }
-    + failures.flatMap { code, words in
+    + CloudError.Code.allCases.flatMap { code in
       stages(of: code).map { stage in
         Required(
           name: name(code, stage),
-          sentence: "\(words) what the engine asked when it \(stage.words).")
+          sentence: "\(words(of: code)) what the engine asked when it \(stage.words).")
       }
-    }
+    } + items + restarts + deletions + others
 
   private static let requests: [Stage] = [
     .findingSubscription, .savingSubscription, .readingDatabase, .readingZone, .sendingZones,
     .sendingRecords,
   ]
+
+  /// Single items fail with every code.
+  private static let items: [Required] = [Stage.sendingZones, .sendingRecords].flatMap { stage in
+    CloudError.Code.allCases.map { code in
+      Required(
+        name: name(itemOf: stage, code),
+        sentence: "Single items fail with \(code) when the engine \(stage.words).")
+    }
+  }
+
+  /// Engines begin with a state of every origin, also of the middle of a request.
+  private static let restarts: [Required] = Restart.allCases.flatMap { kind in
+    let sentence = "An engine begins again with \(kind.words)"
+    let plain = Required(name: name(kind, isUnderWay: false), sentence: "\(sentence).")
+    if kind.older == .olderLog { return [plain] }
+    return [
+      plain,
+      Required(
+        name: name(kind, isUnderWay: true),
+        sentence: "\(sentence) that was made while changes were under way."),
+    ]
+  }
+
+  /// Apps are told of zones that are gone, for every reason and from every token.
+  private static let deletions: [Required] = ZoneDeletionReason.allCases.flatMap { reason in
+    TokenState.allCases.map { token in
+      Required(
+        name: name(reason, token),
+        sentence: "A zone is gone (\(reason)) in a fetch whose database token is \(token).")
+    }
+  }
+
+  private static let others: [Required] =
+    Visitor.Difference.allCases.map {
+      Required(
+        name: name($0), sentence: "A state is given to an engine of another \($0.rawValue).")
+    }
+    + AccountAvailability.allCases.map {
+      Required(name: name($0), sentence: "The account of a device becomes \($0.rawValue).")
+    }
+    + [
+      Required(
+        name: serverBeganAgain, sentence: "A server in memory begins again without its data.")
+    ]
   private static let waits: [Stage] = [.dormant, .idle, .checkingAccount] + requests
   private static let callbacks: [Stage] = [
     .announcingFetch, .askingFetchOptions, .deliveringDatabase, .openingZone, .deliveringZone,
@@ -65,33 +109,40 @@ extension Situation {
           $0 != .openingZone && $0 != .deliveringZone && $0 != .deliveringRecords
         }
     case .power, .network, .zoneDeleted, .zonePurged, .zoneReset: waits
+    // An operation by hand begins at once where nothing else is under way.
+    case .taskCancel: [.checkingAccount] + requests + callbacks
     }
   }
 
-  private static let failures: [(CloudError.Code, String)] = [
-    (.networkFailure, "The network fails"),
-    (.networkUnavailable, "The device is offline for"),
-    (.serverResponseLost, "The answer is lost to"),
-    (.serviceUnavailable, "The server is not available for"),
-    (.requestRateLimited, "The server throttles"),
-    (.zoneBusy, "The server is too busy for"),
-    (.notAuthenticated, "Nobody is known to be signed in for"),
-    (.accountTemporarilyUnavailable, "The account is not available for"),
-    (.internalError, "The server breaks down over"),
-    (.quotaExceeded, "There is no room left for"),
-    (.operationCancelled, "The way to the server gives up"),
-    (.limitExceeded, "There is too much in"),
-    (.permissionFailure, "It is forbidden"),
-    (.changeTokenExpired, "The server calls the token expired for"),
-    (.zoneNotFound, "The zone is not there for"),
-    (.userDeletedZone, "The user has removed the zone for"),
+  private static func words(of code: CloudError.Code) -> String {
+    failures[code] ?? "The server answers \(code) to"
+  }
+
+  private static let failures: [CloudError.Code: String] = [
+    .networkFailure: "The network fails",
+    .networkUnavailable: "The device is offline for",
+    .serverResponseLost: "The answer is lost to",
+    .serviceUnavailable: "The server is not available for",
+    .requestRateLimited: "The server throttles",
+    .zoneBusy: "The server is too busy for",
+    .notAuthenticated: "Nobody is known to be signed in for",
+    .accountTemporarilyUnavailable: "The account is not available for",
+    .internalError: "The server breaks down over",
+    .quotaExceeded: "There is no room left for",
+    .operationCancelled: "The way to the server gives up",
+    .limitExceeded: "There is too much in",
+    .permissionFailure: "It is forbidden",
+    .changeTokenExpired: "The server calls the token expired for",
+    .zoneNotFound: "The zone is not there for",
+    .userDeletedZone: "The user has removed the zone for",
   ]
 
   private static func stages(of code: CloudError.Code) -> [Stage] {
-    if code == .zoneNotFound || code == .userDeletedZone { return [.readingZone] }
-    let isForDataOnly =
-      code == .limitExceeded || code == .permissionFailure || code == .changeTokenExpired
-    return isForDataOnly ? requests : [.checkingAccount] + requests
+    switch code {
+    case .unknownItem, .userDeletedZone, .serverRecordChanged:
+      [.checkingAccount] + requests.filter { $0 != .sendingRecords }
+    default: [.checkingAccount] + requests
+    }
   }
 }
 
@@ -107,6 +158,7 @@ extension Situation.Fault {
     case .manualFetch: "The app asks for a fetch"
     case .manualSend: "The app asks for a send"
     case .cancel: "The app cancels all operations"
+    case .taskCancel: "The task that waits for an operation is cancelled"
     case .signOut: "The user signs out"
     case .signIn: "A user signs in, the same one or another"
     case .serverRestart: "The server goes down and comes back"
@@ -115,6 +167,21 @@ extension Situation.Fault {
     case .zoneReset: "The user resets encrypted data"
     case .expiry: "The server forgets its change tokens"
     case .trim: "The server forgets deletions"
+    }
+  }
+}
+
+extension Situation.Restart {
+  fileprivate var words: String {
+    switch self {
+    case .value: "the value that an event handed over"
+    case .engineValue: "the value of the engine"
+    case .encoded: "a value that was encoded and decoded"
+    case .log: "its log"
+    case .olderValue: "an older value that an event handed over"
+    case .olderEngineValue: "an older value of the engine"
+    case .olderEncoded: "an older value that was encoded and decoded"
+    case .olderLog: "an older copy of its log"
     }
   }
 }

@@ -1,4 +1,5 @@
 import CloudProtocol
+import LoopbackServer
 import Records
 import SyncMachine
 
@@ -7,7 +8,7 @@ package enum Situation {
   /// What happens to a device from outside of its engine.
   enum Fault: String, CaseIterable {
     case kill, power, network, outage, edit, deletion
-    case manualFetch, manualSend, cancel, signOut, signIn
+    case manualFetch, manualSend, cancel, taskCancel, signOut, signIn
     case serverRestart, zoneDeleted, zonePurged, zoneReset, expiry, trim
 
     init(_ reason: ZoneDeletionReason) {
@@ -17,6 +18,53 @@ package enum Situation {
       case .encryptedDataReset: self = .zoneReset
       }
     }
+  }
+
+  /// What the state comes from that the next run of an app begins with.
+  enum Restart: String, CaseIterable {
+    case value, engineValue, encoded, log
+    case olderValue, olderEngineValue, olderEncoded, olderLog
+
+    /// The same with a state that is older than the newest.
+    var older: Restart {
+      switch self {
+      case .value, .olderValue: .olderValue
+      case .engineValue, .olderEngineValue: .olderEngineValue
+      case .encoded, .olderEncoded: .olderEncoded
+      case .log, .olderLog: .olderLog
+      }
+    }
+  }
+
+  /// What a fetch knew of the list of zones before the server answered that a zone is gone.
+  enum TokenState: String, CaseIterable { case live, expired, absent }
+
+  /// The name of a start from a state, of which a request may have been under way.
+  static func name(_ kind: Restart, isUnderWay: Bool) -> String {
+    "restart \(kind.rawValue)\(isUnderWay ? " underWay" : "")"
+  }
+
+  /// A server in memory lost what it held.
+  static let serverBeganAgain = "server began again"
+
+  /// The name of a state that an account comes to.
+  static func name(_ availability: AccountAvailability) -> String {
+    "account \(availability.rawValue)"
+  }
+
+  /// The name of a state that is used for another database.
+  static func name(_ difference: Visitor.Difference) -> String {
+    "foreign \(difference.rawValue)"
+  }
+
+  /// The name of a deletion that an app is told.
+  static func name(_ reason: ZoneDeletionReason, _ token: TokenState) -> String {
+    "\(reason) told \(token.rawValue)"
+  }
+
+  /// The name of the failure of single items in an answer.
+  static func name(itemOf stage: Stage, _ code: CloudError.Code) -> String {
+    "item \(code) \(stage.rawValue)"
   }
 
   /// The situation's name.

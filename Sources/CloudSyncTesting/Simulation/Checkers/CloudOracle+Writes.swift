@@ -117,6 +117,7 @@ extension CloudOracle {
       else { continue }
       let life = databases[account - 1].zones[zone].life + 1
       databases[account - 1].zones[zone] = ZoneModel(isLive: true, life: life, changedAt: tick())
+      databases[account - 1].courses[zone].append(ZoneTurn(at: clock, deletion: nil))
     }
     for result in deleted where result.error == nil {
       if let zone = layout.number(of: result.id) { remove(zone, of: account, reason: .deleted) }

@@ -31,6 +31,8 @@ struct CloudOracle {
   struct Database {
     var entries: [Entry]
     var zones: [ZoneModel]
+    /// What became of each zone, oldest first.
+    var courses: [[ZoneTurn]]
   }
 
   /// What a token stands for.
@@ -61,7 +63,8 @@ struct CloudOracle {
     databases = layout.users.map { _ in
       Database(
         entries: Array(repeating: Entry(), count: layout.records.count),
-        zones: Array(repeating: ZoneModel(), count: layout.zones.count))
+        zones: Array(repeating: ZoneModel(), count: layout.zones.count),
+        courses: Array(repeating: [], count: layout.zones.count))
     }
   }
 
@@ -94,6 +97,8 @@ struct CloudOracle {
       judge(request, page, account: account, device: device)
     case (.fetchDatabaseChanges(let request), .databaseChanges(let page)):
       judge(request, page, account: account)
+    case (.fetchZones(let zones?), .zones(let results)):
+      judge(zones, results, account: account)
     case (.fetchSubscriptions, .subscriptions), (.modifySubscriptions, .subscriptionsModified):
       break
     case (.fetchCurrentUser, _), (.modifyRecords, _), (.modifyZones, _), (.fetchZoneChanges, _),
@@ -138,7 +143,26 @@ struct CloudOracle {
     databases[account - 1].zones[zone].deletion = reason
     databases[account - 1].zones[zone].changedAt = tick()
     databases[account - 1].zones[zone].isTrimmed = false
+    databases[account - 1].courses[zone].append(ZoneTurn(at: clock, deletion: reason))
     for place in layout.places(of: zone) { databases[account - 1].entries[place] = Entry() }
+  }
+
+  /// The server begins again with nothing; to apps that hold data this is like a reset.
+  mutating func loseEverything() {
+    for account in databases.indices {
+      for zone in layout.zones.indices {
+        remove(zone, of: account + 1, reason: .encryptedDataReset)
+        databases[account].zones[zone] = ZoneModel(
+          changedAt: databases[account].zones[zone].changedAt)
+      }
+      databases[account].courses = databases[account].courses.map {
+        $0 + [ZoneTurn(at: clock, deletion: .encryptedDataReset)]
+      }
+      databases[account].entries = layout.records.map { _ in Entry() }
+    }
+    positions = [:]
+    tags = []
+    replays = ReplayChecker()
   }
 
   mutating func trim(_ zone: Int?, of account: Int) {
@@ -150,6 +174,8 @@ struct CloudOracle {
       for zone in layout.zones.indices where !databases[account - 1].zones[zone].isLive {
         databases[account - 1].zones[zone].isTrimmed = true
         databases[account - 1].zones[zone].deletion = nil
+        guard !databases[account - 1].courses[zone].isEmpty else { continue }
+        databases[account - 1].courses[zone].append(ZoneTurn(at: tick(), deletion: .deleted))
       }
     }
   }

@@ -17,6 +17,8 @@ struct TokenChecker {
   private var zoneTokens: [ZoneID: ChangeToken] = [:]
   private var databasePage: Page?
   private var zonePage: Page?
+  /// What the server answered of zones that no list named.
+  private var answeredZones: [ZoneID: CloudError?] = [:]
 
   mutating func restart(with state: SyncState) {
     self = TokenChecker()
@@ -29,11 +31,15 @@ struct TokenChecker {
     switch reply {
     case .databaseChanges(let page):
       let isEmpty = page.modified.isEmpty && page.deleted.isEmpty
+      answeredZones = [:]
       databasePage = Page(token: page.token, database: page, isTaken: isEmpty)
     case .zoneChanges(let page):
       let isEmpty = page.modified.isEmpty && page.deleted.isEmpty
       zonePage = Page(token: page.token, zone: page, isTaken: isEmpty)
-    case .currentUser, .zones, .zonesModified, .records, .recordsModified, .subscriptions,
+    case .zones(let results):
+      answeredZones = [:]
+      for result in results { answeredZones[result.id] = .some(result.error) }
+    case .currentUser, .zonesModified, .records, .recordsModified, .subscriptions,
       .subscriptionsModified, .queried, .sharesResolved, .sharesAccepted, .usersFound,
       .assetUploaded, .assetContent:
       break
@@ -44,8 +50,9 @@ struct TokenChecker {
   mutating func fault(giving event: SyncEvent) -> String? {
     switch event {
     case .fetchedDatabaseChanges(let modified, let deleted):
+      if isAnswered(modified, deleted) { return nil }
       guard let page = databasePage?.database, page.modified == modified,
-        deleted.starts(with: page.deleted)
+        page.deleted == deleted
       else { return "the app is given zones that no page holds" }
       databasePage?.isWithApp = true
     case .fetchedZoneChanges(let modified, let deleted):
@@ -58,6 +65,20 @@ struct TokenChecker {
       break
     }
     return nil
+  }
+
+  /// Whether these zones are those of which the server was asked, or would have been: one that
+  /// began again never had them.
+  private func isAnswered(_ modified: [ZoneID], _ deleted: [ZoneDeletion]) -> Bool {
+    guard modified.isEmpty, databasePage?.isTaken ?? false else { return false }
+    return deleted.allSatisfy { deletion in
+      let error = answeredZones[deletion.zone] ?? nil
+      switch deletion.reason {
+      case .deleted: return error?.code == .zoneNotFound
+      case .purged: return error?.code == .userDeletedZone
+      case .encryptedDataReset: return error == nil || error?.userDidResetEncryptedData == true
+      }
+    }
   }
 
   /// The app returned from an event.

@@ -13,6 +13,10 @@ struct CloudDoor: Sendable {
 
   var rates: WorldOptions.ServerRates
   var outage: Outage?
+  /// Whether requests fail with any code, and not only with those that are likely.
+  var refusesWithAnyCode = false
+  /// Failures that go on, by device.
+  var insistences: [Int: Insistence] = [:]
   /// Until when the server can't be reached, in milliseconds.
   var downUntil = 0
 
@@ -23,17 +27,22 @@ struct CloudDoor: Sendable {
     rates.refused = 0
     rates.partial = 0
     outage = nil
+    insistences = [:]
     downUntil = 0
   }
 
   /// Why a request is turned away before the machine sees it.
-  func error(
-    for call: CloudCall, from device: Int, at now: Int, _ random: inout SeededRandom
+  ///
+  /// - Parameter isDeniable: Whether the zone that the request reads is there.
+  mutating func error(
+    for call: CloudCall, from device: Int, at now: Int, isDeniable: Bool = false,
+    _ random: inout SeededRandom
   ) -> CloudError? {
     if now < downUntil { return CloudError(.networkFailure, "the server is restarting") }
     let asksForAccount = call.request == .fetchCurrentUser
     if let outage, now < outage.until, outage.device ?? device == device,
-      !(asksForAccount && outage.sparesAccountQuestions)
+      !(asksForAccount && outage.sparesAccountQuestions),
+      !call.request.wouldMislead(by: outage.code, isDeniable: isDeniable)
     {
       return CloudError(outage.code, "an outage of the simulation")
     }
@@ -44,6 +53,11 @@ struct CloudDoor: Sendable {
     if random.chance(rates.throttled) {
       let code: CloudError.Code = random.pick([.requestRateLimited, .zoneBusy])
       return CloudError(code, "throttled in the simulation", retryAfter: retryAfter(&random))
+    }
+    if refusesWithAnyCode,
+      let error = refusal(of: call.request, from: device, isDeniable: isDeniable, &random)
+    {
+      return error
     }
     if random.chance(rates.refused) {
       let codes: [CloudError.Code] =
@@ -67,11 +81,14 @@ struct CloudDoor: Sendable {
 
 extension CloudDoor.Outage {
   /// An outage that begins now.
-  init(_ random: inout SeededRandom, deviceCount: Int, at now: Int) {
-    let codes: [CloudError.Code] = [
+  init(
+    _ random: inout SeededRandom, deviceCount: Int, at now: Int, hasAnyCode: Bool = false
+  ) {
+    let likely: [CloudError.Code] = [
       .serviceUnavailable, .networkFailure, .requestRateLimited, .zoneBusy, .notAuthenticated,
       .accountTemporarilyUnavailable, .internalError, .quotaExceeded, .operationCancelled,
     ]
+    let codes = hasAnyCode && random.chance(0.4) ? CloudError.Code.allCases : likely
     self.init(
       until: now + random.number(in: 60_000...20_000_000), code: random.pick(codes),
       device: random.chance(0.5) ? random.below(deviceCount) : nil,

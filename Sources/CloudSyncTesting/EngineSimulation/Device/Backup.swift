@@ -1,0 +1,82 @@
+import CloudSync
+import Records
+import SyncMachine
+
+/// What a device keeps of one moment, and may come back to: the app's data and the engine's state.
+struct Backup {
+  /// The engine's state in the form in which the app or the store had it.
+  enum Held {
+    /// The value that a `stateUpdate` event handed over.
+    case eventValue(CKSyncEngine.State.Serialization)
+    /// The value of the engine at that moment.
+    case engineValue(CKSyncEngine.State.Serialization)
+    /// The disk with the state log, and the checker's list of what it must hold.
+    case log(SimulatedDisk, PendingLedger)
+  }
+
+  var model: AppModel
+  var held: Held
+}
+
+/// What the next run of an app begins with.
+enum RestartState {
+  case nothing
+  /// The state log on the device's disk.
+  case log
+  /// A value in the form in which it was handed over.
+  case value(CKSyncEngine.State.Serialization, Situation.Restart)
+  /// The same, encoded and decoded.
+  case encoded(CKSyncEngine.State.Serialization)
+
+  /// How the state of `backup` comes back; `nil` for a log, which is on the disk.
+  init(_ held: Backup.Held, isEncoded: Bool) {
+    switch held {
+    case .eventValue(let state):
+      self = isEncoded ? .encoded(state) : .value(state, .value)
+    case .engineValue(let state):
+      self = isEncoded ? .encoded(state) : .value(state, .engineValue)
+    case .log: self = .log
+    }
+  }
+
+  /// The situation that a start with it is.
+  var kind: Situation.Restart? {
+    switch self {
+    case .nothing: nil
+    case .log: .log
+    case .value(_, let kind): kind
+    case .encoded: .encoded
+    }
+  }
+
+  /// What the app had kept; `nil` for a log.
+  var given: CKSyncEngine.State.Serialization? {
+    switch self {
+    case .nothing, .log: nil
+    case .value(let state, _), .encoded(let state): state
+    }
+  }
+
+  /// The state in it.
+  var kept: SyncState? { given?.value }
+}
+
+extension SyncState {
+  /// Whether a request with changes was under way when this was taken.
+  var hasChangesUnderWay: Bool {
+    records.unsettled.count != records.waiting.count || zones.unsettled.count != zones.waiting.count
+  }
+
+  /// What of `kept` an engine that went on from it does not have; `nil` when it has everything.
+  ///
+  /// A request ends with its run: whatever was under way waits again.
+  func lossOfChanges(since kept: SyncState) -> String? {
+    for change in kept.records.unsettled where records.waiting(for: change.id) != change.kind {
+      return "\(change.kind) of \(change.id.path) was under way and is not pending after a restart"
+    }
+    for change in kept.zones.unsettled where zones.waiting(for: change.id) != change.kind {
+      return "\(change.kind) of \(change.id.name) was under way and is not pending after a restart"
+    }
+    return nil
+  }
+}

@@ -1,0 +1,103 @@
+import CloudProtocol
+import CloudSync
+import Records
+import SyncMachine
+
+/// Single faults in a world that is whole otherwise, with nothing behind them that would hide what
+/// they left: no change elsewhere, no push and no fetch by hand.
+extension EngineWorld {
+  /// How long a change may wait after the link is back, in milliseconds.
+  private static let linkBound = 30_000
+
+  /// Tries a few faults, one after the other.
+  func tryFaults() throws {
+    for _ in 0..<2 where findings.isEmpty {
+      switch random.below(10) {
+      case 0..<6: try tryRefusal()
+      case 6..<8: try tryLink()
+      default: try tryNarrowFetch()
+      }
+      checkNothingIsOwed()
+    }
+  }
+
+  private func randomDevice(
+    where fits: (EngineDevice) -> Bool
+  ) -> (device: EngineDevice, run: EngineDevice.Run)? {
+    let fitting = devices.filter { $0.isUsable && $0.run != nil && fits($0) }
+    guard !fitting.isEmpty else { return nil }
+    let device = random.pick(fitting)
+    return device.run.map { (device, $0) }
+  }
+
+  /// One kind of request fails with one code, once or several times, on every device.
+  private func tryRefusal() throws {
+    let kind = random.pick(CloudDoor.RequestKind.ofEngines)
+    let code = random.pick(CloudError.Code.allCases)
+    let count = random.chance(0.5) ? 1 : random.number(in: 2...5)
+    guard let (device, run) = randomDevice(where: { _ in true }) else { return }
+    note("\(code) meets \(count) requests: \(kind)")
+    cloud.insist(
+      CloudDoor.Insistence(kind: kind, code: code, left: count), deviceCount: devices.count)
+    switch kind {
+    case .account, .findSubscription, .saveSubscription:
+      changeAccount(of: device)
+    case .zoneCheck:
+      try loseZone(ofAccountOf: device)
+      use(device, run, .edit)
+    case .zones where random.chance(0.3): use(device, run, .deleteZone)
+    case .database, .zone, .zones, .records, .other: use(device, run, .edit)
+    }
+    if !device.isAutomatic { send(run, .all) }
+    try settle(limits)
+    cloud.insist(nil, deviceCount: devices.count)
+  }
+
+  /// A zone goes, and the server forgets the tokens that would have told why.
+  private func loseZone(ofAccountOf device: EngineDevice) throws {
+    guard let account = device.account else { return }
+    let reason = random.pick(ZoneDeletionReason.allCases)
+    note("a zone of account \(account) goes, and the tokens: \(reason)")
+    _ = try cloud.remove(random.below(layout.zones.count), of: account, reason: reason)
+    try cloud.forget(nil, of: account, trims: false)
+  }
+
+  /// A device loses its link, is used, and gets the link back: what waits goes out soon.
+  private func tryLink() throws {
+    guard let (device, run) = randomDevice(where: { $0.isAutomatic }) else { return }
+    disconnect(device)
+    use(device, run, .edit)
+    try proceed(for: random.number(in: 1_000...3_600_000))
+    guard findings.isEmpty else { return }
+    connect(device)
+    try proceed(for: Self.linkBound)
+    let state = run.engine.syncState
+    if findings.isEmpty, !state.records.isEmpty || !state.zones.isEmpty {
+      findings.report("I17", "\(device.name): a change waits though the link is back")
+    }
+    try settle(limits)
+  }
+
+  /// Lets things happen for some milliseconds.
+  private func proceed(for time: Int) throws {
+    let (end, lastStep) = (now + time, limits.steps)
+    // Something that is due then, so that time does not pass it.
+    messages.push(.pause, at: end, rank: random.next())
+    while findings.isEmpty, now < end, steps < lastStep { try step() }
+  }
+
+  /// Another device writes, and the one that is told reads another zone at that very moment.
+  private func tryNarrowFetch() throws {
+    guard layout.zones.count > 1,
+      let (reader, _) = randomDevice(where: { $0.isAutomatic }),
+      let (writer, run) = randomDevice(where: {
+        $0.number != reader.number && $0.account == reader.account
+      })
+    else { return }
+    narrowFetch = (reader.number, CKRecordZone.ID(random.pick(layout.zones)))
+    use(writer, run, .edit)
+    if !writer.isAutomatic { send(run, .all) }
+    try settle(limits)
+    narrowFetch = nil
+  }
+}
