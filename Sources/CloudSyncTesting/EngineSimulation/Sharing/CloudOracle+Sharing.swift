@@ -147,7 +147,7 @@ extension CloudOracle {
     guard let sharing, let zone = layout.number(of: sharing.inward(deletion.zone)),
       sharing.lives[account - 1][zone] > 0
     else { return "\(deletion.zone.name) is told to be gone, which was never shared" }
-    guard visible(zone, account, .shared) != nil, sharing.goneAt[account - 1][zone] <= start else {
+    guard visible(zone, account, .shared) != nil, sharing.joinedAt[account - 1][zone] <= start else {
       return nil
     }
     return "\(deletion.zone.name) is told to be gone and is shared"
@@ -212,7 +212,9 @@ extension CloudOracle {
     let isSeen = visible(zone, account, .shared) != nil
     let isIn = layout.sharedPlaces(of: zone).contains(place)
     let mayWrite = isIn && sharing?.mayWrite(account, in: zone) ?? false
-    if isSeen { sharing?.count("participant \(isDeletion ? "deletes" : "saves")", error) }
+    if isSeen || error != nil {
+      sharing?.count("participant \(isDeletion ? "deletes" : "saves")", error)
+    }
     switch error?.code {
     case nil:
       if mayWrite, isSeen { return true }

@@ -87,7 +87,7 @@ extension EngineCloud {
     let root = layout.places(of: zone).lowerBound
     let isTree = layout.treeSize(of: zone) > 0
     var details = ShareDetails(root: isTree ? layout.records[root] : nil)
-    let permission: SharePermission = random.chance(0.6) ? .readWrite : .readOnly
+    let permission: SharePermission = random.chance(0.75) ? .readWrite : .readOnly
     if random.chance(0.5) {
       details.publicPermission = permission
     } else {

@@ -11,7 +11,7 @@ extension EngineWorld {
     let layout = layout.visited(owner: layout.users[SharingOptions.owner - 1])
     var guests: [EngineDevice] = []
     for host in hosts {
-      guard options.random.chance(options.guestRate) || host.number == hosts.count - 1 else {
+      guard options.random.chance(options.guestRate) || host.number == 1 else {
         continue
       }
       let guest = EngineDevice(
@@ -36,6 +36,13 @@ extension EngineWorld {
   /// Some zones are shared from the beginning.
   func beginSharing() {
     for zone in layout.zones.indices where random.chance(0.7) { perform(.share, in: zone) }
+  }
+
+  /// Lets the first shares reach their participants before the network fails and people act.
+  func startSharing() throws {
+    isHealed = true
+    while findings.isEmpty, steps < options.steps / 3, !isQuiet { try step() }
+    isHealed = false
   }
 
   private func perform(_ action: SharingAction, in zone: Int) {
@@ -72,7 +79,7 @@ extension EngineWorld {
       guard let account = device.account, accounts.contains(account) else { continue }
       reach(action, device)
     }
-    guard action == .share, !isHealed else { return }
+    guard action == .share else { return }
     for _ in 2...options.accountCount where random.chance(0.8) { perform(.accept, in: zone) }
   }
 

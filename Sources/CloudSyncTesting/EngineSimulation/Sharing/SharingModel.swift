@@ -30,9 +30,9 @@ struct SharingModel {
   private(set) var lives: [[Int]]
   /// Whether each account is in each zone.
   private(set) var isMounted: [[Bool]]
-  /// When each account last lost sight of each zone, and what it sees of it last changed, by the
+  /// When each account last came into each zone, and what it sees of it last changed, by the
   /// oracle's clock; 0 for never.
-  private(set) var goneAt: [[Int]]
+  private(set) var joinedAt: [[Int]]
   private(set) var changedAt: [[Int]]
   /// A number over what each account sees of each zone; 0 for nothing.
   private var held: [[UInt64]]
@@ -46,7 +46,7 @@ struct SharingModel {
     self.layout = layout
     shares = Array(repeating: nil, count: layout.zones.count)
     lives = layout.users.map { _ in Array(repeating: 0, count: layout.zones.count) }
-    (goneAt, changedAt) = (lives, lives)
+    (joinedAt, changedAt) = (lives, lives)
     held = layout.users.map { _ in Array(repeating: 0, count: layout.zones.count) }
     isMounted = layout.users.map { _ in Array(repeating: false, count: layout.zones.count) }
     seen = layout.users.map { _ in [] }
@@ -74,8 +74,10 @@ struct SharingModel {
     for account in 1...layout.users.count {
       for zone in layout.zones.indices {
         let isIn = participant(account, in: zone) != nil
-        if isIn, !isMounted[account - 1][zone] { lives[account - 1][zone] += 1 }
-        if !isIn, isMounted[account - 1][zone] { goneAt[account - 1][zone] = time }
+        if isIn, !isMounted[account - 1][zone] {
+          lives[account - 1][zone] += 1
+          joinedAt[account - 1][zone] = time
+        }
         isMounted[account - 1][zone] = isIn
       }
     }

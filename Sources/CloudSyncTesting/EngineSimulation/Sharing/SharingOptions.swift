@@ -13,6 +13,8 @@ struct SharingOptions: Sendable {
   var treeSizes: [Int]
   /// How often an action is one of sharing.
   var rate: Double
+  /// Whether the first shares reach participants before anything goes wrong on the network.
+  var startsQuietly: Bool
   /// How likely a device runs an engine on its shared database.
   var guestRate: Double
   /// What the world's further choices about shares come from.
@@ -31,9 +33,23 @@ struct SharingOptions: Sendable {
       let isTree = count > 1 && random.chance(0.5)
       treeSizes.append(isTree ? random.number(in: 1...count - 1) : 0)
     }
-    rate = random.pick([0.1, 0.2, 0.4])
-    guestRate = random.pick([0.6, 1])
+    rate = random.pick([0.05, 0.1, 0.2])
+    guestRate = random.pick([0.3, 0.8])
+    // Twice the engines take twice the steps.
+    options.steps *= 2
+    options.actionRate = min(0.1, max(0.05, options.actionRate))
+    startsQuietly = random.chance(0.7)
+    if startsQuietly { Self.soften(&options) }
     self.random = random
-    options.actionRate = max(0.05, options.actionRate)
+  }
+
+  /// Lets more requests through, so that participants get to read and to write meanwhile.
+  private static func soften(_ options: inout WorldOptions) {
+    options.network.longestDelay = min(500, options.network.longestDelay)
+    options.network.loss /= 5
+    options.network.answerLoss /= 5
+    options.server.unavailable /= 5
+    options.server.throttled /= 5
+    options.server.refused /= 5
   }
 }

@@ -100,6 +100,7 @@ final class EngineWorld {
 
   /// Runs the world to its end; what was found is in `findings`.
   func run() throws {
+    if sharing?.startsQuietly == true { try startSharing() }
     while steps < options.steps, findings.isEmpty { try step() }
     if findings.isEmpty { try heal() }
     try end()

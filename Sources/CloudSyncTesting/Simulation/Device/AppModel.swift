@@ -89,12 +89,21 @@ struct AppModel {
   /// the deletion, and what the app dropped with the zone would stay on the server.
   mutating func edit(_ place: Int, sequence: Int) {
     let zone = layout.zone(of: place)
-    guard !zonesToDelete[zone], policy.visits == nil || knownZones[zone] else { return }
+    guard !zonesToDelete[zone], mayEdit(place, sequence) else { return }
     let account = policy.visits ?? owner.flatMap { layout.account(of: $0) } ?? 0
     entries[place].value = SimulatedValue(
       account: account, device: device, sequence: sequence, place: place)
     entries[place].isDirty = true
     wantSent(place)
+  }
+
+  /// Whether an edit makes sense here: in somebody else's zone only when it is there, and mostly
+  /// where a share can reach.
+  private func mayEdit(_ place: Int, _ sequence: Int) -> Bool {
+    let zone = layout.zone(of: place)
+    guard policy.visits != nil else { return true }
+    return knownZones[zone]
+      && (layout.sharedPlaces(of: zone).contains(place) || sequence.isMultiple(of: 5))
   }
 
   /// Deletes a record that is there.
