@@ -97,18 +97,22 @@ extension CloudOracle {
     for result in deleted where result.error == nil {
       guard let zone = layout.number(of: result.id.zone) else { continue }
       let isShare = sharing?.zone(ofShare: result.id) != nil
-      let isRoot = layout.treeSize(of: zone) > 0 && layout.place(of: result.id).map {
-        $0 == layout.places(of: zone).lowerBound
-      } ?? false
+      let isRoot =
+        layout.treeSize(of: zone) > 0
+        && layout.place(of: result.id).map {
+          $0 == layout.places(of: zone).lowerBound
+        } ?? false
       if isShare || isRoot { endShare(of: zone) }
     }
   }
 
   private mutating func leave(_ zone: Int, _ account: Int) {
     let user = layout.users[account - 1]
-    guard let index = sharing?.shares[zone]?.details.participants.firstIndex(where: {
-      $0.identity.user == user
-    }) else { return }
+    guard
+      let index = sharing?.shares[zone]?.details.participants.firstIndex(where: {
+        $0.identity.user == user
+      })
+    else { return }
     sharing?.shares[zone]?.details.participants[index].acceptance = .removed
     sharing?.shares[zone]?.record.changeTag = nil
     noteMembers()
@@ -147,7 +151,8 @@ extension CloudOracle {
     guard let sharing, let zone = layout.number(of: sharing.inward(deletion.zone)),
       sharing.lives[account - 1][zone] > 0
     else { return "\(deletion.zone.name) is told to be gone, which was never shared" }
-    guard visible(zone, account, .shared) != nil, sharing.joinedAt[account - 1][zone] <= start else {
+    guard visible(zone, account, .shared) != nil, sharing.joinedAt[account - 1][zone] <= start
+    else {
       return nil
     }
     return "\(deletion.zone.name) is told to be gone and is shared"

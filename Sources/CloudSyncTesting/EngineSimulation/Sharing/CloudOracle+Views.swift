@@ -90,7 +90,8 @@ extension CloudOracle {
       view.zones[zone] = nil
     }
     if !page.moreComing {
-      for zone in layout.zones.indices where view.zones[zone] != contents(of: zone, account, scope) {
+      for zone in layout.zones.indices where view.zones[zone] != contents(of: zone, account, scope)
+      {
         findings.report(
           "I9", "the list of zones of account \(account) leaves out \(layout.zones[zone].name)")
       }

@@ -35,7 +35,8 @@ extension Situation {
           name: name(fault, stage), sentence: "\(fault.sentence) while the engine \(stage.words).")
       }
     }
-    + SharingAction.required + failures.flatMap { code, words in
+    + SharingAction.required
+    + failures.flatMap { code, words in
       stages(of: code).map { stage in
         Required(
           name: name(code, stage),
