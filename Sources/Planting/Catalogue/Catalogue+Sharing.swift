@@ -1,5 +1,4 @@
 private let access = "Sources/CloudMachine/ZoneAccess.swift"
-private let news = "Sources/CloudMachine/ZoneAccess+News.swift"
 private let visitors = "Sources/CloudMachine/Books+Visitors.swift"
 
 extension Catalogue {
@@ -36,14 +35,6 @@ extension Catalogue {
         .init(
           visitors, "      if zone.sharing.isZoneWide {\n",
           "      if zone.sharing.isZoneWide, !PLANTED {\n")
-      ]),
-    PlantedFault(
-      "deletion from before", "A participant learns of deletions from before it joined.",
-      by: .engines,
-      edits: [
-        .init(
-          news, "guard row.changedAt > joined else { return .nothing }",
-          "guard row.changedAt > joined || PLANTED else { return .nothing }")
       ]),
   ]
 }
