@@ -4,8 +4,8 @@ import Records
 /// The part of the oracle that knows of shares: who sees which record, who may write, and what the
 /// feeds of owner and participants must give.
 ///
-/// The order of these feeds is not modelled, for records that come into a share move in it. A feed is
-/// judged by what a reader knows that has read it to its end: exactly what it may see.
+/// The order of these feeds is not modelled, for records that come into a share move in it. A feed
+/// is judged by what a reader knows that has read it to its end: exactly what it may see.
 extension CloudOracle {
   /// Judges what concerns shares; answers whether it did.
   mutating func judgeSharing(
