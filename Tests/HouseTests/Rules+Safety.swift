@@ -58,6 +58,10 @@ let drivers: [(path: String, why: String)] = [
     "the first task of a lane, which the lane itself runs"
   ),
   (
+    "Sources/CloudSyncTesting/EngineSimulation/Sharing/EngineWorld+Sharing.swift",
+    "what users of a world do about shares, on its lane"
+  ),
+  (
     "Sources/CloudSyncTesting/EngineSimulation/World/EngineWorld+Actions.swift",
     "what the people of a world do, on its lane"
   ),

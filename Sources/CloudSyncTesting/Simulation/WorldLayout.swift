@@ -10,9 +10,14 @@ struct WorldLayout: Sendable {
   let records: [RecordID]
   /// The accounts' user names.
   let users: [UserID]
+  /// How many records of each zone are a tree; empty in worlds without trees.
+  var treeSizes: [Int] = []
 
-  init(zoneCount: Int, recordsPerZone: Int, users: [UserID]) {
-    zones = (0..<zoneCount).map { ZoneID(name: "zone\($0)") }
+  /// Describes the zones of `owner`; `nil` for the user's own.
+  init(zoneCount: Int, recordsPerZone: Int, users: [UserID], owner: UserID? = nil) {
+    zones = (0..<zoneCount).map {
+      ZoneID(name: "zone\($0)", owner: owner?.rawValue ?? ZoneID.currentOwner)
+    }
     self.recordsPerZone = recordsPerZone
     records = zones.flatMap { zone in
       (0..<recordsPerZone).map { RecordID(name: "record\($0)", zone: zone) }

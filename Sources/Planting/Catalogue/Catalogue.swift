@@ -2,6 +2,7 @@
 package enum Catalogue {
   /// Every fault, in the order in which they are numbered.
   package static var all: [PlantedFault] {
-    engine + outcomes + fetching + state + rules + feeds + storage + wire + driver + stores + disk
+    engine + outcomes + fetching + state + rules + sharing + feeds + storage + wire + driver
+      + stores + disk
   }
 }

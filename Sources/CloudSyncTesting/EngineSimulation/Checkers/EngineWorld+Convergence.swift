@@ -48,11 +48,10 @@ extension EngineWorld {
     if !state.records.isEmpty || !state.zones.isEmpty || state.hasUntrackedChanges {
       findings.report("I3", "\(name): changes are still pending")
     }
-    let database = cloud.database(of: account)
+    let expected = cloud.records(for: account, device.scope)
     for place in layout.records.indices {
       findings.compare(
-        model.entries[place], of: device.name, at: place, in: layout,
-        with: database.entries[place].record)
+        model.entries[place], of: device.name, at: place, in: layout, with: expected[place])
     }
   }
 }

@@ -33,6 +33,7 @@ extension EngineWorld {
   private func checkData(
     of device: EngineDevice, _ model: AppModel, _ account: Int, upTo time: Int
   ) {
+    if device.scope == .shared { return checkVisit(of: device, model, account, upTo: time) }
     let database = cloud.database(of: account)
     for place in layout.records.indices {
       let (zone, entry) = (database.zones[layout.zone(of: place)], database.entries[place])
@@ -41,6 +42,21 @@ extension EngineWorld {
       guard changedAt <= time, !model.isUnsettled(at: place) else { continue }
       findings.compare(
         model.entries[place], of: device.name, at: place, in: layout, with: entry.record)
+    }
+  }
+}
+
+extension EngineWorld {
+  /// The same for what others share with the account.
+  private func checkVisit(
+    of device: EngineDevice, _ model: AppModel, _ account: Int, upTo time: Int
+  ) {
+    let records = cloud.records(for: account, .shared)
+    for zone in layout.zones.indices where cloud.visitChange(of: zone, for: account) <= time {
+      for place in layout.places(of: zone) where !model.isUnsettled(at: place) {
+        findings.compare(
+          model.entries[place], of: device.name, at: place, in: layout, with: records[place])
+      }
     }
   }
 }

@@ -11,6 +11,8 @@ struct EventWatch {
   }
 
   let layout: WorldLayout
+  /// The account whose zones the app visits; `nil` for an app on the user's own.
+  private let home: Int?
   var ledger: PendingLedger
   private var order = EventOrderChecker()
   private var tokens = TokenChecker()
@@ -19,8 +21,9 @@ struct EventWatch {
   private var outcomes = OutcomeChecker()
   private var zones: ZoneLossChecker
 
-  init(layout: WorldLayout) {
+  init(layout: WorldLayout, home: Int? = nil) {
     self.layout = layout
+    self.home = home
     ledger = PendingLedger(layout: layout)
     zones = ZoneLossChecker(layout: layout)
   }
@@ -169,8 +172,9 @@ struct EventWatch {
       .sentDatabaseChanges, .didSendChanges:
       return []
     }
-    let owner = owner.flatMap { layout.account(of: $0) }
+    let owner = home ?? owner.flatMap { layout.account(of: $0) }
     return records.compactMap { record in
+      if record.type == ShareDetails.recordType { return nil }
       guard let place = layout.place(of: record.id),
         let value = SimulatedValue(record, at: place)
       else {

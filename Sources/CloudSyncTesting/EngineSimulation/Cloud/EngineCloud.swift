@@ -46,8 +46,8 @@ final class EngineCloud: Sendable {
   }
 
   init(
-    seed: UInt64, options: WorldOptions, shape: EngineShape, lane: SerialLane,
-    findings: Findings, journal: EngineJournal, random: SeededRandom
+    seed: UInt64, options: WorldOptions, sharing: SharingOptions?, shape: EngineShape,
+    lane: SerialLane, findings: Findings, journal: EngineJournal, random: SeededRandom
   ) throws {
     var limits = ServerLimits()
     limits.itemsPerRequest = options.server.itemLimit
@@ -85,8 +85,12 @@ final class EngineCloud: Sendable {
     for number in 1...options.accountCount {
       users.append(try server.user(of: Self.account(number)))
     }
-    layout = WorldLayout(
+    var layout = WorldLayout(
       zoneCount: options.zoneCount, recordsPerZone: options.recordsPerZone, users: users)
+    layout.treeSizes = sharing?.treeSizes ?? []
+    self.layout = layout
+    var oracle = CloudOracle(layout: layout, findings: findings)
+    if sharing != nil { oracle.sharing = SharingModel(layout: layout) }
     self.findings = findings
     self.journal = journal
     self.seed = seed
@@ -99,8 +103,7 @@ final class EngineCloud: Sendable {
         server: server, disk: disk,
         cutRate: disk != nil && storage.chance(0.8) && !shape.lacks(.powerCuts)
           ? storage.fraction() * 0.05 : 0,
-        oracle: CloudOracle(layout: layout, findings: findings),
-        door: door, random: random))
+        oracle: oracle, door: door, random: random))
   }
 
   /// The name of an account, counted from 1.
@@ -328,10 +331,13 @@ final class EngineCloud: Sendable {
     contents.withLock { $0.oracle.databases[account - 1] }
   }
 
-  /// What the server holds of an account's zone.
+  /// What the server holds of an account's zone, shares apart.
   func records(in zone: Int, of account: Int) throws(CloudError) -> [Record] {
-    try server.records(
+    let stored = try server.records(
       in: layout.zones[zone], container: WorldLayout.container, account: Self.account(account))
+    return contents.withLock { contents in
+      stored.filter { $0.sharing == nil }.map { contents.oracle.plain($0) }
+    }
   }
 
   /// How many requests are under way in the server.

@@ -350,6 +350,9 @@ extension CKSyncEngine.RecordZoneChangeBatch {
         for change in save.changes {
           if case .int64(let number) = change.field?.value { record[change.key] = number }
         }
+        if case .set(let parent?) = save.parent {
+          record.parent = CKRecord.Reference(recordID: CKRecord.ID(parent), action: .none)
+        }
         return record
       },
       recordIDsToDelete: batch.deletions.map { CKRecord.ID($0) }, atomicByZone: batch.isAtomic)

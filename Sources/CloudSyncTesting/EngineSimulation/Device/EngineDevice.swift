@@ -14,6 +14,7 @@ final class EngineDevice {
     let link: SimulatedLink
     let app: EngineApp
     let engine: CKSyncEngine
+    let container: CKContainer
   }
 
   /// Knows whether what belonged to a run that ended is still there.
@@ -26,6 +27,12 @@ final class EngineDevice {
   let number: Int
   let name: String
   let layout: WorldLayout
+  /// The database its engine is on.
+  let scope: DatabaseScope
+  /// What runs in the same process on the user's own database; `nil` for that itself.
+  let host: EngineDevice?
+  /// What runs in the same process on the shared database.
+  weak var guest: EngineDevice?
   let persistence: WorldDevice.Persistence
   let isAutomatic: Bool
   let keepRate: Double
@@ -57,14 +64,9 @@ final class EngineDevice {
   private var remains: [Remains] = []
   /// The app's own: who listens to the process's default one must not hear of this world.
   private let notificationCenter = NotificationCenter()
-  /// Who is signed in, counted from 1; `nil` for nobody.
-  var account: Int?
-  /// Whether the account that is signed in can be used.
-  var availability = AccountAvailability.available
-  var isOnline = true
+  /// What the engines of one process have in common.
+  let surroundings: Surroundings
   var patience = PatienceChecker()
-  /// Pushes that wait until it is online.
-  var waitingPushes = 0
   /// What had happened on the server when the device last had a cause to fetch everything; `nil`
   /// when it never had one since it was signed in.
   private(set) var newsTime: Int?
@@ -75,13 +77,16 @@ final class EngineDevice {
 
   init(
     number: Int, layout: WorldLayout, findings: Findings, journal: EngineJournal,
-    random: inout SeededRandom
+    random: inout SeededRandom, host: EngineDevice? = nil
   ) {
     self.number = number
     self.layout = layout
+    self.host = host
+    scope = host == nil ? .private : .shared
+    surroundings = host?.surroundings ?? Surroundings()
     self.findings = findings
     self.journal = journal
-    name = "device\(number)"
+    name = host.map { "\($0.name) (shared)" } ?? "device\(number)"
     // Three in four keep blobs, so that a fifth of all restarts can be from an older one.
     persistence = random.pick([
       .together, .together, .together, .dataFirst, .dataFirst, .dataFirst, .stateLog, .stateLog,
@@ -99,7 +104,7 @@ final class EngineDevice {
       policy: AppModel.Policy(
         serverWins: random.chance(0.5), deletionWins: random.chance(0.5),
         isUntracked: random.chance(0.15), isAtomic: random.chance(0.3),
-        batchLimit: random.pick([1, 3, 250])))
+        batchLimit: random.pick([1, 3, 250]), visits: host.map { _ in SharingOptions.owner }))
     emptyModel = model
   }
 
@@ -118,14 +123,18 @@ final class EngineDevice {
   func launch(_ world: EngineWorld, random: SeededRandom) {
     guard run == nil else { return }
     runCount += 1
-    let link = SimulatedLink(device: number, run: runCount, mailbox: world.mailbox)
+    let link =
+      host?.run?.link ?? SimulatedLink(device: number, run: runCount, mailbox: world.mailbox)
     let app = EngineApp(
-      self, model: model, watch: EventWatch(layout: layout), cloud: world.cloud, random: random)
-    let container = CKContainer(
-      identifier: WorldLayout.container,
-      connection: link, taskExecutor: world.lane, notificationCenter: notificationCenter)
+      self, model: model, watch: EventWatch(layout: layout, home: model.policy.visits),
+      cloud: world.cloud, random: random)
+    let container =
+      host?.run?.container
+      ?? CKContainer(
+        identifier: WorldLayout.container,
+        connection: link, taskExecutor: world.lane, notificationCenter: notificationCenter)
     var configuration = CKSyncEngine.Configuration(
-      database: container.privateCloudDatabase,
+      database: scope == .shared ? container.sharedCloudDatabase : container.privateCloudDatabase,
       stateSerialization: restoredState(), delegate: app)
     configuration.automaticallySync = isAutomatic
     configuration.clock = world.lane.clock
@@ -152,7 +161,7 @@ final class EngineDevice {
     patience.restart(at: world.now)
     (toldAccount, newsTime) = (nil, nil)
     noteAccount(at: world.cloud.time)
-    run = Run(number: runCount, link: link, app: app, engine: engine)
+    run = Run(number: runCount, link: link, app: app, engine: engine, container: container)
     if let given = nextState.state.given, !world.isHealed, world.random.chance(0.06) {
       let differences = Visitor.Difference.allCases
       visitor = Visitor(self, differences[runCount % differences.count], state: given, world)

@@ -31,9 +31,9 @@ final class Visitor: CKSyncEngineDelegate {
       : CKContainer(
         identifier: difference == .container ? "iCloud.other" : WorldLayout.container,
         connection: link, taskExecutor: world.lane, notificationCenter: NotificationCenter())
+    let isShared = (device.scope == .shared) != (difference == .scope)
     var configuration = CKSyncEngine.Configuration(
-      database: difference == .scope
-        ? container.sharedCloudDatabase : container.privateCloudDatabase,
+      database: isShared ? container.sharedCloudDatabase : container.privateCloudDatabase,
       stateSerialization: state, delegate: self)
     configuration.clock = world.lane.clock
     configuration.taskExecutor = world.lane

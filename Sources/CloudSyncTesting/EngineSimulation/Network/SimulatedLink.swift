@@ -9,6 +9,8 @@ enum Parcel: Sendable {
   case answer(Result<CloudReply, CloudError>, device: Int, run: Int, number: Int)
   /// A push for a device where this account is signed in.
   case push(CloudPush, device: Int, account: Int)
+  /// Something was done about a share, which concerns these accounts.
+  case shared(SharingAction, zone: Int, accounts: [Int])
 }
 
 /// Where tasks leave what the network is to carry, until the world takes it.

@@ -3,11 +3,11 @@ struct EngineShape: Sendable {
   /// Something that can be taken away from an engine world.
   enum Reduction: Hashable, CaseIterable, Sendable {
     case world(WorldReduction)
-    case diskFaults, serverFile, powerCuts, habits, pauses, scopes
+    case diskFaults, serverFile, powerCuts, habits, pauses, scopes, sharing
 
     static let allCases: [Reduction] =
       WorldReduction.allCases.map { .world($0) }
-      + [.diskFaults, .serverFile, .powerCuts, .habits, .pauses, .scopes]
+      + [.diskFaults, .serverFile, .powerCuts, .habits, .pauses, .scopes, .sharing]
 
     /// Whether taking it away again takes away more.
     var repeats: Bool {
@@ -25,6 +25,7 @@ struct EngineShape: Sendable {
       case .habits: "habits"
       case .pauses: "pauses"
       case .scopes: "scopes"
+      case .sharing: "sharing"
       }
     }
   }

@@ -7,6 +7,7 @@ import SyncMachine
 /// What people and fate do.
 extension EngineWorld {
   func act() throws {
+    if let rate = sharing?.rate, random.chance(rate) { return share() }
     let weights = options.actions
     let table: [(Int, World.Action)] = [
       (weights.edit, .edit), (weights.delete, .delete), (weights.deleteZone, .deleteZone),
@@ -34,10 +35,10 @@ extension EngineWorld {
     journal.mix(device.number)
     switch action {
     case .edit, .delete, .deleteZone, .retryBlocked, .manualFetch, .manualSend, .cancel, .poke:
-      guard let run = device.run else { return launch(device.number) }
+      guard let run = device.run else { return launch(device.process.number) }
       use(device, run, action)
     case .crash:
-      guard device.run != nil else { return launch(device.number) }
+      guard device.run != nil else { return launch(device.process.number) }
       if device.persistence == .stateLog, random.chance(0.5) {
         reach(.power, device)
         note("\(device.name) will lose power while it writes")
@@ -55,7 +56,7 @@ extension EngineWorld {
     case .serverRestart: restartServer()
     case .outage:
       for device in devices { reach(.outage, device) }
-      let code = cloud.beginOutage(deviceCount: devices.count)
+      let code = cloud.beginOutage(deviceCount: options.deviceCount)
       note("an outage begins: \(code.map { "\($0)" } ?? "")")
     case .quota:
       let account = random.number(in: 1...options.accountCount)
@@ -90,17 +91,22 @@ extension EngineWorld {
 
   /// Tells a device that something changed on the server.
   func push(to device: EngineDevice) {
-    guard let run = device.run else { return }
-    device.noteNews(at: cloud.time)
-    run.link.tell(
-      .push(
-        CloudPush(
-          container: WorldLayout.container, database: .private, subscription: SubscriptionID(""))))
+    for part in device.process.parts {
+      guard let run = part.run else { continue }
+      part.patience.noteCause()
+      part.noteNews(at: cloud.time)
+      run.link.tell(
+        .push(
+          CloudPush(
+            container: WorldLayout.container, database: part.scope,
+            subscription: SubscriptionID(""))))
+    }
   }
 
   /// Somebody uses the app.
   func use(_ device: EngineDevice, _ run: EngineDevice.Run, _ action: World.Action) {
     device.patience.noteCause()
+    let layout = device.layout
     let place = random.below(layout.records.count)
     switch action {
     case .edit:
@@ -179,7 +185,8 @@ extension EngineWorld {
 
   func changeAccount(of device: EngineDevice) {
     let next = random.below(options.accountCount + 1)
-    reach(next == 0 ? .signOut : .signIn, device)
+    let device = device.process
+    for part in device.parts { reach(next == 0 ? .signOut : .signIn, part) }
     device.account = next == 0 ? nil : next
     device.waitingPushes = 0
     note("\(device.name): \(device.account.map { "account \($0)" } ?? "nobody") is signed in")
@@ -198,17 +205,20 @@ extension EngineWorld {
   func setAvailability(_ availability: AccountAvailability, of device: EngineDevice) {
     note("\(device.name): the account is \(availability)")
     device.availability = availability
-    cloud.setAvailability(availability, of: device.number)
+    cloud.setAvailability(availability, of: device.process.number)
     post(.accountSignal(device: device.number), after: delay())
   }
 
   /// A device ends without warning, and starts again some time later.
   func kill(_ device: EngineDevice) {
+    let device = device.process
     note("\(device.name) is killed")
     tally.kills += 1
     let isStale = random.chance(0.9)
     if let error = device.run?.engine.stateStoreError { note("its store had failed: \(error)") }
-    if device.end(&random, isStale: isStale) { tally.staleRestarts += 1 }
+    for part in device.parts where part.end(&random, isStale: isStale) {
+      tally.staleRestarts += 1
+    }
     post(.launch(device: device.number), after: delay())
   }
 
@@ -225,8 +235,10 @@ extension EngineWorld {
     let device = devices[number]
     guard device.run == nil else { return }
     tally.restarts += 1
-    note("\(device.name) starts, keeps \(device.persistence), \(device.model.policy)")
-    device.launch(self, random: nextRandom())
+    for part in device.parts {
+      note("\(part.name) starts, keeps \(part.persistence), \(part.model.policy)")
+      part.launch(self, random: nextRandom())
+    }
   }
 
   private func restartServer() {

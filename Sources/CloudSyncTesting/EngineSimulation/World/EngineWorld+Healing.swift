@@ -23,8 +23,8 @@ extension EngineWorld {
     isHealed = true
     note("faults end")
     try cloud.heal()
-    for device in devices {
-      device.calmDown()
+    for device in devices { device.calmDown() }
+    for device in devices where device.host == nil {
       launch(device.number)
       connect(device)
       if device.availability != .available { setAvailability(.available, of: device) }
@@ -51,8 +51,8 @@ extension EngineWorld {
   /// Somebody is signed in nearly everywhere, and every device hears so.
   private func settleAccounts() throws {
     note("accounts are settled")
-    for device in devices {
-      device.patience.noteCause()
+    for device in devices { device.patience.noteCause() }
+    for device in devices where device.host == nil {
       if device.account == nil, random.chance(0.8) {
         device.account = random.number(in: 1...options.accountCount)
       }
@@ -110,6 +110,7 @@ extension EngineWorld {
     tally.steps = steps
     tally.situations.merge(journal.situations) { $0 + $1 }
     tally.jobs = lane.jobCount
+    tally.situations.merge(cloud.sharingCounts) { $0 + $1 }
     tally.worldsOnDisk = cloud.isOnDisk ? 1 : 0
     (tally.serverPowerLosses, tally.serverKills) = cloud.endings
     guard isHealthy else { return }

@@ -26,7 +26,7 @@ extension EngineWorld {
             call, device: device, run: Visitor.run, number: number,
             account: devices[device].account, isAnswered: true), after: 1)
       case .request(let call, let device, let run, let number):
-        send(call, from: devices[device], run: run, number: number)
+        send(call, from: devices[device].part(for: call.database), run: run, number: number)
       case .answer(let answer, let device, let run, let number):
         journal.mix(answer.digestNumber)
         note("server answers device\(device)'s request \(run).\(number): \(answer.summary)")
@@ -38,6 +38,7 @@ extension EngineWorld {
       case .push(let push, let device, let account):
         if !isHealed, random.chance(options.network.pushLoss) { continue }
         post(.push(push, device: device, account: account), after: delay())
+      case .shared(let action, let zone, let accounts): noteSharing(action, zone, accounts)
       }
     }
   }
@@ -101,8 +102,9 @@ extension EngineWorld {
     case .request(let call, let device, let run, let number, let account, let isAnswered):
       tally.requests += 1
       let (cloud, mailbox) = (cloud, mailbox)
+      let asker = devices[device].process.number
       Task.detached(executorPreference: lane) {
-        let answer = await cloud.answer(call, device: device, account: account)
+        let answer = await cloud.answer(call, device: asker, account: account)
         guard isAnswered else { return }
         mailbox.put(.answer(answer, device: device, run: run, number: number))
       }
@@ -131,17 +133,21 @@ extension EngineWorld {
         return
       }
       note("\(device.name) gets a push")
-      device.patience.noteCause()
-      device.noteNews(at: cloud.time)
+      for part in device.parts {
+        part.patience.noteCause()
+        if part.scope == push.database { part.noteNews(at: cloud.time) }
+      }
       run.link.tell(.push(push))
       if let narrow = narrowFetch, narrow.device == number { fetch(run, .zoneIDs([narrow.zone])) }
     case .accountSignal(let number):
-      let device = devices[number]
+      let device = devices[number].process
       guard let run = device.run else { return }
       note("\(device.name) hears that the account may have changed")
-      device.patience.noteAccountSignal()
-      device.patience.noteEnding()
-      device.noteAccount(at: cloud.time)
+      for part in device.parts {
+        part.patience.noteAccountSignal()
+        part.patience.noteEnding()
+        part.noteAccount(at: cloud.time)
+      }
       run.link.tell(.accountChanged)
     case .launch(let number): launch(number)
     case .pause: break

@@ -23,6 +23,8 @@ final class EngineWorld {
 
   let seed: UInt64
   let options: WorldOptions
+  /// How accounts share; `nil` for a world without shares.
+  var sharing: SharingOptions?
   let lane: SerialLane
   let mailbox = Mailbox()
   let findings = Findings()
@@ -51,11 +53,12 @@ final class EngineWorld {
     var random = SeededRandom(seed: seed)
     var options = WorldOptions(&random, steps: shape.steps)
     shape.apply(to: &options)
+    var sharing = SharingOptions(seed: seed, shape: shape, options: &options)
     self.options = options
     if shape.variation > 0 { random = SeededRandom(seed: random.next() &+ shape.variation) }
     cloud = try EngineCloud(
-      seed: seed, options: options, shape: shape, lane: lane, findings: findings,
-      journal: journal, random: SeededRandom(seed: random.next()))
+      seed: seed, options: options, sharing: sharing, shape: shape, lane: lane,
+      findings: findings, journal: journal, random: SeededRandom(seed: random.next()))
     for number in 0..<options.deviceCount {
       let device = EngineDevice(
         number: number, layout: cloud.layout, findings: findings, journal: journal,
@@ -68,6 +71,12 @@ final class EngineWorld {
     self.random = random
     cloud.connect(deviceCount: devices.count, mailbox: mailbox)
     if options.server.refused > 0 { refuseBeginnings() }
+    if sharing != nil { devices += guests(of: devices, shape, &sharing) }
+    self.sharing = sharing
+    if sharing != nil {
+      (devices[0].account, devices[1].account) = (SharingOptions.owner, 2)
+      beginSharing()
+    }
     for device in devices { device.launch(self, random: nextRandom()) }
   }
 
@@ -91,6 +100,7 @@ final class EngineWorld {
 
   /// Runs the world to its end; what was found is in `findings`.
   func run() throws {
+    if sharing?.startsQuietly == true { try startSharing() }
     while steps < options.steps, findings.isEmpty { try step() }
     if findings.isEmpty { try heal() }
     try end()

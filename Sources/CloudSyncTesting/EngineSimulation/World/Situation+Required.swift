@@ -35,6 +35,7 @@ extension Situation {
           name: name(fault, stage), sentence: "\(fault.sentence) while the engine \(stage.words).")
       }
     }
+    + SharingAction.required
     + CloudError.Code.allCases.flatMap { code in
       stages(of: code).map { stage in
         Required(

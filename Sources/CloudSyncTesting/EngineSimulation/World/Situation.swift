@@ -72,6 +72,11 @@ package enum Situation {
     "\(fault.rawValue) \(stage.rawValue)"
   }
 
+  /// The name of something that is done about a share.
+  static func name(_ action: SharingAction, _ stage: Stage) -> String {
+    "\(action.rawValue) \(stage.rawValue)"
+  }
+
   /// The name of a request's failure.
   static func name(_ code: CloudError.Code, _ stage: Stage) -> String {
     "\(code) \(stage.rawValue)"

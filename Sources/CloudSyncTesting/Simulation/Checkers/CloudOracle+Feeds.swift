@@ -21,7 +21,7 @@ extension CloudOracle {
         continue
       }
       let entry = databases[account - 1].entries[place]
-      if entry.record != record {
+      if entry.record != plain(record) {
         findings.report("I9", "\(record.id.name) is not given at its newest version")
       }
       if entry.changedAt <= start.through {

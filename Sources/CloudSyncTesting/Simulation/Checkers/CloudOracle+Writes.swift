@@ -64,7 +64,7 @@ extension CloudOracle {
       return
     }
     guard let value = SimulatedValue(record, at: place), record.id == save.id,
-      value.changes == save.changes
+      value.changes == save.changes || save.changes.isEmpty && current?.fields == record.fields
     else {
       findings.report("I6", "\(save.id.name) is not stored as it was sent")
       return
@@ -76,7 +76,8 @@ extension CloudOracle {
     }
     let now = tick()
     let maker = current == nil ? device : databases[account - 1].entries[place].maker
-    databases[account - 1].entries[place] = Entry(record: record, changedAt: now, maker: maker)
+    databases[account - 1].entries[place] = Entry(
+      record: plain(record), changedAt: now, maker: maker)
     databases[account - 1].zones[zone].changedAt = now
   }
 
@@ -92,7 +93,7 @@ extension CloudOracle {
     let current = databases[account - 1].entries[place].record
     switch error.code {
     case .serverRecordChanged:
-      if error.serverRecord != current || current == nil {
+      if error.serverRecord.map(plain) != current || current == nil {
         findings.report("I6", "a conflict on \(save.id.name) carries another record than stored")
       }
       if current?.changeTag == save.changeTag {

@@ -13,9 +13,10 @@ extension CloudOracle {
 
   /// Whether the zone that a request reads is there.
   func isThere(zoneOf request: CloudRequest, account: Int?) -> Bool {
-    guard case .fetchZoneChanges(let request) = request, let account,
-      let zone = layout.number(of: request.zone)
-    else { return false }
+    guard case .fetchZoneChanges(let request) = request, let account else { return false }
+    guard let zone = layout.number(of: request.zone) else {
+      return isThere(visited: request.zone, account)
+    }
     return databases[account - 1].zones[zone].isLive
   }
 
@@ -23,6 +24,7 @@ extension CloudOracle {
   /// time since `start`.
   func fault(telling deletion: ZoneDeletion, to account: Int, since start: Int) -> String? {
     guard let zone = layout.number(of: deletion.zone) else {
+      if sharing != nil { return fault(telling: deletion, toVisitor: account, since: start) }
       return "\(deletion.zone.name) is told to be gone, which never was"
     }
     let turns = databases[account - 1].courses[zone]

@@ -56,6 +56,8 @@ struct CloudOracle {
   /// The account an edit was first stored for.
   var homes: [Int: Int] = [:]
   var replays = ReplayChecker()
+  /// What is shared between accounts; `nil` in worlds without shares.
+  var sharing: SharingModel?
 
   init(layout: WorldLayout, findings: Findings) {
     self.layout = layout
@@ -86,6 +88,7 @@ struct CloudOracle {
       findings.report("I7", "\(call.requestID) is answered in two ways")
       return false
     }
+    if judgeSharing(call, account: account, device: device, reply) { return true }
     switch (call.request, reply) {
     case (.fetchCurrentUser, .currentUser(let user)):
       if user != layout.users[account - 1] { findings.report("I13", "another user is named") }
@@ -145,6 +148,7 @@ struct CloudOracle {
     databases[account - 1].zones[zone].isTrimmed = false
     databases[account - 1].courses[zone].append(ZoneTurn(at: clock, deletion: reason))
     for place in layout.places(of: zone) { databases[account - 1].entries[place] = Entry() }
+    if account == SharingOptions.owner { endShare(of: zone) }
   }
 
   /// The server begins again with nothing; to apps that hold data this is like a reset.

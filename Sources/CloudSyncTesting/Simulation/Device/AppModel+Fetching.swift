@@ -62,6 +62,7 @@ extension AppModel {
     else { return }
     sweep?.given.insert(place)
     entries[place].tag = record.changeTag
+    entries[place].confirmed = value
     if !entries[place].isDirty {
       entries[place].value = value
     } else if let own = entries[place].value {

@@ -37,7 +37,7 @@ extension AppModel {
       batch.saves.append(
         RecordSave(
           id: id, type: SimulatedValue.recordType, changeTag: entries[place].tag,
-          changes: value.changes))
+          changes: value.changes, parent: layout.parentChange(of: place)))
     } else {
       batch.deletions.append(id)
     }
@@ -95,6 +95,7 @@ extension AppModel {
     let value = SimulatedValue(record, at: place)
     // Without a value the app forgot the record meanwhile; a fetch brings it back if it stays.
     entries[place].tag = entries[place].value == nil ? nil : record.changeTag
+    entries[place].confirmed = value
     // A newer edit was added when it was made: the engine still has it.
     if value == entries[place].value { entries[place].isDirty = false }
   }
@@ -123,6 +124,8 @@ extension AppModel {
     case .zoneNotFound:
       // What is confirmed goes when the engine tells that the zone is gone.
       guard entries[place].isDirty else { return }
+      // Somebody else's can't be made again; when it is gone the engine tells so.
+      guard policy.visits == nil else { return giveUp(place) }
       entries[place].tag = nil
       wantZone(layout.zone(of: place))
       wantSent(place)
@@ -131,6 +134,7 @@ extension AppModel {
     case .limitExceeded:
       policy.batchLimit = max(1, policy.batchLimit / 2)
       if entries[place].isDirty { wantSent(place) }
+    case .permissionFailure where policy.visits != nil, .referenceViolation: giveUp(place)
     default: entries[place].isBlocked = entries[place].isDirty
     }
   }
@@ -147,6 +151,7 @@ extension AppModel {
     case .limitExceeded:
       policy.batchLimit = max(1, policy.batchLimit / 2)
       if entries[place].isDirty { wantSent(place) }
+    case .permissionFailure where policy.visits != nil, .referenceViolation: giveUp(place)
     default: entries[place].isBlocked = entries[place].isDirty
     }
   }

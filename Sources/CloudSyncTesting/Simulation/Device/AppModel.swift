@@ -27,6 +27,8 @@ struct AppModel {
     var isUntracked: Bool
     var isAtomic: Bool
     var batchLimit: Int
+    /// The account whose zones it visits, counted from 1; `nil` for an app on the user's own.
+    var visits: Int?
   }
 
   /// What it knows of one record.
@@ -35,6 +37,8 @@ struct AppModel {
     var value: SimulatedValue?
     /// The server's version it builds on.
     var tag: ChangeTag?
+    /// What the server holds at that version.
+    var confirmed: SimulatedValue?
     /// Whether it holds an edit or a deletion that the server has not confirmed.
     var isDirty = false
     /// Whether the server refused it for a reason that time or people must put right.
@@ -84,12 +88,22 @@ struct AppModel {
   /// Not into a zone whose deletion is on its way: saving the zone again would take the place of
   /// the deletion, and what the app dropped with the zone would stay on the server.
   mutating func edit(_ place: Int, sequence: Int) {
-    guard !zonesToDelete[layout.zone(of: place)] else { return }
-    let account = owner.flatMap { layout.account(of: $0) } ?? 0
+    let zone = layout.zone(of: place)
+    guard !zonesToDelete[zone], mayEdit(place, sequence) else { return }
+    let account = policy.visits ?? owner.flatMap { layout.account(of: $0) } ?? 0
     entries[place].value = SimulatedValue(
       account: account, device: device, sequence: sequence, place: place)
     entries[place].isDirty = true
     wantSent(place)
+  }
+
+  /// Whether an edit makes sense here: in somebody else's zone only when it is there, and mostly
+  /// where a share can reach.
+  private func mayEdit(_ place: Int, _ sequence: Int) -> Bool {
+    let zone = layout.zone(of: place)
+    guard policy.visits != nil else { return true }
+    return knownZones[zone]
+      && (layout.sharedPlaces(of: zone).contains(place) || sequence.isMultiple(of: 5))
   }
 
   /// Deletes a record that is there.
@@ -101,7 +115,10 @@ struct AppModel {
   }
 
   /// Deletes a zone with everything in it.
+  ///
+  /// A zone of somebody else is left.
   mutating func deleteZone(_ zone: Int) {
+    guard policy.visits == nil || knownZones[zone] else { return }
     drop(zone)
     zonesToDelete[zone] = true
     calls.append(.addZone(PendingChange(.delete, layout.zones[zone])))
@@ -155,7 +172,7 @@ struct AppModel {
     let zone = layout.zone(of: place)
     entries[place].isBlocked = false
     let kind: ChangeKind = entries[place].value == nil ? .delete : .save
-    if kind == .save, !knownZones[zone] { wantZone(zone) }
+    if kind == .save, !knownZones[zone], policy.visits == nil { wantZone(zone) }
     calls.append(
       policy.isUntracked ? .noteUntracked : .add(PendingChange(kind, layout.records[place])))
   }
@@ -172,6 +189,12 @@ struct AppModel {
     entries[place].isDirty = false
     entries[place].isBlocked = false
     forget(place)
+  }
+
+  /// Shows what the server holds of `place`, which it does not let change.
+  mutating func giveUp(_ place: Int) {
+    entries[place].value = entries[place].tag == nil ? nil : entries[place].confirmed
+    confirm(place)
   }
 
   /// Takes back whatever waits for `place`.

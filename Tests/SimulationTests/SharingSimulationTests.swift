@@ -1,0 +1,19 @@
+import CloudSyncTesting
+import Testing
+
+@Suite("Accounts that share in engine worlds")
+struct SharingSimulationTests {
+  /// Proves SC-200.
+  @Test
+  func ownersAndParticipantsAgree() throws {
+    var tally = EngineTally()
+    for seed in UInt64(100)..<140 {
+      let report = try EngineSimulation.runTwice(seed: seed)
+      #expect(report.violation == nil, "\(report.violation?.description ?? "")")
+      tally.add(report.tally)
+    }
+    #expect(tally.situations["participant saves: done", default: 0] > 0)
+    let accepted = tally.situations.filter { $0.key.hasPrefix("accept ") }
+    #expect(!accepted.isEmpty, "no world has a share that was accepted")
+  }
+}
