@@ -1,6 +1,7 @@
 import CloudProtocol
 import CloudSync
 import Foundation
+import Records
 import Synchronization
 
 /// An app that was given the state of another database by mistake: it must be told nothing, for

@@ -88,6 +88,7 @@ struct CloudOracle {
       findings.report("I7", "\(call.requestID) is answered in two ways")
       return false
     }
+    let reply = reply.naming(layout.users[account - 1])
     if judgeSharing(call, account: account, device: device, reply) { return true }
     switch (call.request, reply) {
     case (.fetchCurrentUser, .currentUser(let user)):
