@@ -29,7 +29,7 @@ struct EngineSimulationTests {
   /// - 16229: a user signed out while the state store refused everything; the app dropped its data,
   ///   and the next run went on with the stored account, of which the app never heard again.
   /// - 3137 and 3315: a zone added while its request was out was taken for newer than the next one.
-  /// - 1554 and 2895: a server's `partialFailure` to the question for the list of zones was not tried
+  /// - 1554 and 2895: a server's `partialFailure` to the request for the list of zones was not sent
   ///   again, or without a pause.
   /// - 141 and 1039: a question for more zones than the server takes was repeated for ever.
   ///
