@@ -95,6 +95,23 @@ struct DifferentialFindingTests {
     }
     await stage.close()
   }
+
+  /// Found by tape 1: over HTTP the body is refused before the service reads it.
+  @Test("a file above the limit is refused with limitExceeded")
+  func aFileAboveTheLimitIsRefusedWithLimitExceeded() async throws {
+    let stage = try Stage()
+    for member in stage.members {
+      let content = [UInt8](repeating: 1, count: Limits.assetBytes + 1)
+      let upload = UploadAsset(recordType: "Note", key: "f", content: content)
+      let answer = await Script(cloud: member.cloud).send(.uploadAsset(upload), id: "1")
+      guard case .failure(let error) = answer else {
+        Issue.record("\(member.name) takes the file")
+        continue
+      }
+      #expect(error.code == .limitExceeded, "\(member.name)")
+    }
+    await stage.close()
+  }
 }
 
 /// Requests of devices, each under a name of its own.
