@@ -39,8 +39,10 @@ struct DifferentialFindingTests {
     await stage.close()
   }
 
-  /// Proves CS-231. Found by tape 2410: the person was in the share twice, could not write, and
-  /// the owner could not save the share any more.
+  /// Found by tape 2410: the person was in the share twice, could not write, and the owner could
+  /// not save the share any more.
+  ///
+  /// Proves CS-231.
   @Test("a participant without permission who joins by the URL is in the share once")
   func aParticipantWithoutPermissionWhoJoinsByTheURLIsInTheShareOnce() async throws {
     let stage = try Stage()
