@@ -130,15 +130,14 @@ struct ShareRules {
   func standing(
     of account: AccountRow, in details: ShareDetails
   ) throws -> Result<ShareParticipant, CloudError> {
-    for one in details.participants where try context.isPerson(one.identity, account) {
-      guard one.permission.allowsReading else { break }
-      return .success(one)
-    }
+    let entry = try details.participants.first { try context.isPerson($0.identity, account) }
+    if let entry, entry.permission.allowsReading { return .success(entry) }
     if details.publicPermission.allowsReading {
+      // A person is in a share once: an entry without permission is the one that joins.
       return .success(
         ShareParticipant(
-          id: account.user.rawValue, identity: context.identity(of: account), role: .publicUser,
-          permission: details.publicPermission))
+          id: entry?.id ?? account.user.rawValue, identity: context.identity(of: account),
+          role: .publicUser, permission: details.publicPermission))
     }
     let mayBe = details.participants.contains {
       $0.identity.user == nil && $0.acceptance == .pending

@@ -254,6 +254,10 @@ package final class WebServicesSession: Sendable {
     guard var error = try notation.error(body) else {
       throw WebServicesSession.failure(of: answer)
     }
+    if answer.status == 413, error.code == .invalidArguments {
+      // A body that is too long is refused before the service reads it, as a bad request.
+      error.code = .limitExceeded
+    }
     if error.retryAfter == nil { error.retryAfter = WebServicesSession.retryAfter(answer) }
     throw error
   }

@@ -50,6 +50,7 @@ extension ReferenceBatch {
       }
       let isOut = wasOpen && !isOpen || !wasOpen && isOpen && known.acceptance != .accepted
       if isOut { continue }
+      one.id = known.id
       one.role = known.role
       one.acceptance = known.acceptance
       one.identity = known.identity

@@ -120,14 +120,12 @@ extension ReferenceCloud {
     of account: String, in details: ShareDetails
   ) throws(CloudError) -> ShareParticipant {
     let user = UserID(account)
-    if let one = details.participants.first(where: { $0.identity.user == user }),
-      one.permission.allowsReading
-    {
-      return one
-    }
+    let entry = details.participants.first { $0.identity.user == user }
+    if let entry, entry.permission.allowsReading { return entry }
     if details.publicPermission.allowsReading {
+      // A person is in a share once. Source: CS-231.
       return ShareParticipant(
-        id: account, identity: UserIdentity(user: user), role: .publicUser,
+        id: entry?.id ?? account, identity: UserIdentity(user: user), role: .publicUser,
         permission: details.publicPermission)
     }
     let isUnclear = details.participants.contains {
