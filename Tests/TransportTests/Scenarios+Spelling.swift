@@ -44,6 +44,52 @@ extension Scenario {
         "delete", await phone.save([], delete: [noteID("a"), ids[1]]), is: "-a -b")
       story.step("what went", await phone.changes(of: named).text, is: "-a -b")
     },
+    Scenario("what a request holds is resolved under the user's own name") { place, story in
+      let phone = Visitor(place, "phone", "alice")
+      guard case .success(.currentUser(let user)) = await phone.ask(.fetchCurrentUser) else {
+        return story.step("the answer", "another one", is: "who asks")
+      }
+      let named = ZoneID(name: "Notes", owner: user.rawValue)
+      func id(_ name: String) -> RecordID { RecordID(name: name, zone: named) }
+      story.step("make zone", await phone.make(notes), is: "+Notes")
+      let upload = UploadAsset(recordType: "Note", key: "file", content: [1, 2, 3])
+      guard case .success(.assetUploaded(let asset)) = await phone.ask(.uploadAsset(upload)) else {
+        return story.step("the answer", "another one", is: "an asset")
+      }
+      var root = note("root", in: named)
+      root.fields["file"] = Field(.asset(asset))
+      var child = note("child", in: named)
+      child.parent = root.id
+      child.fields["to"] = Field(.reference(Reference(target: root.id, action: .none)))
+      story.step(
+        "save", await phone.records(saving: [root, child]), is: "root asked, child asked")
+      story.step(
+        "parent", await phone.read(child.id)?.parent == root.id ? "asked" : "another", is: "asked")
+      let download = DownloadAsset(record: root.id, key: "file", checksum: asset.checksum)
+      guard case .success(.assetContent(let content)) = await phone.ask(.downloadAsset(download))
+      else { return story.step("download", "another answer", is: "the file") }
+      story.step("download", "\(content)", is: "[1, 2, 3]")
+      let filter = Query.Filter(
+        key: "to", comparator: .equals,
+        value: .reference(Reference(target: root.id, action: .none)))
+      let query = Query(recordType: "Note", filters: [filter])
+      story.step(
+        "query", await phone.records(.queryRecords(.init(query: query, zone: named)), in: named),
+        is: "child asked")
+      guard let stored = await phone.read(root.id) else { return }
+      let share = RecordSave(
+        id: id("S"), type: ShareDetails.recordType, changes: [],
+        sharing: ShareDetails(root: root.id))
+      story.step(
+        "share",
+        await phone.tell(.modifyRecords(ModifyRecords(save: [RecordSave(stored), share]))),
+        is: "+root +S")
+      var request = ModifyRecords(delete: [child.id])
+      request.deleteTags = [child.id: ChangeTag("old")]
+      story.step(
+        "delete another version", await phone.tell(.modifyRecords(request)),
+        is: "-child!serverRecordChanged")
+    },
     Scenario("one's own changes are by the current owner, those of others by their names") {
       place, story in
       let phone = Visitor(place, "phone", "alice")
