@@ -72,11 +72,13 @@ extension SyncMachine {
   private mutating func take(_ batch: RecordBatch, _ send: inout Send, now: Moment) {
     var touchesPending = false
     func take(_ change: PendingChange<RecordID>) {
+      var addedAs = change.id
       if !state.records.take(change) {
-        guard rename(to: change, now: now), state.records.take(change) else { return }
+        guard let other = rename(to: change, now: now), state.records.take(change) else { return }
+        addedAs = other
       }
       touchesPending = true
-      if send.addedWhileAsking.contains(change.id) { state.records.add(change) }
+      if send.addedWhileAsking.contains(addedAs) { state.records.add(change) }
     }
     // By number: a save taken out of the array would be copied with all its fields.
     for index in batch.saves.indices { take(PendingChange(.save, batch.saves[index].id)) }
@@ -84,15 +86,16 @@ extension SyncMachine {
     if !touchesPending, !state.hasUntrackedChanges { send.isFruitless = true }
   }
 
-  /// Gives the change that waits under the other name of a record the name that the batch uses.
-  private mutating func rename(to change: PendingChange<RecordID>, now: Moment) -> Bool {
+  /// Gives the change that waits under the other name of a record the name that the batch uses;
+  /// answers that other name, `nil` when nothing waits under it.
+  private mutating func rename(to change: PendingChange<RecordID>, now: Moment) -> RecordID? {
     guard let other = state.otherName(of: change.id),
       state.records.remove(PendingChange(change.kind, other))
-    else { return false }
+    else { return nil }
     record(.removeRecord(other), now: now)
     state.records.add(change)
     note(.addRecord(change), now: now)
-    return true
+    return other
   }
 
   private mutating func takeZones(_ send: Send) -> ModifyZones? {

@@ -35,4 +35,33 @@ struct OwnNameTests {
     #expect(records == [[both[0], both[2]], [both[1]]])
     #expect(story.pending == [] && story.machine.state.zones.isEmpty)
   }
+
+  /// Proves CE-156.
+  @Test func aChangeAddedWhileTheBatchIsBuiltWaitsAgainWhicheverNameTheBatchUses() {
+    for zone in [Story.zone, named] {
+      var story = Story.signedIn()
+      let change = PendingChange(.save, Story.id("a"))
+      story.machine.add([change], now: story.now)
+      story.machine.send(
+        SendContext(reason: .manual, scope: .all), waiter: Waiter(number: 1))
+      var isAsked = false
+      while !isAsked {
+        switch story.machine.next(now: story.now) {
+        case .deliver: story.machine.delivered()
+        case .askForBatch:
+          isAsked = true
+          story.machine.add([change], now: story.now)
+          var batch = RecordBatch()
+          let id = RecordID(name: "a", zone: zone)
+          batch.saves = [RecordSave(id: id, type: "Note", changes: [])]
+          story.machine.provided(batch: batch, now: story.now)
+        case .send, .askForFetchOptions, .abandon, .finish, .wait:
+          Issue.record("the app is not asked for a batch")
+          return
+        }
+      }
+      story.run()
+      #expect(story.pending == ["save a"])
+    }
+  }
 }

@@ -85,6 +85,7 @@ extension CloudOracle {
   mutating func endShare(of zone: Int) {
     sharing?.shares[zone] = nil
     noteMembers()
+    noteSeen()
   }
 
   private mutating func noteOwnersShares(
@@ -182,10 +183,16 @@ extension CloudOracle {
     (rest.request.save, rest.saved) = ([], [])
     (rest.request.delete, rest.deleted) = ([], [])
     var left: [Int] = []
+    // A record whose parent the same request deletes would end outside of the share.
+    let treesCutInto = Set(
+      request.delete.compactMap { layout.place(of: sharing.inward($0)).map(layout.zone(of:)) }
+    ).filter { layout.treeSize(of: $0) > 0 }
     for (save, result) in zip(request.save, saved) {
       let id = sharing.inward(save.id)
       guard let place = layout.place(of: id),
-        judgeRight(to: place, result.error, account, isDeletion: false)
+        judgeRight(
+          to: place, result.error, account, isDeletion: false,
+          mayLoseParent: treesCutInto.contains(layout.zone(of: place)))
       else { continue }
       var inner = save
       inner.id = id
@@ -210,7 +217,8 @@ extension CloudOracle {
   /// Judges whether a participant's change was rightly taken or refused; answers whether it is then
   /// to be judged like one of the owner's.
   private mutating func judgeRight(
-    to place: Int, _ error: CloudError?, _ account: Int, isDeletion: Bool
+    to place: Int, _ error: CloudError?, _ account: Int, isDeletion: Bool,
+    mayLoseParent: Bool = false
   ) -> Bool {
     let zone = layout.zone(of: place)
     let path = layout.records[place].path
@@ -233,7 +241,7 @@ extension CloudOracle {
       return false
     case .permissionFailure:
       let isRoot = layout.treeSize(of: zone) > 0 && place == layout.places(of: zone).lowerBound
-      if mayWrite, !(isRoot && isDeletion) {
+      if mayWrite, !(isRoot && isDeletion), !mayLoseParent {
         findings.report("I6", "account \(account) may write \(path), and is not allowed to")
       }
       return false

@@ -114,7 +114,7 @@ extension EngineCloud {
         id: layout.share(of: zone), type: ShareDetails.recordType, changes: [], sharing: details))
     requests.append(.modifyRecords(ModifyRecords(save: save)))
     return SharingRequest(
-      requests: requests, account: SharingOptions.owner, accounts: [SharingOptions.owner])
+      requests: requests, account: SharingOptions.owner, accounts: others)
   }
 
   /// Changes who is in a share and what they may do; answers whether there was anything to change.

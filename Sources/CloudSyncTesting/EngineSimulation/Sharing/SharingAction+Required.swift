@@ -33,7 +33,7 @@ extension SharingAction {
 
   private var sentence: String {
     switch self {
-    case .share: "A share is made by the account's user"
+    case .share: "The owner makes a share that the user may join"
     case .accept: "The user accepts a share"
     case .permit: "The owner changes what participants may do"
     case .revoke: "The owner takes participants out of a share"
