@@ -13,7 +13,11 @@ extension SyncMachine {
     fetch.listedZones.formUnion(page.modified)
     fetch.listedZones.formUnion(page.deleted.map(\.zone))
     guard !page.moreComing else { return }
-    fetch.zonesInDoubt.formUnion(state.knownZones.filter { !fetch.listedZones.contains($0) })
+    // No listing names the default zone: it is always there, and has no feed to read.
+    fetch.zonesInDoubt.formUnion(
+      state.knownZones.filter {
+        $0.name != ZoneID.default.name && !fetch.listedZones.contains($0)
+      })
   }
 
   /// Asks what became of the zones in doubt, some at a time.

@@ -166,8 +166,10 @@ struct IdeaIncrementalTests {
     server.controls.forgetRequests()
     await phone.pass()
     let phones = server.controls.requests.filter { $0.device == "phone" }
-    #expect(
-      phones.map(\.kind) == [.fetchCurrentUser, .queryRecords, .fetchCurrentUser], "\(phones)")
+    // The question for the account that ends a pass may be received after the pass returned.
+    #expect(phones.count { $0.kind == .queryRecords } == 1, "\(phones)")
+    #expect(phones.allSatisfy { [.queryRecords, .fetchCurrentUser].contains($0.kind) })
+    #expect(phones.count <= 4)
     await phone.store.stop()
     await tablet.store.stop()
   }
