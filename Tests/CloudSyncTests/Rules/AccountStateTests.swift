@@ -6,7 +6,7 @@ import Records
 import Testing
 
 /// What every call answers in each of the five states that an account can be in.
-@Suite("Account states", .timeLimit(.minutes(5)))
+@Suite("Account states", .timeLimit(.minutes(10)))
 struct AccountStateTests {
   /// How the requests of a device reach the server.
   enum Route: CaseIterable, Sendable {

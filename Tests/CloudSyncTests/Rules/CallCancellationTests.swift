@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// What becomes of `fetchChanges` and `sendChanges` when the task that calls them is cancelled.
-@Suite("Calls whose task is cancelled", .timeLimit(.minutes(5)))
+@Suite("Calls whose task is cancelled", .timeLimit(.minutes(10)))
 struct CallCancellationTests {
   private let server = LoopbackServer()
   private let listener = Listener()

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// What becomes of a state that belongs to another database.
-@Suite("States of other databases", .timeLimit(.minutes(5)))
+@Suite("States of other databases", .timeLimit(.minutes(10)))
 struct ForeignStateTests {
   /// A store in memory.
   private final class MemoryStore: StateStore {

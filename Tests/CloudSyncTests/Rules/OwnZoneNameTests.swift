@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// A zone of one's own under the user's own name, through the calls of apps and through the engine.
-@Suite("The user's own name as the owner of a zone", .timeLimit(.minutes(2)))
+@Suite("The user's own name as the owner of a zone", .timeLimit(.minutes(10)))
 struct OwnZoneNameTests {
   /// How the requests of a device reach the server.
   enum Route: CaseIterable, Sendable {
