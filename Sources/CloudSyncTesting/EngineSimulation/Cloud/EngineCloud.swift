@@ -127,11 +127,12 @@ final class EngineCloud: Sendable {
       return await send(call, to: server, by: asker)
     }
     let now = now
+    let plain = spelling(of: account, call).plain(call.request)
     let (refusal, rate, server) = contents.withLock { contents in
       (
         contents.door.error(
           for: call, from: device, at: now,
-          isDeniable: contents.oracle.isThere(zoneOf: call.request, account: account),
+          isDeniable: contents.oracle.isThere(zoneOf: plain, account: account),
           &contents.random),
         contents.door.rates.partial, contents.server
       )
@@ -146,6 +147,12 @@ final class EngineCloud: Sendable {
       return await losePower(during: call, split, by: asker, answer)
     }
     return judge(answer, to: call, split, by: asker)
+  }
+
+  /// The names of the asker's own zones; one only where the database has none of them.
+  private func spelling(of account: Int?, _ call: CloudCall) -> ZoneSpelling {
+    guard let account, call.database == .private else { return ZoneSpelling() }
+    return ZoneSpelling(user: layout.users[account - 1])
   }
 
   /// Who asks.
@@ -177,9 +184,12 @@ final class EngineCloud: Sendable {
     by asker: Asker
   ) -> Result<CloudReply, CloudError> {
     let (account, name) = (asker.account, asker.name)
+    let spelling = spelling(of: account, call)
+    var plain = split.call
+    plain.request = spelling.plain(plain.request)
     switch answer {
     case .failure(let error):
-      contents.withLock { $0.oracle.judge(refusal: error, of: split.call, account: account) }
+      contents.withLock { $0.oracle.judge(refusal: error, of: plain, account: account) }
       return .failure(error)
     case .success(let reply):
       guard let account else {
@@ -189,8 +199,11 @@ final class EngineCloud: Sendable {
       if let expected = call.expectedUser, expected != layout.users[account - 1] {
         findings.report("I13", "a request made for another account is carried out")
       }
+      if let item = reply.misnamed(for: split.call.request) {
+        findings.report("I15", "an answer to \(name) has another name than was asked for: \(item)")
+      }
       contents.withLock { contents in
-        _ = contents.oracle.judge(split.call, account: account, device: name, reply)
+        _ = contents.oracle.judge(plain, account: account, device: name, spelling.plain(reply))
       }
       return .success(split.join(reply))
     }

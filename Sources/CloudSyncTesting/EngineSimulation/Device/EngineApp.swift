@@ -31,6 +31,8 @@ final class EngineApp: CKSyncEngineDelegate {
     var fetchBegan = 0
     /// What the fetch knew of the list of zones.
     var tokenState: Situation.TokenState?
+    /// By which name it calls zones of its own user.
+    var naming: NamingHabit
     /// Whether the app is careful from now on, whatever its habits.
     var isCalm = false
 
@@ -50,6 +52,8 @@ final class EngineApp: CKSyncEngineDelegate {
   /// How often the app pauses in a callback.
   let pauseRate: Double
   let habits: AppHabits
+  /// Whether it calls zones of its own user by the user's record name now and then.
+  let namesOwner: Bool
   /// The disk under the engine's state store, which may end in the middle of a write.
   let disk: SimulatedDisk
   let findings: Findings
@@ -59,7 +63,7 @@ final class EngineApp: CKSyncEngineDelegate {
 
   init(
     _ device: EngineDevice, model: AppModel, watch: EventWatch, cloud: EngineCloud,
-    random: SeededRandom
+    random: SeededRandom, naming: NamingHabit
   ) {
     self.cloud = cloud
     name = device.name
@@ -69,17 +73,19 @@ final class EngineApp: CKSyncEngineDelegate {
     keepRate = device.keepRate
     pauseRate = device.pauseRate
     habits = device.habits
+    namesOwner = naming.rate > 0
     disk = device.disk
     findings = device.findings
     journal = device.journal
     contents = Mutex(
-      Contents(model: model, watch: watch, random: random, scopeRate: device.scopeRate))
+      Contents(
+        model: model, watch: watch, random: random, scopeRate: device.scopeRate, naming: naming))
   }
 
   // MARK: The delegate
 
   func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
-    let told = event.machineEvent
+    let told = spelling(syncEngine).plain(event.machineEvent)
     guard enter() else { return }
     journal.mix(told)
     journal.note("\(name) is told \(told.summary)")
@@ -111,10 +117,14 @@ final class EngineApp: CKSyncEngineDelegate {
     contents.withLock { $0.addedSinceBatch = [] }
     journal.mix(1)
     await pause()
-    let waiting = syncEngine.state.pendingRecordZoneChanges.map(\.machineChange)
+    let spelling = spelling(syncEngine)
+    let waiting = syncEngine.state.pendingRecordZoneChanges.map(\.machineChange).map {
+      PendingChange($0.kind, spelling.plain($0.id))
+    }
+    let sendContext = spelling.plain(context.machineContext)
     var batch: RecordBatch?
     contents.withLock { $0.watch.noteBuilding() }
-    use(syncEngine) { batch = $0.nextBatch(context.machineContext, waiting: waiting) }
+    use(syncEngine) { batch = $0.nextBatch(sendContext, waiting: waiting) }
     await misbehave(syncEngine)
     await pause()
     let isAsked = syncEngine.stage == .askingBatch
@@ -125,7 +135,9 @@ final class EngineApp: CKSyncEngineDelegate {
       contents.addedSinceBatch = nil
     }
     journal.note("\(name) gives \(batch?.saves.count ?? 0) + \(batch?.deletions.count ?? 0)")
-    return batch.map { CKSyncEngine.RecordZoneChangeBatch($0, habits: habits) }
+    return batch.map {
+      CKSyncEngine.RecordZoneChangeBatch(spelled($0, syncEngine), habits: habits)
+    }
   }
 
   func nextFetchChangesOptions(
@@ -135,15 +147,18 @@ final class EngineApp: CKSyncEngineDelegate {
     journal.mix(2)
     await pause()
     var options = context.options
+    var choice: (zone: ZoneID, kind: Int)?
     leave { contents in
       guard contents.random.chance(contents.scopeRate) else { return }
-      let zone = CKRecordZone.ID(contents.random.pick(layout.zones))
-      switch contents.random.below(4) {
-      case 0: options.scope = .zoneIDs([zone])
-      case 1: options.scope = .allExcluding([zone])
-      case 2: options.scope = .all
-      default: options.prioritizedZoneIDs = [zone]
-      }
+      choice = (contents.random.pick(layout.zones), contents.random.below(4))
+    }
+    guard let choice else { return options }
+    let zone = CKRecordZone.ID(spelled(choice.zone, .fetchScope, syncEngine))
+    switch choice.kind {
+    case 0: options.scope = .zoneIDs([zone])
+    case 1: options.scope = .allExcluding([zone])
+    case 2: options.scope = .all
+    default: options.prioritizedZoneIDs = [zone]
     }
     return options
   }
@@ -195,13 +210,13 @@ final class EngineApp: CKSyncEngineDelegate {
       journal.note("\(name) calls \(call)")
       switch call {
       case .add(let change):
-        engine.state.add(pendingRecordZoneChanges: [.init(machine: change)])
+        engine.state.add(pendingRecordZoneChanges: [.init(machine: spelled(change, engine))])
       case .remove(let change):
-        engine.state.remove(pendingRecordZoneChanges: [.init(machine: change)])
+        engine.state.remove(pendingRecordZoneChanges: [.init(machine: spelled(change, engine))])
       case .addZone(let change):
-        engine.state.add(pendingDatabaseChanges: [.init(machine: change)])
+        engine.state.add(pendingDatabaseChanges: [.init(machine: spelled(change, engine))])
       case .removeZone(let change):
-        engine.state.remove(pendingDatabaseChanges: [.init(machine: change)])
+        engine.state.remove(pendingDatabaseChanges: [.init(machine: spelled(change, engine))])
       case .noteUntracked: engine.state.hasPendingUntrackedChanges = true
       }
       if disk.isOff {

@@ -39,6 +39,8 @@ final class EngineDevice {
   private(set) var pauseRate: Double
   var scopeRate: Double
   private(set) var habits: AppHabits
+  /// Whether its app may call zones of its own user by the user's record name.
+  private var mayName = true
   let findings: Findings
   let journal: EngineJournal
 
@@ -116,6 +118,7 @@ final class EngineDevice {
       fetchesEverything = true
     }
     if shape.lacks(.habits) { habits = .none }
+    if shape.lacks(.names) { mayName = false }
     if shape.lacks(.diskFaults) { diskFaultRate = 0 }
   }
 
@@ -127,7 +130,9 @@ final class EngineDevice {
       host?.run?.link ?? SimulatedLink(device: number, run: runCount, mailbox: world.mailbox)
     let app = EngineApp(
       self, model: model, watch: EventWatch(layout: layout, home: model.policy.visits),
-      cloud: world.cloud, random: random)
+      cloud: world.cloud, random: random,
+      naming: NamingHabit(
+        world: world.seed, device: number, run: runCount, isPossible: host == nil && mayName))
     let container =
       host?.run?.container
       ?? CKContainer(

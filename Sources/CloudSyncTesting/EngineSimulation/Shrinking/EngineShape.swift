@@ -3,11 +3,11 @@ struct EngineShape: Sendable {
   /// Something that can be taken away from an engine world.
   enum Reduction: Hashable, CaseIterable, Sendable {
     case world(WorldReduction)
-    case diskFaults, serverFile, powerCuts, habits, pauses, scopes, sharing
+    case diskFaults, serverFile, powerCuts, habits, pauses, scopes, sharing, names
 
     static let allCases: [Reduction] =
       WorldReduction.allCases.map { .world($0) }
-      + [.diskFaults, .serverFile, .powerCuts, .habits, .pauses, .scopes, .sharing]
+      + [.diskFaults, .serverFile, .powerCuts, .habits, .pauses, .scopes, .sharing, .names]
 
     /// Whether taking it away again takes away more.
     var repeats: Bool {
@@ -26,6 +26,7 @@ struct EngineShape: Sendable {
       case .pauses: "pauses"
       case .scopes: "scopes"
       case .sharing: "sharing"
+      case .names: "names"
       }
     }
   }

@@ -125,13 +125,15 @@ extension EngineWorld {
     case .retryBlocked: run.app.use(run.engine) { $0.retryBlocked() }
     case .manualFetch:
       reach(.manualFetch, device)
-      let zone = CKRecordZone.ID(layout.records[place].zone)
+      let zone = CKRecordZone.ID(
+        run.app.spelled(layout.records[place].zone, .fetchScope, run.engine))
       fetch(run, random.chance(0.7) ? .all : .zoneIDs([zone]))
     case .manualSend:
       reach(.manualSend, device)
-      let zone = CKRecordZone.ID(layout.records[place].zone)
+      let record = run.app.spelled(layout.records[place], .sendScope, run.engine)
+      let zone = CKRecordZone.ID(record.zone)
       let scopes: [CKSyncEngine.SendChangesOptions.Scope] = [
-        .all, .all, .zoneIDs([zone]), .recordIDs([CKRecord.ID(layout.records[place])]),
+        .all, .all, .zoneIDs([zone]), .recordIDs([CKRecord.ID(record)]),
         .allExcluding([zone]),
       ]
       send(run, random.pick(scopes))

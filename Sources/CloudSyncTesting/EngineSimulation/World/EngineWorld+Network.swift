@@ -45,8 +45,9 @@ extension EngineWorld {
 
   private func send(_ call: CloudCall, from device: EngineDevice, run: Int, number: Int) {
     guard device.run?.number == run else { return }
+    let request = plain(call, of: device)
     note("\(device.name) asks \(call.request.summary) as \(run).\(number)")
-    if case .modifyZones(let request) = call.request {
+    if case .modifyZones(let request) = request {
       device.run?.app.contents.withLock { contents in
         contents.watch.ledger.note(sending: request, addedSince: contents.zonesAddedSince)
         contents.zonesAddedSince = []
@@ -55,7 +56,7 @@ extension EngineWorld {
     if case .fetchDatabaseChanges(let request) = call.request {
       device.run?.app.note(listingFrom: request.since)
     }
-    if case .modifyRecords(let request) = call.request,
+    if case .modifyRecords(let request) = request,
       let fault = device.run?.app.contents.withLock({ $0.watch.fault(sending: request) })
     {
       findings.report(fault.invariant, "\(device.name): \(fault.message)")
@@ -122,7 +123,8 @@ extension EngineWorld {
         for error in reply.itemErrors {
           tally.situations[Situation.name(itemOf: run.engine.stage, error.code), default: 0] += 1
         }
-        run.app.contents.withLock { $0.watch.note(arrived: reply) }
+        let plain = run.app.spelling(run.engine).plain(reply)
+        run.app.contents.withLock { $0.watch.note(arrived: plain) }
       }
       _ = run.link.answer(request, with: answer)
     case .push(let push, let number, let account):
@@ -156,6 +158,12 @@ extension EngineWorld {
 }
 
 extension EngineWorld {
+  /// What `device` asks, with its user's zones by the name that checkers know.
+  private func plain(_ call: CloudCall, of device: EngineDevice) -> CloudRequest {
+    guard let run = device.run else { return call.request }
+    return run.app.spelling(run.engine).plain(call.request)
+  }
+
   /// A request of a device has failed.
   private func note(failure error: CloudError, of device: EngineDevice, _ run: EngineDevice.Run) {
     let stage = run.engine.stage

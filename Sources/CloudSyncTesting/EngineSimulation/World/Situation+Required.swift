@@ -42,7 +42,7 @@ extension Situation {
           name: name(code, stage),
           sentence: "\(words(of: code)) what the engine asked when it \(stage.words).")
       }
-    } + items + restarts + deletions + others
+    } + items + restarts + deletions + namings + others
 
   private static let requests: [Stage] = [
     .findingSubscription, .savingSubscription, .readingDatabase, .readingZone, .sendingZones,

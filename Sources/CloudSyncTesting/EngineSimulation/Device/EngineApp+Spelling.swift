@@ -1,0 +1,134 @@
+import CloudProtocol
+import CloudSync
+import Records
+import SyncMachine
+import Synchronization
+
+/// By which name an app calls the zones of its own user.
+struct NamingHabit: Sendable {
+  /// How often it uses the user's record name; 0 for an app that does not know it.
+  let rate: Double
+  private var random: SeededRandom
+
+  /// The habit of a run; a third of the worlds have apps that use both names.
+  ///
+  /// It has a generator of its own, so that other worlds do not depend on it.
+  init(world: UInt64, device: Int, run: Int, isPossible: Bool) {
+    var choice = SeededRandom(seed: world ^ 0x4e61_6d65_73)
+    let isMixed = choice.chance(1.0 / 3) && isPossible
+    random = SeededRandom(seed: choice.next() &+ UInt64(device) &* 1_000 &+ UInt64(run))
+    rate = isMixed ? random.pick([0, 0.2, 0.5, 0.9]) : 0
+  }
+
+  mutating func usesName() -> Bool { random.chance(rate) }
+}
+
+extension EngineApp {
+  /// Converts what the engine of this app names.
+  func spelling(_ engine: CKSyncEngine) -> ZoneSpelling {
+    namesOwner ? engine.syncState.spelling : ZoneSpelling()
+  }
+
+  /// A zone as the app names it this time.
+  func spelled(_ zone: ZoneID, _ naming: Situation.Naming, _ engine: CKSyncEngine) -> ZoneID {
+    guard let spelling = usableSpelling(engine), let named = spelling.named(zone) else {
+      return zone
+    }
+    let usesName = contents.withLock { $0.naming.usesName() }
+    journal.reach(Situation.name(naming, byName: usesName))
+    return usesName ? named : zone
+  }
+
+  /// A record as the app names it this time.
+  func spelled(_ id: RecordID, _ naming: Situation.Naming, _ engine: CKSyncEngine) -> RecordID {
+    RecordID(name: id.name, zone: spelled(id.zone, naming, engine))
+  }
+
+  /// A record change as the app names it: by the name by which the record is pending, where it is.
+  func spelled(
+    _ change: PendingChange<RecordID>, _ engine: CKSyncEngine
+  ) -> PendingChange<RecordID> {
+    let naming: Situation.Naming = change.kind == .save ? .save : .deletion
+    guard let spelling = usableSpelling(engine), let named = spelling.named(change.id) else {
+      return change
+    }
+    let state = engine.syncState
+    if state.records.unsettledKind(of: named) != nil { return PendingChange(change.kind, named) }
+    if state.records.unsettledKind(of: change.id) != nil { return change }
+    return PendingChange(change.kind, spelled(change.id, naming, engine))
+  }
+
+  /// The same for a zone.
+  func spelled(_ change: PendingChange<ZoneID>, _ engine: CKSyncEngine) -> PendingChange<ZoneID> {
+    let naming: Situation.Naming = change.kind == .save ? .zoneSave : .zoneDeletion
+    guard let spelling = usableSpelling(engine), let named = spelling.named(change.id) else {
+      return change
+    }
+    let state = engine.syncState
+    if state.zones.unsettledKind(of: named) != nil { return PendingChange(change.kind, named) }
+    if state.zones.unsettledKind(of: change.id) != nil { return change }
+    return PendingChange(change.kind, spelled(change.id, naming, engine))
+  }
+
+  /// A batch whose records the app names by either name, also by another than the pending change.
+  func spelled(_ batch: RecordBatch, _ engine: CKSyncEngine) -> RecordBatch {
+    guard usableSpelling(engine) != nil else { return batch }
+    var batch = batch
+    for index in batch.saves.indices {
+      batch.saves[index].id = spelled(batch.saves[index].id, .batchSave, engine)
+      if case .set(let parent?) = batch.saves[index].parent {
+        batch.saves[index].parent = .set(spelled(parent, .parent, engine))
+      }
+    }
+    batch.deletions = batch.deletions.map { spelled($0, .batchDeletion, engine) }
+    return batch
+  }
+
+  /// The names that the app may use now: it names no user but the one whose data both it and its
+  /// engine hold.
+  private func usableSpelling(_ engine: CKSyncEngine) -> ZoneSpelling? {
+    guard namesOwner else { return nil }
+    let spelling = engine.syncState.spelling
+    guard let user = spelling.user, user == model.owner else { return nil }
+    return spelling
+  }
+}
+
+extension Situation {
+  /// What an app names a zone of its user in.
+  enum Naming: String, CaseIterable {
+    case save, deletion, zoneSave, zoneDeletion, batchSave, batchDeletion, parent
+    case fetchScope, sendScope
+  }
+
+  /// The name of a use of one of the two names.
+  static func name(_ naming: Naming, byName: Bool) -> String {
+    "named \(naming.rawValue) \(byName ? "byUser" : "byDefault")"
+  }
+
+  /// Apps name zones of their own user by both names in everything they say.
+  static let namings: [Required] = Naming.allCases.flatMap { naming in
+    [true, false].map { byName in
+      Required(
+        name: name(naming, byName: byName),
+        sentence: "An app that uses both names of its user names a zone in \(naming.words) by "
+          + (byName ? "the user's record name." : "the default owner's name."))
+    }
+  }
+}
+
+extension Situation.Naming {
+  fileprivate var words: String {
+    switch self {
+    case .save: "a pending save"
+    case .deletion: "a pending deletion"
+    case .zoneSave: "a pending save of a zone"
+    case .zoneDeletion: "a pending deletion of a zone"
+    case .batchSave: "a record of a batch"
+    case .batchDeletion: "a deletion of a batch"
+    case .parent: "the parent of a record"
+    case .fetchScope: "the scope of a fetch"
+    case .sendScope: "the scope of a send"
+    }
+  }
+}
