@@ -113,10 +113,10 @@ final class EngineWorld {
     steps += 1
     findings.step = steps
     journal.begin(steps, at: now)
-    if !isHealed, random.chance(options.actionRate) {
-      try act()
-    } else {
+    if isHealed {
       try advance()
+    } else if !meetShortMoment() {
+      try random.chance(options.actionRate) ? act() : advance()
     }
     if !isHealed, operations.open > 0, random.chance(taskCancelRate) { cancelWaitingTask() }
     carry()

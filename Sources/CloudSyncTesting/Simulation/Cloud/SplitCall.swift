@@ -29,14 +29,14 @@ struct SplitCall {
     var random = SeededRandom(seed: seed ^ hash.value)
     guard random.chance(rate) else { return }
     var code = random.pick(Self.likely)
-    if hasAnyCode, random.chance(0.6) { code = random.pick(CloudError.Code.allCases) }
+    if hasAnyCode, random.chance(0.8) { code = random.pick(CloudError.Code.allCases) }
     guard !Self.misleads(code, call.request) else { return }
     var error = CloudError(code, "a fault of the simulation")
     if code.isRetriedByEngine, random.chance(0.5) { error.retryAfter = 1 }
     self.error = error
     waits = code.isRetriedByEngine && random.chance(0.5) ? [20, 1] : [error.retryAfter]
     order = call.request
-    self.call.request = Self.rest(of: call.request, &random)
+    self.call.request = Self.rest(of: call.request, held: hasAnyCode ? 0.6 : 0.4, &random)
   }
 
   private static func canSplit(_ request: CloudRequest, _ hasAnyCode: Bool) -> Bool {
@@ -52,21 +52,21 @@ struct SplitCall {
     return request.wouldMislead(by: code, isDeniable: false)
   }
 
-  /// The request without the items that are held back.
+  /// The request without the items that are held back, each with the probability `held`.
   private static func rest(
-    of request: CloudRequest, _ random: inout SeededRandom
+    of request: CloudRequest, held: Double, _ random: inout SeededRandom
   ) -> CloudRequest {
     switch request {
     case .modifyRecords(var request):
-      request.save.removeAll { _ in random.chance(0.4) }
-      request.delete.removeAll { _ in random.chance(0.4) }
+      request.save.removeAll { _ in random.chance(held) }
+      request.delete.removeAll { _ in random.chance(held) }
       return .modifyRecords(request)
     case .modifyZones(var request):
-      request.save.removeAll { _ in random.chance(0.4) }
-      request.delete.removeAll { _ in random.chance(0.4) }
+      request.save.removeAll { _ in random.chance(held) }
+      request.delete.removeAll { _ in random.chance(held) }
       return .modifyZones(request)
     case .fetchZones(let zones?):
-      return .fetchZones(zones.filter { _ in !random.chance(0.4) })
+      return .fetchZones(zones.filter { _ in !random.chance(held) })
     default: return request
     }
   }
