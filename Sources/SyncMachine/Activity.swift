@@ -131,8 +131,9 @@ struct Send: Sendable {
   var parts: [RecordBatch] = []
   /// The most zone changes in one request; less after the server found it too many.
   var zonesPerRequest = 100
-  /// Records added while the app was busy with a batch, which may hold an older wish for them.
-  var addedWhileAsking: Set<RecordID> = []
+  /// Records added while the app was busy with a batch, which may hold an older wish for them, as
+  /// feeds name them, and as the app did.
+  var addedWhileAsking: [RecordID: RecordID] = [:]
   /// Records of which the app is being told; they are settled when it has returned.
   var toldRecords: [ToldRecord] = []
   /// Zones of which the app is being told; they are settled when it has returned.

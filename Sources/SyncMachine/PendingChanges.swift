@@ -1,4 +1,4 @@
-import Records
+package import Records
 
 /// What is to happen to one record or zone.
 package enum ChangeKind: UInt8, Hashable, Sendable, Codable {
@@ -27,7 +27,9 @@ package struct PendingChange<ID: Hashable & Sendable>: Hashable, Sendable {
 /// One change waits for an ID at most: adding the same again keeps the first position, adding the
 /// opposite replaces it in place (cksyncengine 2.4). A change that was taken for a request is
 /// under way until it is settled; the same ID may be added meanwhile, and that newer change
-/// survives whatever becomes of the older one. IDs are told apart by the bytes of their names.
+/// survives whatever becomes of the older one. IDs are told apart by the bytes of their names; the
+/// two names of a zone of the `user` mean the same (Docs/Decisions/0016), and a change keeps the
+/// name by which it was added last.
 ///
 /// Complexity: every operation on one ID is O(1) on average; listing is O(n). A `snapshot` is
 /// O(1), and the first change of each part of the list after it copies that part.
@@ -39,6 +41,8 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
   private(set) var groups: [ID.Group] = []
   private var groupNumbers: [ID.Group: UInt32] = [:]
   private var lastGroup: UInt32 = 0
+  /// The group under which the names of each group are found: its own, or its other name.
+  private var homes: [UInt32] = []
   /// How many changes wait in each group.
   private var waitingCounts: [Int] = []
   /// How often the places in the list were given out anew.
@@ -51,6 +55,11 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
 
   /// How many changes are under way.
   package private(set) var underWayCount = 0
+
+  /// Whose zones have two names; `nil` while no user is known.
+  package var user: UserID? {
+    didSet { if user != oldValue { findHomes() } }
+  }
 
   /// Nothing pending.
   package init() {}
@@ -77,7 +86,8 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
   private func indexOfList() -> PendingIndex {
     var index = PendingIndex(capacity: list.alive)
     list.forEach { position, entry in
-      index.insert(list.withName(at: position) { PendingIndex.hash($0, entry.group) }, position)
+      let home = homes[Int(entry.group)]
+      index.insert(list.withName(at: position) { PendingIndex.hash($0, home) }, position)
       return true
     }
     return index
@@ -87,10 +97,10 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
 
   /// The place where a name waits, or is under way.
   private func position(
-    _ hash: UInt32, _ name: UnsafeBufferPointer<UInt8>, _ group: UInt32, isUnderWay: Bool
+    _ hash: UInt32, _ name: UnsafeBufferPointer<UInt8>, _ home: UInt32, isUnderWay: Bool
   ) -> Int? {
     func isMatch(_ position: Int) -> Bool {
-      list.matches(position, name, group, isUnderWay: isUnderWay)
+      list.matches(position, name, home, of: homes, isUnderWay: isUnderWay)
     }
     if isIndexed { return index.first(hash, where: isMatch) }
     var found: Int?
@@ -106,12 +116,17 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     return groupNumbers[group]
   }
 
+  private func home(of group: ID.Group) -> UInt32? {
+    if let number = number(of: group) { return homes[Int(number)] }
+    return user.flatMap { groupNumbers[ID.resolved(group, for: $0)] }
+  }
+
   private func place(of id: ID, isUnderWay: Bool) -> (position: Int, hash: UInt32)? {
-    guard let group = number(of: id.pendingGroup) else { return nil }
+    guard let home = home(of: id.pendingGroup) else { return nil }
     var name = id.pendingName
     return name.withUTF8 { name in
-      let hash = isIndexed ? PendingIndex.hash(name, group) : 0
-      return position(hash, name, group, isUnderWay: isUnderWay).map { ($0, hash) }
+      let hash = isIndexed ? PendingIndex.hash(name, home) : 0
+      return position(hash, name, home, isUnderWay: isUnderWay).map { ($0, hash) }
     }
   }
 
@@ -182,8 +197,24 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     groups.append(group)
     groupNumbers[group] = number
     waitingCounts.append(0)
+    homes.append(number)
+    if let resolved = user.map({ ID.resolved(group, for: $0) }), resolved != group {
+      homes[Int(number)] = adopt(resolved)
+    }
     lastGroup = number
     return number
+  }
+
+  /// Unites what waits under the two names of a zone; the change that was added last counts.
+  private mutating func findHomes() {
+    let isDifferent = groups.indices.contains { number in
+      let resolved = user.map { ID.resolved(groups[number], for: $0) } ?? groups[number]
+      return groups[Int(homes[number])] != resolved
+    }
+    guard isDifferent else { return }
+    let changes = unsettled
+    removeAll()
+    for change in changes { add(change) }
   }
 
   /// Adds a change by the bytes of its name and the number of its group.
@@ -192,14 +223,16 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     _ kind: ChangeKind, _ name: UnsafeBufferPointer<UInt8>, _ group: UInt32
   ) -> Bool {
     makeIndex()
-    let hash = PendingIndex.hash(name, group)
-    if let position = position(hash, name, group, isUnderWay: false) {
-      guard list[position].kind != kind else { return false }
+    let home = homes[Int(group)]
+    let hash = PendingIndex.hash(name, home)
+    if let position = position(hash, name, home, isUnderWay: false) {
+      guard list[position].kind != kind || list[position].group != group else { return false }
       list[position].kind = kind
+      if list[position].group != group { rename(at: position, group) }
       version += 1
       return true
     }
-    if underWayCount > 0, let older = position(hash, name, group, isUnderWay: true) {
+    if underWayCount > 0, let older = position(hash, name, home, isUnderWay: true) {
       list[older].marks.insert(.superseded)
     }
     if list.endPosition >= Int(UInt32.max) - 1 { rebuild() }
@@ -208,6 +241,15 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     waitingCounts[Int(group)] += 1
     version += 1
     return true
+  }
+
+  /// Gives a change that waits the other name of its group.
+  private mutating func rename(at position: Int, _ group: UInt32) {
+    waitingCounts[Int(list[position].group)] -= 1
+    waitingCounts[Int(group)] += 1
+    list[position].group = group
+    // Whoever follows the list knows a change by its place.
+    layout += 1
   }
 
   /// Removes a change; one that is under way will not return.
@@ -244,7 +286,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     let isTakenAlready =
       underWayCount > 0
       && list.withName(at: position) { name in
-        self.position(hash, name, list[position].group, isUnderWay: true) != nil
+        self.position(hash, name, homes[Int(list[position].group)], isUnderWay: true) != nil
       }
     guard !isTakenAlready else { return false }
     noteWaiting(-1, at: position)
@@ -307,8 +349,9 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
 
   /// Forgets everything; whoever follows the list notices.
   package mutating func removeAll() {
-    let (layout, version) = (layout, version)
+    let (layout, version, user) = (layout, version, user)
     self = PendingChanges()
+    self.user = user
     self.layout = layout + 1
     self.version = version + 1
   }
@@ -335,7 +378,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
       old.withName(at: position) { name in
         let new = list.append(name, group: entry.group, kind: entry.kind)
         list[new].marks = entry.marks
-        index.insert(PendingIndex.hash(name, entry.group), new)
+        index.insert(PendingIndex.hash(name, homes[Int(entry.group)]), new)
       }
       return true
     }

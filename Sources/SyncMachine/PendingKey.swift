@@ -15,6 +15,9 @@ package protocol PendingKey: Hashable, Sendable {
 
   /// Puts the two together again.
   init(pendingName: String, group: Group)
+
+  /// The one name of a group of `user`'s own, which has two; another group as it is.
+  static func resolved(_ group: Group, for user: UserID) -> Group
 }
 
 extension RecordID: PendingKey {
@@ -26,6 +29,11 @@ extension RecordID: PendingKey {
 
   /// Names the record `pendingName` in the zone `group`.
   package init(pendingName: String, group: ZoneID) { self.init(name: pendingName, zone: group) }
+
+  /// The zone as feeds name it.
+  package static func resolved(_ group: ZoneID, for user: UserID) -> ZoneID {
+    group.owner == user.rawValue ? ZoneID(name: group.name) : group
+  }
 }
 
 extension ZoneID: PendingKey {
@@ -37,4 +45,9 @@ extension ZoneID: PendingKey {
 
   /// Names the zone `pendingName` of the owner `group`.
   package init(pendingName: String, group: String) { self.init(name: pendingName, owner: group) }
+
+  /// The owner as feeds name it.
+  package static func resolved(_ group: String, for user: UserID) -> String {
+    group == user.rawValue ? ZoneID.currentOwner : group
+  }
 }

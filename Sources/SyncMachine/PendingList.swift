@@ -88,7 +88,7 @@ struct PendingList: Sendable {
     (position / Self.unitsOfChunk - base, position % Self.unitsOfChunk * Self.unit)
   }
 
-  /// The entry at a place that is in use; only its kind and its marks can be set.
+  /// The entry at a place that is in use; its length can't be set.
   subscript(position: Int) -> Entry {
     get {
       let (chunk, offset) = address(of: position)
@@ -96,6 +96,9 @@ struct PendingList: Sendable {
     }
     set {
       let (chunk, offset) = address(of: position)
+      chunks[chunk].bytes.withUnsafeMutableBytes {
+        $0.storeBytes(of: newValue.group, toByteOffset: offset + 8, as: UInt32.self)
+      }
       chunks[chunk].bytes[offset + 12] = newValue.kind.rawValue
       chunks[chunk].bytes[offset + 13] = newValue.marks.rawValue
     }
@@ -119,14 +122,16 @@ struct PendingList: Sendable {
     withName(at: position) { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Whether the entry at a place has this name and group, and is under way or waits.
+  /// Whether the entry at a place has this name, is of a group that `homes` maps to `home`, and is
+  /// under way or waits.
   func matches(
-    _ position: Int, _ name: UnsafeBufferPointer<UInt8>, _ group: UInt32, isUnderWay: Bool
+    _ position: Int, _ name: UnsafeBufferPointer<UInt8>, _ home: UInt32, of homes: [UInt32],
+    isUnderWay: Bool
   ) -> Bool {
     let (chunk, offset) = address(of: position)
     return chunks[chunk].bytes.withUnsafeBytes { bytes in
       let entry = Entry(bytes, at: offset)
-      guard entry.length == name.count, entry.group == group,
+      guard entry.length == name.count, homes[Int(entry.group)] == home,
         entry.marks.contains(.underWay) == isUnderWay
       else { return false }
       let start = offset + Entry.headLength

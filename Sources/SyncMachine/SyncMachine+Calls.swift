@@ -9,7 +9,7 @@ extension SyncMachine {
   package mutating func add(_ changes: [PendingChange<RecordID>], now: Moment) {
     for change in changes where state.records.add(change) { note(.addRecord(change), now: now) }
     if case .sending(var send) = activity, case .asking = send.step {
-      for change in changes { send.addedWhileAsking.insert(change.id) }
+      for change in changes { send.addedWhileAsking[state.resolved(change.id)] = change.id }
       activity = .sending(send)
     }
     scheduleSend(at: now + configuration.sendDelay)

@@ -39,7 +39,7 @@ extension SyncMachine {
     let hasRecords = state.records.hasWaiting(in: scope)
     guard hasRecords || state.hasUntrackedChanges, !send.isFruitless else { return close(&send) }
     send.step = .asking(untrackedVersion: untrackedVersion)
-    send.addedWhileAsking = []
+    send.addedWhileAsking = [:]
     enter(.sending(send))
     isWithApp = true
     return .instruct(.askForBatch(send.context))
@@ -51,7 +51,7 @@ extension SyncMachine {
     isWithApp = false
     guard case .sending(var send) = activity, case .asking(let version) = send.step else { return }
     if let batch, batch.count > 0 {
-      take(batch, &send, now: now)
+      take(batch, &send)
       send.step = .given(batch)
       enter(.sending(send))
       return
@@ -69,16 +69,14 @@ extension SyncMachine {
   ///
   /// It is taken now and not when it is carried, so that whatever is added from here on is a newer
   /// wish; what was added while the app built the batch may be one, and so waits again.
-  private mutating func take(_ batch: RecordBatch, _ send: inout Send, now: Moment) {
+  private mutating func take(_ batch: RecordBatch, _ send: inout Send) {
     var touchesPending = false
     func take(_ change: PendingChange<RecordID>) {
-      var addedAs = change.id
-      if !state.records.take(change) {
-        guard let other = rename(to: change, now: now), state.records.take(change) else { return }
-        addedAs = other
-      }
+      guard state.records.take(change) else { return }
       touchesPending = true
-      if send.addedWhileAsking.contains(addedAs) { state.records.add(change) }
+      if let name = send.addedWhileAsking[state.resolved(change.id)] {
+        state.records.add(PendingChange(change.kind, name))
+      }
     }
     // By number: a save taken out of the array would be copied with all its fields.
     for index in batch.saves.indices { take(PendingChange(.save, batch.saves[index].id)) }
@@ -86,27 +84,12 @@ extension SyncMachine {
     if !touchesPending, !state.hasUntrackedChanges { send.isFruitless = true }
   }
 
-  /// Gives the change that waits under the other name of a record the name that the batch uses;
-  /// answers that other name, `nil` when nothing waits under it.
-  private mutating func rename(to change: PendingChange<RecordID>, now: Moment) -> RecordID? {
-    guard let other = state.otherName(of: change.id),
-      state.records.remove(PendingChange(change.kind, other))
-    else { return nil }
-    record(.removeRecord(other), now: now)
-    state.records.add(change)
-    note(.addRecord(change), now: now)
-    return other
-  }
-
   private mutating func takeZones(_ send: Send) -> ModifyZones? {
     let scope = send.context.scope
     let changes = state.zones.prefix(send.zonesPerRequest) { scope.containsZone($0.id) }
     guard !changes.isEmpty else { return nil }
     var request = ModifyZones()
-    var named: Set<ZoneID> = []
-    // A zone under its other name goes into a request of its own.
-    for change in changes
-    where named.insert(state.resolved(change.id)).inserted && state.zones.take(change) {
+    for change in changes where state.zones.take(change) {
       switch change.kind {
       case .save: request.save.append(change.id)
       case .delete: request.delete.append(change.id)

@@ -5,24 +5,15 @@ import Records
 ///
 /// Feeds name a zone of the user's own by `ZoneID.currentOwner`, and so does what is remembered of
 /// zones. An app may name it by the user's name as well: a pending change keeps the ID that the app
-/// gave, since the app looks its records up by it. Docs/Decisions/0016.
+/// gave last, since the app looks its records up by it. Docs/Decisions/0016.
 extension SyncState {
   /// `zone` as feeds name it.
   func resolved(_ zone: ZoneID) -> ZoneID {
-    guard let user, zone.owner == user.rawValue else { return zone }
-    return ZoneID(name: zone.name)
+    user.map { RecordID.resolved(zone, for: $0) } ?? zone
   }
 
-  /// The same record by its other name; `nil` where it has one only.
-  func otherName(of id: RecordID) -> RecordID? {
-    guard let user else { return nil }
-    switch id.zone.owner {
-    case user.rawValue: return RecordID(name: id.name, zone: resolved(id.zone))
-    case ZoneID.currentOwner:
-      return RecordID(name: id.name, zone: ZoneID(name: id.zone.name, owner: user.rawValue))
-    default: return nil
-    }
-  }
+  /// `id` in the zone as feeds name it.
+  func resolved(_ id: RecordID) -> RecordID { RecordID(name: id.name, zone: resolved(id.zone)) }
 
   /// `scope` with its zones as feeds name them.
   func resolved(_ scope: FetchScope) -> FetchScope {

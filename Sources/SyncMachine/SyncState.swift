@@ -14,7 +14,12 @@ package struct SyncState: Hashable, Sendable {
   /// The database the rest belongs to; `nil` in states of earlier versions.
   package var database: SyncedDatabase?
   /// The account the rest belongs to; `nil` before the first sign-in and after a sign-out.
-  package var user: UserID?
+  package var user: UserID? {
+    didSet {
+      records.user = user
+      zones.user = user
+    }
+  }
   /// Set while the app is told of `user`: after a crash in between, it is told again.
   package var unannounced: UnannouncedAccount?
   /// How far the database feed was read.
@@ -119,6 +124,7 @@ extension SyncState {
       (self.records, self.zones) = (records, zones)
       self.records.removeAll()
       self.zones.removeAll()
+      user = nil
     case .announceUser(let user, let previous):
       self.user = user
       unannounced = UnannouncedAccount(previous: previous)

@@ -11,9 +11,24 @@ private struct PlainChanges {
   }
 
   var items: [Item] = []
+  var user: UserID?
+
+  /// The one name of a record that has two.
+  private func resolved(_ id: RecordID) -> RecordID {
+    guard let user, id.zone.owner == user.rawValue else { return id }
+    return RecordID(name: id.name, zone: ZoneID(name: id.zone.name))
+  }
 
   func place(_ id: RecordID, isUnderWay: Bool) -> Int? {
-    items.firstIndex { $0.change.id == id && $0.isUnderWay == isUnderWay }
+    items.firstIndex { resolved($0.change.id) == resolved(id) && $0.isUnderWay == isUnderWay }
+  }
+
+  /// A user is known from now on.
+  mutating func identify(_ user: UserID) {
+    let changes = unsettled
+    self.user = user
+    items = []
+    for change in changes { _ = add(change) }
   }
 
   var waiting: [PendingChange<RecordID>] { items.filter { !$0.isUnderWay }.map(\.change) }
@@ -37,12 +52,14 @@ private struct PlainChanges {
   mutating func remove(_ change: PendingChange<RecordID>) -> Bool {
     var isDifferent = false
     if let place = place(change.id, isUnderWay: true), items[place].mayReturn,
-      items[place].change == change
+      items[place].change.kind == change.kind
     {
       items[place].mayReturn = false
       isDifferent = true
     }
-    if let place = place(change.id, isUnderWay: false), items[place].change == change {
+    if let place = place(change.id, isUnderWay: false),
+      items[place].change.kind == change.kind
+    {
       items.remove(at: place)
       isDifferent = true
     }
@@ -51,7 +68,8 @@ private struct PlainChanges {
 
   mutating func take(_ change: PendingChange<RecordID>) -> Bool {
     guard place(change.id, isUnderWay: true) == nil,
-      let place = place(change.id, isUnderWay: false), items[place].change == change
+      let place = place(change.id, isUnderWay: false),
+      items[place].change.kind == change.kind
     else { return false }
     items[place].isUnderWay = true
     return true
@@ -108,14 +126,22 @@ struct PendingModelTests {
       zone: ZoneID(name: "Zone \(number % 3)"))
   }
 
+  /// A user whose zones have two names each.
+  private static let user = UserID("_user")
+
+  /// `id` by the other name that it has once the user is known.
+  private static func named(_ id: RecordID) -> RecordID {
+    RecordID(name: id.name, zone: ZoneID(name: id.zone.name, owner: user.rawValue))
+  }
+
   /// What was handed out in a run, and what it must still be at the end.
   private struct Kept {
     var changes: PendingChanges<RecordID>
     var unsettled: [PendingChange<RecordID>]
   }
 
-  /// Proves CE-15, CE-45, CE-46, CE-47, E4.
-  @Test("PendingModel: any steps give what the plain rules give", arguments: 1...4)
+  /// Proves CE-15, CE-45, CE-46, CE-47, CE-155, E4.
+  @Test("PendingModel: any steps give what the plain rules give", arguments: 1...8)
   func model(seed: Int) throws {
     var numbers = Numbers(state: UInt64(seed))
     var packed = PendingChanges<RecordID>()
@@ -125,9 +151,17 @@ struct PendingModelTests {
     var underWay: [RecordID] = []
     // Few IDs meet often; many fill several parts of the list.
     let range = seed % 2 == 0 ? 40 : Self.ids.count
+    // In half of the runs the app uses both names of its zones, at first without a user.
+    let usesBothNames = seed > 4
     for step in 0..<4_000 {
-      let change = PendingChange(
+      var change = PendingChange(
         numbers.below(4) == 0 ? .delete : ChangeKind.save, Self.ids[numbers.below(range)])
+      if usesBothNames, numbers.below(2) == 0 { change.id = Self.named(change.id) }
+      if usesBothNames, step == 700 {
+        packed.user = Self.user
+        plain.identify(Self.user)
+        underWay = []
+      }
       // Each run fills and drains by turns.
       let isFilling = (step / 1_000) % 2 == 0
       switch numbers.below(20) {
@@ -157,7 +191,8 @@ struct PendingModelTests {
       listing.follow(packed)
       try #require(listing.elements == plain.waiting, "\(place)")
       try #require(
-        packed.waiting(for: change.id) == plain.waiting.first { $0.id == change.id }?.kind)
+        packed.waiting(for: change.id)
+          == plain.place(change.id, isUnderWay: false).map { plain.items[$0].change.kind })
     }
     for kept in kept {
       #expect(kept.changes.unsettled == kept.unsettled)
@@ -168,6 +203,7 @@ struct PendingModelTests {
     #expect(isNew && again.waiting.last?.id.name == "new")
     var state = SyncState()
     state.records = packed
+    state.user = packed.user
     #expect(try SyncState(decoding: state.encoded()).records == packed)
   }
 

@@ -20,8 +20,8 @@ extension Catalogue {
       by: .machines,
       edits: [
         .init(
-          send, "if send.addedWhileAsking.contains(addedAs) { state.records.add(change) }",
-          "if !PLANTED, send.addedWhileAsking.contains(addedAs) { state.records.add(change) }")
+          send, "if let name = send.addedWhileAsking[state.resolved(change.id)] {",
+          "if !PLANTED, let name = send.addedWhileAsking[state.resolved(change.id)] {")
       ]),
     PlantedFault(
       "half of a batch", "Of a batch that was too large only the first half is sent again.",

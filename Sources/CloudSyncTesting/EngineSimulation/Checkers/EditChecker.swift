@@ -76,8 +76,7 @@ struct EditChecker {
 
   /// What `state` lacks; `nil` when it has everything.
   func fault(in state: SyncState) -> String? {
-    let view = state.recordView
-    let lost = demanded.keys.filter { view.unsettledKind(of: $0) != demanded[$0] }
+    let lost = demanded.keys.filter { state.records.unsettledKind(of: $0) != demanded[$0] }
     return lost.min().map {
       "an edit of \($0.path) made while an older one was under way was lost with its success"
     }

@@ -13,14 +13,14 @@ struct OutcomeChecker {
 
   /// The app is told what became of a batch; `state` is from the moment before it can do anything.
   mutating func note(told sent: SentRecords, with state: SyncState) {
-    for result in sent.saved { records.note(result.id, result.error, state.recordView) }
-    for result in sent.deleted { records.note(result.id, result.error, state.recordView) }
+    for result in sent.saved { records.note(result.id, result.error, state.records) }
+    for result in sent.deleted { records.note(result.id, result.error, state.records) }
   }
 
   /// The same for zones.
   mutating func note(told sent: SentZones, with state: SyncState) {
-    for result in sent.saved { zones.note(result.id, result.error, state.zoneView) }
-    for result in sent.deleted { zones.note(result.id, result.error, state.zoneView) }
+    for result in sent.saved { zones.note(result.id, result.error, state.zones) }
+    for result in sent.deleted { zones.note(result.id, result.error, state.zones) }
   }
 
   /// The app did something on the engine's state, which may give a change another end.
@@ -34,7 +34,7 @@ struct OutcomeChecker {
 
   /// What came otherwise than it should, once the operation is over that it was told in.
   mutating func faults(in state: SyncState) -> [String] {
-    records.faults(in: state.recordView) { $0.path } + zones.faults(in: state.zoneView) { $0.name }
+    records.faults(in: state.records) { $0.path } + zones.faults(in: state.zones) { $0.name }
   }
 }
 
@@ -44,7 +44,7 @@ private struct Expectations<ID: PendingKey & Comparable> {
 
   mutating func forget(_ id: ID) { codes[id] = nil }
 
-  mutating func note(_ id: ID, _ error: CloudError?, _ changes: PendingView<ID>) {
+  mutating func note(_ id: ID, _ error: CloudError?, _ changes: PendingChanges<ID>) {
     codes[id] = nil
     guard let error else { return }
     // A newer change is there whatever becomes of this one; one that was taken back, or was never
@@ -55,7 +55,7 @@ private struct Expectations<ID: PendingKey & Comparable> {
   }
 
   mutating func faults(
-    in changes: PendingView<ID>, name: (ID) -> String
+    in changes: PendingChanges<ID>, name: (ID) -> String
   ) -> [String] {
     defer { codes = [:] }
     return codes.keys.sorted().compactMap { id in

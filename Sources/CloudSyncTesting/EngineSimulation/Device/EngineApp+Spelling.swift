@@ -6,8 +6,10 @@ import Synchronization
 
 /// By which name an app calls the zones of its own user.
 struct NamingHabit: Sendable {
-  /// How often it uses the user's record name; 0 for an app that does not know it.
-  let rate: Double
+  /// Whether the app knows the user's record name, in this run or another.
+  let isMixed: Bool
+  /// How often it uses the name in this run.
+  private let rate: Double
   private var random: SeededRandom
 
   /// The habit of a run; a third of the worlds have apps that use both names.
@@ -15,7 +17,7 @@ struct NamingHabit: Sendable {
   /// It has a generator of its own, so that other worlds do not depend on it.
   init(world: UInt64, device: Int, run: Int, isPossible: Bool) {
     var choice = SeededRandom(seed: world ^ 0x4e61_6d65_73)
-    let isMixed = choice.chance(1.0 / 3) && isPossible
+    isMixed = choice.chance(1.0 / 3) && isPossible
     random = SeededRandom(seed: choice.next() &+ UInt64(device) &* 1_000 &+ UInt64(run))
     rate = isMixed ? random.pick([0, 0.2, 0.5, 0.9]) : 0
   }
@@ -44,29 +46,30 @@ extension EngineApp {
     RecordID(name: id.name, zone: spelled(id.zone, naming, engine))
   }
 
-  /// A record change as the app names it: by the name by which the record is pending, where it is.
-  func spelled(
+  /// A call as the app names what it is about.
+  func spelled(_ call: AppCall, _ engine: CKSyncEngine) -> AppCall {
+    switch call {
+    case .add(let change): .add(spelled(change, engine))
+    case .remove(let change): .remove(spelled(change, engine))
+    case .addZone(let change): .addZone(spelled(change, engine))
+    case .removeZone(let change): .removeZone(spelled(change, engine))
+    case .noteUntracked: .noteUntracked
+    }
+  }
+
+  /// A record change as the app names it.
+  private func spelled(
     _ change: PendingChange<RecordID>, _ engine: CKSyncEngine
   ) -> PendingChange<RecordID> {
     let naming: Situation.Naming = change.kind == .save ? .save : .deletion
-    guard let spelling = usableSpelling(engine), let named = spelling.named(change.id) else {
-      return change
-    }
-    let state = engine.syncState
-    if state.records.unsettledKind(of: named) != nil { return PendingChange(change.kind, named) }
-    if state.records.unsettledKind(of: change.id) != nil { return change }
     return PendingChange(change.kind, spelled(change.id, naming, engine))
   }
 
   /// The same for a zone.
-  func spelled(_ change: PendingChange<ZoneID>, _ engine: CKSyncEngine) -> PendingChange<ZoneID> {
+  private func spelled(
+    _ change: PendingChange<ZoneID>, _ engine: CKSyncEngine
+  ) -> PendingChange<ZoneID> {
     let naming: Situation.Naming = change.kind == .save ? .zoneSave : .zoneDeletion
-    guard let spelling = usableSpelling(engine), let named = spelling.named(change.id) else {
-      return change
-    }
-    let state = engine.syncState
-    if state.zones.unsettledKind(of: named) != nil { return PendingChange(change.kind, named) }
-    if state.zones.unsettledKind(of: change.id) != nil { return change }
     return PendingChange(change.kind, spelled(change.id, naming, engine))
   }
 

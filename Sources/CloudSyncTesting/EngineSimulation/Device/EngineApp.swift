@@ -52,7 +52,7 @@ final class EngineApp: CKSyncEngineDelegate {
   /// How often the app pauses in a callback.
   let pauseRate: Double
   let habits: AppHabits
-  /// Whether it calls zones of its own user by the user's record name now and then.
+  /// Whether it may call zones of its own user by the user's record name, in this run or another.
   let namesOwner: Bool
   /// The disk under the engine's state store, which may end in the middle of a write.
   let disk: SimulatedDisk
@@ -73,7 +73,7 @@ final class EngineApp: CKSyncEngineDelegate {
     keepRate = device.keepRate
     pauseRate = device.pauseRate
     habits = device.habits
-    namesOwner = naming.rate > 0
+    namesOwner = naming.isMixed
     disk = device.disk
     findings = device.findings
     journal = device.journal
@@ -207,16 +207,15 @@ final class EngineApp: CKSyncEngineDelegate {
       return contents.model.calls
     }
     for call in calls {
-      journal.note("\(name) calls \(call)")
-      switch call {
-      case .add(let change):
-        engine.state.add(pendingRecordZoneChanges: [.init(machine: spelled(change, engine))])
+      let spelled = spelled(call, engine)
+      journal.note("\(name) calls \(spelled)")
+      switch spelled {
+      case .add(let change): engine.state.add(pendingRecordZoneChanges: [.init(machine: change)])
       case .remove(let change):
-        engine.state.remove(pendingRecordZoneChanges: [.init(machine: spelled(change, engine))])
-      case .addZone(let change):
-        engine.state.add(pendingDatabaseChanges: [.init(machine: spelled(change, engine))])
+        engine.state.remove(pendingRecordZoneChanges: [.init(machine: change)])
+      case .addZone(let change): engine.state.add(pendingDatabaseChanges: [.init(machine: change)])
       case .removeZone(let change):
-        engine.state.remove(pendingDatabaseChanges: [.init(machine: spelled(change, engine))])
+        engine.state.remove(pendingDatabaseChanges: [.init(machine: change)])
       case .noteUntracked: engine.state.hasPendingUntrackedChanges = true
       }
       if disk.isOff {

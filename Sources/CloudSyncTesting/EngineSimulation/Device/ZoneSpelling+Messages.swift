@@ -107,35 +107,7 @@ extension CloudReply {
   }
 }
 
-/// The pending changes of a state, found by either name of an ID.
-struct PendingView<ID: PendingKey> {
-  let changes: PendingChanges<ID>
-  /// The other name of an ID; `nil` where there is none.
-  let other: (ID) -> ID?
-
-  func waiting(for id: ID) -> ChangeKind? {
-    changes.waiting(for: id) ?? other(id).flatMap { changes.waiting(for: $0) }
-  }
-
-  func unsettledKind(of id: ID) -> ChangeKind? {
-    waiting(for: id) ?? changes.unsettledKind(of: id)
-      ?? other(id).flatMap { changes.unsettledKind(of: $0) }
-  }
-}
-
 extension SyncState {
   /// The names of the zones of the user that the state belongs to.
   var spelling: ZoneSpelling { ZoneSpelling(user: user) }
-
-  /// The pending changes of records, by either name.
-  var recordView: PendingView<RecordID> {
-    let spelling = spelling
-    return PendingView(changes: records) { spelling.named($0) }
-  }
-
-  /// The pending changes of zones, by either name.
-  var zoneView: PendingView<ZoneID> {
-    let spelling = spelling
-    return PendingView(changes: zones) { spelling.named($0) }
-  }
 }

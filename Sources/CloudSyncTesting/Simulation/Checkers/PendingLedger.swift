@@ -38,7 +38,9 @@ struct PendingLedger {
       }
     }
     for change in state.zones.waiting {
-      if let zone = layout.number(of: spelling.plain(change.id)) { zones[zone].waiting = change.kind }
+      if let zone = layout.number(of: spelling.plain(change.id)) {
+        zones[zone].waiting = change.kind
+      }
     }
   }
 
@@ -189,10 +191,9 @@ struct PendingLedger {
 
   /// How the records of `state` differ from what they should be; `nil` when they agree.
   func recordDifference(from state: SyncState) -> String? {
-    let view = state.recordView
     for place in records.indices {
       let id = layout.records[place]
-      let seen = view.unsettledKind(of: id)
+      let seen = state.records.unsettledKind(of: id)
       if seen != records[place].unsettled {
         return "\(id.zone.name)/\(id.name): \(text(seen)), but \(text(records[place].unsettled)) "
           + "was neither sent, taken back nor reported"
@@ -202,9 +203,8 @@ struct PendingLedger {
   }
 
   private func zoneDifference(from state: SyncState) -> String? {
-    let view = state.zoneView
     for zone in zones.indices {
-      let seen = view.unsettledKind(of: layout.zones[zone])
+      let seen = state.zones.unsettledKind(of: layout.zones[zone])
       if seen != zones[zone].unsettled {
         return "\(layout.zones[zone].name): \(text(seen)), but \(text(zones[zone].unsettled)) was "
           + "neither sent, taken back nor reported"
