@@ -52,5 +52,23 @@ extension Catalogue {
           "        deleted: Self.aligned(deleted, to: batch.deletions.count) { "
             + "batch.deletions[$0] }.dropLast(PLANTED ? 1 : 0))")
       ]),
+    PlantedFault(
+      "two names, two changes", "A record that is added under both names of its zone waits twice.",
+      by: .engines,
+      edits: [
+        .init(
+          "Sources/SyncMachine/PendingChanges.swift",
+          "homes[Int(number)] = adopt(resolved)",
+          "if !PLANTED { homes[Int(number)] = adopt(resolved) }")
+      ]),
+    PlantedFault(
+      "answer under another name", "The answer to a save names the record as the server does.",
+      by: .engines,
+      edits: [
+        .init(
+          "Sources/CloudMachine/Wording.swift",
+          "        saved: worded(saved, as: request.save.map(\\.id), worded),",
+          "        saved: PLANTED ? saved : worded(saved, as: request.save.map(\\.id), worded),")
+      ]),
   ]
 }

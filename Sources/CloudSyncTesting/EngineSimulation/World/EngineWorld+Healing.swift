@@ -78,7 +78,8 @@ extension EngineWorld {
 
   /// Devices that sync only when told are told, until they have nothing left to send.
   func syncByHand(_ limits: (steps: Int, time: Int)) throws {
-    for _ in 0..<12 {
+    // A batch may hold one record, and each may be refused.
+    for _ in 0..<(12 + layout.records.count) {
       for device in devices where !device.isAutomatic {
         guard let run = device.run else { continue }
         fetch(run, .all)

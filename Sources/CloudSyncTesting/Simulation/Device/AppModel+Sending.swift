@@ -134,9 +134,19 @@ extension AppModel {
     case .limitExceeded:
       policy.batchLimit = max(1, policy.batchLimit / 2)
       if entries[place].isDirty { wantSent(place) }
-    case .permissionFailure where policy.visits != nil, .referenceViolation: giveUp(place)
+    case .permissionFailure where policy.visits != nil: giveUp(place)
+    case .referenceViolation: hasNoParent(place)
     default: entries[place].isBlocked = entries[place].isDirty
     }
+  }
+
+  /// A record was refused since its parent is not on the server: the parent has to go first, where
+  /// it is still to be sent, and is gone otherwise.
+  private mutating func hasNoParent(_ place: Int) {
+    guard entries[place].isDirty, let parent = layout.parent(of: place),
+      entries[parent].isDirty, entries[parent].value != nil
+    else { return giveUp(place) }
+    if entries[parent].isBlocked { entries[place].isBlocked = true } else { wantSent(place) }
   }
 
   private mutating func wasNotDeleted(_ place: Int, _ error: CloudError) {

@@ -61,7 +61,8 @@ extension World {
 
   /// Devices that sync only when told are told, until they have nothing left to send.
   private func syncByHand(_ limits: (steps: Int, time: Int)) throws {
-    for _ in 0..<12 {
+    // A batch may hold one record, and each may be refused.
+    for _ in 0..<(12 + layout.records.count) {
       for device in devices where !device.isAutomatic {
         device.fetch(scope: .all)
         device.send(scope: .all)
