@@ -33,6 +33,11 @@ struct Wording {
       return .recordsModified(
         saved: worded(saved, as: request.save.map(\.id), worded),
         deleted: worded(deleted, as: request.delete) { done, _ in done })
+    case (.subscriptionsModified(let saved, let deleted), .modifySubscriptions(let request)):
+      return .subscriptionsModified(
+        saved: zip(saved, request.save).map { result, asked in
+          result.error == nil ? ItemResult(id: asked.id, .success(asked)) : result
+        }, deleted: deleted)
     case (.queried(var page), .queryRecords(let request)):
       page.records = page.records.map { worded($0, in: request.zone ?? $0.id.zone) }
       return .queried(page)

@@ -23,6 +23,8 @@ struct Fetch: Sendable {
     case asking
     case choosing
     case readingDatabase(RequestToken)
+    /// The database's token expired: the list of zones is read again, from the start.
+    case relisting
     case deliveringDatabase(DatabaseChangesPage)
     case checkingZones(RequestToken, [ZoneID])
     case openingZone
@@ -74,8 +76,8 @@ struct Fetch: Sendable {
     case .findingSubscription(let token), .savingSubscription(let token, _),
       .readingDatabase(let token), .checkingZones(let token, _), .readingZone(let token):
       token
-    case .announcing, .makingSubscription, .ready, .asking, .choosing, .deliveringDatabase,
-      .openingZone, .deliveringZone, .closingZone, .closing:
+    case .announcing, .makingSubscription, .ready, .asking, .choosing, .relisting,
+      .deliveringDatabase, .openingZone, .deliveringZone, .closingZone, .closing:
       nil
     }
   }
@@ -87,7 +89,7 @@ struct Fetch: Sendable {
     case .makingSubscription, .savingSubscription: .savingSubscription
     case .ready, .asking: .askingFetchOptions
     case .choosing: .choosingZone
-    case .readingDatabase: .readingDatabase
+    case .readingDatabase, .relisting: .readingDatabase
     case .deliveringDatabase: .deliveringDatabase
     case .checkingZones: .checkingZones
     case .openingZone: .openingZone

@@ -184,6 +184,7 @@ extension Stage {
       [
         Exit(.deliveringDatabase, "a page arrived"),
         Exit(.askingFetchOptions, "the token expired: start over"),
+        Exit(.findingSubscription, "the token expired: the subscription may be gone as well"),
         Exit(.closingFetch, "the request failed"),
       ]
     case .deliveringDatabase: [Exit(.askingFetchOptions, "the app has the page: token moves")]

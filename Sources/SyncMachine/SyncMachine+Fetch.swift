@@ -17,7 +17,7 @@ extension SyncMachine {
     case .findingSubscription, .savingSubscription, .readingDatabase, .checkingZones, .readingZone,
       .asking:
       return .rest
-    case .announcing:
+    case .announcing, .relisting:
       if let request = subscriptionSearch() {
         fetch.step = .findingSubscription(request.token)
         enter(.fetching(fetch))
@@ -125,8 +125,8 @@ extension SyncMachine {
     case .readingDatabase: settleDatabase(&fetch, answer, now: now)
     case .checkingZones(_, let zones): settleZones(&fetch, zones, answer, now: now)
     case .readingZone: settleZone(&fetch, answer, now: now)
-    case .announcing, .makingSubscription, .ready, .asking, .choosing, .deliveringDatabase,
-      .openingZone, .deliveringZone, .closingZone, .closing:
+    case .announcing, .makingSubscription, .ready, .asking, .choosing, .relisting,
+      .deliveringDatabase, .openingZone, .deliveringZone, .closingZone, .closing:
       break  // Nothing is awaited in these steps.
     }
   }
@@ -151,7 +151,9 @@ extension SyncMachine {
       fetch.databaseCursor = nil
       fetch.isRelisting = true
       fetch.listedZones = []
-      fetch.step = .ready
+      // A server that does not know the token any more may not have the subscription either.
+      if state.subscription != nil { record(.setSubscription(nil), now: now) }
+      fetch.step = .relisting
       enter(.fetching(fetch))
     case .failure(let error): fail(&fetch, error)
     case .success: fail(&fetch, Self.mismatch)

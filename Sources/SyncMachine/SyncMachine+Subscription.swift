@@ -5,7 +5,8 @@ package import Records
 ///
 /// A failure here does not stop the fetch, unless the server asked for no request for a while; the
 /// next one tries again, and it comes by itself: without a subscription nothing else might call for
-/// it. In manual mode none is made.
+/// it. In manual mode none is made. When the database's token has expired, the same is done again
+/// before the list of zones is read: a server without its data has no subscriptions.
 /// Source: cksyncengine 2.10, Docs/Decisions/0004.
 extension SyncMachine {
   /// The name of the subscription the machine makes when the database has none.

@@ -58,4 +58,54 @@ struct ParentVersionTests {
     #expect(kid.share?.name == "S" && kid.changeTag != before)
     #expect(try world.stored("toy")?.share?.name == "S")
   }
+
+  /// Proves CS-240.
+  @Test(arguments: [SavePolicy.ifServerRecordUnchanged, .changedKeys, .allKeys])
+  func aParentThatIsSavedWithANewChildIsAnsweredAsItIsStored(_ policy: SavePolicy) throws {
+    let world = try world(true)
+    _ = try world.modify([fresh("root", ["n": .int64(1)])])
+    for (number, isChildFirst) in [false, true].enumerated() {
+      let root = try world.edit("root", ["n": .int64(Int64(number + 2))])
+      let child = fresh("child\(number)", parent: "root")
+      let request = ModifyRecords(
+        save: isChildFirst ? [child, root] : [root, child], policy: policy)
+      guard
+        case .recordsModified(let saved, _) = try world.ask(.modifyRecords(request)).reply(),
+        let answered = saved.first(where: { $0.id == id("root") })?.value,
+        case .records(let found) = try world.ask(
+          .fetchRecords(FetchRecords(ids: [id("root")]))
+        ).reply(), let stored = found.first?.value
+      else { throw Unexpected() }
+      #expect(answered == stored)
+      #expect(answered.changeTag == stored.changeTag && answered.changeTag != root.changeTag)
+      #expect(stored.fields["n"]?.value == .int64(Int64(number + 2)))
+    }
+  }
+
+  /// Proves CS-241.
+  @Test func aSharedParentThatGetsANewVersionStaysInItsShare() throws {
+    let world = try world(true)
+    _ = try world.modify([
+      fresh("root"), fresh("kid", parent: "root"), world.share(of: "root", [world.guest("bob")]),
+    ])
+    #expect(try world.accept(as: world.stranger) == "ok")
+    for (parent, isByParticipant) in [("root", false), ("kid", false), ("root", true)] {
+      let before = try world.stored(parent)?.changeTag
+      let token = try world.visit(nil, as: world.stranger).token
+      let name = "\(parent)-\(isByParticipant)"
+      let said =
+        isByParticipant
+        ? try world.modify(
+          [fresh(name, parent: parent, zone: world.visited)], as: world.stranger, in: .shared)
+        : try world.modify([fresh(name, parent: parent)])
+      #expect(said == "+\(name) ok")
+      let stored = try #require(try world.stored(parent))
+      #expect(stored.changeTag != before && stored.share?.name == "S", "\(name)")
+      let seen = try world.read(parent, as: world.stranger).get()
+      #expect(seen.changeTag == stored.changeTag && seen.share?.name == "S", "\(name)")
+      let news = try world.visit(token, as: world.stranger)
+      #expect(Set(news.modified.map(\.id.name)) == [name, parent] && news.deleted.isEmpty)
+    }
+    #expect(try world.seen(as: world.stranger) == "S kid kid-false root root-false root-true")
+  }
 }

@@ -237,4 +237,40 @@ struct QuerySubscriptionTests {
       try Tests.fired(world, ModifyRecords(save: [fresh("b", ["l": pointer("a")])]))
         == "fine created b", "the owner's own name means the same zone")
   }
+
+  /// Proves CS-243.
+  @Test func aSavedSubscriptionIsAnsweredAsItWasSentAndFetchedWithTheStoredNames() throws {
+    typealias Tests = QuerySubscriptionTests
+    let world = try World()
+    let named = ZoneID(name: World.zone.name, owner: world.alice.rawValue)
+    func author(_ name: String) -> Query.Filter {
+      filter(
+        "___createdBy", .equals,
+        .reference(Reference(target: RecordID(name: name, zone: .default), action: .none)))
+    }
+    let (own, real) = (author(ZoneID.currentOwner), author(world.alice.rawValue))
+    for (zone, by) in [(World.zone, own), (named, real), (named, own)] {
+      let sent = [
+        Tests.subscription("q", [by], zone: zone),
+        Subscription(id: SubscriptionID("z"), kind: .zone(zone, recordType: nil)),
+      ]
+      let request = CloudRequest.modifySubscriptions(
+        ModifySubscriptions(save: sent, delete: [SubscriptionID("none")]))
+      guard
+        case .subscriptionsModified(let saved, let deleted) = try world.ask(request).reply(),
+        case .subscriptions(let found) = try world.ask(
+          .fetchSubscriptions(sent.map(\.id))
+        ).reply()
+      else { throw Unexpected() }
+      #expect(saved.map(\.value) == sent && deleted.first?.error?.code == .unknownItem)
+      #expect(
+        found.map(\.value) == [
+          Tests.subscription("q", [real], zone: World.zone),
+          Subscription(id: SubscriptionID("z"), kind: .zone(World.zone, recordType: nil)),
+        ])
+      let save = ModifyRecords(save: [fresh("a")], policy: .allKeys)
+      let pushes = try world.ask(.modifyRecords(save)).pushes
+      #expect(pushes.map(\.push.subscription.rawValue) == ["q", "z"])
+    }
+  }
 }

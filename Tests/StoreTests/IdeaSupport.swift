@@ -72,6 +72,13 @@ final class IdeaDevice: Sendable {
     return store.status
   }
 
+  /// Returns when no pass is under way and none is asked for.
+  func rest() async {
+    await status { status in
+      status.phase != .syncing && !store.core.state.withLock(\.wants.isAsked)
+    }
+  }
+
   /// Lets `trigger` happen and returns after the pass that follows.
   @discardableResult
   func pass(after trigger: IdeaSyncTrigger = .scheduled) async -> IdeaSyncStatus {

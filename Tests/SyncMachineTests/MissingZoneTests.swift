@@ -202,4 +202,27 @@ struct MissingZoneTests {
     story.answer(MissingZoneTests.fates([(Story.zone, CloudError(.userDeletedZone, ""))]))
     #expect(story.told().suffix(3) == ["zones [] [\"Notes purged\"]", "didFetchChanges", "done"])
   }
+
+  /// Proves CE-161.
+  @Test(
+    "The default zone, which no listing names, is neither asked for nor told as gone",
+    arguments: [false, true])
+  func theDefaultZoneIsNeverInDoubt(isServerReset: Bool) {
+    for own in [ZoneID.currentOwner, Story.user.rawValue] {
+      let home = ZoneID(name: ZoneID.defaultName, owner: own)
+      var story = expired([home, MissingZoneTests.zones[0]], isServerReset: isServerReset)
+      story.answer(MissingZoneTests.page([], 2))
+      if !isServerReset {
+        #expect(asked(story) == [MissingZoneTests.zones[0]])
+        story.answer(
+          MissingZoneTests.fates([(MissingZoneTests.zones[0], CloudError(.zoneNotFound, ""))]))
+      }
+      #expect(
+        story.told().contains {
+          $0 == "zones [] [\"A \(isServerReset ? "encryptedDataReset" : "deleted")\"]"
+        })
+      #expect(story.machine.state.knownZones == [home])
+      #expect(story.machine.state.zoneTokens[home] == .at(5))
+    }
+  }
 }

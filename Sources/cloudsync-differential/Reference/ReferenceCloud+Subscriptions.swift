@@ -43,7 +43,8 @@ extension ReferenceCloud {
       do throws(CloudError) {
         try check(subscription, ask)
         kept[subscription.id] = subscription
-        return ItemResult(id: subscription.id, .success(subscription))
+        // The answer is in the asker's words. Source: CS-243.
+        return ItemResult(id: asked.id, .success(asked))
       } catch {
         return ItemResult<SubscriptionID, Subscription>(id: subscription.id, .failure(error))
       }

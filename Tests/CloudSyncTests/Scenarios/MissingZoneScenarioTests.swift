@@ -98,4 +98,33 @@ struct MissingZoneScenarioTests {
     #expect(await first.end())
     #expect(await second.end())
   }
+
+  /// Proves CE-160, SC-210.
+  @Test("A server that began again gets the engine's subscription, so that pushes come")
+  func aServerThatBeganAgainGetsTheSubscription() async throws {
+    let (first, second) = (LoopbackServer(), LoopbackServer())
+    let desk = NotesApp(first, "desk", automatically: true)
+    desk.write(["a": "1"])
+    try await desk.engine.sendChanges()
+    try await desk.engine.fetchChanges()
+    func subscriptions(_ server: LoopbackServer) throws -> [String] {
+      try server.subscriptions(container: NotesApp.container, account: "alice")
+        .map(\.id.rawValue)
+    }
+    #expect(try subscriptions(first) == ["cloudsync-database-changes"])
+    let next = NotesApp(second, "desk", starts: false)
+    next.contents.withLock { contents in
+      (contents.notes, contents.state) = desk.contents.withLock { ($0.notes, $0.state) }
+    }
+    desk.stop()
+    next.start(automatically: true)
+    try await next.engine.fetchChanges()
+    try #require(try subscriptions(second) == ["cloudsync-database-changes"])
+    try await next.engine.sendChanges()
+    let phone = NotesApp(second, "phone", automatically: true)
+    await phone.wait { $0.notes["a"] != nil }
+    phone.write(["b": "2"])
+    await next.wait { $0.notes["b"]?.text == "2" }
+    #expect(next.texts == ["a": "1", "b": "2"])
+  }
 }

@@ -1,0 +1,102 @@
+import CloudProtocol
+import Records
+import SyncMachine
+import Testing
+
+/// What an engine does about its subscription when the server no longer knows its database token.
+@Suite("Stories of the subscription after an expired database token")
+struct SubscriptionStoryTests {
+  /// A fetch of an app that knows a subscription, whose database token has just expired.
+  private func expired(automatically: Bool = true, isServerReset: Bool) -> Story {
+    var state = SyncState()
+    state.user = Story.user
+    state.databaseToken = .at(1)
+    state.subscription = SyncMachine.ownSubscription
+    var story = Story(automatically: automatically, state: state)
+    story.machine.start(now: story.now)
+    story.run()
+    story.answer(.success(.currentUser(Story.user)))
+    if !automatically { story.fetch() }
+    #expect(story.told().last == "> fetchDatabaseChanges")
+    story.answer(
+      .failure(
+        CloudError(.changeTokenExpired, "", userDidResetEncryptedData: isServerReset)))
+    return story
+  }
+
+  private static func found(_ ids: [SubscriptionID]) -> Result<CloudReply, CloudError> {
+    .success(
+      .subscriptions(
+        ids.map {
+          ItemResult(id: $0, .success(Subscription(id: $0, kind: .database(recordType: nil))))
+        }
+      ))
+  }
+
+  private static func saved(_ id: SubscriptionID) -> Result<CloudReply, CloudError> {
+    .success(
+      .subscriptionsModified(
+        saved: [
+          ItemResult(id: id, .success(Subscription(id: id, kind: .database(recordType: nil))))
+        ], deleted: []))
+  }
+
+  /// Proves CE-160.
+  @Test(
+    "A subscription that the server no longer has is made again before the zones are listed",
+    arguments: [false, true])
+  func aSubscriptionThatIsGoneIsMadeAgain(isServerReset: Bool) {
+    var story = expired(isServerReset: isServerReset)
+    #expect(story.told() == ["> fetchSubscriptions"])
+    #expect(story.machine.state.subscription == nil, "it is not known to be there any more")
+    story.answer(Self.found([]))
+    #expect(story.told() == ["> modifySubscriptions"])
+    story.answer(Self.saved(SyncMachine.ownSubscription))
+    #expect(story.told() == ["> fetchDatabaseChanges"])
+    #expect(story.machine.state.subscription == SyncMachine.ownSubscription)
+    story.answer(FetchStoryTests.database([]))
+    #expect(story.told() == ["didFetchChanges", "done"])
+    #expect(story.machine.transitions.filter { !$0.isLegal }.isEmpty)
+  }
+
+  /// Proves CE-160.
+  @Test("A subscription that the server still has is kept", arguments: [false, true])
+  func aSubscriptionThatIsThereIsKept(isServerReset: Bool) {
+    var story = expired(isServerReset: isServerReset)
+    story.answer(Self.found([SyncMachine.ownSubscription]))
+    #expect(story.told() == ["> fetchSubscriptions", "> fetchDatabaseChanges"])
+    #expect(story.machine.state.subscription == SyncMachine.ownSubscription)
+  }
+
+  /// Proves CE-160.
+  @Test("While the subscription can't be looked for, the fetch goes on and a later one looks again")
+  func theSearchIsRepeatedAfterAFailure() throws {
+    var story = expired(isServerReset: true)
+    story.answer(.failure(CloudError(.networkFailure, "")))
+    #expect(story.told() == ["> fetchSubscriptions", "> fetchDatabaseChanges"])
+    story.answer(FetchStoryTests.database([]))
+    story.now = story.now + .seconds(3600)
+    story.run()
+    #expect(story.told().last == "> fetchSubscriptions")
+  }
+
+  /// Proves CE-160.
+  @Test("An app that is killed before the answer looks for the subscription after its relaunch")
+  func theSearchIsRepeatedAfterARelaunch() throws {
+    let killed = expired(isServerReset: true)
+    let kept = try SyncState(decoding: killed.machine.state.encoded())
+    #expect(kept.databaseToken == .at(1), "the token stays until the zones are listed")
+    var story = Story(automatically: true, state: kept)
+    story.machine.start(now: story.now)
+    story.run()
+    story.answer(.success(.currentUser(Story.user)))
+    #expect(story.told().last == "> fetchSubscriptions")
+  }
+
+  /// Proves CE-160.
+  @Test("In manual mode no subscription is looked for or made", arguments: [false, true])
+  func manualModeMakesNone(isServerReset: Bool) {
+    var story = expired(automatically: false, isServerReset: isServerReset)
+    #expect(story.told() == ["> fetchDatabaseChanges"])
+  }
+}
