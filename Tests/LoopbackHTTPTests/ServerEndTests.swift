@@ -40,7 +40,9 @@ struct ServerEndTests {
       await client.send(harness.get("/wait") + harness.get("/b") + harness.get("/c"))
       await client.endWriting()
       await harness.started.wait()
-      while await !harness.server.core.hasEndedSide { await Task.yield() }
+      while await !harness.server.core.hasEndedSide, !harness.cancelled.hasFired {
+        await Task.yield()
+      }
       for _ in 0..<20 {
         await harness.clock.pass(.seconds(1))
         await harness.settled()
@@ -67,7 +69,9 @@ struct ServerEndTests {
       await client.send("GET /wait HTTP/1.0\r\n\r\n")
       await client.endWriting()
       await harness.started.wait()
-      while await !harness.server.core.hasEndedSide { await Task.yield() }
+      while await !harness.server.core.hasEndedSide, !harness.cancelled.hasFired {
+        await Task.yield()
+      }
       for _ in 0..<5 { await harness.clock.pass(.seconds(1)) }
       #expect(!harness.cancelled.hasFired)
       harness.release.fire()

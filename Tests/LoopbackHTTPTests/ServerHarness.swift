@@ -8,8 +8,8 @@ import Testing
 /// A server for a test, with a clock that stands, and what its handlers say and wait for.
 ///
 /// Every path is echoed but these: `/wait` answers when it is released or cancelled, `/stubborn`
-/// only when it is released, `/big` with many bytes, `/none` with a status that is none; `/lost` has
-/// no answer.
+/// only when it is released, `/big` with many bytes, `/none` with a status that is none; `/lost`
+/// has no answer.
 final class ServerHarness: Sendable {
   static let bigBody = [UInt8](unsafeUninitializedCapacity: 30 << 20) { buffer, count in
     for index in buffer.indices { buffer.initializeElement(at: index, to: UInt8(index & 0x7F)) }
