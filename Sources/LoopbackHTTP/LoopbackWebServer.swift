@@ -92,7 +92,8 @@ public final class LoopbackWebServer: Sendable {
     self.door = door
     do throws(HTTPServerError) {
       http = try HTTPServer(
-        httpOptions, admission: { door.admission($0) }, handler: { await door.answer($0) })
+        httpOptions, admission: { door.admission($0) }, handler: { await door.answer($0) },
+        refusalFields: { door.refusalFields($0) })
     } catch {
       throw CloudError(.serverRejectedRequest, error.description)
     }

@@ -194,19 +194,25 @@ extension ParserCase {
       ("an expectation nobody knows", get("Expect: more\r\n"), "417"),
       ("two expectations", get("Expect: 100-continue\r\nExpect: 100-continue\r\n"), "417"),
       ("an expectation with a comma", get("Expect: 100-continue, more\r\n"), "417"),
-    ].map { ParserCase($0.0, $0.1, $0.2) } + [
-      ParserCase(
-        "a value that is no UTF-8",
-        bytes: Array("GET / HTTP/1.1\r\nHost: a\r\nA: ".utf8) + [0xFF, 0xFE]
-          + Array("\r\n\r\n".utf8),
-        "400"),
-      ParserCase(
-        "an overlong slash in a value",
-        bytes: Array("GET / HTTP/1.1\r\nHost: a\r\nA: ".utf8) + [0xC0, 0xAF]
-          + Array("\r\n\r\n".utf8),
-        "400"),
-      ParserCase("bytes at random", bytes: (0...255).map { UInt8($0) }, "400"),
-    ]
+    ].map { ParserCase($0.0, $0.1, $0.2) }
+    + [("bytes at random", (0...255).map { UInt8($0) }, "400")]
+    .map { ParserCase($0.0, bytes: $0.1, $0.2) } + opaqueValues
+
+  /// Values with bytes beyond ASCII that are no UTF-8: opaque, unless the field is read here.
+  private static let opaqueValues: [ParserCase] = [
+    ("A", [0xFF, 0xFE], "GET /"), ("A", [0xC0, 0xAF], "GET /"),
+    ("A", [0x63, 0x61, 0x66, 0xE9], "GET /"), ("Cookie", Array(0x80...0xFF), "GET /"),
+    ("A", [0xE9, 0x00], "400"), ("A", [0xE9, 0x7F], "400"), ("Host", [0xE9], "400"),
+    ("Content-Length", [0x30, 0xB2], "400"), ("Transfer-Encoding", [0xE9], "400"),
+    ("Expect", [0xE9], "417"), ("Connection", Array("a\u{E9}, close".utf8), "GET / closes"),
+    ("Connection", [0xE9] + Array(", close".utf8), "GET / closes"),
+  ].map { name, value, outcome in
+    let host = name == "Host" ? "" : "Host: a\r\n"
+    return ParserCase(
+      "\(name) of the bytes \(value)",
+      bytes: Array("GET / HTTP/1.1\r\n\(host)\(name): ".utf8) + value + Array("\r\n\r\n".utf8),
+      outcome)
+  }
 
   static let framing: [ParserCase] =
     [

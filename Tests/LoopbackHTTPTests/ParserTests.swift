@@ -106,6 +106,16 @@ struct ParserTests {
     #expect(foreign.count >= 30)
     for host in foreign { #expect(status([("host", host)]) == 403, "\(host)") }
     #expect(status([]) == 400)
+    func statusOfHTTP10(_ lines: [(String, String)]) -> Int? {
+      policy.refusal(
+        of: HTTPRequestHead(
+          method: "GET", path: "/", query: nil, minorVersion: 0,
+          fields: lines.map { .init(name: $0.0, value: $0.1) }))?.status
+    }
+    #expect(statusOfHTTP10([]) == nil)
+    #expect(statusOfHTTP10([("host", "evil.example")]) == 403)
+    #expect(statusOfHTTP10([("origin", "http://evil.example")]) == 403)
+    #expect(statusOfHTTP10([("sec-fetch-site", "cross-site")]) == 403)
     #expect(status([("host", "localhost:8080"), ("host", "localhost:8080")]) == 400)
     let own = ("host", "localhost:8080")
     for line in [

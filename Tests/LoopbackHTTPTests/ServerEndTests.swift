@@ -14,7 +14,7 @@ struct ServerEndTests {
       await harness.started.wait()
       #expect(!harness.cancelled.hasFired)
       await client.close()
-      await harness.cancelled.wait()
+      await harness.waitForCancellation()
       await harness.reach(connections: 0)
     }
   }
@@ -27,10 +27,83 @@ struct ServerEndTests {
       await client.send(harness.get("/wait") + String(repeating: harness.get("/a"), count: 4000))
       await harness.started.wait()
       await client.close()
-      while !harness.cancelled.hasFired {
+      await harness.waitForCancellation()
+      #expect(harness.handled == 1)
+    }
+  }
+
+  /// Proves WS-160.
+  @Test("A client that ends its side after its requests gets all answers, however long they take")
+  func aClientThatEndsItsSideIsAnswered() async throws {
+    try await ServerHarness.run { harness in
+      let client = try harness.client()
+      await client.send(harness.get("/wait") + harness.get("/b") + harness.get("/c"))
+      await client.endWriting()
+      await harness.started.wait()
+      while await !harness.server.core.hasEndedSide, !harness.cancelled.hasFired {
+        await Task.yield()
+      }
+      for _ in 0..<20 {
         await harness.clock.pass(.seconds(1))
         await harness.settled()
       }
+      #expect(!harness.cancelled.hasFired)
+      harness.release.fire()
+      var answers: [String] = []
+      var interim = 0
+      while answers.count < 3 {
+        let answer = try await client.answer()
+        if answer.status == 100 { interim += 1 } else { answers.append(answer.text) }
+      }
+      #expect(answers == ["GET /wait", "GET /b", "GET /c"])
+      #expect((1...10).contains(interim), "\(interim) interim responses")
+      #expect(await client.end() == .closed)
+    }
+  }
+
+  /// Proves WS-160.
+  @Test("A client of HTTP/1.0 that ends its side gets its answer and nothing before it")
+  func aClientOfHTTP10ThatEndsItsSideIsAnswered() async throws {
+    try await ServerHarness.run { harness in
+      let client = try harness.client()
+      await client.send("GET /wait HTTP/1.0\r\n\r\n")
+      await client.endWriting()
+      await harness.started.wait()
+      while await !harness.server.core.hasEndedSide, !harness.cancelled.hasFired {
+        await Task.yield()
+      }
+      for _ in 0..<5 { await harness.clock.pass(.seconds(1)) }
+      #expect(!harness.cancelled.hasFired)
+      harness.release.fire()
+      let answer = try await client.answer()
+      #expect(answer.status == 200 && answer.text == "GET /wait" && answer.closes)
+      #expect(await client.end() == .closed)
+    }
+  }
+
+  /// Proves WS-160.
+  @Test("Short requests of clients that end their side are answered, without interim responses")
+  func shortRequestsOfClientsThatEndTheirSideAreAnswered() async throws {
+    try await ServerHarness.run { harness in
+      for number in 0..<200 {
+        let client = try harness.client()
+        await client.send(harness.get("/a") + (number.isMultiple(of: 2) ? "GET / HT" : ""))
+        await client.endWriting()
+        let answer = try await client.answer()
+        #expect(answer.status == 200 && answer.text == "GET /a")
+        #expect(await client.end() == .closed)
+        await client.close()
+      }
+    }
+  }
+
+  /// Proves WS-162.
+  @Test("A handler without an answer: the connection is closed, and nothing is sent")
+  func aLostAnswerClosesTheConnection() async throws {
+    try await ServerHarness.run { harness in
+      let client = try harness.client()
+      await client.send(harness.get("/lost") + harness.get("/a"))
+      #expect(await client.end() == .closed)
       #expect(harness.handled == 1)
     }
   }
@@ -93,6 +166,33 @@ struct ServerEndTests {
     }
   }
 
+  /// Proves WS-161.
+  @Test("At the end of the drain time handlers are cancelled, and what they answer is sent")
+  func cancelledHandlersAnswer() async throws {
+    try await ServerHarness.run { harness in
+      let waiting = try harness.client()
+      await waiting.send(harness.get("/wait"))
+      await harness.started.wait()
+      let server = harness.server
+      let stopped = Signal()
+      Task {
+        await server.stop()
+        stopped.fire()
+      }
+      while await !server.core.isStopping { await Task.yield() }
+      await harness.clock.pass(.seconds(4))
+      #expect(!harness.cancelled.hasFired)
+      while !harness.cancelled.hasFired {
+        harness.clock.advance(by: .milliseconds(500))
+        await Task.yield()
+      }
+      let answer = try await waiting.answer()
+      #expect(answer.text == "GET /wait" && answer.closes && harness.cancelled.hasFired)
+      #expect(await waiting.end() == .closed)
+      await stopped.wait()
+    }
+  }
+
   @Test("A stop that is cut: handlers cancelled and waited for, connections ended")
   func forcedCut() async throws {
     try await ServerHarness.run { harness in
@@ -114,8 +214,10 @@ struct ServerEndTests {
       #expect(server.connectionCount == 2 && !harness.cancelled.hasFired)
       await harness.clock.pass(.seconds(1))
       await harness.cancelled.wait()
-      #expect(await waiting.end() == .closed)
       #expect(await partial.end() != .timedOut)
+      await harness.reach(connections: 1)
+      await harness.clock.pass(.seconds(1))
+      #expect(await waiting.end() == .closed)
       await harness.reach(connections: 0)
       // The handler is still there, and so is the server.
       #expect(!stopped.hasFired)
@@ -150,4 +252,9 @@ struct ServerEndTests {
     while core != nil, start.duration(to: .now) < .seconds(20) { await Task.yield() }
     #expect(core == nil)
   }
+}
+
+extension HTTPServerCore {
+  /// Whether the server has read the end of a client's side.
+  fileprivate var hasEndedSide: Bool { connections.values.contains { $0.hasEndedSide } }
 }

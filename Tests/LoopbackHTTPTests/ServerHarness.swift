@@ -8,7 +8,8 @@ import Testing
 /// A server for a test, with a clock that stands, and what its handlers say and wait for.
 ///
 /// Every path is echoed but these: `/wait` answers when it is released or cancelled, `/stubborn`
-/// only when it is released, `/big` with many bytes, `/none` with a status that is none.
+/// only when it is released, `/big` with many bytes, `/none` with a status that is none; `/lost`
+/// has no answer.
 final class ServerHarness: Sendable {
   static let bigBody = [UInt8](unsafeUninitializedCapacity: 30 << 20) { buffer, count in
     for index in buffer.indices { buffer.initializeElement(at: index, to: UInt8(index & 0x7F)) }
@@ -31,7 +32,7 @@ final class ServerHarness: Sendable {
     let cancelled = Signal()
     let handled = Atomic<Int>(0)
 
-    func answer(_ request: HTTPRequest) async -> HTTPResponse {
+    func answer(_ request: HTTPRequest) async -> HTTPResponse? {
       handled.add(1, ordering: .relaxed)
       switch request.head.path {
       case "/wait":
@@ -51,6 +52,7 @@ final class ServerHarness: Sendable {
         }
       case "/big": return HTTPResponse(200, body: ServerHarness.bigBody)
       case "/none": return HTTPResponse(99)
+      case "/lost": return nil
       default: break
       }
       return HTTPResponse(
@@ -132,6 +134,14 @@ final class ServerHarness: Sendable {
 
   /// Returns when the server has done what it had begun.
   func settled() async { _ = await server.core.isDone }
+
+  /// Passes the time until the handler's task is cancelled.
+  func waitForCancellation() async {
+    while !cancelled.hasFired {
+      await clock.pass(.milliseconds(100))
+      await settled()
+    }
+  }
 
   /// Returns when the server has so many connections; gives up after a while.
   func reach(connections: Int, sourceLocation: SourceLocation = #_sourceLocation) async {

@@ -131,16 +131,14 @@ enum ControlNotation {
   }
 
   static func json(_ limits: ServerLimits) -> JSON {
-    .members([
-      "itemsPerRequest": .integer(limits.itemsPerRequest),
-      "requestBytes": .integer(limits.requestBytes), "recordBytes": .integer(limits.recordBytes),
-      "zoneChangesPage": .integer(limits.zoneChangesPage),
-      "databaseChangesPage": .integer(limits.databaseChangesPage),
-      "assetBytes": .integer(limits.assetBytes), "fixesFieldKinds": .bool(limits.fixesFieldKinds),
-      "childSavesChangeParents": .bool(limits.childSavesChangeParents),
-      "throttle": limits.throttle.map {
+    var members = JSON.Members()
+    for (name, path) in LimitNames.sizes { members.add(name, .integer(limits[keyPath: path])) }
+    for (name, path) in LimitNames.flags { members.add(name, .bool(limits[keyPath: path])) }
+    members.add(
+      "throttle",
+      limits.throttle.map {
         .members(["requests": .integer($0.requests), "seconds": .number($0.seconds)])
-      },
-    ])
+      })
+    return .object(members)
   }
 }

@@ -172,19 +172,13 @@ extension ControlRoutes {
 
   private func setLimits(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
     var limits = controls.limits
-    let sizes: [(String, WritableKeyPath<ServerLimits, Int>)] = [
-      ("itemsPerRequest", \.itemsPerRequest), ("requestBytes", \.requestBytes),
-      ("recordBytes", \.recordBytes), ("zoneChangesPage", \.zoneChangesPage),
-      ("databaseChangesPage", \.databaseChangesPage), ("assetBytes", \.assetBytes),
-    ]
-    for (name, path) in sizes {
+    for (name, path) in LimitNames.sizes {
       if let size = try arguments.count(name, in: 1...ControlRoutes.most) {
         limits[keyPath: path] = size
       }
     }
-    if let flag = try arguments.flag("fixesFieldKinds") { limits.fixesFieldKinds = flag }
-    if let flag = try arguments.flag("childSavesChangeParents") {
-      limits.childSavesChangeParents = flag
+    for (name, path) in LimitNames.flags {
+      if let flag = try arguments.flag(name) { limits[keyPath: path] = flag }
     }
     if arguments.isNull("throttle") {
       limits.throttle = nil

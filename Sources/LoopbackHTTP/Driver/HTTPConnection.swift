@@ -39,10 +39,14 @@ final class HTTPConnection {
   var output = HTTPOutput()
   /// Whether the connection ends with the answer being sent.
   var closesAfterAnswer = false
-  /// Whether the client has sent everything.
+  /// Whether the client ended its side of the connection; what it sent before may be unread.
+  var hasEndedSide = false
+  /// Whether everything that the client sent was read, up to its end.
   var isAtEnd = false
   /// The work of the handler.
   var task: Task<Void, Never>?
+  /// Asks whether a client that ended its side is still there, while a handler works for it.
+  var presenceCheck: Task<Void, Never>?
 
   var reader: HTTPReadiness?
   var writer: HTTPReadiness?
@@ -83,12 +87,18 @@ final class HTTPConnection {
     waitsSince = now
   }
 
+  /// Forgets the handler, which has returned.
+  func forgetHandler() {
+    task = nil
+    presenceCheck?.cancel()
+    presenceCheck = nil
+  }
+
   /// Forgets the request that was answered.
   func forgetRequest() {
     head = nil
     body = []
     refusal = nil
-    task = nil
     phase = .reading
   }
 }

@@ -1,12 +1,16 @@
 extension HTTPServerCore {
-  /// A handler has returned.
-  func finished(_ id: Int, _ response: HTTPResponse) {
+  /// A handler has returned; without an answer the connection is closed.
+  func finished(_ id: Int, _ response: HTTPResponse?) {
     handlers -= 1
     guard let connection = connections[id], connection.phase == .handling else {
       finishIfDone()
       return
     }
-    connection.task = nil
+    connection.forgetHandler()
+    guard let response else {
+      close(connection)
+      return
+    }
     guard (200...599).contains(response.status) else {
       answer(connection, HTTPResponse(HTTPRefusal(500, "the answer has no status of an answer")))
       proceed(connection)
@@ -14,6 +18,15 @@ extension HTTPServerCore {
     }
     answer(connection, response)
     proceed(connection)
+  }
+
+  /// Refuses a request whose end can't be found, and ends the connection.
+  func refuse(_ connection: HTTPConnection, _ refusal: HTTPRefusal) {
+    var response = HTTPResponse(refusal)
+    if let head = connection.head ?? connection.parser.unfinishedHead {
+      response.fields += refusalFields(head)
+    }
+    refuse(connection, response)
   }
 
   /// Answers a request whose end can't be found, and ends the connection.
@@ -29,7 +42,8 @@ extension HTTPServerCore {
   /// Sends the answer to the request that was read.
   func answer(_ connection: HTTPConnection, _ response: HTTPResponse) {
     let head = connection.head
-    if isStopping || connection.isAtEnd || head?.keepsAlive == false {
+    let isLast = connection.isAtEnd && connection.parser.unreadBytes == 0
+    if isStopping || isLast || head?.keepsAlive == false {
       connection.closesAfterAnswer = true
     }
     let closes = connection.closesAfterAnswer

@@ -7,15 +7,17 @@ extension HTTPServerCore {
     let now = clock.elapsed()
     resumeAccepting()
     for connection in Array(connections.values) { check(connection, now) }
-    if let drainEnd, now >= drainEnd { cut() }
+    if let drainEnd, now >= drainEnd { endDrain(now) }
   }
 
-  /// Notices a client's end where reading is paused.
+  /// Notices what happens to a connection where reading is paused.
   private func noticeEnd(_ connection: HTTPConnection) {
-    guard !connection.isAtEnd, connection.phase != .closed, connection.reader?.isPaused == true,
-      HTTPSocket.isGone(connection.descriptor)
-    else { return }
-    ended(connection)
+    guard connection.phase != .closed, connection.reader?.isPaused == true else { return }
+    if HTTPSocket.isBroken(connection.descriptor) {
+      close(connection)
+    } else if HTTPSocket.hasEndedSide(connection.descriptor) {
+      endedSide(connection)
+    }
   }
 
   private func check(_ connection: HTTPConnection, _ now: Duration) {
@@ -30,13 +32,13 @@ extension HTTPServerCore {
         close(connection)
         return
       }
-      refuse(connection, HTTPResponse(HTTPRefusal(408, "the header took too long")))
+      refuse(connection, HTTPRefusal(408, "the header took too long"))
       settle(connection)
     case .body:
       let rate = max(1, options.bodyBytesPerSecond)
       let earned = Duration.seconds(connection.body.count / rate)
       guard waited >= options.headerTime + earned else { return }
-      refuse(connection, HTTPResponse(HTTPRefusal(408, "the body came too slowly")))
+      refuse(connection, HTTPRefusal(408, "the body came too slowly"))
       settle(connection)
     case .handler: break
     case .answer:

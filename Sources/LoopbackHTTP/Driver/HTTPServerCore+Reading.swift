@@ -17,20 +17,17 @@ extension HTTPServerCore {
     }
   }
 
-  /// The client sends nothing more: it is gone, or it waits for its last answer.
+  /// The client sends nothing more: what it sent is answered, and then the connection is closed.
   ///
-  /// Nobody can tell which, so that the handler is told to end and its answer is sent all the same;
-  /// requests behind the one it works on are not begun.
-  func ended(_ connection: HTTPConnection) {
-    switch connection.phase {
-    case .reading, .lingering: close(connection)
-    case .handling, .answering:
-      connection.isAtEnd = true
-      connection.closesAfterAnswer = true
-      connection.task?.cancel()
-      settle(connection)
-    case .closed: break
+  /// Source: RFC 9112, section 9.6.
+  private func ended(_ connection: HTTPConnection) {
+    guard connection.phase != .lingering else {
+      close(connection)
+      return
     }
+    connection.isAtEnd = true
+    endedSide(connection)
+    proceed(connection)
   }
 
   /// Does what can be done with what was read.
@@ -53,7 +50,11 @@ extension HTTPServerCore {
         }
       }
     } catch {
-      refuse(connection, HTTPResponse(error))
+      refuse(connection, error)
+    }
+    // No further request is complete, and none can become so.
+    if connection.isAtEnd, connection.phase == .reading, connection.output.isEmpty {
+      close(connection)
     }
     settle(connection)
   }
@@ -104,6 +105,7 @@ extension HTTPServerCore {
       let response = await handler(request)
       await self.finished(id, response)
     }
+    if connection.hasEndedSide { checkPresence(connection) }
   }
 
   /// Stops and resumes reading, and lets the time run for what is waited for now.

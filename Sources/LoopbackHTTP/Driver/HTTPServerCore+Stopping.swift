@@ -1,4 +1,7 @@
 extension HTTPServerCore {
+  /// How long a handler that was cancelled at the end of the drain time may take to answer.
+  private static let cancelTime = Duration.seconds(1)
+
   /// Lets running requests end and returns when nothing is left.
   func stop() async {
     beginStop()
@@ -22,6 +25,23 @@ extension HTTPServerCore {
       }
     }
     finishIfDone()
+  }
+
+  /// Cancels the handlers that still run, whose answers are sent, and closes all other connections;
+  /// a second later everything is cut.
+  func endDrain(_ now: Duration) {
+    if let cutTime {
+      if now >= cutTime { cut() }
+      return
+    }
+    cutTime = now + HTTPServerCore.cancelTime
+    for connection in Array(connections.values) {
+      if connection.phase == .handling {
+        connection.task?.cancel()
+      } else {
+        close(connection)
+      }
+    }
   }
 
   /// Ends everything at once.

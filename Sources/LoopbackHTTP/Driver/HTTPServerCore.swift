@@ -11,7 +11,8 @@ actor HTTPServerCore {
   nonisolated let connectionCount = Atomic<Int>(0)
   let options: HTTPServerOptions
   let admission: @Sendable (HTTPRequestHead) -> HTTPAdmission
-  let handler: @Sendable (HTTPRequest) async -> HTTPResponse
+  let handler: @Sendable (HTTPRequest) async -> HTTPResponse?
+  let refusalFields: @Sendable (HTTPRequestHead) -> [HTTPRequestHead.Field]
   let clock: HTTPServerClock
   private let acceptance: @Sendable (Int32) -> HTTPSocket.Acceptance
 
@@ -27,8 +28,10 @@ actor HTTPServerCore {
   /// Where all sockets are read into, one after the other.
   private var buffer = [UInt8](repeating: 0, count: 65536)
 
-  /// When what still runs is cut; `nil` while nobody has stopped the server.
+  /// When the handlers that still run are cancelled; `nil` before the server was told to stop.
   var drainEnd: Duration?
+  /// When everything is cut; `nil` before the handlers were cancelled.
+  var cutTime: Duration?
   var waiters: [CheckedContinuation<Void, Never>] = []
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -37,13 +40,15 @@ actor HTTPServerCore {
   init(
     _ descriptor: Int32, _ options: HTTPServerOptions,
     admission: @escaping @Sendable (HTTPRequestHead) -> HTTPAdmission,
-    handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse,
+    handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse?,
+    refusalFields: @escaping @Sendable (HTTPRequestHead) -> [HTTPRequestHead.Field],
     acceptance: @escaping @Sendable (Int32) -> HTTPSocket.Acceptance
   ) {
     self.descriptor = descriptor
     self.options = options
     self.admission = admission
     self.handler = handler
+    self.refusalFields = refusalFields
     self.acceptance = acceptance
     clock = HTTPServerClock(options.clock)
   }
@@ -164,6 +169,7 @@ actor HTTPServerCore {
     guard connection.phase != .closed else { return }
     connection.phase = .closed
     connection.task?.cancel()
+    connection.forgetHandler()
     connection.reader?.cancel()
     connection.writer?.cancel()
   }

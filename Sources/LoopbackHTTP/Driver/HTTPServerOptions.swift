@@ -22,7 +22,8 @@ package struct HTTPServerOptions: Sendable {
   package var writeTime: Duration
   /// The most connections at once, at least 1; those beyond get 503.
   package var connections: Int
-  /// How long running requests may go on after the server was told to stop.
+  /// How long running requests may go on after the server was told to stop; then they are
+  /// cancelled.
   package var drainTime: Duration
   /// What tells the time.
   package var clock: any Clock<Duration>

@@ -116,17 +116,24 @@ enum HTTPSocket {
     }
   }
 
-  /// Whether the client has ended the connection, as far as can be told without reading.
-  static func isGone(_ descriptor: Int32) -> Bool {
+  /// Whether the client has ended its side of the connection, be it that unread bytes are before
+  /// its end; always `false` where the system does not say it without reading.
+  static func hasEndedSide(_ descriptor: Int32) -> Bool {
     #if os(Linux)
       // POLLRDHUP, which the headers give only to those who ask for the system's extensions.
       let end: Int16 = 0x2000
+      var entry = pollfd(fd: descriptor, events: end, revents: 0)
+      return poll(&entry, 1, 0) > 0 && entry.revents & end != 0
     #else
-      let end: Int16 = 0
+      return false
     #endif
-    var entry = pollfd(fd: descriptor, events: end, revents: 0)
-    guard poll(&entry, 1, 0) > 0 else { return false }
-    return entry.revents & (end | Int16(POLLHUP) | Int16(POLLERR)) != 0
+  }
+
+  /// Whether the connection is broken, as a reset breaks it; says so once.
+  static func isBroken(_ descriptor: Int32) -> Bool {
+    var error: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) != 0 || error != 0
   }
 
   /// A pipe that blocks nobody; `nil` when there are no descriptors left.

@@ -8,7 +8,7 @@ enum HTTPAuthority {
     guard port.allSatisfy({ (0x30...0x39).contains($0) }),
       port.isEmpty || UInt16(String(decoding: port, as: UTF8.self)) != nil
     else { return false }
-    return host.first == 0x5B ? isAddress(host.dropFirst().dropLast()) : isName(host)
+    return host.first == 0x5B ? isLiteral(host.dropFirst().dropLast()) : isName(host)
   }
 
   /// Whether `text` is valid and has a port, as the target of `CONNECT` must.
@@ -38,11 +38,21 @@ enum HTTPAuthority {
         escape -= 1
       } else if byte == 0x25 {
         escape = 2
-      } else if !byte.isUnreserved, !"!$&'()*+,;=".utf8.contains(byte) {
+      } else if !byte.isUnreserved, !byte.isSubDelimiter {
         return false
       }
     }
     return escape == 0 && !host.isEmpty
+  }
+
+  /// What stands in brackets: an address of IPv6, or of a later version of IP.
+  private static func isLiteral(_ bytes: ArraySlice<UInt8>) -> Bool {
+    guard bytes.first == 0x76 || bytes.first == 0x56 else { return isAddress(bytes) }
+    let parts = bytes.dropFirst().split(
+      separator: 0x2E, maxSplits: 1, omittingEmptySubsequences: false)
+    return parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
+      && parts[0].allSatisfy { $0.hexadecimalValue != nil }
+      && parts[1].allSatisfy { $0.isUnreserved || $0.isSubDelimiter || $0 == 0x3A }
   }
 
   /// An address of IPv6: eight groups of up to four digits, of which one run may be left out, and
@@ -88,4 +98,7 @@ extension UInt8 {
     default: false
     }
   }
+
+  /// Whether it is one of the sub-delimiters of a URI.
+  fileprivate var isSubDelimiter: Bool { "!$&'()*+,;=".utf8.contains(self) }
 }

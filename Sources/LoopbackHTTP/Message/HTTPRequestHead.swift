@@ -54,6 +54,22 @@ package struct HTTPRequestHead: Hashable, Sendable {
     self.fields = fields
   }
 
+  /// The methods that this server knows, be it that no path takes them.
+  ///
+  /// Source: RFC 9110, section 9.3, and RFC 5789.
+  private static let knownMethods: Set = [
+    "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
+  ]
+
+  /// Whether its method is known; an unknown one is refused with 501 and not with 405.
+  package var hasKnownMethod: Bool { HTTPRequestHead.knownMethods.contains(method) }
+
+  /// Whether a body follows that is coded, such as by gzip.
+  package var hasCodedBody: Bool {
+    framing != .length(0)
+      && list("content-encoding").contains { !$0.isEmpty && $0.lowercased() != "identity" }
+  }
+
   /// The values of the field `name`, given in lower case.
   package func values(_ name: String) -> [String] {
     fields.filter { $0.name == name }.map(\.value)

@@ -37,6 +37,17 @@ extension HTTPRequestParser {
     return head
   }
 
+  /// What was read of a head that is not complete or was refused; `nil` before its first line. The
+  /// method and the path are empty when the request line is wrong, and wrong fields are left out.
+  package var unfinishedHead: HTTPRequestHead? {
+    guard let first = lines.first else { return nil }
+    var head =
+      (try? requestLine(first))
+      ?? HTTPRequestHead(method: "", path: "", query: nil, minorVersion: 1, fields: [])
+    head.fields = lines.dropFirst().compactMap { try? HTTPRequestHead.Field($0) }
+    return head
+  }
+
   private func requestLine(_ line: ArraySlice<UInt8>) throws(HTTPRefusal) -> HTTPRequestHead {
     let parts = line.split(separator: 0x20, omittingEmptySubsequences: false)
     guard parts.count == 3 else {
@@ -156,9 +167,17 @@ extension HTTPRequestHead.Field {
     guard value.allSatisfy(\.isFieldContent) else {
       throw HTTPRefusal(400, "a field's value has a character that may not be there")
     }
-    guard let text = String(validating: value, as: UTF8.self) else {
-      throw HTTPRefusal(400, "a field's value is no text in UTF-8")
-    }
-    self.init(name: String(decoding: name, as: UTF8.self).lowercased(), value: text)
+    self.init(
+      name: String(decoding: name, as: UTF8.self).lowercased(),
+      value: HTTPRequestHead.Field.text(value))
+  }
+
+  /// A value as text: in UTF-8 where it is that, else each byte as a character of ISO 8859-1, as
+  /// fields were once written.
+  ///
+  /// Source: RFC 9110, section 5.5.
+  private static func text(_ value: ArraySlice<UInt8>) -> String {
+    String(validating: value, as: UTF8.self)
+      ?? String(String.UnicodeScalarView(value.map { Unicode.Scalar($0) }))
   }
 }

@@ -21,13 +21,15 @@ package struct HostPolicy: Hashable, Sendable {
   /// Why a request is not let in; `nil` when it is.
   package func refusal(of head: HTTPRequestHead) -> HTTPRefusal? {
     let hosts = head.values("host")
-    guard hosts.count <= 1, let host = head.authority ?? hosts.first else {
-      return HTTPRefusal(400, "the request needs one Host")
-    }
     let names = HostPolicy.names
     let allowed = names.map { "\($0):\(port)" } + (port == 80 ? names : [])
-    guard allowed.contains(host.lowercased()) else {
-      return HTTPRefusal(403, "this server answers to its own name and port only")
+    if hosts.count <= 1, let host = head.authority ?? hosts.first {
+      guard allowed.contains(host.lowercased()) else {
+        return HTTPRefusal(403, "this server answers to its own name and port only")
+      }
+    } else if !hosts.isEmpty || head.minorVersion > 0 {
+      // HTTP/1.0 needs no Host; every browser, which a page could misuse, speaks a later version.
+      return HTTPRefusal(400, "the request needs one Host")
     }
     let origins = head.values("origin")
     if origins.count == 1, self.origins.contains(origins[0].lowercased()) { return nil }
@@ -59,27 +61,32 @@ package struct HostPolicy: Hashable, Sendable {
     "X-Apple-CloudKit-Web-Auth-Token, Retry-After, ETag, Accept-Ranges, Content-Range, Date"
 
   /// The methods that some path takes.
-  private static let methods = "GET, HEAD, POST, PUT, OPTIONS"
+  package static let methods = ["GET", "HEAD", "POST", "PUT", "OPTIONS"]
 
-  /// The answer to a page that asks whether it may ask.
+  /// The answer to `OPTIONS`, also to a page that asks whether it may ask.
   ///
   /// A page that is let in may send any method and any field: none of them lets in by itself.
-  package func preflight(_ head: HTTPRequestHead) -> HTTPResponse {
-    guard !fields(for: head).isEmpty else {
-      return HTTPResponse(200, fields: [.init(name: "allow", value: HostPolicy.methods)])
+  /// - Parameters:
+  ///   - head: The request.
+  ///   - methods: What the path takes; `nil` when there is nothing.
+  package func preflight(
+    _ head: HTTPRequestHead, methods: [String]? = HostPolicy.methods
+  ) -> HTTPResponse {
+    var response = HTTPResponse(200)
+    if let methods {
+      response.fields.append(.init(name: "allow", value: methods.joined(separator: ", ")))
     }
+    guard !fields(for: head).isEmpty else { return response }
     let names = head.list("access-control-request-headers").map { $0.lowercased() }
       .filter { !$0.isEmpty && $0.utf8.allSatisfy(\.isTokenCharacter) }
-    var response = HTTPResponse(
-      200,
-      fields: [
-        .init(name: "access-control-allow-methods", value: HostPolicy.methods),
-        .init(
-          name: "access-control-allow-headers",
-          value: (["content-type"] + names.filter { $0 != "content-type" })
-            .joined(separator: ", ")),
-        .init(name: "access-control-max-age", value: "600"),
-      ])
+    response.fields += [
+      .init(
+        name: "access-control-allow-methods", value: HostPolicy.methods.joined(separator: ", ")),
+      .init(
+        name: "access-control-allow-headers",
+        value: (["content-type"] + names.filter { $0 != "content-type" }).joined(separator: ", ")),
+      .init(name: "access-control-max-age", value: "600"),
+    ]
     // A page of a public site asks for this before it may reach a private address.
     if head.value("access-control-request-private-network") == "true" {
       response.fields.append(.init(name: "access-control-allow-private-network", value: "true"))

@@ -106,7 +106,7 @@ extension ServiceRoutes {
   }
 
   /// Answers whoever shows a ticket.
-  func answer(_ ticket: Ticket, _ request: HTTPRequest) async -> HTTPResponse {
+  func answer(_ ticket: Ticket, _ request: HTTPRequest) async -> HTTPResponse? {
     switch ticket {
     case .courier(let holder):
       return await courier.answer(

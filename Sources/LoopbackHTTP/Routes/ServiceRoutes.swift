@@ -55,6 +55,11 @@ struct ServiceRoutes: Sendable {
       guard ticket.methods.contains(head.method) else {
         return .refuse(.wrongMethod(ticket.methods))
       }
+      if ticket.isUpload, !head.values("content-range").isEmpty {
+        // Source: RFC 9110, section 14.5.
+        return .refuse(
+          HTTPResponse(HTTPRefusal(400, "a part of a file is not taken: send the whole file")))
+      }
       if let refusal = refusal(of: ticket, head) { return .refuse(refusal) }
       return .accept(bodyBytes: ticket.isUpload ? server.limits.assetBytes : 0)
     }
@@ -62,7 +67,7 @@ struct ServiceRoutes: Sendable {
     guard let path = paths.path(head.path) else {
       return .refuse(.failure(404, "NOT_FOUND", "there is no such endpoint"))
     }
-    let methods = path.endpoint.takesGet ? ["GET", "HEAD", "POST"] : ["POST"]
+    let methods = ServiceRoutes.methods(of: path)
     guard methods.contains(head.method) else { return .refuse(.wrongMethod(methods)) }
     let finding = finding(QueryItems(head.query), path)
     if let refusal = refusal(of: finding, path) { return .refuse(refusal) }
@@ -71,8 +76,19 @@ struct ServiceRoutes: Sendable {
         ? ServiceRoutes.savingBytes : ServiceRoutes.askingBytes)
   }
 
-  /// The answer to a request that was let in.
-  func answer(_ request: HTTPRequest) async -> HTTPResponse {
+  /// The methods that `path` takes; `nil` when there is nothing.
+  func methods(of path: String) -> [String]? {
+    Ticket(path: path, seal: tokens.seal)?.methods
+      ?? paths.path(path).map(ServiceRoutes.methods)
+  }
+
+  private static func methods(of path: ServicePath) -> [String] {
+    path.endpoint.takesGet ? ["GET", "HEAD", "POST", "OPTIONS"] : ["POST", "OPTIONS"]
+  }
+
+  /// The answer to a request that was let in; `nil` when the request was carried out and its answer
+  /// is lost.
+  func answer(_ request: HTTPRequest) async -> HTTPResponse? {
     if let ticket = Ticket(path: request.head.path, seal: tokens.seal) {
       return await answer(ticket, request)
     }
@@ -87,7 +103,7 @@ struct ServiceRoutes: Sendable {
     var response = await answer(request, items, path, bearer)
     if let bearer {
       let next = tokens.webToken(for: bearer.account, container: bearer.container)
-      response.fields.append(.init(name: EnvelopeHeader.webToken, value: next))
+      response?.fields.append(.init(name: EnvelopeHeader.webToken, value: next))
     }
     return response
   }
@@ -95,7 +111,7 @@ struct ServiceRoutes: Sendable {
   private func answer(
     _ request: HTTPRequest, _ items: QueryItems, _ path: ServicePath,
     _ bearer: AccessTokens.Bearer?
-  ) async -> HTTPResponse {
+  ) async -> HTTPResponse? {
     let isExact = request.head.value(EnvelopeHeader.exact) != nil
     do throws(CloudError) {
       let visit = try visit(request.head, items, path, bearer, isExact: isExact)
@@ -107,8 +123,15 @@ struct ServiceRoutes: Sendable {
     }
   }
 
-  /// The answer to a request that failed as a whole.
-  func failure(_ error: CloudError, _ notation: Notation) -> HTTPResponse {
+  /// What a request fails with that was cancelled because the server stops.
+  private static let stopping = CloudError(
+    .serviceUnavailable, "the server is stopping: send the request again later", retryAfter: 1)
+
+  /// The answer to a request that failed as a whole; `nil` when it was carried out and then
+  /// cancelled, since an error would say that it was not.
+  func failure(_ error: CloudError, _ notation: Notation) -> HTTPResponse? {
+    guard error != .cancelledAfterCommit else { return nil }
+    let error = error == .cancelled ? ServiceRoutes.stopping : error
     var members = JSON.Members()
     members.add("uuid", .string(UUID().uuidString))
     let code = Notation.errorCode(for: error.code)
@@ -251,6 +274,8 @@ struct ServiceRoutes: Sendable {
     for (index, request) in exchange.requests.enumerated() {
       let call = visit.call(request, index == 0 ? "" : "/\(index)")
       do throws(CloudError) { outcomes.append(.success(try await visit.device.send(call))) } catch {
+        // What is done must not be told as an error of its item.
+        guard error != .cancelledAfterCommit else { throw error }
         outcomes.append(.failure(error))
       }
     }

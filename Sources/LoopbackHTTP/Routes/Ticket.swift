@@ -31,9 +31,9 @@ enum Ticket: Sendable {
   /// The methods it is used with.
   var methods: [String] {
     switch self {
-    case .upload: ["POST", "PUT"]
-    case .download: ["GET", "HEAD"]
-    case .courier: ["GET"]
+    case .upload: ["POST", "PUT", "OPTIONS"]
+    case .download: ["GET", "HEAD", "OPTIONS"]
+    case .courier: ["GET", "OPTIONS"]
     }
   }
 

@@ -1,5 +1,5 @@
 import CloudMachine
-import CloudProtocol
+package import CloudProtocol
 import Records
 
 /// Takes requests through the faults set up for them and the machine, and sends the pushes.
@@ -54,8 +54,12 @@ final class RequestOffice: Sendable {
     case .querying(let scan): result = try await self.result(of: scan)
     }
     for body in passage.bodies { await body(passage.entry) }
-    if passage.holdsAfterCommit { try await controls.hold(passage.entry, at: .afterCommit) }
-    try checkCancellation()
+    do throws(CloudError) {
+      if passage.holdsAfterCommit { try await controls.hold(passage.entry, at: .afterCommit) }
+      try checkCancellation()
+    } catch {
+      throw error == .cancelled ? .cancelledAfterCommit : error
+    }
     if let lost = passage.loss { throw lost }
     guard device.isOnline else {
       throw CloudError(.networkFailure, "\(device.name) went offline before the answer arrived")
@@ -65,8 +69,8 @@ final class RequestOffice: Sendable {
 
   /// Reads a query's records slice by slice; other requests run in between.
   ///
-  /// Ends early when the caller's task is cancelled, as it is when a client closes its connection,
-  /// and when the server is closed.
+  /// Ends early when the caller's task is cancelled, as it is when a client is gone or its server
+  /// over HTTP ends, and when this server is closed.
   private func result(
     of scan: QueryScan
   ) async throws(CloudError) -> Result<CloudReply, CloudError> {
@@ -86,6 +90,10 @@ final class RequestOffice: Sendable {
 }
 
 extension CloudError {
-  static let cancelled = CloudError(
-    .operationCancelled, "the request was cancelled; it may still have been carried out")
+  /// The request's task was cancelled before the request changed anything.
+  package static let cancelled = CloudError(
+    .operationCancelled, "the request was cancelled and changed nothing")
+  /// The request's task was cancelled after the request was carried out.
+  package static let cancelledAfterCommit = CloudError(
+    .operationCancelled, "the request was cancelled after it was carried out")
 }

@@ -22,7 +22,7 @@ struct DoorTests {
       "127.0.0.1.:PORT", "127.1:PORT", "2130706433:PORT", "0x7f000001:PORT", "0177.0.0.1:PORT",
       "127.0.0.2:PORT", "0.0.0.0:PORT", "0:PORT", "[::]:PORT", "[::ffff:127.0.0.1]:PORT",
       "[0:0:0:0:0:0:0:1]:PORT", "localhost,evil.example:PORT", "ip6-localhost:PORT",
-      "localhost%00:PORT", "localhost:", "null", "*",
+      "localhost%00:PORT", "localhost:", "null", "*", "[v1.abc]", "[v1.abc]:PORT",
     ].map { (["Host: \($0)"], 403) }
     // No host and port at all.
     + [
@@ -30,6 +30,7 @@ struct DoorTests {
       "user@localhost:PORT", "user:word@localhost:PORT", "localhost:PORT/", "localhost:PORT#a",
       "http://localhost:PORT", "localhost:PORT,evil.example", "localhost:PORT evil.example",
       "lоcalhost:PORT", "localhost:99999", ":PORT", "", "localhost%0:PORT", "[::1", "[::1]PORT",
+      "[v.abc]", "[v1.]:PORT",
     ].map { (["Host: \($0)"], 400) }
     + [
       ([], 400), (["Host: localhost:PORT", "Host: localhost:PORT"], 400),

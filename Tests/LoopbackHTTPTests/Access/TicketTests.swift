@@ -81,7 +81,7 @@ struct TicketTests {
     try await AccessWorld.run { world in
       let belongings = try await world.settle()
       let wrong = [
-        (belongings.filePath, ["POST", "PUT", "DELETE", "PATCH", "get"]),
+        (belongings.filePath, ["POST", "PUT", "DELETE", "PATCH", "TRACE"]),
         (belongings.uploadPath, ["GET", "HEAD", "DELETE", "PATCH"]),
         (belongings.courierPath, ["POST", "PUT", "HEAD", "DELETE"]),
       ]

@@ -146,7 +146,7 @@ struct ConsolePageTests {
       let answer =
         switch web.door.admission(request.head) {
         case .refuse(let response): response
-        case .accept: await web.door.answer(request)
+        case .accept: try #require(await web.door.answer(request))
         }
       let text = String(decoding: answer.body, as: UTF8.self)
       #expect(

@@ -126,6 +126,27 @@ struct ControlFaultTests {
     }
   }
 
+  /// Proves WS-169.
+  @Test("Every limit of the server can be set, and is listed")
+  func everyLimitCanBeSetAndIsListed() async throws {
+    let world = ControlWorld()
+    let limits = Mirror(reflecting: ServerLimits()).children
+    #expect(limits.count >= 11)
+    for limit in limits {
+      let name = try #require(limit.label)
+      let value =
+        switch limit.value {
+        case is Int: "7"
+        case let flag as Bool: "\(!flag)"
+        default: #"{"requests":3,"seconds":1.5}"#
+        }
+      let answer = await world.post(#"{"action":"limits","\#(name)":\#(value)}"#)
+      #expect(answer.hasPrefix("200 ") && answer.contains(#""\#(name)":\#(value)"#), "\(answer)")
+    }
+    let set = Mirror(reflecting: world.server.limits).children
+    #expect(Set(set.compactMap { $0.value as? Int }) == [7])
+  }
+
   @Test("A body that is not understood as a whole is refused and changes nothing")
   func refusals() async throws {
     let world = ControlWorld()
