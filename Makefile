@@ -2,6 +2,7 @@
 # the SDK.
 
 SWIFT ?= swift
+VERIFY = cloudsync-verify
 SEEDS ?= 20000
 RELEASE_SEEDS ?= 1000000
 STORE_SEEDS ?= 2000
@@ -69,36 +70,36 @@ bench-build: sqlite
 	  && echo "P18  whole test suite     $$((tested - built)) s  bar 300 s"
 
 simulate: sqlite
-	$(SWIFT) run -c release cloudsync-simulate --engine --seeds $(SEEDS) \
+	$(SWIFT) run -c release $(VERIFY) simulate --engine --seeds $(SEEDS) \
 	  --repeat 500 --second-process --all-situations
 
 simulate-release: sqlite
-	$(SWIFT) run -c release cloudsync-simulate --seeds $(RELEASE_SEEDS) --repeat 1000
+	$(SWIFT) run -c release $(VERIFY) simulate --seeds $(RELEASE_SEEDS) --repeat 1000
 
 simulate-stores: sqlite
-	$(SWIFT) run -c release stores-simulate --seeds $(STORE_SEEDS)
+	$(SWIFT) run -c release $(VERIFY) stores --seeds $(STORE_SEEDS)
 
 planted: sqlite
-	$(SWIFT) build --product cloudsync-planted
-	SWIFT="$(SWIFT)" "$$($(SWIFT) build --show-bin-path)/cloudsync-planted"
+	$(SWIFT) build --product $(VERIFY)
+	SWIFT="$(SWIFT)" "$$($(SWIFT) build --show-bin-path)/$(VERIFY)" planted
 
 soak: sqlite
-	$(SWIFT) run -c release cloudsync-soak --seconds $(SOAK)
+	$(SWIFT) run -c release $(VERIFY) soak --seconds $(SOAK)
 
 siege: sqlite
-	$(SWIFT) run -c release cloudsync-siege hostile
-	$(SWIFT) run -c release cloudsync-siege hostile --storage file
-	$(SWIFT) run -c release cloudsync-siege slow
+	$(SWIFT) run -c release $(VERIFY) siege hostile
+	$(SWIFT) run -c release $(VERIFY) siege hostile --storage file
+	$(SWIFT) run -c release $(VERIFY) siege slow
 
 differential: sqlite
-	$(SWIFT) run -c release cloudsync-differential --tapes $(TAPES)
+	$(SWIFT) run -c release $(VERIFY) differential --tapes $(TAPES)
 
 thread-sanitizer address-sanitizer leaks-sanitizer: sqlite
 	.ci/sanitize $(@:-sanitizer=) $(TARGETS)
 
 crash: sqlite
-	$(SWIFT) build -c release --product cloudsync-crash
-	@"$$($(SWIFT) build -c release --show-bin-path)/cloudsync-crash"
+	$(SWIFT) build -c release --product $(VERIFY)
+	@"$$($(SWIFT) build -c release --show-bin-path)/$(VERIFY)" crash
 
 fuzz: fuzz-tool
 	@$(FUZZ) $(RUNS)

@@ -36,6 +36,22 @@ func store(
     swiftSettings: strict)
 }
 
+/// What several test targets and the verification tool use.
+func support(
+  _ name: String, _ dependencies: [Target.Dependency], exclude excluded: [String] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Tests/Support/\(name)", exclude: excluded,
+    swiftSettings: strict)
+}
+
+/// A command of the verification tool.
+func verification(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(
+    name: name, dependencies: dependencies + ["VerificationSupport", "CommandLineKit"],
+    path: "Tests/Verification/\(name)", swiftSettings: strict)
+}
+
 func tests(
   _ name: String, _ dependencies: [Target.Dependency], exclude excluded: [String] = [],
   resources: [Resource] = []
@@ -59,7 +75,6 @@ let package = Package(
     // rank 0
     room("Records"),
     room("CommandLineKit"),
-    room("Planting"),
     room("Disk"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -81,10 +96,7 @@ let package = Package(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"]),
     room(
       "CloudSyncTesting",
-      [
-        "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "WebServices",
-        "CloudProtocol", "Records", "SQLite", "Disk",
-      ]),
+      ["CloudSync", "LoopbackServer", "SyncMachine", "CloudProtocol", "Records"]),
     // rank 5
     tool(
       "cloudsync",
@@ -92,30 +104,6 @@ let package = Package(
         "LoopbackHTTP", "LoopbackServer", "WebServices", "CloudSync", "CloudProtocol",
         "CommandLineKit",
       ]),
-    tool("cloudsync-simulate", ["CloudSyncTesting", "SQLite", "CommandLineKit"]),
-    tool(
-      "cloudsync-bench",
-      [
-        "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "SyncMachine",
-        "CloudProtocol", "Records", "SQLite", "CommandLineKit",
-      ]),
-    tool(
-      "cloudsync-soak",
-      ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
-    tool(
-      "cloudsync-crash",
-      ["CloudSyncTesting", "CloudSync", "LoopbackServer", "SQLite", "CommandLineKit"]),
-    tool(
-      "cloudsync-differential",
-      [
-        "CloudSyncTesting", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol",
-        "Records", "CommandLineKit",
-      ]),
-    tool(
-      "cloudsync-siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
-
-    tool("cloudsync-planted", ["Planting", "CommandLineKit"]),
-
     // the example stores and their tool
     store("SyncSupport", ["CloudSync"]),
     store("TabStore", ["CloudSync", "SyncSupport"]),
@@ -134,29 +122,63 @@ let package = Package(
       ],
       path: "Examples/stores", exclude: ["README.md"]),
 
-    // the example stores in simulated worlds
-    store(
+    // what tests and the verification tool share
+    support(
+      "SimulationSupport",
+      [
+        "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "WebServices",
+        "CloudProtocol", "Records", "SQLite", "Disk",
+      ]),
+    support(
       "StoreSimulation",
       [
         "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
-        "IdeaStore", "AnnotationStore", "SyncSupport", "CloudSync",
-        "CloudSyncTesting", "LoopbackServer", "CloudProtocol", "Records",
+        "IdeaStore", "AnnotationStore", "SyncSupport", "CloudSync", "CloudSyncTesting",
+        "SimulationSupport", "LoopbackServer", "CloudProtocol", "Records",
+      ], exclude: ["README.md"]),
+    support("VerificationSupport", ["CommandLineKit"]),
+
+    // the commands of the verification tool, the tool, and the benchmarks
+    verification("Simulate", ["SimulationSupport", "SQLite"]),
+    verification("Stores", ["StoreSimulation", "SimulationSupport"]),
+    verification("Crash", ["SimulationSupport", "CloudSync", "LoopbackServer", "SQLite"]),
+    verification(
+      "Soak",
+      ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
+    verification(
+      "Differential",
+      [
+        "SimulationSupport", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol",
+        "Records",
       ]),
+    verification("Siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
+    verification("Planted"),
     tool(
-      "stores-simulate", ["StoreSimulation", "CloudSyncTesting", "CommandLineKit"],
-      path: "Examples/stores-simulate"),
+      "cloudsync-verify",
+      [
+        "Simulate", "Stores", "Crash", "Soak", "Differential", "Siege", "Planted",
+        "VerificationSupport", "CommandLineKit",
+      ],
+      path: "Tests/Verification/Verify"),
+    tool(
+      "cloudsync-bench",
+      [
+        "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "SyncMachine",
+        "CloudProtocol", "Records", "SQLite", "CommandLineKit",
+      ],
+      path: "Tests/Benchmarks"),
 
     // tests
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),
-    tests("PlantingTests", ["Planting"]),
+    tests("PlantingTests", ["Planted"]),
     tests("SyncMachineTests", ["SyncMachine", "CloudProtocol", "Records"]),
     tests("CloudMachineTests", ["CloudMachine", "CloudProtocol", "Records"]),
     tests(
       "CloudSyncTests",
       [
-        "CloudSync", "CloudSyncTesting", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
+        "CloudSync", "SimulationSupport", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
         "CloudProtocol", "Records",
       ]),
     tests(
@@ -176,12 +198,12 @@ let package = Package(
       "TransportTests",
       [
         "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "CloudProtocol", "Records",
-        "cloudsync-differential",
+        "Differential",
       ]),
     tests(
       "SimulationTests",
-      ["CloudSyncTesting", "CloudSync", "SyncMachine", "CloudProtocol", "Records"]),
-    tests("DiskTests", ["CloudSyncTesting", "CloudSync", "SQLite", "Disk"]),
+      ["SimulationSupport", "CloudSync", "SyncMachine", "CloudProtocol", "Records"]),
+    tests("DiskTests", ["SimulationSupport", "CloudSync", "SQLite", "Disk"]),
     tests(
       "StoreTests",
       [

@@ -5,7 +5,7 @@ import Records
 import SyncMachine
 import Testing
 
-@testable import CloudSyncTesting
+@testable import SimulationSupport
 
 @Suite("State inspection: damaged files")
 struct StateInspectionDamageTests {

@@ -1,11 +1,11 @@
 import CloudSync
-import CloudSyncTesting
 import Disk
 import Foundation
 import SQLite
+import SimulationSupport
 import Testing
 
-/// The crash programmes, small; `cloudsync-crash` runs them at length.
+/// The crash programmes, small; `cloudsync-verify crash` runs them at length.
 @Suite("Crashes of a simulated disk")
 struct CrashTests {
   @Test("Every crash image of the state store and the server holds what was acknowledged")

@@ -1,5 +1,5 @@
-import CloudSyncTesting
 import Disk
+import SimulationSupport
 import Synchronization
 
 /// What a store does, or forgets to do.

@@ -207,7 +207,8 @@ extension SourceTree {
         guard parts.count > 2, ["Sources", "Examples", "Tests"].contains(parts[0]) else {
           return nil
         }
-        return "\(parts[0])/\(parts[1])"
+        let isNested = ["Tests/Support", "Tests/Verification"].contains("\(parts[0])/\(parts[1])")
+        return parts.prefix(isNested ? 3 : 2).joined(separator: "/")
       })
     let orphans = folders.subtracting(targets.map(\.path)).sorted()
     return empty.map { Fault(place: $0.path, message: "the target has no content") }

@@ -1,5 +1,5 @@
-/// The drivers: the only files of Sources that may start a task, a thread or a timer, each with
-/// the reason a reviewer accepted.
+/// The drivers: the only files of Sources, and of what verifies them, that may start a task, a
+/// thread or a timer, each with the reason a reviewer accepted.
 let drivers: [(path: String, why: String)] = [
   (
     "Sources/CloudSync/Container/CompletionHandlers.swift",
@@ -26,7 +26,7 @@ let drivers: [(path: String, why: String)] = [
     "looks for another process's changes at each tick of an injected clock"
   ),
   (
-    "Sources/cloudsync-bench/Benchmarks+Web.swift",
+    "Tests/Benchmarks/Benchmarks+Web.swift",
     "clients that block, on threads of their own"
   ),
   (
@@ -38,11 +38,11 @@ let drivers: [(path: String, why: String)] = [
     "reads the signals that were caught"
   ),
   (
-    "Sources/cloudsync-planted/Field.swift",
+    "Tests/Verification/Planted/Field.swift",
     "spreads independent processes over the cores"
   ),
   (
-    "Sources/cloudsync-planted/Run.swift",
+    "Tests/Verification/Planted/Run.swift",
     "ends a process that takes too long"
   ),
   (
@@ -50,35 +50,35 @@ let drivers: [(path: String, why: String)] = [
     "connections to servers of this machine, each waited for on a thread"
   ),
   (
-    "Sources/cloudsync-bench/Spike/SpikeSocket.swift",
+    "Tests/Benchmarks/Spike/SpikeSocket.swift",
     "the server of the bare spike, on a thread of its own"
   ),
   (
-    "Sources/CloudSyncTesting/Lane/SerialLane.swift",
+    "Tests/Support/SimulationSupport/Lane/SerialLane.swift",
     "the first task of a lane, which the lane itself runs"
   ),
   (
-    "Sources/CloudSyncTesting/EngineSimulation/Sharing/EngineWorld+Sharing.swift",
+    "Tests/Support/SimulationSupport/EngineSimulation/Sharing/EngineWorld+Sharing.swift",
     "what users of a world do about shares, on its lane"
   ),
   (
-    "Sources/CloudSyncTesting/EngineSimulation/World/EngineWorld+Actions.swift",
+    "Tests/Support/SimulationSupport/EngineSimulation/World/EngineWorld+Actions.swift",
     "what the people of a world do, on its lane"
   ),
   (
-    "Sources/CloudSyncTesting/EngineSimulation/World/EngineWorld+Network.swift",
+    "Tests/Support/SimulationSupport/EngineSimulation/World/EngineWorld+Network.swift",
     "messages under way, on the world's lane"
   ),
   (
-    "Sources/cloudsync-siege/Crew.swift",
+    "Tests/Verification/Siege/Crew.swift",
     "hostile and slow clients beside each other, and one that must not notice"
   ),
   (
-    "Sources/cloudsync-simulate/Fleet.swift",
+    "Tests/Verification/Simulate/Fleet.swift",
     "spreads independent seeds over the cores; no world sees it"
   ),
   (
-    "Sources/cloudsync-bench/Throughput/Benchmarks+Queries.swift",
+    "Tests/Benchmarks/Throughput/Benchmarks+Queries.swift",
     "asks for long queries beside lookups, whose client blocks a thread"
   ),
 ]
@@ -161,7 +161,7 @@ extension HouseRule {
 
     HouseRule(
       "No `try!` and no `as!`",
-      files: { $0.swift(under: "Sources", "Examples") },
+      files: { $0.programs + $0.swift(under: "Examples") },
       broken: [
         (["Sources/A/A.swift": "let a = try! f()"], ["Sources/A/A.swift:1"]),
         (["Examples/A/A.swift": "\n\"\\(a as! Int)\""], ["Examples/A/A.swift:2"]),
@@ -253,7 +253,7 @@ extension SourceTree {
 
   /// Where something is started outside the files at `drivers`.
   fileprivate func driverFaults(drivers: [String]) -> [Fault] {
-    swift(under: "Sources").filter { !drivers.contains($0.path) }.flatMap {
+    programs.filter { !drivers.contains($0.path) }.flatMap {
       $0.faults(starts, "leave it to a driver, or list this file as one")
     }
   }

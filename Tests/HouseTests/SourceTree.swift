@@ -37,6 +37,9 @@ struct SourceFile: Sendable {
   }
 }
 
+/// Where the targets are that are no tests and verify the product.
+let verificationFolders = ["Tests/Support", "Tests/Verification", "Tests/Benchmarks"]
+
 /// The repository as text: what every house rule looks at, so that a rule can be tried on a
 /// small tree written in the test.
 struct SourceTree: Sendable, ExpressibleByDictionaryLiteral {
@@ -53,10 +56,18 @@ struct SourceTree: Sendable, ExpressibleByDictionaryLiteral {
   subscript(path: String) -> SourceFile? { files.first { $0.path == path } }
 
   /// The Swift files under any of `folders`, or all with the manifest when none is given.
-  func swift(under folders: String...) -> [SourceFile] {
+  func swift(under folders: String...) -> [SourceFile] { swift(under: folders) }
+
+  /// The same, with the folders in a list.
+  func swift(under folders: [String]) -> [SourceFile] {
     files.filter { file in
       file.isSwift && (folders.isEmpty || folders.contains { file.path.hasPrefix($0 + "/") })
     }
+  }
+
+  /// The Swift files of the product and of what verifies it, test targets aside.
+  var programs: [SourceFile] {
+    swift(under: ["Sources"] + verificationFolders)
   }
 
   /// Whether `path` is a file or a folder that holds one.

@@ -1,5 +1,5 @@
 import Foundation
-import Planting
+import Planted
 import Testing
 
 @Suite("Planted faults")

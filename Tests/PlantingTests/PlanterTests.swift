@@ -1,4 +1,4 @@
-import Planting
+import Planted
 import Testing
 
 @Suite("Planting into texts")

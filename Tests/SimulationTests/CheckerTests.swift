@@ -3,7 +3,7 @@ import Records
 import SyncMachine
 import Testing
 
-@testable import CloudSyncTesting
+@testable import SimulationSupport
 
 /// Each checker is told a course of things that is right, and others that are not.
 @Suite("Checkers see what they are for")

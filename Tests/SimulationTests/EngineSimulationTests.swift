@@ -1,6 +1,6 @@
 import CloudSync
-import CloudSyncTesting
 import Foundation
+import SimulationSupport
 import Synchronization
 import Testing
 

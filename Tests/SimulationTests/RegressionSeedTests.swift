@@ -1,4 +1,4 @@
-import CloudSyncTesting
+import SimulationSupport
 import Testing
 
 /// The worlds in which the simulator found bugs of the product, with what was wrong.

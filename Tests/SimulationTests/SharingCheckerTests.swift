@@ -2,7 +2,7 @@ import CloudProtocol
 import Records
 import Testing
 
-@testable import CloudSyncTesting
+@testable import SimulationSupport
 
 /// The oracle is told of a share, and then of answers that are right and others that are not.
 @Suite("The oracle of shares sees what it is for")

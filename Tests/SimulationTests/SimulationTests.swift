@@ -1,4 +1,4 @@
-import CloudSyncTesting
+import SimulationSupport
 import Testing
 
 @Suite("Simulated worlds")

@@ -1,4 +1,4 @@
-import CloudSyncTesting
+import SimulationSupport
 import Testing
 
 @Suite("The situations that a full run must reach")

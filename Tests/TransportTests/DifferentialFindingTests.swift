@@ -2,7 +2,7 @@ import CloudProtocol
 import Records
 import Testing
 
-@testable import cloudsync_differential
+@testable import Differential
 
 /// What random tapes found in the server, each as the shortest script that shows it.
 @Suite("Requests that clouds once answered differently")

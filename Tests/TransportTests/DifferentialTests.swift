@@ -1,6 +1,6 @@
 import Testing
 
-@testable import cloudsync_differential
+@testable import Differential
 
 /// Random tapes on four clouds; `make differential` plays thousands.
 @Suite("A reference, the server in memory, on a file and over HTTP answer alike")

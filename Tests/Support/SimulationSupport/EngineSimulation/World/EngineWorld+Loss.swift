@@ -1,0 +1,50 @@
+import CloudProtocol
+import CloudSync
+import Records
+import SyncMachine
+
+/// A server that begins again without its data, when all devices hold the same: they give it all of
+/// it back, and drop nothing.
+extension EngineWorld {
+  func loseServer() throws {
+    guard !cloud.isOnDisk, random.chance(0.3),
+      (1...options.accountCount).allSatisfy({ isRemembered($0) })
+    else { return }
+    note("the server begins again with nothing")
+    let held = (1...options.accountCount).map { values(of: $0) }
+    try cloud.loseEverything()
+    journal.reach(Situation.serverBeganAgain)
+    for device in devices { push(to: device) }
+    try settle(limits)
+    for device in devices {
+      guard let run = device.run else { continue }
+      run.app.use(run.engine) { $0.retryBlocked() }
+      push(to: device)
+    }
+    try settle(limits)
+    try syncByHand(limits)
+    guard findings.isEmpty else { return }
+    try checkConvergence()
+    for account in 1...options.accountCount where findings.isEmpty {
+      guard devices.contains(where: { $0.account == account }),
+        values(of: account) != held[account - 1]
+      else { continue }
+      findings.report("I21", "account \(account) lost data with a server that began again")
+    }
+  }
+
+  /// Whether a device of `account` has the list of zones of the server that is about to go, so that
+  /// the next one can tell it.
+  private func isRemembered(_ account: Int) -> Bool {
+    devices.filter { $0.account == account }
+      .allSatisfy { $0.run?.engine.syncState.databaseToken != nil }
+  }
+
+  /// What the server holds of `account`, without the versions.
+  private func values(of account: Int) -> [SimulatedValue?] {
+    let entries = cloud.database(of: account).entries
+    return entries.indices.map { place in
+      entries[place].record.flatMap { SimulatedValue($0, at: place) }
+    }
+  }
+}

@@ -1,0 +1,168 @@
+import AnnotationStore
+import CloudProtocol
+import CloudSync
+import Foundation
+import LoopbackServer
+import Records
+import SimulationSupport
+import SyncSupport
+import Synchronization
+
+/// Layers, annotations and comments, merged field by field, on layers that may be shared.
+final class SimulatedAnnotations: SimulatedStore {
+  private let device: DeviceSetting
+  private let store: AnnotationStore
+  private let coordinator: AnnotationCoordinator
+  private let pushes: (any SignalObservation)?
+  /// What was put into the trash here, to be taken out again.
+  private let trash = Mutex<[UUID]>([])
+
+  init(_ device: DeviceSetting) throws {
+    self.device = device
+    store = try AnnotationStore(
+      directory: device.folder, container: device.container, batchSize: 7, clock: device.clock,
+      now: device.now, makeID: device.newID)
+    let coordinator = AnnotationCoordinator(
+      store: store, network: NetworkMonitor(SimulatedLink()), clock: device.clock)
+    self.coordinator = coordinator
+    pushes =
+      !device.isAutomatic
+      ? nil
+      : device.link.observeSignals { [weak coordinator] signal in
+        guard case .push = signal else { return }
+        coordinator?.ring()
+      }
+    if device.isAutomatic {
+      Task.detached { [weak coordinator] in await coordinator?.startSync() }
+    }
+  }
+
+  var lines: [String: String] {
+    var lines: [String: String] = [:]
+    for line in store.canonicalLines {
+      let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+      lines[parts.prefix(2).joined(separator: " ")] = line
+    }
+    return lines
+  }
+
+  var canonicalText: String {
+    store.orphans.map { "\($0.id.uuidString) \($0.content.text)" }.sorted().joined(separator: "\n")
+  }
+
+  var sharedLines: [String: String] {
+    let lines = lines
+    let layers = Set(store.layers.filter { store.isShared($0.id) }.map(\.id))
+    let annotations = Set(
+      store.annotations().filter { layers.contains($0.layerID) }.map(\.id))
+    let comments = store.comments().filter { annotations.contains($0.annotationID) }.map(\.id)
+    let names = Set((Array(layers) + Array(annotations) + comments).map(\.uuidString))
+    return lines.filter { key, _ in names.contains(String(key.suffix(36))) }
+  }
+
+  var trouble: String {
+    let refusals = store.refusals.map { "\($0.id.uuidString) refused (\($0.code)): \($0.message)" }
+    let waiting = store.pendingOperations.map { "\($0.type) of \($0.recordID)" }
+    return (refusals + waiting + ["\(store.conflicts.count) conflicts"]).joined(separator: "; ")
+  }
+
+  var waitingCount: Int { store.waitingCount }
+
+  func isWaiting(_ key: String) -> Bool {
+    let name = key.suffix(36)
+    return store.pendingOperations.contains { $0.id.uuidString == name }
+  }
+
+  func sync() async { try? await store.sync(askedByPerson: true) }
+
+  func quit() async {
+    pushes?.stop()
+    await coordinator.stopSync()
+  }
+
+  /// What hangs under something that is gone for good needs a person, who gives it up.
+  func giveUpRefused() throws {
+    for refusal in store.refusals { try store.discardEdits(of: refusal.id) }
+  }
+
+  func share() async throws -> URL? {
+    let layer = try store.addLayer(named: "Shared")
+    for number in 0..<3 { try store.add(.init(text: "shared \(number)"), to: layer.id) }
+    try await store.sync()
+    return try await store.share(layer.id, with: [.anyoneWithLink])
+  }
+
+  func join(_ url: URL) async throws { try await store.accept(url) }
+
+  func edit(_ random: inout SeededRandom) throws -> [StoreEdit] {
+    let before = lines
+    do {
+      try change(&random)
+    } catch is AnnotationError {
+      // Not allowed, or gone meanwhile; then nothing happened.
+      guard lines == before else { throw BrokenPromise("a refused edit changed something") }
+    }
+    let after = lines
+    return Set(before.keys).union(after.keys).sorted().compactMap { key in
+      guard before[key] != after[key] else { return nil }
+      return after[key].map { .wrote(key: key, line: $0, rank: EditRank()) }
+        ?? .removed(key: key)
+    }
+  }
+
+  private func change(_ random: inout SeededRandom) throws {
+    let layers = store.layers.map(\.id).sorted { $0.uuidString < $1.uuidString }
+    let annotations = store.annotations().map(\.id).sorted { $0.uuidString < $1.uuidString }
+    let choice = random.below(40)
+    guard !layers.isEmpty, choice > 1 else {
+      try store.addLayer(named: device.text(&random))
+      return
+    }
+    let layer = layers[random.below(min(3, layers.count))]
+    guard annotations.count > random.below(6), choice > 9 else {
+      try store.add(.init(text: device.text(&random)), to: layer)
+      return
+    }
+    let annotation =
+      random.below(3) == 0
+      ? random.pick(annotations) : annotations[random.below(min(2, annotations.count))]
+    let text = device.text(&random)
+    switch choice {
+    case 10, 11:
+      try store.deleteAnnotation(annotation)
+      trash.withLock { $0.append(annotation) }
+    case 12:
+      try store.deleteLayer(layer)
+      trash.withLock { $0.append(layer) }
+    case 13, 14:
+      if let gone = trash.withLock({ $0.popLast() }) { try store.restore(gone) }
+    case 15: try store.emptyTrash(olderThan: 600)
+    case 16, 17: _ = try store.move(annotation, to: layer)
+    case 18, 19: try attach(text, to: annotation)
+    case 20: try store.detach(from: annotation)
+    case 21...23: try store.comment(on: annotation, text: text)
+    case 24, 25: try store.rename(layer, to: text)
+    case 26...29:
+      let place = Float(random.below(100))
+      try store.edit(annotation) { $0.position = [place, place + 1, -place] }
+    case 30, 31: try store.edit(annotation) { $0.title = text }
+    default: try store.edit(annotation) { $0.content.text = text }
+    }
+  }
+
+  private func attach(_ text: String, to annotation: UUID) throws {
+    let file = device.folder.deletingLastPathComponent()
+      .appendingPathComponent("picture-\(device.newID().uuidString)")
+    try Data(text.utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    try store.attach(file, to: annotation)
+  }
+}
+
+extension StoreKind {
+  /// Annotations.
+  static let annotations = StoreKind(
+    name: "annotations", rule: .merged { _, _ in nil },
+    mustStay: { $0.lowercased().hasPrefix("layer") }, isShareable: true, keepsAccountsApart: false
+  ) { try SimulatedAnnotations($0) }
+}

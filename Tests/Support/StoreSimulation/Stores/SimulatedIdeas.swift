@@ -1,0 +1,94 @@
+import CloudProtocol
+import Foundation
+import IdeaStore
+import LoopbackServer
+import Records
+import SimulationSupport
+
+/// Ideas in the default zone: the later version wins, and a deletion is a change like any other.
+final class SimulatedIdeas: SimulatedStore {
+  private let device: DeviceSetting
+  private let store: IdeaStore
+  private let pushes: (any SignalObservation)?
+
+  init(_ device: DeviceSetting) throws {
+    self.device = device
+    let store = try IdeaStore(
+      directory: device.folder, container: device.container,
+      deviceID: "\(device.account)-\(device.number)", clock: device.clock,
+      automaticallySync: device.isAutomatic, makeID: device.newID, now: device.now,
+      notificationCenter: NotificationCenter())
+    self.store = store
+    pushes =
+      !device.isAutomatic
+      ? nil
+      : device.link.observeSignals { [weak store] signal in
+        guard case .push(let push) = signal,
+          push.subscription.rawValue == IdeaStore.subscriptionID
+        else { return }
+        store?.receivedPush(recordName: push.query?.record.name)
+      }
+    store.start()
+  }
+
+  var lines: [String: String] {
+    Dictionary(
+      store.ideas.map { ($0.id.uuidString, $0.canonicalLine) },
+      uniquingKeysWith: { $0 + " and " + $1 })
+  }
+
+  var canonicalText: String { store.canonicalText }
+
+  var waitingCount: Int { store.status.pending }
+
+  func isWaiting(_ key: String) -> Bool {
+    UUID(uuidString: key).flatMap { store.syncState(of: $0)?.isPendingSync } ?? false
+  }
+
+  func sync() async { _ = try? await store.syncNow() }
+
+  func quit() async {
+    pushes?.stop()
+    await store.stop()
+  }
+
+  func edit(_ random: inout SeededRandom) throws -> [StoreEdit] {
+    let ideas = store.ideas.sorted { $0.id.uuidString < $1.id.uuidString }
+    let choice = random.below(20)
+    guard ideas.count > random.below(6), choice > 2 else {
+      return [
+        Self.wrote(
+          try store.create(
+            title: "\(random.below(99)) \(device.text(&random))",
+            description: device.text(&random)))
+      ]
+    }
+    let idea = random.below(4) == 0 ? random.pick(ideas) : ideas[random.below(min(2, ideas.count))]
+    switch choice {
+    case 3, 4:
+      try store.delete(idea.id)
+      let date = store.deletedIdeas.first { $0.idea.id == idea.id }?.deletedAt
+      return [.removed(key: idea.id.uuidString, date: date?.timeIntervalSince1970)]
+    case 5, 6:
+      return [Self.wrote(try store.update(idea.id, isCompleted: !idea.isCompleted))]
+    case 7...9:
+      return [Self.wrote(try store.update(idea.id, title: "t \(device.text(&random))"))]
+    default:
+      return [Self.wrote(try store.update(idea.id, description: device.text(&random)))]
+    }
+  }
+
+  private static func wrote(_ idea: Idea) -> StoreEdit {
+    var bytes = withUnsafeBytes(of: Int64(idea.version).bigEndian) { Array($0) }
+    for text in [idea.deviceId, idea.title, idea.description] { bytes += Array(text.utf8) + [0] }
+    return .wrote(
+      key: idea.id.uuidString, line: idea.canonicalLine,
+      rank: EditRank(
+        idea.updatedAt.timeIntervalSince1970, bytes + [idea.isCompleted ? 1 : 0]))
+  }
+}
+
+extension StoreKind {
+  /// Ideas.
+  static let ideas = StoreKind(name: "ideas", rule: .greatest) { try SimulatedIdeas($0) }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import LeaderboardStore
+import SimulationSupport
+
+/// Scores among friends, with the device standing in while there is no cloud; the better score
+/// stays, of two equally good ones the later.
+final class SimulatedLeaderboards: SimulatedStore {
+  private let device: DeviceSetting
+  private let service: HybridSocialService
+
+  init(_ device: DeviceSetting) throws {
+    self.device = device
+    service = try HybridSocialService(
+      directory: device.folder, container: device.container, looksForCloud: device.isAutomatic,
+      automaticallySync: device.isAutomatic, clock: device.clock, random: device.random,
+      now: device.now)
+    guard device.isAutomatic else { return }
+    Task.detached { [weak service] in try? await service?.setupRealTimeSubscriptions() }
+  }
+
+  /// The person's own scores; who they are is left out, as it is not known before a first sync.
+  var lines: [String: String] {
+    Dictionary(
+      service.cloud.myScores.map { (Self.key($0), Self.line($0)) },
+      uniquingKeysWith: { $0 + " and " + $1 })
+  }
+
+  var canonicalText: String { service.cloud.canonicalText }
+
+  /// What is in leaderboards; who is in them is told to each member otherwise.
+  var sharedLines: [String: String] {
+    let rows = service.cloud.canonicalRows.compactMap { row -> (String, String)? in
+      guard let board = row.name.range(of: LeaderboardZones.prefix) else { return nil }
+      let name = String(row.name[board.lowerBound...])
+      return name.hasSuffix(" members") ? nil : (name, row.text)
+    }
+    return Dictionary(rows, uniquingKeysWith: { $0 + " and " + $1 })
+  }
+
+  var waitingCount: Int { service.cloud.waiting + service.local.waiting }
+
+  func isWaiting(_ key: String) -> Bool { waitingCount > 0 }
+
+  func sync() async {
+    await service.checkCloud()
+    try? await service.cloud.sync()
+  }
+
+  func quit() async { try? await service.shutDown() }
+
+  func share() async throws -> URL? {
+    let board = try await service.cloud.createLeaderboard(title: "Everybody", id: device.newID())
+    return try await service.cloud.open(board.id)
+  }
+
+  func join(_ url: URL) async throws { try await service.cloud.accept(url) }
+
+  func edit(_ random: inout SeededRandom) async throws -> [StoreEdit] {
+    switch random.below(12) {
+    case 0:
+      _ = try? await service.ensureProfile(displayName: device.text(&random))
+      return []
+    case 1:
+      var number = SeededRandom(seed: UInt64(random.below(5)))
+      let code = FriendCode { number.next() }
+      _ = try? await service.addFriend(code: code.text)
+      return []
+    case 2:
+      let friends = (try? await service.listFriends()) ?? []
+      guard !friends.isEmpty else { return [] }
+      let code = friends[random.below(friends.count)].connection.friendCode
+      try? await service.removeFriend(code: code)
+      return []
+    default:
+      let scores = (0...random.below(3)).map { _ in score(&random) }
+      try await service.publishDailyScores(scores)
+      return scores.map { score in
+        let moment = Int64((score.publishedAt.timeIntervalSince1970 * 1_000).rounded())
+        let bytes = withUnsafeBytes(of: moment.bigEndian) { Array($0) }
+        return .wrote(
+          key: Self.key(score), line: Self.line(score),
+          rank: EditRank(score.score.map { 100 - Double($0) } ?? 0, bytes))
+      }
+    }
+  }
+
+  private func score(_ random: inout SeededRandom) -> DailyScore {
+    let isSolved = random.below(4) > 0
+    return DailyScore(
+      gameId: random.pick(["wordle", "queens", "\(DeviceSetting.mark(of: device.account))"]),
+      dateInt: 20_261_101 + random.below(4), score: isSolved ? 1 + random.below(6) : nil,
+      maxAttempts: 6, completed: isSolved, publishedAt: device.now())
+  }
+
+  private static func key(_ score: DailyScore) -> String { "\(score.gameId) \(score.dateInt)" }
+
+  private static func line(_ score: DailyScore) -> String {
+    "\(score.score.map(String.init) ?? "none") of \(score.maxAttempts), \(score.completed), "
+      + score.publishedAt.bits
+  }
+}
+
+extension StoreKind {
+  /// Scores and leaderboards among friends.
+  static let leaderboards = StoreKind(
+    name: "leaderboards", rule: .greatest, isShareable: true
+  ) { try SimulatedLeaderboards($0) }
+}

@@ -1,0 +1,92 @@
+import CloudProtocol
+import CloudSync
+import Foundation
+import GameResultStore
+import LoopbackServer
+import Records
+import SimulationSupport
+import SyncSupport
+
+/// Results of puzzles: they never change, the same puzzle is one result, and the server's version
+/// stays.
+final class SimulatedResults: SimulatedStore {
+  private let device: DeviceSetting
+  private let store: GameResultStore
+  private let pushes: (any SignalObservation)?
+
+  init(_ device: DeviceSetting) throws {
+    self.device = device
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? .current
+    let store = try GameResultStore(
+      directory: device.folder, container: device.container, clock: device.clock,
+      calendar: calendar, now: device.now)
+    self.store = store
+    pushes =
+      !device.isAutomatic
+      ? nil
+      : device.link.observeSignals { [weak store] signal in
+        guard case .push(let push) = signal else { return }
+        store?.receivedPush(subscriptionID: push.subscription.rawValue)
+      }
+    try store.start()
+  }
+
+  var lines: [String: String] {
+    Dictionary(
+      store.results.map { ($0.id.uuidString, Self.line($0)) },
+      uniquingKeysWith: { $0 + " and " + $1 })
+  }
+
+  var waitingCount: Int { store.status.waiting }
+
+  /// The store does not say which results wait, so any that waits counts for all.
+  func isWaiting(_ key: String) -> Bool { store.status.waiting > 0 }
+
+  func sync() async { _ = try? await store.syncNow() }
+
+  func quit() async {
+    pushes?.stop()
+    await store.stop()
+  }
+
+  func edit(_ random: inout SeededRandom) throws -> [StoreEdit] {
+    let before = store.results
+    if !before.isEmpty, random.below(5) == 0 {
+      let result = random.pick(before)
+      try store.delete(result.id)
+      return [.removed(key: result.id.uuidString)]
+    }
+    // Few puzzles, so that devices play the same ones.
+    let texts = (0...random.below(4)).map { _ in
+      "Wordle \(1_000 + random.below(60)) \(1 + random.below(6))/6"
+    }
+    let word = DeviceSetting.mark(of: device.account)
+    var added = try store.importResults(from: texts.joined(separator: "\n\n")).added
+    if random.below(3) == 0 {
+      added += try store.add([
+        GameResult(
+          id: device.newID(), gameId: Game.wordle.id, gameName: "Wordle", date: device.now(),
+          score: nil, maxAttempts: 6, completed: false, sharedText: device.text(&random),
+          parsedData: ["note": word])
+      ])
+    }
+    return added.map {
+      .wrote(key: $0.id.uuidString, line: Self.line($0), rank: EditRank())
+    }
+  }
+
+  private static func line(_ result: GameResult) -> String {
+    visible(
+      [
+        result.gameId.uuidString, result.gameName, result.date.bits,
+        result.score.map(String.init) ?? "none", "\(result.maxAttempts)", "\(result.completed)",
+        result.sharedText,
+      ] + result.parsedData.sorted { $0.key < $1.key }.map { "\($0)=\($1)" })
+  }
+}
+
+extension StoreKind {
+  /// Results of puzzles.
+  static let results = StoreKind(name: "results", rule: .any) { try SimulatedResults($0) }
+}

@@ -1,0 +1,206 @@
+import CloudSyncTesting
+import Foundation
+import LoopbackServer
+import SimulationSupport
+import Synchronization
+
+/// What people and their devices do.
+extension StoreWorld {
+  /// One step: something happens to the server, then somebody does something.
+  func act() async throws {
+    if random.chance(options.faultRate) { try breakSomething() }
+    let device = random.pick(devices)
+    switch random.below(100) {
+    case 0..<32: try await edit(device)
+    case 32..<40: switchLink(of: device)
+    case 40..<58: await sync(device)
+    case 58..<66: try await syncWithAnEdit(device)
+    case 66..<70: try await syncWithACut(device)
+    case 70..<76: try await crashWhileSyncing(device)
+    case 76..<80: await syncAll()
+    case 80..<90: try await editAtOnce()
+    case 90..<93: try await crash(device)
+    case 93..<96: try await quit(device)
+    default: break
+    }
+    // Time passes while nobody does anything, and sometimes not at all.
+    let seconds = random.pick([0, 0, 0.01, 0.2, 3, 40, 400])
+    await lane.pass(.seconds(seconds))
+  }
+
+  /// Somebody edits on a device, once or several times.
+  func edit(_ device: SimulatedDevice) async throws {
+    let count = random.pick([1, 1, 2, 6])
+    for _ in 0..<count {
+      for edit in try await edits(on: device.store, SeededRandom(seed: random.next())) {
+        journal.countEdit()
+        switch edit {
+        case .wrote(let key, let line, _): journal.say("\(device.name) writes \(key): \(line)")
+        case .removed(let key, _): journal.say("\(device.name) removes \(key)")
+        }
+        note(edit, by: device)
+      }
+    }
+  }
+
+  /// Makes an edit; one that waits for the cloud waits no longer than a request is held.
+  private func edits(
+    on store: any SimulatedStore, _ random: SeededRandom
+  ) async throws -> [StoreEdit] {
+    let outcome = Outcome()
+    Task.detached {
+      var random = random
+      do {
+        let edits = try await store.edit(&random)
+        outcome.result.withLock { $0 = .success(edits) }
+      } catch {
+        outcome.result.withLock { $0 = .failure(error) }
+      }
+    }
+    for _ in 0..<1_000 {
+      await lane.settle()
+      if let result = outcome.result.withLock({ $0 }) { return try result.get() }
+      server.controls.release()
+      await lane.pass(.seconds(1))
+    }
+    throw BrokenPromise("an edit does not end")
+  }
+
+  /// What an edit came to.
+  private final class Outcome: Sendable {
+    let result = Mutex<Result<[StoreEdit], any Error>?>(nil)
+  }
+
+  private func note(_ edit: StoreEdit, by device: SimulatedDevice) {
+    let others = devices.filter { $0.account == device.account && $0 !== device }
+    ledgers[device.account, default: EditLedger()].note(edit) { key in
+      others.contains { $0.store.isWaiting(key) }
+    }
+  }
+
+  private func switchLink(of device: SimulatedDevice) {
+    if device.link.isOnline, random.below(2) == 0 { return }
+    device.link.isOnline.toggle()
+    journal.say("\(device.name) goes \(device.link.isOnline ? "online" : "offline")")
+  }
+
+  /// Everybody edits before anybody hears of the others, and then all meet.
+  private func editAtOnce() async throws {
+    if random.below(2) == 0 { await syncAll() }
+    for device in devices { try await edit(device) }
+    await syncAll()
+  }
+
+  private func sync(_ device: SimulatedDevice) async {
+    journal.say("\(device.name) syncs")
+    await device.store.sync()
+    await lane.settle()
+  }
+
+  private func syncAll() async {
+    journal.say("all sync at once")
+    let tasks = devices.map { device in
+      let store = device.store
+      return Task.detached { await store.sync() }
+    }
+    for task in tasks { await task.value }
+    await lane.settle()
+  }
+
+  private func syncWithAnEdit(_ device: SimulatedDevice) async throws {
+    try await edit(device)
+    let sync = await beginSync(device)
+    try await edit(device)
+    await finish(sync)
+  }
+
+  private func syncWithACut(_ device: SimulatedDevice) async throws {
+    let sync = await beginSync(device)
+    device.link.isOnline = false
+    journal.say("\(device.name) loses the network")
+    await finish(sync)
+  }
+
+  private func crashWhileSyncing(_ device: SimulatedDevice) async throws {
+    let sync = await beginSync(device)
+    try await crash(device)
+    await finish(sync)
+  }
+
+  /// A sync that is under way.
+  private final class RunningSync: Sendable {
+    let isOver = Atomic(false)
+    /// The requests that stand still meanwhile.
+    let held: RequestScope
+
+    init(_ store: any SimulatedStore, holding held: RequestScope) {
+      self.held = held
+      Task.detached { [self] in
+        await store.sync()
+        isOver.store(true, ordering: .relaxed)
+      }
+    }
+  }
+
+  /// Lets a sync run for a while, or until its changes are at the server.
+  private func beginSync(_ device: SimulatedDevice) async -> RunningSync {
+    let store = device.store
+    let held = RequestScope(kind: .modifyRecords, device: device.link.name)
+    if random.below(2) == 0 {
+      let jobs = random.below(random.pick([30, 80, 160]))
+      journal.say("\(device.name) syncs, for \(jobs) jobs")
+      let sync = RunningSync(store, holding: held)
+      await lane.pause(forJobs: jobs)
+      return sync
+    }
+    let point = random.pick(HoldPoint.allCases)
+    journal.say("\(device.name) syncs, until its changes stand still: \(point)")
+    server.controls.hold(next: 1, at: point, in: held)
+    let sync = RunningSync(store, holding: held)
+    await lane.settle()
+    return sync
+  }
+
+  private func finish(_ sync: RunningSync) async {
+    // A request that was delayed comes to stand later.
+    for _ in 0..<1_000 {
+      server.controls.release(in: sync.held)
+      await lane.settle()
+      if sync.isOver.load(ordering: .relaxed) { return }
+      await lane.pass(.seconds(2))
+    }
+    journal.fail("a sync does not end")
+  }
+
+  /// The power goes: only what is on the disk stays.
+  private func crash(_ device: SimulatedDevice) async throws {
+    let isOnline = device.link.isOnline
+    // An app that is gone sends nothing more, and what it still writes lands beside.
+    device.link.isOnline = false
+    let copy = home.appendingPathComponent(
+      "\(device.account)-\(device.number)-\(device.launch + 1)")
+    if FileManager.default.fileExists(atPath: device.folder.path) {
+      try FileManager.default.copyItem(at: device.folder, to: copy)
+    }
+    journal.say("\(device.name) crashes and begins again")
+    forget(device)
+    let old = device.folder
+    try launch(device, in: copy, isOnline: isOnline)
+    await lane.settle()
+    try? FileManager.default.removeItem(at: old)
+  }
+
+  private func quit(_ device: SimulatedDevice) async throws {
+    journal.say("\(device.name) quits and begins again")
+    let isOnline = device.link.isOnline
+    await device.store.quit()
+    forget(device)
+    try launch(device, in: device.folder, isOnline: isOnline)
+    await lane.settle()
+  }
+
+  /// Remembers the app of a device as one that must be gone in the end.
+  func forget(_ device: SimulatedDevice) {
+    gone.append(GoneStore(store: device.store, name: "\(device.name), launch \(device.launch)"))
+  }
+}

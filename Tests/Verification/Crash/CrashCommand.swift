@@ -1,0 +1,44 @@
+package import CommandLineKit
+import SQLite
+import VerificationSupport
+
+/// Cuts the power, damages bytes and kills processes, and says what was found.
+package enum CrashCommand: VerificationCommand {
+  package static let name = "crash"
+  package static let summary = "power cuts, damaged bytes and killed processes"
+  package static let usage = """
+    usage: cloudsync-verify crash [PROGRAMME...] [--seeds N] [--from S] [--kills N] [--edits N] [--jobs J]
+           cloudsync-verify crash images|failures... --until-violation [--seeds N] [--from S]
+
+    Programmes, all of them when none is named:
+      images    cuts the power behind every call of a simulated disk, and opens what is left
+      failures  has every call of a simulated disk fail, once and for ever
+      damage    changes bits, lengths and sectors of what is stored; nothing of it may go unseen
+      kills     kills processes that write, and looks for what they said was safe
+      calls     kills processes in the midst of a system call, or has the call fail (with strace)
+      limits    fills a small disk (as root), and gives processes short files and few descriptors
+    --seeds N   how many scenarios (300)
+    --from S    the first one (0)
+    --kills N   how many processes are killed (2000)
+    --edits N   how many edits of several bytes (1000000)
+    --jobs J    how much runs at once, 1 to 64 (one for each core)
+    --until-violation  end at the first scenario that loses something; it is said before it begins
+    Ends with 0 when nothing was lost, 1 when something was, 2 for a wrong command line.
+    """
+
+  package static func run(_ arguments: inout Arguments) async throws -> Bool {
+    SQLiteLibrary.countNoMemory()
+    let options = try Options(&arguments)
+    if options.endsAtViolation { return await Programme.runUntilViolation(options) }
+    var isGood = true
+    for programme in options.programmes {
+      isGood = await programme.run(options) && isGood
+    }
+    return isGood
+  }
+
+  package static func runChild(_ words: [String]) async -> Int32? {
+    guard words.first == "child" else { return nil }
+    return await Child.run(Array(words.dropFirst()))
+  }
+}

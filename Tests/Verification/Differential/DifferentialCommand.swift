@@ -1,0 +1,82 @@
+package import CommandLineKit
+import Foundation
+import VerificationSupport
+
+/// Compares clouds that must answer alike.
+package enum DifferentialCommand: VerificationCommand {
+  package static let name = "differential"
+  package static let summary = "random requests to clouds that must answer alike"
+  package static let usage = """
+    usage: cloudsync-verify differential [--tapes N] [--from S] [--steps K] [--jobs J] [--show N]
+           [--trace] [--counts] [--plant NAME]
+
+    Plays random tapes of requests to four clouds that must answer alike: a small reference written
+    from the documents, the server in memory, the server on a file of SQLite, the server over HTTP.
+      --tapes N     how many tapes, 1 to 10,000,000 (5000)
+      --from S      the seed of the first (0)
+      --steps K     how long each is, 1 to 10,000 (40)
+      --jobs J      how many are played at a time, 1 to 256 (one for each core)
+      --show N      how many differences are printed, 0 to 1000 (5)
+      --trace       print everything before a difference too
+      --counts      print how often each situation came up
+      --plant NAME  build a difference in: \(Plant.allCases.map(\.rawValue).joined(separator: ", "))
+    Ends with 0 when all answered alike, 1 when not or when 1,000 tapes and more did not reach every
+    situation, 2 for a wrong command line.
+    """
+
+  package static func run(_ arguments: inout Arguments) async throws -> Bool {
+    try await run(Options(&arguments))
+  }
+
+  /// Answers whether all clouds answered alike.
+  private static func run(_ options: Options) async throws -> Bool {
+    let clock = ContinuousClock()
+    let start = clock.now
+    let outcome = try await options.comparison.run()
+    for difference in outcome.differences.prefix(options.shown) {
+      if options.wantsTrace { print(difference.trace) }
+      print(difference)
+    }
+    let seconds = (clock.now - start) / .seconds(1)
+    print(
+      "\(outcome.tapes) tapes, \(outcome.steps) steps on each of 4 clouds, "
+        + "\(outcome.differences.count) with differences, \(Int(seconds.rounded())) s")
+    if options.wantsCounts {
+      for (name, count) in outcome.situations.sorted(by: { $0.key < $1.key }) {
+        print("  \(name): \(count)")
+      }
+    }
+    let missed = outcome.missed
+    let reached = Situation.required.count - missed.count
+    print("\(reached) of \(Situation.required.count) situations reached")
+    if !missed.isEmpty { print("not reached: \(missed.joined(separator: ", "))") }
+    // A few tapes need not reach everything.
+    return outcome.differences.isEmpty && (missed.isEmpty || outcome.tapes < 1_000)
+  }
+}
+
+/// What the command line asks for.
+struct Options {
+  var comparison = Comparison(
+    seeds: 0..<5_000, jobs: ProcessInfo.processInfo.activeProcessorCount)
+  /// How many differences are printed.
+  var shown = 5
+  /// Whether everything before a difference is printed too.
+  var wantsTrace = false
+  /// Whether the counts of all situations are printed.
+  var wantsCounts = false
+
+  /// Reads the arguments after the command's name.
+  init(_ arguments: inout Arguments) throws(UsageError) {
+    let count = try arguments.number("tapes", in: 1...10_000_000) ?? 5_000 as UInt64
+    let first = try arguments.seed("from") ?? 0
+    comparison.seeds = first..<first + count
+    comparison.steps = try arguments.number("steps", in: 1...10_000) ?? comparison.steps
+    comparison.jobs = try arguments.number("jobs", in: 1...256) ?? comparison.jobs
+    comparison.plant = try arguments.choice("plant", of: Plant.self)
+    shown = try arguments.number("show", in: 0...1_000) ?? shown
+    wantsTrace = arguments.flag("trace")
+    wantsCounts = arguments.flag("counts")
+    try arguments.end()
+  }
+}

@@ -1,0 +1,145 @@
+package import CommandLineKit
+import Foundation
+import VerificationSupport
+
+/// Plants faults and counts the seeds that the simulators need to find them.
+package enum PlantedCommand: VerificationCommand {
+  package static let name = "planted"
+  package static let summary = "faults in a copy of the sources, which the other commands must find"
+  package static let usage = """
+    usage: cloudsync-verify planted [--seeds N] [--jobs J] [--seconds S] [--run-seconds S]
+                                    [--healthy-seeds N] [--healthy-seconds S]
+                                    [--root PATH] [--folder PATH] [--fault NAME...]
+           cloudsync-verify planted --list | --check [--root PATH]
+
+    Plants faults into a copy of the sources, builds the simulators once, and counts the seeds that
+    each fault needs until a simulator reports a violation. At last the simulators run without one.
+      --seeds N           the most seeds with a fault, 1 to 1,000,000 (10000)
+      --jobs J            how many processes run at once, 1 to 256 (one for each core)
+      --seconds S         the longest all runs may take together, 1 to 86,400 (540); the builds and
+                          the runs without a fault come on top
+      --run-seconds S     the longest one run may take, 1 to 86,400 (120)
+      --healthy-seeds N   the most seeds without a fault, 1 to 1,000,000 (200)
+      --healthy-seconds S the longest a programme runs without one, 1 to 86,400 (20)
+      --root PATH         the package's folder (.)
+      --folder PATH       where the copy is kept (.build/planted in the package)
+      --fault NAME        this fault only; may be given several times
+      --check             say which faults no longer fit the code, without a build
+      --list              print the faults and who should find them
+    Ends with 0 when every fault was found and no healthy world broke a promise, 1 when not, 2 for a
+    wrong command line.
+    """
+
+  package static func run(_ arguments: inout Arguments) throws -> Bool {
+    let options = try Options(&arguments)
+    if options.wantsList {
+      list()
+      return true
+    }
+    return try options.wantsCheck ? check(options) : run(options)
+  }
+
+  private static func list() {
+    for (index, fault) in Catalogue.all.enumerated() {
+      let programmes = fault.programmes.map(\.name).joined(separator: ", ")
+      print("\(index + 1)  \(fault.name)  \(fault.target)  by \(programmes)\n   \(fault.story)")
+    }
+  }
+
+  /// Answers whether every fault fits the code.
+  private static func check(_ options: Options) throws -> Bool {
+    let root = URL(fileURLWithPath: options.root)
+    var isWell = true
+    for fault in Catalogue.all {
+      do {
+        for path in Set(fault.edits.map(\.path)).sorted() {
+          let data = try Data(contentsOf: root.appendingPathComponent(path))
+          _ = try Planter([fault]).planted(String(decoding: data, as: UTF8.self), at: path)
+        }
+      } catch {
+        isWell = false
+        print("\(fault.name): \(error)")
+      }
+    }
+    return isWell
+  }
+
+  /// Answers whether every fault was found and no healthy world broke a promise.
+  private static func run(_ options: Options) throws -> Bool {
+    let faults = Catalogue.all
+    let chosen = faults.indices.filter {
+      options.names.isEmpty || options.names.contains(faults[$0].name)
+    }
+    let program = try build(faults, options)
+    let field = Field(options, program: program)
+    let jobs = chosen.map { (number: $0 + 1, programmes: faults[$0].programmes) }
+    let verdicts = field.run(jobs, seeds: options.seeds) { index, verdicts in
+      Output.write(line(faults[chosen[index]], verdicts) + "\n")
+    }
+    let programmes = Set(chosen.flatMap { faults[$0].programmes }).sorted { $0.name < $1.name }
+    let healthy = Field(options.healthy, program: program).run(
+      programmes.map { (number: 0, programmes: [$0]) }, seeds: options.healthySeeds
+    ) { index, verdicts in
+      Output.write(line(verdicts, ofHealthy: programmes[index]) + "\n")
+    }
+    return sum(up: verdicts, healthy)
+  }
+
+  /// Builds the tool once with every fault in it.
+  private static func build(_ faults: [PlantedFault], _ options: Options) throws -> URL {
+    let root = URL(fileURLWithPath: options.root)
+    let folder =
+      options.folder.map { URL(fileURLWithPath: $0) }
+      ?? root.appendingPathComponent(".build/planted")
+    let bed = SeedBed(root: root, folder: folder)
+    try bed.plant(Planter(faults))
+    Output.writeError("building the tool with \(faults.count) faults in it\n")
+    return try bed.build("cloudsync-verify")
+  }
+
+  private static func line(_ fault: PlantedFault, _ verdicts: [Verdict]) -> String {
+    guard let last = verdicts.last else { return "\(fault.name): nobody is to find it" }
+    let end =
+      switch last.end {
+      case .violation(let message): "found by \(last.programme.name) in \(last.seeds): \(message)"
+      case .trap(let signal):
+        "found by \(last.programme.name) in \(last.seeds): ended by signal \(signal)"
+      case .nothing, .tooLong, .failure:
+        "NOT FOUND: " + verdicts.map(words(of:)).joined(separator: "; ")
+      }
+    return "\(fault.target): \(fault.name): \(end)"
+  }
+
+  private static func line(_ verdicts: [Verdict], ofHealthy programme: Programme) -> String {
+    guard let verdict = verdicts.last else { return "\(programme.name): not run" }
+    if verdict.isHealthy {
+      return "no fault: \(programme.name): \(verdict.seeds) seeds, 0 violations"
+    }
+    return "no fault: \(programme.name): " + words(of: verdict)
+  }
+
+  private static func words(of verdict: Verdict) -> String {
+    switch verdict.end {
+    case .violation(let message): "\(verdict.programme.name): \(message)"
+    case .trap(let signal): "\(verdict.programme.name): ended by signal \(signal)"
+    case .nothing: "\(verdict.programme.name): \(verdict.seeds) seeds without a violation"
+    case .tooLong: "\(verdict.programme.name): no time after \(verdict.seeds) seeds"
+    case .failure(let message): "\(verdict.programme.name): could not be run: \(message)"
+    }
+  }
+
+  private static func sum(up verdicts: [[Verdict]], _ healthy: [[Verdict]]) -> Bool {
+    let seeds = verdicts.compactMap { verdicts -> Int? in
+      guard let last = verdicts.last, last.isFound else { return nil }
+      return verdicts.reduce(0) { $0 + $1.seeds }
+    }.sorted()
+    let median = seeds.isEmpty ? "no" : "\(seeds[(seeds.count - 1) / 2])"
+    let broken = healthy.filter { $0.last?.isHealthy != true }
+    let healthySeeds = healthy.reduce(0) { $0 + ($1.last?.seeds ?? 0) }
+    print(
+      "\(seeds.count) of \(verdicts.count) planted faults found, median \(median) seeds, "
+        + "at most \(seeds.last ?? 0); without a fault \(broken.count) of \(healthy.count) "
+        + "programmes reported anything in \(healthySeeds) seeds")
+    return seeds.count == verdicts.count && broken.isEmpty
+  }
+}

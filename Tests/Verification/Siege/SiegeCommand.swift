@@ -1,0 +1,44 @@
+package import CommandLineKit
+import VerificationSupport
+
+/// Besieges a server and says whether it stood.
+package enum SiegeCommand: VerificationCommand {
+  package static let name = "siege"
+  package static let summary = "hostile and slow clients of the HTTP server"
+  package static var usage: String {
+    """
+    usage: cloudsync-verify siege hostile [--requests N] [--seed S] [--storage memory|file] [--level L]
+           cloudsync-verify siege slow [--connections N] [--seconds T] [--storage memory|file]
+
+    Besieges a server of its own, which runs as another process, and looks whether it stands.
+      hostile  random requests that break every rule: the server must live on, keep its secrets,
+               give back its descriptors and its memory, and serve others rightly
+      slow     clients that send and read slowly: others must not notice
+      --requests N     how many requests, 1000 to 1,000,000,000 (1000000)
+      --seed S         what decides them (1)
+      --level L        one level only: \(HostileRequests.levels.joined(separator: ", "))
+      --connections N  how many slow connections, 10 to 2000 (1000)
+      --seconds T      how long they besiege, 5 to 3600 (60)
+      --storage KIND   where the server keeps its data (memory)
+    Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
+    """
+  }
+
+  package static func run(_ arguments: inout Arguments) throws -> Bool {
+    let options = try Options(&arguments)
+    return switch options.programme {
+    case .hostile: try HostileSiege(options).run()
+    case .slow: try SlowSiege(options).run()
+    }
+  }
+
+  package static func runChild(_ words: [String]) async -> Int32? {
+    guard words.first == "server" else { return nil }
+    do {
+      try await ServerRole.run(path: words.dropFirst().first)
+      return 0
+    } catch {
+      return 1
+    }
+  }
+}

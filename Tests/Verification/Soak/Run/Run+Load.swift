@@ -1,0 +1,191 @@
+import CloudSync
+import Foundation
+import Synchronization
+import VerificationSupport
+
+/// What goes on at the same time.
+extension Run {
+  /// Uses a device: its user writes, and now and then ends the app and starts it again.
+  func use(_ replica: Replica, until end: ContinuousClock.Instant) async throws {
+    var random = SeededGenerator(seed: options.seed, name: replica.name)
+    var nextEnd = clock.now + .seconds(Int.random(in: 5...40, using: &random))
+    while clock.now < end {
+      replica.write(&random)
+      if clock.now > nextEnd {
+        nextEnd = clock.now + .seconds(Int.random(in: 5...40, using: &random))
+        try await reopen(replica)
+      }
+      try await Task.sleep(for: .milliseconds(Int.random(in: 0...120, using: &random)))
+    }
+  }
+
+  /// Ends the app and starts it again; its last callback may still have to return.
+  private func reopen(_ replica: Replica) async throws {
+    replica.close()
+    for _ in 0..<500 {
+      do {
+        try replica.open()
+        return ledger.count(\.reopened)
+      } catch let error as FileStateStoreError where error.code == .inUse {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+    }
+    ledger.violation("\(replica.name): the state file was not let go")
+  }
+
+  /// Kills the server and starts it again, each time after a little while.
+  ///
+  /// Every second time it is killed in the moment in which it writes, so that what it did is done
+  /// and nobody is told.
+  func killServers(until end: ContinuousClock.Instant) async throws {
+    guard options.killEvery > 0 else { return }
+    var random = SeededGenerator(seed: options.seed, name: "kills")
+    let interval = Duration.seconds(options.killEvery)
+    var next = clock.now + interval
+    while next < end {
+      try await clock.sleep(until: next)
+      next += interval
+      if let id = child.processID { lives.withLock { $0.append(ProcessFigures(of: id)) } }
+      let number = kills.withLock { kills in
+        kills += 1
+        return kills
+      }
+      if number % 2 == 0 { await writes() }
+      await child.kill()
+      if options.bug == .rollback { try rollBack(number) }
+      try await clock.sleep(for: .milliseconds(Int.random(in: 0...500, using: &random)))
+      _ = try await child.start()
+    }
+  }
+
+  /// Returns when the server has just written something; after a second at the latest.
+  private func writes() async {
+    func look() -> Date? {
+      try? FileManager.default.attributesOfItem(atPath: child.path + "-wal")[.modificationDate]
+        as? Date
+    }
+    let before = look()
+    let end = clock.now + .seconds(1)
+    while look() == before, clock.now < end { await Task.yield() }
+  }
+
+  /// Makes the server forget what it did since the kill before.
+  private func rollBack(_ number: Int) throws {
+    let files = FileManager.default
+    for suffix in ["", "-wal"] {
+      let (file, copy) = (child.path + suffix, child.path + suffix + "-before")
+      if number == 2, files.fileExists(atPath: copy) {
+        try files.removeItem(atPath: file)
+        try files.moveItem(atPath: copy, toPath: file)
+      } else if number == 1 {
+        try files.copyItem(atPath: file, toPath: copy)
+      }
+    }
+  }
+
+  /// Says every ten seconds how it goes.
+  func tell(
+    _ devices: [Device], from start: ContinuousClock.Instant, until end: ContinuousClock.Instant
+  ) async throws {
+    var next = start
+    var last = 0
+    while next < end {
+      next += .seconds(10)
+      try await clock.sleep(until: min(next, end))
+      let totals = ledger.totals
+      let server = ProcessFigures(of: child.processID ?? 0)
+      let own = ProcessFigures()
+      let pending = devices.flatMap(\.replicas).reduce(0) { sum, replica in
+        sum + (replica.engine?.state.pendingRecordZoneChanges.count ?? 0)
+      }
+      say(
+        "\((clock.now - start).components.seconds) s: \(totals.acknowledged) writes "
+          + "(+\(totals.acknowledged - last)), \(totals.conflicts) conflicts, "
+          + "\(totals.foundApplied) found applied, \(totals.fetched) fetched, "
+          + "\(pending) pending, \(kills.withLock { $0 }) kills, server \(server.megabytes) MB "
+          + "\(server.descriptorText) fds, soak \(own.megabytes) MB \(own.descriptorText) fds, "
+          + "\(ledger.violationCount) violations")
+      last = totals.acknowledged
+    }
+  }
+
+  // MARK: Rest
+
+  /// Waits until nothing is to be sent and everybody has the same.
+  ///
+  /// By pushes alone; then, if that takes too long, by hand. Answers how many seconds it took.
+  func becomeQuiet(_ devices: [Device]) async -> Double {
+    let start = clock.now
+    let replicas = devices.flatMap(\.replicas)
+    while clock.now - start < .seconds(60) {
+      if isQuiet(replicas) { return Double((clock.now - start) / .milliseconds(1)) / 1000 }
+      try? await Task.sleep(for: .milliseconds(20))
+    }
+    ledger.violation("no quiet after a minute: \(unrest(replicas))")
+    for _ in 0..<3 {
+      for replica in replicas {
+        try? await replica.engine?.fetchChanges()
+        try? await replica.engine?.sendChanges()
+      }
+      if isQuiet(replicas) { break }
+    }
+    if !isQuiet(replicas) { ledger.violation("no quiet by hand: \(unrest(replicas))") }
+    return Double((clock.now - start) / .milliseconds(1)) / 1000
+  }
+
+  private func isQuiet(_ replicas: [Replica]) -> Bool { unrest(replicas).isEmpty }
+
+  /// What is not quiet yet.
+  private func unrest(_ replicas: [Replica]) -> [String] {
+    var unrest = replicas.flatMap { $0.unsent.prefix(2) }
+    guard unrest.isEmpty else { return Array(unrest.prefix(12)) }
+    var seen: [Realm: (versions: [NoteKey: Version], name: String)] = [:]
+    for replica in replicas {
+      let versions = replica.versions
+      for realm in replica.place.realms.values {
+        let part = versions.filter { $0.key.realm == realm }
+        if let first = seen[realm] {
+          if first.versions != part { unrest.append("\(replica.name) differs from \(first.name)") }
+        } else {
+          seen[realm] = (part, replica.name)
+        }
+      }
+    }
+    return unrest
+  }
+
+  // MARK: Figures
+
+  /// What this process holds, once it has stopped giving back.
+  func settled() async -> ProcessFigures {
+    await settled { ProcessFigures.afterTidying() }
+  }
+
+  /// What the server holds, once it has stopped giving back.
+  func settled(_ child: ServerChild) async -> ProcessFigures {
+    let id = child.processID ?? 0
+    return await settled { ProcessFigures(of: id) }
+  }
+
+  /// Waits until no device holds a connection any more.
+  ///
+  /// On Linux a request that was given up goes on until it is answered; one that waits for a push
+  /// is so after 25 s, push or no push.
+  func hungUp() async {
+    for _ in 0..<400 where ProcessFigures().kinds["socket:", default: 0] > 0 {
+      try? await Task.sleep(for: .milliseconds(100))
+    }
+  }
+
+  private func settled(_ look: () -> ProcessFigures) async -> ProcessFigures {
+    var last = look()
+    var steady = 0
+    for _ in 0..<100 where steady < 10 {
+      try? await Task.sleep(for: .milliseconds(100))
+      let next = look()
+      steady = next.descriptors == last.descriptors ? steady + 1 : 0
+      last = next
+    }
+    return last
+  }
+}

@@ -1,0 +1,94 @@
+package import CommandLineKit
+import Foundation
+import StoreSimulation
+import VerificationSupport
+
+/// Runs the example stores in simulated worlds and says what was found.
+package enum StoresCommand: VerificationCommand {
+  package static let name = "stores"
+  package static let summary = "the example stores in worlds with faults"
+  package static let usage = """
+    usage: cloudsync-verify stores [--store NAME] [--seeds N] [--from S] [--jobs J] [--twice] [--short]
+                                  [--bug NAME]
+           cloudsync-verify stores --until-violation --store NAME [--seeds N] [--from S] [--bug NAME]
+           cloudsync-verify stores --store NAME --seed S [--trace] [--bug NAME]
+
+    Runs the example stores on three devices of two accounts with faults, decided by the seed.
+      --store NAME  one kind only: \(StoreKind.all.map(\.name).joined(separator: ", "))
+      --seeds N     how many seeds for each kind, 1 to 1,000,000 (200)
+      --from S      the first seed (0)
+      --jobs J      how many threads, 1 to 256 (one for each core)
+      --twice       run each world twice; both runs must be the same
+      --short       shorter worlds, as in the test suite
+      --until-violation  run the worlds one after the other, up to the first violation
+      --seed S      one seed only
+      --trace       print everything that happens in it
+      --bug NAME    build a fault into the tabs: \
+    \(PlantedStoreBug.allCases.map(\.rawValue).joined(separator: ", "))
+    Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
+    """
+
+  package static func run(_ arguments: inout Arguments) throws -> Bool {
+    try run(Options(&arguments), in: StoreSimulation.defaultFolder)
+  }
+
+  /// Answers whether every promise held.
+  private static func run(_ options: Options, in folder: URL) throws -> Bool {
+    if let seed = options.seed { return try replay(seed, options, in: folder) }
+    if options.endsAtViolation { return try runUntilViolation(options, in: folder) }
+    var isWell = true
+    for kind in options.kinds {
+      let begin = ContinuousClock.now
+      let outcome = try Fleet(kind, options, in: folder).run()
+      for violation in outcome.violations.prefix(10) { print(violation) }
+      let seconds = (ContinuousClock.now - begin) / .seconds(1)
+      print(
+        "\(kind.name): \(outcome.worlds) seeds, \(outcome.edits) edits, "
+          + "\(outcome.requests) requests, \(outcome.violations.count) violations, "
+          + "trace \(String(outcome.hash, radix: 16)), "
+          + seconds.formatted(.number.precision(.fractionLength(1))) + " s")
+      if options.isTwice {
+        print(
+          "\(kind.name): \(outcome.different.count) seeds ran otherwise the second time: "
+            + outcome.different.prefix(10).map(String.init).joined(separator: " "))
+      }
+      isWell = isWell && outcome.violations.isEmpty && outcome.different.isEmpty
+    }
+    return isWell
+  }
+
+  /// Runs world after world up to the first violation; says the number of each before it begins,
+  /// so that whoever watches knows which one ended the process.
+  private static func runUntilViolation(_ options: Options, in folder: URL) throws -> Bool {
+    for kind in options.kinds {
+      for seed in options.first..<options.first &+ UInt64(options.count) {
+        say("world \(seed)")
+        let report = try StoreSimulation.run(
+          kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder)
+        guard let violation = report.violation else { continue }
+        print(violation)
+        return false
+      }
+    }
+    return true
+  }
+
+  private static func replay(_ seed: UInt64, _ options: Options, in folder: URL) throws -> Bool {
+    var isWell = true
+    for kind in options.kinds {
+      let wantsTrace = options.wantsTrace
+      let report = try StoreSimulation.run(
+        kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder
+      ) {
+        if wantsTrace { print($0) }
+      }
+      if let violation = report.violation { print(violation) }
+      print(
+        "\(kind.name), seed \(seed): \(report.edits) edits, \(report.requests) requests, "
+          + "\(report.violation == nil ? 0 : 1) violations, "
+          + "trace \(String(report.hash, radix: 16))")
+      isWell = isWell && report.violation == nil
+    }
+    return isWell
+  }
+}

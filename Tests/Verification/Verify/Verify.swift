@@ -1,0 +1,63 @@
+import CommandLineKit
+import Crash
+import Differential
+import Foundation
+import Planted
+import Siege
+import Simulate
+import Soak
+import Stores
+import VerificationSupport
+
+/// Runs one of the commands that verify the engine and the server.
+@main
+struct Verify {
+  private static let commands: [any VerificationCommand.Type] = [
+    SimulateCommand.self, StoresCommand.self, DifferentialCommand.self, CrashCommand.self,
+    SoakCommand.self, SiegeCommand.self, PlantedCommand.self,
+  ]
+
+  private static var usage: String {
+    let width = commands.map { $0.name.count }.max() ?? 0
+    let lines = commands.map { command in
+      let name = command.name.padding(toLength: width, withPad: " ", startingAt: 0)
+      return "  \(name)  \(command.summary)"
+    }
+    return """
+      usage: cloudsync-verify COMMAND [OPTION...]
+             cloudsync-verify COMMAND --help
+
+      \(lines.joined(separator: "\n"))
+      Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
+      """
+  }
+
+  static func main() async {
+    let words = Array(CommandLine.arguments.dropFirst())
+    if words.isEmpty || words == ["--help"] || words == ["-h"] || words == ["help"] {
+      return say(usage)
+    }
+    guard let command = commands.first(where: { $0.name == words[0] }) else {
+      end("there is no command \(printable(words[0])); see --help", of: nil, status: 2)
+    }
+    let rest = Array(words.dropFirst())
+    if let status = await command.runChild(rest) { exit(status) }
+    do {
+      var arguments = try Arguments(rest, knowing: command.options)
+      if arguments.flag("help") { return say(command.usage) }
+      exit(try await command.run(&arguments) ? 0 : 1)
+    } catch let error as UsageError {
+      end("\(error)", of: command, status: 2)
+    } catch {
+      end("\(error)", of: command, status: 1)
+    }
+  }
+
+  private static func end(
+    _ message: String, of command: (any VerificationCommand.Type)?, status: Int32
+  ) -> Never {
+    let name = command.map { " " + $0.name } ?? ""
+    FileHandle.standardError.write(Data("cloudsync-verify\(name): \(message)\n".utf8))
+    exit(status)
+  }
+}
