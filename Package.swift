@@ -46,10 +46,10 @@ func support(
 }
 
 /// A command of the verification tool.
-func verification(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func verification(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .target(
-    name: name, dependencies: dependencies + ["VerificationSupport", "CommandLineKit"],
-    path: "Tests/Verification/\(name)", swiftSettings: strict)
+    name: name, dependencies: dependencies, path: "Tests/Verification/\(name)",
+    swiftSettings: strict)
 }
 
 func tests(
@@ -139,20 +139,35 @@ let package = Package(
     support("VerificationSupport", ["CommandLineKit"]),
 
     // the commands of the verification tool, the tool, and the benchmarks
-    verification("Simulate", ["SimulationSupport", "SQLite"]),
-    verification("Stores", ["StoreSimulation", "SimulationSupport"]),
-    verification("Crash", ["SimulationSupport", "CloudSync", "LoopbackServer", "SQLite"]),
+    verification(
+      "Simulate", ["SimulationSupport", "SQLite", "VerificationSupport", "CommandLineKit"]),
+    verification(
+      "Stores", ["StoreSimulation", "SimulationSupport", "VerificationSupport", "CommandLineKit"]),
+    verification(
+      "Crash",
+      [
+        "SimulationSupport", "CloudSync", "LoopbackServer", "SQLite", "VerificationSupport",
+        "CommandLineKit",
+      ]),
     verification(
       "Soak",
-      ["CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite"]),
+      [
+        "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite",
+        "VerificationSupport", "CommandLineKit",
+      ]),
     verification(
       "Differential",
       [
         "SimulationSupport", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol",
-        "Records",
+        "Records", "VerificationSupport", "CommandLineKit",
       ]),
-    verification("Siege", ["LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol"]),
-    verification("Planted"),
+    verification(
+      "Siege",
+      [
+        "LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol", "VerificationSupport",
+        "CommandLineKit",
+      ]),
+    verification("Planted", ["VerificationSupport", "CommandLineKit"]),
     tool(
       "cloudsync-verify",
       [

@@ -78,6 +78,22 @@ let drivers: [(path: String, why: String)] = [
     "spreads independent seeds over the cores; no world sees it"
   ),
   (
+    "Tests/Verification/Stores/Fleet.swift",
+    "spreads independent worlds of stores over the cores"
+  ),
+  (
+    "Tests/Support/StoreSimulation/Stores/SimulatedAnnotations.swift",
+    "what begins when an app opens, on the world's lane"
+  ),
+  (
+    "Tests/Support/StoreSimulation/Stores/SimulatedLeaderboards.swift",
+    "what begins when an app opens, on the world's lane"
+  ),
+  (
+    "Tests/Support/StoreSimulation/World/StoreWorld+Actions.swift",
+    "what the people of a world of stores do, on its lane"
+  ),
+  (
     "Tests/Benchmarks/Throughput/Benchmarks+Queries.swift",
     "asks for long queries beside lookups, whose client blocks a thread"
   ),

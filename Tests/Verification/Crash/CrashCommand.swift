@@ -1,12 +1,15 @@
-package import CommandLineKit
+import CommandLineKit
 import SQLite
-import VerificationSupport
+package import VerificationSupport
+
+/// The command `crash` of the verification tool.
+package let crashCommand: any VerificationCommand.Type = CrashCommand.self
 
 /// Cuts the power, damages bytes and kills processes, and says what was found.
-package enum CrashCommand: VerificationCommand {
-  package static let name = "crash"
-  package static let summary = "power cuts, damaged bytes and killed processes"
-  package static let usage = """
+enum CrashCommand: VerificationCommand {
+  static let name = "crash"
+  static let summary = "power cuts, damaged bytes and killed processes"
+  static let usage = """
     usage: cloudsync-verify crash [PROGRAMME...] [--seeds N] [--from S] [--kills N] [--edits N] [--jobs J]
            cloudsync-verify crash images|failures... --until-violation [--seeds N] [--from S]
 
@@ -26,7 +29,7 @@ package enum CrashCommand: VerificationCommand {
     Ends with 0 when nothing was lost, 1 when something was, 2 for a wrong command line.
     """
 
-  package static func run(_ arguments: inout Arguments) async throws -> Bool {
+  static func run(_ arguments: inout Arguments) async throws -> Bool {
     SQLiteLibrary.countNoMemory()
     let options = try Options(&arguments)
     if options.endsAtViolation { return await Programme.runUntilViolation(options) }
@@ -37,7 +40,7 @@ package enum CrashCommand: VerificationCommand {
     return isGood
   }
 
-  package static func runChild(_ words: [String]) async -> Int32? {
+  static func runChild(_ words: [String]) async -> Int32? {
     guard words.first == "child" else { return nil }
     return await Child.run(Array(words.dropFirst()))
   }

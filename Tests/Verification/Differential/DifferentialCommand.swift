@@ -1,12 +1,15 @@
-package import CommandLineKit
+import CommandLineKit
 import Foundation
-import VerificationSupport
+package import VerificationSupport
+
+/// The command `differential` of the verification tool.
+package let differentialCommand: any VerificationCommand.Type = DifferentialCommand.self
 
 /// Compares clouds that must answer alike.
-package enum DifferentialCommand: VerificationCommand {
-  package static let name = "differential"
-  package static let summary = "random requests to clouds that must answer alike"
-  package static let usage = """
+enum DifferentialCommand: VerificationCommand {
+  static let name = "differential"
+  static let summary = "random requests to clouds that must answer alike"
+  static let usage = """
     usage: cloudsync-verify differential [--tapes N] [--from S] [--steps K] [--jobs J] [--show N]
            [--trace] [--counts] [--plant NAME]
 
@@ -24,7 +27,7 @@ package enum DifferentialCommand: VerificationCommand {
     situation, 2 for a wrong command line.
     """
 
-  package static func run(_ arguments: inout Arguments) async throws -> Bool {
+  static func run(_ arguments: inout Arguments) async throws -> Bool {
     try await run(Options(&arguments))
   }
 

@@ -1,12 +1,15 @@
-package import CommandLineKit
+import CommandLineKit
 import Foundation
-import VerificationSupport
+package import VerificationSupport
+
+/// The command `planted` of the verification tool.
+package let plantedCommand: any VerificationCommand.Type = PlantedCommand.self
 
 /// Plants faults and counts the seeds that the simulators need to find them.
-package enum PlantedCommand: VerificationCommand {
-  package static let name = "planted"
-  package static let summary = "faults in a copy of the sources, which the other commands must find"
-  package static let usage = """
+enum PlantedCommand: VerificationCommand {
+  static let name = "planted"
+  static let summary = "faults in a copy of the sources, which the other commands must find"
+  static let usage = """
     usage: cloudsync-verify planted [--seeds N] [--jobs J] [--seconds S] [--run-seconds S]
                                     [--healthy-seeds N] [--healthy-seconds S]
                                     [--root PATH] [--folder PATH] [--fault NAME...]
@@ -30,7 +33,7 @@ package enum PlantedCommand: VerificationCommand {
     wrong command line.
     """
 
-  package static func run(_ arguments: inout Arguments) throws -> Bool {
+  static func run(_ arguments: inout Arguments) throws -> Bool {
     let options = try Options(&arguments)
     if options.wantsList {
       list()

@@ -1,11 +1,14 @@
-package import CommandLineKit
-import VerificationSupport
+import CommandLineKit
+package import VerificationSupport
+
+/// The command `siege` of the verification tool.
+package let siegeCommand: any VerificationCommand.Type = SiegeCommand.self
 
 /// Besieges a server and says whether it stood.
-package enum SiegeCommand: VerificationCommand {
-  package static let name = "siege"
-  package static let summary = "hostile and slow clients of the HTTP server"
-  package static var usage: String {
+enum SiegeCommand: VerificationCommand {
+  static let name = "siege"
+  static let summary = "hostile and slow clients of the HTTP server"
+  static var usage: String {
     """
     usage: cloudsync-verify siege hostile [--requests N] [--seed S] [--storage memory|file] [--level L]
            cloudsync-verify siege slow [--connections N] [--seconds T] [--storage memory|file]
@@ -24,7 +27,7 @@ package enum SiegeCommand: VerificationCommand {
     """
   }
 
-  package static func run(_ arguments: inout Arguments) throws -> Bool {
+  static func run(_ arguments: inout Arguments) throws -> Bool {
     let options = try Options(&arguments)
     return switch options.programme {
     case .hostile: try HostileSiege(options).run()
@@ -32,7 +35,7 @@ package enum SiegeCommand: VerificationCommand {
     }
   }
 
-  package static func runChild(_ words: [String]) async -> Int32? {
+  static func runChild(_ words: [String]) async -> Int32? {
     guard words.first == "server" else { return nil }
     do {
       try await ServerRole.run(path: words.dropFirst().first)

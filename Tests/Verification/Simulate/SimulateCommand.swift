@@ -1,14 +1,17 @@
-package import CommandLineKit
+import CommandLineKit
 import SQLite
 import SimulationSupport
-import VerificationSupport
+package import VerificationSupport
+
+/// The command `simulate` of the verification tool.
+package let simulateCommand: any VerificationCommand.Type = SimulateCommand.self
 
 /// Runs simulated worlds from seeds and says what was found.
-package enum SimulateCommand: VerificationCommand {
-  package static let name = "simulate"
-  package static let summary =
+enum SimulateCommand: VerificationCommand {
+  static let name = "simulate"
+  static let summary =
     "worlds of devices and a server with faults, each decided by its seed"
-  package static let usage = """
+  static let usage = """
     usage: cloudsync-verify simulate [--engine] [--seeds N] [--from S] [--jobs J]
                                      [--repeat R] [--second-process] [--hashes]
                                      [--situations] [--all-situations]
@@ -36,7 +39,7 @@ package enum SimulateCommand: VerificationCommand {
     Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
     """
 
-  package static func run(_ arguments: inout Arguments) throws -> Bool {
+  static func run(_ arguments: inout Arguments) throws -> Bool {
     SQLiteLibrary.countNoMemory()
     return try run(Options(&arguments))
   }

@@ -1,11 +1,14 @@
-package import CommandLineKit
-import VerificationSupport
+import CommandLineKit
+package import VerificationSupport
+
+/// The command `soak` of the verification tool.
+package let soakCommand: any VerificationCommand.Type = SoakCommand.self
 
 /// Lets devices write to a server that is killed again and again, and says what was found.
-package enum SoakCommand: VerificationCommand {
-  package static let name = "soak"
-  package static let summary = "devices write to a server that is killed again and again"
-  package static let usage = """
+enum SoakCommand: VerificationCommand {
+  static let name = "soak"
+  static let summary = "devices write to a server that is killed again and again"
+  static let usage = """
     usage: cloudsync-verify soak [--seconds N] [--devices N] [--kill-every N] [--seed S] [--bug NAME]
 
     Devices of two accounts write to one server over HTTP while that is killed again and again;
@@ -18,11 +21,11 @@ package enum SoakCommand: VerificationCommand {
     Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
     """
 
-  package static func run(_ arguments: inout Arguments) async throws -> Bool {
+  static func run(_ arguments: inout Arguments) async throws -> Bool {
     try await Run(Options(&arguments)).run()
   }
 
-  package static func runChild(_ words: [String]) async -> Int32? {
+  static func runChild(_ words: [String]) async -> Int32? {
     guard words.first == "server", words.count == 3, let port = Int(words[1]) else { return nil }
     return await ServerProgram.run(port: port, path: words[2])
   }

@@ -1,13 +1,16 @@
-package import CommandLineKit
+import CommandLineKit
 import Foundation
 import StoreSimulation
-import VerificationSupport
+package import VerificationSupport
+
+/// The command `stores` of the verification tool.
+package let storesCommand: any VerificationCommand.Type = StoresCommand.self
 
 /// Runs the example stores in simulated worlds and says what was found.
-package enum StoresCommand: VerificationCommand {
-  package static let name = "stores"
-  package static let summary = "the example stores in worlds with faults"
-  package static let usage = """
+enum StoresCommand: VerificationCommand {
+  static let name = "stores"
+  static let summary = "the example stores in worlds with faults"
+  static let usage = """
     usage: cloudsync-verify stores [--store NAME] [--seeds N] [--from S] [--jobs J] [--twice] [--short]
                                   [--bug NAME]
            cloudsync-verify stores --until-violation --store NAME [--seeds N] [--from S] [--bug NAME]
@@ -28,7 +31,7 @@ package enum StoresCommand: VerificationCommand {
     Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
     """
 
-  package static func run(_ arguments: inout Arguments) throws -> Bool {
+  static func run(_ arguments: inout Arguments) throws -> Bool {
     try run(Options(&arguments), in: StoreSimulation.defaultFolder)
   }
 

@@ -13,8 +13,8 @@ import VerificationSupport
 @main
 struct Verify {
   private static let commands: [any VerificationCommand.Type] = [
-    SimulateCommand.self, StoresCommand.self, DifferentialCommand.self, CrashCommand.self,
-    SoakCommand.self, SiegeCommand.self, PlantedCommand.self,
+    simulateCommand, storesCommand, differentialCommand, crashCommand,
+    soakCommand, siegeCommand, plantedCommand,
   ]
 
   private static var usage: String {
