@@ -94,15 +94,18 @@ let package = Package(
     // rank 4
     room(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"]),
+    room("StateInspection", ["CloudSync", "SyncMachine", "WebServices", "Records"]),
+    // rank 5
     room(
       "CloudSyncTesting",
-      ["CloudSync", "LoopbackServer", "SyncMachine", "CloudProtocol", "Records"]),
-    // rank 5
+      [
+        "StateInspection", "CloudSync", "LoopbackServer", "SyncMachine", "CloudProtocol", "Records",
+      ]),
     tool(
       "cloudsync",
       [
-        "LoopbackHTTP", "LoopbackServer", "WebServices", "CloudSync", "CloudProtocol",
-        "CommandLineKit",
+        "LoopbackHTTP", "LoopbackServer", "WebServices", "StateInspection", "CloudSync",
+        "CloudProtocol", "CommandLineKit",
       ]),
     // the example stores and their tool
     store("SyncSupport", ["CloudSync"]),
@@ -193,8 +196,14 @@ let package = Package(
     tests(
       "CloudSyncTests",
       [
-        "CloudSync", "SimulationSupport", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
+        "CloudSync", "StateInspection", "LoopbackHTTP", "LoopbackServer", "SyncMachine",
         "CloudProtocol", "Records",
+      ]),
+    tests(
+      "StateInspectionTests",
+      [
+        "StateInspection", "SimulationSupport", "CloudSync", "SyncMachine", "CloudProtocol",
+        "Records",
       ]),
     tests(
       "LoopbackServerTests",
@@ -238,8 +247,8 @@ let package = Package(
     tests(
       "FuzzTests",
       [
-        "LoopbackHTTP", "LoopbackServer", "CloudSync", "WebServices", "SyncMachine",
-        "CloudMachine", "CloudProtocol", "Records",
+        "LoopbackHTTP", "LoopbackServer", "StateInspection", "CloudSync", "WebServices",
+        "SyncMachine", "CloudMachine", "CloudProtocol", "Records",
       ],
       exclude: ["Corpora"]),
     tests("HouseTests", []),
@@ -278,8 +287,8 @@ if Context.environment["CLOUDSYNC_FUZZ"] == "1" {
     .executableTarget(
       name: "cloudsync-fuzz",
       dependencies: [
-        "LoopbackHTTP", "LoopbackServer", "CloudSync", "WebServices", "SyncMachine",
-        "CloudMachine", "CloudProtocol", "Records",
+        "LoopbackHTTP", "LoopbackServer", "StateInspection", "CloudSync", "WebServices",
+        "SyncMachine", "CloudMachine", "CloudProtocol", "Records",
       ], path: "Tests/FuzzTests",
       exclude: ["ReplayTests.swift", "Corpora"], swiftSettings: strict + [.define("CLOUDSYNC_FUZZ")]
     ))

@@ -140,3 +140,10 @@ private func doing<Value>(
 ) throws(FileStateStoreError) -> Value {
   do throws(DiskError) { return try body() } catch { throw .system(what, path, error) }
 }
+
+extension LogFormat {
+  /// The bytes of the log at `path`, without opening it as a store; `nil` where there is no file.
+  package static func bytes(at path: String) throws(FileStateStoreError) -> [UInt8]? {
+    try LogFile.read(path)
+  }
+}

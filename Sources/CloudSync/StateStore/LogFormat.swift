@@ -4,13 +4,14 @@ import Records
 ///
 /// A record is its length, its kind, a checksum of these, a checksum of the content, and the
 /// content.
-enum LogFormat {
+package enum LogFormat {
   enum Kind: UInt8 {
     case snapshot = 0
     case entry = 1
   }
 
-  static let version: UInt8 = 1
+  /// The version of the logs that are written.
+  package static let version: UInt8 = 1
   private static let magic: [UInt8] = Array("CSLOG".utf8)
   private static let recordHead = 13
   /// What a disk writes in one step, at least.
@@ -29,14 +30,15 @@ enum LogFormat {
   }
 
   /// What a log holds up to its end, or up to where it is damaged.
-  struct Reading {
-    var contents = StateStoreContents()
+  package struct Reading {
+    /// The last snapshot and the entries after it.
+    package var contents = StateStoreContents()
     /// How many bytes are whole.
-    var length = 0
+    package var length = 0
     /// Where the entry at the very end begins; `nil` when a snapshot or nothing is there.
     var lastEntry: Int?
     /// Why the bytes behind `length` can't be used; `nil` when a crash cut them off.
-    var fault: FileStateStoreError?
+    package var fault: FileStateStoreError?
   }
 
   /// What `bytes` hold, and how many of them are whole.
@@ -47,7 +49,7 @@ enum LogFormat {
   }
 
   /// Takes all that can be had of `bytes`.
-  static func read(_ bytes: [UInt8], path: String) -> Reading {
+  package static func read(_ bytes: [UInt8], path: String) -> Reading {
     var reading = Reading()
     guard bytes.starts(with: magic.prefix(bytes.count)) else {
       reading.fault = FileStateStoreError(

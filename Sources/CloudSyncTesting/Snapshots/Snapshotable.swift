@@ -1,6 +1,7 @@
 public import CloudSync
 import Foundation
 import Records
+import StateInspection
 import SyncMachine
 
 /// Something with one canonical text: the same for the same content, in every run and on every

@@ -1,5 +1,6 @@
 import CloudSync
 import CommandLineKit
+import StateInspection
 
 /// `state`: what the saved state of an engine says, and how two differ.
 enum States {

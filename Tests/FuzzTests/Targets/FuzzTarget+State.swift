@@ -1,5 +1,6 @@
 import Foundation
 import Records
+import StateInspection
 import SyncMachine
 
 @testable import CloudSync

@@ -1,3 +1,4 @@
+import CloudSync
 import Foundation
 import Records
 import SyncMachine

@@ -1,10 +1,9 @@
 import CloudProtocol
 import CloudSync
 import Foundation
-import LoopbackServer
 import Records
+import StateInspection
 import SyncMachine
-import Synchronization
 import Testing
 
 @Suite("State inspection: what a saved state shows")
@@ -307,34 +306,6 @@ struct StateInspectionTests {
     // Far more than it takes, and far less than anything quadratic would, however busy the machine.
     let time = processorSeconds() - before
     #expect(time < 60, "\(time) s")
-  }
-
-  @Test("a store is shown while an engine is at work on it, and its changes after a sync")
-  func live() async throws {
-    let folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("inspection-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let file = folder.appendingPathComponent("state")
-    let delegate = Recorder()
-    var configuration = EngineTests.configuration(LoopbackServer(), "phone", delegate)
-    configuration.stateStore = try FileStateStore(url: file)
-    let engine = CKSyncEngine(configuration)
-    engine.state.add(pendingDatabaseChanges: [.saveZone(EngineTests.zone)])
-    engine.state.add(pendingRecordZoneChanges: [.saveRecord(EngineTests.id("a"))])
-    let before = try StateInspection(path: file.path)
-    #expect(before.state.records.count == 1 && before.state.zones.count == 1)
-    try await engine.sendChanges()
-    try await engine.fetchChanges()
-    let after = try StateInspection(path: file.path)
-    let lines = StateInspection.diff(before, after).map(\.description)
-    #expect(lines.contains("- pending save of zone Notes"))
-    #expect(lines.contains("- pending save Notes/a"))
-    #expect(lines.contains { $0.hasPrefix("+ token of zone Notes: ") }, "\(lines)")
-    let kept = try #require(delegate.contents.withLock { $0.state })
-    let saved = try StateInspection(bytes: StateSamples.json(kept))
-    #expect(StateInspection.diff(saved, after) == [], "the event's state is the store's")
-    withExtendedLifetime(engine) {}
   }
 }
 

@@ -1,3 +1,4 @@
+import CloudSync
 import Foundation
 
 /// Reads a file that somebody named, which may be anything.
@@ -29,7 +30,7 @@ enum StateFile {
         .foreign, "\(shown) is too large for a state (\(status.st_size) bytes). Give another file.")
     }
     do throws(FileStateStoreError) {
-      if let bytes = try LogFile.read(path) { return bytes }
+      if let bytes = try LogFormat.bytes(at: path) { return bytes }
     } catch {
       throw StateInspectionError(.unreadable, error.message)
     }

@@ -1,3 +1,4 @@
+import CloudSync
 import Records
 import SyncMachine
 
