@@ -3,6 +3,8 @@
 
 SWIFT ?= swift
 VERIFY = cloudsync-verify
+# Warnings are errors in our own builds.
+export CLOUDSYNC_STRICT ?= 1
 SEEDS ?= 20000
 RELEASE_SEEDS ?= 1000000
 STORE_SEEDS ?= 2000
@@ -13,7 +15,7 @@ SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
 .PHONY: help demo test check bench bench-scale bench-build simulate simulate-release \
   simulate-stores planted soak siege differential crash fuzz fuzz-release fuzz-planted fuzz-tool \
-  thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
+  apple-check thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -36,6 +38,7 @@ help:
 	@echo 'make thread-sanitizer   all tests under the thread sanitizer (TARGETS=name for one target)'
 	@echo 'make address-sanitizer  all tests under the address sanitizer'
 	@echo 'make leaks-sanitizer    all tests, or TARGETS, with a look for leaks at the end; slow'
+	@echo 'make apple-check  type-check the modules as macOS would see them, on Linux'
 	@echo 'make format    format all Swift files'
 
 demo: sqlite
@@ -93,6 +96,9 @@ siege: sqlite
 
 differential: sqlite
 	$(SWIFT) run -c release $(VERIFY) differential --tapes $(TAPES)
+
+apple-check:
+	.ci/apple-check/apple-check . --cache .build/apple-check
 
 thread-sanitizer address-sanitizer leaks-sanitizer: sqlite
 	.ci/sanitize $(@:-sanitizer=) $(TARGETS)

@@ -1,3 +1,8 @@
+#if canImport(ObjectiveC)
+  // There the IDs are Hashable as NSObject is, which this module declares.
+  public import ObjectiveC
+#endif
+
 /// The calls about several items, with completion handlers that take a `Result`; each does what
 /// the `async` call of the same purpose does,
 /// and calls the handler on a queue that is not the main one.

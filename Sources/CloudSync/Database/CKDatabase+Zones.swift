@@ -1,3 +1,8 @@
+#if canImport(ObjectiveC)
+  // There the IDs are Hashable as NSObject is, which this module declares.
+  public import ObjectiveC
+#endif
+
 extension CKDatabase {
   /// Fetches all zones of the database.
   public func allRecordZones() async throws -> [CKRecordZone] {

@@ -1,3 +1,8 @@
+#if canImport(ObjectiveC)
+  // There the IDs are Hashable as NSObject is, which this module declares.
+  public import ObjectiveC
+#endif
+
 extension CKSyncEngine.Event {
   /// A request about zones was answered.
   public struct SentDatabaseChanges: Sendable {

@@ -1,5 +1,10 @@
 import Foundation
 
+#if canImport(ObjectiveC)
+  // There the IDs are Hashable as NSObject is, which this module declares.
+  public import ObjectiveC
+#endif
+
 /// Fetches records by ID.
 ///
 /// Source: cloudkit-surface 1.7.

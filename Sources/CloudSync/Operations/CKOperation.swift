@@ -107,13 +107,13 @@ open class CKOperation: Operation, @unchecked Sendable {
 
   /// Begins the work; operation queues call it, once.
   open override func start() {
-    willChangeValue(for: \.isExecuting)
+    willChange(.isExecuting)
     let begins = state.withLock { state in
       guard state.phase == .waiting else { return false }
       state.phase = .executing
       return true
     }
-    didChangeValue(for: \.isExecuting)
+    didChange(.isExecuting)
     guard begins else { return }
     let isLongLived = resolvedConfiguration.isLongLived
     let container = isLongLived ? containerName : ""
@@ -136,13 +136,43 @@ open class CKOperation: Operation, @unchecked Sendable {
   }
 
   private func finish() {
-    willChangeValue(for: \.isExecuting)
-    willChangeValue(for: \.isFinished)
+    willChange(.isExecuting)
+    willChange(.isFinished)
     state.withLock { state in
       state.phase = .finished
       state.task = nil
     }
-    didChangeValue(for: \.isFinished)
-    didChangeValue(for: \.isExecuting)
+    didChange(.isFinished)
+    didChange(.isExecuting)
+  }
+}
+
+/// A property of operations that queues observe.
+private enum ObservedProperty: String {
+  case isExecuting, isFinished
+}
+
+extension CKOperation {
+  private func willChange(_ property: ObservedProperty) {
+    #if canImport(ObjectiveC)
+      // By name: a key path would say `executing` and `finished`, which queues do not observe.
+      willChangeValue(forKey: property.rawValue)
+    #else
+      switch property {
+      case .isExecuting: willChangeValue(for: \.isExecuting)
+      case .isFinished: willChangeValue(for: \.isFinished)
+      }
+    #endif
+  }
+
+  private func didChange(_ property: ObservedProperty) {
+    #if canImport(ObjectiveC)
+      didChangeValue(forKey: property.rawValue)
+    #else
+      switch property {
+      case .isExecuting: didChangeValue(for: \.isExecuting)
+      case .isFinished: didChangeValue(for: \.isFinished)
+      }
+    #endif
   }
 }

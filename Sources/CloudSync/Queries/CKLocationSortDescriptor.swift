@@ -15,8 +15,17 @@ public final class CKLocationSortDescriptor: NSSortDescriptor {
   public init(key: String, relativeLocation: CLLocation) {
     self.relativeLocation = relativeLocation
     self.fieldName = key
-    super.init(keyPath: \String.count, ascending: true)
+    #if canImport(Darwin)
+      super.init(key: key, ascending: true)
+    #else
+      super.init(keyPath: \String.count, ascending: true)
+    #endif
   }
+
+  #if canImport(Darwin)
+    /// Decoding is not supported: the archive of a sort descriptor has no place.
+    public required init?(coder: NSCoder) { nil }
+  #endif
 
   #if !canImport(Darwin)
     /// Orders two records by distance; those without a place come last.
@@ -40,3 +49,8 @@ public final class CKLocationSortDescriptor: NSSortDescriptor {
     public override func copy(with zone: NSZone? = nil) -> Any { self }
   #endif
 }
+
+#if canImport(Darwin)
+  // Immutable; the superclass is Sendable there, which has to be said again.
+  extension CKLocationSortDescriptor: @unchecked Sendable {}
+#endif

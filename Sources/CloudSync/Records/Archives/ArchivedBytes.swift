@@ -70,6 +70,13 @@ package enum ArchivedBytes {
   /// class ends the process on Linux, while this answers nil.
   private static func bytes(_ key: String, with coder: NSCoder) -> [UInt8]? {
     guard coder.allowsKeyedCoding else { return coder.decodeData().map { [UInt8]($0) } }
-    return coder.withDecodedUnsafeBytes(forKey: key) { $0.map { [UInt8]($0) } }
+    #if canImport(Darwin)
+      var length = 0
+      return coder.decodeBytes(forKey: key, returnedLength: &length).map {
+        [UInt8](UnsafeBufferPointer(start: $0, count: length))
+      }
+    #else
+      return coder.withDecodedUnsafeBytes(forKey: key) { $0.map { [UInt8]($0) } }
+    #endif
   }
 }
