@@ -11,10 +11,10 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// One room of the house.
+/// A module of `Sources`.
 ///
-/// Dependencies only ever point to a lower rank; see Docs/Architecture.md.
-func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+/// It depends on modules of lower layers only; see Docs/Architecture.md.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
@@ -72,32 +72,32 @@ let package = Package(
     .executable(name: "stores", targets: ["stores"]),
   ],
   targets: [
-    // rank 0
-    room("Records"),
-    room("CommandLineKit"),
-    room("Disk"),
+    // layer 0
+    module("Records"),
+    module("CommandLineKit"),
+    module("Disk"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CEpoll"),
-    room("SQLite", ["CSQLite", "Disk"]),
-    // rank 1
-    room("CloudProtocol", ["Records"]),
-    // rank 2
-    room("SyncMachine", ["CloudProtocol", "Records"]),
-    room("CloudMachine", ["CloudProtocol", "Records"]),
-    room("WebServices", ["CloudProtocol", "Records"]),
-    // rank 3
-    room("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records", "Disk"]),
-    room(
+    // layer 1
+    module("SQLite", ["CSQLite", "Disk"]),
+    module("CloudProtocol", ["Records"]),
+    // layer 2
+    module("SyncMachine", ["CloudProtocol", "Records"]),
+    module("CloudMachine", ["CloudProtocol", "Records"]),
+    module("WebServices", ["CloudProtocol", "Records"]),
+    // layer 3
+    module("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records", "Disk"]),
+    module(
       "LoopbackServer",
       ["CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite", "Disk"]),
-    // rank 4
-    room(
+    // layer 4
+    module(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"]),
-    room(
+    module(
       "CloudSyncTesting",
       ["CloudSync", "LoopbackServer", "SyncMachine", "CloudProtocol", "Records"]),
-    // rank 5
+    // layer 5
     tool(
       "cloudsync",
       [
@@ -230,9 +230,9 @@ let package = Package(
     tests(
       "CloudSyncTestingTests",
       [
-        "CloudSyncTesting", "CloudSync", "CloudProtocol", "Records", "TabStore", "ClipboardStore",
-        "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore", "LeaderboardStore",
-        "SyncSupport",
+        "CloudSyncTesting", "CloudSync", "LoopbackServer", "CloudProtocol", "Records", "TabStore",
+        "ClipboardStore", "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore",
+        "LeaderboardStore", "SyncSupport",
       ],
       exclude: ["__Snapshots__"]),
     tests(
@@ -251,7 +251,7 @@ let package = Package(
   // Where the system has no CloudKit, this package brings a module of that name.
   package.products.append(.library(name: "CloudKit", targets: ["CloudKit"]))
   package.targets += [
-    room("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),
+    module("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),
     // Built as apps are, without the upcoming features that change what their files may say.
     .testTarget(
       name: "CloudKitTests", dependencies: ["CloudKit"],
