@@ -16,10 +16,10 @@ let strict: [SwiftSetting] =
     .enableUpcomingFeature("ImmutableWeakCaptures"),
   ] + warnings
 
-/// One room of the house.
+/// A module of `Sources`.
 ///
-/// Dependencies only ever point to a lower rank; see Docs/Architecture.md.
-func room(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+/// It depends on modules of lower layers only; see Docs/Architecture.md.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
@@ -78,31 +78,31 @@ let package = Package(
     .executable(name: "stores", targets: ["stores"]),
   ],
   targets: [
-    // rank 0
-    room("Records"),
-    room("CommandLineKit"),
-    room("Disk"),
+    // layer 0
+    module("Records"),
+    module("CommandLineKit"),
+    module("Disk"),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CEpoll"),
-    room("SQLite", ["CSQLite", "Disk"]),
-    // rank 1
-    room("CloudProtocol", ["Records"]),
-    // rank 2
-    room("SyncMachine", ["CloudProtocol", "Records"]),
-    room("CloudMachine", ["CloudProtocol", "Records"]),
-    room("WebServices", ["CloudProtocol", "Records"]),
-    // rank 3
-    room("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records", "Disk"]),
-    room(
+    // layer 1
+    module("SQLite", ["CSQLite", "Disk"]),
+    module("CloudProtocol", ["Records"]),
+    // layer 2
+    module("SyncMachine", ["CloudProtocol", "Records"]),
+    module("CloudMachine", ["CloudProtocol", "Records"]),
+    module("WebServices", ["CloudProtocol", "Records"]),
+    // layer 3
+    module("CloudSync", ["SyncMachine", "WebServices", "CloudProtocol", "Records", "Disk"]),
+    module(
       "LoopbackServer",
       ["CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite", "Disk"]),
-    // rank 4
-    room(
+    // layer 4
+    module(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"]),
-    room("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),
-    room("StateInspection", ["CloudSync", "SyncMachine", "WebServices", "Records"]),
-    // rank 5
+    module("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),
+    module("StateInspection", ["CloudSync", "SyncMachine", "WebServices", "Records"]),
+    // layer 5
     // The product `CloudKit` is there on every host; on Apple's platforms it holds nothing.
     .target(
       name: "CloudKitProduct",
@@ -112,7 +112,7 @@ let package = Package(
           condition: .when(platforms: [.linux, .android, .windows, .wasi, .openbsd]))
       ],
       swiftSettings: strict),
-    room(
+    module(
       "CloudSyncTesting",
       [
         "StateInspection", "CloudSync", "LoopbackServer", "SyncMachine", "CloudProtocol", "Records",
@@ -255,9 +255,9 @@ let package = Package(
     tests(
       "CloudSyncTestingTests",
       [
-        "CloudSyncTesting", "CloudSync", "CloudProtocol", "Records", "TabStore", "ClipboardStore",
-        "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore", "LeaderboardStore",
-        "SyncSupport",
+        "CloudSyncTesting", "CloudSync", "LoopbackServer", "CloudProtocol", "Records", "TabStore",
+        "ClipboardStore", "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore",
+        "LeaderboardStore", "SyncSupport",
       ],
       exclude: ["__Snapshots__"]),
     tests(

@@ -48,7 +48,7 @@ struct DeviceTests {
     #expect(try stored(cloud) == ["a": "more", "b": "1"])
 
     cloud.refuseDeletions(of: "b", with: .limitExceeded)
-    try app.delete("b", phone.engine)
+    try app.write(nil, as: "b", phone.engine)
     try await phone.sync()
     #expect(try stored(cloud) == ["a": "more"])
 
@@ -99,7 +99,7 @@ struct DeviceTests {
       return (notes: notes, recorder: recorder, engine: CKSyncEngine(configuration))
     }
     let app = try notes.app
-    app.notes.write("Bread", as: "shopping", app.engine)
+    try app.notes.write("Bread", as: "shopping", app.engine)
     try await app.engine.sendChanges()
     let batch = app.recorder.events.all.first { $0.name == "batch" }
     #expect(batch?.batch?.recordsToSave.map(\.recordID.recordName) == ["shopping"])

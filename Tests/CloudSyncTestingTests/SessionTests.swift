@@ -27,7 +27,7 @@ struct SessionTests {
     configuration.automaticallySync = false
     configuration.clock = SimulatedClock()
     let engine = CKSyncEngine(configuration)
-    notes.write(text, as: "shopping", engine)
+    try notes.write(text, as: "shopping", engine)
     for _ in 0..<3 {
       do {
         try await engine.fetchChanges()

@@ -15,7 +15,7 @@ struct SnapshotTests {
     try await phone.sync()
     try await desk.sync()
     try desk.app.write("Bread", as: "shopping", desk.engine)
-    try desk.app.delete("to do", desk.engine)
+    try desk.app.write(nil, as: "to do", desk.engine)
     try await desk.sync()
     try phone.app.write("Bread, tea", as: "shopping", phone.engine)
     await #expect(throws: CKError.self) { try await phone.engine.sendChanges() }

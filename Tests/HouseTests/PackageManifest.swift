@@ -19,7 +19,7 @@ struct PackageManifest {
   init(_ file: SourceFile?) {
     guard let file else { return }
     let calls: [String: (folder: String, isTest: Bool)] = [
-      "room": ("Sources", false), "tool": ("Sources", false), "store": ("Examples", false),
+      "module": ("Sources", false), "tool": ("Sources", false), "store": ("Examples", false),
       "support": ("Tests/Support", false), "verification": ("Tests/Verification", false),
       "tests": ("Tests", true), "target": ("Sources", false), "testTarget": ("Tests", true),
       "executableTarget": ("Sources", false), "systemLibrary": ("Sources", false),

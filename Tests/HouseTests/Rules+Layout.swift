@@ -5,30 +5,35 @@ private let toolchainModules: Set<String> = [
   "PackageDescription", "os", "ObjectiveC",
 ]
 
-/// Where the table of rooms is.
+/// The page with the table of modules.
 private let architecturePath = "Docs/Architecture.md"
 
 extension HouseRule {
   static let layoutRules: [HouseRule] = [
     HouseRule(
-      name: "A room imports only what the table of rooms allows, always from a lower rank",
-      check: { $0.roomFaults() },
+      name: "A module imports only what the table of modules allows, always from a lower layer",
+      check: { $0.moduleFaults() },
       broken: [
         (
-          manifest("room(\"A\")\nroom(\"B\", [\"A\"])", "| 0 | `A` | – |\n| 1 | `B` | – |"),
+          manifest("module(\"A\")\nmodule(\"B\", [\"A\"])", "| 0 | `A` | – |\n| 1 | `B` | – |"),
           ["Package.swift:2"]
         ),
         (
-          manifest("room(\"A\")\nroom(\"B\", [\"A\"])", "| 1 | `A` | – |\n| 1 | `B` | A |"),
+          manifest("module(\"A\")\nmodule(\"B\", [\"A\"])", "| 1 | `A` | – |\n| 1 | `B` | A |"),
           ["Docs/Architecture.md"]
         ),
-        (manifest("room(\"A\")\nroom(\"B\")", "| 0 | `A` | – |"), ["Package.swift:2"]),
-        (manifest("room(\"A\")", "| 0 | `A` | – |\n| 1 | `B` | A |"), ["Docs/Architecture.md"]),
-        (manifest("room(\"A\")", "| 0 | `A` | C |"), ["Docs/Architecture.md"]),
+        (manifest("module(\"A\")\nmodule(\"B\")", "| 0 | `A` | – |"), ["Package.swift:2"]),
+        (manifest("module(\"A\")", "| 0 | `A` | – |\n| 1 | `B` | A |"), ["Docs/Architecture.md"]),
+        (manifest("module(\"A\")", "| 0 | `A` | C |"), ["Docs/Architecture.md"]),
       ],
       kept: [
         manifest(
-          "func room(_ name: String) {}\nroom(\"A\")\nroom(\"B\", [\"A\"])\ntests(\"T\", [\"B\"])",
+          """
+          func module(_ name: String) {}
+          module("A")
+          module("B", ["A"])
+          tests("T", ["B"])
+          """,
           "| 0 | `A` | – |\n| 1 | `B` | anything below |")
       ]),
 
@@ -39,22 +44,26 @@ extension HouseRule {
       broken: [
         (
           [
-            "Package.swift": "room(\"A\")\nroom(\"B\")", "Sources/B/B.swift": "let b = 1\nimport A",
+            "Package.swift": "module(\"A\")\nmodule(\"B\")",
+            "Sources/B/B.swift": "let b = 1\nimport A",
           ],
           ["Sources/B/B.swift:2"]
         ),
         (
-          ["Package.swift": "room(\"A\")", "Sources/A/A.swift": "public import NIOCore"],
+          ["Package.swift": "module(\"A\")", "Sources/A/A.swift": "public import NIOCore"],
           ["Sources/A/A.swift:1"]
         ),
         (
-          ["Package.swift": "room(\"A\")\nroom(\"B\", [\"A\"])", "Sources/B/B.swift": "let b = 1"],
+          [
+            "Package.swift": "module(\"A\")\nmodule(\"B\", [\"A\"])",
+            "Sources/B/B.swift": "let b = 1",
+          ],
           ["Package.swift:2"]
         ),
       ],
       kept: [
         [
-          "Package.swift": "room(\"A\")\nroom(\"B\", [\"A\"])",
+          "Package.swift": "module(\"A\")\nmodule(\"B\", [\"A\"])",
           "Sources/B/B.swift": "package import A\nimport Foundation\n// import C",
         ],
         [
@@ -81,13 +90,13 @@ extension HouseRule {
       name: "Every target has a folder with content, and every folder is a target",
       check: { $0.folderFaults() },
       broken: [
-        (["Package.swift": "room(\"A\")"], ["Sources/A"]),
-        (["Package.swift": "room(\"A\")", "Sources/A/A.swift": "// soon\n\n"], ["Sources/A"]),
+        (["Package.swift": "module(\"A\")"], ["Sources/A"]),
+        (["Package.swift": "module(\"A\")", "Sources/A/A.swift": "// soon\n\n"], ["Sources/A"]),
         (["Package.swift": "", "Tests/ATests/A.swift": "let a = 1"], ["Tests/ATests"]),
       ],
       kept: [
         [
-          "Package.swift": "room(\"A\")\nstore(\"B\", [])\ntool(\"c\", [], path: \"Examples/c\")",
+          "Package.swift": "module(\"A\")\nstore(\"B\", [])\ntool(\"c\", [], path: \"Examples/c\")",
           "Sources/A/A.swift": "let a = 1", "Examples/B/B.swift": "let b = 1",
           "Examples/c/main.swift": "f()", "Examples/README.md": "# Examples",
         ],
@@ -103,51 +112,52 @@ extension HouseRule {
   }
 }
 
-/// A row of the table of rooms in `Docs/Architecture.md`.
-private struct Room {
-  var rank: Int
+/// A row of the table of modules in `Docs/Architecture.md`.
+private struct Module {
+  var layer: Int
   var name: String
   var mayImport: [String]
   var mayImportAnythingBelow: Bool
 }
 
 extension SourceTree {
-  private var rooms: [Room] {
-    (self[architecturePath]?.lines ?? []).flatMap { line -> [Room] in
+  private var modules: [Module] {
+    (self[architecturePath]?.lines ?? []).flatMap { line -> [Module] in
       let cells = line.split(separator: "|").map { $0.trimming() }
-      guard line.hasPrefix("|"), cells.count >= 3, let rank = Int(cells[0]) else { return [] }
+      guard line.hasPrefix("|"), cells.count >= 3, let layer = Int(cells[0]) else { return [] }
       let imports = cells[2].split(separator: ",").map { $0.trimming() }
       return cells[1].split(separator: ",").map { name in
-        Room(
-          rank: rank, name: name.trimming(),
+        Module(
+          layer: layer, name: name.trimming(),
           mayImport: imports.filter { !["–", "", "anything below"].contains($0) },
           mayImportAnythingBelow: imports.contains("anything below"))
       }
     }
   }
 
-  fileprivate func roomFaults() -> [Fault] {
-    let rooms = Dictionary(self.rooms.map { ($0.name, $0) }) { first, _ in first }
+  fileprivate func moduleFaults() -> [Fault] {
+    let modules = Dictionary(self.modules.map { ($0.name, $0) }) { first, _ in first }
     let targets = PackageManifest(self["Package.swift"]).targets.filter { !$0.isTest }
     var faults: [Fault] = []
-    for room in self.rooms {
-      if !targets.contains(where: { $0.name == room.name }) {
-        faults.append(Fault(place: architecturePath, message: "\(room.name) is no target"))
+    for module in self.modules {
+      if !targets.contains(where: { $0.name == module.name }) {
+        faults.append(Fault(place: architecturePath, message: "\(module.name) is not a target"))
       }
-      for name in room.mayImport where (rooms[name]?.rank ?? Int.max) >= room.rank {
+      for name in module.mayImport where (modules[name]?.layer ?? Int.max) >= module.layer {
         faults.append(
-          Fault(place: architecturePath, message: "\(room.name): \(name) is of no lower rank"))
+          Fault(place: architecturePath, message: "\(module.name): \(name) is not in a lower layer")
+        )
       }
     }
     for target in targets {
       let place = "Package.swift:\(target.line)"
-      guard let room = rooms[target.name] else {
+      guard let module = modules[target.name] else {
         faults.append(Fault(place: place, message: "\(target.name) is not in \(architecturePath)"))
         continue
       }
       for name in target.dependencies {
-        let isBelow = (rooms[name]?.rank ?? Int.max) < room.rank
-        guard !(room.mayImportAnythingBelow && isBelow), !room.mayImport.contains(name) else {
+        let isBelow = (modules[name]?.layer ?? Int.max) < module.layer
+        guard !(module.mayImportAnythingBelow && isBelow), !module.mayImport.contains(name) else {
           continue
         }
         faults.append(Fault(place: place, message: "\(target.name) may not import \(name)"))
@@ -212,7 +222,7 @@ extension SourceTree {
       })
     let orphans = folders.subtracting(targets.map(\.path)).sorted()
     return empty.map { Fault(place: $0.path, message: "the target has no content") }
-      + orphans.map { Fault(place: $0, message: "the folder is no target") }
+      + orphans.map { Fault(place: $0, message: "the folder is not a target") }
   }
 }
 

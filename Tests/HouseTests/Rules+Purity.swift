@@ -1,5 +1,5 @@
-/// The rooms that hold values and decisions only.
-private let pureRooms = ["Records", "CloudProtocol", "SyncMachine", "CloudMachine"]
+/// The modules that hold values and decisions only.
+private let pureModules = ["Records", "CloudProtocol", "SyncMachine", "CloudMachine"]
 
 /// The one file of theirs that may say `async`: the port a transport implements.
 private let asyncPort = "Sources/CloudProtocol/CloudTransport.swift"
@@ -14,8 +14,10 @@ private let impureWords = [
 extension HouseRule {
   static let purityRules: [HouseRule] = [
     HouseRule(
-      "The pure rooms know no clock, no I/O, no randomness and no threads",
-      files: { tree in tree.swift().filter { file in pureRooms.contains { file.isIn(room: $0) } } },
+      "The pure modules know no clock, no I/O, no randomness and no threads",
+      files: { tree in
+        tree.swift().filter { file in pureModules.contains { file.isIn(module: $0) } }
+      },
       broken: impureWords.map { word in
         (
           ["Sources/SyncMachine/A.swift": "let a = 1\nlet b = \(word)"],
@@ -39,8 +41,10 @@ extension HouseRule {
     },
 
     HouseRule(
-      "The pure rooms import no Foundation and nothing else from outside the package",
-      files: { tree in tree.swift().filter { file in pureRooms.contains { file.isIn(room: $0) } } },
+      "The pure modules import no Foundation and nothing else from outside the package",
+      files: { tree in
+        tree.swift().filter { file in pureModules.contains { file.isIn(module: $0) } }
+      },
       broken: [
         (["Sources/Records/A.swift": "import Foundation"], ["Sources/Records/A.swift:1"]),
         (["Sources/Records/A.swift": "package import Dispatch"], ["Sources/Records/A.swift:1"]),
@@ -54,16 +58,16 @@ extension HouseRule {
         ["Sources/Records/A.swift": "// import Foundation"],
       ]
     ) { file in
-      file.imports.filter { !pureRooms.contains($0.module) }.map {
-        file.fault($0.line, "import of \($0.module): a pure room has no use for it")
+      file.imports.filter { !pureModules.contains($0.module) }.map {
+        file.fault($0.line, "import of \($0.module): a pure module does not import it")
       }
     },
   ]
 }
 
 extension SourceFile {
-  /// Whether the file belongs to the target `room` of Sources.
-  fileprivate func isIn(room: String) -> Bool { path.hasPrefix("Sources/\(room)/") }
+  /// Whether the file belongs to the target `module` of Sources.
+  fileprivate func isIn(module: String) -> Bool { path.hasPrefix("Sources/\(module)/") }
 
   /// What the file imports, and on which line.
   var imports: [(module: String, line: Int)] {

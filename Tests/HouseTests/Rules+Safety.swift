@@ -244,15 +244,15 @@ private let starts = [
   "Timer", "Thread(", "Thread {", "Thread.detachNewThread", "pthread_create",
 ]
 
-/// The rooms that simulations run whole.
-private let simulatedRooms = [
+/// The modules that simulations run whole.
+private let simulatedModules = [
   "Sources/CloudSync", "Sources/LoopbackServer", "Sources/LoopbackHTTP",
 ]
 
 extension SourceTree {
   /// Where a task is started that runs wherever the system likes.
   fileprivate func escapingTasks(inheriting: [String]) -> [Fault] {
-    simulatedRooms.flatMap { swift(under: $0) }.flatMap { file -> [Fault] in
+    simulatedModules.flatMap { swift(under: $0) }.flatMap { file -> [Fault] in
       let bare = ["Task {", "Task(", "Task.detached", "Task.immediate"].flatMap { start in
         file.occurrences(of: start).filter { index in
           !file.tokens[index...].prefix(6).contains { $0.text == "executorPreference" }

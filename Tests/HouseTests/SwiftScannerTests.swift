@@ -42,9 +42,9 @@ struct SwiftScannerTests {
     let file = SourceFile(
       path: "Package.swift",
       text: """
-        func room(_ name: String) -> Target { .target(name: name, path: "Sources/\\(name)") }
-        room("A")
-        room("B", ["A", .target(name: "C", condition: .when(platforms: [.linux]))])
+        func module(_ name: String) -> Target { .target(name: name, path: "Sources/\\(name)") }
+        module("A")
+        module("B", ["A", .target(name: "C", condition: .when(platforms: [.linux]))])
         tool("d", ["A"], path: "Examples/d")
         .testTarget(name: "E", dependencies: ["B"], resources: [.copy("F")])
         """)

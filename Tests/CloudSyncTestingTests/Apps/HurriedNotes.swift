@@ -31,6 +31,10 @@ final class HurriedNotes: CKSyncEngineDelegate, ConformingApp {
     running.withLock { $0 = CKSyncEngine(configuration) }
   }
 
+  private func id(_ name: String) -> CKRecord.ID {
+    CKRecord.ID(recordName: name, zoneID: Notes.zone.zoneID)
+  }
+
   private func engine() throws -> CKSyncEngine {
     guard let engine = running.withLock({ $0 }) else { throw CancellationError() }
     return engine
@@ -49,12 +53,12 @@ final class HurriedNotes: CKSyncEngineDelegate, ConformingApp {
     change { $0.texts[name] = text }
     let state = try engine().state
     state.add(pendingDatabaseChanges: [.saveZone(Notes.zone)])
-    state.add(pendingRecordZoneChanges: [.saveRecord(Notes.id(name))])
+    state.add(pendingRecordZoneChanges: [.saveRecord(id(name))])
   }
 
   func delete(_ name: String) throws {
     change { $0.texts[name] = nil }
-    try engine().state.add(pendingRecordZoneChanges: [.deleteRecord(Notes.id(name))])
+    try engine().state.add(pendingRecordZoneChanges: [.deleteRecord(id(name))])
   }
 
   func sync() async throws {
@@ -72,7 +76,7 @@ final class HurriedNotes: CKSyncEngineDelegate, ConformingApp {
       change { contents in
         for record in changes.modifications.map(\.record) {
           contents.texts[record.recordID.recordName] = record["text"] as? String
-          contents.known[record.recordID.recordName] = Notes.systemFields(record)
+          contents.known[record.recordID.recordName] = record.systemFields
         }
         for deletion in changes.deletions { contents.texts[deletion.recordID.recordName] = nil }
       }
@@ -83,20 +87,20 @@ final class HurriedNotes: CKSyncEngineDelegate, ConformingApp {
 
   private func uploadEverything(_ state: CKSyncEngine.State) {
     state.add(pendingDatabaseChanges: [.saveZone(Notes.zone)])
-    state.add(pendingRecordZoneChanges: items.keys.sorted().map { .saveRecord(Notes.id($0)) })
+    state.add(pendingRecordZoneChanges: items.keys.sorted().map { .saveRecord(id($0)) })
   }
 
   private func take(
     _ sent: CKSyncEngine.Event.SentRecordZoneChanges, _ state: CKSyncEngine.State
   ) {
     for record in sent.savedRecords {
-      change { $0.known[record.recordID.recordName] = Notes.systemFields(record) }
+      change { $0.known[record.recordID.recordName] = record.systemFields }
     }
     for failure in sent.failedRecordSaves {
       let id = failure.record.recordID
       switch failure.error.code {
       case .serverRecordChanged:
-        change { $0.known[id.recordName] = failure.error.serverRecord.map(Notes.systemFields) }
+        change { $0.known[id.recordName] = failure.error.serverRecord?.systemFields }
         state.add(pendingRecordZoneChanges: [.saveRecord(id)])
       case .zoneNotFound: uploadEverything(state)
       case .unknownItem:
@@ -115,7 +119,7 @@ final class HurriedNotes: CKSyncEngineDelegate, ConformingApp {
     return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: pending) { id in
       let contents = self.contents.withLock { $0 }
       let record =
-        contents.known[id.recordName].flatMap(Notes.record)
+        contents.known[id.recordName].flatMap(CKRecord.init(systemFields:))
         ?? CKRecord(recordType: "Note", recordID: id)
       record["text"] = contents.texts[id.recordName] ?? ""
       return record

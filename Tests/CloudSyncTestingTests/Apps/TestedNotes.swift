@@ -11,14 +11,14 @@ final class TestedNotes: ConformingApp {
       stateSerialization: notes.savedState, delegate: notes)
     configuration.automaticallySync = false
     engine = CKSyncEngine(configuration)
-    notes.offerUnsent(engine.state)
+    notes.addUnsent(to: engine.state)
   }
 
   var items: [String: String] { notes.texts }
 
-  func write(_ text: String, as name: String) { notes.write(text, as: name, engine) }
+  func write(_ text: String, as name: String) throws { try notes.write(text, as: name, engine) }
 
-  func delete(_ name: String) { notes.delete(name, engine) }
+  func delete(_ name: String) throws { try notes.write(nil, as: name, engine) }
 
   func sync() async throws {
     try await engine.fetchChanges()
@@ -40,14 +40,14 @@ final class MistakenNotes: ConformingApp {
       stateSerialization: notes.savedState, delegate: delegate)
     configuration.automaticallySync = false
     engine = CKSyncEngine(configuration)
-    notes.offerUnsent(engine.state)
+    notes.addUnsent(to: engine.state)
   }
 
   var items: [String: String] { notes.texts }
 
-  func write(_ text: String, as name: String) { notes.write(text, as: name, engine) }
+  func write(_ text: String, as name: String) throws { try notes.write(text, as: name, engine) }
 
-  func delete(_ name: String) { notes.delete(name, engine) }
+  func delete(_ name: String) throws { try notes.write(nil, as: name, engine) }
 
   func sync() async throws {
     try await engine.fetchChanges()

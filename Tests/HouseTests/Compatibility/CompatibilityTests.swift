@@ -89,4 +89,28 @@ struct CompatibilityTests {
     #expect(rows.count > 800)
     #expect(faults.isEmpty, "\(faults.sorted().joined(separator: "\n"))")
   }
+
+  @Test("Every addition to CloudKit's API is listed in Docs/FromCloudKit.md")
+  func everyAdditionIsListed() throws {
+    let tree = SourceTree.repository
+    let table = try #require(tree["Docs/Compatibility.md"])
+    let guide = try #require(tree["Docs/FromCloudKit.md"])
+    let section = try #require(guide.text.firstRange(of: "## Going back"))
+    let listed = Set(
+      guide.text[section.upperBound...].matches(of: /`([^`]+)`/).flatMap {
+        $0.output.1.split { !$0.isLetter }.map(String.init)
+      })
+    var missing: [String] = []
+    for line in table.lines where line.hasPrefix("| `") && line.contains("| here only |") {
+      let symbol = line.dropFirst(3).prefix { $0 != "`" && $0 != "(" }
+      let names = symbol.split(separator: ".").dropFirst().map(String.init)
+      if !names.contains(where: listed.contains) { missing.append(String(symbol)) }
+    }
+    let types = PublicFace(of: tree.swift(under: "Sources/CloudSync")).symbols.filter { symbol in
+      symbol.first?.isUppercase == true && !symbol.contains(".")
+        && !["CK", "CL", "NS"].contains { symbol.hasPrefix($0) }
+    }
+    missing += types.filter { !listed.contains($0) }
+    #expect(missing.isEmpty, "not listed: \(missing.sorted())")
+  }
 }
