@@ -44,7 +44,7 @@ public final class EmbeddedCloud: CloudProvider {
   public static func transport(
     for container: String, variables: [String: String]
   ) throws -> any CloudTransport {
-    let place = try Place(variables["CLOUDSYNC_SERVER"])
+    let place = try ServerLocation(variables["CLOUDSYNC_SERVER"])
     let name = variables["CLOUDSYNC_DEVICE"] ?? "this device"
     let account = variables["CLOUDSYNC_ACCOUNT"] ?? defaultAccount
     return try contents.withLock { contents in
@@ -91,7 +91,7 @@ public final class EmbeddedCloud: CloudProvider {
 }
 
 /// What `CLOUDSYNC_SERVER` names.
-private enum Place {
+private enum ServerLocation {
   case memory
   case file(String)
   case web(URL)

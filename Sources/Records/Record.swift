@@ -33,7 +33,9 @@ public struct Record: Hashable, Sendable, Codable {
     contents = RecordContents(
       id: id, type: type, changeTag: changeTag, fields: fields, created: created,
       modified: modified,
-      ties: RecordTies(parent: parent, share: share, sharing: sharing).map { .something($0) }
+      relations: RecordRelations(parent: parent, share: share, sharing: sharing).map {
+        .something($0)
+      }
         ?? .nothing)
   }
 
@@ -98,28 +100,28 @@ public struct Record: Hashable, Sendable, Codable {
 
   /// The record this one hangs under in a share hierarchy.
   public var parent: RecordID? {
-    get { contents.ties.value?.parent }
+    get { contents.relations.value?.parent }
     set { change { $0.parent = newValue } }
   }
 
   /// The share this record is in.
   public var share: RecordID? {
-    get { contents.ties.value?.share }
+    get { contents.relations.value?.share }
     set { change { $0.share = newValue } }
   }
 
   /// What makes this record itself a share; `nil` for every other record.
   public var sharing: ShareDetails? {
-    get { contents.ties.value?.sharing }
+    get { contents.relations.value?.sharing }
     set { change { $0.sharing = newValue } }
   }
 
-  private mutating func change(_ body: (inout RecordTies) -> Void) {
-    var new = contents.ties.value ?? RecordTies()
+  private mutating func change(_ body: (inout RecordRelations) -> Void) {
+    var new = contents.relations.value ?? RecordRelations()
     body(&new)
     makeUnique()
-    contents.ties = Boxed(
-      RecordTies(parent: new.parent, share: new.share, sharing: new.sharing))
+    contents.relations = Boxed(
+      RecordRelations(parent: new.parent, share: new.share, sharing: new.sharing))
   }
 
   /// What the record counts toward the size limits, in bytes.
@@ -134,7 +136,7 @@ extension Record {
     let (a, b) = (first.contents, second.contents)
     return a === b
       || (a.id == b.id && a.type == b.type && a.changeTag == b.changeTag && a.fields == b.fields
-        && a.created == b.created && a.modified == b.modified && a.ties == b.ties)
+        && a.created == b.created && a.modified == b.modified && a.relations == b.relations)
   }
 
   /// Takes all parts into a hash.
@@ -145,7 +147,7 @@ extension Record {
     hasher.combine(contents.fields)
     hasher.combine(contents.created)
     hasher.combine(contents.modified)
-    hasher.combine(contents.ties)
+    hasher.combine(contents.relations)
   }
 }
 

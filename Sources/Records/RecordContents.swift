@@ -10,11 +10,11 @@
   @exclusivity(unchecked) @usableFromInline var created: RecordStamp?
   @exclusivity(unchecked) @usableFromInline var modified: RecordStamp?
   /// What few records have: boxed, so that all the others are small.
-  @exclusivity(unchecked) var ties: Boxed<RecordTies>
+  @exclusivity(unchecked) var relations: Boxed<RecordRelations>
 
   init(
     id: RecordID, type: String, changeTag: ChangeTag?, fields: Fields, created: RecordStamp?,
-    modified: RecordStamp?, ties: Boxed<RecordTies>
+    modified: RecordStamp?, relations: Boxed<RecordRelations>
   ) {
     self.id = id
     self.type = type
@@ -22,25 +22,25 @@
     self.fields = fields
     self.created = created
     self.modified = modified
-    self.ties = ties
+    self.relations = relations
   }
 
   @usableFromInline convenience init(_ other: RecordContents) {
     self.init(
       id: other.id, type: other.type, changeTag: other.changeTag, fields: other.fields,
-      created: other.created, modified: other.modified, ties: other.ties)
+      created: other.created, modified: other.modified, relations: other.relations)
   }
 }
 
 /// What a record has to do with sharing.
-struct RecordTies: Hashable, Sendable {
+struct RecordRelations: Hashable, Sendable {
   var parent: RecordID?
   var share: RecordID?
   var sharing: ShareDetails?
 
   init() {}
 
-  /// `nil` when there is nothing to keep, so that equal records have equal ties.
+  /// `nil` when there is nothing to keep, so that equal records have equal relations.
   init?(parent: RecordID?, share: RecordID?, sharing: ShareDetails?) {
     if parent == nil && share == nil && sharing == nil { return nil }
     self.parent = parent

@@ -7,7 +7,7 @@ struct LogReading {
   let bytes: [UInt8]
   let name: String
 
-  private var shown: String { PrintedName.line(name) }
+  private var shown: String { TerminalText.line(name) }
 
   func inspection() throws(StateInspectionError) -> StateInspection {
     let reading = LogFormat.read(bytes, path: name)
@@ -18,7 +18,7 @@ struct LogReading {
           + "version reads. Use a newer version of this tool.")
     }
     guard !reading.contents.snapshot.isEmpty else {
-      throw damaged("has no whole snapshot", readable: Salvage(bytes, name: name).any)
+      throw damaged("has no whole snapshot", readable: StateRecovery(bytes, name: name).any)
     }
     var log = StateInspection.Log()
     log.snapshotBytes = reading.contents.snapshot.count
@@ -32,7 +32,7 @@ struct LogReading {
         log.entryCount += 1
       } catch {
         // The bytes are those that were written, so the writer knew more than this reader.
-        let number = PrintedName.number(log.entryCount + 1)
+        let number = TerminalText.number(log.entryCount + 1)
         throw damaged(
           "has an entry that this version can't read, number \(number) behind the snapshot "
             + "(\(error)); a newer version may have written it",
@@ -42,8 +42,8 @@ struct LogReading {
     let rest = bytes.count - reading.length
     if reading.fault != nil {
       throw damaged(
-        "is damaged at byte \(reading.length), and \(PrintedName.number(rest)) bytes from there on "
-          + "can't be used",
+        "is damaged at byte \(reading.length), and \(TerminalText.number(rest)) bytes from "
+          + "there on can't be used",
         readable: inspection(state, log))
     }
     log.unfinishedBytes = rest
@@ -68,7 +68,7 @@ struct LogReading {
         )
       case .damaged(let fault):
         throw damaged(
-          "has a damaged snapshot: \(fault)", readable: Salvage(self.bytes, name: name).any)
+          "has a damaged snapshot: \(fault)", readable: StateRecovery(self.bytes, name: name).any)
       }
     }
   }
@@ -82,8 +82,8 @@ struct LogReading {
   private func damaged(_ what: String, readable: StateInspection?) -> StateInspectionError {
     StateInspectionError(
       .damaged,
-      "The state log \(shown) \(what). \(Salvage.summary(of: readable)) Restore it from a backup, "
-        + "or move it away to start over.",
+      "The state log \(shown) \(what). \(StateRecovery.summary(of: readable)) Restore it from a "
+        + "backup, or move it away to start over.",
       readable: readable)
   }
 }

@@ -8,7 +8,7 @@ enum StateFile {
 
   /// All bytes of the file at `path`.
   static func read(_ path: String) throws(StateInspectionError) -> [UInt8] {
-    let shown = PrintedName.line(path)
+    let shown = TerminalText.line(path)
     var status = stat()
     guard stat(path, &status) == 0 else {
       if errno == ENOENT {

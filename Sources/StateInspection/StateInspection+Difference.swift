@@ -24,45 +24,45 @@ private struct StateComparison {
 
   mutating func compare(_ old: SyncState, _ new: SyncState) {
     compare(
-      "database", old.database.map { PrintedName.line($0.description) },
-      new.database.map { PrintedName.line($0.description) })
+      "database", old.database.map { TerminalText.line($0.description) },
+      new.database.map { TerminalText.line($0.description) })
     compare(
-      "account", old.user.map { PrintedName.part($0.rawValue) },
-      new.user.map { PrintedName.part($0.rawValue) })
+      "account", old.user.map { TerminalText.part($0.rawValue) },
+      new.user.map { TerminalText.part($0.rawValue) })
     compare(
       "account before, until the app was told", StateComparison.previous(in: old),
       StateComparison.previous(in: new))
     compare("database token", old.databaseToken, new.databaseToken)
     compare(
-      "subscription", old.subscription.map { PrintedName.part($0.rawValue) },
-      new.subscription.map { PrintedName.part($0.rawValue) })
+      "subscription", old.subscription.map { TerminalText.part($0.rawValue) },
+      new.subscription.map { TerminalText.part($0.rawValue) })
     compare("fetches before next send", old.needsFetch, new.needsFetch)
     compare("pending untracked changes", old.hasUntrackedChanges, new.hasUntrackedChanges)
     for zone in Set(old.zoneTokens.keys).union(new.zoneTokens.keys).sorted() {
       compare(
-        "token of zone \(PrintedName.zone(zone))", old.zoneTokens[zone], new.zoneTokens[zone])
+        "token of zone \(TerminalText.zone(zone))", old.zoneTokens[zone], new.zoneTokens[zone])
     }
     compareLists(
       "zones with unfetched changes", old.changedZones.map { ($0, "") },
       new.changedZones.map { ($0, "") }
-    ) { id, _ in "zone with unfetched changes \(PrintedName.zone(id))" }
+    ) { id, _ in "zone with unfetched changes \(TerminalText.zone(id))" }
     compareLists(
       "zones to read from the start", old.expiredZones.sorted().map { ($0, "") },
       new.expiredZones.sorted().map { ($0, "") }
-    ) { id, _ in "zone to read from the start \(PrintedName.zone(id))" }
+    ) { id, _ in "zone to read from the start \(TerminalText.zone(id))" }
     compareLists(
       "pending database changes", old.zones.unsettled.map { ($0.id, $0.kind.word) },
       new.zones.unsettled.map { ($0.id, $0.kind.word) }
-    ) { id, kind in "pending \(kind) of zone \(PrintedName.zone(id))" }
+    ) { id, kind in "pending \(kind) of zone \(TerminalText.zone(id))" }
     compareLists(
       "pending record zone changes", old.records.unsettled.map { ($0.id, $0.kind.word) },
       new.records.unsettled.map { ($0.id, $0.kind.word) }
-    ) { id, kind in "pending \(kind) \(PrintedName.record(id))" }
+    ) { id, kind in "pending \(kind) \(TerminalText.record(id))" }
   }
 
   private static func previous(in state: SyncState) -> String? {
     guard let unannounced = state.unannounced else { return nil }
-    return unannounced.previous.map { PrintedName.part($0.rawValue) } ?? "no account"
+    return unannounced.previous.map { TerminalText.part($0.rawValue) } ?? "no account"
   }
 
   private mutating func compare(_ what: String, _ old: String?, _ new: String?) {
@@ -83,10 +83,10 @@ private struct StateComparison {
 
   private mutating func compare(_ what: String, _ old: ChangeToken?, _ new: ChangeToken?) {
     guard old != new else { return }
-    var texts = [old, new].map { $0.map { PrintedName.token($0.bytes) } }
+    var texts = [old, new].map { $0.map { TerminalText.token($0.bytes) } }
     // The difference may lie in the middle, which is left out of long tokens.
     if texts[0] == texts[1] {
-      texts = [old, new].map { $0.map { PrintedName.token($0.bytes, isWhole: true) } }
+      texts = [old, new].map { $0.map { TerminalText.token($0.bytes, isWhole: true) } }
     }
     compare(what, texts[0], texts[1])
   }
@@ -119,6 +119,6 @@ private struct StateComparison {
         .changed(
           old: name(oldOrder[place], oldWords[oldOrder[place]] ?? ""),
           new: name(newOrder[place], newWords[newOrder[place]] ?? "")),
-        "order of \(list), first at number \(PrintedName.number(place + 1)) of those in both"))
+        "order of \(list), first at number \(TerminalText.number(place + 1)) of those in both"))
   }
 }

@@ -72,7 +72,7 @@ private struct StatePage: Encodable {
 
     init(_ token: ChangeToken) {
       bytes = token.bytes.count
-      hex = PrintedName.hex(token.bytes)
+      hex = TerminalText.hex(token.bytes)
     }
   }
 
@@ -160,9 +160,9 @@ private struct StatePage: Encodable {
         bytes: inspection.byteCount, kind: "log", logFormatVersion: Int(LogFormat.version),
         snapshotBytes: log.snapshotBytes, entries: log.entryCount, steps: log.stepCount,
         unfinishedBytes: log.unfinishedBytes)
-    case .encoded(let carriers, let place):
+    case .encoded(let formats, let place):
       return File(
-        bytes: inspection.byteCount, kind: "encoded", carriers: carriers.isEmpty ? nil : carriers,
+        bytes: inspection.byteCount, kind: "encoded", carriers: formats.isEmpty ? nil : formats,
         member: place.isEmpty ? nil : place)
     }
   }

@@ -17,43 +17,43 @@ extension StateInspection {
     writeSettings(to: &page)
     let tokens = state.zoneTokens.sorted { $0.key < $1.key }
     page.list("zone tokens", tokens) {
-      (PrintedName.zone($0.key), PrintedName.token($0.value.bytes))
+      (TerminalText.zone($0.key), TerminalText.token($0.value.bytes))
     }
-    page.list("zones with unfetched changes", state.changedZones) { (PrintedName.zone($0), "") }
+    page.list("zones with unfetched changes", state.changedZones) { (TerminalText.zone($0), "") }
     page.list("zones to read from the start", state.expiredZones.sorted()) {
-      (PrintedName.zone($0), "")
+      (TerminalText.zone($0), "")
     }
     page.list("pending database changes", state.zones.unsettled) {
-      ($0.kind.word, PrintedName.zone($0.id))
+      ($0.kind.word, TerminalText.zone($0.id))
     }
     page.list("pending record zone changes", state.records.unsettled) {
-      ($0.kind.word, PrintedName.record($0.id))
+      ($0.kind.word, TerminalText.record($0.id))
     }
     return page.text
   }
 
   private func writeFile(to page: inout TextPage) {
-    let size = PrintedName.count(byteCount, "byte", "bytes")
-    let shown = PrintedName.line(name)
+    let size = TerminalText.count(byteCount, "byte", "bytes")
+    let shown = TerminalText.line(name)
     switch form {
     case .log(let log):
       page.line("\(shown): state log, \(size), format \(LogFormat.version)")
       page.line(
-        "  a snapshot of \(PrintedName.count(log.snapshotBytes, "byte", "bytes")) in format "
-          + "\(stateFormat), then \(PrintedName.count(log.entryCount, "entry", "entries")) with "
-          + PrintedName.count(log.stepCount, "step", "steps"))
+        "  a snapshot of \(TerminalText.count(log.snapshotBytes, "byte", "bytes")) in format "
+          + "\(stateFormat), then \(TerminalText.count(log.entryCount, "entry", "entries")) with "
+          + TerminalText.count(log.stepCount, "step", "steps"))
       if log.unfinishedBytes > 0 {
         let verb = log.unfinishedBytes == 1 ? "is" : "are"
         page.line(
-          "  the last \(PrintedName.count(log.unfinishedBytes, "byte", "bytes")) \(verb) "
+          "  the last \(TerminalText.count(log.unfinishedBytes, "byte", "bytes")) \(verb) "
             + "unfinished: cut off by a crash, or being written now; an engine takes no account "
             + "of them")
       }
-    case .encoded(let carriers, let place):
+    case .encoded(let formats, let place):
       page.line("\(shown): encoded state, \(size), format \(stateFormat)")
-      if !carriers.isEmpty {
-        let ways = carriers.reversed().joined(separator: " in ")
-        page.line("  in \(ways)\(place.isEmpty ? "" : ", at \(PrintedName.line(place))")")
+      if !formats.isEmpty {
+        let ways = formats.reversed().joined(separator: " in ")
+        page.line("  in \(ways)\(place.isEmpty ? "" : ", at \(TerminalText.line(place))")")
       }
     }
     if isUnchecked {
@@ -69,27 +69,27 @@ extension StateInspection {
       ("pending record zone changes", TextPage.split(records)),
       ("pending database changes", TextPage.split(zones)),
       ("pending untracked changes", state.hasUntrackedChanges ? "yes" : "no"),
-      ("zone tokens", PrintedName.number(state.zoneTokens.count)),
-      ("zones with unfetched changes", PrintedName.number(state.changedZones.count)),
-      ("zones to read from the start", PrintedName.number(state.expiredZones.count)),
+      ("zone tokens", TerminalText.number(state.zoneTokens.count)),
+      ("zones with unfetched changes", TerminalText.number(state.changedZones.count)),
+      ("zones to read from the start", TerminalText.number(state.expiredZones.count)),
     ])
   }
 
   private func writeSettings(to page: inout TextPage) {
-    var account = state.user.map { PrintedName.part($0.rawValue) } ?? "none"
+    var account = state.user.map { TerminalText.part($0.rawValue) } ?? "none"
     if let unannounced = state.unannounced {
-      let previous = unannounced.previous.map { PrintedName.part($0.rawValue) } ?? "none"
+      let previous = unannounced.previous.map { TerminalText.part($0.rawValue) } ?? "none"
       account += ", of which the app may not have been told (before: \(previous))"
     }
     page.line("")
     var rows = [
       ("account", account),
-      ("database token", state.databaseToken.map { PrintedName.token($0.bytes) } ?? "none"),
-      ("subscription", state.subscription.map { PrintedName.part($0.rawValue) } ?? "none"),
+      ("database token", state.databaseToken.map { TerminalText.token($0.bytes) } ?? "none"),
+      ("subscription", state.subscription.map { TerminalText.part($0.rawValue) } ?? "none"),
       ("fetches before next send", state.needsFetch ? "yes" : "no"),
     ]
     if let database = state.database {
-      rows.insert(("database", PrintedName.line(database.description)), at: 0)
+      rows.insert(("database", TerminalText.line(database.description)), at: 0)
     }
     page.table(rows)
   }
@@ -119,10 +119,10 @@ private struct TextPage {
   ) {
     guard !elements.isEmpty, limit > 0 else { return }
     line("")
-    line("\(heading) (\(PrintedName.number(elements.count)))")
+    line("\(heading) (\(TerminalText.number(elements.count)))")
     table(elements.prefix(limit).map(row), indent: "  ")
     if elements.count > limit {
-      line("  ... and \(PrintedName.number(elements.count - limit)) more")
+      line("  ... and \(TerminalText.number(elements.count - limit)) more")
     }
   }
 
@@ -130,7 +130,7 @@ private struct TextPage {
   static func split(_ kinds: [ChangeKind]) -> String {
     guard !kinds.isEmpty else { return "0" }
     let saves = kinds.count { $0 == .save }
-    return "\(PrintedName.number(kinds.count)) (\(PrintedName.count(saves, "save", "saves")), "
-      + "\(PrintedName.count(kinds.count - saves, "deletion", "deletions")))"
+    return "\(TerminalText.number(kinds.count)) (\(TerminalText.count(saves, "save", "saves")), "
+      + "\(TerminalText.count(kinds.count - saves, "deletion", "deletions")))"
   }
 }

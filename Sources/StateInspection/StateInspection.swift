@@ -14,9 +14,9 @@ package struct StateInspection: Sendable, Equatable {
   package enum Form: Sendable, Equatable {
     /// As a snapshot and the steps since.
     case log(Log)
-    /// As one run of bytes, at `place` inside of `carriers`, the outermost first; both are empty
+    /// As one run of bytes, at `place` inside of `formats`, the outermost first; both are empty
     /// where the file is nothing else.
-    case encoded(carriers: [String], place: String)
+    case encoded(formats: [String], place: String)
   }
 
   /// What a state log is made of.

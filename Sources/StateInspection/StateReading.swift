@@ -11,7 +11,7 @@ struct StateReading {
   let member: String?
 
   /// The name as messages show it.
-  private var shown: String { PrintedName.line(name) }
+  private var shown: String { TerminalText.line(name) }
 
   func inspection() throws(StateInspectionError) -> StateInspection {
     guard !bytes.isEmpty else {
@@ -28,12 +28,12 @@ struct StateReading {
     }
     if let finding = search.findings.first { return try read(finding, of: search) }
     if let fault = search.fault {
-      if let rest = Salvage(bytes, name: name).any {
+      if let rest = StateRecovery(bytes, name: name).any {
         throw damaged("is \(fault)", readable: rest)
       }
       throw foreign(", and it is \(fault)")
     }
-    if let rest = Salvage(bytes, name: name).whole {
+    if let rest = StateRecovery(bytes, name: name).whole {
       throw damaged("begins like no state", readable: rest)
     }
     throw foreign("")
@@ -50,8 +50,8 @@ struct StateReading {
   private func damaged(_ what: String, readable: StateInspection?) -> StateInspectionError {
     StateInspectionError(
       .damaged,
-      "\(shown) \(what). \(Salvage.summary(of: readable)) Restore it from a backup, or let the "
-        + "engine start over without it.",
+      "\(shown) \(what). \(StateRecovery.summary(of: readable)) Restore it from a backup, or "
+        + "let the engine start over without it.",
       readable: readable)
   }
 
@@ -70,25 +70,25 @@ struct StateReading {
     let count = fitting.isEmpty ? "no state" : "\(fitting.count) states"
     let others = places.isEmpty ? "There is none elsewhere in it." : "It has them at \(places)."
     throw StateInspectionError(
-      .ambiguous, "\(shown) holds \(count) at \(PrintedName.line(member)). \(others)")
+      .ambiguous, "\(shown) holds \(count) at \(TerminalText.line(member)). \(others)")
   }
 
   /// The first places in order of their names.
   private static func list(_ places: [String]) -> String {
     let most = 10
-    let list = places.sorted().prefix(most).map(PrintedName.line).joined(separator: ", ")
+    let list = places.sorted().prefix(most).map(TerminalText.line).joined(separator: ", ")
     return places.count > most ? "\(list) and \(places.count - most) more" : list
   }
 
   private func read(
     _ finding: StateSearch.Finding, of search: StateSearch
   ) throws(StateInspectionError) -> StateInspection {
-    let form = StateInspection.Form.encoded(carriers: finding.carriers, place: finding.place)
+    let form = StateInspection.Form.encoded(formats: finding.formats, place: finding.place)
     let state: SyncState
     do throws(StateFormatError) {
       state = try SyncState(decoding: finding.bytes)
     } catch {
-      let readable = SyncState(salvaging: finding.bytes).map {
+      let readable = SyncState(recovering: finding.bytes).map {
         StateInspection(
           name: name, byteCount: bytes.count, form: form, state: $0, isUnchecked: true)
       }

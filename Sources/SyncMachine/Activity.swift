@@ -1,7 +1,7 @@
 import CloudProtocol
 import Records
 
-/// What a machine is doing, with all that belongs to it.
+/// The activity of a machine, with its data.
 enum Activity: Sendable {
   case created
   case resting
@@ -11,9 +11,9 @@ enum Activity: Sendable {
   case stopped
 }
 
-/// A fetch under way.
+/// A running fetch.
 struct Fetch: Sendable {
-  /// Where it stands.
+  /// The current step.
   enum Step: Sendable {
     case announcing
     case findingSubscription(RequestToken)
@@ -23,7 +23,7 @@ struct Fetch: Sendable {
     case asking
     case choosing
     case readingDatabase(RequestToken)
-    /// The database's token expired: the list of zones is read again, from the start.
+    /// The database token expired: the list of zones is fetched again from the start.
     case relisting
     case deliveringDatabase(DatabaseChangesPage)
     case checkingZones(RequestToken, [ZoneID])
@@ -34,43 +34,43 @@ struct Fetch: Sendable {
     case closing
   }
 
-  /// The zone whose feed is being read.
+  /// The zone whose changes are being fetched.
   struct OpenZone: Sendable {
     var id: ZoneID
-    /// Where the next page begins; runs ahead of the state while the zone starts over.
+    /// The token of the next page; ahead of the state while the zone starts over.
     var cursor: ChangeToken?
-    /// Whether everything must be read in one go, and again from the start when that is cut off.
+    /// Whether the zone is fetched from the start; an interrupted fetch starts over again.
     var startsOver: Bool
   }
 
   var context: FetchContext
   var waiters: [Waiter]
   var step: Step = .announcing
-  /// Where the next page of the database feed begins; runs ahead of the state while relisting.
+  /// The token of the next page of database changes; ahead of the state while relisting.
   var databaseCursor: ChangeToken?
   /// Whether the zones are listed from the start although some were known.
   var isRelisting: Bool
   /// The zones a relisting has named so far.
   var listedZones: Set<ZoneID> = []
-  /// Whether the server said with the expired token that it lost all data it had.
+  /// Whether the server reported, with the expired token, that it lost all its data.
   var isServerReset = false
-  /// Zones that may be gone, to be asked for when the list of zones was read to its end.
+  /// Zones that may have been deleted, to check when the list of zones is complete.
   var zonesInDoubt: Set<ZoneID> = []
-  /// The most zones in one question; less than CloudKit's limit for one request.
+  /// The maximum number of zones in one check; less than CloudKit's limit for one request.
   var zonesPerQuestion = 100
-  /// Zones whose feed was denied as if they were gone.
+  /// Zones whose fetch failed as if they had been deleted.
   var deniedZones: Set<ZoneID> = []
-  /// Why the subscription could not be had, when that is a reason that passes.
+  /// The transient error that prevented the subscription, if any.
   var subscriptionFailure: CloudError.Code?
   var hasReadDatabase = false
   var zone: OpenZone?
-  /// Zones this fetch is done with, well or not.
+  /// Zones that this fetch has finished, with or without an error.
   var finishedZones: Set<ZoneID> = []
   var failure: OperationFailure?
-  /// How many record changes the app has taken.
+  /// The number of record changes delivered to the app.
   var recordCount = 0
 
-  /// The request whose answer the fetch waits for.
+  /// The request whose reply the fetch awaits.
   var awaited: RequestToken? {
     switch step {
     case .findingSubscription(let token), .savingSubscription(let token, _),
@@ -102,8 +102,7 @@ struct Fetch: Sendable {
 }
 
 extension Fetch {
-  /// Notes that the app was told that `zone` is gone: it is in doubt no more, and what failed in it
-  /// is explained.
+  /// Records that the deletion of `zone` was delivered to the app; this also explains its errors.
   mutating func noteGone(_ zone: ZoneID) {
     zonesInDoubt.remove(zone)
     guard failure?.zones.removeValue(forKey: zone) != nil else { return }
@@ -111,15 +110,15 @@ extension Fetch {
   }
 }
 
-/// A send under way.
+/// A running send.
 struct Send: Sendable {
-  /// Where it stands.
+  /// The current step.
   enum Step: Sendable {
     case announcing
     case sendingZones(RequestToken, ModifyZones)
     case deliveringZones
     case asking(untrackedVersion: UInt64)
-    /// The batch is there, and its changes are under way.
+    /// The app has provided the batch, and its changes are in flight.
     case given(RecordBatch)
     case sendingRecords(RequestToken, RecordBatch)
     case deliveringRecords
@@ -131,27 +130,26 @@ struct Send: Sendable {
   var step: Step = .announcing
   /// The parts of a batch that was too large, in order.
   var parts: [RecordBatch] = []
-  /// The most zone changes in one request; less after the server found it too many.
+  /// The maximum number of zone changes in one request; reduced after `limitExceeded`.
   var zonesPerRequest = 100
-  /// Records added while the app was busy with a batch, which may hold an older wish for them, as
-  /// feeds name them, and as the app did.
+  /// Records added while the app built a batch, which may contain an older change of them: from the
+  /// ID that feeds use to the ID that the app used.
   var addedWhileAsking: [RecordID: RecordID] = [:]
-  /// Records of which the app is being told; they are settled when it has returned.
-  var toldRecords: [ToldRecord] = []
-  /// Zones of which the app is being told; they are settled when it has returned.
-  var toldZones: [ToldZone] = []
-  /// Whether the app's batches no longer touch anything pending, so that asking on could go on
-  /// for ever.
+  /// Records in the event that the app is handling; settled when it has returned.
+  var reportedRecords: [ReportedRecord] = []
+  /// Zones in the event that the app is handling; settled when it has returned.
+  var reportedZones: [ReportedZone] = []
+  /// Whether the app's batches contain no pending change, so that asking again might never end.
   var isFruitless = false
   var failure: OperationFailure?
-  /// Whether something failed that is to be tried again.
+  /// Whether a failed change will be retried.
   var hasRetries = false
-  /// How many record changes were answered.
+  /// The number of record changes with a result.
   var recordCount = 0
-  /// How many zone changes were answered.
+  /// The number of zone changes with a result.
   var zoneCount = 0
 
-  /// The request whose answer the send waits for.
+  /// The request whose reply the send awaits.
   var awaited: RequestToken? {
     switch step {
     case .sendingZones(let token, _), .sendingRecords(let token, _): token
@@ -177,7 +175,7 @@ enum QueuedOperation: Sendable {
   case fetch(FetchContext, [Waiter])
   case send(SendContext, [Waiter])
 
-  /// The calls that wait for it.
+  /// The calls that wait for the operation.
   var waiters: [Waiter] {
     switch self {
     case .fetch(_, let waiters), .send(_, let waiters): waiters
@@ -185,29 +183,29 @@ enum QueuedOperation: Sendable {
   }
 }
 
-/// What the machine knows of the account.
+/// The known state of the account.
 enum AccountKnowledge: Equatable, Sendable {
-  /// Not asked yet, or asked in vain.
+  /// Not determined yet, or the check failed.
   case unknown(CloudError?)
   /// Signed in.
   case signedIn(UserID)
-  /// Asked, and there is none that can be used.
+  /// Determined: there is no usable account.
   case unavailable(CloudError)
 }
 
-/// A record of which the app is being told.
+/// A record in the event that the app is handling.
 ///
-/// Not a tuple: arrays of those are copied and let go of element by element through the runtime.
-struct ToldRecord: Sendable {
+/// Not a tuple: arrays of tuples are copied and released element by element through the runtime.
+struct ReportedRecord: Sendable {
   var id: RecordID
-  /// Whether its change waits again afterwards.
+  /// Whether its change is pending again afterwards.
   var returns: Bool
 }
 
-/// A zone of which the app is being told.
-struct ToldZone: Sendable {
+/// A zone in the event that the app is handling.
+struct ReportedZone: Sendable {
   var id: ZoneID
-  /// Whether its change waits again afterwards.
+  /// Whether its change is pending again afterwards.
   var returns: Bool
   var isForgotten: Bool
 }

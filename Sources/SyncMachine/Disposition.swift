@@ -1,30 +1,29 @@
 package import CloudProtocol
 
-/// What becomes of a change whose send failed.
+/// The treatment of a change whose send failed.
 package enum Disposition: Hashable, Sendable {
-  /// It waits again, and is sent again when that is due.
+  /// The change is pending again and is retried later.
   case retry
-  /// It is the app's now: it has been told, and adds the change again if it wants.
+  /// The change is removed and reported to the app, which may add it again.
   case surface
 }
 
 extension CloudError.Code {
-  /// The error table: one outcome for each code, none left out.
-  ///
-  /// Source: cksyncengine 2.6, and Docs/Decisions/0004 for the codes it leaves open.
+  /// The treatment of each error code: CE-68 to CE-75 in Docs/Evidence/Engine.md, and
+  /// Docs/Decisions/0004 for the undocumented codes.
   package var disposition: Disposition {
     switch self {
-    // The documented list of what the engine handles itself.
+    // The documented list of errors that the engine handles itself.
     case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
       .notAuthenticated, .zoneBusy, .accountTemporarilyUnavailable:
       .retry
-    // The account is at fault, not the change; see Docs/Decisions/0015.
+    // An error of the account, not of the change; see Docs/Decisions/0015.
     case .managedAccountRestricted: .retry
-    // Cancelled before an answer: nothing says the change is wrong.
+    // Cancelled before the reply: the change itself may be valid.
     case .operationCancelled: .retry
     // It may have been applied; sending it again either repeats it or reports a conflict.
     case .serverResponseLost: .retry
-    // These need the app: to merge, to create the zone, to forget a tag.
+    // These need the app: to merge, to create the zone, or to drop a change tag.
     case .serverRecordChanged, .zoneNotFound, .userDeletedZone, .unknownItem,
       .batchRequestFailed, .referenceViolation:
       .surface
@@ -38,7 +37,7 @@ extension CloudError.Code {
       .resultsTruncated, .serverRejectedRequest, .assetFileNotFound, .assetFileModified,
       .assetNotAvailable, .incompatibleVersion, .constraintViolation, .badDatabase:
       .surface
-    // These are never about one change.
+    // These never concern a single change.
     case .partialFailure, .changeTokenExpired: .surface
     }
   }
@@ -57,23 +56,23 @@ extension OperationFailure {
   }
 }
 
-/// How long to wait before trying again.
+/// The delay before a retry.
 package struct Backoff: Hashable, Sendable {
-  /// The wait after the first failure.
+  /// The delay after the first failure.
   package var first: Duration
-  /// The longest wait.
+  /// The maximum delay.
   package var cap: Duration
 
-  /// A back-off that doubles from `first` to `cap`.
+  /// Creates a back-off whose delay doubles from `first` to `cap`.
   package init(first: Duration = .seconds(1), cap: Duration = .seconds(300)) {
     self.first = first
     self.cap = cap
   }
 
-  /// The wait after `failures` failures in a row, at least 1.
+  /// The delay after `failures` consecutive failures, at least 1.
   ///
-  /// - Parameter jitter: A number from 0 up to 1 from outside; the wait is between half and the
-  ///   whole of the doubled time, so that devices that failed together don't come back together.
+  /// - Parameter jitter: A random number in 0..<1. The delay is between half and all of the doubled
+  ///   time, so that devices that failed together don't retry together.
   package func delay(afterFailures failures: Int, jitter: Double) -> Duration {
     let doublings = min(max(0, failures - 1), 30)
     let doubled = min(cap, first * (1 << doublings))

@@ -1,11 +1,9 @@
 package import CloudProtocol
 package import Records
 
-/// A moment on the driver's own clock: how long since it started.
-///
-/// Never wall time.
+/// A moment on the driver's monotonic clock, as the time since the driver started.
 package struct Moment: Hashable, Sendable, Comparable {
-  /// How long since the driver started.
+  /// The time since the driver started.
   package var sinceStart: Duration
 
   /// The moment `sinceStart` after the driver started.
@@ -19,7 +17,7 @@ package struct Moment: Hashable, Sendable, Comparable {
     Moment(moment.sinceStart + duration)
   }
 
-  /// How long from `second` to `first`.
+  /// The time from `second` to `first`.
   package static func - (first: Moment, second: Moment) -> Duration {
     first.sinceStart - second.sinceStart
   }
@@ -30,27 +28,27 @@ package struct Moment: Hashable, Sendable, Comparable {
   }
 }
 
-/// Names one request of a machine; an answer to any but the current one is late and ignored.
+/// Identifies a request of a machine. Replies to any but the current request are ignored.
 package struct RequestToken: Hashable, Sendable {
   /// The number.
   package var number: UInt64
 
-  /// Names a request.
+  /// Creates a token.
   package init(number: UInt64) { self.number = number }
 }
 
-/// A request for the driver to carry.
+/// A request that the driver sends to the server.
 package struct OutgoingRequest: Hashable, Sendable {
-  /// The name to answer under.
+  /// The token to report the reply with.
   package var token: RequestToken
-  /// The name it has on the server, unique for the device.
+  /// The request ID on the server, unique for the device.
   package var requestID: String
-  /// The account it is made for, when known.
+  /// The account the request is meant for, if known.
   package var expectedUser: UserID?
-  /// What is asked.
+  /// The request.
   package var request: CloudRequest
 
-  /// Puts a request together.
+  /// Creates a request.
   package init(
     token: RequestToken, requestID: String, expectedUser: UserID?, request: CloudRequest
   ) {
@@ -61,33 +59,33 @@ package struct OutgoingRequest: Hashable, Sendable {
   }
 }
 
-/// Names somebody who waits for a manual operation to end.
+/// Identifies a call that waits for the end of an operation.
 package struct Waiter: Hashable, Sendable {
-  /// The number the driver gave.
+  /// The number assigned by the driver.
   package var number: UInt64
 
-  /// Names a waiter.
+  /// Creates an identifier.
   package init(number: UInt64) { self.number = number }
 }
 
-/// How an operation ended, for those who wait.
+/// The outcome of an operation, for its waiters.
 package enum OperationOutcome: Hashable, Sendable {
-  /// Everything went well.
+  /// All of the operation succeeded.
   case success
-  /// Something did not.
+  /// The operation failed as a whole or in part.
   case failure(OperationFailure)
 }
 
-/// Why an operation ended early or in part.
+/// The errors of an operation that failed as a whole or in part.
 package struct OperationFailure: Hashable, Sendable {
-  /// The error of the whole, `partialFailure` when only items failed.
+  /// The error of the operation; `partialFailure` when only items failed.
   package var error: CloudError
   /// The errors of single records.
   package var records: [RecordID: CloudError]
   /// The errors of single zones.
   package var zones: [ZoneID: CloudError]
 
-  /// Describes a failure.
+  /// Creates a failure.
   package init(
     _ error: CloudError, records: [RecordID: CloudError] = [:], zones: [ZoneID: CloudError] = [:]
   ) {
@@ -100,22 +98,20 @@ package struct OperationFailure: Hashable, Sendable {
   var concernsZonesOnly: Bool { error.code == .partialFailure && !zones.isEmpty }
 }
 
-/// What the driver has to do next.
-///
-/// One at a time: the driver asks again after each.
+/// An instruction for the driver, one at a time. `SyncMachine` describes the protocol of use.
 package enum Instruction: Hashable, Sendable {
-  /// Give the app this event; say `delivered` when it returned.
+  /// Pass this event to the app; call `delivered()` when the app has returned.
   case deliver(SyncEvent)
-  /// Ask the app for the next batch; say `provided(batch:)`.
+  /// Ask the app for the next batch; call `provided(batch:now:)` with it.
   case askForBatch(SendContext)
-  /// Ask the app for the options of the next request; say `provided(options:)`.
+  /// Ask the app for the options of the next request; call `provided(options:)` with them.
   case askForFetchOptions(FetchContext)
-  /// Carry this request and go on; say `received` when the answer is there.
+  /// Start this request without waiting; call `received(_:for:now:jitter:)` with its reply.
   case send(OutgoingRequest)
-  /// Nobody waits for the answer of this request any more.
+  /// The reply to this request is not needed any more; it may be cancelled.
   case abandon(RequestToken)
-  /// Tell those who wait how their operation ended.
+  /// Resume these waiters with the outcome of their operation.
   case finish([Waiter], OperationOutcome)
-  /// Nothing to do until something is said, or until this moment.
+  /// Do nothing until the next input, or until this moment.
   case wait(until: Moment?)
 }

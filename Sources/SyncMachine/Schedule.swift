@@ -1,29 +1,29 @@
 import CloudProtocol
 
-/// When the machine means to do what by itself.
+/// The schedule of automatic operations.
 struct Schedule: Sendable {
-  /// When to fetch.
+  /// The moment of the next fetch.
   var fetchDue: Moment?
-  /// When the last push was heard of.
+  /// The moment of the last push.
   var lastPush: Moment?
-  /// When to send.
+  /// The moment of the next send.
   var sendDue: Moment?
-  /// When to ask again who is signed in.
+  /// The moment of the next account check.
   var accountDue: Moment?
-  /// Which of them a failure of the network put off.
+  /// The operations that a network failure delayed.
   var networkWaits: NetworkWaits = []
-  /// Before this the server wants no request.
+  /// The server asked for no request before this moment.
   var notBefore: Moment?
-  /// Fetches that failed in a row.
+  /// The number of consecutive failed fetches.
   var fetchFailures = 0
-  /// Fetches in a row that went well but found no subscription.
+  /// The number of consecutive successful fetches without a subscription.
   var subscriptionFailures = 0
-  /// Sends that failed in a row.
+  /// The number of consecutive failed sends.
   var sendFailures = 0
-  /// Account checks that failed in a row.
+  /// The number of consecutive failed account checks.
   var accountFailures = 0
 
-  /// Things that are put off because the network failed.
+  /// Operations delayed by a network failure.
   struct NetworkWaits: OptionSet {
     let rawValue: UInt8
 
@@ -32,12 +32,12 @@ struct Schedule: Sendable {
     static let account = NetworkWaits(rawValue: 4)
   }
 
-  /// Notes whether a failure of the network is why `wait` is put off.
+  /// Records whether a network failure is the reason for `wait`.
   mutating func note(_ wait: NetworkWaits, isOfNetwork: Bool) {
     if isOfNetwork { networkWaits.insert(wait) } else { networkWaits.remove(wait) }
   }
 
-  /// A due moment, no earlier than the server allows.
+  /// `due`, but not before the moment that the server asked for.
   func gated(_ due: Moment?) -> Moment? {
     guard let due else { return nil }
     return max(due, notBefore ?? due)
@@ -45,30 +45,30 @@ struct Schedule: Sendable {
 }
 
 extension SyncMachine {
-  /// Whether something would have to be sent.
+  /// Whether there is a change to send.
   var hasChangesToSend: Bool {
     !state.records.isEmpty || !state.zones.isEmpty || state.hasUntrackedChanges
   }
 
-  /// Means to send at `due`, or earlier if that was meant already.
+  /// Schedules a send at `due`, unless an earlier one is scheduled.
   mutating func scheduleSend(at due: Moment) {
     guard configuration.automaticallySync, hasChangesToSend else { return }
     schedule.sendDue = min(schedule.sendDue ?? due, due)
   }
 
-  /// A push or the app's surroundings say that the server has changes.
+  /// Reports that the server may have changes, as after a push.
   package mutating func serverChanged(now: Moment) {
     guard configuration.automaticallySync else { return }
-    // The first push after a while is news at once; those that follow it closely come together.
+    // The first push is handled at once; those that follow closely are combined.
     let isClose = schedule.lastPush.map { now < $0 + configuration.fetchDelay } ?? false
     let due = isClose ? now + configuration.fetchDelay : now
     schedule.lastPush = now
     schedule.fetchDue = min(schedule.fetchDue ?? due, due)
   }
 
-  /// The network is back: what only its failure put off is due now.
+  /// Reports that the network returned: operations delayed only by its failure are due now.
   ///
-  /// A wait that the server asked for stays, and so does a back-off after any other failure.
+  /// A wait that the server asked for remains, and so does the back-off after any other failure.
   package mutating func networkReturned(now: Moment) {
     let waits = schedule.networkWaits
     if waits.contains(.fetch) { schedule.fetchDue = schedule.fetchDue.map { min($0, now) } }
@@ -77,17 +77,17 @@ extension SyncMachine {
     schedule.networkWaits = []
   }
 
-  /// Holds all requests back when the server asked for it.
+  /// Delays all requests if the server asked for it.
   mutating func honour(_ error: CloudError, now: Moment) {
     guard let seconds = error.retryAfter, seconds > 0, seconds.isFinite else { return }
     let until = now + .seconds(min(seconds, 7 * 86_400))
     schedule.notBefore = max(schedule.notBefore ?? until, until)
   }
 
-  /// Whether the server wants no request now.
+  /// Whether the server asked for no request at `now`.
   func isHeldBack(_ now: Moment) -> Bool { schedule.notBefore.map { $0 > now } ?? false }
 
-  /// Decides what to do while nothing is under way.
+  /// Chooses the next operation while none is running.
   mutating func chooseActivity(now: Moment) -> Advance {
     if !cancelWaiters.isEmpty {
       finished.append((cancelWaiters, .success))
@@ -110,7 +110,7 @@ extension SyncMachine {
     return chooseScheduled(now: now)
   }
 
-  /// Why no operation can begin, when it is for want of an account.
+  /// The error that prevents operations while there is no account.
   private var accountError: CloudError? {
     switch account {
     case .signedIn: nil
@@ -135,7 +135,7 @@ extension SyncMachine {
       return .again
     }
     if state.needsFetch, schedule.fetchDue == nil {
-      // A failed send: the server knows something we don't.
+      // After a failed send: the server has changes that this device has not fetched.
       schedule.fetchDue = now
       return .again
     }
@@ -157,12 +157,12 @@ extension SyncMachine {
     return .again
   }
 
-  /// Without a database token although zones are known: a relisting that was cut off.
+  /// No database token although zones are known: a relisting was interrupted.
   private var isRelistingNeeded: Bool {
     state.databaseToken == nil && !state.knownZones.isEmpty
   }
 
-  /// The error for a request made before the server allows it.
+  /// The error for a call made before the moment that the server asked for.
   private func gateError(_ now: Moment) -> CloudError? {
     guard let gate = schedule.notBefore, gate > now else { return nil }
     let wait = gate - now
@@ -173,7 +173,9 @@ extension SyncMachine {
       retryAfter: seconds)
   }
 
-  /// Ends all manual operations that wait for their turn; answers whether there were any.
+  /// Ends all queued manual operations.
+  ///
+  /// - Returns: Whether there were any.
   mutating func refuseQueue(_ error: CloudError) -> Bool {
     guard !queue.isEmpty else { return false }
     for operation in queue {
@@ -186,7 +188,7 @@ extension SyncMachine {
     return true
   }
 
-  /// When the driver has to ask again if nothing is said before.
+  /// The moment at which the driver calls `next(now:)` again without an input.
   var deadline: Moment? {
     var deadlines: [Moment?] = [unannouncedSince.map { $0 + configuration.updateDelay }]
     if case .resting = activity {
@@ -194,7 +196,7 @@ extension SyncMachine {
       if needsAccountCheck { deadlines.append(schedule.notBefore) }
       if case .signedIn = account, configuration.automaticallySync {
         deadlines.append(schedule.gated(schedule.fetchDue))
-        // While a fetch must come first, its own moment counts.
+        // While a fetch is required first, its moment applies.
         if !state.needsFetch || schedule.fetchDue == nil {
           deadlines.append(schedule.gated(schedule.sendDue))
         }

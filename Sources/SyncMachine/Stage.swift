@@ -1,65 +1,65 @@
-/// Where a machine stands: the names of its states, without their data.
+/// The states of a machine, without their data.
 package enum Stage: String, Hashable, Sendable, CaseIterable {
-  /// Made, not started.
+  /// Created, not started.
   case created
-  /// Started, with no account it may use.
+  /// Started, without a usable account.
   case dormant
-  /// An account is there and nothing is under way.
+  /// Signed in, without a running operation.
   case idle
-  /// Asks the cloud who is signed in.
+  /// Asks the server for the signed-in account.
   case checkingAccount
-  /// Tells the app that a fetch begins.
+  /// Reports the beginning of a fetch to the app.
   case announcingFetch
-  /// Looks for a subscription on the database.
+  /// Looks for a subscription in the database.
   case findingSubscription
-  /// Creates one.
+  /// Creates a subscription.
   case savingSubscription
   /// Asks the app for the options of the next request of a fetch.
   case askingFetchOptions
-  /// Decides what the fetch asks for next.
+  /// Chooses the next request of the fetch.
   case choosingZone
-  /// Reads a page of the database feed.
+  /// Fetches a page of database changes.
   case readingDatabase
-  /// Gives the app a page of the database feed.
+  /// Delivers a page of database changes to the app.
   case deliveringDatabase
-  /// Asks what became of zones that may be gone.
+  /// Asks the server for the state of zones that may have been deleted.
   case checkingZones
-  /// Tells the app that the fetch of a zone begins.
+  /// Reports the beginning of a zone's fetch to the app.
   case openingZone
-  /// Reads a page of a zone's feed.
+  /// Fetches a page of a zone's changes.
   case readingZone
-  /// Gives the app a page of a zone's feed.
+  /// Delivers a page of a zone's changes to the app.
   case deliveringZone
-  /// Tells the app that the fetch of a zone ended.
+  /// Reports the end of a zone's fetch to the app.
   case closingZone
-  /// Tells the app that a fetch ended.
+  /// Reports the end of a fetch to the app.
   case closingFetch
-  /// Tells the app that a send begins.
+  /// Reports the beginning of a send to the app.
   case announcingSend
   /// Sends zone changes.
   case sendingZones
-  /// Tells the app what became of them.
+  /// Reports the results of the zone changes to the app.
   case deliveringZones
   /// Asks the app for the next batch of records.
   case askingBatch
   /// Sends a batch of records.
   case sendingRecords
-  /// Tells the app what became of them.
+  /// Reports the results of the batch to the app.
   case deliveringRecords
-  /// Tells the app that a send ended.
+  /// Reports the end of a send to the app.
   case closingSend
-  /// Stopped for good.
+  /// Stopped; final.
   case stopped
 }
 
-/// One move from a stage to another.
+/// A transition from one stage to another.
 package struct Transition: Hashable, Sendable {
-  /// Where it began.
+  /// The stage before.
   package var from: Stage
-  /// Where it ended.
+  /// The stage after.
   package var to: Stage
 
-  /// A move.
+  /// Creates a transition.
   package init(from: Stage, to: Stage) {
     self.from = from
     self.to = to
@@ -67,11 +67,11 @@ package struct Transition: Hashable, Sendable {
 }
 
 extension Stage {
-  /// A legal move out of a stage, and what causes it.
+  /// A legal transition out of a stage, and its cause.
   package struct Exit: Hashable, Sendable {
-    /// Where it leads.
+    /// The stage it leads to.
     package var to: Stage
-    /// What causes it, in words.
+    /// The cause, as text.
     package var cause: String
 
     init(_ to: Stage, _ cause: String) {
@@ -80,15 +80,15 @@ extension Stage {
     }
   }
 
-  /// Every legal move out of this stage.
+  /// All legal transitions out of this stage.
   ///
-  /// This table is the one truth: the machine asserts it, the simulator checks every move it
-  /// sees against it, and `Docs/StateMachine.md` is printed from it.
+  /// The machine asserts this table, the simulator checks every transition against it, and
+  /// `Docs/StateMachine.md` is generated from it.
   package var exits: [Exit] {
     ownExits + interruptions
   }
 
-  /// Whether a fetch is under way.
+  /// Whether a fetch is running.
   package var isFetch: Bool {
     switch self {
     case .announcingFetch, .findingSubscription, .savingSubscription, .askingFetchOptions,
@@ -102,7 +102,7 @@ extension Stage {
     }
   }
 
-  /// Whether a send is under way.
+  /// Whether a send is running.
   package var isSend: Bool {
     switch self {
     case .announcingSend, .sendingZones, .deliveringZones, .askingBatch, .sendingRecords,
@@ -116,7 +116,7 @@ extension Stage {
     }
   }
 
-  /// Moves that an account change, a cancellation or a stop can cause at any time.
+  /// Transitions that an account change, a cancellation or a stop can cause at any time.
   private var interruptions: [Exit] {
     switch self {
     case .stopped: []
@@ -233,6 +233,6 @@ extension Stage {
 }
 
 extension Transition {
-  /// Whether the table has this move.
+  /// Whether the transition table contains this transition.
   package var isLegal: Bool { from.exits.contains { $0.to == to } }
 }

@@ -1,8 +1,8 @@
 package import Records
 
-/// The binary form of one step, as a state log keeps it. The log adds length and checksum.
+/// The binary encoding of one change in a state log. The log adds length and checksum.
 extension StateChange {
-  /// Appends the step to `writer`.
+  /// Appends the change to `writer`.
   package func write(to writer: inout ByteWriter) {
     switch self {
     case .reset:
@@ -58,14 +58,14 @@ extension StateChange {
     }
   }
 
-  /// Several steps as the bytes of one log entry.
+  /// Encodes several changes as one log entry.
   package static func encoded(_ changes: [StateChange]) -> [UInt8] {
     var writer = ByteWriter(capacity: 64 * changes.count)
     writer.write(list: changes) { $1.write(to: &$0) }
     return writer.bytes
   }
 
-  /// The steps that one log entry holds.
+  /// Decodes the changes of one log entry.
   package static func decoded(_ bytes: [UInt8]) throws(ByteFormatError) -> [StateChange] {
     var reader = ByteReader(bytes)
     let changes = try reader.list { (reader) throws(ByteFormatError) in
@@ -75,7 +75,7 @@ extension StateChange {
     return changes
   }
 
-  /// Reads one step.
+  /// Decodes one change.
   package init(from reader: inout ByteReader) throws(ByteFormatError) {
     switch try reader.byte() {
     case 0: self = .reset

@@ -1,24 +1,24 @@
 package import CloudProtocol
 package import Records
 
-/// Whether the schedule or the app asked for an operation.
+/// The reason for an operation.
 package enum SyncReason: Hashable, Sendable {
-  /// The engine's own schedule.
+  /// The engine's schedule.
   case scheduled
   /// A call by the app.
   case manual
 }
 
-/// Which zones a fetch is about.
+/// The zones of a fetch.
 package enum FetchScope: Hashable, Sendable {
-  /// Every zone.
+  /// All zones.
   case all
-  /// Every zone but these.
+  /// All zones except these.
   case allExcluding([ZoneID])
   /// Only these zones.
   case zones([ZoneID])
 
-  /// Whether `zone` is meant.
+  /// Whether the scope contains `zone`.
   package func contains(_ zone: ZoneID) -> Bool {
     switch self {
     case .all: true
@@ -28,18 +28,18 @@ package enum FetchScope: Hashable, Sendable {
   }
 }
 
-/// Which changes a send is about.
+/// The changes of a send.
 package enum SendScope: Hashable, Sendable {
-  /// Every change.
+  /// All changes.
   case all
-  /// Every change but those of these zones.
+  /// All changes except those of these zones.
   case allExcluding([ZoneID])
   /// Only changes of these zones.
   case zones([ZoneID])
   /// Only changes of these records.
   case records([RecordID])
 
-  /// Whether changes of `record` are meant.
+  /// Whether the scope contains changes of `record`.
   package func contains(_ record: RecordID) -> Bool {
     switch self {
     case .all: true
@@ -49,7 +49,8 @@ package enum SendScope: Hashable, Sendable {
     }
   }
 
-  /// Whether changes of the zone itself are meant: a scope of records means their zones.
+  /// Whether the scope contains changes of the zone itself; a scope of records contains their
+  /// zones.
   package func containsZone(_ zone: ZoneID) -> Bool {
     switch self {
     case .all: true
@@ -60,30 +61,30 @@ package enum SendScope: Hashable, Sendable {
   }
 }
 
-/// What a fetch is told before each of its requests.
+/// The options of a fetch, which the app may change before each request.
 package struct FetchOptions: Hashable, Sendable {
-  /// Which zones.
+  /// The zones to fetch.
   package var scope: FetchScope
-  /// Zones that go first, in this order.
+  /// The zones to fetch first, in this order.
   package var prioritizedZones: [ZoneID]
 
-  /// Asks for the zones of `scope`.
+  /// Creates options.
   package init(scope: FetchScope = .all, prioritizedZones: [ZoneID] = []) {
     self.scope = scope
     self.prioritizedZones = prioritizedZones
   }
 }
 
-/// What the app is told of a fetch.
+/// The context of a fetch, as delivered to the app.
 package struct FetchContext: Hashable, Sendable {
-  /// Who asked.
+  /// The reason for the operation.
   package var reason: SyncReason
-  /// For what.
+  /// The scope of the operation.
   package var options: FetchOptions
-  /// Names the caller's own options, which the machine does not look into; 0 for none.
+  /// Identifies the caller's options, which are opaque to the machine; 0 for none.
   package var ticket: UInt64
 
-  /// Describes a fetch.
+  /// Creates a context.
   package init(reason: SyncReason, options: FetchOptions, ticket: UInt64 = 0) {
     self.reason = reason
     self.options = options
@@ -91,16 +92,16 @@ package struct FetchContext: Hashable, Sendable {
   }
 }
 
-/// What the app is told of a send.
+/// The context of a send, as delivered to the app.
 package struct SendContext: Hashable, Sendable {
-  /// Who asked.
+  /// The reason for the operation.
   package var reason: SyncReason
-  /// For what.
+  /// The scope of the operation.
   package var scope: SendScope
-  /// Names the caller's own options, which the machine does not look into; 0 for none.
+  /// Identifies the caller's options, which are opaque to the machine; 0 for none.
   package var ticket: UInt64
 
-  /// Describes a send.
+  /// Creates a context.
   package init(reason: SyncReason, scope: SendScope, ticket: UInt64 = 0) {
     self.reason = reason
     self.scope = scope
@@ -108,36 +109,36 @@ package struct SendContext: Hashable, Sendable {
   }
 }
 
-/// How the account changed.
+/// An account change.
 package enum AccountChange: Hashable, Sendable {
-  /// Somebody signed in where nobody was known.
+  /// An account signed in; there was none before.
   case signIn(UserID)
-  /// Nobody is signed in any more.
+  /// The account signed out.
   case signOut(previous: UserID)
-  /// Somebody else is signed in.
+  /// Another account signed in.
   case switchAccounts(previous: UserID, current: UserID)
 }
 
-/// The records the app wants sent in one request.
+/// The record changes that the app sends in one request.
 package struct RecordBatch: Hashable, Sendable {
   /// Records to save.
   package var saves: [RecordSave]
   /// Records to delete.
   package var deletions: [RecordID]
-  /// Whether all changes of one zone land together or not at all.
+  /// Whether the changes of a zone succeed or fail together.
   package var isAtomic: Bool
 
-  /// Puts a batch together.
+  /// Creates a batch.
   package init(saves: [RecordSave] = [], deletions: [RecordID] = [], isAtomic: Bool = false) {
     self.saves = saves
     self.deletions = deletions
     self.isAtomic = isAtomic
   }
 
-  /// How many changes it holds.
+  /// The number of changes.
   package var count: Int { saves.count + deletions.count }
 
-  /// The two halves of a batch that was too large, saves before deletions.
+  /// The two halves of a batch that is too large, saves before deletions.
   package var halves: (RecordBatch, RecordBatch) {
     let half = (count + 1) / 2
     let firstSaves = Array(saves.prefix(half))
@@ -151,54 +152,54 @@ package struct RecordBatch: Hashable, Sendable {
   }
 }
 
-/// What became of the zones of one request.
+/// The results of the zone changes of one request.
 package struct SentZones: Hashable, Sendable {
-  /// Saves, in the order asked.
+  /// The results of saves, in the order of the request.
   package var saved: [ItemResult<ZoneID, Zone>]
-  /// Deletions, in the order asked.
+  /// The results of deletions, in the order of the request.
   package var deleted: [ItemResult<ZoneID, Done>]
 
-  /// Notes what became of the zones.
+  /// Creates results.
   package init(saved: [ItemResult<ZoneID, Zone>], deleted: [ItemResult<ZoneID, Done>]) {
     self.saved = saved
     self.deleted = deleted
   }
 }
 
-/// What became of the records of one request.
+/// The results of the record changes of one request.
 package struct SentRecords: Hashable, Sendable {
-  /// The batch this answers, as the app gave it; a batch that was split is answered in parts.
+  /// The batch as sent; a batch that was split has several results.
   package var saved: [ItemResult<RecordID, Record>]
-  /// Deletions, in the order asked.
+  /// The results of deletions, in the order of the request.
   package var deleted: [ItemResult<RecordID, Done>]
 
-  /// Notes what became of the records.
+  /// Creates results.
   package init(saved: [ItemResult<RecordID, Record>], deleted: [ItemResult<RecordID, Done>]) {
     self.saved = saved
     self.deleted = deleted
   }
 
-  /// Whether something of it is done.
+  /// Whether any change succeeded.
   var isPartlyDone: Bool {
     saved.contains { $0.error == nil } || deleted.contains { $0.error == nil }
   }
 }
 
-/// One event for the app, in the order of cksyncengine 2.2 and 2.3.
+/// An event for the app, in the order of CE-19 and CE-35 in Docs/Evidence/Engine.md.
 package enum SyncEvent: Hashable, Sendable {
-  /// The state is different; the driver adds the state as it is at this moment.
+  /// The state changed; the driver adds the current state.
   case stateUpdate
   /// The account changed.
   case accountChange(AccountChange)
   /// A fetch begins.
   case willFetchChanges(FetchContext)
-  /// The list of zones changed.
+  /// A page of the list of zones was fetched.
   case fetchedDatabaseChanges(modified: [ZoneID], deleted: [ZoneDeletion])
-  /// The fetch of a zone begins; `startsOver` when it gives everything there is, so that what the
-  /// app holds from the server and is not given is gone: the zone was never read, its token had
-  /// expired, or an earlier state was restored.
+  /// The fetch of a zone begins. With `startsOver` it delivers all records of the zone, so that
+  /// records which the app holds from the server and does not receive have been deleted: the zone
+  /// was never fetched, its token had expired, or an earlier state was restored.
   case willFetchZoneChanges(ZoneID, startsOver: Bool)
-  /// A page of a zone's changes.
+  /// A page of a zone's changes was fetched.
   case fetchedZoneChanges(modified: [Record], deleted: [RecordDeletion])
   /// The fetch of a zone ended.
   case didFetchZoneChanges(ZoneID, CloudError?)

@@ -1,15 +1,16 @@
 import CloudProtocol
 import Records
 
-/// Accounts: who is signed in, and what becomes of everything when that changes.
+/// Account checks and account changes.
 ///
-/// Source: cksyncengine 2.9. What is under way for the old account is closed first, with its
-/// did-events; then the account is asked for; the account event precedes any data of the new one.
+/// After a signal, the running operation is closed first, with its did-events; then the server is
+/// asked for the account; the account event precedes any data of the new account. See CE-89 to
+/// CE-96 in Docs/Evidence/Engine.md.
 extension SyncMachine {
-  /// The device says that somebody else, or nobody, may be signed in now.
+  /// Reports that the signed-in account may have changed.
   package mutating func accountSignalled(now: Moment) {
     needsAccountCheck = true
-    // Whatever the old account's server asked for does not bind the new one.
+    // A wait requested for the old account does not apply to the new one.
     schedule.notBefore = nil
     schedule.accountDue = nil
     interrupt(
@@ -50,15 +51,15 @@ extension SyncMachine {
     }
   }
 
-  /// The error for an answer that answers another question.
+  /// The error for a reply of an unexpected kind.
   static var mismatch: CloudError {
     CloudError(
       .internalError, "The server's answer does not fit the request; report this to its makers.")
   }
 
   private mutating func adopt(_ user: UserID, wasKnown: Bool, now: Moment) {
-    // The same account again is no reason to hurry: a server that refuses everything but this
-    // question would be asked without a pause.
+    // Nothing is due for the same account: otherwise a server that refuses every request except
+    // this one would be polled without a pause.
     if configuration.automaticallySync, !wasKnown {
       schedule.fetchDue = now
       scheduleSend(at: now)
@@ -71,7 +72,7 @@ extension SyncMachine {
     }
   }
 
-  /// The account the app may hold data of, other than `user` when there is a choice.
+  /// The account whose data the app may hold, preferably other than `user`.
   private func lastUser(before user: UserID?) -> UserID? {
     state.user == user ? state.unannounced?.previous : state.user ?? state.unannounced?.previous
   }
@@ -86,8 +87,8 @@ extension SyncMachine {
       guard let previous = lastUser(before: nil) else { return }
       outbox.append(.accountChange(.signOut(previous: previous)))
     default:
-      // There is an account that can't be used now, or the answer says nothing of any: everything
-      // is kept, and the question asked again.
+      // The account can't be used now, or the reply does not name one: everything is kept, and the
+      // check is repeated.
       account = .unknown(error)
       enter(.resting)
       schedule.accountFailures += 1
@@ -98,40 +99,40 @@ extension SyncMachine {
     }
   }
 
-  // MARK: Telling the app
+  // MARK: Reporting to the app
 
-  /// Whether the next thing that the app hears is who is signed in.
-  package var isAboutToTellOfAccount: Bool {
+  /// Whether the next event for the app is an account change.
+  package var isAboutToReportAccount: Bool {
     guard !isWithApp, abandoned.isEmpty, case .accountChange = outbox.first else { return false }
     return true
   }
 
-  /// Takes back the operations that have not begun, for a driver that has told those who wait.
+  /// Removes the queued operations; the driver has resumed their waiters.
   package mutating func withdrawQueue() { queue = [] }
 
-  /// The app is about to be told: what belonged to the old account goes first.
+  /// Removes the old account's state before the account change is delivered.
   ///
-  /// Until the app has returned the state says so, for after a crash in between nobody knows
-  /// whether the app still holds the old account's data: it is told again.
-  mutating func beginTelling(_ change: AccountChange, now: Moment) {
+  /// The state records that the delivery is unconfirmed until the app has returned. After a crash
+  /// in between, the app may still hold the old account's data, so the event is delivered again.
+  mutating func beginReporting(_ change: AccountChange, now: Moment) {
     let current: UserID?
     let previous: UserID?
     switch change {
     case .signIn(let user):
-      // Changes added before anybody was known belong to nobody else: they stay.
+      // Changes added before the first sign-in belong to no other account: they are kept.
       (current, previous) = (user, nil)
     case .signOut(let user): (current, previous) = (nil, user)
     case .switchAccounts(let old, let new): (current, previous) = (new, old)
     }
     if previous != nil { reset(now: now) }
     record(.announceUser(current, previous: previous), now: now)
-    isTellingOfAccount = true
+    isReportingAccount = true
   }
 
-  /// The app has been told of an account: the state is that account's for good.
-  mutating func endTelling(now: Moment) {
-    guard isTellingOfAccount else { return }
-    isTellingOfAccount = false
+  /// Confirms the account change after the app has returned from it.
+  mutating func endReporting(now: Moment) {
+    guard isReportingAccount else { return }
+    isReportingAccount = false
     record(.setUser(state.user), now: now)
     isUpdateUrgent = true
     guard configuration.automaticallySync, state.user != nil else { return }

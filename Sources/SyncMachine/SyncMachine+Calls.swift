@@ -1,11 +1,11 @@
 import CloudProtocol
 package import Records
 
-/// What the app may call at any time.
+/// Calls that the app may make at any time.
 extension SyncMachine {
   // MARK: Pending changes
 
-  /// Adds record changes that wait to be sent; in automatic mode a send is scheduled.
+  /// Adds pending record changes and, in automatic mode, schedules a send.
   package mutating func add(_ changes: [PendingChange<RecordID>], now: Moment) {
     for change in changes where state.records.add(change) { note(.addRecord(change), now: now) }
     if case .sending(var send) = activity, case .asking = send.step {
@@ -15,7 +15,7 @@ extension SyncMachine {
     scheduleSend(at: now + configuration.sendDelay)
   }
 
-  /// Removes record changes; one under way is not sent again when it fails.
+  /// Removes pending record changes; one in flight is not retried when it fails.
   package mutating func remove(_ changes: [PendingChange<RecordID>], now: Moment) {
     for change in changes where state.records.remove(change) {
       switch state.records.unsettledKind(of: change.id) {
@@ -25,13 +25,13 @@ extension SyncMachine {
     }
   }
 
-  /// Adds zone changes that wait to be sent; in automatic mode a send is scheduled.
+  /// Adds pending zone changes and, in automatic mode, schedules a send.
   package mutating func add(_ changes: [PendingChange<ZoneID>], now: Moment) {
     for change in changes where state.zones.add(change) { note(.addZone(change), now: now) }
     scheduleSend(at: now + configuration.sendDelay)
   }
 
-  /// Removes zone changes; one under way is not sent again when it fails.
+  /// Removes pending zone changes; one in flight is not retried when it fails.
   package mutating func remove(_ changes: [PendingChange<ZoneID>], now: Moment) {
     for change in changes where state.zones.remove(change) {
       switch state.zones.unsettledKind(of: change.id) {
@@ -41,8 +41,8 @@ extension SyncMachine {
     }
   }
 
-  /// Notes whether the app has changes it does not list; when it has, a send is scheduled in
-  /// which the app is asked for a batch even though nothing is listed.
+  /// Sets whether the app has untracked changes. If so, a send is scheduled that asks the app for a
+  /// batch even when no change is pending.
   package mutating func setHasUntrackedChanges(_ value: Bool, now: Moment) {
     if value { untrackedVersion += 1 }
     if state.hasUntrackedChanges != value { record(.setHasUntrackedChanges(value), now: now) }
@@ -51,10 +51,10 @@ extension SyncMachine {
 
   // MARK: Operations
 
-  /// Asks for a fetch; it begins when nothing else is under way.
+  /// Requests a fetch, which begins when no other operation is running.
   ///
-  /// A call with the same options that still waits for its turn is joined. A fetch that has begun
-  /// is not: it may already have passed what the caller wants to see.
+  /// A queued call with the same options is joined. A fetch that has begun is not joined: it may
+  /// already be past the changes that the caller expects.
   package mutating func fetch(_ context: FetchContext, waiter: Waiter) {
     askForAccountIfNeeded()
     for (index, operation) in queue.enumerated() {
@@ -66,8 +66,8 @@ extension SyncMachine {
     queue.append(.fetch(context, [waiter]))
   }
 
-  /// Asks for a send; it begins when nothing else is under way, and joins an equal call that
-  /// still waits for its turn.
+  /// Requests a send, which begins when no other operation is running. A queued call with the same
+  /// scope is joined.
   package mutating func send(_ context: SendContext, waiter: Waiter) {
     askForAccountIfNeeded()
     for (index, operation) in queue.enumerated() {
@@ -79,7 +79,7 @@ extension SyncMachine {
     queue.append(.send(context, [waiter]))
   }
 
-  /// Ends what is under way and what waits; what was sent already may still succeed.
+  /// Cancels the running and queued operations; a request already sent may still succeed.
   package mutating func cancelOperations(waiter: Waiter, now: Moment) {
     let error = CloudError(.operationCancelled, "The operation was cancelled.")
     _ = refuseQueue(error)
@@ -87,8 +87,9 @@ extension SyncMachine {
     cancelWaiters.append(waiter)
   }
 
-  /// Takes back an operation that has not begun and that only `waiter` waits for; answers whether
-  /// there was one.
+  /// Removes the queued operation that only `waiter` waits for.
+  ///
+  /// - Returns: Whether there was one.
   package mutating func withdraw(_ waiter: Waiter) -> Bool {
     guard let index = queue.firstIndex(where: { $0.waiters == [waiter] }) else { return false }
     queue.remove(at: index)
@@ -104,7 +105,7 @@ extension SyncMachine {
 
   // MARK: Interruption
 
-  /// Ends the operation under way: its did-events are still delivered, its answers are ignored.
+  /// Interrupts the running operation: its did-events are still delivered, its replies are ignored.
   mutating func interrupt(_ error: CloudError, now: Moment) {
     switch activity {
     case .fetching(var fetch):
@@ -127,10 +128,9 @@ extension SyncMachine {
     }
   }
 
-  /// Takes back a page that the app has not been given, and closes the zone if the app was told
-  /// that it is open.
+  /// Removes an undelivered page, and ends the zone's fetch if its beginning was delivered.
   ///
-  /// The token has not moved, so the page comes again.
+  /// The token has not changed, so the page is fetched again later.
   private mutating func withdraw(_ fetch: inout Fetch, because error: CloudError) {
     var hasUndeliveredOpening = false
     outbox.removeAll { event in
@@ -150,7 +150,7 @@ extension SyncMachine {
     if !hasUndeliveredOpening { outbox.append(.didFetchZoneChanges(zone.id, error)) }
   }
 
-  /// Puts everything whose fate is unknown back to waiting.
+  /// Makes all changes in flight, whose outcome is unknown, pending again.
   mutating func returnUnsettled() {
     state.records.returnAll()
     state.zones.returnAll()

@@ -1,8 +1,8 @@
 import CloudProtocol
 import Records
 
-/// The fetch: list of zones first, then zone by zone, page by page; a token moves only after the
-/// app returned from the page. Source: cksyncengine 2.3 and 2.10.
+/// Fetching: first the list of zones, then each zone page by page. A token advances only after the
+/// app has returned from the page. See CE-35 to CE-42 and CE-84 in Docs/Evidence/Engine.md.
 extension SyncMachine {
   mutating func begin(_ fetch: Fetch) {
     schedule.fetchDue = nil
@@ -10,7 +10,7 @@ extension SyncMachine {
     enter(.fetching(fetch))
   }
 
-  /// Moves a fetch on when nothing is with the app.
+  /// Advances a fetch while the app is not handling an event.
   mutating func advance(_ fetch: Fetch, now: Moment) -> Advance {
     var fetch = fetch
     switch fetch.step {
@@ -45,7 +45,7 @@ extension SyncMachine {
     }
   }
 
-  /// Asks the app for the options of the next request, as it may change them between any two.
+  /// Asks the app for the options of the next request; they may change between requests.
   private mutating func ask(_ fetch: inout Fetch) -> Advance {
     fetch.step = .asking
     enter(.fetching(fetch))
@@ -53,7 +53,7 @@ extension SyncMachine {
     return .instruct(.askForFetchOptions(fetch.context))
   }
 
-  /// The app answered with options; an answer nobody asked for any more changes nothing.
+  /// Reports the options from the app; ignored when they are not awaited any more.
   package mutating func provided(options: FetchOptions) {
     isWithApp = false
     guard case .fetching(var fetch) = activity, case .asking = fetch.step else { return }
@@ -84,7 +84,7 @@ extension SyncMachine {
       return open(&fetch, zone, now: now)
     }
     guard !fetch.deniedZones.isEmpty else { return close(&fetch) }
-    // By now the list of zones may say why they are gone; what it does not name is asked for.
+    // By now the list of zones may give the reason of the deletion; zones it omits are checked.
     (fetch.zonesInDoubt, fetch.deniedZones) = (fetch.deniedZones, [])
     fetch.hasReadDatabase = false
     return choose(&fetch, now: now)
@@ -96,7 +96,7 @@ extension SyncMachine {
     fetch.zone = Fetch.OpenZone(id: zone, cursor: cursor, startsOver: startsOver)
     fetch.step = .openingZone
     outbox.append(.willFetchZoneChanges(zone, startsOver: cursor == nil))
-    // Until the first page's token is kept: a reading that is cut off after the app has the page
+    // Until the first page's token is stored: a fetch interrupted after the app has the page
     // begins again, and then must tell of what went in between.
     if cursor == nil, !startsOver { record(.setZoneExpired(zone, true), now: now) }
     enter(.fetching(fetch))
@@ -127,7 +127,7 @@ extension SyncMachine {
     case .readingZone: settleZone(&fetch, answer, now: now)
     case .announcing, .makingSubscription, .ready, .asking, .choosing, .relisting,
       .deliveringDatabase, .openingZone, .deliveringZone, .closingZone, .closing:
-      break  // Nothing is awaited in these steps.
+      break  // No reply is awaited in these steps.
     }
   }
 
@@ -146,12 +146,13 @@ extension SyncMachine {
       enter(.fetching(fetch))
     case .failure(let error)
     where error.code == .changeTokenExpired && fetch.databaseCursor != nil:
-      // The token stays in the state until the listing has ended: one that is cut off begins again.
+      // The token stays in the state until the listing is complete: an interrupted one starts
+      // again.
       fetch.isServerReset = error.userDidResetEncryptedData
       fetch.databaseCursor = nil
       fetch.isRelisting = true
       fetch.listedZones = []
-      // A server that does not know the token any more may not have the subscription either.
+      // A server that has lost the token may have lost the subscription as well.
       if state.subscription != nil { record(.setSubscription(nil), now: now) }
       fetch.step = .relisting
       enter(.fetching(fetch))
@@ -175,7 +176,7 @@ extension SyncMachine {
       fetch.step = .deliveringZone(page)
       enter(.fetching(fetch))
     case .failure(let error) where error.code == .changeTokenExpired && zone.cursor != nil:
-      // Everything has to be read again; the app is told, so that it can drop what is gone.
+      // Everything is fetched again; the app is informed, so that it can drop deleted records.
       record(.setZoneToken(zone.id, nil), now: now)
       record(.setZoneExpired(zone.id, true), now: now)
       outbox.append(.didFetchZoneChanges(zone.id, nil))
@@ -186,11 +187,11 @@ extension SyncMachine {
     }
   }
 
-  /// A failure that concerns this zone lets the others go on, unless the server wants no request
-  /// now; any other ends the fetch.
+  /// Handles the failure of a zone's fetch. Other zones are still fetched if the error concerns
+  /// this zone only and the server did not ask to wait; otherwise the fetch ends.
   ///
-  /// Whatever the error, the zone stays listed as changed: it is read again by a later fetch, until
-  /// it was read to its end or the list of zones says why it is gone.
+  /// Whatever the error, the zone stays marked as changed: later fetches read it again, until it
+  /// has been read completely or the list of zones gives the reason of its deletion.
   private mutating func failZone(
     _ fetch: inout Fetch, _ zone: ZoneID, _ error: CloudError, now: Moment
   ) {
@@ -212,7 +213,7 @@ extension SyncMachine {
     _ = close(&fetch)
   }
 
-  /// An answer that doubts the account asks for a check when the operation is over.
+  /// An error that concerns the account schedules an account check after the operation.
   mutating func noteAccountError(_ error: CloudError) {
     switch error.code {
     case .notAuthenticated, .accountTemporarilyUnavailable, .managedAccountRestricted:
@@ -238,7 +239,7 @@ extension SyncMachine {
       noteListed(page, &fetch)
       fetch.isRelisting = page.moreComing || !fetch.zonesInDoubt.isEmpty
     }
-    // A relisting that is cut off must begin again, or zones that are gone would be missed.
+    // An interrupted relisting must start again, or deleted zones would be missed.
     if !fetch.isRelisting {
       fetch.isServerReset = false
       record(.setDatabaseToken(page.token), now: now)
@@ -256,7 +257,7 @@ extension SyncMachine {
     fetch.zone?.cursor = page.token
     fetch.recordCount += page.modified.count + page.deleted.count
     let startsOver = fetch.zone?.startsOver ?? false
-    // A zone that starts over and is cut off must start over again, or what is gone would stay.
+    // An interrupted fetch from the start must start over, or deleted records would remain.
     if !startsOver || !page.moreComing {
       record(.setZoneToken(page.zone, page.token), now: now)
       if state.expiredZones.contains(page.zone) {
@@ -306,7 +307,7 @@ extension SyncMachine {
     if fetch.failure == nil {
       schedule.fetchFailures = 0
       if fetch.context.reason == .manual, !state.changedZones.isEmpty {
-        // A narrow fetch took the place of the one that was due, and left zones for it to read.
+        // A fetch with a narrow scope replaced the scheduled one and left zones unread.
         serverChanged(now: now)
       }
       guard let code = fetch.subscriptionFailure else {

@@ -1,30 +1,29 @@
 import CloudProtocol
 import Records
 
-/// Zones that may be gone: the server is asked what became of each before the app is told.
+/// Checks zones that may have been deleted, before their deletion is reported to the app.
 ///
-/// Two things put a zone in doubt. A full listing of the database names only the zones that are
-/// there, so that it gives no reason for those it leaves out. And a server that denies a zone may
-/// be wrong for a moment, or ahead of the list of zones that was read. Source:
-/// Docs/Decisions/0011.
+/// A zone is checked in two cases. A full listing of the database names existing zones only, so it
+/// gives no reason for the zones it omits. And a server that denies a zone may be temporarily
+/// wrong, or ahead of the fetched list of zones. See Docs/Decisions/0011.
 extension SyncMachine {
-  /// Notes which zones a full listing named; at its end, those it left out are in doubt.
+  /// Records the zones of a full listing; at its end, the known zones it omitted are checked.
   func noteListed(_ page: DatabaseChangesPage, _ fetch: inout Fetch) {
     fetch.listedZones.formUnion(page.modified)
     fetch.listedZones.formUnion(page.deleted.map(\.zone))
     guard !page.moreComing else { return }
-    // No listing names the default zone: it is always there, and has no feed to read.
+    // The default zone is never listed: it always exists and has no change feed.
     fetch.zonesInDoubt.formUnion(
       state.knownZones.filter {
         $0.name != ZoneID.default.name && !fetch.listedZones.contains($0)
       })
   }
 
-  /// Asks what became of the zones in doubt, some at a time.
+  /// Asks the server for the zones in doubt, a limited number at a time.
   mutating func checkZones(_ fetch: inout Fetch) -> Advance {
     let zones = Array(fetch.zonesInDoubt.sorted().prefix(fetch.zonesPerQuestion))
     if fetch.isServerReset {
-      // The server never had them: it has lost what it held.
+      // The server has never had them: it has lost its data.
       conclude(&fetch, zones, zones.map { ZoneDeletion(zone: $0, reason: .encryptedDataReset) })
       return .again
     }
@@ -34,7 +33,7 @@ extension SyncMachine {
     return .instruct(.send(request))
   }
 
-  /// Takes the answer about `zones`: one that is gone is told with its reason, any other is read.
+  /// Handles the reply for `zones`: a deleted one is reported with its reason, others are fetched.
   mutating func settleZones(
     _ fetch: inout Fetch, _ zones: [ZoneID], _ answer: Result<CloudReply, CloudError>, now: Moment
   ) {
@@ -51,7 +50,7 @@ extension SyncMachine {
       }
       conclude(&fetch, zones, losses)
     case .failure(let error) where error.code == .limitExceeded && zones.count > 1:
-      // Too many at once: fewer may pass.
+      // Too many in one request: retried with fewer.
       fetch.zonesPerQuestion = zones.count / 2
       fetch.step = .ready
       enter(.fetching(fetch))
@@ -60,7 +59,7 @@ extension SyncMachine {
     }
   }
 
-  /// Gives the app the losses as one more page of the list of zones.
+  /// Delivers the deletions as a further page of the list of zones.
   private mutating func conclude(
     _ fetch: inout Fetch, _ zones: [ZoneID], _ losses: [ZoneDeletion]
   ) {
@@ -75,7 +74,7 @@ extension SyncMachine {
 }
 
 extension CloudError {
-  /// Why a zone is gone of which this is said; `nil` when the error does not say that it is.
+  /// The deletion reason that the error implies; `nil` when it does not imply a deletion.
   var zoneLoss: ZoneDeletionReason? {
     switch code {
     case .zoneNotFound: userDidResetEncryptedData ? .encryptedDataReset : .deleted

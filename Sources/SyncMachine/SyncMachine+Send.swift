@@ -1,8 +1,8 @@
 import CloudProtocol
 import Records
 
-/// The send: zone changes first, then batch after batch of records until the app has nothing
-/// more, or something fails. Source: cksyncengine 2.2 to 2.6.
+/// Sending: zone changes first, then batches of records until the app has none left or a batch
+/// fails. See CE-19 to CE-26 and CE-65 in Docs/Evidence/Engine.md.
 extension SyncMachine {
   mutating func begin(_ send: Send) {
     var send = send
@@ -12,7 +12,7 @@ extension SyncMachine {
     enter(.sending(send))
   }
 
-  /// Moves a send on when nothing is with the app.
+  /// Advances a send while the app is not handling an event.
   mutating func advance(_ send: Send, now: Moment) -> Advance {
     var send = send
     switch send.step {
@@ -45,8 +45,7 @@ extension SyncMachine {
     return .instruct(.askForBatch(send.context))
   }
 
-  /// The app answered with a batch, or with nothing for now; an answer nobody asked for any more
-  /// changes nothing.
+  /// Reports the batch from the app, or `nil` for none; ignored when it is not awaited any more.
   package mutating func provided(batch: RecordBatch?, now: Moment) {
     isWithApp = false
     guard case .sending(var send) = activity, case .asking(let version) = send.step else { return }
@@ -56,7 +55,7 @@ extension SyncMachine {
       enter(.sending(send))
       return
     }
-    // Nothing within a narrow scope says nothing of the rest.
+    // An empty batch for a narrow scope does not cover changes outside of it.
     if state.hasUntrackedChanges, version == untrackedVersion, send.context.scope == .all {
       record(.setHasUntrackedChanges(false), now: now)
     }
@@ -65,10 +64,11 @@ extension SyncMachine {
     enter(.sending(send))
   }
 
-  /// Moves what the batch holds under way.
+  /// Marks the changes of the batch as in flight.
   ///
-  /// It is taken now and not when it is carried, so that whatever is added from here on is a newer
-  /// wish; what was added while the app built the batch may be one, and so waits again.
+  /// This happens now and not when the batch is sent, so that every later addition is a newer
+  /// change. A change added while the app built the batch may be newer as well, so it is pending
+  /// again.
   private mutating func take(_ batch: RecordBatch, _ send: inout Send) {
     var touchesPending = false
     func take(_ change: PendingChange<RecordID>) {
@@ -78,7 +78,7 @@ extension SyncMachine {
         state.records.add(PendingChange(change.kind, name))
       }
     }
-    // By number: a save taken out of the array would be copied with all its fields.
+    // By index: taking a save out of the array would copy all its fields.
     for index in batch.saves.indices { take(PendingChange(.save, batch.saves[index].id)) }
     for id in batch.deletions { take(PendingChange(.delete, id)) }
     if !touchesPending, !state.hasUntrackedChanges { send.isFruitless = true }
@@ -130,7 +130,7 @@ extension SyncMachine {
     case .sendingZones(_, let zones): settleZones(&send, zones, answer, now: now)
     case .sendingRecords(_, let batch): settleRecords(&send, batch, answer, now: now)
     case .announcing, .deliveringZones, .asking, .given, .deliveringRecords, .closing:
-      break  // Nothing is awaited in these steps.
+      break  // No reply is awaited in these steps.
     }
   }
 
@@ -147,7 +147,7 @@ extension SyncMachine {
     case .success: sent = Self.allFailed(zones, Self.mismatch)
     case .failure(let error)
     where error.code == .limitExceeded && zones.save.count + zones.delete.count > 1:
-      // Too many at once: fewer may pass. Nothing is settled, so the app hears nothing.
+      // Too many in one request: retried with fewer. Nothing is settled, so there is no event.
       send.zonesPerRequest = (zones.save.count + zones.delete.count) / 2
       state.zones.returnAll()
       send.step = .deliveringZones
@@ -170,38 +170,38 @@ extension SyncMachine {
   ) {
     let returns = note(&send, error, now: now)
     if let error { send.failure?.zones[zone] = error }
-    send.toldZones.append(
-      ToldZone(id: zone, returns: returns, isForgotten: isDeletion && error == nil))
+    send.reportedZones.append(
+      ReportedZone(id: zone, returns: returns, isForgotten: isDeletion && error == nil))
   }
 
-  /// Settles what the app was told of.
+  /// Settles the changes after the app has handled their results.
   ///
-  /// Not before: a crash in between would leave a change neither pending nor known to the app as
-  /// failed.
+  /// Not earlier: after a crash in between, a change would neither be pending nor known to the app
+  /// as failed.
   private mutating func settleTold(_ send: inout Send, now: Moment) {
-    send.zoneCount += send.toldZones.count
-    send.recordCount += send.toldRecords.count
-    for told in send.toldZones {
+    send.zoneCount += send.reportedZones.count
+    send.recordCount += send.reportedRecords.count
+    for told in send.reportedZones {
       if state.zones.settle(told.id, returns: told.returns) == .nothing {
         note(.removeZone(told.id), now: now)
       }
       if told.isForgotten { forget(state.resolved(told.id), now: now) }
     }
-    // By number: a name taken out of the array would be held and let go once more.
-    for index in send.toldRecords.indices {
-      let returns = send.toldRecords[index].returns
-      if state.records.settle(send.toldRecords[index].id, returns: returns) == .nothing {
-        note(.removeRecord(send.toldRecords[index].id), now: now)
+    // By index: taking an ID out of the array would retain and release it once more.
+    for index in send.reportedRecords.indices {
+      let returns = send.reportedRecords[index].returns
+      if state.records.settle(send.reportedRecords[index].id, returns: returns) == .nothing {
+        note(.removeRecord(send.reportedRecords[index].id), now: now)
       }
     }
-    send.toldZones = []
-    send.toldRecords = []
+    send.reportedZones = []
+    send.reportedRecords = []
   }
 
-  /// The app will hold records of zones whose feed was never read.
+  /// Marks zones whose changes were never fetched but of which the app will hold records.
   ///
-  /// Their first reading must say what is gone, for the server tells of no deletion before it.
-  /// Before the app is told: after a crash in between it holds them all the same.
+  /// Their first fetch must report deletions by omission, since the server lists none before it.
+  /// Recorded before the event: after a crash in between the app holds the records all the same.
   private mutating func noteUnreadZones(_ saved: [ItemResult<RecordID, Record>], now: Moment) {
     var last: ZoneID?
     for index in saved.indices where saved[index].id.zone != last && saved[index].isOnServer {
@@ -212,8 +212,8 @@ extension SyncMachine {
     }
   }
 
-  /// A zone we deleted has no feed to go on reading; one of the same name starts over, for the app
-  /// may hold records that it was given after it asked for the deletion.
+  /// Drops the token of a zone that was deleted; a new zone of the same name starts over, since the
+  /// app may hold records that it received after it requested the deletion.
   private mutating func forget(_ zone: ZoneID, now: Moment) {
     guard state.zoneTokens[zone] != nil else { return }
     record(.setZoneToken(zone, nil), now: now)
@@ -234,7 +234,7 @@ extension SyncMachine {
     case .failure(let error)
     where error.code == .limitExceeded && batch.count > 1
       && !batch.isAtomic:
-      // Too much at once: half of it may pass. Nothing is settled, so the app hears nothing.
+      // Too large: retried in halves. Nothing is settled, so there is no event.
       let halves = batch.halves
       send.parts.insert(contentsOf: [halves.0, halves.1], at: 0)
       send.step = .deliveringRecords
@@ -243,18 +243,18 @@ extension SyncMachine {
       send.failure = OperationFailure(error)
       sent = Self.allFailed(batch, error)
     }
-    send.toldRecords.reserveCapacity(
-      send.toldRecords.count + sent.saved.count + sent.deleted.count)
+    send.reportedRecords.reserveCapacity(
+      send.reportedRecords.count + sent.saved.count + sent.deleted.count)
     for index in sent.saved.indices {
       if case .success = sent.saved[index].outcome {
-        send.toldRecords.append(ToldRecord(id: sent.saved[index].id, returns: false))
+        send.reportedRecords.append(ReportedRecord(id: sent.saved[index].id, returns: false))
         continue
       }
       noteRecord(&send, sent.saved[index].id, sent.saved[index].error, now: now)
     }
     noteUnreadZones(sent.saved, now: now)
     for result in sent.deleted { noteRecord(&send, result.id, result.error, now: now) }
-    // Where something was done, what was refused beside it failed for the first time: a device that
+    // After a partial success the other failures count as first ones: a device that
     // often meets conflicts must not slow down from one to the next.
     if sent.isPartlyDone { schedule.sendFailures = 0 }
     outbox.append(.sentRecordChanges(sent))
@@ -267,10 +267,12 @@ extension SyncMachine {
   ) {
     let returns = note(&send, error, now: now)
     if let error { send.failure?.records[id] = error }
-    send.toldRecords.append(ToldRecord(id: id, returns: returns))
+    send.reportedRecords.append(ReportedRecord(id: id, returns: returns))
   }
 
-  /// Takes an item's error into the operation's; answers whether the item is to be tried again.
+  /// Adds an item's error to the operation's.
+  ///
+  /// - Returns: Whether the item is retried.
   private mutating func note(_ send: inout Send, _ error: CloudError?, now: Moment) -> Bool {
     guard let error else { return false }
     honour(error, now: now)
@@ -304,7 +306,7 @@ extension SyncMachine {
     isUpdateUrgent = true
     guard configuration.automaticallySync else { return }
     guard send.failure != nil else {
-      // A narrow send by hand took the place of the one that was due, and left changes to it.
+      // A manual send with a narrow scope replaced the scheduled one and left changes unsent.
       if send.context.reason == .manual { scheduleSend(at: now + configuration.sendDelay) }
       return
     }
@@ -312,8 +314,8 @@ extension SyncMachine {
     guard hasChangesToSend else { return }
     schedule.sendFailures += 1
     schedule.note(.send, isOfNetwork: send.failure?.isOfNetwork ?? false)
-    // What the app put right while it was told goes out at once the first time; a failure that
-    // comes back every time slows down like any other.
+    // Changes that the app corrected while handling the results are sent at once the first time; a
+    // failure that comes back every time slows down like any other.
     let isFirst = schedule.sendFailures == 1 && !send.hasRetries
     let delay =
       isFirst
@@ -322,9 +324,9 @@ extension SyncMachine {
     schedule.sendDue = now + delay
   }
 
-  // MARK: Answers made whole
+  // MARK: Completing replies
 
-  /// One result for each item asked for; an item the server left out counts as failed.
+  /// One result for each requested item; an item missing from the reply counts as failed.
   private static func aligned<ID, Value>(
     _ results: [ItemResult<ID, Value>], to count: Int, _ id: (Int) -> ID
   ) -> [ItemResult<ID, Value>] {
@@ -354,7 +356,7 @@ extension SyncMachine {
 }
 
 extension ItemResult where Value == Record {
-  /// Whether the app knows a version of the server's after it is told.
+  /// Whether the app knows the server's version after the event.
   fileprivate var isOnServer: Bool {
     switch outcome {
     case .success: true

@@ -1,9 +1,9 @@
 import CloudProtocol
 import Records
 
-/// What the machine tells of itself.
+/// The status of the machine.
 extension SyncMachine {
-  /// What is going on at `now`; costs the same however much is pending.
+  /// The status at `now`, in constant time.
   package func status(now: Moment) -> SyncStatus {
     SyncStatus(
       phase: phase, wait: wait(now: now), pendingRecords: state.records.count,

@@ -1,18 +1,18 @@
 import CloudProtocol
 package import Records
 
-/// The subscription behind automatic sync: found, or made, before the first fetch.
+/// The subscription of automatic sync, found or created before the first fetch.
 ///
-/// A failure here does not stop the fetch, unless the server asked for no request for a while; the
-/// next one tries again, and it comes by itself: without a subscription nothing else might call for
-/// it. In manual mode none is made. When the database's token has expired, the same is done again
-/// before the list of zones is read: a server without its data has no subscriptions.
-/// Source: cksyncengine 2.10, Docs/Decisions/0004.
+/// A failure does not stop the fetch, unless the server asked to wait. The next fetch tries again
+/// and is scheduled automatically, since without a subscription no push would trigger it. In manual
+/// mode no subscription is created. When the database token has expired, the step is repeated
+/// before the list of zones is fetched: a server that lost its data has no subscriptions. See
+/// CE-106, CE-107 and CE-160 in Docs/Evidence/Engine.md.
 extension SyncMachine {
-  /// The name of the subscription the machine makes when the database has none.
+  /// The ID of the subscription that the machine creates when the database has none.
   package static let ownSubscription = SubscriptionID("cloudsync-database-changes")
 
-  /// The request that looks for a subscription, when there is need of one.
+  /// The request that looks for a subscription, if one is needed.
   mutating func subscriptionSearch() -> OutgoingRequest? {
     guard configuration.automaticallySync else { return nil }
     if let wanted = configuration.subscription {

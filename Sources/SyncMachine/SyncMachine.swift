@@ -1,35 +1,64 @@
 package import CloudProtocol
 package import Records
 
-/// The client's decisions: a value that is told what happened and says what to do.
+/// The sync engine as a state machine: inputs report what happened, `next(now:)` returns what to
+/// do.
 ///
-/// It reads no clock, draws no random number, does no I/O and knows no task. A driver asks
-/// `next(now:)` for one instruction at a time, carries it out, and tells the machine of every
-/// answer, signal and call; a simulator does the same in a loop. At most one thing is with the app
-/// at a time, so events are serial by construction. Source: cksyncengine section 2.
+/// The machine has no clock, random numbers, I/O or tasks; the driver supplies them. It is a value
+/// and not reentrant: the driver guards it with a lock and calls one method at a time.
+///
+/// ## Protocol of use
+///
+/// 1. Create the machine with a configuration and the last stored state, and call `start(now:)`
+///   once. Before `start(now:)`, `next(now:)` starts no operation.
+/// 2. Call `next(now:)` and carry out the instruction; repeat until it is `wait`. After `wait`,
+///   call it again at the given moment and after every input.
+/// 3. Report inputs at any time and in any order: pending changes (`add`, `remove`,
+///   `setHasUntrackedChanges`), operations (`fetch`, `send`, `cancelOperations`) and signals
+///   (`accountSignalled`, `serverChanged`, `networkReturned`).
+/// 4. Call `stop()` at the end and resume the waiters that it returns. From then on, `next(now:)`
+///   returns only `wait`.
+///
+/// Each instruction obliges the driver to one action:
+///
+/// | instruction | the driver |
+/// |---|---|
+/// | `deliver` | passes the event to the app and calls `delivered()` when the app has returned |
+/// | `askForBatch` | asks the app and calls `provided(batch:now:)` with its answer |
+/// | `askForFetchOptions` | asks the app and calls `provided(options:)` with its answer |
+/// | `send` | starts the request and calls `received(_:for:now:jitter:)` with the reply or error |
+/// | `abandon` | may cancel that request; a late reply is ignored |
+/// | `finish` | resumes the waiters with the outcome |
+/// | `wait` | does nothing until the given moment or the next input |
+///
+/// At most one `deliver` or `ask` instruction is outstanding, so events are serial by construction.
+/// A request may be outstanding at the same time as an event. With `keepsJournal`, the driver takes
+/// the journal with `takeJournal()` after each call and appends it to the state log before it
+/// carries out the next instruction; an account change (`isAboutToReportAccount`) is delivered only
+/// when it is durable. See CE-12, CE-13 and CE-84 in Docs/Evidence/Engine.md.
 package struct SyncMachine: Sendable {
-  /// What does not change while a machine lives.
+  /// The settings of a machine.
   package struct Configuration: Hashable, Sendable {
-    /// Whether the machine schedules operations of its own.
+    /// Whether the machine schedules operations without calls of the app.
     package var automaticallySync: Bool
-    /// The subscription to use instead of any the database has.
+    /// The subscription to use; `nil` uses any existing database subscription.
     package var subscription: SubscriptionID?
-    /// Tells this run's requests from those of any other run of the device.
+    /// Identifies this run of the engine in request IDs; unique on the device.
     package var session: String
-    /// How long added changes wait for company before a send.
+    /// The delay before an automatic send, so that changes added together are sent together.
     package var sendDelay: Duration
-    /// How long a push waits for company that comes within this time of another.
+    /// The delay before the fetch for a push that follows another within the same time.
     package var fetchDelay: Duration
-    /// How long state updates are held back to tell of several changes at once.
+    /// The delay before a state update, so that one update covers several changes.
     package var updateDelay: Duration
-    /// How retries slow down.
+    /// The back-off of retries.
     package var backoff: Backoff
-    /// Whether steps of the state are kept for a state log.
+    /// Whether state changes are kept for a state log.
     package var keepsJournal: Bool
 
-    /// Settings with CloudKit's behaviour.
+    /// Creates settings with CloudKit's behaviour.
     ///
-    /// - Parameter session: Any text no other run of the same device uses.
+    /// - Parameter session: A text that no other run on the same device uses.
     package init(session: String, automaticallySync: Bool = true) {
       self.session = session
       self.automaticallySync = automaticallySync
@@ -41,7 +70,7 @@ package struct SyncMachine: Sendable {
     }
   }
 
-  /// Faults for tests: each breaks one promise, and a checker must see it.
+  /// Faults for tests. Each violates one guarantee, which a checker must detect.
   package struct PlantedBugs: OptionSet, Hashable, Sendable {
     /// The bits.
     package var rawValue: UInt8
@@ -61,9 +90,9 @@ package struct SyncMachine: Sendable {
   package let configuration: Configuration
   /// Faults planted by a test; none otherwise.
   package var plantedBugs: PlantedBugs = []
-  /// What is remembered between runs.
+  /// The state to store between runs.
   package internal(set) var state: SyncState
-  /// The moves since they were last taken, for whoever checks them.
+  /// The transitions since they were last taken, for checkers.
   package var transitions: [Transition] = []
   /// Whether `transitions` is kept.
   package var keepsTransitions = false
@@ -71,10 +100,10 @@ package struct SyncMachine: Sendable {
   var activity: Activity = .created
   var account: AccountKnowledge = .unknown(nil)
   var needsAccountCheck = false
-  /// Whether the app is being told of an account, or of none.
-  var isTellingOfAccount = false
+  /// Whether the app is handling an account change.
+  var isReportingAccount = false
   var outbox: [SyncEvent] = []
-  /// Whether the app has an event or a question and has not returned.
+  /// Whether the app is handling an event or a request for a batch or options.
   var isWithApp = false
   var finished: [(waiters: [Waiter], outcome: OperationOutcome)] = []
   var cancelWaiters: [Waiter] = []
@@ -83,18 +112,18 @@ package struct SyncMachine: Sendable {
   var journal: [StateChange] = []
   var schedule = Schedule()
   var history = OperationHistory()
-  /// When the oldest change was made that no state update has told of.
+  /// The moment of the oldest state change that no state update has reported.
   var unannouncedSince: Moment?
   var isUpdateUrgent = false
   var untrackedVersion: UInt64 = 0
   var lastToken: UInt64 = 0
-  /// The random number that came with the latest answer.
+  /// The random number of the latest response.
   var lastJitter = 0.5
 
-  /// A machine that continues from `state`.
+  /// Creates a machine that continues from `state`.
   ///
-  /// Changes that were under way when the state was taken are pending again: their fate is unknown,
-  /// and no request of this machine carries them.
+  /// Changes that were in flight when the state was stored are pending again: their outcome is
+  /// unknown, and no request of this machine contains them.
   package init(configuration: Configuration, state: SyncState = SyncState()) {
     self.configuration = configuration
     self.state = state
@@ -102,7 +131,7 @@ package struct SyncMachine: Sendable {
     returnUnsettled()
   }
 
-  /// Where the machine stands.
+  /// The current state of the machine, without its data.
   package var stage: Stage {
     switch activity {
     case .created: .created
@@ -118,10 +147,10 @@ package struct SyncMachine: Sendable {
     }
   }
 
-  /// Lets the machine begin: it finds out who is signed in, and in automatic mode fetches and
+  /// Starts the machine: it determines the signed-in account, and in automatic mode fetches and
   /// sends.
   ///
-  /// Does nothing a second time.
+  /// Further calls have no effect.
   package mutating func start(now: Moment) {
     guard case .created = activity else { return }
     enter(.resting)
@@ -132,7 +161,9 @@ package struct SyncMachine: Sendable {
     }
   }
 
-  /// Ends everything: no instruction but `wait` comes any more, and those who wait are told.
+  /// Stops the machine. Afterwards `next(now:)` returns only `wait`.
+  ///
+  /// - Returns: The waiters of all operations; the driver resumes them.
   package mutating func stop() -> [Waiter] {
     var waiters = cancelWaiters
     switch activity {
@@ -155,19 +186,19 @@ package struct SyncMachine: Sendable {
     return waiters
   }
 
-  /// What to do now.
+  /// The next instruction for the driver.
   ///
-  /// Ask again after carrying it out, and whenever something was said.
+  /// Call it again after carrying the instruction out, and after every input.
   package mutating func next(now: Moment) -> Instruction {
     while true {
       if case .stopped = activity { return .wait(until: nil) }
       if !abandoned.isEmpty { return .abandon(abandoned.removeFirst()) }
       if isWithApp { return .wait(until: nil) }
-      endTelling(now: now)
+      endReporting(now: now)
       if !outbox.isEmpty {
         isWithApp = true
         let event = outbox.removeFirst()
-        if case .accountChange(let change) = event { beginTelling(change, now: now) }
+        if case .accountChange(let change) = event { beginReporting(change, now: now) }
         return .deliver(event)
       }
       if isUpdateDue(now) {
@@ -188,13 +219,13 @@ package struct SyncMachine: Sendable {
     }
   }
 
-  /// What one look at the activity gave.
+  /// The result of advancing the activity by one step.
   enum Advance {
-    /// The driver has something to do.
+    /// The driver has an instruction to carry out.
     case instruct(Instruction)
-    /// Something moved: look again.
+    /// The activity changed: advance again.
     case again
-    /// Nothing can move until something is said.
+    /// Nothing changes until the next input or deadline.
     case rest
   }
 
@@ -207,13 +238,13 @@ package struct SyncMachine: Sendable {
     }
   }
 
-  /// The app returned from the event it was given.
+  /// Reports that the app has returned from the delivered event.
   package mutating func delivered() { isWithApp = false }
 
-  /// An answer arrived, or a request failed.
+  /// Reports the reply to a request, or its error.
   ///
-  /// An answer to a request nobody waits for any more changes nothing.
-  /// - Parameter jitter: A number from 0 up to 1 from outside, for a back-off this may begin.
+  /// The reply to an abandoned request is ignored.
+  /// - Parameter jitter: A random number in 0..<1, for a back-off that this reply may start.
   package mutating func received(
     _ answer: Result<CloudReply, CloudError>, for token: RequestToken, now: Moment, jitter: Double
   ) {
@@ -230,9 +261,9 @@ package struct SyncMachine: Sendable {
     }
   }
 
-  // MARK: The one place where state moves
+  // MARK: State changes
 
-  /// Moves to another activity, which the table must allow.
+  /// Changes the activity; the transition table must contain the transition.
   mutating func enter(_ next: Activity) {
     let before = stage
     activity = next
@@ -243,32 +274,32 @@ package struct SyncMachine: Sendable {
     if keepsTransitions { transitions.append(transition) }
   }
 
-  /// Takes one step of the remembered state.
+  /// Applies one change to the stored state.
   mutating func record(_ change: StateChange, now: Moment) {
     state.apply(change)
     note(change, now: now)
   }
 
-  /// Notes a step that the state took already.
+  /// Records a change that has already been applied to the state.
   mutating func note(_ change: @autoclosure () -> StateChange, now: Moment) {
     if configuration.keepsJournal { journal.append(change()) }
     if unannouncedSince == nil { unannouncedSince = now }
   }
 
-  /// The steps taken since the last call, for a state log to append.
+  /// The state changes since the last call, for a state log to append.
   package mutating func takeJournal() -> [StateChange] {
     defer { journal.removeAll(keepingCapacity: true) }
     return journal
   }
 
-  /// The moves since the last call; none unless `keepsTransitions`.
+  /// The transitions since the last call; empty unless `keepsTransitions` is set.
   package mutating func takeTransitions() -> [Transition] {
     guard !transitions.isEmpty else { return [] }
     defer { transitions = [] }
     return transitions
   }
 
-  /// A request for the driver, under a new name.
+  /// A request for the driver, with a new token and request ID.
   mutating func outgoing(_ request: CloudRequest) -> OutgoingRequest {
     lastToken += 1
     return OutgoingRequest(

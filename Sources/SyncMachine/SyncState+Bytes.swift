@@ -1,15 +1,15 @@
 package import Records
 
-/// Why bytes are not a state this version can use.
+/// The reason why bytes are rejected as a state.
 package enum StateFormatError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// They never were a state.
+  /// The bytes are not a state.
   case foreign
-  /// A newer version wrote them.
+  /// The bytes were written by a newer version.
   case future(version: UInt8)
-  /// They were a state and are damaged.
+  /// The bytes are a damaged state.
   case damaged(ByteFormatError)
 
-  /// What is wrong and what to do.
+  /// A description of the problem and its remedy.
   package var description: String {
     switch self {
     case .foreign:
@@ -23,20 +23,20 @@ package enum StateFormatError: Error, Hashable, Sendable, CustomStringConvertibl
   }
 }
 
-/// The blob: magic, version, length and payload, checksum. The same state gives the same bytes.
+/// The encoding of a state: magic, version, length, payload, checksum. It is deterministic.
 ///
-/// Format 2 begins with the database that the state belongs to; a state without one is written in
-/// format 1, as earlier versions did.
+/// Format 2 begins with the database of the state; a state without one is written in format 1, as
+/// by earlier versions.
 extension SyncState {
-  /// The newest format this version reads.
+  /// The newest format that this version reads.
   package static let formatVersion: UInt8 = 2
 
-  /// The format this state is written in.
+  /// The format in which this state is written.
   package var format: UInt8 { database == nil ? 1 : 2 }
 
   private static let magic: [UInt8] = Array("CSYNC".utf8)
 
-  /// The state as bytes.
+  /// The encoded state.
   package func encoded() -> [UInt8] {
     let pending = records.encoded()
     var payload = ByteWriter(capacity: 256 + pending.count)
@@ -69,7 +69,7 @@ extension SyncState {
     return blob.bytes
   }
 
-  /// The state that `bytes` hold.
+  /// Decodes a state.
   package init(decoding bytes: [UInt8]) throws(StateFormatError) {
     guard bytes.count > SyncState.magic.count, bytes.starts(with: SyncState.magic) else {
       throw .foreign
@@ -93,11 +93,11 @@ extension SyncState {
     }
   }
 
-  /// What can still be read at the front of damaged bytes, without asking for the checksum.
+  /// Decodes the readable beginning of damaged bytes, ignoring the checksum.
   ///
-  /// Any of it may be wrong: it is for people to look at, never for an engine to go on from.
-  /// `nil` when the bytes never were a state, or are one of a newer version.
-  package init?(salvaging bytes: [UInt8]) {
+  /// Any part may be wrong: the result is for inspection, never for an engine. `nil` if the bytes
+  /// are not a state, or were written by a newer version.
+  package init?(recovering bytes: [UInt8]) {
     let start = SyncState.magic.count
     guard bytes.count > start, bytes.starts(with: SyncState.magic),
       (1...SyncState.formatVersion).contains(bytes[start])
@@ -109,7 +109,7 @@ extension SyncState {
       var payload = ByteReader(try reader.raw(min(length, reader.remaining)))
       try read(from: &payload, format: bytes[start])
     } catch {
-      // What was read until here stays.
+      // The fields decoded so far are kept.
     }
   }
 
@@ -120,7 +120,7 @@ extension SyncState {
     try reader.finish()
   }
 
-  /// Takes one field after the other; after a fault those before it are there.
+  /// Decodes the fields in order; after an error the earlier ones are set.
   private mutating func read(
     from reader: inout ByteReader, format: UInt8
   ) throws(ByteFormatError) {
@@ -156,7 +156,7 @@ extension SyncState {
 }
 
 extension ByteReader {
-  /// A byte that says whether something is saved or deleted.
+  /// A byte for a save or a deletion.
   package mutating func changeKind() throws(ByteFormatError) -> ChangeKind {
     guard let kind = ChangeKind(rawValue: try byte()) else {
       throw fault("a change is neither a save nor a deletion")

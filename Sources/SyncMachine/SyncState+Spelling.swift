@@ -1,21 +1,21 @@
 import CloudProtocol
 import Records
 
-/// One spelling for zones that an app may name in two ways.
+/// Normalization of zone IDs that have two spellings.
 ///
-/// Feeds name a zone of the user's own by `ZoneID.currentOwner`, and so does what is remembered of
-/// zones. An app may name it by the user's name as well: a pending change keeps the ID that the app
-/// gave last, since the app looks its records up by it. Docs/Decisions/0016.
+/// Feeds and stored state name the owner of the user's own zones as `ZoneID.currentOwner`. An app
+/// may also use the user's name: a pending change keeps the ID that the app used last, since the
+/// app looks its records up by it. See Docs/Decisions/0016.
 extension SyncState {
-  /// `zone` as feeds name it.
+  /// `zone` in the spelling of feeds.
   func resolved(_ zone: ZoneID) -> ZoneID {
     user.map { RecordID.resolved(zone, for: $0) } ?? zone
   }
 
-  /// `id` in the zone as feeds name it.
+  /// `id` with its zone in the spelling of feeds.
   func resolved(_ id: RecordID) -> RecordID { RecordID(name: id.name, zone: resolved(id.zone)) }
 
-  /// `scope` with its zones as feeds name them.
+  /// `scope` with its zones in the spelling of feeds.
   func resolved(_ scope: FetchScope) -> FetchScope {
     switch scope {
     case .all: .all
@@ -26,8 +26,7 @@ extension SyncState {
 
   /// `scope` with each zone in every spelling by which a change may be pending.
   ///
-  /// Nothing is added while the user's own name is in use neither in `scope` nor among the pending
-  /// changes.
+  /// Unchanged if neither `scope` nor the pending changes use the user's name.
   func spelledAsPending(_ scope: SendScope) -> SendScope {
     guard let user, usesName(of: user, scope) else { return scope }
     func both(_ zone: ZoneID) -> [ZoneID] {
@@ -44,8 +43,8 @@ extension SyncState {
     }
   }
 
-  /// `batch`, and apart from it what names a record of it once more by another name: a request
-  /// holds a record once.
+  /// `batch` without repeated records, and the changes that name one of its records again in
+  /// another spelling: a request may contain a record once.
   func separated(_ batch: RecordBatch) -> (RecordBatch, later: RecordBatch) {
     var later = RecordBatch(isAtomic: batch.isAtomic)
     guard let user,

@@ -1,55 +1,55 @@
 package import Records
 
-/// An account change that the app may or may not have been told of.
+/// An account change whose delivery to the app is unconfirmed.
 package struct UnannouncedAccount: Hashable, Sendable {
-  /// The account whose data the app may still hold; `nil` for nobody's.
+  /// The account whose data the app may still hold; `nil` for none.
   package var previous: UserID?
 
-  /// Notes that the app was last surely told of `previous`.
+  /// Creates a change whose last confirmed account is `previous`.
   package init(previous: UserID?) { self.previous = previous }
 }
 
-/// Everything a client must remember between two runs.
+/// The state that an engine stores between runs.
 package struct SyncState: Hashable, Sendable {
-  /// The database the rest belongs to; `nil` in states of earlier versions.
+  /// The database of this state; `nil` in states of earlier versions.
   package var database: SyncedDatabase?
-  /// The account the rest belongs to; `nil` before the first sign-in and after a sign-out.
+  /// The account of this state; `nil` before the first sign-in and after a sign-out.
   package var user: UserID? {
     didSet {
       records.user = user
       zones.user = user
     }
   }
-  /// Set while the app is told of `user`: after a crash in between, it is told again.
+  /// Set while the app handles the change to `user`; after a crash the change is delivered again.
   package var unannounced: UnannouncedAccount?
-  /// How far the database feed was read.
+  /// The token of the database's change feed.
   package var databaseToken: ChangeToken?
-  /// How far each zone's feed was read.
+  /// The tokens of the zones' change feeds.
   package var zoneTokens: [ZoneID: ChangeToken] = [:]
-  /// Zones that hold changes the app has not been given, in the order the server told of them.
+  /// Zones with changes that were not delivered yet, in the order the server listed them.
   package var changedZones: [ZoneID] = []
-  /// Zones to read from the start, where what is not given is gone: their token expired, or the app
-  /// holds records of them although they were never read.
+  /// Zones to fetch from the start: their token expired, or the app holds records of them although
+  /// they were never fetched. Records that such a fetch does not deliver have been deleted.
   ///
-  /// Until such a reading has ended.
+  /// A zone is removed when its fetch has completed.
   package var expiredZones: Set<ZoneID> = []
-  /// Whether a failed send asks for a fetch before the next one.
+  /// Whether a fetch is required before the next send, after a failed one.
   package var needsFetch = false
-  /// Whether the app has changes it does not list.
+  /// Whether the app has untracked changes.
   package var hasUntrackedChanges = false
-  /// The subscription known to be on the server.
+  /// The subscription known to exist on the server.
   package var subscription: SubscriptionID?
-  /// Record changes to send.
+  /// The pending record changes.
   package var records = PendingChanges<RecordID>()
-  /// Zone changes to send.
+  /// The pending zone changes.
   package var zones = PendingChanges<ZoneID>()
 
-  /// The zones the app may hold something of, in order.
+  /// The zones of which the app may hold data, in order.
   package var knownZones: [ZoneID] {
     Set(zoneTokens.keys).union(expiredZones).union(changedZones).sorted()
   }
 
-  /// The same, to keep or to hand out while the original goes on: see `PendingChanges.snapshot`.
+  /// A copy to store or to return while the original changes; see `PendingChanges.snapshot`.
   package var snapshot: SyncState {
     var copy = self
     copy.records = records.snapshot
@@ -57,16 +57,16 @@ package struct SyncState: Hashable, Sendable {
     return copy
   }
 
-  /// Makes a snapshot ready to go on from.
+  /// Rebuilds the indexes of a snapshot, so that a machine can use it.
   package mutating func makeIndexes() {
     records.makeIndex()
     zones.makeIndex()
   }
 
-  /// A state that knows nothing.
+  /// Creates an empty state.
   package init() {}
 
-  /// Feeds what tells states apart cheaply; pending changes count by number.
+  /// Hashes the inexpensive parts; pending changes contribute their count.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(user)
     hasher.combine(databaseToken)
@@ -75,44 +75,44 @@ package struct SyncState: Hashable, Sendable {
   }
 }
 
-/// One step from a state to the next: what a state log holds.
+/// A change of a state; a state log stores these.
 ///
-/// Applying a state's changes in order to the state they began from gives the state again.
+/// Applying the changes in order to the initial state gives the current state.
 package enum StateChange: Hashable, Sendable {
-  /// Forget everything.
+  /// Removes everything.
   case reset
-  /// Belong to an account, or none, of which the app is about to be told.
+  /// Sets the account, or none, that is about to be reported to the app.
   case announceUser(UserID?, previous: UserID?)
-  /// Belong to an account, or none, of which the app has been told.
+  /// Sets the account, or none, that has been reported to the app.
   case setUser(UserID?)
-  /// The database feed was read so far.
+  /// Sets the database token.
   case setDatabaseToken(ChangeToken?)
-  /// A zone's feed was read so far; `nil` forgets it.
+  /// Sets the token of a zone; `nil` removes it.
   case setZoneToken(ZoneID, ChangeToken?)
-  /// A zone holds changes, or holds none any more.
+  /// Sets whether a zone has undelivered changes.
   case setZoneChanged(ZoneID, Bool)
-  /// A zone's token expired, or its full fetch ended.
+  /// Sets whether a zone is fetched from the start.
   case setZoneExpired(ZoneID, Bool)
-  /// A fetch is due before the next send, or not.
+  /// Sets whether a fetch is required before the next send.
   case setNeedsFetch(Bool)
-  /// The app has unlisted changes, or not.
+  /// Sets whether the app has untracked changes.
   case setHasUntrackedChanges(Bool)
-  /// The subscription on the server.
+  /// Sets the subscription that exists on the server.
   case setSubscription(SubscriptionID?)
-  /// A record change waits.
+  /// Adds a pending record change.
   case addRecord(PendingChange<RecordID>)
-  /// Nothing waits for a record.
+  /// Removes the pending change of a record.
   case removeRecord(RecordID)
-  /// A zone change waits.
+  /// Adds a pending zone change.
   case addZone(PendingChange<ZoneID>)
-  /// Nothing waits for a zone.
+  /// Removes the pending change of a zone.
   case removeZone(ZoneID)
-  /// The state belongs to this database.
+  /// Sets the database of the state.
   case setDatabase(SyncedDatabase)
 }
 
 extension SyncState {
-  /// Takes one step, as when a state log is read.
+  /// Applies one change, as when a state log is read.
   package mutating func apply(_ change: StateChange) {
     switch change {
     case .reset:
@@ -120,7 +120,7 @@ extension SyncState {
       let (records, zones) = (records, zones)
       self = SyncState()
       self.database = database
-      // What follows these lists must see that they are other ones now.
+      // Observers of these lists must detect that they were replaced.
       (self.records, self.zones) = (records, zones)
       self.records.removeAll()
       self.zones.removeAll()

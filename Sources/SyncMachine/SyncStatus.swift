@@ -1,102 +1,102 @@
 package import CloudProtocol
 
-/// What a machine is doing and how far it is, for people: no name of anything in it.
+/// The status of a machine for display. It contains no names or data of records.
 package struct SyncStatus: Hashable, Sendable {
-  /// What is under way.
+  /// The running operation.
   package enum Phase: String, Hashable, Sendable {
     /// Not started.
     case starting
-    /// Nothing.
+    /// No operation is running.
     case idle
-    /// Finding out who is signed in.
+    /// An account check.
     case checkingAccount
     /// A fetch.
     case fetching
     /// A send.
     case sending
-    /// Nothing any more.
+    /// Stopped; final.
     case stopped
   }
 
-  /// Why nothing is under way although something is to be done.
+  /// The reason why no operation is running although there is work to do.
   package enum Reason: String, Hashable, Sendable {
-    /// Nobody is signed in who may be used.
+    /// There is no usable account.
     case noAccount
-    /// It could not be found out who is signed in.
+    /// The account check failed.
     case accountUnknown
-    /// The server asked for no request until then.
+    /// The server asked to wait.
     case serverAsked
-    /// The last try failed.
+    /// The last attempt failed.
     case retry
-    /// Changes wait for company.
+    /// Changes are being collected.
     case gathering
   }
 
-  /// A wait.
+  /// The reason and the end of a wait.
   package struct Wait: Hashable, Sendable {
-    /// Why.
+    /// The reason.
     package var reason: Reason
-    /// Until when; `nil` for until something happens.
+    /// The end; `nil` waits for an input.
     package var until: Moment?
 
-    /// Waits until `until`.
+    /// Creates a wait.
     package init(reason: Reason, until: Moment?) {
       self.reason = reason
       self.until = until
     }
   }
 
-  /// Something that went wrong.
+  /// A failed operation.
   package struct Failure: Hashable, Sendable {
-    /// What kind of error it was.
+    /// The error code.
     package var code: CloudError.Code
-    /// What was under way.
+    /// The operation.
     package var phase: Phase
-    /// When it ended.
+    /// The moment at which it ended.
     package var moment: Moment
   }
 
-  /// How far an operation is.
+  /// The progress of an operation.
   package struct Progress: Hashable, Sendable {
-    /// Record changes that are through: acknowledged by the server, or taken by the app.
+    /// Completed record changes: acknowledged by the server, or delivered to the app.
     package var doneRecords = 0
-    /// Record changes that are left; `nil` where only the server knows.
+    /// Remaining record changes; `nil` if only the server knows their number.
     package var remainingRecords: Int?
-    /// Zones that are through.
+    /// Completed zones.
     package var doneZones = 0
-    /// Zones that are left, as far as is known.
+    /// Remaining zones, as far as known.
     package var remainingZones = 0
   }
 
-  /// What is under way.
+  /// The running operation.
   package var phase: Phase
-  /// What is waited for, where nothing is under way.
+  /// The reason for waiting, if no operation is running.
   package var wait: Wait?
-  /// Record changes that wait to be sent.
+  /// The number of pending record changes.
   package var pendingRecords: Int
-  /// Zone changes that wait to be sent.
+  /// The number of pending zone changes.
   package var pendingZones: Int
-  /// Record changes in a request.
+  /// The number of record changes in flight.
   package var recordsUnderWay: Int
-  /// Zone changes in a request.
+  /// The number of zone changes in flight.
   package var zonesUnderWay: Int
-  /// How far the operation is that is under way.
+  /// The progress of the running operation.
   package var progress: Progress?
-  /// When the last fetch ended that went well.
+  /// The end of the last successful fetch.
   package var lastFetch: Moment?
-  /// When the last send ended that went well.
+  /// The end of the last successful send.
   package var lastSend: Moment?
-  /// What went wrong last, unless the same has gone well since.
+  /// The last failure, unless the same operation has succeeded since.
   package var lastFailure: Failure?
 }
 
-/// What a machine remembers of the operations that ended.
+/// The history of finished operations.
 struct OperationHistory: Sendable {
   var lastFetch: Moment?
   var lastSend: Moment?
   var lastFailure: SyncStatus.Failure?
 
-  /// Notes how an operation ended.
+  /// Records the end of an operation.
   mutating func note(_ phase: SyncStatus.Phase, _ code: CloudError.Code?, _ now: Moment) {
     if let code {
       lastFailure = SyncStatus.Failure(code: code, phase: phase, moment: now)

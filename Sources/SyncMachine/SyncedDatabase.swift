@@ -3,31 +3,31 @@ package import Records
 
 /// The database that a state belongs to.
 ///
-/// Tokens, zones and pending changes mean nothing in another one: there, all known zones would
-/// count as missing, and an app would be told to drop their data.
+/// Tokens, zones and pending changes are not valid in another database: all known zones would count
+/// as missing there, and the app would be told to delete their data.
 package struct SyncedDatabase: Hashable, Sendable {
   /// The container's identifier.
   package var container: String
   /// The container's environment.
   package var environment: CloudEnvironment
-  /// Which of the container's databases.
+  /// The scope of the database.
   package var scope: DatabaseScope
 
-  /// Names a database.
+  /// Creates an identifier.
   package init(container: String, environment: CloudEnvironment, scope: DatabaseScope) {
     self.container = container
     self.environment = environment
     self.scope = scope
   }
 
-  /// Appends the name to `writer`.
+  /// Appends the identifier to `writer`.
   func write(to writer: inout ByteWriter) {
     writer.write(container)
     writer.write(environment.rawValue)
     writer.write(scope.rawValue)
   }
 
-  /// Reads what `write` wrote.
+  /// Decodes an identifier.
   init(from reader: inout ByteReader) throws(ByteFormatError) {
     container = try reader.string()
     guard let environment = CloudEnvironment(rawValue: try reader.string()) else {

@@ -46,7 +46,7 @@ let drivers: [(path: String, why: String)] = [
     "ends a process that takes too long"
   ),
   (
-    "Sources/CloudSync/Transport/HTTP/LoopbackOffice.swift",
+    "Sources/CloudSync/Transport/HTTP/LoopbackConnectionPool.swift",
     "connections to servers of this machine, each waited for on a thread"
   ),
   (
@@ -102,7 +102,7 @@ let drivers: [(path: String, why: String)] = [
 /// The files whose tasks take their parent's executor without a word, each with the reason.
 let inheritingTasks: [(path: String, why: String)] = [
   (
-    "Sources/CloudSync/Assets/AssetCourier.swift",
+    "Sources/CloudSync/Assets/AssetTransport.swift",
     "the files of one request: children of the task that sends it"
   ),
   (

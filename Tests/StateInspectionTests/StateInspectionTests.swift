@@ -207,14 +207,14 @@ struct StateInspectionTests {
   @Test("every form of file shows the same state, and says where it stands")
   func forms() throws {
     let wanted: [String: StateInspection.Form] = [
-      "bytes": .encoded(carriers: [], place: ""),
-      "JSON": .encoded(carriers: ["JSON"], place: "data"),
-      "numbers in JSON": .encoded(carriers: ["JSON"], place: "0.data"),
-      "binary property list": .encoded(carriers: ["a binary property list"], place: "data"),
-      "property list": .encoded(carriers: ["a property list"], place: "data"),
-      "base64": .encoded(carriers: ["base64"], place: ""),
+      "bytes": .encoded(formats: [], place: ""),
+      "JSON": .encoded(formats: ["JSON"], place: "data"),
+      "numbers in JSON": .encoded(formats: ["JSON"], place: "0.data"),
+      "binary property list": .encoded(formats: ["a binary property list"], place: "data"),
+      "property list": .encoded(formats: ["a property list"], place: "data"),
+      "base64": .encoded(formats: ["base64"], place: ""),
       "JSON in a property list": .encoded(
-        carriers: ["a binary property list", "JSON"], place: "state.data"),
+        formats: ["a binary property list", "JSON"], place: "state.data"),
     ]
     let files = try StateSamples.files()
     let whole = try StateInspection(bytes: files[1].bytes)

@@ -124,7 +124,7 @@ struct StateTests {
       sample.encoded() == bytes,
       "the format changed: \(Data(sample.encoded()).base64EncodedString())")
     #expect(try SyncState(decoding: bytes) == sample)
-    #expect(SyncState(salvaging: bytes) == sample)
+    #expect(SyncState(recovering: bytes) == sample)
   }
 
   /// Proves CE-119.

@@ -3,13 +3,13 @@ import Foundation
 import Records
 import Synchronization
 
-/// Where the files of records that were read lie on this device.
+/// The directory of downloaded asset files on this device.
 ///
-/// Each reading gives a fresh file, so an app may move it away. The folder belongs to the process:
-/// what is left in it stays until the process ended, and the next one that stages a file removes
-/// what ended ones left.
+/// Each download creates a new file, so an app may move it. The directory belongs to the process
+/// and keeps its files until the process ends; the next process that stages a file removes the
+/// directories of ended processes.
 final class AssetStaging: Sendable {
-  /// The one of the process.
+  /// The staging directory of the process.
   static let shared = AssetStaging(
     root: FileManager.default.temporaryDirectory.appendingPathComponent("cloudsync-assets"))
 
@@ -18,15 +18,15 @@ final class AssetStaging: Sendable {
 
   private struct State {
     var folder: URL?
-    /// Where content was seen last, by its checksum.
-    var places: [String: URL] = [:]
+    /// The last known file of each content, by checksum.
+    var files: [String: URL] = [:]
   }
 
   /// Stages files below `root`.
   init(root: URL) { self.root = root }
 
-  /// Writes `content` into a fresh file.
-  /// - Throws: `assetNotAvailable` when the disk refuses.
+  /// Writes `content` to a new file.
+  /// - Throws: `assetNotAvailable` when the file can't be written.
   func stage(_ content: [UInt8], of asset: Asset) throws(CloudError) -> URL {
     do {
       let file = try folder().appendingPathComponent(UUID().uuidString)
@@ -39,17 +39,17 @@ final class AssetStaging: Sendable {
     }
   }
 
-  /// Notes that `file` holds the content with this checksum.
+  /// Records that `file` has the content with this checksum.
   func remember(_ file: URL, as checksum: String) {
     state.withLock { state in
-      if state.places.count >= 10_000 { state.places.removeAll() }
-      state.places[checksum] = file
+      if state.files.count >= 10_000 { state.files.removeAll() }
+      state.files[checksum] = file
     }
   }
 
-  /// A file with this content, if one was seen and is still there.
-  func place(of asset: Asset) -> URL? {
-    guard let file = state.withLock({ $0.places[asset.checksum] }),
+  /// An existing file with this content, if one is known.
+  func file(of asset: Asset) -> URL? {
+    guard let file = state.withLock({ $0.files[asset.checksum] }),
       let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int,
       size == asset.size
     else { return nil }
@@ -70,7 +70,7 @@ final class AssetStaging: Sendable {
     }
   }
 
-  /// Removes the folders of processes that are gone.
+  /// Removes the directories of processes that have ended.
   private func removeLeftovers() {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []
     for name in names {

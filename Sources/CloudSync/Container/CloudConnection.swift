@@ -52,7 +52,7 @@ package final class CloudConnection: Sendable {
   /// Keeps the first transport offered and listens to it; answers the one that is kept.
   @discardableResult
   private func adopt(_ bare: any CloudTransport) -> any CloudTransport {
-    let transport = AssetCourier(bare)
+    let transport = AssetTransport(bare)
     let kept = state.withLock { state in
       if let earlier = state.transport { return (transport: earlier, isNew: false) }
       state.transport = transport

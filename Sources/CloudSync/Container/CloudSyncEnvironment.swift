@@ -45,9 +45,9 @@ public struct CloudSyncEnvironment: Sendable {
   private let find: @Sendable (String) throws -> any CloudTransport
 
   /// Shared by all copies, so that `CKContainer.default()` is one object in each environment.
-  private let kept = Kept()
+  private let containerCache = ContainerCache()
 
-  private final class Kept: Sendable {
+  private final class ContainerCache: Sendable {
     let container = Mutex<CKContainer?>(nil)
   }
 
@@ -103,7 +103,7 @@ public struct CloudSyncEnvironment: Sendable {
 
   /// The container of the running program in this environment, always the same object.
   var defaultContainer: CKContainer {
-    kept.container.withLock { container in
+    containerCache.container.withLock { container in
       if let container { return container }
       let program = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
       let created = CKContainer(identifier: "iCloud.\(program)", in: self)

@@ -3,7 +3,7 @@ import SyncMachine
 
 /// A clock that also decides what the engine would leave to chance, so that a simulation can
 /// repeat what it saw.
-package protocol ClockWithChance: Clock<Duration> {
+package protocol RandomizingClock: Clock<Duration> {
   /// A number from 0 up to 1, which takes the place of a random one.
   func nextFraction() -> Double
 
@@ -44,7 +44,7 @@ struct EngineClock: Sendable {
   private static func opened<Source: Clock>(_ clock: Source) -> EngineClock
   where Source.Duration == Duration {
     let origin = clock.now
-    let chance = clock as? any ClockWithChance
+    let chance = clock as? any RandomizingClock
     return EngineClock(
       now: { Moment(origin.duration(to: clock.now)) },
       sleep: { try await clock.sleep(until: origin.advanced(by: $0.sinceStart), tolerance: nil) },

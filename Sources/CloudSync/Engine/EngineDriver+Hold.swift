@@ -43,7 +43,7 @@ extension EngineDriver {
 extension EngineDriver.Core {
   /// The machine's next instruction, with everything it decided in the store.
   mutating func next(now: Moment) -> Instruction {
-    guard journal != nil, machine.isAboutToTellOfAccount else {
+    guard journal != nil, machine.isAboutToReportAccount else {
       let instruction = machine.next(now: now)
       store()
       return instruction

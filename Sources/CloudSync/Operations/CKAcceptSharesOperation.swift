@@ -34,7 +34,7 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
       try checkCancellation()
       let results = try await effectiveContainer.shareRequests.accept(shareMetadatas ?? [])
       items = results.failures
-      try await tell(results) { metadata, result in
+      try await report(results) { metadata, result in
         if let block = self.perShareResultBlock { return block(metadata, result.widened) }
         self.perShareCompletionBlock?(metadata, result.success, result.failure)
       }

@@ -32,7 +32,7 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
       try checkCancellation()
       let results = try await effectiveContainer.shareRequests
         .identities(for: userIdentityLookupInfos)
-      try await tell(results) { lookup, result in
+      try await report(results) { lookup, result in
         if let identity = result.success { self.userIdentityDiscoveredBlock?(identity, lookup) }
       }
     } catch {

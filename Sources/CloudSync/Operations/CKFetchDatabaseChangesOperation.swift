@@ -51,7 +51,7 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
       repeat {
         let page = try await requests.databaseChanges(
           since: token, limit: resultsLimit > 0 ? resultsLimit : nil)
-        try await tell(page)
+        try await report(page)
         token = page.token
         moreComing = page.moreComing
       } while moreComing && fetchAllChanges
@@ -71,7 +71,7 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
 
   /// Tells of one page, unless the operation is cancelled on the way: then its token must not
   /// be told either.
-  private func tell(_ page: DatabaseRequests.DatabasePage) async throws(CKError) {
+  private func report(_ page: DatabaseRequests.DatabasePage) async throws(CKError) {
     await callbacks.call {
       for zone in page.modifications where !self.isCancelled {
         self.recordZoneWithIDChangedBlock?(zone.zoneID)

@@ -87,7 +87,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         } catch {
           guard error.isAboutOneZone, !isCancelled else { throw error }
           zoneFailures[zoneID] = error
-          await tell(.failure(error), of: zoneID)
+          await report(.failure(error), of: zoneID)
         }
       }
     } catch {
@@ -116,9 +116,9 @@ extension CKFetchRecordZoneChangesOperation {
       let page = try await requests.zoneChanges(
         in: zoneID, since: token, desiredKeys: configuration?.desiredKeys,
         limit: limit > 0 ? limit : nil)
-      try await tell(page)
+      try await report(page)
       guard page.moreComing && fetchAllChanges else {
-        await tell(.success((page.token, nil, page.moreComing)), of: zoneID)
+        await report(.success((page.token, nil, page.moreComing)), of: zoneID)
         return try checkCancellation()
       }
       token = page.token
@@ -127,8 +127,8 @@ extension CKFetchRecordZoneChangesOperation {
   }
 
   /// Tells of the records of one page.
-  private func tell(_ page: DatabaseRequests.ZonePage) async throws(CKError) {
-    try await tell(page.modifications) { id, result in
+  private func report(_ page: DatabaseRequests.ZonePage) async throws(CKError) {
+    try await report(page.modifications) { id, result in
       if let block = self.recordWasChangedBlock {
         block(id, result.widened)
       } else if let record = result.success {
@@ -144,7 +144,7 @@ extension CKFetchRecordZoneChangesOperation {
   }
 
   /// Tells how one zone ended.
-  private func tell(_ end: Result<ZoneEnd, CKError>, of zoneID: CKRecordZone.ID) async {
+  private func report(_ end: Result<ZoneEnd, CKError>, of zoneID: CKRecordZone.ID) async {
     await callbacks.call {
       if let block = self.recordZoneFetchResultBlock { return block(zoneID, end.widened) }
       let success = end.success

@@ -47,7 +47,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     do throws(CKError) {
       let results = try await requests().zones(for: fetchesAll ? nil : recordZoneIDs ?? [])
       done = results
-      try await tell(results) { self.perRecordZoneResultBlock?($0, $1.widened) }
+      try await report(results) { self.perRecordZoneResultBlock?($0, $1.widened) }
     } catch {
       failure = error
     }

@@ -53,7 +53,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
       let ids = fetchesCurrentUser ? [try await requests.connection.currentUser()] : recordIDs
       let results = try await requests.records(for: ids ?? [], desiredKeys: desiredKeys)
       done = results
-      try await tell(results) { id, result in
+      try await report(results) { id, result in
         if case .success = result { self.perRecordProgressBlock?(id, 1) }
         if let block = self.perRecordResultBlock {
           block(id, result.widened)

@@ -43,7 +43,7 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
       let results = try await effectiveContainer.shareRequests
         .metadatas(for: shareURLs ?? [], rootFields: fields)
       items = results.failures
-      try await tell(results) { url, result in
+      try await report(results) { url, result in
         if let block = self.perShareMetadataResultBlock { return block(url, result.widened) }
         self.perShareMetadataBlock?(url, result.success, result.failure)
       }

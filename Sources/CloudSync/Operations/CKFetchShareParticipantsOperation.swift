@@ -36,7 +36,7 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
       let results = try await effectiveContainer.shareRequests
         .participants(for: userIdentityLookupInfos ?? [])
       items = results.failures
-      try await tell(results) { lookup, result in
+      try await report(results) { lookup, result in
         if let block = self.perShareParticipantResultBlock { return block(lookup, result.widened) }
         if let participant = result.success { self.shareParticipantFetchedBlock?(participant) }
       }

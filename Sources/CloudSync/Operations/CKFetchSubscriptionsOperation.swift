@@ -43,7 +43,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
       let results = try await requests().subscriptions(
         for: fetchesAll ? nil : subscriptionIDs ?? [])
       done = results
-      try await tell(results) { self.perSubscriptionResultBlock?($0, $1.widened) }
+      try await report(results) { self.perSubscriptionResultBlock?($0, $1.widened) }
     } catch {
       failure = error
     }

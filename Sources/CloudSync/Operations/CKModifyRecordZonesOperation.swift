@@ -41,8 +41,8 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
       let results = try await requests().modifyZones(
         saving: recordZonesToSave ?? [], deleting: recordZoneIDsToDelete ?? [])
       done = results
-      try await tell(results.saved) { self.perRecordZoneSaveBlock?($0, $1.widened) }
-      try await tell(results.deleted) { self.perRecordZoneDeleteBlock?($0, $1.widened) }
+      try await report(results.saved) { self.perRecordZoneSaveBlock?($0, $1.widened) }
+      try await report(results.deleted) { self.perRecordZoneDeleteBlock?($0, $1.widened) }
     } catch {
       failure = error
     }

@@ -54,7 +54,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
         atomically: isAtomic)
       done = results
       let objects = Dictionary(records.map { ($0.recordID, $0) }) { first, _ in first }
-      try await tell(results.saved) { id, result in
+      try await report(results.saved) { id, result in
         if let record = result.success { self.perRecordProgressBlock?(record, 1) }
         if let block = self.perRecordSaveBlock {
           block(id, result.widened)
@@ -62,7 +62,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
           self.perRecordCompletionBlock?(record, result.failure)
         }
       }
-      try await tell(results.deleted) { self.perRecordDeleteBlock?($0, $1.widened) }
+      try await report(results.deleted) { self.perRecordDeleteBlock?($0, $1.widened) }
     } catch {
       failure = error
     }

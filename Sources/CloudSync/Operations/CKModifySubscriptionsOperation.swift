@@ -43,8 +43,8 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
       let results = try await requests().modifySubscriptions(
         saving: subscriptionsToSave ?? [], deleting: subscriptionIDsToDelete ?? [])
       done = results
-      try await tell(results.saved) { self.perSubscriptionSaveBlock?($0, $1.widened) }
-      try await tell(results.deleted) { self.perSubscriptionDeleteBlock?($0, $1.widened) }
+      try await report(results.saved) { self.perSubscriptionSaveBlock?($0, $1.widened) }
+      try await report(results.deleted) { self.perSubscriptionDeleteBlock?($0, $1.widened) }
     } catch {
       failure = error
     }

@@ -53,7 +53,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     var failure: CKError?
     do throws(CKError) {
       let page = try await page(from: requests())
-      try await tell(page.records) { id, result in
+      try await report(page.records) { id, result in
         if let block = self.recordMatchedBlock {
           block(id, result.widened)
         } else if let record = result.success {

@@ -10,12 +10,12 @@ import Synchronization
 /// `@unchecked` for the reason `CKRecord` gives; the property it adds is a `Mutex`.
 public final class CKShare: CKRecord, @unchecked Sendable {
   /// The people as objects, kept so that an app which changes one changes the share.
-  private struct Roster {
+  private struct ParticipantObjects {
     var source: [ShareParticipant] = []
     var people: [CKShareParticipant] = []
   }
 
-  private let roster = Mutex(Roster())
+  private let participantObjects = Mutex(ParticipantObjects())
 
   /// Makes a share object with a given state.
   package override init(state: CKRecord.State) { super.init(state: state) }
@@ -159,26 +159,28 @@ public final class CKShare: CKRecord, @unchecked Sendable {
   /// The people as objects: the same ones as long as the server says nothing new.
   private func people() -> [CKShareParticipant] {
     let current = details.participants
-    return roster.withLock { roster in
-      if roster.source != current {
+    return participantObjects.withLock { participantObjects in
+      if participantObjects.source != current {
         let known = Dictionary(
-          zip(roster.source.map(\.id), roster.people).filter { !$0.0.isEmpty }
+          zip(participantObjects.source.map(\.id), participantObjects.people).filter {
+            !$0.0.isEmpty
+          }
         ) { first, _ in first }
-        roster.people = current.map { value in
+        participantObjects.people = current.map { value in
           guard let person = known[value.id], person.value == value else {
             return CKShareParticipant(value)
           }
           return person
         }
-        roster.source = current
+        participantObjects.source = current
       }
-      return roster.people
+      return participantObjects.people
     }
   }
 
   private func settle(_ people: [CKShareParticipant]) {
     let values = people.map(\.value)
-    roster.withLock { $0 = Roster(source: values, people: people) }
+    participantObjects.withLock { $0 = ParticipantObjects(source: values, people: people) }
     state.withLock { $0.record.sharing?.participants = values }
   }
 
@@ -186,7 +188,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
   private func flush() {
     let people = people()
     let values = people.map(\.value)
-    roster.withLock { $0.source = values }
+    participantObjects.withLock { $0.source = values }
     state.withLock { $0.record.sharing?.participants = values }
   }
 }

@@ -28,13 +28,13 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
   private struct State {
     var value: Subscription
     var notificationInfo: NotificationInfo?
-    var predicate: KeptPredicate?
+    var predicate: PredicateBox?
   }
 
   /// A predicate as the app made it.
   ///
   /// `@unchecked` because a predicate is not marked; it is guarded by being immutable.
-  private struct KeptPredicate: @unchecked Sendable { let predicate: NSPredicate }
+  private struct PredicateBox: @unchecked Sendable { let predicate: NSPredicate }
 
   private let state: Mutex<State>
 
@@ -46,7 +46,7 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     state = Mutex(
       State(
         value: value, notificationInfo: value.notificationInfo.map { CKNotificationInfo($0) },
-        predicate: predicate.map { KeptPredicate(predicate: $0) }))
+        predicate: predicate.map { PredicateBox(predicate: $0) }))
   }
 
   /// The predicate the app gave; absent when the subscription came from the server or an archive.

@@ -6,12 +6,12 @@ import WebServices
   import FoundationNetworking
 #endif
 
-/// The way to the control interface of a loopback server.
+/// A client of the control interface of a loopback server.
 struct ControlConnection: Sendable {
   let url: URL
   let token: String
 
-  /// A web token for `account`, which is made when there is none.
+  /// Returns a web token for `account`, and creates the account if there is none.
   ///
   /// - Throws: `notAuthenticated` when the control token is not the server's, `networkFailure` when
   ///   the server can't be reached.

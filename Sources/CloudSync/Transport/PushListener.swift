@@ -4,11 +4,10 @@ import Records
 import Synchronization
 import WebServices
 
-/// Waits for pushes with one request at a time, as long as somebody listens.
-///
-/// Source: web-services 1.8.
+/// Receives pushes by long polling, with one request at a time for each container, while there are
+/// listeners.
 final class PushListener: Sendable {
-  private struct Place: Hashable, Sendable {
+  private struct PushSource: Hashable, Sendable {
     var container: String
     var environment: CloudEnvironment
   }
@@ -16,8 +15,8 @@ final class PushListener: Sendable {
   private struct State {
     var listeners: [(id: Int, call: @Sendable (CloudSignal) -> Void)] = []
     var nextListener = 0
-    var places: [Place] = []
-    var lines: [Place: Task<Void, Never>] = [:]
+    var sources: [PushSource] = []
+    var polls: [PushSource: Task<Void, Never>] = [:]
     var isStopped = false
   }
 
@@ -40,95 +39,95 @@ final class PushListener: Sendable {
       state.listeners.append((state.nextListener, listener))
       return state.nextListener
     }
-    keepLines()
+    updatePolling()
     return Observation(listener: self, id: id)
   }
 
   fileprivate func remove(_ id: Int) {
     state.withLock { state in state.listeners.removeAll { $0.id == id } }
-    keepLines()
+    updatePolling()
   }
 
-  /// Learns of the container that pushes may come from.
+  /// Registers the container of a call as a source of pushes.
   func note(_ call: CloudCall) {
-    let place = Place(container: call.container, environment: call.environment)
+    let source = PushSource(container: call.container, environment: call.environment)
     let isNew = state.withLock { state in
-      guard !state.places.contains(place) else { return false }
-      state.places.append(place)
+      guard !state.sources.contains(source) else { return false }
+      state.sources.append(source)
       return true
     }
-    if isNew { keepLines() }
+    if isNew { updatePolling() }
   }
 
-  /// Somebody else, or nobody, is signed in: new lines, and everyone is told.
+  /// Restarts polling for another account, or none, and notifies the listeners.
   func accountChanged() {
-    let lines = state.withLock { state in
-      defer { state.lines = [:] }
-      return state.lines
+    let polls = state.withLock { state in
+      defer { state.polls = [:] }
+      return state.polls
     }
-    for line in lines.values { line.cancel() }
-    tell(.accountChanged)
-    keepLines()
+    for poll in polls.values { poll.cancel() }
+    notify(.accountChanged)
+    updatePolling()
   }
 
-  /// The server can be reached again: everyone is told.
-  func networkReturned() { tell(.networkReturned) }
+  /// Notifies the listeners that the server can be reached again.
+  func networkReturned() { notify(.networkReturned) }
 
   func stop() {
-    let lines = state.withLock { state in
+    let polls = state.withLock { state in
       state.isStopped = true
       state.listeners = []
-      defer { state.lines = [:] }
-      return state.lines
+      defer { state.polls = [:] }
+      return state.polls
     }
-    for line in lines.values { line.cancel() }
+    for poll in polls.values { poll.cancel() }
   }
 
-  private func tell(_ signal: CloudSignal) {
+  private func notify(_ signal: CloudSignal) {
     for listener in state.withLock({ $0.listeners }) { listener.call(signal) }
   }
 
-  /// A line to each container while somebody listens and can be signed in, none otherwise.
-  private func keepLines() {
+  /// Polls each container while there are listeners and an account can be signed in.
+  private func updatePolling() {
     let canWait = session.canSignIn
     let ended = state.withLock { state -> [Task<Void, Never>] in
       guard !state.isStopped, canWait, !state.listeners.isEmpty else {
-        defer { state.lines = [:] }
-        return Array(state.lines.values)
+        defer { state.polls = [:] }
+        return Array(state.polls.values)
       }
-      for place in state.places where state.lines[place] == nil {
-        state.lines[place] = Task(executorPreference: taskExecutor) {
-          await self.keepLine(place)
+      for source in state.sources where state.polls[source] == nil {
+        state.polls[source] = Task(executorPreference: taskExecutor) {
+          await self.poll(source)
         }
       }
       return []
     }
-    for line in ended { line.cancel() }
+    for poll in ended { poll.cancel() }
   }
 
-  // MARK: One line
+  // MARK: Polling
 
   /// Waits for pushes of one container, again and again, until cancelled.
   ///
-  /// The transport owns the listener and stops it, so the line may hold it.
-  private func keepLine(_ place: Place) async {
+  /// The transport owns and stops this object, so the task may retain it.
+  private func poll(_ source: PushSource) async {
     var address: String?
     var pause = 1.0
     while !Task.isCancelled {
       do throws(CloudError) {
         if let known = address {
-          try await wait(at: known, place)
+          try await wait(at: known, source)
         } else {
-          address = try await open(place)
-          // Nobody knows what happened before there was a box for it.
-          tellOfGap(place)
+          address = try await open(source)
+          // Pushes sent before the address was created are lost.
+          reportPossibleGap(source)
         }
         pause = 1
       } catch {
         address = nil
         if error.code == .operationCancelled || Task.isCancelled { return }
         if error.code == .notAuthenticated {
-          tell(.accountChanged)
+          notify(.accountChanged)
           return
         }
         try? await clock.sleep(for: .seconds(error.retryAfter ?? pause))
@@ -137,49 +136,49 @@ final class PushListener: Sendable {
     }
   }
 
-  private func call(_ place: Place) -> CloudCall {
+  private func call(_ source: PushSource) -> CloudCall {
     CloudCall(
-      container: place.container, environment: place.environment, database: .private,
+      container: source.container, environment: source.environment, database: .private,
       requestID: UUID().uuidString, request: .fetchCurrentUser)
   }
 
-  private func open(_ place: Place) async throws(CloudError) -> String {
+  private func open(_ source: PushSource) async throws(CloudError) -> String {
     let answer = try await session.send(
       .tokensCreate, of: .private,
       .members([
-        "apnsEnvironment": .string(place.environment.rawValue),
+        "apnsEnvironment": .string(source.environment.rawValue),
         "clientId": session.settings.device.map { .string($0) },
-      ]), call(place))
+      ]), call(source))
     guard let address = answer["webcourierURL"]?.string else {
       throw CloudError(.internalError, "the server did not say where to wait for pushes")
     }
     return address
   }
 
-  private func wait(at address: String, _ place: Place) async throws(CloudError) {
+  private func wait(at address: String, _ source: PushSource) async throws(CloudError) {
     let answer = try await session.load(address)
     guard answer.status == 200 else {
       throw CloudError(.networkFailure, "the line for pushes ended")
     }
     if answer.body.isEmpty { return }
     guard let json = try? JSON(parsing: answer.body),
-      let push = try session.notation(call(place)).push(json)
+      let push = try session.notation(call(source)).push(json)
     else { throw CloudError(.internalError, "a push makes no sense") }
-    tell(.push(push))
+    notify(.push(push))
   }
 
-  /// Tells of a change that may have been, in each database that has pushes.
-  private func tellOfGap(_ place: Place) {
+  /// Reports a possible change in each database that has pushes.
+  private func reportPossibleGap(_ source: PushSource) {
     for scope in [DatabaseScope.private, .shared] {
-      tell(
+      notify(
         .push(
           CloudPush(
-            container: place.container, database: scope, subscription: SubscriptionID(""))))
+            container: source.container, database: scope, subscription: SubscriptionID(""))))
     }
   }
 }
 
-/// Keeps one listener.
+/// The registration of one listener.
 private final class Observation: SignalObservation {
   private let listener: PushListener
   private let id: Int

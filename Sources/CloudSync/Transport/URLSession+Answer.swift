@@ -5,24 +5,25 @@ package import Foundation
 #endif
 
 extension URLSession {
-  /// The answer to a request; a task that is cancelled gives the request up.
+  /// Performs a request and returns its response. Cancelling the task cancels the request.
   ///
-  /// Foundation's own `data(for:)` cancels its request inside the handler of the task's
-  /// cancellation, where the task is locked, and on Linux waits there for the session's queue. When
-  /// an answer comes in at that moment, that queue waits for the task, and the process stands
-  /// still. Cancelling it elsewhere can end the process instead, when the request is taken off its
-  /// session's list twice. So on Linux a request that is given up runs to its end unheard.
+  /// Foundation's own `data(for:)` cancels its request inside the task's cancellation handler,
+  /// where the task is locked, and on Linux waits there for the session's queue. When a response
+  /// arrives at that moment, that queue waits for the task, and the process deadlocks. Cancelling
+  /// it elsewhere can crash the process instead, when the request is removed twice from its
+  /// session's list. On Linux a cancelled request therefore runs to its end and its response is
+  /// dropped.
   package func answer(to request: URLRequest) async throws -> (Data, URLResponse) {
-    let flight = Flight<(Data, URLResponse)>()
+    let pending = PendingRequest<(Data, URLResponse)>()
     let task = dataTask(with: request) { data, response, error in
       if let data, let response, error == nil {
-        flight.end(.success((data, response)))
+        pending.finish(.success((data, response)))
       } else {
-        flight.end(.failure(error ?? URLError(.badServerResponse)))
+        pending.finish(.failure(error ?? URLError(.badServerResponse)))
       }
     }
     task.resume()
-    let outcome = await flight.outcome()
+    let outcome = await pending.outcome()
     #if !canImport(FoundationNetworking)
       if case .failure(let error) = outcome, error is CancellationError { task.cancel() }
     #endif

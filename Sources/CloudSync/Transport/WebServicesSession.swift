@@ -4,27 +4,27 @@ import Records
 import Synchronization
 import WebServices
 
-/// Carries errands to one server by HTTP and keeps who is signed in there.
+/// Sends Web Services requests to one server and keeps the signed-in account.
 package final class WebServicesSession: Sendable {
-  /// What does not change.
+  /// The settings of a session.
   package struct Settings: Sendable {
-    /// Where the server is, without a slash at the end.
+    /// The URL of the server, without a slash at the end.
     package var url: String
-    /// What lets the app in.
+    /// The API token of the app.
     package var apiToken: String
     /// This device's name.
     package var device: String?
-    /// Whether the server is known to understand the extra members.
+    /// Whether the server is known to understand the extension members.
     package var isExact: Bool
 
-    /// Settles how to reach a server.
+    /// Creates settings.
     ///
     /// - Parameters:
-    ///   - url: Where it is; `nil` for Apple's.
-    ///   - apiToken: What lets the app in.
+    ///   - url: The URL of the server; `nil` for Apple's.
+    ///   - apiToken: The API token of the app.
     ///   - device: This device's name.
-    ///   - understandsExtras: Whether it understands the extra members; `nil` when it is on this
-    ///     machine, where no other service is.
+    ///   - understandsExtras: Whether the server understands the extension members; `nil` assumes
+    ///     that it does when it runs on this machine.
     package init(
       url: URL?, apiToken: String, device: String?, understandsExtras: Bool?
     ) {
@@ -40,7 +40,7 @@ package final class WebServicesSession: Sendable {
 
   private struct State {
     var webAuthToken: String?
-    /// Rises when somebody else signs in, so that a late answer brings no old token back.
+    /// Incremented at each sign-in, so that a late response does not restore an old token.
     var epoch = 0
     var user: UserID?
     /// Whether the last request that ended did not reach the server.
@@ -62,12 +62,12 @@ package final class WebServicesSession: Sendable {
     state = Mutex(State(webAuthToken: webAuthToken))
   }
 
-  /// Has `listener` called with the first request that gets through after one that did not.
+  /// Calls `listener` when a request reaches the server after one that did not.
   func whenNetworkReturns(_ listener: @escaping @Sendable () -> Void) {
     state.withLock { $0.networkReturned = listener }
   }
 
-  /// Notes whether a request reached the server.
+  /// Records whether a request reached the server.
   private func note(isReached: Bool) {
     let listener = state.withLock { state in
       defer { state.isCutOff = !isReached }
@@ -76,12 +76,12 @@ package final class WebServicesSession: Sendable {
     listener?()
   }
 
-  /// Lets what is under way run to its end; nobody hears of it.
+  /// Refuses further requests; running ones complete and their results are dropped.
   func close() { client.close() }
 
   var webAuthToken: String? { state.withLock { $0.webAuthToken } }
 
-  /// Whether somebody is, or can be, signed in.
+  /// Whether an account is, or can be, signed in.
   var canSignIn: Bool { signIn != nil || webAuthToken != nil }
 
   func signIn(webAuthToken: String?) {
@@ -94,13 +94,13 @@ package final class WebServicesSession: Sendable {
 
   func learn(_ user: UserID) { state.withLock { $0.user = user } }
 
-  /// Refuses what is meant for another account than is known to be signed in.
+  /// Throws when `expected` is not the account that is known to be signed in.
   func check(_ expected: UserID?) throws(CloudError) {
     guard let expected, let user = state.withLock({ $0.user }), user != expected else { return }
     throw CloudError(.notAuthenticated, "another account is signed in now")
   }
 
-  /// How records are written down for `call`.
+  /// The notation of records for `call`.
   func notation(_ call: CloudCall) -> Notation {
     var notation = Notation(
       container: call.container, database: call.database, isExact: settings.isExact)
@@ -108,7 +108,7 @@ package final class WebServicesSession: Sendable {
     return notation
   }
 
-  /// Has a call answered that is one errand.
+  /// Performs a call that takes one HTTP request.
   func run(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     let notation = notation(call)
     guard let errand = Errand(call.request, notation) else {
@@ -124,7 +124,9 @@ package final class WebServicesSession: Sendable {
     return try errand.reply(to: try content(of: answer, notation))
   }
 
-  /// Sends `body` to an endpoint; the answer's body, where the request as a whole went well.
+  /// Sends `body` to an endpoint and returns the body of the response.
+  ///
+  /// - Throws: the error of the request as a whole.
   func send(
     _ endpoint: Endpoint, of database: DatabaseScope, _ body: JSON?, _ call: CloudCall
   ) async throws(CloudError) -> JSON {
@@ -132,27 +134,27 @@ package final class WebServicesSession: Sendable {
     return try content(of: answer, notation(call))
   }
 
-  /// Sends `text` to an endpoint; the answer as it came.
+  /// Sends `text` to an endpoint and returns the response unchanged.
   private func exchange(
     _ endpoint: Endpoint, of database: DatabaseScope, _ text: [UInt8]?, _ call: CloudCall
-  ) async throws(CloudError) -> HTTPAnswer {
+  ) async throws(CloudError) -> HTTPClientResponse {
     let path = ServicePath(
       container: call.container, environment: call.environment, database: database,
       endpoint: endpoint)
     let (token, epoch) = try await currentToken()
-    var question = try question(path.text + query(token))
+    var request = try makeRequest(path.text + query(token))
     if let text {
-      question.body = text
-      question.set("content-type", "application/json; charset=utf-8")
+      request.body = text
+      request.set("content-type", "application/json; charset=utf-8")
     }
     if settings.isExact {
-      question.set(EnvelopeHeader.exact, "1")
-      question.set(EnvelopeHeader.request, call.requestID)
-      question.set(EnvelopeHeader.user, call.expectedUser?.rawValue)
-      question.set(EnvelopeHeader.device, settings.device)
+      request.set(EnvelopeHeader.exact, "1")
+      request.set(EnvelopeHeader.request, call.requestID)
+      request.set(EnvelopeHeader.user, call.expectedUser?.rawValue)
+      request.set(EnvelopeHeader.device, settings.device)
     }
     let isSafe = settings.isExact || !call.request.isMutation
-    let answer = try await load(question, triesAgain: isSafe)
+    let answer = try await load(request, retries: isSafe)
     if let next = answer.field(EnvelopeHeader.webToken) {
       state.withLock { state in
         if state.epoch == epoch { state.webAuthToken = next }
@@ -167,7 +169,7 @@ package final class WebServicesSession: Sendable {
     return query
   }
 
-  /// With every character escaped that could mean something in a query.
+  /// `text` with every character escaped that has a meaning in a query.
   private static func escaped(_ text: String) -> String {
     text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
   }
@@ -184,32 +186,32 @@ package final class WebServicesSession: Sendable {
 
   // MARK: HTTP
 
-  private func question(_ path: String) throws(CloudError) -> HTTPQuestion {
+  private func makeRequest(_ path: String) throws(CloudError) -> HTTPClientRequest {
     let url = path.hasPrefix("http") ? path : settings.url + path
     guard LoopbackAddress.parse(url) != nil || URL(string: url) != nil else {
       throw CloudError(.badContainer, "the container's name can't be part of a URL")
     }
-    return HTTPQuestion(url: url)
+    return HTTPClientRequest(url: url)
   }
 
-  /// Brings bytes to a URL that the server named, or gets them from there; no token goes along.
+  /// Uploads bytes to a URL that the server named, or downloads them from there, without a token.
   func load(
-    _ url: String, bringing content: [UInt8]? = nil
-  ) async throws(CloudError) -> HTTPAnswer {
-    var question = try question(url)
-    if settings.isExact { question.set(EnvelopeHeader.exact, "1") }
+    _ url: String, uploading content: [UInt8]? = nil
+  ) async throws(CloudError) -> HTTPClientResponse {
+    var request = try makeRequest(url)
+    if settings.isExact { request.set(EnvelopeHeader.exact, "1") }
     if let content {
-      question.body = content
-      question.set("content-type", "application/octet-stream")
+      request.body = content
+      request.set("content-type", "application/octet-stream")
     }
-    return try await load(question, triesAgain: true)
+    return try await load(request, retries: true)
   }
 
   private func load(
-    _ question: HTTPQuestion, triesAgain: Bool
-  ) async throws(CloudError) -> HTTPAnswer {
+    _ request: HTTPClientRequest, retries: Bool
+  ) async throws(CloudError) -> HTTPClientResponse {
     do {
-      let answer = try await client.answer(to: question)
+      let answer = try await client.send(request)
       note(isReached: true)
       return answer
     } catch {
@@ -220,15 +222,15 @@ package final class WebServicesSession: Sendable {
           "the request was cancelled; "
             + "it may still have been carried out")
       }
-      guard triesAgain, (error as? URLError)?.code == .networkConnectionLost else {
+      guard retries, (error as? URLError)?.code == .networkConnectionLost else {
         if failure.code != .operationCancelled { note(isReached: false) }
         throw failure
       }
-      return try await load(question, triesAgain: false)
+      return try await load(request, retries: false)
     }
   }
 
-  /// What an error of the network is to CloudKit.
+  /// The CloudKit error for a network error.
   private static func failure(_ error: any Error) -> CloudError {
     guard let error = error as? URLError else {
       return CloudError(.networkFailure, "the request failed: \(error)")
@@ -244,8 +246,10 @@ package final class WebServicesSession: Sendable {
     }
   }
 
-  /// The body of an answer, or the failure that it or its status tells.
-  func content(of answer: HTTPAnswer, _ notation: Notation) throws(CloudError) -> JSON {
+  /// The body of a response.
+  ///
+  /// - Throws: the error that the body or the status reports.
+  func content(of answer: HTTPClientResponse, _ notation: Notation) throws(CloudError) -> JSON {
     let body: JSON
     do throws(JSONFault) { body = try JSON(parsing: answer.body) } catch {
       throw WebServicesSession.failure(of: answer)
@@ -262,13 +266,13 @@ package final class WebServicesSession: Sendable {
     throw error
   }
 
-  private static func retryAfter(_ answer: HTTPAnswer) -> Double? {
+  private static func retryAfter(_ answer: HTTPClientResponse) -> Double? {
     answer.field("retry-after").flatMap { Double($0) }
       .flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
   }
 
-  /// What a status means that comes without a body in JSON.
-  private static func failure(of answer: HTTPAnswer) -> CloudError {
+  /// The error for a response without a JSON body.
+  private static func failure(of answer: HTTPClientResponse) -> CloudError {
     let status = answer.status
     let code: CloudError.Code =
       switch status {

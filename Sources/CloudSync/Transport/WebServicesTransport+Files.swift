@@ -3,24 +3,24 @@ import Foundation
 import Records
 import WebServices
 
-/// Files go to, and come from, places that the server names. Source: web-services 1.10.
+/// Uploads and downloads assets at the URLs that the server names.
 extension WebServicesTransport {
-  func bring(
-    _ upload: UploadAsset, _ call: CloudCall
+  func upload(
+    _ asset: UploadAsset, _ call: CloudCall
   ) async throws(CloudError) -> CloudReply {
     let notation = session.notation(call)
     let announcement = JSON.members([
       "tokens": .array([
         .members([
-          "recordType": .string(upload.recordType), "fieldName": .string(upload.key),
+          "recordType": .string(asset.recordType), "fieldName": .string(asset.key),
         ])
       ])
     ])
     let answer = try await session.send(.assetsUpload, of: call.database, announcement, call)
-    guard let place = answer["tokens"]?.array?.first, let url = place["url"]?.string else {
-      throw CloudError(.internalError, "the server did not say where to bring a file")
+    guard let target = answer["tokens"]?.array?.first, let url = target["url"]?.string else {
+      throw CloudError(.internalError, "the server did not name a URL for the upload")
     }
-    let receipt = try await session.load(url, bringing: upload.content)
+    let receipt = try await session.load(url, uploading: asset.content)
     let body = try session.content(of: receipt, notation)
     guard let file = body["singleFile"] else {
       throw CloudError(.internalError, "the server did not answer an upload with a receipt")
@@ -28,25 +28,25 @@ extension WebServicesTransport {
     return .assetUploaded(try notation.uploadedAsset(file))
   }
 
-  func fetch(
-    _ download: DownloadAsset, _ call: CloudCall
+  func download(
+    _ asset: DownloadAsset, _ call: CloudCall
   ) async throws(CloudError) -> CloudReply {
     let notation = session.notation(call)
-    let lookup = FetchRecords(ids: [download.record], fields: .keys([download.key]))
+    let lookup = FetchRecords(ids: [asset.record], fields: .keys([asset.key]))
     guard let errand = Errand(.fetchRecords(lookup), notation) else { throw .misplaced }
     let answer = try await session.send(errand.endpoint, of: errand.database, errand.body, call)
     guard let item = answer["records"]?.array?.first else { throw .misplaced }
     if let error = try notation.error(item) { throw error }
-    let value = item["fields"]?[download.key]?["value"]
+    let value = item["fields"]?[asset.key]?["value"]
     let files = value?.array ?? value.map { [$0] } ?? []
-    guard let place = files.first(where: { $0["fileChecksum"]?.string == download.checksum }),
-      let url = place["downloadURL"]?.string
+    guard let location = files.first(where: { $0["fileChecksum"]?.string == asset.checksum }),
+      let url = location["downloadURL"]?.string
     else {
       throw CloudError(
         .assetNotAvailable,
-        "the field '\(download.key)' of the record does not hold this file now; fetch it again")
+        "the field '\(asset.key)' of the record does not hold this file now; fetch it again")
     }
-    // Apple's service leaves a place in its URLs for a file's name.
+    // Apple's service has a placeholder in its URLs for a file name.
     let file = try await session.load(url.replacing("${f}", with: "file"))
     guard file.status == 200 else {
       _ = try session.content(of: file, notation)

@@ -2,9 +2,7 @@ import CloudProtocol
 import Records
 import WebServices
 
-/// Requests about several zones, for a service where one request is about one zone.
-///
-/// Source: web-services 1.4 and 1.11.
+/// Splits requests for several zones, for a service whose requests are limited to one zone.
 extension WebServicesTransport {
   /// The most operations or names in one request to Apple's service.
   private static let itemsPerRequest = 200
@@ -34,8 +32,8 @@ extension WebServicesTransport {
     return .records(request.ids.compactMap { results[$0] })
   }
 
-  /// The parts of a change are sent one after the other; a failure of a later one is that of its
-  /// items, since the earlier ones are done.
+  /// Sends the parts of a change one after the other. The failure of a later part is reported for
+  /// its items only, since the earlier parts have been carried out.
   func modify(
     _ request: ModifyRecords, _ call: CloudCall
   ) async throws(CloudError) -> CloudReply {
@@ -68,10 +66,8 @@ extension WebServicesTransport {
       deleted: request.delete.compactMap { deleted[$0] })
   }
 
-  /// Conflicts with the server's record, which such a service does not send along: it is asked for
-  /// afterwards.
-  ///
-  /// Where that fails the conflict comes without it.
+  /// Adds the server's records to conflicts. Such a service does not send them, so they are fetched
+  /// afterwards; when that fails, the conflict has no server record.
   private func withServerRecords(
     _ results: [ItemResult<RecordID, Record>], _ call: CloudCall
   ) async -> [ItemResult<RecordID, Record>] {
@@ -99,7 +95,7 @@ extension WebServicesTransport {
 }
 
 extension CloudError {
-  /// An answer of another kind than was asked for.
+  /// The error for a reply of an unexpected kind.
   static let misplaced = CloudError(
     .internalError, "the server's answer does not belong to the request")
 }

@@ -4,7 +4,7 @@ import Records
 import Synchronization
 import WebServices
 
-/// The way to a server that speaks CloudKit Web Services: this package's, or Apple's.
+/// A transport to a CloudKit Web Services server: this package's or Apple's.
 ///
 /// ```swift
 /// let transport = WebServicesTransport(
@@ -13,27 +13,27 @@ import WebServices
 /// ```
 ///
 /// Apple's service needs no `url`: the container's name, its environment, an API token and a web
-/// token are all. What that service has no words for (see `Docs/Server.md`) is left out there.
-/// A server on this machine is asked by plain sockets, any other through `URLSession`. Requests
-/// time out after a minute. A read, or a write that the server can tell from a repeated one, is
-/// sent again once when the connection broke; everything else is the engine's to decide. Call from
+/// token are sufficient. Features that its protocol lacks (see `Docs/Server.md`) are omitted there.
+/// Servers on this machine are reached by plain sockets, others through `URLSession`. Requests time
+/// out after a minute. A read, or a write whose repetition the server detects, is retried once when
+/// the connection breaks; all other retries are left to the engine. Its methods can be called from
 /// any task.
 public final class WebServicesTransport: CloudTransport {
-  /// Where Apple's service is.
+  /// The URL of Apple's service.
   public static let appleService = "https://api.apple-cloudkit.com"
 
   let session: WebServicesSession
   let listener: PushListener
 
-  /// A way to the server at `url`.
+  /// Creates a transport to the server at `url`.
   ///
   /// - Parameters:
-  ///   - url: Where the server is; `nil` for Apple's service.
-  ///   - apiToken: What lets the app in.
-  ///   - webAuthToken: What stands for the account; `nil` for nobody, who may read what is public.
-  ///   - device: This device's name, which a loopback server shows; another name for each device.
-  ///   - clock: The clock by which a broken line for pushes is tried again.
-  ///   - taskExecutor: Who runs the tasks that wait for pushes; `nil` for the system's threads.
+  ///   - url: The URL of the server; `nil` for Apple's service.
+  ///   - apiToken: The API token of the app.
+  ///   - webAuthToken: The web token of the account; `nil` for anonymous access to public data.
+  ///   - device: This device's name, shown by a loopback server; unique to each device.
+  ///   - clock: The clock that times the reconnection of the push listener.
+  ///   - taskExecutor: The executor of the tasks that wait for pushes; `nil` for the default one.
   public convenience init(
     url: URL? = nil, apiToken: String, webAuthToken: String? = nil, device: String? = nil,
     clock: any Clock<Duration> = ContinuousClock(), taskExecutor: (any TaskExecutor)? = nil
@@ -44,13 +44,13 @@ public final class WebServicesTransport: CloudTransport {
       webAuthToken: webAuthToken, signIn: nil, clock: clock, taskExecutor: taskExecutor)
   }
 
-  /// A way to a loopback server that signs in whoever shows its control token.
+  /// Creates a transport to a loopback server that signs in with the server's control token.
   ///
   /// - Parameters:
-  ///   - url: Where the server is.
-  ///   - apiToken: What lets the app in.
+  ///   - url: The URL of the server.
+  ///   - apiToken: The API token of the app.
   ///   - account: The account to sign in as, at the first request.
-  ///   - controlToken: What lets in to the server's control interface.
+  ///   - controlToken: The token of the server's control interface.
   ///   - device: This device's name.
   package convenience init(
     url: URL, apiToken: String, account: String, controlToken: String, device: String
@@ -62,7 +62,7 @@ public final class WebServicesTransport: CloudTransport {
       webAuthToken: nil, signIn: { () throws(CloudError) in try await control.signIn(as: account) })
   }
 
-  /// A way to a server, with all there is to settle.
+  /// Creates a transport with complete settings.
   package init(
     _ settings: WebServicesSession.Settings, webAuthToken: String?,
     signIn: (@Sendable () async throws(CloudError) -> String)?,
@@ -78,27 +78,27 @@ public final class WebServicesTransport: CloudTransport {
     session.close()
   }
 
-  /// The token that stands for the account now; the server hands out a new one with each answer.
+  /// The current web token of the account; the server issues a new one with each response.
   ///
-  /// Keep it to be signed in after the app was started again.
+  /// Store it to stay signed in across launches of the app.
   public var webAuthToken: String? { session.webAuthToken }
 
-  /// Signs in as whom `webAuthToken` stands for, leaving another account first; `nil` signs out.
+  /// Signs in with the web token of an account, in place of the current account; `nil` signs out.
   ///
-  /// Listeners hear `accountChanged`.
+  /// Listeners receive `accountChanged`.
   public func signIn(webAuthToken: String?) {
     session.signIn(webAuthToken: webAuthToken)
     listener.accountChanged()
   }
 
-  /// Carries `call` to the server.
+  /// Sends `call` to the server and returns its reply.
   public func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     listener.note(call)
     try session.check(call.expectedUser)
     let reply: CloudReply
     switch call.request {
-    case .uploadAsset(let upload): reply = try await bring(upload, call)
-    case .downloadAsset(let download): reply = try await fetch(download, call)
+    case .uploadAsset(let asset): reply = try await upload(asset, call)
+    case .downloadAsset(let asset): reply = try await download(asset, call)
     case .fetchRecords(let request) where !session.settings.isExact:
       reply = try await fetch(request, call)
     case .modifyRecords(let request) where !session.settings.isExact:
@@ -112,12 +112,12 @@ public final class WebServicesTransport: CloudTransport {
     return reply
   }
 
-  /// Calls `listener` for each push and change of account, and when the server can be reached
-  /// again: with the first request that gets through after one that did not.
+  /// Calls `listener` for each push and account change, and when the server can be reached again:
+  /// at the first request that succeeds after one that did not reach it.
   ///
-  /// Pushes are waited for as long as there is a listener, in the containers that requests were
-  /// sent to. When the line was broken, listeners hear of each database once it stands again,
-  /// since nobody knows what they missed.
+  /// Pushes are received while there is a listener, for the containers that requests were sent to.
+  /// After the push connection was interrupted, listeners receive a push for each database, since
+  /// pushes may have been missed.
   public func observeSignals(
     _ listener: @escaping @Sendable (CloudSignal) -> Void
   ) -> any SignalObservation {

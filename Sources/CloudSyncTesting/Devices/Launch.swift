@@ -20,7 +20,7 @@ enum LaunchStep: Sendable {
 final class Launch: CloudTransport, DelegateInterception {
   private struct Contents {
     var hasEnded = false
-    var delegates: [TappedDelegate] = []
+    var delegates: [RecordingDelegate] = []
   }
 
   private let base: any CloudTransport
@@ -57,7 +57,7 @@ final class Launch: CloudTransport, DelegateInterception {
   }
 
   func interpose(before delegate: any CKSyncEngineDelegate) -> any CKSyncEngineDelegate {
-    let tapped = TappedDelegate(delegate, self)
+    let tapped = RecordingDelegate(delegate, self)
     contents.withLock { $0.delegates.append(tapped) }
     return tapped
   }
@@ -85,7 +85,7 @@ final class Launch: CloudTransport, DelegateInterception {
 }
 
 /// Passes on what an engine tells its delegate, notes it, and falls silent with its launch.
-private final class TappedDelegate: CKSyncEngineDelegate {
+private final class RecordingDelegate: CKSyncEngineDelegate {
   private let delegate: any CKSyncEngineDelegate
   private let launch: Launch
 

@@ -57,7 +57,7 @@ extension SimulatedCloud {
     _ code: CKError.Code, _ name: String?, isDeletion: Bool, _ device: String?, _ count: Int
   ) {
     refusals.add(
-      RefusalBook.Rule(
+      RefusalRules.Rule(
         error: CloudError(code.value, "a fault set up by the test"), name: name,
         isDeletion: isDeletion,
         device: device, remaining: count))

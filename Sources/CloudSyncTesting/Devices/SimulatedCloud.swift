@@ -23,7 +23,7 @@ public final class SimulatedCloud: Sendable {
   /// The container that all devices made here use.
   public let containerIdentifier: String
 
-  let refusals = RefusalBook()
+  let refusals = RefusalRules()
 
   /// An empty cloud.
   ///

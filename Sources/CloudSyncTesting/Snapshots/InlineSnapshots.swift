@@ -7,21 +7,21 @@ import Synchronization
 final class InlineSnapshots: Sendable {
   static let shared = InlineSnapshots()
 
-  private struct Shift {
+  private struct LineOffset {
     var line: Int
     var count: Int
   }
 
-  private let shifts = Mutex<[String: [Shift]]>([:])
+  private let offsets = Mutex<[String: [LineOffset]]>([:])
 
   /// Puts `text` into the first literal of several lines at or after `line`.
   func rewrite(to text: String, filePath: String, line: Int) throws {
-    try shifts.withLock { shifts in
+    try offsets.withLock { offsets in
       let file = URL(fileURLWithPath: filePath)
       var lines = try String(contentsOf: file, encoding: .utf8)
         .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-      let shift = (shifts[filePath] ?? []).filter { $0.line < line }.reduce(0) { $0 + $1.count }
-      guard let literal = InlineSnapshots.literal(in: lines, from: line - 1 + shift) else {
+      let offset = (offsets[filePath] ?? []).filter { $0.line < line }.reduce(0) { $0 + $1.count }
+      guard let literal = InlineSnapshots.literal(in: lines, from: line - 1 + offset) else {
         throw SnapshotMismatch(
           description: """
             The snapshot at line \(line) can't be recorded: its text must be a literal of several \
@@ -35,7 +35,7 @@ final class InlineSnapshots: Sendable {
       let old = literal.lowerBound + 1..<literal.upperBound
       lines.replaceSubrange(old, with: new)
       try Data(lines.joined(separator: "\n").utf8).write(to: file, options: .atomic)
-      shifts[filePath, default: []].append(Shift(line: line, count: new.count - old.count))
+      offsets[filePath, default: []].append(LineOffset(line: line, count: new.count - old.count))
     }
   }
 

@@ -40,14 +40,14 @@ struct LoopbackClientTests {
 
   private func ask(
     _ client: LoopbackClient, _ port: Int, _ path: String = "/", _ body: [UInt8]? = nil
-  ) async throws -> HTTPAnswer {
-    let question = HTTPQuestion(url: "http://127.0.0.1:\(port)\(path)", body: body)
-    let (address, target) = try #require(LoopbackAddress.parse(question.url))
-    return try await client.answer(question, at: address, target)
+  ) async throws -> HTTPClientResponse {
+    let request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)", body: body)
+    let (address, target) = try #require(LoopbackAddress.parse(request.url))
+    return try await client.send(request, to: address, target)
   }
 
   private func failure(
-    _ ask: () async throws -> HTTPAnswer
+    _ ask: () async throws -> HTTPClientResponse
   ) async -> URLError.Code? {
     do {
       _ = try await ask()
@@ -73,7 +73,7 @@ struct LoopbackClientTests {
   @Test("More requests than connections wait their turn")
   func turns() async throws {
     let echo = try Echo()
-    let client = LoopbackClient(mostConnections: 3)
+    let client = LoopbackClient(maximumConnections: 3)
     try await withThrowingTaskGroup(of: Bool.self) { group in
       for number in 0..<60 {
         group.addTask {
@@ -90,7 +90,7 @@ struct LoopbackClientTests {
   @Test("A request that is given up ends on the server as well")
   func givenUp() async throws {
     let echo = try Echo()
-    let client = LoopbackClient(mostConnections: 1)
+    let client = LoopbackClient(maximumConnections: 1)
     let port = echo.server.port
     for _ in 0..<20 {
       let waiting = Task { try await ask(client, port, "/wait") }
@@ -112,7 +112,7 @@ struct LoopbackClientTests {
     let port = echo.server.port
     let client = LoopbackClient()
     #expect(try await ask(client, port).status == 200)
-    let impatient = LoopbackClient(patience: 50)
+    let impatient = LoopbackClient(timeout: 50)
     #expect(await failure { try await ask(impatient, port, "/wait") } == .timedOut)
     #expect(try await ask(client, port).status == 200)
     await echo.server.stop()

@@ -68,8 +68,8 @@ extension FuzzTarget {
       return
     }
     if kind == 8 {
-      _ = SyncState(salvaging: bytes)
-      _ = SyncState(salvaging: sealed(bytes))
+      _ = SyncState(recovering: bytes)
+      _ = SyncState(recovering: sealed(bytes))
       return
     }
     let blob = kind == 9 ? bytes : sealed(bytes, format: kind == 15 ? 2 : 1)
@@ -78,7 +78,7 @@ extension FuzzTarget {
     var encoded = state.encoded()
     try check(try SyncState(decoding: encoded) == state, "another state when written and read")
     try check(try SyncState(decoding: encoded).encoded() == encoded, "a state with two forms")
-    try check(SyncState(salvaging: encoded) == state, "a whole state that is salvaged in part")
+    try check(SyncState(recovering: encoded) == state, "a whole state that is salvaged in part")
     if kind == 10 { try examineArchive(of: state) }
     encoded[bit / 8 % encoded.count] ^= 1 << UInt8(bit % 8)
     try check((try? SyncState(decoding: encoded)) == nil, "a bit that changed unseen")

@@ -1,33 +1,33 @@
-/// What is asked of a web server.
-struct HTTPQuestion: Sendable {
-  /// A header field; the name in small letters.
+/// A request to a web server.
+struct HTTPClientRequest: Sendable {
+  /// A header field; the name is in lower case.
   struct Field: Hashable, Sendable {
     var name: String
     var value: String
   }
 
-  /// Where to, as text.
+  /// The URL.
   var url: String
-  /// The header fields besides those that frame the message.
+  /// The header fields, except those that frame the message.
   var fields: [Field] = []
-  /// What to post; `nil` to get.
+  /// The body of a `POST`; `nil` makes the request a `GET`.
   var body: [UInt8]?
 
-  /// Adds a field, if there is a value for it.
+  /// Adds a field, unless `value` is `nil`.
   mutating func set(_ name: String, _ value: String?) {
     if let value { fields.append(Field(name: name, value: value)) }
   }
 }
 
-/// What a web server answered.
-struct HTTPAnswer: Hashable, Sendable {
+/// A response of a web server.
+struct HTTPClientResponse: Hashable, Sendable {
   /// The status code.
   var status: Int
-  /// The header fields in their order; names in small letters.
-  var fields: [HTTPQuestion.Field] = []
-  /// The body, freed from its framing.
+  /// The header fields in the order received; names are in lower case.
+  var fields: [HTTPClientRequest.Field] = []
+  /// The body without its framing.
   var body: [UInt8] = []
 
-  /// The first field called `name`, which is in small letters.
+  /// The value of the first field called `name`, which must be in lower case.
   func field(_ name: String) -> String? { fields.first { $0.name == name }?.value }
 }

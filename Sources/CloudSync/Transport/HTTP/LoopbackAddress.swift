@@ -1,16 +1,16 @@
-/// A place on this machine, as a URL of plain HTTP names it.
+/// The address of a server on this machine, taken from a plain HTTP URL.
 struct LoopbackAddress: Hashable, Sendable {
-  /// Who is meant: four bytes, or `nil` for `::1`.
+  /// The four bytes of an IPv4 address, or `nil` for `::1`.
   let host: [UInt8]?
   /// The port.
   let port: UInt16
-  /// What the `host` field says.
+  /// The value of the `host` header field.
   let name: String
 
-  /// Takes apart a URL; `nil` when it is none of plain HTTP, or not of this machine, or holds
-  /// anything that would have to be written in another way.
+  /// Parses a URL; returns `nil` for another scheme, another machine, or characters that would have
+  /// to be escaped.
   ///
-  /// - Returns: The place, and the path with its query.
+  /// - Returns: The address, and the path with its query.
   static func parse(_ url: String) -> (address: LoopbackAddress, target: String)? {
     let scheme = "http://"
     guard url.utf8.count > scheme.utf8.count, url.lowercased().hasPrefix(scheme),

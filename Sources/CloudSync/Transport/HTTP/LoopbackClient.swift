@@ -1,62 +1,61 @@
-/// Asks servers on this machine by plain HTTP, without all that lies between `URLSession` and a
-/// socket.
+/// An HTTP client for servers on this machine: plain sockets, without the overhead of `URLSession`.
 ///
-/// Each connection belongs to a thread of its own that writes a request, waits for the answer, and
-/// waits a while for the next request; there are as many as there are requests at once, up to a
-/// limit, beyond which requests wait. A request that is given up ends at once, and its connection
-/// with it, so that the server hears of it.
+/// Each connection has its own thread, which writes a request, waits for the response, and then
+/// waits a limited time for the next request. The number of connections follows the number of
+/// concurrent requests up to a limit; further requests wait in a queue. Cancelling a request closes
+/// its connection immediately, so that the server notices the cancellation.
 final class LoopbackClient: Sendable {
-  private let office: LoopbackOffice
+  private let pool: LoopbackConnectionPool
 
-  /// A client with `mostConnections` at once that lets a server be silent for `patience`
-  /// milliseconds.
-  init(mostConnections: Int = 16, patience: Int32 = 60_000, idleSeconds: Double = 20) {
-    office = LoopbackOffice(
-      mostConnections: mostConnections, patience: patience, idleSeconds: idleSeconds)
+  /// Creates a client with at most `maximumConnections` connections. A server that sends nothing
+  /// for `timeout` milliseconds fails the request; an idle connection closes after `idleSeconds`.
+  init(maximumConnections: Int = 16, timeout: Int32 = 60_000, idleSeconds: Double = 20) {
+    pool = LoopbackConnectionPool(
+      maximumConnections: maximumConnections, timeout: timeout, idleSeconds: idleSeconds)
   }
 
-  deinit { office.close() }
+  deinit { pool.close() }
 
-  /// The answer to a question to `address`; a task that is cancelled gives it up.
+  /// Sends a request and returns the response. Cancelling the task cancels the request.
   ///
-  /// - Throws: an `URLError`, as `URLSession` does, or `CancellationError`.
-  func answer(
-    _ question: HTTPQuestion, at address: LoopbackAddress, _ target: String
-  ) async throws -> HTTPAnswer {
-    let flight = Flight<HTTPAnswer>()
-    office.take(
-      LoopbackErrand(
-        address: address, bytes: LoopbackClient.bytes(of: question, address, target),
-        flight: flight))
-    return try await flight.outcome().get()
+  /// - Throws: a `URLError`, as `URLSession` does, or `CancellationError`.
+  func send(
+    _ request: HTTPClientRequest, to address: LoopbackAddress, _ target: String
+  ) async throws -> HTTPClientResponse {
+    let pending = PendingRequest<HTTPClientResponse>()
+    pool.submit(
+      LoopbackRequest(
+        address: address, bytes: LoopbackClient.bytes(of: request, address, target),
+        pending: pending))
+    return try await pending.outcome().get()
   }
 
-  /// Lets connections that wait for work go; others end with the request that they carry.
-  func close() { office.close() }
+  /// Closes idle connections at once and busy ones after their current request.
+  func close() { pool.close() }
 
   private static func bytes(
-    of question: HTTPQuestion, _ address: LoopbackAddress, _ target: String
+    of request: HTTPClientRequest, _ address: LoopbackAddress, _ target: String
   ) -> [UInt8] {
-    var head = question.body == nil ? "GET " : "POST "
+    var head = request.body == nil ? "GET " : "POST "
     head += target
     head += " HTTP/1.1\r\nhost: "
     head += address.name
     head += "\r\naccept: */*\r\n"
-    for field in question.fields { head += "\(field.name): \(field.value)\r\n" }
-    if let body = question.body { head += "content-length: \(body.count)\r\n" }
+    for field in request.fields { head += "\(field.name): \(field.value)\r\n" }
+    if let body = request.body { head += "content-length: \(body.count)\r\n" }
     head += "\r\n"
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(head.utf8.count + (question.body?.count ?? 0))
+    bytes.reserveCapacity(head.utf8.count + (request.body?.count ?? 0))
     bytes += head.utf8
-    if let body = question.body { bytes += body }
+    if let body = request.body { bytes += body }
     return bytes
   }
 }
 
-/// A request on its way to a server of this machine.
-struct LoopbackErrand: Sendable {
+/// A serialized request to a server on this machine.
+struct LoopbackRequest: Sendable {
   let address: LoopbackAddress
-  /// The request, whole.
+  /// The complete request.
   let bytes: [UInt8]
-  let flight: Flight<HTTPAnswer>
+  let pending: PendingRequest<HTTPClientResponse>
 }

@@ -6,22 +6,23 @@
   import Musl
 #endif
 
-/// The system's calls on a connection to this machine; each blocks its thread, for a while at most.
+/// Blocking socket calls with a timeout, for connections to this machine.
 enum LoopbackSocket {
-  /// How waiting for a connection, reading or writing ended.
+  /// The result of connecting, reading or writing.
   enum Outcome: Equatable {
-    /// So many bytes; 0 where an answer waits to be read before all is written.
+    /// The number of bytes transferred; 0 when a response can be read before everything was
+    /// written.
     case bytes(Int)
-    /// The server sends nothing more.
+    /// The server closed its side.
     case end
-    /// Nothing happened for as long as one waits.
-    case late
-    /// The connection is broken, or there is none.
+    /// Nothing happened within the timeout.
+    case timedOut
+    /// The connection failed.
     case failed
   }
 
-  /// Connects to a place; `nil` when nobody listens there.
-  static func connect(to address: LoopbackAddress, patience: Int32) -> Int32? {
+  /// Connects to `address`; returns `nil` when no server listens there.
+  static func connect(to address: LoopbackAddress, timeout: Int32) -> Int32? {
     let family = address.host == nil ? AF_INET6 : AF_INET
     #if canImport(Glibc)
       let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
@@ -30,7 +31,7 @@ enum LoopbackSocket {
     #endif
     guard descriptor >= 0 else { return nil }
     guard prepare(descriptor), begin(descriptor, address),
-      wait(descriptor, Int16(POLLOUT), patience) != nil, hasNoError(descriptor)
+      wait(descriptor, Int16(POLLOUT), timeout) != nil, hasNoError(descriptor)
     else {
       close(descriptor)
       return nil
@@ -38,9 +39,9 @@ enum LoopbackSocket {
     return descriptor
   }
 
-  /// Writes what is taken, after waiting until anything is.
+  /// Waits until the socket is writable and writes as many bytes as it accepts.
   static func send(
-    _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, patience: Int32
+    _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, timeout: Int32
   ) -> Outcome {
     while true {
       #if canImport(Darwin)
@@ -54,8 +55,8 @@ enum LoopbackSocket {
       switch errno {
       case EINTR: continue
       case EAGAIN, EWOULDBLOCK:
-        guard let events = wait(descriptor, Int16(POLLOUT | POLLIN), patience) else {
-          return .late
+        guard let events = wait(descriptor, Int16(POLLOUT | POLLIN), timeout) else {
+          return .timedOut
         }
         if events & Int16(POLLIN) != 0 { return .bytes(0) }
       default: return .failed
@@ -63,9 +64,9 @@ enum LoopbackSocket {
     }
   }
 
-  /// Reads what is there, after waiting until anything is.
+  /// Waits until the socket is readable and reads the available bytes.
   static func receive(
-    _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, patience: Int32
+    _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, timeout: Int32
   ) -> Outcome {
     while true {
       let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -74,32 +75,32 @@ enum LoopbackSocket {
       switch errno {
       case EINTR: continue
       case EAGAIN, EWOULDBLOCK:
-        guard wait(descriptor, Int16(POLLIN), patience) != nil else { return .late }
+        guard wait(descriptor, Int16(POLLIN), timeout) != nil else { return .timedOut }
       default: return .failed
       }
     }
   }
 
-  /// Whether anything came, or the other side is gone, while nothing was asked.
+  /// Whether an idle connection has received bytes or was closed by the server.
   static func isStale(_ descriptor: Int32) -> Bool { wait(descriptor, Int16(POLLIN), 0) != nil }
 
-  /// Ends a connection that a thread may be waiting on; the descriptor stays.
+  /// Shuts down a connection that another thread may be waiting on; the descriptor stays valid.
   static func interrupt(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  /// Gives the descriptor back.
+  /// Closes the descriptor.
   static func release(_ descriptor: Int32) { close(descriptor) }
 
-  /// What happened within `patience` milliseconds; `nil` when nothing did.
-  private static func wait(_ descriptor: Int32, _ events: Int16, _ patience: Int32) -> Int16? {
+  /// The events that occurred within `timeout` milliseconds; `nil` when there were none.
+  private static func wait(_ descriptor: Int32, _ events: Int16, _ timeout: Int32) -> Int16? {
     var entry = pollfd(fd: descriptor, events: events, revents: 0)
     while true {
-      let count = poll(&entry, 1, patience)
+      let count = poll(&entry, 1, timeout)
       if count > 0 { return entry.revents }
       if count == 0 || errno != EINTR { return nil }
     }
   }
 
-  /// Makes a socket block nobody, send at once, be closed on exec and raise no signal.
+  /// Makes a socket non-blocking, without send delay, closed on exec, and free of `SIGPIPE`.
   private static func prepare(_ descriptor: Int32) -> Bool {
     let flags = fcntl(descriptor, F_GETFL)
     guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0,
@@ -117,30 +118,30 @@ enum LoopbackSocket {
   }
 
   private static func begin(_ descriptor: Int32, _ address: LoopbackAddress) -> Bool {
-    guard let bytes = address.host else { return beginSix(descriptor, address.port) }
-    var place = sockaddr_in()
+    guard let bytes = address.host else { return beginIPv6(descriptor, address.port) }
+    var socketAddress = sockaddr_in()
     #if canImport(Darwin)
-      place.sin_len = UInt8(MemoryLayout<sockaddr_in>.size)
+      socketAddress.sin_len = UInt8(MemoryLayout<sockaddr_in>.size)
     #endif
-    place.sin_family = sa_family_t(AF_INET)
-    place.sin_port = address.port.bigEndian
-    place.sin_addr.s_addr = bytes.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }.bigEndian
-    return withUnsafePointer(to: &place) { pointer in
+    socketAddress.sin_family = sa_family_t(AF_INET)
+    socketAddress.sin_port = address.port.bigEndian
+    socketAddress.sin_addr.s_addr = bytes.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }.bigEndian
+    return withUnsafePointer(to: &socketAddress) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         begin(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
   }
 
-  private static func beginSix(_ descriptor: Int32, _ port: UInt16) -> Bool {
-    var place = sockaddr_in6()
+  private static func beginIPv6(_ descriptor: Int32, _ port: UInt16) -> Bool {
+    var socketAddress = sockaddr_in6()
     #if canImport(Darwin)
-      place.sin6_len = UInt8(MemoryLayout<sockaddr_in6>.size)
+      socketAddress.sin6_len = UInt8(MemoryLayout<sockaddr_in6>.size)
     #endif
-    place.sin6_family = sa_family_t(AF_INET6)
-    place.sin6_port = port.bigEndian
-    place.sin6_addr = in6addr_loopback
-    return withUnsafePointer(to: &place) { pointer in
+    socketAddress.sin6_family = sa_family_t(AF_INET6)
+    socketAddress.sin6_port = port.bigEndian
+    socketAddress.sin6_addr = in6addr_loopback
+    return withUnsafePointer(to: &socketAddress) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         begin(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
       }
@@ -148,14 +149,14 @@ enum LoopbackSocket {
   }
 
   private static func begin(
-    _ descriptor: Int32, _ place: UnsafePointer<sockaddr>, _ length: socklen_t
+    _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
   ) -> Bool {
     #if canImport(Darwin)
-      let result = Darwin.connect(descriptor, place, length)
+      let result = Darwin.connect(descriptor, address, length)
     #elseif canImport(Glibc)
-      let result = Glibc.connect(descriptor, place, length)
+      let result = Glibc.connect(descriptor, address, length)
     #else
-      let result = Musl.connect(descriptor, place, length)
+      let result = Musl.connect(descriptor, address, length)
     #endif
     return result == 0 || errno == EINPROGRESS || errno == EINTR
   }

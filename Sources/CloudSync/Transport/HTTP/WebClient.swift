@@ -5,16 +5,16 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// Asks web servers: those of this machine by plain sockets, all others through `URLSession`, which
-/// knows of TLS and proxies.
+/// An HTTP client that uses plain sockets for servers on this machine and `URLSession`, which
+/// supports TLS and proxies, for all others.
 ///
-/// On Linux a request through `URLSession` passes through four queues and can't be given up.
+/// On Linux a request through `URLSession` passes through four queues and can't be cancelled.
 final class WebClient: Sendable {
   private let loopback = LoopbackClient()
-  /// Made when it is needed first; `nil` also after the end.
+  /// Created at its first use; `nil` before that and after `close()`.
   private let session = Mutex<(session: URLSession?, isClosed: Bool)>((nil, false))
 
-  /// Lets what is under way run to its end; nobody hears of it.
+  /// Refuses further requests; running ones complete and their results are dropped.
   func close() {
     loopback.close()
     session.withLock { state in
@@ -23,30 +23,30 @@ final class WebClient: Sendable {
     }
   }
 
-  /// The answer to a question; a task that is cancelled gives it up.
+  /// Sends a request and returns the response. Cancelling the task cancels the request.
   ///
-  /// - Throws: an `URLError`, or `CancellationError`.
-  func answer(to question: HTTPQuestion) async throws -> HTTPAnswer {
-    if let (address, target) = LoopbackAddress.parse(question.url),
-      question.fields.allSatisfy({ $0.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } })
+  /// - Throws: a `URLError` or `CancellationError`.
+  func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+    if let (address, target) = LoopbackAddress.parse(request.url),
+      request.fields.allSatisfy({ $0.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } })
     {
-      return try await loopback.answer(question, at: address, target)
+      return try await loopback.send(request, to: address, target)
     }
-    guard let url = URL(string: question.url) else { throw URLError(.badURL) }
+    guard let url = URL(string: request.url) else { throw URLError(.badURL) }
     guard let session = openSession() else { throw URLError(.cancelled) }
-    var request = URLRequest(url: url)
-    for field in question.fields { request.setValue(field.value, forHTTPHeaderField: field.name) }
-    if let body = question.body {
-      request.httpMethod = "POST"
-      request.httpBody = Data(body)
+    var urlRequest = URLRequest(url: url)
+    for field in request.fields { urlRequest.setValue(field.value, forHTTPHeaderField: field.name) }
+    if let body = request.body {
+      urlRequest.httpMethod = "POST"
+      urlRequest.httpBody = Data(body)
     }
-    let (data, response) = try await session.answer(to: request)
+    let (data, response) = try await session.answer(to: urlRequest)
     guard let response = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
-    return HTTPAnswer(
+    return HTTPClientResponse(
       status: response.statusCode,
       fields: response.allHeaderFields.compactMap { name, value in
         guard let name = name as? String, let value = value as? String else { return nil }
-        return HTTPQuestion.Field(name: name.lowercased(), value: value)
+        return HTTPClientRequest.Field(name: name.lowercased(), value: value)
       }.sorted { $0.name < $1.name },
       body: [UInt8](data))
   }
@@ -64,7 +64,7 @@ final class WebClient: Sendable {
     configuration.httpShouldSetCookies = false
     configuration.httpCookieAcceptPolicy = .never
     configuration.urlCache = nil
-    // Longer than a server lets anyone wait for a push.
+    // Longer than the time for which a server holds a request for pushes.
     configuration.timeoutIntervalForRequest = 60
     configuration.httpMaximumConnectionsPerHost = 16
     return URLSession(configuration: configuration)

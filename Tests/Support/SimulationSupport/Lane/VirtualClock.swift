@@ -3,7 +3,7 @@ import Synchronization
 
 /// A clock that moves only when its lane says so; it also decides what is otherwise left to
 /// chance.
-package final class VirtualClock: ClockWithChance, Sendable {
+package final class VirtualClock: RandomizingClock, Sendable {
   /// A moment, as the time since the world began.
   package struct Instant: InstantProtocol {
     /// The time since the world began.

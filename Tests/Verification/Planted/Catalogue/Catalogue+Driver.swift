@@ -10,8 +10,8 @@ extension Catalogue {
       edits: [
         .init(
           "Sources/CloudSync/Engine/EngineDriver+Hold.swift",
-          "guard journal != nil, machine.isAboutToTellOfAccount else {",
-          "guard !PLANTED, journal != nil, machine.isAboutToTellOfAccount else {")
+          "guard journal != nil, machine.isAboutToReportAccount else {",
+          "guard !PLANTED, journal != nil, machine.isAboutToReportAccount else {")
       ]),
     PlantedFault(
       "pump never ends", "The engine's pump goes on waiting after the engine was stopped.",

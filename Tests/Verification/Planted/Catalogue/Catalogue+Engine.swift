@@ -52,8 +52,8 @@ extension Catalogue {
       by: .machines,
       edits: [
         .init(
-          send, "note(.removeRecord(send.toldRecords[index].id), now: now)",
-          "if !PLANTED { note(.removeRecord(send.toldRecords[index].id), now: now) }")
+          send, "note(.removeRecord(send.reportedRecords[index].id), now: now)",
+          "if !PLANTED { note(.removeRecord(send.reportedRecords[index].id), now: now) }")
       ]),
     PlantedFault(
       "unanswered stays away", "A change whose answer never came does not wait again.",

@@ -9,11 +9,11 @@ extension Catalogue {
       by: .engines, .machines,
       edits: [
         .init(
-          send, "      if state.records.settle(send.toldRecords[index].id, returns: returns)",
+          send, "      if state.records.settle(send.reportedRecords[index].id, returns: returns)",
           "      if PLANTED, !returns {\n"
-            + "        state.records.remove(PendingChange(.save, send.toldRecords[index].id))\n"
+            + "        state.records.remove(PendingChange(.save, send.reportedRecords[index].id))\n"
             + "      }\n"
-            + "      if state.records.settle(send.toldRecords[index].id, returns: returns)")
+            + "      if state.records.settle(send.reportedRecords[index].id, returns: returns)")
       ]),
     PlantedFault(
       "lost answer is final", "A change whose answer was lost does not wait again.",

@@ -1,14 +1,16 @@
-/// Finds one answer in the bytes that a connection brings, in pieces of any size.
+/// An incremental parser of one HTTP/1 response, fed with chunks of any size.
+///
+/// Call `take(_:)` with each chunk and `end()` when the connection closes, until `result` is set.
 ///
 /// Source: RFC 9112, 6 and 7.
-struct HTTPAnswerReader {
-  /// What is wrong with an answer.
-  enum Fault: Error {
-    /// It is not one of HTTP/1.
+struct HTTPResponseParser {
+  /// The reason a response is rejected.
+  enum ParseError: Error {
+    /// It is not an HTTP/1 response.
     case malformed
-    /// Its header or its body is larger than anybody needs.
+    /// Its header or its body exceeds the limit.
     case tooLarge
-    /// The connection ended before it did.
+    /// The connection closed before the end of the response.
     case incomplete
   }
 
@@ -24,28 +26,28 @@ struct HTTPAnswerReader {
     case complete
   }
 
-  private static let mostLineBytes = 1 << 16
-  private let mostBodyBytes: Int
+  private static let maximumLineBytes = 1 << 16
+  private let maximumBodyBytes: Int
   private var state = State.status
   private var line: [UInt8] = []
   private var lineBytes = 0
-  private var answer = HTTPAnswer(status: 0)
-  /// Whether the connection can carry another request after this answer.
+  private var response = HTTPClientResponse(status: 0)
+  /// Whether the connection can be reused after this response.
   private(set) var keepsConnection = true
 
-  /// A reader that takes bodies up to `mostBodyBytes`.
-  init(mostBodyBytes: Int = 1 << 31) { self.mostBodyBytes = mostBodyBytes }
+  /// Creates a parser that accepts bodies of up to `maximumBodyBytes`.
+  init(maximumBodyBytes: Int = 1 << 31) { self.maximumBodyBytes = maximumBodyBytes }
 
-  /// The answer, when it is complete.
-  var result: HTTPAnswer? { state == .complete ? answer : nil }
+  /// The response, once it is complete.
+  var result: HTTPClientResponse? { state == .complete ? response : nil }
 
-  /// Takes what came.
-  mutating func take(_ bytes: ArraySlice<UInt8>) throws(Fault) {
+  /// Parses received bytes.
+  mutating func take(_ bytes: ArraySlice<UInt8>) throws(ParseError) {
     var rest = bytes
     while let first = rest.first {
       switch state {
       case .complete:
-        // Nobody asked for more, so what it is an answer to is not known.
+        // No further response was requested, so these bytes belong to none.
         keepsConnection = false
         return
       case .bodyToEnd: rest = try takeBody(rest, upTo: rest.count)
@@ -62,7 +64,7 @@ struct HTTPAnswerReader {
       case .status, .fields, .chunkSize, .chunkEnd, .trailer:
         rest = rest.dropFirst()
         lineBytes += 1
-        guard lineBytes <= HTTPAnswerReader.mostLineBytes else { throw .tooLarge }
+        guard lineBytes <= HTTPResponseParser.maximumLineBytes else { throw .tooLarge }
         guard first == UInt8(ascii: "\n") else {
           line.append(first)
           continue
@@ -74,8 +76,8 @@ struct HTTPAnswerReader {
     }
   }
 
-  /// Learns that nothing more will come.
-  mutating func end() throws(Fault) {
+  /// Ends the input: the connection was closed.
+  mutating func end() throws(ParseError) {
     keepsConnection = false
     if state == .bodyToEnd { state = .complete }
     guard state == .complete else { throw .incomplete }
@@ -83,68 +85,68 @@ struct HTTPAnswerReader {
 
   private mutating func takeBody(
     _ bytes: ArraySlice<UInt8>, upTo count: Int
-  ) throws(Fault) -> ArraySlice<UInt8> {
+  ) throws(ParseError) -> ArraySlice<UInt8> {
     let part = bytes.prefix(count)
-    guard part.count <= mostBodyBytes - answer.body.count else { throw .tooLarge }
-    answer.body.append(contentsOf: part)
+    guard part.count <= maximumBodyBytes - response.body.count else { throw .tooLarge }
+    response.body.append(contentsOf: part)
     return bytes.dropFirst(part.count)
   }
 
-  private mutating func takeLine() throws(Fault) {
+  private mutating func takeLine() throws(ParseError) {
     switch state {
     case .status: try takeStatus()
     case .fields: if line.isEmpty { try endHead() } else { try takeField() }
     case .chunkSize:
       let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
-      guard let size = HTTPAnswerReader.number(digits, radix: 16) else { throw .malformed }
+      guard let size = HTTPResponseParser.number(digits, radix: 16) else { throw .malformed }
       lineBytes = 0
       state = size == 0 ? .trailer : .chunk(remaining: size)
     case .chunkEnd:
       guard line.isEmpty else { throw .malformed }
       state = .chunkSize
     case .trailer: if line.isEmpty { state = .complete }
-    case .body, .bodyToEnd, .chunk, .complete: break  // These are not read by lines.
+    case .body, .bodyToEnd, .chunk, .complete: break  // Not parsed by line.
     }
   }
 
-  private mutating func takeStatus() throws(Fault) {
+  private mutating func takeStatus() throws(ParseError) {
     guard line.count >= 12, line.starts(with: "HTTP/1.".utf8), line[8] == 0x20,
       line.count == 12 || line[12] == 0x20,
-      let status = HTTPAnswerReader.number(line[9..<12], radix: 10), status >= 100
+      let status = HTTPResponseParser.number(line[9..<12], radix: 10), status >= 100
     else { throw .malformed }
     keepsConnection = line[7] != UInt8(ascii: "0")
-    answer = HTTPAnswer(status: status)
+    response = HTTPClientResponse(status: status)
     state = .fields
   }
 
-  private mutating func takeField() throws(Fault) {
+  private mutating func takeField() throws(ParseError) {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0,
       line[..<colon].allSatisfy({ $0 > 0x20 && $0 < 0x7F })
     else { throw .malformed }
     var value = line[(colon + 1)...]
     while let first = value.first, first == 0x20 || first == 0x09 { value.removeFirst() }
     while let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
-    answer.fields.append(
-      HTTPQuestion.Field(
+    response.fields.append(
+      HTTPClientRequest.Field(
         name: String(decoding: line[..<colon], as: UTF8.self).lowercased(),
         value: String(decoding: value, as: UTF8.self)))
   }
 
-  /// Settles how the body ends.
-  private mutating func endHead() throws(Fault) {
-    if answer.field("connection")?.lowercased() == "close" { keepsConnection = false }
-    if (100..<200).contains(answer.status) {
-      // Word of what is to come; the answer itself follows.
-      guard answer.status != 101 else { throw .malformed }
+  /// Determines how the body ends.
+  private mutating func endHead() throws(ParseError) {
+    if response.field("connection")?.lowercased() == "close" { keepsConnection = false }
+    if (100..<200).contains(response.status) {
+      // An interim response; the final one follows.
+      guard response.status != 101 else { throw .malformed }
       state = .status
       return
     }
-    if answer.status == 204 || answer.status == 304 {
+    if response.status == 204 || response.status == 304 {
       state = .complete
       return
     }
-    let lengths = answer.fields.filter { $0.name == "content-length" }.map(\.value)
-    if let coding = answer.field("transfer-encoding") {
+    let lengths = response.fields.filter { $0.name == "content-length" }.map(\.value)
+    if let coding = response.field("transfer-encoding") {
       guard coding.lowercased() == "chunked", lengths.isEmpty else { throw .malformed }
       lineBytes = 0
       state = .chunkSize
@@ -155,15 +157,15 @@ struct HTTPAnswerReader {
       return
     }
     guard lengths.allSatisfy({ $0 == length }),
-      let count = HTTPAnswerReader.number(Array(length.utf8)[...], radix: 10)
+      let count = HTTPResponseParser.number(Array(length.utf8)[...], radix: 10)
     else { throw .malformed }
-    guard count <= mostBodyBytes else { throw .tooLarge }
-    // No more than a while's worth: what is announced need not come.
-    answer.body.reserveCapacity(min(count, 1 << 20))
+    guard count <= maximumBodyBytes else { throw .tooLarge }
+    // Bounded, because the announced bytes need not arrive.
+    response.body.reserveCapacity(min(count, 1 << 20))
     state = count == 0 ? .complete : .body(remaining: count)
   }
 
-  /// A number in digits only, not larger than an `Int`.
+  /// Parses digits; `nil` for other characters or when the value exceeds `Int`.
   private static func number(_ digits: ArraySlice<UInt8>, radix: Int) -> Int? {
     guard !digits.isEmpty, digits.count <= 19 else { return nil }
     var number = 0

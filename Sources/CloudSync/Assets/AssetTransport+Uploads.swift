@@ -3,8 +3,8 @@ import Foundation
 import Records
 import Synchronization
 
-extension AssetCourier {
-  /// One file on its way to the server.
+extension AssetTransport {
+  /// The upload of one file.
   private struct Upload: Sendable {
     var save: Int
     var key: String
@@ -12,31 +12,32 @@ extension AssetCourier {
     var file: URL
   }
 
-  /// Where a file goes: one file may go into several fields, each upload is for one.
-  private struct Place: Hashable, Sendable {
+  /// The field and file of an upload. A file may belong to several fields; each has its own upload.
+  private struct UploadTarget: Hashable, Sendable {
     var key: String
     var file: URL
   }
 
-  /// Saves records after the files in them were uploaded.
+  /// Uploads the files of records and then saves the records.
   ///
-  /// A record whose file can't be had, or that holds what no server can store, fails by itself; in
-  /// an atomic request the others of its zone fail with it, and nothing of that zone is sent.
+  /// A record whose file can't be read, or that holds a value no server can store, fails on its
+  /// own; in an atomic request the other records of its zone fail with it, and none of them is
+  /// sent.
   func save(_ request: ModifyRecords, _ call: CloudCall) async throws(CloudError) -> CloudReply {
-    let faults = AssetCourier.faults(of: request)
-    let uploads = AssetCourier.uploads(of: request).filter { faults[$0.save] == nil }
+    let faults = AssetTransport.faults(of: request)
+    let uploads = AssetTransport.uploads(of: request).filter { faults[$0.save] == nil }
     guard !uploads.isEmpty || !faults.isEmpty else {
       let reply = try await transport.send(call)
       guard case .recordsModified(let saved, let deleted) = reply else { return reply }
-      return .recordsModified(saved: try await located(saved, call), deleted: deleted)
+      return .recordsModified(saved: try await withFiles(saved, call), deleted: deleted)
     }
-    let uploaded = Mutex<[Int: [Place: Asset]]>([:])
+    let uploaded = Mutex<[Int: [UploadTarget: Asset]]>([:])
     let failures = Mutex<[Int: CloudError]>(faults)
     try await forEach(Array(uploads.enumerated())) { number, upload in
       do throws(CloudError) {
-        let asset = try await self.carry(upload, number, call)
-        let place = Place(key: upload.key, file: upload.file)
-        uploaded.withLock { $0[upload.save, default: [:]][place] = asset }
+        let asset = try await self.upload(upload, number, call)
+        let target = UploadTarget(key: upload.key, file: upload.file)
+        uploaded.withLock { $0[upload.save, default: [:]][target] = asset }
         return nil
       } catch {
         guard error.code.isOfFile else { return error }
@@ -45,8 +46,8 @@ extension AssetCourier {
       }
     }
     let failed = failures.withLock { $0 }
-    var (outgoing, places) = AssetCourier.withReceipts(request, uploaded.withLock { $0 })
-    let refused = AssetCourier.refused(request, failed)
+    var (outgoing, files) = AssetTransport.withReceipts(request, uploaded.withLock { $0 })
+    let refused = AssetTransport.refused(request, failed)
     outgoing.save = zip(outgoing.save, refused.saves).filter { $1 == nil }.map(\.0)
     outgoing.delete = zip(outgoing.delete, refused.deletes).filter { $1 == nil }.map(\.0)
     let reply: CloudReply
@@ -54,31 +55,31 @@ extension AssetCourier {
       reply = .recordsModified(saved: [], deleted: [])
     } else {
       var call = call
-      // The files may have changed since the request was sent first; then it is another request.
-      call.requestID += "/saved/" + AssetCourier.digest(of: outgoing)
+      // The files may have changed since the first attempt; then this is a different request.
+      call.requestID += "/saved/" + AssetTransport.digest(of: outgoing)
       call.request = .modifyRecords(outgoing)
       reply = try await transport.send(call)
     }
     guard case .recordsModified(let saved, let deleted) = reply else { return reply }
-    for place in places { staging.remember(place.value, as: place.key) }
-    places = [:]
+    for file in files { staging.remember(file.value, as: file.key) }
+    files = [:]
     return .recordsModified(
-      saved: try await located(
-        AssetCourier.woven(saved, request.save.map(\.id), refused.saves), call),
-      deleted: AssetCourier.woven(deleted, request.delete, refused.deletes))
+      saved: try await withFiles(
+        AssetTransport.merged(saved, request.save.map(\.id), refused.saves), call),
+      deleted: AssetTransport.merged(deleted, request.delete, refused.deletes))
   }
 
-  /// The saves that the device can't send, and why.
+  /// The errors of the saves that can't be sent, by index.
   private static func faults(of request: ModifyRecords) -> [Int: CloudError] {
     var faults: [Int: CloudError] = [:]
     for index in request.save.indices { faults[index] = request.save[index].deviceFault }
     return faults
   }
 
-  /// The files of the request that lie on this device.
+  /// The uploads for the files on this device that the request names.
   private static func uploads(of request: ModifyRecords) -> [Upload] {
     var uploads: [Upload] = []
-    // By number: a save taken out of the array would be copied with all its fields.
+    // By index: taking a save out of the array would copy all its fields.
     for index in request.save.indices {
       for change in request.save[index].changes {
         for asset in change.field?.value.assets ?? [] {
@@ -91,12 +92,12 @@ extension AssetCourier {
     return uploads
   }
 
-  private func carry(
+  private func upload(
     _ upload: Upload, _ number: Int, _ call: CloudCall
   ) async throws(CloudError) -> Asset {
-    let content = try AssetCourier.read(upload.file)
+    let content = try AssetTransport.read(upload.file)
     var call = call
-    // The same when the save is repeated under its own request ID and the file is still the same.
+    // Unchanged when the save is repeated with its request ID and the file is the same.
     call.requestID += "/file/\(number)/\(content.count)-\(Checksum.of(content))"
     call.request = .uploadAsset(
       UploadAsset(recordType: upload.type, key: upload.key, content: content))
@@ -106,7 +107,7 @@ extension AssetCourier {
     return asset
   }
 
-  /// What a file holds, read as one version of it.
+  /// The content of a file, which must not change while it is read.
   private static func read(_ file: URL) throws(CloudError) -> [UInt8] {
     func version() -> [FileAttributeKey: Any]? {
       try? FileManager.default.attributesOfItem(atPath: file.path)
@@ -129,29 +130,30 @@ extension AssetCourier {
     return [UInt8](content)
   }
 
-  /// The request with receipts in place of files, and where the content lies.
+  /// The request with receipts in place of files, and the files by checksum.
   private static func withReceipts(
-    _ request: ModifyRecords, _ uploaded: [Int: [Place: Asset]]
+    _ request: ModifyRecords, _ uploaded: [Int: [UploadTarget: Asset]]
   ) -> (ModifyRecords, [String: URL]) {
     var request = request
-    var places: [String: URL] = [:]
+    var files: [String: URL] = [:]
     for (save, assets) in uploaded {
       for index in request.save[save].changes.indices {
         let key = request.save[save].changes[index].key
         guard let value = request.save[save].changes[index].field?.value else { continue }
         request.save[save].changes[index].field?.value = value.mappingAssets { asset in
-          guard let file = asset.localFile, let kept = assets[Place(key: key, file: file)] else {
+          guard let file = asset.localFile, let receipt = assets[UploadTarget(key: key, file: file)]
+          else {
             return asset
           }
-          places[kept.checksum] = file
-          return kept
+          files[receipt.checksum] = file
+          return receipt
         }
       }
     }
-    return (request, places)
+    return (request, files)
   }
 
-  /// Which records a request saves, and with which files.
+  /// A digest of the records and files that a request saves.
   private static func digest(of request: ModifyRecords) -> String {
     var writer = ByteWriter(capacity: 256)
     for save in request.save {
@@ -163,7 +165,7 @@ extension AssetCourier {
     return String(SHA256.hexadecimal(of: writer.bytes).prefix(16))
   }
 
-  /// Which changes can't be sent, and why.
+  /// The errors of the changes that can't be sent, in the order of the request.
   private static func refused(
     _ request: ModifyRecords, _ failed: [Int: CloudError]
   ) -> (saves: [CloudError?], deletes: [CloudError?]) {
@@ -178,8 +180,8 @@ extension AssetCourier {
     )
   }
 
-  /// The server's results with those of what was not sent, in the order asked.
-  private static func woven<Value>(
+  /// The server's results and the errors of unsent changes, in the order of the request.
+  private static func merged<Value>(
     _ results: [ItemResult<RecordID, Value>], _ ids: [RecordID], _ refused: [CloudError?]
   ) -> [ItemResult<RecordID, Value>] {
     var rest = results[...]
@@ -194,14 +196,14 @@ extension Asset {
   /// The file on this device that holds the content, if there is one.
   var localFile: URL? {
     guard let location, let url = URL(string: location), url.isFileURL else { return nil }
-    // What came from the server and whose file is gone may still be in the record there.
+    // An asset from the server whose file was removed may still be stored in the record there.
     if !checksum.isEmpty, !FileManager.default.fileExists(atPath: url.path) { return nil }
     return url
   }
 }
 
 extension CloudError.Code {
-  /// Whether a single file is to blame, not the whole request.
+  /// Whether the error concerns a single file and not the whole request.
   fileprivate var isOfFile: Bool {
     switch self {
     case .assetFileNotFound, .assetFileModified, .assetNotAvailable, .limitExceeded,

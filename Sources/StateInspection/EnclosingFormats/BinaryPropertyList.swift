@@ -22,7 +22,7 @@ struct BinaryPropertyList {
   private var referenceSize = 0
   private var objectCount = 0
   private var tableStart = 0
-  private(set) var found: [CarriedBytes] = []
+  private(set) var found: [EmbeddedBytes] = []
   /// Where and why the reading is not complete.
   private(set) var fault: String?
 
@@ -75,7 +75,7 @@ struct BinaryPropertyList {
         guard count <= tableStart - first else { throw .broken("a text runs past its end") }
         keepText(bytes[first..<(first + count)], at: step.place)
       case 0xa, 0xb, 0xc, 0xd:
-        guard step.place.count < Carrier.deepest else {
+        guard step.place.count < EnclosingFormat.deepest else {
           throw .broken("it is nested too deeply")
         }
         try enter(start, isDictionary: marker >> 4 == 0xd, from: step.place, into: &steps)
@@ -154,12 +154,12 @@ struct BinaryPropertyList {
 
   private mutating func keep(_ data: [UInt8], at place: [String]) {
     guard StateSearch.isCandidate(data) else { return }
-    found.append(CarriedBytes(place: place, bytes: data, isWhole: true))
+    found.append(EmbeddedBytes(place: place, bytes: data, isWhole: true))
   }
 
   private mutating func keepText(_ text: ArraySlice<UInt8>, at place: [String]) {
     guard Base64Text.isCandidate(text) else { return }
     let (bytes, isWhole) = Base64Text.decode(text)
-    found.append(CarriedBytes(place: place, bytes: bytes, isWhole: isWhole))
+    found.append(EmbeddedBytes(place: place, bytes: bytes, isWhole: isWhole))
   }
 }

@@ -16,7 +16,7 @@ struct XMLPropertyList {
   private let bytes: ArraySlice<UInt8>
   private var position: Int
   private var frames: [Frame] = []
-  private(set) var found: [CarriedBytes] = []
+  private(set) var found: [EmbeddedBytes] = []
   /// Where and why the reading ended early.
   private(set) var fault: String?
 
@@ -117,10 +117,10 @@ struct XMLPropertyList {
   }
 
   private mutating func keep(_ text: ArraySlice<UInt8>, isWhole: Bool) {
-    guard frames.count <= Carrier.deepest else { return }
+    guard frames.count <= EnclosingFormat.deepest else { return }
     let (bytes, isClean) = Base64Text.decode(text)
     let place = frames.map { $0.isDictionary ? $0.key : String($0.index) }
-    found.append(CarriedBytes(place: place, bytes: bytes, isWhole: isWhole && isClean))
+    found.append(EmbeddedBytes(place: place, bytes: bytes, isWhole: isWhole && isClean))
   }
 
   private mutating func countValue() {

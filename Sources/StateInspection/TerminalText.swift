@@ -1,7 +1,7 @@
 import Records
 
 /// Names and numbers as a terminal may be given them.
-enum PrintedName {
+enum TerminalText {
   /// `name` on one line, without signs that steer a terminal or can't be seen.
   static func line(_ name: String) -> String {
     var line = ""
@@ -26,7 +26,7 @@ enum PrintedName {
     var quoted = "\""
     for scalar in name.unicodeScalars {
       if scalar == "\"" || scalar == "\\" { quoted += "\\" }
-      quoted += PrintedName.line(String(scalar))
+      quoted += TerminalText.line(String(scalar))
     }
     return quoted + "\""
   }

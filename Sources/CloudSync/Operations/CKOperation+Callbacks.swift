@@ -7,7 +7,7 @@ extension CKOperation {
   }
 
   /// Calls `body` for each item on the operation's queue, until it is cancelled.
-  func tell<ID, Value>(
+  func report<ID, Value>(
     _ results: ItemResults<ID, Value>,
     _ body: @escaping @Sendable (ID, Result<Value, CKError>) -> Void
   ) async throws(CKError) {

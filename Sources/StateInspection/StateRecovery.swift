@@ -2,7 +2,7 @@ import Records
 import SyncMachine
 
 /// What can be had of a file that can't be read as what it should be.
-struct Salvage {
+struct StateRecovery {
   /// How a state begins in base64.
   private static let textMagic = Array("Q1NZTk".utf8)
   /// A file with more states than this has none that anybody looks for.
@@ -20,7 +20,7 @@ struct Salvage {
   var whole: StateInspection? {
     for blob in blobs {
       var reader = ByteReader(blob)
-      let content = try? Salvage.content(of: &reader)
+      let content = try? StateRecovery.content(of: &reader)
       guard content != nil else { continue }
       let end = blob.startIndex + reader.offset
       if let state = try? SyncState(decoding: Array(blob[..<end])) { return inspection(state) }
@@ -32,7 +32,7 @@ struct Salvage {
   var any: StateInspection? {
     if let whole { return whole }
     for blob in blobs {
-      if let state = SyncState(salvaging: Array(blob)) {
+      if let state = SyncState(recovering: Array(blob)) {
         return inspection(state, isUnchecked: true)
       }
     }
@@ -44,9 +44,9 @@ struct Salvage {
     guard let readable else { return "Nothing of it can be read." }
     let state = readable.state
     let parts = [
-      PrintedName.count(state.records.count, "pending record change", "pending record changes"),
-      PrintedName.count(state.zones.count, "pending database change", "pending database changes"),
-      PrintedName.count(state.zoneTokens.count, "zone token", "zone tokens"),
+      TerminalText.count(state.records.count, "pending record change", "pending record changes"),
+      TerminalText.count(state.zones.count, "pending database change", "pending database changes"),
+      TerminalText.count(state.zoneTokens.count, "zone token", "zone tokens"),
     ]
     let account = state.user == nil ? "no account" : "the account"
     return "Still readable\(readable.isUnchecked ? ", and maybe wrong" : ""): \(account), "
@@ -55,7 +55,7 @@ struct Salvage {
 
   /// What begins like a state, by itself or as base64, whatever stands behind it.
   private var blobs: [ArraySlice<UInt8>] {
-    let texts = starts(with: Salvage.textMagic).map { start in
+    let texts = starts(with: StateRecovery.textMagic).map { start in
       // JSON puts a backslash in front of a slash.
       Base64Text.decode(bytes[start...].lazy.filter { $0 != UInt8(ascii: "\\") }).bytes[...]
     }
@@ -65,7 +65,7 @@ struct Salvage {
   private func starts(with magic: [UInt8]) -> [Int] {
     var starts: [Int] = []
     var position = 0
-    while starts.count < Salvage.most,
+    while starts.count < StateRecovery.most,
       let next = bytes[position...].firstIndex(of: magic[0])
     {
       if bytes[next...].starts(with: magic) { starts.append(next) }
@@ -86,7 +86,7 @@ struct Salvage {
 
   private func inspection(_ state: SyncState, isUnchecked: Bool = false) -> StateInspection {
     StateInspection(
-      name: name, byteCount: bytes.count, form: .encoded(carriers: [], place: ""), state: state,
+      name: name, byteCount: bytes.count, form: .encoded(formats: [], place: ""), state: state,
       isUnchecked: isUnchecked)
   }
 }

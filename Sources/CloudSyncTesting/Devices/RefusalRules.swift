@@ -3,7 +3,7 @@ import Records
 import Synchronization
 
 /// Which changes are refused one by one, as a server does that takes the rest of a request.
-final class RefusalBook: Sendable {
+final class RefusalRules: Sendable {
   struct Rule: Sendable {
     var error: CloudError
     /// The records, by name; `nil` for any.
@@ -42,9 +42,9 @@ final class RefusalBook: Sendable {
 final class RefusingTransport: CloudTransport {
   private let base: any CloudTransport
   private let device: String
-  private let book: RefusalBook
+  private let book: RefusalRules
 
-  init(_ base: any CloudTransport, device: String, book: RefusalBook) {
+  init(_ base: any CloudTransport, device: String, book: RefusalRules) {
     self.base = base
     self.device = device
     self.book = book

@@ -2,14 +2,14 @@ import CloudProtocol
 import Records
 import Synchronization
 
-/// Carries requests to the server, and the files that belong to records with them.
+/// A transport that transfers the files of assets along with their records.
 ///
-/// Before records are saved, the files they hold are uploaded; after records were read, their
-/// files are downloaded into fresh files of this device. Requests without files pass as they are.
-/// Everything a container sends goes through here: databases, operations and engines alike.
-/// Source: cloudkit-surface 1.4.
-final class AssetCourier: CloudTransport {
-  /// How many files are under way at once; each is in memory as a whole meanwhile.
+/// Before records are saved, the files of their assets are uploaded; after records are fetched,
+/// their assets are downloaded into new files on this device. Requests without assets are passed on
+/// unchanged. All requests of a container, its databases, operations and engines, use this
+/// transport. See CS-36 to CS-43 in Docs/Evidence/Surface.md.
+final class AssetTransport: CloudTransport {
+  /// The number of concurrent transfers; each holds its whole file in memory.
   static let filesAtOnce = 4
 
   let transport: any CloudTransport
@@ -37,15 +37,15 @@ final class AssetCourier: CloudTransport {
     }
   }
 
-  /// Runs `work` on each of `items`, a few at a time; the first error ends it.
+  /// Runs `work` on each of `items`, with limited concurrency; the first error stops it.
   func forEach<Item: Sendable>(
     _ items: [Item], _ work: @escaping @Sendable (Item) async -> CloudError?
   ) async throws(CloudError) {
     let failure = await withTaskGroup(of: CloudError?.self) { group in
       var failure: CloudError?
       var rest = items[...]
-      for item in rest.prefix(AssetCourier.filesAtOnce) { group.addTask { await work(item) } }
-      rest = rest.dropFirst(AssetCourier.filesAtOnce)
+      for item in rest.prefix(AssetTransport.filesAtOnce) { group.addTask { await work(item) } }
+      rest = rest.dropFirst(AssetTransport.filesAtOnce)
       while let error = await group.next() {
         if failure == nil, let error { failure = error }
         if failure == nil, let item = rest.popFirst() { group.addTask { await work(item) } }
@@ -57,7 +57,7 @@ final class AssetCourier: CloudTransport {
 }
 
 extension FieldValue {
-  /// Whether there is a file in the value.
+  /// Whether the value contains an asset.
   var hasAssets: Bool {
     switch self {
     case .asset: true

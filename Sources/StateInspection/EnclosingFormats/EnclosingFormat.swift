@@ -1,5 +1,5 @@
 /// A run of bytes that stands inside a file of another form, and the way to it.
-struct CarriedBytes: Sendable {
+struct EmbeddedBytes: Sendable {
   /// The members and indices that lead there, outermost first.
   var place: [String]
   var bytes: [UInt8]
@@ -8,7 +8,7 @@ struct CarriedBytes: Sendable {
 }
 
 /// The forms that apps keep an encoded state in.
-enum Carrier: Sendable {
+enum EnclosingFormat: Sendable {
   case json
   case binaryPropertyList
   case propertyList
@@ -45,7 +45,7 @@ enum Carrier: Sendable {
 
   /// The runs of bytes in `bytes` that may be or hold a state, in the order they stand there, and
   /// where the form is broken.
-  func contents(of bytes: [UInt8]) -> (found: [CarriedBytes], fault: String?) {
+  func contents(of bytes: [UInt8]) -> (found: [EmbeddedBytes], fault: String?) {
     switch self {
     case .json:
       var reader = JSONBytes(bytes)

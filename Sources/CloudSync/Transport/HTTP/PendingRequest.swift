@@ -1,7 +1,10 @@
 import Synchronization
 
-/// A request that is on its way: the first end that it comes to is the one that counts.
-final class Flight<Value: Sendable>: Sendable {
+/// A request that waits for its response. The first outcome is final; later ones are ignored.
+///
+/// The task that made the request awaits `outcome()`. The thread that performs it calls
+/// `setInterrupt(_:)` before it blocks, `clearInterrupt()` after, and `finish(_:)` with the result.
+final class PendingRequest<Value: Sendable>: Sendable {
   typealias Outcome = Result<Value, any Error>
 
   private struct State {
@@ -12,11 +15,11 @@ final class Flight<Value: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// Whether nobody waits for it any more.
-  var isOver: Bool { state.withLock { $0.outcome != nil } }
+  /// Whether the outcome is known.
+  var isFinished: Bool { state.withLock { $0.outcome != nil } }
 
-  /// Comes to an end, unless it has already; whoever waits goes on.
-  func end(_ outcome: Outcome) {
+  /// Sets the outcome, unless there is one already, and resumes the waiting task.
+  func finish(_ outcome: Outcome) {
     let waiter = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
       guard state.outcome == nil else { return nil }
       state.outcome = outcome
@@ -25,20 +28,21 @@ final class Flight<Value: Sendable>: Sendable {
     waiter?.resume(returning: outcome)
   }
 
-  /// Gives the request up: it ends, and what carries it is told to stop.
-  func giveUp() {
+  /// Finishes the request with `CancellationError` and interrupts the thread that performs it.
+  func cancel() {
     let waiter = state.withLock { state -> CheckedContinuation<Outcome, Never>? in
       guard state.outcome == nil else { return nil }
       state.outcome = .failure(CancellationError())
-      // Under the lock, so that nothing is stopped that was let go meanwhile.
+      // Under the lock, so that a descriptor that was released meanwhile is never interrupted.
       state.interrupt?()
       return state.waiter.take()
     }
     waiter?.resume(returning: .failure(CancellationError()))
   }
 
-  /// Notes how it is stopped while it is carried; false when it is over already.
-  func carry(_ interrupt: @escaping @Sendable () -> Void) -> Bool {
+  /// Registers the action that interrupts the performing thread; returns `false` when the request
+  /// has already finished.
+  func setInterrupt(_ interrupt: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       guard state.outcome == nil else { return false }
       state.interrupt = interrupt
@@ -46,15 +50,15 @@ final class Flight<Value: Sendable>: Sendable {
     }
   }
 
-  /// Whoever carried it lets go: from here on there is nothing to stop.
-  func letGo() { state.withLock { $0.interrupt = nil } }
+  /// Removes the interrupt action.
+  func clearInterrupt() { state.withLock { $0.interrupt = nil } }
 
-  /// Waits for the end; whoever's task is cancelled gives it up.
+  /// Waits for the outcome. Cancelling the waiting task cancels the request.
   func outcome() async -> Outcome {
     await withTaskCancellationHandler {
       await withCheckedContinuation { wait($0) }
     } onCancel: {
-      giveUp()
+      cancel()
     }
   }
 

@@ -16,7 +16,7 @@ struct JSONBytes {
 
   private var scanner: JSONScanner
   private var frames: [Frame] = []
-  private(set) var found: [CarriedBytes] = []
+  private(set) var found: [EmbeddedBytes] = []
   /// Where and why the reading ended early.
   private(set) var fault: String?
 
@@ -135,18 +135,18 @@ struct JSONBytes {
   }
 
   private mutating func keepNumbers(of index: Int, isWhole: Bool) {
-    guard index < Carrier.deepest, let numbers = frames[index].numbers,
+    guard index < EnclosingFormat.deepest, let numbers = frames[index].numbers,
       numbers.count >= StateReading.stateMagic.count
     else { return }
     let place = place(upTo: index)
-    found.append(CarriedBytes(place: place, bytes: numbers, isWhole: isWhole))
+    found.append(EmbeddedBytes(place: place, bytes: numbers, isWhole: isWhole))
   }
 
   private mutating func keep(_ text: [UInt8], isWhole: Bool) {
-    guard frames.count <= Carrier.deepest, Base64Text.isCandidate(text) else { return }
+    guard frames.count <= EnclosingFormat.deepest, Base64Text.isCandidate(text) else { return }
     let (bytes, isClean) = Base64Text.decode(text)
     found.append(
-      CarriedBytes(place: place(upTo: frames.count), bytes: bytes, isWhole: isWhole && isClean))
+      EmbeddedBytes(place: place(upTo: frames.count), bytes: bytes, isWhole: isWhole && isClean))
   }
 
   private func place(upTo count: Int) -> [String] {

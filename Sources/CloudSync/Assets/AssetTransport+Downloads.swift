@@ -3,8 +3,8 @@ import Foundation
 import Records
 import Synchronization
 
-extension AssetCourier {
-  /// One file on its way from the server.
+extension AssetTransport {
+  /// The download of one file.
   private struct Download: Hashable, Sendable {
     var record: RecordID
     var key: String
@@ -12,20 +12,20 @@ extension AssetCourier {
     var size: Int
   }
 
-  /// What became of the downloads of a reply.
+  /// The results of the downloads for a reply.
   private struct Files: Sendable {
-    var places: [Download: URL] = [:]
+    var locations: [Download: URL] = [:]
     var failures: [RecordID: CloudError] = [:]
 
-    /// Whether there was nothing to download, as in most replies.
-    var isEmpty: Bool { places.isEmpty && failures.isEmpty }
+    /// Whether the reply had no files, as most replies.
+    var isEmpty: Bool { locations.isEmpty && failures.isEmpty }
 
-    /// The record with the places of its files; files that failed have none.
+    /// The record with the locations of its files; failed downloads have none.
     func located(_ record: Record) -> Record {
       record.mappingAssets { key, asset in
         var asset = asset
         asset.location =
-          places[
+          locations[
             Download(
               record: record.id, key: key, checksum: asset.checksum, size: asset.size)]?
           .absoluteString
@@ -42,10 +42,10 @@ extension AssetCourier {
     }
   }
 
-  /// A reply with the files of its records on this device.
+  /// Downloads the files of the records in a reply.
   ///
-  /// A file that the server does not give fails its record, where the reply can say so; in a page
-  /// of changes the asset comes without a place. Any other failure fails the request.
+  /// A file that the server does not have fails its record, if the reply has results for single
+  /// records; in a page of changes the asset has no location. Any other failure fails the request.
   func withFiles(_ reply: CloudReply, of call: CloudCall) async throws(CloudError) -> CloudReply {
     switch reply {
     case .records(let results):
@@ -67,9 +67,9 @@ extension AssetCourier {
     }
   }
 
-  /// Saved records with the places of the files they were saved from; the server's versions in
-  /// conflicts with files of their own, to merge with.
-  func located(
+  /// Adds the locations of their files to saved records, and downloads the files of the server's
+  /// records in conflicts.
+  func withFiles(
     _ results: [ItemResult<RecordID, Record>], _ call: CloudCall
   ) async throws(CloudError) -> [ItemResult<RecordID, Record>] {
     guard results.indices.contains(where: { results[$0].outcome.hasFiles }) else { return results }
@@ -80,7 +80,7 @@ extension AssetCourier {
       case .success(let record) where record.hasAssets:
         let known = record.mappingAssets { _, asset in
           var asset = asset
-          asset.location = staging.place(of: asset)?.absoluteString
+          asset.location = staging.file(of: asset)?.absoluteString
           return asset
         }
         return ItemResult(id: result.id, .success(known))
@@ -107,8 +107,8 @@ extension AssetCourier {
     let files = Mutex(Files())
     try await forEach(downloads) { download in
       do throws(CloudError) {
-        let place = try await self.bring(download, call)
-        files.withLock { $0.places[download] = place }
+        let location = try await self.download(download, call)
+        files.withLock { $0.locations[download] = location }
         return nil
       } catch {
         guard error.code == .assetNotAvailable || error.code == .unknownItem else { return error }
@@ -119,7 +119,7 @@ extension AssetCourier {
     return files.withLock { $0 }
   }
 
-  private func bring(_ download: Download, _ call: CloudCall) async throws(CloudError) -> URL {
+  private func download(_ download: Download, _ call: CloudCall) async throws(CloudError) -> URL {
     var call = call
     call.requestID += "/file"
     call.request = .downloadAsset(

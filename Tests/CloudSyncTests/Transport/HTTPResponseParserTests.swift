@@ -3,37 +3,37 @@ import Testing
 @testable import CloudSync
 
 @Suite("Answers of web servers")
-struct HTTPAnswerReaderTests {
-  private typealias Fault = HTTPAnswerReader.Fault
+struct HTTPResponseParserTests {
+  private typealias Failure = HTTPResponseParser.ParseError
 
   /// What comes of `pieces`: the answer and whether the connection goes on, or the fault.
   private static func read(
     _ pieces: [ArraySlice<UInt8>], ends: Bool, most: Int
-  ) -> Result<Outcome, Fault> {
-    var reader = HTTPAnswerReader(mostBodyBytes: most)
-    do throws(Fault) {
-      for piece in pieces { try reader.take(piece) }
-      if ends { try reader.end() }
+  ) -> Result<Outcome, Failure> {
+    var parser = HTTPResponseParser(maximumBodyBytes: most)
+    do throws(Failure) {
+      for piece in pieces { try parser.take(piece) }
+      if ends { try parser.end() }
     } catch { return .failure(error) }
-    return .success(Outcome(answer: reader.result, keeps: reader.keepsConnection))
+    return .success(Outcome(answer: parser.result, keeps: parser.keepsConnection))
   }
 
   private struct Outcome: Equatable {
-    var answer: HTTPAnswer?
+    var answer: HTTPClientResponse?
     var keeps: Bool
   }
 
   private static func whole(
     _ status: Int, _ body: String, _ fields: [(String, String)], keeps: Bool = true
-  ) -> Result<Outcome, Fault> {
+  ) -> Result<Outcome, Failure> {
     .success(
       Outcome(
-        answer: HTTPAnswer(
+        answer: HTTPClientResponse(
           status: status, fields: fields.map { .init(name: $0.0, value: $0.1) },
           body: Array(body.utf8)), keeps: keeps))
   }
 
-  private static let cases: [(text: String, ends: Bool, outcome: Result<Outcome, Fault>)] = {
+  private static let cases: [(text: String, ends: Bool, outcome: Result<Outcome, Failure>)] = {
     let ok = "HTTP/1.1 200 OK\r\n"
     let chunked = ok + "Transfer-Encoding: chunked\r\n\r\n"
     let two = [("content-length", "2")]
@@ -95,10 +95,10 @@ struct HTTPAnswerReaderTests {
 
   @Test("An answer means the same however its bytes are cut")
   func cuts() {
-    for (text, ends, outcome) in HTTPAnswerReaderTests.cases {
+    for (text, ends, outcome) in HTTPResponseParserTests.cases {
       let bytes = Array(text.utf8)[...]
-      func read(_ pieces: [ArraySlice<UInt8>]) -> Result<Outcome, Fault> {
-        HTTPAnswerReaderTests.read(pieces, ends: ends, most: 40)
+      func read(_ pieces: [ArraySlice<UInt8>]) -> Result<Outcome, Failure> {
+        HTTPResponseParserTests.read(pieces, ends: ends, most: 40)
       }
       let shown = text.prefix(120)
       #expect(read([bytes]) == outcome, "\(shown)")
