@@ -111,7 +111,7 @@ package final class WebServicesSession: Sendable {
   /// Has a call answered that is one errand.
   func run(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     let notation = notation(call)
-    guard let errand = Errand(call.request, notation) else {
+    guard let errand = ClientRequest(call.request, notation) else {
       throw CloudError(.internalError, "the request can't be sent in this way")
     }
     let answer = try await exchange(errand.endpoint, of: errand.database, errand.text, call)
@@ -247,7 +247,7 @@ package final class WebServicesSession: Sendable {
   /// The body of an answer, or the failure that it or its status tells.
   func content(of answer: HTTPAnswer, _ notation: Notation) throws(CloudError) -> JSON {
     let body: JSON
-    do throws(JSONFault) { body = try JSON(parsing: answer.body) } catch {
+    do throws(JSONParsingError) { body = try JSON(parsing: answer.body) } catch {
       throw WebServicesSession.failure(of: answer)
     }
     guard answer.status != 200 else { return body }
