@@ -1,19 +1,19 @@
 package import Records
 
-/// The part of the port that finds everything again, whatever it is filed under.
+/// The part of the storage port that enumerates everything.
 ///
-/// The requests of clients never ask this much at once; it is there to make an archive of a whole
-/// cloud. Names come in no particular order unless it is said.
+/// Only archives use it; client requests never read this much at once. The order of results is
+/// unspecified unless stated.
 package protocol ArchiveStorage: AnyObject {
-  /// The databases that anything may be in, whether they have a row or not.
+  /// The databases that may contain data, with or without a row.
   func databaseNames() throws -> [DatabaseID]
 
-  /// The zones of a database that may have a row or hold records or tombstones.
+  /// The zones of a database that may have a row, records or tombstones.
   func zoneNames(in database: DatabaseID) throws -> [ZoneID]
 
   /// Calls `body` with every record and tombstone of a zone, in the order of their names' bytes.
   ///
-  /// What `body` throws ends the walk. `body` must change nothing.
+  /// An error thrown by `body` ends the iteration. `body` must not change the storage.
   func forEachRecord(
     of zone: ZoneID, in database: DatabaseID, _ body: (RecordRow) throws -> Void
   ) throws
@@ -21,12 +21,12 @@ package protocol ArchiveStorage: AnyObject {
   /// All record types of all containers.
   func recordTypes() throws -> [RecordTypeRow]
 
-  /// What holds for all record types, for all containers.
+  /// The schemas of all containers.
   func schemas() throws -> [SchemaRow]
 
-  /// The checksums of all files whose content is kept.
+  /// The checksums of all stored files.
   func assetChecksums() throws -> [String]
 
-  /// Which requests have a remembered answer, those of the same user and device oldest first.
+  /// The keys of all receipts; those of the same user and device are oldest first.
   func receiptKeys() throws -> [ReceiptKey]
 }

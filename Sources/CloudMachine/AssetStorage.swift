@@ -1,38 +1,38 @@
 package import Records
 
-/// The part of the port that keeps the content of files.
+/// The part of the storage port for the content of files.
 ///
-/// Content is named by its SHA-256 and kept once, whoever brought it. It lives as long as a record
-/// or an upload's receipt names it: the change that takes away the last of these takes it too.
+/// Content is identified by its SHA-256 and stored once. It is removed with the last record or
+/// upload receipt that refers to it.
 package protocol AssetStorage: AnyObject {
   /// The content with this checksum.
   func assetContent(_ checksum: String) throws -> [UInt8]?
 
-  /// What is known of an upload.
+  /// The upload with this receipt.
   func upload(_ receipt: String) throws -> UploadRow?
 
   /// The receipts of uploads made at `time` or before, oldest first, at most `limit`.
   func uploads(through time: Timestamp, limit: Int) throws -> [String]
 }
 
-/// A file that was brought and may be put into records.
+/// An uploaded file that may be saved in records.
 package struct UploadRow: Hashable, Sendable, Codable {
-  /// The receipt that was given for it.
+  /// The receipt of the upload.
   package var receipt: String
-  /// Who brought it.
+  /// The user who uploaded the file.
   package var user: UserID
-  /// The type and world of the records that may hold it.
+  /// The record type, with its container and environment, for which the file was uploaded.
   package var recordType: RecordTypeID
-  /// The field that may hold it.
+  /// The field for which the file was uploaded.
   package var key: String
   /// The content's SHA-256.
   package var checksum: String
   /// The content's length in bytes.
   package var size: Int
-  /// When it was brought.
+  /// The time of the upload.
   package var time: Timestamp
 
-  /// Notes an upload.
+  /// Creates the row of an upload.
   package init(
     receipt: String, user: UserID, recordType: RecordTypeID, key: String, checksum: String,
     size: Int, time: Timestamp
@@ -48,7 +48,7 @@ package struct UploadRow: Hashable, Sendable, Codable {
 }
 
 extension Record {
-  /// The checksums of the files it holds, each once, in order.
+  /// The checksums of the record's files, each once, in order.
   package var assetChecksums: [String] {
     var checksums: Set<String> = []
     for element in fields {
@@ -57,7 +57,7 @@ extension Record {
     return checksums.sorted()
   }
 
-  /// What the record counts toward a quota, in bytes: with the files it holds.
+  /// The bytes that the record counts toward a quota, including its files.
   package var storedByteCount: Int {
     fields.reduce(byteCount) { sum, element in
       element.field.value.assets.reduce(sum) {

@@ -1,22 +1,21 @@
 package import CloudProtocol
 package import Records
 
-/// Who stands at the door: the device that asks and the account that is signed in on it.
+/// The origin of a request: the device and the account that is signed in on it.
 ///
-/// The server fills it in from what it knows of the connection; nothing in it comes from the
-/// request.
+/// The server derives it from the connection, never from the request's content.
 package struct Caller: Hashable, Sendable {
   /// Whether the account can be used.
   ///
   /// Source: cloudkit-surface 1.1, `CKAccountStatus`.
   package enum Availability: UInt8, Hashable, Sendable, CaseIterable {
-    /// It can.
+    /// The account is available.
     case available
-    /// There is an account, but it is not ready; only public reads work.
+    /// The account is not ready; only public reads work.
     case temporarilyUnavailable
-    /// An administrator or parent forbids it; only public reads work.
+    /// Access is restricted by an administrator or parent; only public reads work.
     case restricted
-    /// The device can't tell whether it can; only public reads work.
+    /// The status is unknown; only public reads work.
     case couldNotDetermine
   }
 
@@ -27,7 +26,7 @@ package struct Caller: Hashable, Sendable {
   /// Whether the account can be used.
   package var availability: Availability
 
-  /// Describes who asks.
+  /// Creates a caller.
   package init(user: UserID?, device: String, availability: Availability = .available) {
     self.user = user
     self.device = device
@@ -35,19 +34,19 @@ package struct Caller: Hashable, Sendable {
   }
 }
 
-/// What the cloud decided about one call: the answer, and whom to tell of what changed.
+/// The outcome of a call: the reply and the pushes to send.
 package struct CloudAnswer: Sendable, Equatable {
-  /// The answer to the caller.
+  /// The reply to the caller.
   package var result: Result<CloudReply, CloudError>
-  /// Pushes to send after the answer was committed, in the order of their subscriptions' names.
-  package var pushes: [PushOrder]
-  /// The databases whose rows changed, in the order they were first touched: a change in a shared
-  /// zone touches those of everyone who sees it.
+  /// The pushes to send after the commit, in the order of their subscriptions' names.
+  package var pushes: [OutgoingPush]
+  /// The changed databases, in the order of their first change: a change in a shared zone also
+  /// changes the shared databases of its viewers.
   package var changed: [DatabaseID]
 
-  /// Puts an answer together.
+  /// Creates an answer.
   package init(
-    result: Result<CloudReply, CloudError>, pushes: [PushOrder] = [], changed: [DatabaseID] = []
+    result: Result<CloudReply, CloudError>, pushes: [OutgoingPush] = [], changed: [DatabaseID] = []
   ) {
     self.result = result
     self.pushes = pushes
@@ -55,16 +54,16 @@ package struct CloudAnswer: Sendable, Equatable {
   }
 }
 
-/// An instruction to the server: send `push` to the devices of `user`.
-package struct PushOrder: Hashable, Sendable {
-  /// Whose devices.
+/// A push to send to the devices of a user.
+package struct OutgoingPush: Hashable, Sendable {
+  /// The receiving user.
   package var user: UserID
-  /// The device that made the change and is not told; `nil` tells all of them.
+  /// The device that made the change and gets no push; `nil` for none.
   package var exceptDevice: String?
-  /// What to send.
+  /// The push.
   package var push: CloudPush
 
-  /// Orders a push.
+  /// Creates an outgoing push.
   package init(user: UserID, exceptDevice: String?, push: CloudPush) {
     self.user = user
     self.exceptDevice = exceptDevice

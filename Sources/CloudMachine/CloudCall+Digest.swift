@@ -2,12 +2,11 @@ import CloudProtocol
 import Records
 
 extension CloudCall {
-  /// A digest of what a mutation asks for: equal when the request is sent again, different for
-  /// every other request. It is the same in every process, so that a storage can keep it.
+  /// A digest of a mutation's content: equal for a repeated request, different for every other. It
+  /// is stable across processes, so that a storage can keep it.
   ///
-  /// The content of an upload and the receipts of assets are left out: the machine compares the
-  /// upload's checksum with its remembered answer, and a file that was uploaded again is the same
-  /// file.
+  /// The content of an upload and the receipts of assets are omitted: the machine compares the
+  /// upload's checksum with its receipt, and a file that was uploaded again is the same file.
   var digest: [UInt8] {
     var writer = ByteWriter(capacity: 1024)
     writer.write(container)
@@ -21,7 +20,7 @@ extension CloudCall {
 }
 
 extension ByteWriter {
-  /// Appends what a mutation asks for; reads have no digest and append nothing.
+  /// Appends the content of a mutation; reads have no digest and append nothing.
   fileprivate mutating func write(contentOf request: CloudRequest) {
     switch request {
     case .modifyZones(let request):
@@ -89,7 +88,7 @@ extension ByteWriter {
 }
 
 extension FieldValue {
-  /// The same value, with assets that name their content only.
+  /// The value with assets reduced to their checksums.
   fileprivate var withoutReceipts: FieldValue {
     switch self {
     case .asset(let asset): .asset(Asset(checksum: asset.checksum, size: asset.size))

@@ -1,61 +1,61 @@
-/// How much the cloud takes at once; the defaults are CloudKit's published figures.
+/// The limits of the cloud; the defaults are CloudKit's published limits.
 ///
 /// Source: cloudkit-surface 2.4. Tests lower them to reach a limit with little data.
 package struct CloudLimits: Hashable, Sendable {
-  /// The most saves and deletions, or IDs to read, in one request; above it the call fails with
-  /// `limitExceeded`.
+  /// The maximum number of saves and deletions, or IDs to read, in a request; above it the call
+  /// fails with `limitExceeded`.
   package var itemsPerRequest = 400
-  /// The most bytes of one modify request; above it the call fails with `limitExceeded`.
+  /// The maximum size of a modify request in bytes; above it the call fails with `limitExceeded`.
   package var requestBytes = 2 * 1024 * 1024
-  /// The most bytes of one record as stored; above it the item fails with `limitExceeded`.
+  /// The maximum size of a stored record in bytes; above it the item fails with `limitExceeded`.
   package var recordBytes = 1024 * 1024
-  /// The most records in a page of a zone's feed.
+  /// The maximum number of records in a page of a zone's feed.
   package var zoneChangesPage = 200
-  /// The most zones in a page of the database feed.
+  /// The maximum number of zones in a page of the database feed.
   package var databaseChangesPage = 200
   /// A page of a zone's feed ends after the record that reaches this many bytes.
   package var pageBytes = 4 * 1024 * 1024
-  /// How many records a page of a query's answer holds when nothing is asked.
+  /// The default number of records in a page of query results.
   package var queryPage = 100
-  /// The most records in a page of a query's answer.
+  /// The maximum number of records in a page of query results.
   package var queryPageMaximum = 200
-  /// The most filters and sorts of one query together; above it the query fails with
+  /// The maximum number of filters and sorts of a query, together; above it the query fails with
   /// `limitExceeded`.
   package var queryTerms = 100
-  /// The most values in the list of one filter, or words that one filter looks for; above it the
+  /// The maximum number of values in a filter's list, or words in a token filter; above it the
   /// query fails with `limitExceeded`.
   package var filterValues = 250
-  /// The most bytes of one file; above it an upload fails with `limitExceeded`.
+  /// The maximum size of a file in bytes; above it an upload fails with `limitExceeded`.
   package var assetBytes = 50 * 1024 * 1024
-  /// For how many seconds an upload's receipt can be put into records.
+  /// How long the receipt of an upload can be used in saves, in seconds.
   package var uploadSeconds: Double = 24 * 60 * 60
-  /// Whether a field keeps the kind of its first save for ever.
+  /// Whether a field keeps the type of its first save.
   package var fixesFieldKinds = true
-  /// Whether the save of a record gives its parent a new version too, unless the same request saves
+  /// Whether saving a record also gives its parent a new change tag, unless the same request saves
   /// the parent; Docs/Decisions/0017.
   package var childSavesChangeParents = false
-  /// The most bytes of fields that a query subscription's push carries.
+  /// The maximum size of the fields in a query subscription's push, in bytes.
   package var pushFieldBytes = 1024
-  /// The longest name of a record, zone, record type or subscription, in characters.
+  /// The maximum length of a record name, zone name, record type or subscription ID, in characters.
   package var nameLength = 255
-  /// The longest name of a field, in characters.
+  /// The maximum length of a field name, in characters.
   package var keyLength = 255
-  /// The most records that may be deleted with one target.
+  /// The maximum number of records that can be deleted with one target.
   package var owningReferences = 750
-  /// The most participants of a share, the owner not counted.
+  /// The maximum number of participants of a share, excluding the owner.
   package var shareParticipants = 100
-  /// The most fields a push may carry.
+  /// The maximum number of fields in a push.
   package var subscriptionKeys = 3
-  /// How many answers are remembered for each user and device, to tell a repeated request.
+  /// The number of receipts kept for each user and device to detect repeated requests.
   package var receiptsKept = 256
-  /// How often a caller may ask; `nil` sets no bound.
+  /// The rate limit of a caller; `nil` for none.
   package var throttle: CloudThrottle.Rate?
 
-  /// The published figures, with throttling off.
+  /// The published limits, without a rate limit.
   package init() {}
 }
 
-/// Faults that tests build in on purpose, to prove that their checks would see them.
+/// Deliberate faults with which tests prove that their checks detect them.
 package struct PlantedBugs: OptionSet, Hashable, Sendable {
   /// The bits.
   package var rawValue: UInt8
@@ -63,8 +63,8 @@ package struct PlantedBugs: OptionSet, Hashable, Sendable {
   /// Wraps the bits.
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// A save with an old change tag goes through and overwrites what it never saw.
+  /// A save with a stale change tag succeeds and overwrites changes it never saw.
   package static let acceptStaleTag = PlantedBugs(rawValue: 1)
-  /// The feeds say nothing of deleted records.
+  /// The feeds omit deleted records.
   package static let forgetTombstone = PlantedBugs(rawValue: 2)
 }

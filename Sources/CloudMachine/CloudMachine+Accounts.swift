@@ -1,7 +1,7 @@
 package import CloudProtocol
 package import Records
 
-/// What an administrator does with accounts; no caller can.
+/// Account administration, which is not available to callers.
 extension CloudMachine {
   /// The account called `name`, created if there is none.
   ///
@@ -29,9 +29,9 @@ extension CloudMachine {
     }
   }
 
-  /// Lets each private database of `user` hold `quota` bytes; `nil` sets no bound.
+  /// Sets the quota of each private database of `user` in bytes; `nil` removes it.
   ///
-  /// What is there already stays. Throws `unknownItem` when there is no such account.
+  /// Existing data is kept. Throws `unknownItem` for an unknown account.
   package func setQuota(_ quota: Int?, of user: UserID, in storage: any CloudStorage) throws {
     try storage.transaction {
       guard var row = try storage.account(user) else {
@@ -42,10 +42,10 @@ extension CloudMachine {
     }
   }
 
-  /// Says how others find and see the person behind an account.
+  /// Sets the contact data of an account.
   ///
-  /// Invitations by address that nobody took up so far reach whoever has the address then. Throws
-  /// `unknownItem` when there is no such account.
+  /// Pending invitations by address then apply to the account that has the address. Throws
+  /// `unknownItem` for an unknown account.
   package func setPerson(
     _ person: AccountRow.Person, of user: UserID, in storage: any CloudStorage
   ) throws {
@@ -58,15 +58,16 @@ extension CloudMachine {
     }
   }
 
-  /// Erases what `user` has in one world of one container, as closing the account does: leaves
-  /// what others share, deletes the zones with what is shared of them, and the subscriptions.
+  /// Erases the data of `user` in one environment of a container, as closing the account does:
+  /// leaves the shares of others, and deletes the zones including their shares, and the
+  /// subscriptions.
   ///
-  /// The account itself stays, empty; whoever saw something of it is told. Public records stay.
-  /// Throws `unknownItem` when there is no such account.
+  /// The account itself remains, empty; the viewers of its shares get pushes. Public records
+  /// remain. Throws `unknownItem` when there is no such account.
   package func eraseData(
     of user: UserID, container: String, environment: CloudEnvironment, now: Timestamp,
     storage: any CloudStorage
-  ) throws -> [PushOrder] {
+  ) throws -> [OutgoingPush] {
     try storage.transaction {
       guard let account = try storage.account(user) else {
         throw CloudError(.unknownItem, "there is no such account")
@@ -77,29 +78,29 @@ extension CloudMachine {
       let context = RequestContext(
         storage: storage, limits: limits, plantedBugs: plantedBugs, database: visits,
         account: account, device: nil, now: now)
-      var books = Books()
+      var transaction = WriteTransaction()
       for mount in try storage.zones(in: visits) where mount.deletion == nil {
         if case .success(let access) = try context.access(to: mount.id) {
-          _ = try leave(mount, access, &books)
+          _ = try leave(mount, access, &transaction)
         }
       }
-      let position = try books.open(home, context)
+      let position = try transaction.open(home, context)
       for zone in try storage.zones(in: home) where zone.deletion == nil {
         if zone.id == .default {
-          books[position].count(bytes: -zone.byteCount)
-          books[position].put(ZoneRow(id: .default, incarnation: 0, changedAt: 0))
-          books[position].append(.removeRecords(of: .default, in: home))
+          transaction[position].count(bytes: -zone.byteCount)
+          transaction[position].put(ZoneRow(id: .default, incarnation: 0, changedAt: 0))
+          transaction[position].append(.removeRecords(of: .default, in: home))
         } else {
-          try books.remove(zone, in: home, reason: .deleted, context)
+          try transaction.remove(zone, in: home, reason: .deleted, context)
         }
       }
-      let pushes = try pushes(for: &books, context)
+      let pushes = try pushes(for: &transaction, context)
       for database in [home, visits] {
         for subscription in try storage.subscriptions(in: database) {
-          books[position].append(.removeSubscription(subscription.id, in: database))
+          transaction[position].append(.removeSubscription(subscription.id, in: database))
         }
       }
-      try books.commit(to: storage)
+      try transaction.commit(to: storage)
       return pushes
     }
   }

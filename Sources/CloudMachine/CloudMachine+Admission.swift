@@ -2,7 +2,7 @@ import CloudProtocol
 import Records
 
 extension CloudMachine {
-  /// Lets a call in or refuses it, looks for a remembered answer, and has it done.
+  /// Admits or rejects a call, looks for a receipt, and carries it out.
   func decide(
     _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage
   ) throws -> CloudStep {
@@ -27,19 +27,20 @@ extension CloudMachine {
           "this request ID was used for a request with other content; send this one under a new ID")
       }
       return .answered(
-        CloudAnswer(result: .success(context.wording.worded(receipt.reply, for: call.request))))
+        CloudAnswer(result: .success(context.wording.respelled(receipt.reply, for: call.request))))
     }
-    var (reply, books) = try modify(request, context, requestID: call.requestID)
-    // Everything is read before the commit, so that no storage has to show it to this request.
-    let pushes = try pushes(for: &books, context)
-    try books.commit(
+    var (reply, transaction) = try modify(request, context, requestID: call.requestID)
+    // All reads come before the commit, so a storage need not show uncommitted changes to this
+    // request.
+    let pushes = try pushes(for: &transaction, context)
+    try transaction.commit(
       to: storage,
       receipt: .putReceipt(
         Receipt(key: key, reply: reply, digest: digest), keeping: limits.receiptsKept))
     return .answered(
       CloudAnswer(
-        result: .success(context.wording.worded(reply, for: call.request)), pushes: pushes,
-        changed: books.ledgers.map(\.database.id)))
+        result: .success(context.wording.respelled(reply, for: call.request)), pushes: pushes,
+        changed: transaction.changeSets.map(\.database.id)))
   }
 
   /// The account a call is for, `nil` for a public read without one.
@@ -88,7 +89,7 @@ extension CloudMachine {
     return account
   }
 
-  /// Begins to answer `request`, in the words of the request as it was `asked`.
+  /// Starts answering `request`; the reply uses the spelling of the original request `asked`.
   private func read(
     _ request: CloudRequest, as asked: CloudRequest, _ context: RequestContext
   ) throws -> CloudStep {
@@ -96,7 +97,7 @@ extension CloudMachine {
       return .querying(try scan(request, as: asked, context))
     }
     let reply = try reply(to: request, context)
-    return .answered(CloudAnswer(result: .success(context.wording.worded(reply, for: asked))))
+    return .answered(CloudAnswer(result: .success(context.wording.respelled(reply, for: asked))))
   }
 
   private func reply(to request: CloudRequest, _ context: RequestContext) throws -> CloudReply {
@@ -122,17 +123,17 @@ extension CloudMachine {
 
   private func modify(
     _ request: CloudRequest, _ context: RequestContext, requestID: String
-  ) throws -> (CloudReply, Books) {
+  ) throws -> (CloudReply, WriteTransaction) {
     switch request {
     case .modifyZones(let request): return try modifyZones(request, context)
     case .modifyRecords(let request): return try modifyRecords(request, context)
     case .modifySubscriptions(let request):
-      let (reply, ledger) = try modifySubscriptions(request, context)
-      return (reply, Books(ledger))
+      let (reply, changeSet) = try modifySubscriptions(request, context)
+      return (reply, WriteTransaction(changeSet))
     case .acceptShares(let urls): return try acceptShares(urls, context)
     case .uploadAsset(let request):
-      let (reply, ledger) = try uploadAsset(request, context, requestID: requestID)
-      return (reply, Books(ledger))
+      let (reply, changeSet) = try uploadAsset(request, context, requestID: requestID)
+      return (reply, WriteTransaction(changeSet))
     case .fetchCurrentUser, .fetchDatabaseChanges, .fetchZoneChanges, .fetchZones, .fetchRecords,
       .fetchSubscriptions, .queryRecords, .resolveShares, .findUsers, .downloadAsset:
       throw Refusal(.internalError, "a read came where a change was meant")
@@ -141,7 +142,7 @@ extension CloudMachine {
 }
 
 extension CloudRequest {
-  /// Whether the public database answers it to anyone.
+  /// Whether the public database answers the request without an account.
   fileprivate var isPublicRead: Bool {
     switch self {
     case .fetchRecords, .fetchZones, .fetchZoneChanges, .fetchDatabaseChanges, .queryRecords,
@@ -155,7 +156,7 @@ extension CloudRequest {
 }
 
 extension CloudReply {
-  /// Whether this is the kind of answer `request` gets, with a result for each of its items.
+  /// Whether the reply matches `request`, with a result for each of its items.
   fileprivate func answers(_ request: CloudRequest) -> Bool {
     switch (self, request) {
     case (.zonesModified(let saved, let deleted), .modifyZones(let request)):

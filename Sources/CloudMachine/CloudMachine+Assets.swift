@@ -1,16 +1,16 @@
 import CloudProtocol
 package import Records
 
-/// Files travel apart from their records: first the content, which gives a receipt, then the save
-/// that redeems it.
+/// Files are uploaded separately from their records: the upload returns a receipt, which the save
+/// then redeems.
 ///
 /// Source: cloudkit-surface 1.4, web-services 1.10.
 extension CloudMachine {
-  /// A file's content, to whoever may read the record that holds it.
+  /// Returns a file's content to a user who may read the record that contains it.
   func downloadAsset(_ request: DownloadAsset, _ context: RequestContext) throws -> CloudReply {
     let ask = FetchRecords(ids: [request.record], fields: .keys([request.key]))
     guard case .records(let results) = try fetchRecords(ask, context), let result = results.first
-    else { throw Refusal(.internalError, "a record was asked for and something else came") }
+    else { throw Refusal(.internalError, "the reply does not match the request") }
     switch result.outcome {
     case .failure(let error): throw Refusal(error)
     case .success(let record):
@@ -27,10 +27,10 @@ extension CloudMachine {
     }
   }
 
-  /// Keeps a file's content and gives the receipt with which a save may put it into a record.
+  /// Stores a file's content and returns the receipt with which a save may put it into a record.
   func uploadAsset(
     _ request: UploadAsset, _ context: RequestContext, requestID: String
-  ) throws -> (CloudReply, Ledger) {
+  ) throws -> (CloudReply, ChangeSet) {
     guard let user = context.account?.user else {
       throw Refusal(.notAuthenticated, "no account is signed in")
     }
@@ -42,16 +42,16 @@ extension CloudMachine {
         "the file holds \(request.content.count) bytes, more than the \(limits.assetBytes) that "
           + "one may hold")
     }
-    var ledger = Ledger(try context.databaseRow(), now: context.now)
-    // The save that redeems it is judged exactly; this only keeps out what can never be saved.
+    var changeSet = ChangeSet(try context.databaseRow(), now: context.now)
+    // The save checks the quota exactly; this only rejects files that could never be saved.
     if context.database.scope == .private, let quota = context.account?.quota,
-      request.content.count > max(0, quota - ledger.database.byteCount)
+      request.content.count > max(0, quota - changeSet.database.byteCount)
     {
       throw Refusal(
         .quotaExceeded, "the account's storage is full; delete something or raise the quota")
     }
     for receipt in try context.storage.uploads(through: context.uploadHorizon, limit: 100) {
-      ledger.append(.removeUpload(receipt))
+      changeSet.append(.removeUpload(receipt))
     }
     let upload = UploadRow(
       receipt: "", user: user,
@@ -62,17 +62,16 @@ extension CloudMachine {
       size: request.content.count, time: context.now)
     let named = try upload.named(
       storage: context.storage.identity(), device: context.device, requestID: requestID)
-    ledger.append(.putUpload(named, content: request.content))
+    changeSet.append(.putUpload(named, content: request.content))
     return (
       .assetUploaded(
-        Asset(checksum: named.checksum, size: named.size, receipt: named.receipt)), ledger
+        Asset(checksum: named.checksum, size: named.size, receipt: named.receipt)), changeSet
     )
   }
 
-  /// Forgets uploads whose receipts are too old to be redeemed, with the content that no record
-  /// holds.
+  /// Removes uploads whose receipts have expired, with the content that no record refers to.
   ///
-  /// Each upload does some of this by itself; a server calls it now and then for the rest.
+  /// Each upload removes some of them; a server calls this periodically for the rest.
   package func forgetOldUploads(now: Timestamp, in storage: any CloudStorage) throws {
     let horizon = Timestamp(
       secondsSinceReferenceDate: now.secondsSinceReferenceDate - limits.uploadSeconds)
@@ -84,8 +83,8 @@ extension CloudMachine {
 }
 
 extension UploadRow {
-  /// The same with a receipt that nobody can guess who does not know the storage's number, and
-  /// that is the same when the request comes again.
+  /// The row with a receipt that cannot be guessed without the storage's identity, and that is the
+  /// same for a repeated request.
   fileprivate func named(storage: UInt64, device: String?, requestID: String) -> UploadRow {
     var writer = ByteWriter(capacity: 256)
     writer.write(fixed: storage)
@@ -105,7 +104,7 @@ extension UploadRow {
 }
 
 extension RequestContext {
-  /// Uploads made then or earlier can't be redeemed any more.
+  /// Uploads made at this time or earlier have expired.
   var uploadHorizon: Timestamp {
     Timestamp(secondsSinceReferenceDate: now.secondsSinceReferenceDate - limits.uploadSeconds)
   }

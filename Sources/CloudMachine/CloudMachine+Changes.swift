@@ -39,10 +39,11 @@ extension CloudMachine {
     return .databaseChanges(page)
   }
 
-  /// A page of a zone's feed: each changed record once, as it is now.
+  /// A page of a zone's feed: each changed record once, in its current state.
   ///
-  /// Own writes are in it too. A fetch from nothing hears of deletions only when the asking
-  /// device made the record or they happened since its first page. Source: cloudkit-surface 2.5.
+  /// The caller's own writes are included. A fetch without a token gets a deletion only if the
+  /// requesting device created the record, or if it happened after the first page. Source:
+  /// cloudkit-surface 2.5.
   func zoneChanges(_ request: FetchZoneChanges, _ context: RequestContext) throws -> CloudReply {
     if context.database.scope == .public {
       throw Refusal(.invalidArguments, "the public database has no change feed")
@@ -58,7 +59,7 @@ extension CloudMachine {
     }
     let database = try context.databaseRow()
     let feed = try access.feed(in: database)
-    // A visitor's places are counted as the owner's changes are.
+    // Positions in a viewer's feed use the owner's sequence numbers.
     let home = access.isShared ? try access.context.databaseRow() : database
     let trimmed = max(access.zone.trimmedThrough, access.mount?.trimmedThrough ?? 0)
     var start = try position(request.since, in: feed, trimmedThrough: trimmed, database: home)
@@ -71,28 +72,28 @@ extension CloudMachine {
     return .zoneChanges(page)
   }
 
-  /// Puts what changed after `start` into `page`, and says where the page ends.
+  /// Adds the changes after `start` to `page`, and returns where the page ends.
   private func fill(
     _ page: inout ZoneChangesPage, from start: FeedPosition, limit: Int,
     _ fields: FieldSelection, _ access: ZoneAccess
   ) throws -> FeedPosition {
     var place = start
-    var room = limit
+    var remaining = limit
     var bytes = 0
-    // Rows that are no news fill no page; this bounds how many of them one call walks over.
-    var patience = limit * 20
+    // Invisible rows don't count toward the page; this bounds how many of them one call reads.
+    var remainingReads = limit * 20
     while true {
-      let wanted = room + 1
+      let wanted = remaining + 1
       let rows = try access.context.storage.recordChanges(
         of: access.zone.id, in: access.home, after: place.sequence, limit: wanted)
       for row in rows {
-        guard room > 0, bytes < limits.pageBytes, patience > 0 else {
+        guard remaining > 0, bytes < limits.pageBytes, remainingReads > 0 else {
           page.moreComing = true
           return place
         }
         place.sequence = row.changedAt
-        patience -= 1
-        switch news(of: row, after: start, access) {
+        remainingReads -= 1
+        switch visibleChange(of: row, after: start, access) {
         case .nothing: continue
         case .changed(var record):
           record.fields = fields.applied(to: record.fields)
@@ -101,14 +102,15 @@ extension CloudMachine {
         case .gone:
           page.deleted.append(RecordDeletion(id: access.outward(row.id), type: row.type))
         }
-        room -= 1
+        remaining -= 1
       }
       if rows.count < wanted { break }
     }
     return access.end
   }
 
-  /// A zone as the asker sees it, with where its feed stands; the default zone has none.
+  /// A zone as the requester sees it, with the current token of its feed; the default zone has no
+  /// feed.
   func describe(_ access: ZoneAccess, _ context: RequestContext) throws -> Zone {
     var zone = access.described
     if access.zone.id != .default {
@@ -117,16 +119,16 @@ extension CloudMachine {
     return zone
   }
 
-  private func news(
+  private func visibleChange(
     of row: RecordRow, after start: FeedPosition, _ access: ZoneAccess
-  ) -> ZoneAccess.News {
-    let news = access.news(of: row, after: start)
-    if news == .gone && plantedBugs.contains(.forgetTombstone) { return .nothing }
-    return news
+  ) -> ZoneAccess.VisibleChange {
+    let visibleChange = access.visibleChange(of: row, after: start)
+    if visibleChange == .gone && plantedBugs.contains(.forgetTombstone) { return .nothing }
+    return visibleChange
   }
 
-  /// Where a fetch with `token` goes on; `changeTokenExpired` for anything that is not a whole
-  /// token of this very feed, or older than what is still known.
+  /// The position of `token`; throws `changeTokenExpired` for a damaged token, a token of another
+  /// feed, or one older than the remembered changes.
   private func position(
     _ token: ChangeToken?, in feed: FeedPosition.Feed, trimmedThrough: UInt64,
     database: DatabaseRow
@@ -140,7 +142,7 @@ extension CloudMachine {
       position.isCovered(
         trimmedThrough: trimmedThrough, latest: database.sequence, isVisit: feed.isVisit)
     else {
-      // A device that brings a token of a storage that is gone may hold what this one never had.
+      // A device with a token of a replaced storage may have data that this storage never had.
       throw Refusal(
         CloudError(
           .changeTokenExpired,
@@ -151,7 +153,7 @@ extension CloudMachine {
     return position
   }
 
-  /// How many changes a page holds when `asked` were wanted; 0 leaves it to the server.
+  /// The page size for a requested limit of `asked`; 0 means the server's default.
   private func pageLimit(_ asked: Int?, _ most: Int) throws -> Int {
     let asked = asked ?? 0
     guard asked >= 0 else { throw Refusal(.invalidArguments, "a page limit is negative") }
@@ -160,14 +162,14 @@ extension CloudMachine {
 }
 
 extension ZoneAccess {
-  /// The zone's feed as the asker's database has it.
+  /// The zone's feed in the requester's database.
   fileprivate func feed(in database: DatabaseRow) throws -> FeedPosition.Feed {
     FeedPosition.Feed(
       storage: try context.storage.identity(), database: database.id,
       incarnation: database.incarnation, zone: mount ?? zone)
   }
 
-  /// Where the feed ends now.
+  /// The current end of the feed.
   fileprivate var end: FeedPosition {
     let end = max(zone.changedAt, zone.trimmedThrough)
     return isShared

@@ -2,21 +2,22 @@ import CloudProtocol
 import Records
 
 extension CloudMachine {
-  /// The pushes that changes after `sequence` in `database` call for, whoever made them.
+  /// The pushes for all changes after `sequence` in `database`.
   ///
-  /// For a server that finds its storage changed by another process, which has no way to reach
-  /// this server's devices. The order is that of the subscriptions' names; no device is excepted.
+  /// Used by a server whose storage was changed by another process, which cannot reach this
+  /// server's devices. The pushes are in the order of the subscriptions' names; no device is
+  /// excluded.
   /// - Parameter sequence: the latest change the server knew of.
   package func pushes(
     forChangesAfter sequence: UInt64, in database: DatabaseID, storage: any CloudStorage
-  ) throws -> [PushOrder] {
+  ) throws -> [OutgoingPush] {
     let context = RequestContext(
       storage: storage, limits: limits, plantedBugs: plantedBugs, database: database,
       account: try database.owner.flatMap { try storage.account($0) }, device: nil,
       now: Timestamp(secondsSinceReferenceDate: 0))
     let zones = try storage.zoneChanges(in: database, after: sequence, limit: .max)
     let events = try zones.map { zone in
-      Ledger.ZoneEvent(
+      ChangeSet.ZoneEvent(
         zone: zone.id,
         types: zone.deletion == nil
           ? try types(of: zone.id, after: sequence, context) : [])

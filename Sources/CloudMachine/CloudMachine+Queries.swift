@@ -2,11 +2,11 @@ import CloudProtocol
 import Records
 
 extension CloudMachine {
-  /// The scan for a page of the records that match a query, in the order asked and then by ID.
+  /// The scan for a page of the records that match a query, in the requested order and then by ID.
   ///
   /// Source: cloudkit-surface 1.8, web-services 1.5.
   ///
-  /// - Parameter asked: The request before its names were resolved; the answer uses its words.
+  /// - Parameter asked: The request before its names were resolved; the reply uses its spelling.
   func scan(
     _ request: QueryRecords, as asked: CloudRequest, _ context: RequestContext
   ) throws -> QueryScan {
@@ -34,7 +34,7 @@ extension CloudMachine {
       zones: zones, namesZone: zone != nil, binding: binding, asked: asked, context)
   }
 
-  /// The zones a query looks in, in order.
+  /// The zones that a query searches, in order.
   private func zones(
     queried zone: ZoneID?, _ context: RequestContext
   ) throws -> [ZoneID] {
@@ -60,7 +60,7 @@ extension CloudMachine {
 }
 
 extension RequestContext {
-  /// The zone, spelled as its records are; ends the call when the asker can't use it.
+  /// The zone in the spelling of its records; throws if the requester cannot use it.
   fileprivate func opened(_ zone: ZoneID) throws -> ZoneID {
     switch try access(to: zone) {
     case .success(let access): return access.id
@@ -68,7 +68,7 @@ extension RequestContext {
     }
   }
 
-  /// `query` ready to be put to records, or why it makes no sense.
+  /// The prepared `query`, or the error of an invalid query.
   func prepared(_ query: Query) throws -> Result<PreparedQuery, CloudError> {
     if query.recordType == RequestContext.userRecordType {
       return .failure(

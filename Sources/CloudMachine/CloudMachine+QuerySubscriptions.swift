@@ -1,33 +1,32 @@
 import CloudProtocol
 import Records
 
-/// Query subscriptions tell of single records, to the devices of the user who subscribed.
+/// Query subscriptions send a push for each matching record to the devices of the subscriber.
 ///
 /// Source: cloudkit-surface 1.9.
 extension CloudMachine {
-  /// The pushes that the record changes in `ledger` call for.
+  /// The pushes for the record changes in `changeSet`.
   ///
   /// One for each subscription and record that matches. A subscription that fires only once is
-  /// taken away in `ledger`.
-  /// A record that matches as it is now was created or updated; one that is gone must have
-  /// matched as it was. One that just stopped matching tells nothing.
+  /// removed in `changeSet`. A created or updated record must match after the change; a deleted one
+  /// must have matched before. A record that just stopped matching triggers no push.
   func queryPushes(
-    for ledger: inout Ledger, _ context: RequestContext
-  ) throws -> [PushOrder] {
-    let (orders, spent) = try orders(for: ledger.recordEvents, context)
-    for (id, home) in spent { ledger.append(.removeSubscription(id, in: home)) }
+    for changeSet: inout ChangeSet, _ context: RequestContext
+  ) throws -> [OutgoingPush] {
+    let (orders, spent) = try orders(for: changeSet.recordEvents, context)
+    for (id, home) in spent { changeSet.append(.removeSubscription(id, in: home)) }
     return orders
   }
 
-  /// The query pushes that changes after `sequence` in `database` call for, whoever made them.
+  /// The query pushes for all changes after `sequence` in `database`.
   ///
-  /// As `pushes(forChangesAfter:in:storage:)`, this is for a server whose storage another process
-  /// changed. What a record was before is not known any more, so deletions are told only to those
-  /// who watch a whole type. The other process told those who want to hear once, and took their
-  /// subscriptions away.
+  /// As `pushes(forChangesAfter:in:storage:)`, this is for a server whose storage was changed by
+  /// another process. The previous content of a record is unknown, so a deletion triggers only
+  /// subscriptions to a whole type. Subscriptions that fire once were already fired and removed by
+  /// the other process.
   package func queryPushes(
     forChangesAfter sequence: UInt64, in database: DatabaseID, storage: any CloudStorage
-  ) throws -> [PushOrder] {
+  ) throws -> [OutgoingPush] {
     let context = RequestContext(
       storage: storage, limits: limits, plantedBugs: plantedBugs, database: database,
       account: try database.owner.flatMap { try storage.account($0) }, device: nil,
@@ -37,27 +36,28 @@ extension CloudMachine {
     else { return [] }
     let changed = try storage.zoneChanges(in: database, after: sequence, limit: .max)
       .filter { $0.deletion == nil }.map(\.id)
-    var orders: [PushOrder] = []
-    // The default zone is in no feed, but its records are numbered like all others.
+    var orders: [OutgoingPush] = []
+    // The default zone has no feed, but its records have sequence numbers as well.
     for zone in [.default] + changed {
       var position = sequence
       while true {
         let rows = try storage.recordChanges(of: zone, in: database, after: position, limit: 500)
-        orders += try self.orders(for: rows.map { Ledger.RecordEvent(foreign: $0) }, context).orders
+        orders += try self.orders(for: rows.map { ChangeSet.RecordEvent(foreign: $0) }, context)
+          .orders
         guard let last = rows.last, rows.count == 500 else { break }
         position = last.changedAt
       }
     }
-    var sorted: [PushOrder] = []
+    var sorted: [OutgoingPush] = []
     sorted.merge(orders)
     return sorted
   }
 
-  /// The pushes for `events`, and the subscriptions that had their one.
+  /// The pushes for `events`, and the fired subscriptions that fire only once.
   private func orders(
-    for events: [Ledger.RecordEvent], _ context: RequestContext
-  ) throws -> (orders: [PushOrder], spent: [(SubscriptionID, DatabaseID)]) {
-    var orders: [PushOrder] = []
+    for events: [ChangeSet.RecordEvent], _ context: RequestContext
+  ) throws -> (orders: [OutgoingPush], spent: [(SubscriptionID, DatabaseID)]) {
+    var orders: [OutgoingPush] = []
     var spent: [(SubscriptionID, DatabaseID)] = []
     guard !events.isEmpty else { return (orders, spent) }
     for home in try homes(context) {
@@ -71,7 +71,7 @@ extension CloudMachine {
             continue
           }
           orders.append(
-            PushOrder(
+            OutgoingPush(
               user: owner, exceptDevice: context.device,
               push: CloudPush(
                 container: home.container, database: home.scope, subscription: subscription.id,
@@ -89,7 +89,7 @@ extension CloudMachine {
     return (orders, spent)
   }
 
-  /// Where subscriptions to the database that changes are kept: its owner's, or everybody's.
+  /// The databases whose subscriptions watch the changed database: its owner's, or every user's.
   private func homes(_ context: RequestContext) throws -> [DatabaseID] {
     switch context.database.scope {
     case .private: [context.database]
@@ -98,7 +98,7 @@ extension CloudMachine {
     }
   }
 
-  /// Why a query subscription is refused.
+  /// The error of an invalid query subscription; `nil` when it is valid.
   func fault(of watched: QuerySubscription, _ context: RequestContext) throws -> CloudError? {
     let whens: QuerySubscription.Options = [
       .firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion,
@@ -115,8 +115,8 @@ extension CloudMachine {
     return error
   }
 
-  /// The wanted fields as far as a push can carry them: plain values, long texts cut short, as
-  /// many as there is room for.
+  /// The desired fields that fit in a push: scalar values only, long texts truncated, up to the
+  /// size limit.
   private func pushed(_ fields: Fields, _ info: Subscription.NotificationInfo?) -> Fields {
     var pushed = Fields()
     for key in (info?.desiredKeys ?? []).prefix(limits.subscriptionKeys) {
@@ -132,8 +132,8 @@ extension CloudMachine {
   }
 }
 
-extension Ledger.RecordEvent {
-  /// What can still be told of a change that another process made.
+extension ChangeSet.RecordEvent {
+  /// The event for a change made by another process.
   fileprivate init(foreign row: RecordRow) {
     isForeign = true
     after = row.record
@@ -141,7 +141,7 @@ extension Ledger.RecordEvent {
     before = row.record.map { isNew ? nil : $0 } ?? Record(id: row.id, type: row.type)
   }
 
-  /// What happened to the record.
+  /// The kind of the change.
   fileprivate var reason: QueryPush.Reason? {
     switch (before, after) {
     case (nil, _?): .created
@@ -151,7 +151,7 @@ extension Ledger.RecordEvent {
     }
   }
 
-  /// Whether a subscription to `watched`, which is `query`, is to be told.
+  /// Whether the event triggers a subscription to `watched`, whose prepared query is `query`.
   fileprivate func fires(_ watched: QuerySubscription, _ query: PreparedQuery) -> Bool {
     guard let record = after ?? before, watched.zone.map({ $0 == record.id.zone }) ?? true,
       let reason, watched.options.contains(reason.option)
@@ -174,9 +174,9 @@ extension QueryPush.Reason {
   }
 }
 
-extension [PushOrder] {
-  /// Adds `orders`, so that all are in the order of their subscriptions' names.
-  mutating func merge(_ orders: [PushOrder]) {
+extension [OutgoingPush] {
+  /// Merges `orders`, so that all are in the order of their subscriptions' names.
+  mutating func merge(_ orders: [OutgoingPush]) {
     guard !orders.isEmpty else { return }
     self = (self + orders).enumerated().sorted {
       ($0.element.push.subscription, $0.offset) < ($1.element.push.subscription, $1.offset)

@@ -2,10 +2,10 @@ import CloudProtocol
 import Records
 
 extension CloudMachine {
-  /// The records asked for, each with its own outcome.
+  /// The requested records, each with a separate outcome.
   ///
-  /// A missing zone comes before a missing record; scenarios `fetchRecordInUnknownZone` and
-  /// `fetchUnknownRecord`.
+  /// A missing zone takes precedence over a missing record; scenarios `fetchRecordInUnknownZone`
+  /// and `fetchUnknownRecord`.
   func fetchRecords(_ request: FetchRecords, _ context: RequestContext) throws -> CloudReply {
     try refuse(itemCount: request.ids.count)
     var zones: [ZoneID: Result<ZoneAccess, CloudError>] = [:]
@@ -26,12 +26,12 @@ extension CloudMachine {
       })
   }
 
-  /// Saves and deletes records: each zone's part of the request is a batch of its own.
+  /// Saves and deletes records; the part of the request in each zone is a separate batch.
   func modifyRecords(
     _ request: ModifyRecords, _ context: RequestContext
-  ) throws -> (CloudReply, Books) {
+  ) throws -> (CloudReply, WriteTransaction) {
     try refuseAsAWhole(request)
-    var books = Books()
+    var transaction = WriteTransaction()
     var saved: [ItemResult<RecordID, Record>?] = Array(repeating: nil, count: request.save.count)
     var deleted: [ItemResult<RecordID, Done>?] = Array(repeating: nil, count: request.delete.count)
     let wantsAll = request.fields == .all
@@ -41,14 +41,14 @@ extension CloudMachine {
       case .failure(let error):
         outcome = RecordBatch.Outcome(part, failingWith: error)
       case .success(let access):
-        let home = try books.open(access.home, context)
+        let home = try transaction.open(access.home, context)
         var batch = try RecordBatch(
           saves: part.saves.map { access.inward(request.save[$0]) },
           deletes: part.deletes.map { access.inward(request.delete[$0]) },
           deleteTags: request.deleteTags.isEmpty ? [:] : access.inward(request.deleteTags),
           policy: request.policy, isAtomic: request.isAtomic && access.zone.id != .default,
-          access: access, spent: books[home].database.byteCount)
-        outcome = access.outward(try batch.apply(to: &books))
+          access: access, spent: transaction[home].database.byteCount)
+        outcome = access.outward(try batch.apply(to: &transaction))
       }
       for (index, result) in zip(part.saves, outcome.saved) {
         saved[index] = ItemResult(
@@ -61,10 +61,10 @@ extension CloudMachine {
     }
     let reply = CloudReply.recordsModified(
       saved: saved.compactMap { $0 }, deleted: deleted.compactMap { $0 })
-    return (reply, books)
+    return (reply, transaction)
   }
 
-  /// What fails the call before any item is looked at.
+  /// Checks that fail the whole call before any item is processed.
   ///
   /// Sources: cloudkit-surface 2.2 and 2.4.
   private func refuseAsAWhole(_ request: ModifyRecords) throws {
@@ -89,7 +89,7 @@ extension CloudMachine {
   }
 }
 
-/// The items of a request that are about one zone, by their positions in the request.
+/// The items of a request in one zone, by their positions in the request.
 struct ZonePart {
   var zone: ZoneID
   var saves: [Int] = []
@@ -122,8 +122,8 @@ struct ZonePart {
 }
 
 extension ItemResult.Outcome where Value == Record {
-  /// The outcome with only the wanted fields; the server's record in a conflict stays whole,
-  /// because the retry is built on it.
+  /// The outcome with only the desired fields; the server's record of a conflict stays complete,
+  /// because the retry is based on it.
   fileprivate func selecting(_ fields: FieldSelection) -> ItemResult<ID, Record>.Outcome {
     guard case .success(var record) = self else { return self }
     record.fields = fields.applied(to: record.fields)

@@ -1,15 +1,14 @@
 import CloudProtocol
 import Records
 
-/// What an administrator does with record types; no caller can.
+/// Schema administration, which is not available to callers.
 extension CloudMachine {
-  /// Brings the types and fields of the development world to production, which then takes no
-  /// other ones.
+  /// Deploys the types and fields of the development environment to production, which then rejects
+  /// all others.
   ///
-  /// Until this was done for a container, its production schema grows by use as the other does.
-  /// Throws `invalidArguments` when a field differs in kind between the two, and what the storage
-  /// throws.
-  /// Source: cloudkit-surface 2.4.
+  /// Before the first deployment of a container, its production schema grows by use like the
+  /// development schema. Throws `invalidArguments` if a field differs in kind between the two, and
+  /// what the storage throws. Source: cloudkit-surface 2.4.
   package func deploySchema(of container: String, in storage: any CloudStorage) throws {
     try storage.transaction {
       var changes: [StorageChange] = []
@@ -34,9 +33,9 @@ extension CloudMachine {
     }
   }
 
-  /// Says what the field `key` of a record type can be looked up by.
+  /// Sets the indexes of the field `key` of a record type.
   ///
-  /// - Parameter key: an app's field, or a system field by the name `SystemField` has for it.
+  /// - Parameter key: an app's field, or the `SystemField` name of a system field.
   package func setIndexes(
     _ indexes: FieldIndexes, of key: String, recordType id: RecordTypeID,
     in storage: any CloudStorage

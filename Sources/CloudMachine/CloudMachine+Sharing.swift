@@ -1,11 +1,11 @@
 import CloudProtocol
 import Records
 
-/// Shares as others come to them: found by URL, looked at, joined; and the people in them.
+/// Resolving and accepting shares by URL, and finding users.
 ///
-/// The database a request names does not matter here; a share's own is found by its URL.
+/// The database of the request is ignored; the share's database is found by its URL.
 extension CloudMachine {
-  /// A share found by its URL, with what the asker is in it.
+  /// A share found by its URL, with the requester's participant.
   fileprivate struct FoundShare {
     var address: ShareAddress
     var row: RecordRow
@@ -18,13 +18,13 @@ extension CloudMachine {
     var isOwner: Bool { asker.user == owner.user }
   }
 
-  /// What is behind URLs, for those who may join.
+  /// Resolves share URLs for users who may join.
   func resolveShares(_ request: ResolveShares, _ context: RequestContext) throws -> CloudReply {
     try refuse(itemCount: request.urls.count)
-    let books = Books()
+    let transaction = WriteTransaction()
     return .sharesResolved(
       try request.urls.map { url in
-        switch try find(url, books, context) {
+        switch try find(url, transaction, context) {
         case .failure(let error): return ItemResult(id: url, .failure(error))
         case .success(let found):
           return ItemResult(id: url, .success(try metadata(found, request.rootFields, context)))
@@ -32,27 +32,30 @@ extension CloudMachine {
       })
   }
 
-  /// Joins shares: marks the asker as accepted and puts the zone into the asker's shared database.
+  /// Accepts shares: marks the requester as accepted and adds the zone to the requester's shared
+  /// database.
   ///
-  /// Joining again, or one's own, changes nothing and is a success.
-  func acceptShares(_ urls: [String], _ context: RequestContext) throws -> (CloudReply, Books) {
+  /// Accepting a share again, or one's own share, succeeds without changes.
+  func acceptShares(_ urls: [String], _ context: RequestContext) throws -> (
+    CloudReply, WriteTransaction
+  ) {
     try refuse(itemCount: urls.count)
-    var books = Books()
+    var transaction = WriteTransaction()
     let results = try urls.map { url in
-      switch try find(url, books, context) {
+      switch try find(url, transaction, context) {
       case .failure(let error): return ItemResult<String, Record>(id: url, .failure(error))
       case .success(let found):
-        switch try accept(found, &books, context) {
+        switch try accept(found, &transaction, context) {
         case .failure(let error): return ItemResult(id: url, .failure(error))
         case .success(let record):
           return ItemResult(id: url, .success(found.spelled(record)))
         }
       }
     }
-    return (.sharesAccepted(results), books)
+    return (.sharesAccepted(results), transaction)
   }
 
-  /// The people with these addresses, numbers or user names.
+  /// Finds the users with these email addresses, phone numbers or user record names.
   func findUsers(_ lookups: [UserLookup], _ context: RequestContext) throws -> CloudReply {
     try refuse(itemCount: lookups.count)
     return .usersFound(
@@ -66,14 +69,14 @@ extension CloudMachine {
   }
 
   private func find(
-    _ url: String, _ books: Books, _ context: RequestContext
+    _ url: String, _ transaction: WriteTransaction, _ context: RequestContext
   ) throws -> Result<FoundShare, CloudError> {
     let unknown = CloudError(.unknownItem, "there is no share with this URL, or not any more")
     guard let asker = context.account, let address = try ShareAddress.find(url, context),
       let user = address.home.owner, let owner = try context.storage.account(user),
-      let zone = try books.zone(address.share.zone, in: address.home, context),
+      let zone = try transaction.zone(address.share.zone, in: address.home, context),
       zone.deletion == nil,
-      let row = try books.share(address.share, in: address.home, context),
+      let row = try transaction.share(address.share, in: address.home, context),
       let record = row.record, let details = record.sharing, details.url == url
     else { return .failure(unknown) }
     return try ShareRules(context: context, owner: owner).standing(of: asker, in: details).map {
@@ -101,7 +104,7 @@ extension CloudMachine {
   }
 
   private func accept(
-    _ found: FoundShare, _ books: inout Books, _ context: RequestContext
+    _ found: FoundShare, _ transaction: inout WriteTransaction, _ context: RequestContext
   ) throws -> Result<Record, CloudError> {
     if found.isOwner || found.standing.acceptance == .accepted { return .success(found.record) }
     var details = found.details
@@ -119,32 +122,32 @@ extension CloudMachine {
       details.participants.append(joining)
     }
     let home = found.address.home
-    guard var zone = try books.zone(found.address.share.zone, in: home, context) else {
+    guard var zone = try transaction.zone(found.address.share.zone, in: home, context) else {
       return .failure(.missingZone)
     }
-    let position = try books.open(home, context)
-    let sequence = books[position].nextSequence()
+    let position = try transaction.open(home, context)
+    let sequence = transaction[position].nextSequence()
     var row = found.row
     var record = found.record
     record.sharing = details
-    record.stamp(sequence, books[position].time, context)
+    record.stamp(sequence, transaction[position].time, context)
     row.record = record
     row.changedAt = sequence
     row.device = context.device
-    books.put(share: row, at: position)
+    transaction.put(share: row, at: position)
     zone.changedAt = sequence
     let change = ShareChange(
       name: row.id.name, old: found.details, new: details, sequence: sequence)
-    try books.tellVisitors(
+    try transaction.notifyViewers(
       of: &zone, in: home, written: [row], since: sequence, changes: [change], context)
-    books.put(zone, at: position)
-    books[position].note(Ledger.ZoneEvent(zone: zone.id, types: [row.type]))
+    transaction.put(zone, at: position)
+    transaction[position].note(ChangeSet.ZoneEvent(zone: zone.id, types: [row.type]))
     return .success(record)
   }
 }
 
 extension CloudMachine.FoundShare {
-  /// A record of the owner's rows as the asker spells it.
+  /// A record of the owner's rows in the requester's spelling.
   fileprivate func spelled(_ record: Record) -> Record {
     var spelled = isOwner ? record : record.outward(owner: owner.user, asker: asker.user)
     let isIn = spelled.sharing?.participants.contains { $0.id == standing.id } ?? false

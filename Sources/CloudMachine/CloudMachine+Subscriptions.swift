@@ -1,10 +1,10 @@
 import CloudProtocol
 import Records
 
-/// Subscriptions belong to one user, also in the public and the shared database, so they are
-/// kept under a database ID that names the user.
+/// A subscription belongs to one user, even in the public and the shared database, so it is stored
+/// under a database ID with that user as owner.
 extension CloudMachine {
-  /// The subscriptions asked for, or all by name.
+  /// The requested subscriptions, or all by name.
   func fetchSubscriptions(
     _ ids: [SubscriptionID]?, _ context: RequestContext
   ) throws -> CloudReply {
@@ -23,37 +23,37 @@ extension CloudMachine {
       })
   }
 
-  /// Saves and deletes subscriptions, each on its own; saving one again replaces it.
+  /// Saves and deletes subscriptions, each independently; saving one again replaces it.
   func modifySubscriptions(
     _ request: ModifySubscriptions, _ context: RequestContext
-  ) throws -> (CloudReply, Ledger) {
+  ) throws -> (CloudReply, ChangeSet) {
     try refuse(itemCount: request.save.count + request.delete.count)
     let ids = request.save.map(\.id) + request.delete
     guard Set(ids).count == ids.count else {
       throw Refusal(.invalidArguments, "a subscription can't be named twice in one request")
     }
     let home = context.subscriptionHome
-    var ledger = Ledger(
+    var changeSet = ChangeSet(
       try context.storage.database(home) ?? DatabaseRow(id: home, incarnation: 1),
       now: context.now)
     let saved = try request.save.map { subscription in
       if let error = try fault(of: subscription, context) {
         return ItemResult<SubscriptionID, Subscription>(id: subscription.id, .failure(error))
       }
-      ledger.append(.putSubscription(subscription, in: home))
+      changeSet.append(.putSubscription(subscription, in: home))
       return ItemResult(id: subscription.id, .success(subscription))
     }
     let deleted = try request.delete.map { id in
       guard try context.storage.subscription(id, in: home) != nil else {
         return ItemResult<SubscriptionID, Done>(id: id, .failure(.missingSubscription))
       }
-      ledger.append(.removeSubscription(id, in: home))
+      changeSet.append(.removeSubscription(id, in: home))
       return ItemResult(id: id, .success(Done()))
     }
-    return (.subscriptionsModified(saved: saved, deleted: deleted), ledger)
+    return (.subscriptionsModified(saved: saved, deleted: deleted), changeSet)
   }
 
-  /// Why a subscription is refused.
+  /// The error of an invalid subscription; `nil` when it is valid.
   ///
   /// Source: cloudkit-surface 2.6.
   private func fault(
@@ -85,34 +85,36 @@ extension CloudMachine {
     if case .failure(let error) = try context.zone(zone) { error } else { nil }
   }
 
-  /// The pushes that the changes in all of a request's databases call for.
-  func pushes(for books: inout Books, _ context: RequestContext) throws -> [PushOrder] {
-    var orders: [PushOrder] = []
-    for position in books.ledgers.indices {
-      var context = context.at(books[position].database.id)
+  /// The pushes for the changes in all of a request's databases.
+  func pushes(for transaction: inout WriteTransaction, _ context: RequestContext) throws
+    -> [OutgoingPush]
+  {
+    var orders: [OutgoingPush] = []
+    for position in transaction.changeSets.indices {
+      var context = context.at(transaction[position].database.id)
       if let owner = context.database.owner, owner != context.account?.user {
         context.account = try context.storage.account(owner)
       }
-      var found = try pushes(for: books[position].events, context)
-      found.merge(try queryPushes(for: &books[position], context))
+      var found = try pushes(for: transaction[position].events, context)
+      found.merge(try queryPushes(for: &transaction[position], context))
       orders += found
     }
     return orders
   }
 
-  /// The pushes that a request's changes in one database call for: one for each subscription that
-  /// matches, to all of the user's devices but the one that asked.
+  /// The pushes for a request's changes in one database: one for each matching subscription, to all
+  /// of the user's devices except the requesting one.
   ///
-  /// Changes in the default zone fire no database subscription. Query subscriptions are told of
-  /// single records, by `queryPushes(for:_:)`.
+  /// Changes in the default zone trigger no database subscription. For query subscriptions see
+  /// `queryPushes(for:_:)`.
   func pushes(
-    for events: [Ledger.ZoneEvent], _ context: RequestContext
-  ) throws -> [PushOrder] {
+    for events: [ChangeSet.ZoneEvent], _ context: RequestContext
+  ) throws -> [OutgoingPush] {
     guard context.database.scope != .public, let account = context.account, !events.isEmpty
     else { return [] }
     return try context.storage.subscriptions(in: context.database).compactMap { subscription in
       guard let zone = subscription.match(events) else { return nil }
-      return PushOrder(
+      return OutgoingPush(
         user: account.user, exceptDevice: context.device,
         push: CloudPush(
           container: context.database.container, database: context.database.scope,
@@ -122,7 +124,7 @@ extension CloudMachine {
 }
 
 extension RequestContext {
-  /// Where the asking user's subscriptions to this database are kept.
+  /// The database ID under which the requester's subscriptions to this database are stored.
   var subscriptionHome: DatabaseID {
     var home = database
     home.owner = account?.user
@@ -131,9 +133,9 @@ extension RequestContext {
 }
 
 extension Subscription {
-  /// Whether `events` fire it, and the zone its push names: `nil` when they don't, `.some(nil)`
-  /// when the push names no zone.
-  fileprivate func match(_ events: [Ledger.ZoneEvent]) -> ZoneID?? {
+  /// The zone that the subscription's push names if `events` trigger it: `nil` if they don't,
+  /// `.some(nil)` if the push names no zone.
+  fileprivate func match(_ events: [ChangeSet.ZoneEvent]) -> ZoneID?? {
     switch kind {
     case .database(let type):
       let fires = events.contains { $0.zone != .default && $0.concerns(type) }
@@ -146,7 +148,7 @@ extension Subscription {
   }
 }
 
-extension Ledger.ZoneEvent {
+extension ChangeSet.ZoneEvent {
   fileprivate func concerns(_ type: String?) -> Bool {
     guard let type else { return true }
     return types.contains(type)

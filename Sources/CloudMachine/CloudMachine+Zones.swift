@@ -2,7 +2,7 @@ import CloudProtocol
 import Records
 
 extension CloudMachine {
-  /// The zones asked for, or all: the default zone first, the others by name.
+  /// The requested zones, or all: the default zone first, the others by name.
   func fetchZones(_ zones: [ZoneID]?, _ context: RequestContext) throws -> CloudReply {
     if let zones {
       try refuse(itemCount: zones.count)
@@ -28,38 +28,38 @@ extension CloudMachine {
       })
   }
 
-  /// Creates and deletes zones, each on its own.
+  /// Creates and deletes zones, each independently.
   func modifyZones(
     _ request: ModifyZones, _ context: RequestContext
-  ) throws -> (CloudReply, Books) {
+  ) throws -> (CloudReply, WriteTransaction) {
     try refuse(itemCount: request.save.count + request.delete.count)
     let (save, delete) = (request.save, request.delete)
     guard Set(save + delete).count == save.count + delete.count else {
       throw Refusal(.invalidArguments, "a zone can't be named twice in one request")
     }
-    var books = Books()
-    let position = try books.open(context.database, context)
+    var transaction = WriteTransaction()
+    let position = try transaction.open(context.database, context)
     let saved = try save.map { zone in
-      if let error = try create(zone, context, &books[position]) {
+      if let error = try create(zone, context, &transaction[position]) {
         return ItemResult<ZoneID, Zone>(id: zone, .failure(error))
       }
       return ItemResult(
         id: zone, .success(Zone(id: zone, capabilities: zone == .default ? [] : .custom)))
     }
     let deleted = try delete.map { zone in
-      if let error = try remove(zone, context, &books) {
+      if let error = try remove(zone, context, &transaction) {
         return ItemResult<ZoneID, Done>(id: zone, .failure(error))
       }
       return ItemResult(id: zone, .success(Done()))
     }
-    return (.zonesModified(saved: saved, deleted: deleted), books)
+    return (.zonesModified(saved: saved, deleted: deleted), transaction)
   }
 
-  /// Makes sure that `zone` is there.
+  /// Creates `zone` unless it exists.
   ///
-  /// A zone that went away begins a new life, so that tokens of the old one expire.
+  /// A deleted zone gets a new incarnation, so that tokens of the old one expire.
   private func create(
-    _ zone: ZoneID, _ context: RequestContext, _ ledger: inout Ledger
+    _ zone: ZoneID, _ context: RequestContext, _ changeSet: inout ChangeSet
   ) throws -> CloudError? {
     switch context.database.scope {
     case .shared:
@@ -76,48 +76,48 @@ extension CloudMachine {
     if let row = try context.storage.zone(zone, in: context.database), row.deletion == nil {
       return nil
     }
-    let sequence = ledger.nextSequence()
-    ledger.put(ZoneRow(id: zone, incarnation: sequence, changedAt: sequence))
-    ledger.note(Ledger.ZoneEvent(zone: zone, types: []))
+    let sequence = changeSet.nextSequence()
+    changeSet.put(ZoneRow(id: zone, incarnation: sequence, changedAt: sequence))
+    changeSet.note(ChangeSet.ZoneEvent(zone: zone, types: []))
     return nil
   }
 
-  /// Deletes `zone`, or leaves what is shared of it when it is somebody else's.
+  /// Deletes `zone`, or leaves its shares if it belongs to another user.
   ///
-  /// Deleting one that went with a reset of encrypted data succeeds and changes nothing: the reset
-  /// asks apps to do so, and other devices must still learn of it.
+  /// Deleting a zone that was removed by a reset of encrypted data succeeds without changes: the
+  /// reset asks apps to delete it, and other devices must still be notified.
   private func remove(
-    _ zone: ZoneID, _ context: RequestContext, _ books: inout Books
+    _ zone: ZoneID, _ context: RequestContext, _ transaction: inout WriteTransaction
   ) throws -> CloudError? {
     switch try context.access(to: zone) {
     case .failure(let error): return error.userDidResetEncryptedData ? nil : error
     case .success(let access):
-      if let mount = access.mount { return try leave(mount, access, &books) }
+      if let mount = access.mount { return try leave(mount, access, &transaction) }
       if access.zone.id == .default {
         return CloudError(.invalidArguments, "the default zone can't be deleted")
       }
-      try books.remove(access.zone, in: access.home, reason: .deleted, context)
+      try transaction.remove(access.zone, in: access.home, reason: .deleted, context)
       return nil
     }
   }
 
   /// Leaves every share through which `mount` is seen.
   func leave(
-    _ mount: ZoneRow, _ access: ZoneAccess, _ books: inout Books
+    _ mount: ZoneRow, _ access: ZoneAccess, _ transaction: inout WriteTransaction
   ) throws -> CloudError? {
-    let shares = mount.sharing.stays.filter { $0.until == nil }.map {
+    let shares = mount.sharing.memberships.filter { $0.until == nil }.map {
       RecordID(name: $0.share, zone: access.zone.id)
     }
-    let home = try books.open(access.home, access.context)
+    let home = try transaction.open(access.home, access.context)
     var batch = try RecordBatch(
       saves: [], deletes: shares, policy: .ifServerRecordUnchanged, isAtomic: true,
-      access: access, spent: books[home].database.byteCount)
-    let outcome = try batch.apply(to: &books)
+      access: access, spent: transaction[home].database.byteCount)
+    let outcome = try batch.apply(to: &transaction)
     for case .failure(let error) in outcome.deleted { return error }
     return nil
   }
 
-  /// Refuses a call with more items than one request may hold.
+  /// Rejects a call with more items than a request may have.
   ///
   /// Scenarios `limitExceeded_modifyRecords` and `records_limitExceeded`.
   func refuse(itemCount: Int) throws {

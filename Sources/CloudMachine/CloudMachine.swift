@@ -1,25 +1,25 @@
 package import CloudProtocol
 package import Records
 
-/// Everything the cloud decides: the answer to a call, what is stored for it, and whom to tell.
+/// The server's state machine: decides the reply to a call, the stored changes and the pushes.
 ///
-/// Pure: it reads no clock, draws no random numbers and keeps no state of its own; what lasts is
-/// in the `CloudStorage` it is given. Each call is one transaction of that storage, but for a query
-/// that is begun with `begin` and read in slices.
+/// Pure: it reads no clock, uses no random numbers and keeps no state; all state is in the
+/// `CloudStorage` that is passed in. Each call is one transaction of that storage, except a query
+/// that is started with `begin` and read in slices.
 package struct CloudMachine: Sendable {
-  /// How much it takes at once.
+  /// The limits.
   package var limits: CloudLimits
-  /// Faults built in by a test; none in earnest.
+  /// Deliberate faults for tests; empty in production.
   package var plantedBugs: PlantedBugs = []
 
-  /// Makes a cloud that keeps to `limits`.
+  /// Creates a machine with `limits`.
   package init(limits: CloudLimits = .init()) { self.limits = limits }
 
-  /// Answers `call` from `caller` at `now`, changing `storage` as the answer says.
+  /// Answers `call` from `caller` at `now`, and applies its changes to `storage`.
   ///
-  /// A mutation whose request ID is remembered for the same user and device changes nothing and
-  /// is answered as it was the first time. A call refused as a whole leaves no trace.
-  /// Throws only what the storage throws; nothing was changed then.
+  /// A mutation whose request ID has a receipt for the same user and device changes nothing and
+  /// gets the first reply again. A call that is rejected as a whole changes nothing. Throws only
+  /// storage errors; then nothing was changed.
   package func answer(
     _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage
   ) throws -> CloudAnswer {
@@ -36,7 +36,8 @@ package struct CloudMachine: Sendable {
     }
   }
 
-  /// Like `answer(_:from:now:in:)`, but leaves a query, which may take long, to the caller.
+  /// Like `answer(_:from:now:in:)`, but returns a query, which may take long, as a scan for the
+  /// caller to run.
   package func begin(
     _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage
   ) throws -> CloudStep {
@@ -49,8 +50,8 @@ package struct CloudMachine: Sendable {
     }
   }
 
-  /// Like `begin(_:from:now:in:)`, but turns away callers who ask too often, as
-  /// `limits.throttle` says; `throttle` counts them.
+  /// Like `begin(_:from:now:in:)`, but applies the rate limit `limits.throttle`, with its counters
+  /// in `throttle`.
   package func begin(
     _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage,
     throttle: inout CloudThrottle
@@ -64,15 +65,15 @@ package struct CloudMachine: Sendable {
   }
 }
 
-/// How far a call is after its first transaction.
+/// The state of a call after its first transaction.
 package enum CloudStep: Sendable {
   /// The call is answered.
   case answered(CloudAnswer)
-  /// The call is a query, whose records are still to be read.
+  /// The call is a query whose records are still to be read.
   case querying(QueryScan)
 }
 
-/// Ends a call as a whole; told apart from what a storage throws.
+/// Fails a call as a whole; a separate type, to distinguish it from storage errors.
 struct Refusal: Error {
   var error: CloudError
 

@@ -1,22 +1,22 @@
 package import CloudProtocol
 package import Records
 
-/// Where the cloud keeps what it knows: a narrow, synchronous, transactional port.
+/// The storage port of the cloud machine: narrow, synchronous and transactional.
 ///
-/// No rule lives in an implementation; it stores rows and finds them again. No implementation is
-/// asked for everything at once, so none has to hold all data in memory. One request is one
-/// `transaction`; inside it the machine reads what it needs and hands over all changes in one
-/// `commit`. Implementations need not be thread-safe: the server that drives them holds a lock.
+/// An implementation contains no rules; it stores and finds rows. No method of a request returns
+/// all data at once, so data need not fit in memory. One request is one `transaction`, in which the
+/// machine first reads and then commits all changes with one `commit`. Implementations need not be
+/// thread-safe: the server serializes all calls.
 package protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
   /// Runs `body` so that no other process can change anything between its first read and its
-  /// commit; when it throws, nothing it committed is kept.
+  /// commit; if it throws, its commits are rolled back.
   func transaction<Value>(_ body: () throws -> Value) throws -> Value
 
-  /// A number chosen at random when this storage was made; it binds tokens to the storage.
+  /// A random number chosen when the storage was created; it binds tokens to the storage.
   func identity() throws -> UInt64
 
-  /// A key chosen at random when this storage was made, which no answer ever shows; the addresses
-  /// of shares come from it.
+  /// A random key chosen when the storage was created. It is never disclosed; share URLs are
+  /// derived from it.
   func secret() throws -> StorageSecret
 
   /// The account called `name`.
@@ -28,18 +28,18 @@ package protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
   /// All accounts, by name.
   func accounts() throws -> [AccountRow]
 
-  /// The rows of all databases that anything was ever stored in, ordered as `DatabaseID` is.
+  /// The rows of all databases in which data was ever stored, in the order of `DatabaseID`.
   ///
-  /// Databases that hold one user's subscriptions to a public or shared database are among them.
+  /// They include the databases for a user's subscriptions to a public or shared database.
   func databases() throws -> [DatabaseRow]
 
-  /// The database `id`, if anything was ever stored in it.
+  /// The database `id`; `nil` if data was never stored in it.
   func database(_ id: DatabaseID) throws -> DatabaseRow?
 
-  /// The zone called `zone`, also when it was deleted and the deletion is remembered.
+  /// The zone called `zone`, including a deleted zone whose deletion is remembered.
   func zone(_ zone: ZoneID, in database: DatabaseID) throws -> ZoneRow?
 
-  /// All zones, deleted ones too, by name.
+  /// All zones, including deleted ones, by name.
   func zones(in database: DatabaseID) throws -> [ZoneRow]
 
   /// The zones with `changedAt` above `sequence`, oldest first, at most `limit`.
@@ -47,7 +47,7 @@ package protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
     in database: DatabaseID, after sequence: UInt64, limit: Int
   ) throws -> [ZoneRow]
 
-  /// The record `id`, also when it was deleted and the deletion is remembered.
+  /// The record `id`, or its tombstone.
   func record(_ id: RecordID, in database: DatabaseID) throws -> RecordRow?
 
   /// The zone's records with `changedAt` above `sequence`, oldest first, at most `limit`.
@@ -55,7 +55,7 @@ package protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
     of zone: ZoneID, in database: DatabaseID, after sequence: UInt64, limit: Int
   ) throws -> [RecordRow]
 
-  /// The live records that point at `target`, by name.
+  /// The live records that refer to `target`, by name.
   func links(to target: RecordID, in database: DatabaseID) throws -> [RecordLink]
 
   /// The subscription called `id`.
@@ -64,11 +64,11 @@ package protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
   /// All subscriptions, by name.
   func subscriptions(in database: DatabaseID) throws -> [Subscription]
 
-  /// The databases of the same container, world and scope as `database` that hold subscriptions,
-  /// by owner.
+  /// The databases of the same container, environment and scope as `database` that hold
+  /// subscriptions, by owner.
   func subscriptionHomes(of database: DatabaseID) throws -> [DatabaseID]
 
-  /// What was answered to a request, if it is remembered.
+  /// The receipt of a request; `nil` if there is none.
   func receipt(_ key: ReceiptKey) throws -> Receipt?
 
   /// Applies all of `changes`, in order, or none.
@@ -77,19 +77,19 @@ package protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
 
 /// A key of 128 bits.
 package struct StorageSecret: Hashable, Sendable {
-  /// One half.
+  /// The first half.
   package var first: UInt64
-  /// The other half.
+  /// The second half.
   package var second: UInt64
 
-  /// Puts a key together.
+  /// Creates a key from its halves.
   package init(first: UInt64, second: UInt64) {
     self.first = first
     self.second = second
   }
 
-  /// A key that follows from a storage's identity, for tests and simulations: whoever sees a
-  /// token could work it out.
+  /// A key derived from a storage's identity, for tests and simulations only: it can be computed
+  /// from any token.
   package init(guessableFrom identity: UInt64) {
     self.init(first: identity ^ 0x736f_6d65_7073_6575, second: ~identity)
   }
@@ -103,50 +103,50 @@ package enum StorageChange: Hashable, Sendable {
   case putDatabase(DatabaseRow)
   /// Adds or replaces the row of a zone.
   case putZone(ZoneRow, in: DatabaseID)
-  /// Forgets a deleted zone.
+  /// Removes the row of a deleted zone.
   case removeZone(ZoneID, in: DatabaseID)
   /// Adds or replaces a record, or puts a tombstone in its place.
   ///
-  /// In a box, since a change is handed on several times and a row is many values.
+  /// Indirect, because a change is passed on several times and a row is large.
   indirect case putRecord(RecordRow, in: DatabaseID)
-  /// Forgets all records and tombstones of a zone.
+  /// Removes all records and tombstones of a zone.
   case removeRecords(of: ZoneID, in: DatabaseID)
-  /// Forgets the tombstones of a zone up to a sequence number, that one included.
+  /// Removes the tombstones of a zone up to and including a sequence number.
   case removeTombstones(of: ZoneID, in: DatabaseID, through: UInt64)
   /// Adds or replaces a subscription.
   case putSubscription(Subscription, in: DatabaseID)
   /// Removes a subscription.
   case removeSubscription(SubscriptionID, in: DatabaseID)
-  /// Remembers an answer and forgets all but the latest `keeping` of the same user and device.
+  /// Adds a receipt and removes all but the latest `keeping` receipts of the same user and device.
   case putReceipt(Receipt, keeping: Int)
-  /// Adds or replaces what is known of a record type.
+  /// Adds or replaces a record type.
   case putRecordType(RecordTypeRow)
-  /// Adds or replaces what holds for all record types of a container's world.
+  /// Adds or replaces the schema of a container's environment.
   case putSchema(SchemaRow)
-  /// Keeps the content of a file together with the receipt of its upload.
+  /// Stores the content of a file together with the receipt of its upload.
   case putUpload(UploadRow, content: [UInt8])
-  /// Forgets the receipt of an upload.
+  /// Removes the receipt of an upload.
   case removeUpload(String)
-  /// Forgets every row and makes the storage another one, with an identity and a key of its own.
+  /// Removes every row and gives the storage a new identity and key.
   case removeEverything(identity: UInt64, secret: StorageSecret)
 }
 
-/// Names one database: a public one has no owner.
+/// The ID of a database; a public database has no owner.
 ///
-/// Subscriptions belong to one user everywhere: those to a public or shared database are kept
-/// under an ID with that scope and the user as owner.
+/// A subscription always belongs to one user: one to a public or shared database is stored under an
+/// ID with that scope and the user as owner.
 package struct DatabaseID: Hashable, Sendable, Codable {
   /// The container.
   package var container: String
-  /// The container's world.
+  /// The container's environment.
   package var environment: CloudEnvironment
-  /// Which kind; a shared database is a view and stores no records, but a row for each zone it
-  /// shows.
+  /// The scope; a shared database is a view that stores no records, only a row for each visible
+  /// zone.
   package var scope: DatabaseScope
-  /// Whose private database it is; `nil` for a public one.
+  /// The owner; `nil` for a public database.
   package var owner: UserID?
 
-  /// Names a database.
+  /// Creates the ID of a database.
   package init(
     container: String, environment: CloudEnvironment, scope: DatabaseScope, owner: UserID?
   ) {
@@ -158,8 +158,8 @@ package struct DatabaseID: Hashable, Sendable, Codable {
 }
 
 extension DatabaseID: Comparable {
-  /// Orders by container, environment, scope and owner, names by their bytes, so that databases
-  /// have one order in every storage.
+  /// Orders by container, environment, scope and owner, with names in byte order, so that the order
+  /// is the same in every storage.
   package static func < (first: DatabaseID, second: DatabaseID) -> Bool {
     if first.container != second.container {
       return first.container.utf8.lexicographicallyPrecedes(second.container.utf8)
@@ -173,20 +173,20 @@ extension DatabaseID: Comparable {
   }
 }
 
-/// One account.
+/// An account.
 package struct AccountRow: Hashable, Sendable, Codable {
-  /// The name people use for it, such as `alice`.
+  /// The account name, such as `alice`.
   package var name: String
-  /// Its user record name.
+  /// The user record name.
   package var user: UserID
-  /// The most bytes its private databases may hold; `nil` for no bound.
+  /// The quota of its private databases in bytes; `nil` for no quota.
   package var quota: Int?
-  /// How others find and see the person.
+  /// The contact data of the user.
   package var person: Person
 
-  /// How others find and see the person behind an account.
+  /// The contact data of a user, by which others find and see the user.
   package struct Person: Hashable, Sendable, Codable {
-    /// The address for mail, besides those that follow from the account's name.
+    /// An email address, besides those derived from the account's name.
     package var email: String?
     /// The telephone number.
     package var phone: String?
@@ -195,7 +195,7 @@ package struct AccountRow: Hashable, Sendable, Codable {
     /// The family name.
     package var familyName: String?
 
-    /// Describes a person; nothing is known by default.
+    /// Creates contact data, empty by default.
     package init(
       email: String? = nil, phone: String? = nil, givenName: String? = nil,
       familyName: String? = nil
@@ -207,7 +207,7 @@ package struct AccountRow: Hashable, Sendable, Codable {
     }
   }
 
-  /// Describes an account.
+  /// Creates the row of an account.
   package init(name: String, user: UserID, quota: Int? = nil, person: Person = Person()) {
     self.name = name
     self.user = user
@@ -216,22 +216,22 @@ package struct AccountRow: Hashable, Sendable, Codable {
   }
 }
 
-/// What is kept for a whole database.
+/// The row of a database.
 package struct DatabaseRow: Hashable, Sendable, Codable {
   /// The database.
   package var id: DatabaseID
-  /// Tells this life of the database from an earlier one of the same name.
+  /// Distinguishes the database from an earlier one with the same name.
   package var incarnation: UInt64
-  /// The latest sequence number given to a change; never goes back.
+  /// The latest sequence number of a change; never decreases.
   package var sequence: UInt64
-  /// The latest time put on a change; the next one is later.
+  /// The latest time of a change; the next one is later.
   package var latest: Timestamp
   /// Zone deletions up to here are forgotten.
   package var trimmedThrough: UInt64
-  /// How many bytes its records count.
+  /// The total byte count of its records.
   package var byteCount: Int
 
-  /// Describes a database.
+  /// Creates the row of a database.
   package init(
     id: DatabaseID, incarnation: UInt64, sequence: UInt64 = 0,
     latest: Timestamp = Timestamp(secondsSinceReferenceDate: 0), trimmedThrough: UInt64 = 0,
@@ -246,24 +246,24 @@ package struct DatabaseRow: Hashable, Sendable, Codable {
   }
 }
 
-/// What is kept for a zone, or for one that is gone.
+/// The row of a zone, or of a deleted zone.
 package struct ZoneRow: Hashable, Sendable, Codable {
   /// The zone, spelt with `ZoneID.currentOwner`.
   package var id: ZoneID
-  /// Why it is gone; `nil` while it lives.
+  /// The reason of the deletion; `nil` for a live zone.
   package var deletion: ZoneDeletionReason?
-  /// Tells this life of the zone from an earlier one of the same name.
+  /// Distinguishes the zone from an earlier one with the same name.
   package var incarnation: UInt64
-  /// The sequence number of the latest change in it or to it.
+  /// The sequence number of the latest change of the zone or its records.
   package var changedAt: UInt64
   /// Tombstones up to here are forgotten.
   package var trimmedThrough: UInt64
-  /// How many bytes its records count.
+  /// The total byte count of its records.
   package var byteCount: Int
-  /// What is shared of it, or which shares it is seen through.
+  /// The sharing state of the zone or mount.
   package var sharing: ZoneSharing
 
-  /// Describes a zone.
+  /// Creates the row of a zone.
   package init(
     id: ZoneID, deletion: ZoneDeletionReason? = nil, incarnation: UInt64, changedAt: UInt64,
     trimmedThrough: UInt64 = 0, byteCount: Int = 0, sharing: ZoneSharing = ZoneSharing()
@@ -278,43 +278,43 @@ package struct ZoneRow: Hashable, Sendable, Codable {
   }
 }
 
-/// What is kept with a zone about shares.
+/// The sharing state of a zone.
 ///
-/// The owner's zone counts its shares and knows its visitors. A visitor has a row for it too, in
-/// the shared database, which holds no records but says through which shares it is seen; such a
-/// row is called a mount.
+/// The owner's zone counts its shares and lists its viewers. Each viewer has a row for the zone
+/// too, in the viewer's shared database, which contains no records but lists the shares through
+/// which the zone is visible; such a row is called a mount.
 package struct ZoneSharing: Hashable, Sendable, Codable {
-  /// How many hierarchies of the zone are shared.
+  /// The number of shared hierarchies in the zone.
   package var hierarchies: Int
   /// Whether the zone as a whole is shared.
   package var isZoneWide: Bool
-  /// Who sees something of the zone in the shared database, in order.
-  package var visitors: [UserID]
-  /// For a mount: the shares its user is or was in, by the owner's sequence numbers.
-  package var stays: [ShareStay]
+  /// The users who see at least part of the zone in their shared databases, in order.
+  package var viewers: [UserID]
+  /// For a mount: the user's current and past share memberships, in the owner's sequence numbers.
+  package var memberships: [ShareMembership]
 
-  /// Nothing is shared by default.
+  /// Creates a sharing state; by default nothing is shared.
   package init(
-    hierarchies: Int = 0, isZoneWide: Bool = false, visitors: [UserID] = [],
-    stays: [ShareStay] = []
+    hierarchies: Int = 0, isZoneWide: Bool = false, viewers: [UserID] = [],
+    memberships: [ShareMembership] = []
   ) {
     self.hierarchies = hierarchies
     self.isZoneWide = isZoneWide
-    self.visitors = visitors
-    self.stays = stays
+    self.viewers = viewers
+    self.memberships = memberships
   }
 }
 
-/// From when to when a record, or a user, was in a share.
-package struct ShareStay: Hashable, Sendable, Codable {
+/// The interval in which a record, or a user, was in a share.
+package struct ShareMembership: Hashable, Sendable, Codable {
   /// The record name of the share.
   package var share: String
-  /// The sequence number of the change that brought it in.
+  /// The sequence number of the change that started the membership.
   package var since: UInt64
-  /// The sequence number of the change that took it out; `nil` while it is in.
+  /// The sequence number of the change that ended the membership; `nil` while it lasts.
   package var until: UInt64?
 
-  /// Notes a stay.
+  /// Creates a membership.
   package init(share: String, since: UInt64, until: UInt64? = nil) {
     self.share = share
     self.since = since
@@ -322,70 +322,70 @@ package struct ShareStay: Hashable, Sendable, Codable {
   }
 }
 
-/// The latest state of a record, or the tombstone of one that is gone.
+/// The current state of a record, or the tombstone of a deleted one.
 package struct RecordRow: Hashable, Sendable, Codable {
   /// The record's name and zone, spelt with `ZoneID.currentOwner`.
   package var id: RecordID
-  /// Its type, kept for deletions too.
+  /// The record type, kept for tombstones too.
   package var type: String
-  /// The record as it is; `nil` for a tombstone.
+  /// The record; `nil` for a tombstone.
   package var record: Record?
   /// The sequence number of its latest change.
   package var changedAt: UInt64
-  /// The device that made the latest change; for a tombstone the one that made the record, which
-  /// decides who hears of the deletion at a first fetch.
+  /// The device that made the latest change; for a tombstone the device that created the record,
+  /// which gets the deletion in a first fetch.
   package var device: String?
-  /// The hierarchical shares it is or was in, the latest last; at most one has no end.
-  package var stays: [ShareStay]
+  /// The current and past memberships in hierarchical shares, the latest last; at most one is open.
+  package var memberships: [ShareMembership]
 
-  /// Describes a record or a tombstone.
+  /// Creates the row of a record or a tombstone.
   package init(
     id: RecordID, type: String, record: Record?, changedAt: UInt64, device: String?,
-    stays: [ShareStay] = []
+    memberships: [ShareMembership] = []
   ) {
     self.id = id
     self.type = type
     self.record = record
     self.changedAt = changedAt
     self.device = device
-    self.stays = stays
+    self.memberships = memberships
   }
 }
 
-/// A live record that points at another one.
+/// A reference from a live record to another record.
 package struct RecordLink: Hashable, Sendable, Codable {
-  /// How it points.
+  /// The kind of a reference.
   package enum Kind: UInt8, Hashable, Sendable, Codable, CaseIterable {
-    /// As its parent in a share hierarchy.
+    /// The target is the holder's parent in a share hierarchy.
     case parent = 0
-    /// By a field that deletes the holder with the target.
+    /// A reference field that deletes the holder with the target.
     case deleteSelf = 1
-    /// The target can't go as long as the holder points at it.
+    /// The target cannot be deleted while the holder refers to it.
     case validating = 2
   }
 
-  /// The record that points.
+  /// The referring record.
   package var holder: RecordID
-  /// How.
+  /// The kind of the reference.
   package var kind: Kind
 
-  /// Notes that `holder` points.
+  /// Creates a link.
   package init(holder: RecordID, kind: Kind) {
     self.holder = holder
     self.kind = kind
   }
 }
 
-/// Names one request of one device.
+/// The key of a receipt: one request of one device.
 package struct ReceiptKey: Hashable, Sendable, Codable {
-  /// The account it was made for.
+  /// The account of the request.
   package var user: UserID
-  /// The device that made it.
+  /// The device that sent the request.
   package var device: String
-  /// Its name.
+  /// The request ID.
   package var requestID: String
 
-  /// Names a request.
+  /// Creates a key.
   package init(user: UserID, device: String, requestID: String) {
     self.user = user
     self.device = device
@@ -393,17 +393,17 @@ package struct ReceiptKey: Hashable, Sendable, Codable {
   }
 }
 
-/// What was answered to a request that changed something.
+/// The stored reply to a mutation, used to answer a repeated request.
 package struct Receipt: Hashable, Sendable, Codable {
   /// The request.
   package var key: ReceiptKey
   /// The answer.
   package var reply: CloudReply
-  /// What ``CloudCall/digest`` said of the request; `nil` in a receipt of an earlier version, which
-  /// did not keep it.
+  /// The ``CloudCall/digest`` of the request; `nil` in a receipt of an earlier version, which did
+  /// not store it.
   package var digest: [UInt8]?
 
-  /// Notes an answer.
+  /// Creates a receipt.
   package init(key: ReceiptKey, reply: CloudReply, digest: [UInt8]? = nil) {
     self.key = key
     self.reply = reply
@@ -412,7 +412,7 @@ package struct Receipt: Hashable, Sendable, Codable {
 }
 
 extension Record {
-  /// Whom the record points at in a way that the server looks after; a share goes with its root.
+  /// The references whose integrity the server maintains; a share is deleted with its root.
   package var links: [(target: RecordID, kind: RecordLink.Kind)] {
     var links: [(target: RecordID, kind: RecordLink.Kind)] = []
     if let parent { links.append((parent, .parent)) }

@@ -1,15 +1,15 @@
 package import CloudProtocol
 package import Records
 
-/// Counts how often callers ask, and turns away those who ask too often.
+/// A rate limiter: counts the requests of each caller per window and rejects those above the limit.
 ///
-/// A value that the server keeps beside the storage and passes in; what it remembers is lost at
-/// a restart, as it may be. The first refusal of a window says `serviceUnavailable`, later ones
-/// `requestRateLimited`, both with the seconds left. Source: cloudkit-surface 2.8.
+/// The server keeps the value in memory and passes it in; its counts may be lost at a restart. The
+/// first rejection in a window is `serviceUnavailable`, later ones are `requestRateLimited`, both
+/// with the remaining seconds. Source: cloudkit-surface 2.8.
 package struct CloudThrottle: Hashable, Sendable {
-  /// How often one caller may ask.
+  /// The allowed rate of a caller.
   package struct Rate: Hashable, Sendable {
-    /// Who counts as one caller.
+    /// The unit that counts as one caller.
     package enum Key: UInt8, Hashable, Sendable {
       /// All devices of an account together; without an account, each device.
       case user
@@ -21,7 +21,7 @@ package struct CloudThrottle: Hashable, Sendable {
     package var requests: Int
     /// The length of a window in seconds.
     package var window: Double
-    /// Who counts as one caller.
+    /// The unit that counts as one caller.
     package var key: Key
 
     /// Allows `requests` in `window` seconds.
@@ -45,10 +45,11 @@ package struct CloudThrottle: Hashable, Sendable {
 
   private var windows: [Party: Window] = [:]
 
-  /// Nobody has asked yet.
+  /// Creates a rate limiter without counts.
   package init() {}
 
-  /// Counts a request of `caller` at `now` and says why it is refused, or `nil` to let it in.
+  /// Counts a request of `caller` at `now`; returns the error if it is rejected, `nil` if it is
+  /// allowed.
   package mutating func refusal(
     of caller: Caller, now: Timestamp, rate: Rate
   ) -> CloudError? {
@@ -72,7 +73,8 @@ package struct CloudThrottle: Hashable, Sendable {
 }
 
 extension CloudThrottle.Window {
-  /// Whether `now` lies in the window; a clock set back ends it, so that nobody waits for ever.
+  /// Whether `now` is in the window; setting the clock back ends the window, so that no caller
+  /// waits forever.
   fileprivate func covers(_ now: Double, _ rate: CloudThrottle.Rate) -> Bool {
     now >= start && now < start + rate.window
   }

@@ -1,44 +1,44 @@
 import CloudProtocol
 import Records
 
-/// A place in a change feed, as it stands in a token.
+/// A position in a change feed, as encoded in a change token.
 ///
-/// A token names the feed it belongs to in full: the storage, the database and its incarnation,
-/// and for a zone feed the zone and its incarnation. It is valid only where all of that agrees,
-/// so it can be refused but never misread (RELIABILITY I10).
+/// A token contains the full identity of its feed: the storage, the database and its incarnation,
+/// and for a zone feed the zone and its incarnation. It is valid only if all of them match, so it
+/// can be rejected but never misread (RELIABILITY I10).
 struct FeedPosition: Hashable {
   /// The feed a token belongs to.
   struct Feed: Hashable {
     var storage: UInt64
     var database: DatabaseID
     var incarnation: UInt64
-    /// The zone and its incarnation; `nil` for the database's own feed.
+    /// The zone and its incarnation; `nil` for the database feed.
     var zone: ZoneRow?
 
-    /// Whether it is a visitor's feed of somebody else's zone.
+    /// Whether the feed is a viewer's feed of another user's zone.
     var isVisit: Bool { database.scope == .shared && zone != nil }
   }
 
-  /// Every change up to this sequence number has been handed out.
+  /// Every change up to this sequence number has been delivered.
   var sequence: UInt64
 
-  /// Deletions up to here are not news: the fetch began with nothing, and they happened before.
+  /// Deletions up to here are omitted: the fetch started without a token, and they happened before.
   ///
-  /// In the owner's feed it matters only while it is above `sequence`. In a visitor's feed it is
-  /// where the walk's knowledge of what went begins.
+  /// In the owner's feed it matters only while it is above `sequence`. In a viewer's feed,
+  /// deletions after it are reported.
   var floor: UInt64
 
-  /// For a visitor's feed: changes up to here were known before the walk began that goes on here.
+  /// For a viewer's feed: changes up to here were known before the current pass started.
   var known: UInt64
 
-  /// For a visitor's feed: the latest change when that walk began.
+  /// For a viewer's feed: the latest change when the current pass started.
   ///
-  /// Coming into a share, or out of one, after that begins another walk.
+  /// Joining or leaving a share after that starts another pass.
   var start: UInt64
 
   private static let version: UInt8 = 1
 
-  /// Starts a feed that knows everything up to `sequence`.
+  /// A position after everything up to `sequence`.
   init(sequence: UInt64, floor: UInt64 = 0) {
     self.sequence = sequence
     self.floor = floor > sequence ? floor : 0
@@ -46,7 +46,7 @@ struct FeedPosition: Hashable {
     start = sequence
   }
 
-  /// A visitor's walk from nothing, when `latest` is the latest change.
+  /// The start of a viewer's first pass, when `latest` is the latest change.
   init(visitingSince latest: UInt64) {
     sequence = 0
     floor = latest
@@ -54,13 +54,13 @@ struct FeedPosition: Hashable {
     start = latest
   }
 
-  /// A visitor's place when everything up to `sequence` was handed out.
+  /// A viewer's position after everything up to `sequence` was delivered.
   init(visitedThrough sequence: UInt64) {
     self.init(sequence: sequence)
     floor = sequence
   }
 
-  /// What `token` says, if it is whole and belongs to `feed`.
+  /// Decodes `token`; `nil` if it is damaged or belongs to another feed.
   init?(_ token: ChangeToken, of feed: Feed) {
     let prefix = FeedPosition.prefix(of: feed)
     guard token.bytes.count > prefix.count + 4, token.bytes.starts(with: prefix) else {
@@ -81,7 +81,7 @@ struct FeedPosition: Hashable {
     }
   }
 
-  /// Whether `token` is whole and was given out by another storage than `storage`.
+  /// Whether `token` is intact and was issued by a storage other than `storage`.
   static func isOfAnotherStorage(_ token: ChangeToken, than storage: UInt64) -> Bool {
     guard token.bytes.count > 4 else { return false }
     let end = token.bytes.count - 4
@@ -97,7 +97,7 @@ struct FeedPosition: Hashable {
     }
   }
 
-  /// The token for this place in `feed`.
+  /// The token for this position in `feed`.
   func token(of feed: Feed) -> ChangeToken {
     var writer = ByteWriter(capacity: 128)
     writer.write(raw: FeedPosition.prefix(of: feed))
@@ -111,8 +111,8 @@ struct FeedPosition: Hashable {
     return ChangeToken(bytes: writer.bytes)
   }
 
-  /// Whether changes after this place are all still known, given what was forgotten and the
-  /// latest sequence number there is.
+  /// Whether all changes after this position are still stored, given the trimmed range and the
+  /// latest sequence number.
   func isCovered(trimmedThrough: UInt64, latest: UInt64, isVisit: Bool) -> Bool {
     let covered = isVisit ? floor : max(sequence, floor)
     return covered >= trimmedThrough && max(sequence, floor) <= latest

@@ -1,12 +1,12 @@
 import CloudProtocol
 import Records
 
-/// The records of one zone as a log: each record stands once, where it last changed.
+/// The records of one zone as a log: each record occurs once, at its latest change.
 ///
 /// A change empties the old slot and appends a new one, so the log is always in order and a page
 /// is a binary search and a walk. When most slots are empty, the log is packed.
 struct MemoryRecords {
-  /// One place in the log; its row is gone when the record changed again.
+  /// An entry of the log; empty after the record changed again.
   private struct Slot {
     var sequence: UInt64
     var row: RecordRow?
@@ -14,9 +14,9 @@ struct MemoryRecords {
 
   private var slots: [Slot] = []
   private var positions: [String: Int] = [:]
-  /// The names of the live records of each type that somebody asked for by type.
+  /// The names of the live records of each indexed type.
   private var namesByType: [String: SortedNames] = [:]
-  /// For each of these types that is still being indexed, the change up to which it is.
+  /// For each type whose index is incomplete, the change up to which it is indexed.
   private var indexedThrough: [String: UInt64] = [:]
 
   /// Whether there are neither records nor tombstones.
@@ -33,7 +33,7 @@ struct MemoryRecords {
     positions[name].flatMap { slots[$0].row }
   }
 
-  /// Puts `row` in the place of an earlier one, which is returned.
+  /// Stores `row` and returns the row that it replaces.
   mutating func put(_ row: RecordRow) -> RecordRow? {
     var old: RecordRow?
     if let position = positions.updateValue(slots.count, forKey: row.id.name) {
@@ -43,7 +43,7 @@ struct MemoryRecords {
     if !namesByType.isEmpty { index(row, insteadOf: old) }
     let slot = Slot(sequence: row.changedAt, row: row)
     if let last = slots.last?.sequence, last > row.changedAt {
-      // Only imports come out of order; the machine numbers upwards.
+      // Only imports are out of order; the machine assigns increasing numbers.
       slots.insert(slot, at: firstSlot(after: row.changedAt))
       pack()
       forgetUnfinishedIndexes()
@@ -74,9 +74,10 @@ struct MemoryRecords {
     }
   }
 
-  /// Indexes the records of one type among the next `limit` rows; whether there are no more.
+  /// Indexes the records of one type among the next `limit` rows; returns whether the index is
+  /// complete.
   ///
-  /// What changes meanwhile is indexed at once.
+  /// Later changes are indexed immediately.
   mutating func index(type: String, limit: Int) -> Bool {
     if namesByType[type] == nil {
       namesByType[type] = SortedNames()
@@ -107,7 +108,7 @@ struct MemoryRecords {
     if let after { namesByType[after]?.insert(row.id.name) }
   }
 
-  /// Forgets the tombstones up to `sequence`.
+  /// Removes the tombstones up to `sequence`.
   mutating func removeTombstones(through sequence: UInt64) {
     for index in slots[..<firstSlot(after: sequence)].indices {
       guard let row = slots[index].row, row.record == nil else { continue }

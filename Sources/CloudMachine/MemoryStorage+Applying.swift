@@ -9,7 +9,7 @@ struct MemoryDatabase {
   var subscriptions: [SubscriptionID: Subscription] = [:]
 }
 
-/// The rows of one zone; records may outlive its row and the other way round.
+/// The rows of one zone; records may exist without the zone's row and vice versa.
 struct MemoryZone {
   var row: ZoneRow?
   var records = MemoryRecords()
@@ -55,7 +55,7 @@ extension MemoryStorage.State {
 }
 
 extension MemoryDatabase {
-  /// Puts `row` in the place of an earlier one, which is returned.
+  /// Stores `row` and returns the row that it replaces.
   mutating func put(_ row: RecordRow) -> RecordRow? {
     let old = zones[row.id.zone, default: MemoryZone()].records.put(row)
     if let record = old?.record { unlink(record) }
@@ -85,7 +85,7 @@ extension MemoryDatabase {
   }
 }
 
-/// The latest answers to one device, oldest first.
+/// The latest receipts of a device, oldest first.
 struct MemoryReceipts {
   private var receipts: [String: Receipt] = [:]
   private var order: [String] = []
@@ -93,7 +93,7 @@ struct MemoryReceipts {
 
   subscript(requestID: String) -> Receipt? { receipts[requestID] }
 
-  /// All that are remembered.
+  /// All receipts.
   var oldestFirst: [Receipt] { order[oldest...].compactMap { receipts[$0] } }
 
   mutating func put(_ receipt: Receipt, keeping: Int) {

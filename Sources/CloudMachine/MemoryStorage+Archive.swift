@@ -28,7 +28,7 @@ extension MemoryStorage {
   /// The checksums of all files.
   package func assetChecksums() throws -> [String] { Array(current.files.contents.keys) }
 
-  /// Which answers are remembered, oldest first for each user and device.
+  /// The keys of all receipts, oldest first for each user and device.
   package func receiptKeys() throws -> [ReceiptKey] {
     current.receipts.values.flatMap(\.oldestFirst).map(\.key)
   }

@@ -1,13 +1,13 @@
 package import Records
 
-/// The content of files, each once, with the number of records and receipts that name it.
+/// The content of files, each once, with the number of records and receipts that refer to it.
 struct MemoryFiles {
   private(set) var uploads: [String: UploadRow] = [:]
   private(set) var contents: [String: [UInt8]] = [:]
   private var uses: [String: Int] = [:]
 
   mutating func put(_ row: UploadRow, _ content: [UInt8]) {
-    // Content is named by what it is, so what is there is the same.
+    // Content is identified by its checksum, so existing content is identical.
     if contents[row.checksum] == nil { contents[row.checksum] = content }
     hold(row.checksum)
     if let old = uploads.updateValue(row, forKey: row.receipt) { release(old.checksum) }
@@ -31,7 +31,7 @@ struct MemoryFiles {
 }
 
 extension MemoryStorage.State {
-  /// Counts the files of a record that takes the place of another.
+  /// Updates the reference counts when a record replaces another.
   ///
   /// The new ones are counted first, so that a file in both never seems unused.
   mutating func replaceFiles(of old: Record?, with new: Record?) {
@@ -46,7 +46,7 @@ extension MemoryStorage {
     current.files.contents[checksum]
   }
 
-  /// What is known of an upload.
+  /// The upload with this receipt.
   package func upload(_ receipt: String) throws -> UploadRow? { current.files.uploads[receipt] }
 
   /// The receipts of uploads made at `time` or before, oldest first.

@@ -1,7 +1,7 @@
 package import CloudProtocol
 package import Records
 
-/// What record types look like.
+/// The schemas and record types.
 struct MemorySchemas {
   var types: [RecordTypeID: RecordTypeRow] = [:]
   private var schemas: [SchemaKey: SchemaRow] = [:]
@@ -15,7 +15,7 @@ struct MemorySchemas {
     schemas[SchemaKey(container: row.container, environment: row.environment)] = row
   }
 
-  /// What was said of any container, in no particular order.
+  /// The schemas of all containers, in no particular order.
   var all: [SchemaRow] { Array(schemas.values) }
 
   func schema(of container: String, in environment: CloudEnvironment) -> SchemaRow? {
@@ -24,12 +24,12 @@ struct MemorySchemas {
 }
 
 extension MemoryStorage {
-  /// What is known of a record type.
+  /// The row of a record type.
   package func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? {
     current.schemas.types[id]
   }
 
-  /// All record types of a container's world, by name.
+  /// All record types of a container's environment, by name.
   package func recordTypes(
     of container: String, in environment: CloudEnvironment
   ) throws -> [RecordTypeRow] {
@@ -38,7 +38,7 @@ extension MemoryStorage {
       .sorted { $0.id.name < $1.id.name }
   }
 
-  /// What holds for all record types of a container's world.
+  /// The schema of a container's environment.
   package func schema(
     of container: String, in environment: CloudEnvironment
   ) throws -> SchemaRow? { current.schemas.schema(of: container, in: environment) }

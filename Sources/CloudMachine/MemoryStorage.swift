@@ -1,13 +1,13 @@
 import CloudProtocol
 package import Records
 
-/// A cloud's rows in memory: for simulations, tests and servers that need no disk.
+/// Stores the cloud's rows in memory, for simulations, tests and servers without a file.
 ///
-/// Not thread-safe, as the port allows. Reading, writing and a page of a feed cost the same
-/// whatever the number of records. `snapshot()` costs nothing; the first write to a zone after
-/// one copies that zone.
+/// Not thread-safe, as the port allows. The cost of reads, writes and feed pages is independent of
+/// the number of records. `snapshot()` is O(1); the first write to a zone after it copies that
+/// zone.
 package final class MemoryStorage: CloudStorage {
-  /// Everything stored, as one value.
+  /// The stored data as one value.
   struct State {
     var identity: UInt64
     var secret: StorageSecret
@@ -19,22 +19,22 @@ package final class MemoryStorage: CloudStorage {
     var files = MemoryFiles()
   }
 
-  /// Whose receipts are counted together.
+  /// The user and device whose receipts are counted together.
   struct ReceiptOwner: Hashable {
     var user: UserID
     var device: String
   }
 
   var state: State
-  /// Changes committed in the running transaction that nobody has looked at yet.
+  /// Committed changes of the running transaction that are not applied yet.
   private var unapplied: [StorageChange] = []
   private var isInTransaction = false
-  /// The state before the running transaction, once it was needed.
+  /// The state before the running transaction, if it was needed.
   private var before: State?
 
-  /// An empty storage; `identity` should differ from that of every other one.
+  /// Creates an empty storage; `identity` should differ from that of every other storage.
   ///
-  /// Without a `secret` it gets one that can be guessed, which is the same in every run.
+  /// Without a `secret` it gets a predictable one, which is the same in every run.
   package init(identity: UInt64 = 1, secret: StorageSecret? = nil) {
     state = State(
       identity: identity, secret: secret ?? StorageSecret(guessableFrom: identity))
@@ -42,16 +42,16 @@ package final class MemoryStorage: CloudStorage {
 
   private init(_ state: State) { self.state = state }
 
-  /// A storage with the same rows, which goes its own way from here.
+  /// An independent copy of the storage.
   package func snapshot() -> MemoryStorage { MemoryStorage(current) }
 
-  /// Puts back what `snapshot` held, with its identity.
+  /// Restores the rows and the identity of `snapshot`.
   package func restore(_ snapshot: MemoryStorage) {
     unapplied = []
     state = snapshot.current
   }
 
-  /// Runs `body`; a transaction within one is part of it.
+  /// Runs `body`; a nested transaction is part of the outer one.
   package func transaction<Value>(_ body: () throws -> Value) throws -> Value {
     if isInTransaction { return try body() }
     isInTransaction = true
@@ -71,7 +71,7 @@ package final class MemoryStorage: CloudStorage {
     }
   }
 
-  /// Applies `changes`, at the end of the transaction when one runs.
+  /// Applies `changes`, at the end of the running transaction if there is one.
   package func commit(_ changes: [StorageChange]) throws {
     if isInTransaction {
       unapplied += changes
@@ -80,16 +80,16 @@ package final class MemoryStorage: CloudStorage {
     }
   }
 
-  /// The state with all that was committed.
+  /// The state including all committed changes.
   ///
-  /// Keeping the old one for a rollback makes the next write copy, so it is done only when a
-  /// transaction reads after it committed.
+  /// Keeping the old state for a rollback makes the next write copy, so it is kept only when a
+  /// transaction reads after a commit.
   var current: State {
     applyCommitted()
     return state
   }
 
-  /// Brings `state` to what was committed.
+  /// Applies the committed changes to `state`.
   func applyCommitted() {
     if unapplied.isEmpty { return }
     if before == nil { before = state }
@@ -99,10 +99,10 @@ package final class MemoryStorage: CloudStorage {
 }
 
 extension MemoryStorage {
-  /// The number given when it was made.
+  /// The identity given at creation.
   package func identity() throws -> UInt64 { current.identity }
 
-  /// The key given when it was made.
+  /// The secret given at creation.
   package func secret() throws -> StorageSecret { current.secret }
 
   /// The account called `name`.
@@ -126,7 +126,7 @@ extension MemoryStorage {
   /// The row of a database.
   package func database(_ id: DatabaseID) throws -> DatabaseRow? { current.databases[id]?.row }
 
-  /// The row of a zone, also of one that is gone.
+  /// The row of a zone, including a deleted zone.
   package func zone(_ zone: ZoneID, in database: DatabaseID) throws -> ZoneRow? {
     current.databases[database]?.zones[zone]?.row
   }
@@ -158,7 +158,7 @@ extension MemoryStorage {
     current.databases[database]?.zones[zone]?.records.changes(after: sequence, limit: limit) ?? []
   }
 
-  /// Who points at `target`, by name.
+  /// The records that refer to `target`, by name.
   package func links(to target: RecordID, in database: DatabaseID) throws -> [RecordLink] {
     (current.databases[database]?.links[target] ?? []).sorted {
       ($0.holder, $0.kind.rawValue) < ($1.holder, $1.kind.rawValue)
@@ -184,7 +184,7 @@ extension MemoryStorage {
     }.map(\.key).sorted { ($0.owner?.rawValue ?? "") < ($1.owner?.rawValue ?? "") }
   }
 
-  /// What was answered to a request.
+  /// The receipt of a request.
   package func receipt(_ key: ReceiptKey) throws -> Receipt? {
     current.receipts[ReceiptOwner(user: key.user, device: key.device)]?[key.requestID]
   }

@@ -1,24 +1,24 @@
 import CloudProtocol
 import Records
 
-/// What names may look like.
+/// Validation of names.
 ///
 /// Sources: cloudkit-surface 1.2 and 2.4, scenario `invalidRecordName`.
 struct NameRules {
   var limits: CloudLimits
 
-  /// The fields of a share with names of their own.
+  /// The system fields of a share.
   ///
   /// Source: cloudkit-surface 1.1, `CKShare.SystemFieldKey`.
   static let shareKeys = ["cloudkit.title", "cloudkit.thumbnailImageData", "cloudkit.type"]
 
-  /// Why `name` can't name a record; `nil` when it can.
+  /// The error of an invalid record name; `nil` when it is valid.
   func faultOfRecordName(_ name: String) -> CloudError? { fault(of: name, "record name") }
 
-  /// Why `name` can't name a custom zone; `nil` when it can.
+  /// The error of an invalid zone name; `nil` when it is valid.
   func faultOfZoneName(_ name: String) -> CloudError? { fault(of: name, "zone name") }
 
-  /// Why `name` can't name a subscription; `nil` when it can.
+  /// The error of an invalid subscription ID; `nil` when it is valid.
   func faultOfSubscriptionName(_ name: String) -> CloudError? {
     let bytes = name.utf8
     guard !bytes.isEmpty, bytes.count <= limits.nameLength,
@@ -31,7 +31,7 @@ struct NameRules {
     return nil
   }
 
-  /// Why `type` can't name a record type; `nil` when it can.
+  /// The error of an invalid record type; `nil` when it is valid.
   func faultOfRecordType(_ type: String) -> CloudError? {
     let bytes = type.utf8
     guard let first = bytes.first, isLetter(first), bytes.count <= limits.nameLength,
@@ -45,7 +45,7 @@ struct NameRules {
     return nil
   }
 
-  /// Why `key` can't name a field; `nil` when it can.
+  /// The error of an invalid field name; `nil` when it is valid.
   func faultOfFieldKey(_ key: String) -> CloudError? {
     let bytes = key.utf8
     guard let first = bytes.first, isLetter(first), bytes.count <= limits.keyLength,

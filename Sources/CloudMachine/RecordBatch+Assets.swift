@@ -1,12 +1,12 @@
 import CloudProtocol
 import Records
 
-/// What is judged of the files in a save.
+/// Validation of the files in a save.
 ///
 /// Source: cloudkit-surface 1.4, web-services 1.10.
 extension RecordBatch {
-  /// Checks that every file in `save` was brought for it or is in the record already, and takes
-  /// away what means nothing on the server: receipts and places on the client.
+  /// Checks that every file in `save` was uploaded for it or is already in the record, and removes
+  /// receipts and client-side locations.
   func redeemAssets(
     of save: inout RecordSave, stored: Record?
   ) throws -> CloudError? {
@@ -47,7 +47,7 @@ extension RecordBatch {
   private func redeemed(
     _ asset: Asset, _ key: String, _ type: String, _ stored: Record?
   ) throws -> Result<Asset, CloudError> {
-    // The record may hold it under any field: moving it needs no second upload.
+    // The file may be in any field of the record: moving it needs no second upload.
     let held = stored?.fields.lazy.flatMap(\.field.value.assets)
       .first { $0.checksum == asset.checksum }
     if let held { return .success(held) }

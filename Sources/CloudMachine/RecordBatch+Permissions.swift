@@ -1,11 +1,11 @@
 import CloudProtocol
 import Records
 
-/// Who may change what.
+/// Permission checks of a batch.
 extension RecordBatch {
-  /// Why the asker can't save at this place, whatever the version.
+  /// The error if the requester may not save this record, regardless of its version.
   ///
-  /// A record that the asker can't see is as good as none, but its name can't be taken.
+  /// A record that the requester cannot see is treated as missing, but its name is not available.
   mutating func faultOfPlace(_ item: PendingSave) throws -> CloudError? {
     if item.row?.record != nil && item.stored == nil {
       return CloudError(.permissionFailure, "this name can't be used here")
@@ -16,10 +16,11 @@ extension RecordBatch {
     return try mayWrite(in: ShareDetails.zoneWideName) ? nil : .readOnly
   }
 
-  /// Why the asker can't change or delete `stored`, a record that is seen and no share.
+  /// The error if the requester may not change or delete `stored`, a visible record that is not a
+  /// share.
   ///
-  /// In the public database the default roles let everyone read, accounts create, and nobody but
-  /// the creator change a record. Sources: cloudkit-surface 2.6 and 2.7.
+  /// In the public database the default roles let everyone read, accounts create, and only the
+  /// creator change a record. Sources: cloudkit-surface 2.6 and 2.7.
   mutating func permissionFault(_ stored: Record, isDeletion: Bool) throws -> CloudError? {
     if context.database.scope == .public {
       guard let creator = stored.created?.user, creator != context.account?.user else {
@@ -43,7 +44,7 @@ extension RecordBatch {
       .permissionFailure, "only the owner deletes the root; delete the share to leave it")
   }
 
-  /// Whether the asker, who is not the owner, may change records in the share called `name`.
+  /// Whether the requester, who is not the owner, may change records in the share called `name`.
   mutating func mayWrite(in name: String) throws -> Bool {
     guard
       let details = try row(RecordID(name: name, zone: zone.id))?.record?.sharing,
@@ -52,13 +53,13 @@ extension RecordBatch {
     return standing.permission == .readWrite
   }
 
-  /// Whether a deletion that is not the owner's draws a share along with its root.
+  /// Whether a deletion by a participant would also delete a share with its root.
   mutating func drawsShareAlong(_ removal: Removal) throws -> Bool {
     guard access.isShared, removal.id != deletes[removal.cause].id else { return false }
     return try row(removal.id)?.record?.sharing != nil
   }
 
-  /// Why the save of a share makes no sense, whatever is stored.
+  /// The error of an invalid save of a share, regardless of the stored record.
   ///
   /// Source: cloudkit-surface 2.7.
   func faultOfShareForm(_ save: RecordSave) -> CloudError? {
@@ -85,10 +86,10 @@ extension RecordBatch {
     return nil
   }
 
-  /// What a share that is saved comes to, or why it can't be saved.
+  /// The share details to store, or the error.
   ///
-  /// Somebody else than the owner may change who is in it as an administrator, and otherwise save
-  /// it only as it is.
+  /// A participant may change the participants as an administrator; otherwise the details must be
+  /// unchanged.
   mutating func settledSharing(_ item: PendingSave) throws -> Result<ShareDetails, CloudError> {
     let stored = item.stored?.sharing
     guard let owner = access.owner, var asked = item.save.sharing ?? stored else {
@@ -116,7 +117,7 @@ extension RecordBatch {
 }
 
 extension ShareDetails {
-  /// Whether the owner and administrators of `old` are in it unchanged, and no others.
+  /// Whether the owner and administrators of `old` are unchanged, without additions.
   fileprivate func keeps(administratorsOf old: ShareDetails) -> Bool {
     func leaders(_ details: ShareDetails) -> [ShareParticipant] {
       details.participants.filter { $0.role == .owner || $0.role == .administrator }

@@ -1,24 +1,24 @@
 import CloudProtocol
 import Records
 
-/// What is judged of the items together: parents, and references that delete their holder.
+/// Validation of the items together: parents, and references that delete their holder.
 ///
 /// Source: cloudkit-surface 2.3; scenarios `saveTransaction_ChildNoParent`,
 /// `deleteTransaction_ParentBeforeChild`, `deleteTransaction_DeleteParentButNotChild`.
 extension RecordBatch {
-  /// A record that would go: asked for, or drawn along by another.
+  /// A record to be deleted: requested, or cascaded from another.
   struct Removal {
     var id: RecordID
-    /// The deletion it belongs to, as a position in `deletes`.
+    /// The requested deletion that causes it, as a position in `deletes`.
     var cause: Int
   }
 
-  /// Sets the errors that only show in company, and says what the deletions that hold draw
-  /// along, those asked for first.
+  /// Sets the errors that depend on other items, and returns the records to delete: the requested
+  /// ones first, then the cascaded ones.
   ///
-  /// In an atomic batch every item is judged as if all others held, so that only true culprits
-  /// carry an error of their own. Otherwise a failed item is taken out and the rest judged
-  /// again, until nothing more fails.
+  /// In an atomic batch every item is validated as if all others succeed, so that only the causes
+  /// of a failure get a specific error. Otherwise a failed item is removed and the rest is
+  /// validated again, until no more items fail.
   mutating func judgeTogether() throws -> [Removal] {
     try judgeOwners()
     while true {
@@ -36,14 +36,14 @@ extension RecordBatch {
     }
   }
 
-  /// Whether a save counts while judging others.
+  /// Whether a save is assumed to succeed while others are validated.
   func holds(_ index: Int) -> Bool {
     saves[index].merged != nil && (isAtomic || saves[index].error == nil)
   }
 
   private func holds(delete index: Int) -> Bool { isAtomic || deletes[index].error == nil }
 
-  /// What goes when the deletions that hold are done: breadth first, so cycles end.
+  /// The records that the remaining deletions delete, breadth first, so cycles end.
   private mutating func removals() throws -> [Removal] {
     var removals: [Removal] = []
     var seen = Set<RecordID>()
@@ -64,13 +64,13 @@ extension RecordBatch {
     return removals
   }
 
-  /// Whether this request saves `id`, and the save counts: then it is not drawn along, but the
-  /// save itself fails for want of its target.
+  /// Whether this request saves `id`: then the record is not deleted by a cascade; instead the save
+  /// fails because its target is missing.
   private func savesHolding(_ id: RecordID) -> Bool {
     savePositions[id].map { holds($0) } ?? false
   }
 
-  /// The items that can't be done together with `removals`.
+  /// The items that are invalid together with `removals`.
   private mutating func faults(
     _ removals: [Removal]
   ) throws -> (saves: [(Int, CloudError)], deletes: [Int]) {
@@ -97,10 +97,10 @@ extension RecordBatch {
     return (failedSaves, failedDeletes)
   }
 
-  /// Why a save can't point at `target`.
+  /// The error of a save that refers to `target`.
   ///
-  /// A parent, or a validated target, that this request deletes is the deletion's fault; an owner
-  /// that goes is the save's, or it would vanish as it is written.
+  /// If this request deletes a parent or a validated target, the deletion fails; if it deletes an
+  /// owning target, the save fails, because its record would be deleted at once.
   private mutating func fault(
     of target: RecordID, _ kind: RecordLink.Kind, _ gone: Set<RecordID>
   ) throws -> CloudError? {
@@ -127,7 +127,7 @@ extension RecordBatch {
     return !isThere
   }
 
-  /// Who points at `target` once the saves that hold are done.
+  /// The records that refer to `target` after the remaining saves.
   mutating func holders(
     of target: RecordID, _ kind: RecordLink.Kind
   ) throws -> [RecordID] {
@@ -146,7 +146,7 @@ extension RecordBatch {
     return links
   }
 
-  /// Refuses the saves that would bring a target more owning references than it may have.
+  /// Rejects the saves that would give a target more owning references than allowed.
   private mutating func judgeOwners() throws {
     var counts: [RecordID: Int] = [:]
     for index in saves.indices

@@ -1,9 +1,9 @@
 import CloudProtocol
 import Records
 
-/// What is judged of each save on its own.
+/// Validation of each save by itself.
 extension RecordBatch {
-  /// Judges every save by names, policy, size and quota, in the order of the request.
+  /// Validates every save by names, policy, size and quota, in the order of the request.
   mutating func judgeEachSave(spent: Int) throws {
     var spent = spent
     var schema = Schema(context)
@@ -33,18 +33,19 @@ extension RecordBatch {
       item.error = faultOfSize(merged) ?? faultOfQuota(growth: growth, spent: spent)
       if item.error == nil { spent += growth }
     }
-    // A record that is there may hold what its type's row does not know.
+    // An existing record may contain fields that its type's row does not list.
     bringsTypes = schema.bringsNews || saves.contains { $0.stored != nil }
   }
 
-  /// Why the save makes no sense, whatever is stored.
+  /// The error of an invalid save, regardless of the stored record.
   private func faultOfForm(_ save: RecordSave) throws -> CloudError? {
     if let error = try faultOfName(save) { return error }
     let isShare = save.type == ShareDetails.recordType
     if isShare {
       if let error = faultOfShareForm(save) { return error }
     } else {
-      // Without a type it is about a record that is there; whether it is comes with the version.
+      // A save without a type refers to an existing record; the version check finds out whether it
+      // exists.
       if !save.type.isEmpty || save.changeTag == nil,
         let error = context.names.faultOfRecordType(save.type)
       {
@@ -93,9 +94,9 @@ extension RecordBatch {
 
   /// The save rules by policy, stored record and tag; total over the three.
   ///
-  /// Source: cloudkit-surface 2.1, where the table stands.
+  /// Source: the table in cloudkit-surface 2.1.
   private func faultOfVersion(_ item: PendingSave) -> CloudError? {
-    // Who is in a share is never overwritten unseen.
+    // The participants of a share are never overwritten without a version check.
     let policy =
       item.save.type == ShareDetails.recordType
       ? .ifServerRecordUnchanged : item.save.policy ?? policy
@@ -125,11 +126,11 @@ extension RecordBatch {
     return CloudError(.invalidArguments, "the record exists with another record type")
   }
 
-  /// The stored record with the save's changes; what the save does not name stays.
+  /// The stored record with the save's changes; other fields are kept.
   private func merge(_ save: RecordSave, into stored: Record?) -> Record {
     var record = stored ?? Record(id: save.id, type: save.type)
     if stored == nil, save.changes.allSatisfy({ $0.field != nil }) {
-      // A new record's fields mostly come in order and are taken as they are.
+      // A new record's fields are mostly in order and are used as they are.
       record.fields = Fields(
         save.changes.compactMap { change in
           change.field.map { Fields.Element(key: change.key, field: $0) }
@@ -150,7 +151,8 @@ extension RecordBatch {
       "record too large: \(record.byteCount) bytes, at most \(context.limits.recordBytes)")
   }
 
-  /// Whether a save that grows the database passes the account's quota; others are always fine.
+  /// The error of a save that exceeds the account's quota by growing the database; others are
+  /// always allowed.
   private func faultOfQuota(growth: Int, spent: Int) -> CloudError? {
     guard let quota = access.owner?.quota, growth > 0, spent + growth > quota else { return nil }
     return CloudError(
@@ -159,7 +161,7 @@ extension RecordBatch {
 }
 
 extension FieldValue {
-  /// What is in it that no record can hold; `nil` when there is nothing.
+  /// A description of the invalid content; `nil` when the value is valid.
   fileprivate var faultOfContent: String? {
     switch self {
     case .reference(let reference):
@@ -177,7 +179,7 @@ extension FieldValue {
     }
   }
 
-  /// Whether it refers to a record of a zone other than `zone`.
+  /// Whether the value refers to a record in a zone other than `zone`.
   fileprivate func refersOutside(_ zone: ZoneID) -> Bool {
     switch self {
     case .reference(let reference): reference.target.zone != zone

@@ -1,21 +1,21 @@
 import CloudProtocol
 import Records
 
-/// Which share each record that a batch touches will be in.
+/// The share of each record that a batch affects.
 struct SharePlan {
-  /// A record that the batch does not save but that comes into a share, or out of one.
+  /// A record that the batch does not save but that joins or leaves a share.
   struct Move {
     var id: RecordID
     var share: String?
   }
 
-  /// The share of each record saved.
+  /// The share of each saved record.
   private(set) var shares: [RecordID: String] = [:]
-  /// The others, parents before their children.
+  /// The other affected records, parents before their children.
   var moves: [Move] = []
-  /// The shares that the batch makes, by their roots.
+  /// The shares that the batch creates, by their roots.
   var roots: [RecordID: String] = [:]
-  /// What was found on the way up, so that a long chain is climbed once.
+  /// A cache of the shares of ancestors, so that a long chain is followed once.
   var above: [RecordID: String?] = [:]
 
   func share(of id: RecordID) -> String? { shares[id] }
@@ -23,12 +23,13 @@ struct SharePlan {
   mutating func put(_ id: RecordID, in share: String?) { shares[id] = share }
 }
 
-/// Hierarchies: a record is in the share whose root it is, or else in its parent's.
+/// Hierarchies: a record is in the share of which it is the root, otherwise in its parent's share.
 ///
 /// Sources: cloudkit-surface 2.7; scenarios `share`, `shareUnshareShareAgain`,
 /// `deletingShareOwnedByCurrentUserDeletesShareAndDoesNotDeleteAssociatedData`.
 extension RecordBatch {
-  /// Works out who will be in which share once `gone` went, and which saves can't be for it.
+  /// Computes the share of each record after the deletion of `gone`, and the saves that are invalid
+  /// because of it.
   mutating func planSharing(_ gone: Set<RecordID>) throws -> [(Int, CloudError)] {
     plan = SharePlan()
     var faults = try faultsOfKind(gone)
@@ -59,7 +60,7 @@ extension RecordBatch {
     return faults
   }
 
-  /// Follows what the batch saves, and the roots of shares that go, down to their descendants.
+  /// Follows the saved records and the roots of deleted shares down to their descendants.
   private mutating func followParents(
     _ gone: Set<RecordID>, _ makers: [String: Int]
   ) throws -> [(Int, CloudError)] {
@@ -95,7 +96,7 @@ extension RecordBatch {
     return faults
   }
 
-  /// The share `id` will be in: the nearest root's on the way up.
+  /// The share of `id` after the batch: that of the nearest ancestor that is a root.
   private mutating func shareAfter(_ id: RecordID, _ gone: Set<RecordID>) throws -> String? {
     var path = Set<RecordID>()
     var current: RecordID? = id
@@ -119,7 +120,7 @@ extension RecordBatch {
     return found
   }
 
-  /// The share whose root `id` will be.
+  /// The share whose root is `id` after the batch.
   private mutating func share(
     rootedAt id: RecordID, _ gone: Set<RecordID>
   ) throws -> String? {
@@ -132,7 +133,7 @@ extension RecordBatch {
 
   private func isSaved(_ id: RecordID) -> Bool { savePositions[id].map { holds($0) } ?? false }
 
-  /// The row of `id` before this request, whoever may see it.
+  /// The row of `id` before this request, regardless of access.
   mutating func row(_ id: RecordID) throws -> RecordRow? {
     if let row = storedRows[id] { return row }
     let row = try context.storage.record(id, in: access.home)
@@ -140,7 +141,7 @@ extension RecordBatch {
     return row
   }
 
-  /// The saves of shares that don't go with the other shares of the zone.
+  /// The saves of shares that conflict with other shares of the zone.
   private mutating func faultsOfKind(_ gone: Set<RecordID>) throws -> [(Int, CloudError)] {
     var new: [Int] = []
     for (index, save) in saves.enumerated()
@@ -171,7 +172,7 @@ extension RecordBatch {
     }
   }
 
-  /// The saves of somebody else than the owner that would end outside what is shared for writing.
+  /// The saves of a participant whose records would be outside of the writable shares.
   ///
   /// Scenario `saveSharedRecordWithoutParent`.
   private mutating func faultsOfLanding() throws -> [(Int, CloudError)] {
@@ -191,12 +192,12 @@ extension RecordBatch {
 }
 
 extension CloudError {
-  /// The answer about a new share whose root could not be saved with it.
+  /// The error of a new share whose root could not be saved with it.
   fileprivate static let rootNotSaved = CloudError(
     .referenceViolation,
     "the root record could not be saved, so the share was not made; save both again")
 
-  /// The answer about a hierarchy that overlaps with another one that is shared.
+  /// The error of a hierarchy that overlaps with another shared hierarchy.
   fileprivate static let alreadyShared = CloudError(
     .alreadyShared, "the record, one above it or one below it is in another share")
 }

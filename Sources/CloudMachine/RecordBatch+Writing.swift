@@ -1,13 +1,13 @@
 import CloudProtocol
 import Records
 
-/// How a batch that holds is written down.
+/// Writing a validated batch.
 extension RecordBatch {
-  /// Writes the saves and `removals` to `books`: saves in the order of the request, then
-  /// deletions with what they draw along, then records whose share changed.
-  func write(_ removals: [Removal], to books: inout Books) throws -> Outcome {
-    let home = try books.open(access.home, context)
-    var pages = Pages(zone: zone, ledger: books[home], context: context)
+  /// Writes the saves and `removals` to `transaction`: saves in the order of the request, then
+  /// deletions with their cascades, then records whose share changed.
+  func write(_ removals: [Removal], to transaction: inout WriteTransaction) throws -> Outcome {
+    let home = try transaction.open(access.home, context)
+    var pages = Pages(zone: zone, changeSet: transaction[home], context: context)
     var saved: [ItemResult<RecordID, Record>.Outcome] = []
     saved.reserveCapacity(saves.count)
     for item in saves {
@@ -37,20 +37,20 @@ extension RecordBatch {
     }
     if bringsTypes {
       for type in try Schema(context).additions(
-        from: pages.ledger.recordEvents.compactMap(\.after))
+        from: pages.changeSet.recordEvents.compactMap(\.after))
       {
-        pages.ledger.append(.putRecordType(type))
+        pages.changeSet.append(.putRecordType(type))
       }
     }
-    books[home] = pages.ledger
-    try close(pages, &books)
+    transaction[home] = pages.changeSet
+    try close(pages, &transaction)
     let deleted = deletes.map { item -> ItemResult<RecordID, Done>.Outcome in
       item.error.map { .failure($0) } ?? .success(Done())
     }
     return Outcome(saved: saved, deleted: deleted)
   }
 
-  /// The parents to which saves of their children give a new version, each once, in order.
+  /// The parents that get a new change tag because their children are saved, each once, in order.
   private func parentsThatChange(besides removals: [Removal]) -> [RecordID] {
     guard context.limits.childSavesChangeParents else { return [] }
     var parents: [RecordID] = []
@@ -64,47 +64,47 @@ extension RecordBatch {
     return parents
   }
 
-  /// Tells visitors, and writes the zone's own row.
-  private func close(_ pages: Pages, _ books: inout Books) throws {
+  /// Notifies the viewers, and writes the zone's row.
+  private func close(_ pages: Pages, _ transaction: inout WriteTransaction) throws {
     guard !pages.written.isEmpty else { return }
-    let home = try books.open(access.home, context)
+    let home = try transaction.open(access.home, context)
     var row = pages.zone
     for written in pages.written where written.type == ShareDetails.recordType {
-      books.put(share: written, at: home)
+      transaction.put(share: written, at: home)
     }
-    try books.tellVisitors(
+    try transaction.notifyViewers(
       of: &row, in: access.home, written: pages.written, since: pages.first,
       changes: pages.changes, context)
-    books.put(row, at: home)
-    books[home].note(Ledger.ZoneEvent(zone: row.id, types: pages.types))
+    transaction.put(row, at: home)
+    transaction[home].note(ChangeSet.ZoneEvent(zone: row.id, types: pages.types))
   }
 }
 
-/// The rows of one zone being written.
+/// The rows of one zone to write.
 private struct Pages {
   var zone: ZoneRow
-  var ledger: Ledger
+  var changeSet: ChangeSet
   let context: RequestContext
   /// The number of the first change.
   let first: UInt64
   var written: [RecordRow] = []
   var changes: [ShareChange] = []
-  /// The types of the records written, each once, in order.
+  /// The types of the written records, each once, in order.
   var types: [String] = []
 
-  init(zone: ZoneRow, ledger: Ledger, context: RequestContext) {
+  init(zone: ZoneRow, changeSet: ChangeSet, context: RequestContext) {
     self.zone = zone
-    self.ledger = ledger
+    self.changeSet = changeSet
     self.context = context
-    first = ledger.database.sequence + 1
+    first = changeSet.database.sequence + 1
   }
 
   mutating func save(
     _ merged: Record, over item: RecordBatch.PendingSave, _ share: String?
   ) -> Record {
-    let sequence = ledger.nextSequence()
+    let sequence = changeSet.nextSequence()
     var record = merged
-    record.stamp(sequence, ledger.time, context)
+    record.stamp(sequence, changeSet.time, context)
     if let details = record.sharing {
       let old = item.stored?.sharing
       changes.append(
@@ -112,7 +112,8 @@ private struct Pages {
       if old == nil {
         count(details, 1)
         if let url = details.url {
-          ledger.append(ShareAddress.registration(of: url, for: record.id, in: ledger.database.id))
+          changeSet.append(
+            ShareAddress.registration(of: url, for: record.id, in: changeSet.database.id))
         }
       }
     }
@@ -120,13 +121,13 @@ private struct Pages {
     let growth = record.storedByteCount - (item.row?.record?.storedByteCount ?? 0)
     grow(growth)
     if record.sharing == nil { record.share = share.map { RecordID(name: $0, zone: zone.id) } }
-    ledger.note(Ledger.RecordEvent(before: item.stored, after: record))
+    changeSet.note(ChangeSet.RecordEvent(before: item.stored, after: record))
     return record
   }
 
   mutating func remove(_ row: RecordRow) {
     guard let record = row.record else { return }
-    let sequence = ledger.nextSequence()
+    let sequence = changeSet.nextSequence()
     if let details = record.sharing {
       changes.append(
         ShareChange(name: record.id.name, old: details, new: nil, sequence: sequence))
@@ -139,10 +140,10 @@ private struct Pages {
     move(&gone, to: nil, at: sequence)
     put(gone)
     grow(-record.storedByteCount)
-    ledger.note(Ledger.RecordEvent(before: record, after: nil))
+    changeSet.note(ChangeSet.RecordEvent(before: record, after: nil))
   }
 
-  /// Takes `user` out of a share.
+  /// Removes `user` from a share.
   mutating func leave(_ row: RecordRow?, _ user: UserID) throws {
     guard let row, var record = row.record, let old = record.sharing else { return }
     var details = old
@@ -151,23 +152,23 @@ private struct Pages {
     where details.participants[index].identity.user == user {
       details.participants[index].acceptance = .removed
     }
-    let sequence = ledger.nextSequence()
+    let sequence = changeSet.nextSequence()
     record.sharing = details
-    record.stamp(sequence, ledger.time, context)
+    record.stamp(sequence, changeSet.time, context)
     changes.append(
       ShareChange(name: record.id.name, old: old, new: details, sequence: sequence))
     put(record, at: sequence, in: row.share, over: row)
-    ledger.note(Ledger.RecordEvent(before: row.record, after: record))
+    changeSet.note(ChangeSet.RecordEvent(before: row.record, after: record))
   }
 
-  /// Brings a record that is not itself saved into a share, or out of one: a new place in the
-  /// feed, and a new version only where `changesVersion` says so.
+  /// Moves a record that is not itself saved into or out of a share: it gets a new position in the
+  /// feed, and a new change tag only if `changesVersion` is true.
   mutating func move(_ row: RecordRow?, to share: String?, changesVersion: Bool) {
     guard let row, var record = row.record else { return }
-    let sequence = ledger.nextSequence()
+    let sequence = changeSet.nextSequence()
     if changesVersion {
-      record.stamp(sequence, ledger.time, context)
-      ledger.note(Ledger.RecordEvent(before: row.record, after: record))
+      record.stamp(sequence, changeSet.time, context)
+      changeSet.note(ChangeSet.RecordEvent(before: row.record, after: record))
     }
     put(record, at: sequence, in: share, over: row)
   }
@@ -177,12 +178,13 @@ private struct Pages {
   ) {
     var row = RecordRow(
       id: record.id, type: record.type, record: record, changedAt: sequence,
-      device: context.device, stays: old?.stays ?? [])
+      device: context.device, memberships: old?.memberships ?? [])
     if record.sharing == nil { row.record?.share = share.map { RecordID(name: $0, zone: zone.id) } }
-    if let old, old.type != row.type, let last = old.stays.compactMap(\.until).max() {
-      // Who saw the one before it must not learn the type of this one: their tokens expire.
+    if let old, old.type != row.type, let last = old.memberships.compactMap(\.until).max() {
+      // Users who saw the previous record must not learn the type of the new one, so their tokens
+      // expire.
       zone.trimmedThrough = max(zone.trimmedThrough, last)
-      row.stays = []
+      row.memberships = []
     }
     move(&row, to: share, at: sequence)
     put(row)
@@ -190,25 +192,25 @@ private struct Pages {
 
   private mutating func move(_ row: inout RecordRow, to share: String?, at sequence: UInt64) {
     if row.share != share {
-      if let last = row.stays.lastIndex(where: { $0.until == nil }) {
-        row.stays[last].until = sequence
+      if let last = row.memberships.lastIndex(where: { $0.until == nil }) {
+        row.memberships[last].until = sequence
       }
-      if let share { row.stays.append(ShareStay(share: share, since: sequence)) }
+      if let share { row.memberships.append(ShareMembership(share: share, since: sequence)) }
     }
-    if row.stays.isEmpty { return }
+    if row.memberships.isEmpty { return }
     zone.trimmedThrough = max(
-      zone.trimmedThrough, row.stays.forget(through: zone.trimmedThrough))
+      zone.trimmedThrough, row.memberships.forget(through: zone.trimmedThrough))
   }
 
   private mutating func put(_ row: RecordRow) {
-    ledger.put(row)
+    changeSet.put(row)
     written.append(row)
     if !types.contains(row.type) { types.append(row.type) }
     if zone.id != .default { zone.changedAt = row.changedAt }
   }
 
   private mutating func grow(_ bytes: Int) {
-    ledger.count(bytes: bytes)
+    changeSet.count(bytes: bytes)
     zone.byteCount = max(0, zone.byteCount + bytes)
   }
 
@@ -222,8 +224,7 @@ private struct Pages {
 }
 
 extension Record {
-  /// Puts a tag on the record that no other version in its database has or had, and who made it
-  /// and who changed it, and when.
+  /// Sets a change tag that is unique in the database, and the creation and modification stamps.
   mutating func stamp(_ sequence: UInt64, _ time: Timestamp, _ context: RequestContext) {
     changeTag = ChangeTag(String(sequence, radix: 36))
     guard let user = context.account?.user else { return }

@@ -1,22 +1,22 @@
 import CloudProtocol
 import Records
 
-/// The saves and deletions of one request in one zone, judged together.
+/// The saves and deletions of one request in one zone, validated together.
 ///
-/// Nothing is written while judging: stored rows are read once and the request's own changes are
-/// laid over them, so that what refers to what is judged by how things will be afterwards.
+/// Nothing is written during validation: stored rows are read once and overlaid with the request's
+/// changes, so that references are validated against the resulting state.
 struct RecordBatch {
-  /// A save on its way: what is stored, what would be stored, and why not.
+  /// A save during validation: the stored record, the resulting record and the error.
   ///
-  /// An object, since it holds three records: looking at one of its members must not copy them.
-  /// It belongs to one batch.
+  /// A class, because it holds three records that must not be copied on access. It belongs to one
+  /// batch.
   final class PendingSave {
     var save: RecordSave
-    /// The row as it is, whether the asker may see it or not.
+    /// The stored row, regardless of access.
     var row: RecordRow?
-    /// The record as the asker sees it.
+    /// The record as the requester sees it.
     var stored: Record?
-    /// The record as it would be, without tag and stamp; `nil` when it can't be.
+    /// The resulting record, without change tag and stamps; `nil` when the save is invalid.
     var merged: Record?
     var links: [(target: RecordID, kind: RecordLink.Kind)] = []
     var error: CloudError?
@@ -28,19 +28,19 @@ struct RecordBatch {
     }
   }
 
-  /// A deletion on its way.
+  /// A deletion during validation.
   struct PendingDelete {
     var id: RecordID
-    /// The record as the asker sees it.
+    /// The record as the requester sees it.
     var stored: Record?
-    /// The version it must still have.
+    /// The required change tag.
     var changeTag: ChangeTag?
-    /// Whether the asker does not delete the share but leaves it.
+    /// Whether the requester leaves the share instead of deleting it.
     var leaves = false
     var error: CloudError?
   }
 
-  /// What became of each item, in the order given.
+  /// The outcome of each item, in the given order.
   struct Outcome {
     var saved: [ItemResult<RecordID, Record>.Outcome]
     var deleted: [ItemResult<RecordID, Done>.Outcome]
@@ -49,29 +49,29 @@ struct RecordBatch {
   let policy: SavePolicy
   /// Whether one failure fails all.
   let isAtomic: Bool
-  /// The zone as the asker may use it.
+  /// The requester's access to the zone.
   let access: ZoneAccess
   var zone: ZoneRow { access.zone }
   var context: RequestContext { access.context }
   var saves: [PendingSave]
   var deletes: [PendingDelete]
-  /// Where in `saves` a record is.
+  /// The positions of records in `saves`.
   let savePositions: [RecordID: Int]
-  /// Which saves point at a record.
+  /// The saves that refer to a record.
   var holders: [RecordID: [(position: Int, kind: RecordLink.Kind)]] = [:]
-  /// What storage said about who points at a record.
+  /// A cache of the stored references to a record.
   var storedLinks: [RecordID: [RecordLink]] = [:]
-  /// What storage said about a record that is only pointed at.
+  /// A cache of whether a referenced record exists.
   var storedTargets: [RecordID: Bool] = [:]
-  /// What storage said about records that shares are about.
+  /// A cache of the stored rows of records in shares.
   var storedRows: [RecordID: RecordRow?] = [:]
-  /// Whether a save may bring its type something new.
+  /// Whether a save may extend its record type.
   var bringsTypes = true
-  /// Who will be in which share.
+  /// The share of each record after the batch.
   var plan = SharePlan()
 
-  /// Reads what is stored and judges each item on its own; `spent` is how many bytes the
-  /// database counts by now.
+  /// Reads the stored rows and validates each item by itself; `spent` is the current byte count of
+  /// the database.
   init(
     saves: [RecordSave], deletes: [RecordID], deleteTags: [RecordID: ChangeTag] = [:],
     policy: SavePolicy, isAtomic: Bool, access: ZoneAccess, spent: Int
@@ -83,7 +83,7 @@ struct RecordBatch {
       let row = try access.context.storage.record($0.id, in: access.home)
       let item = PendingSave($0, row: row, stored: try access.record($0.id, at: row))
       if item.save.type.isEmpty, let stored = item.stored { item.save.type = stored.type }
-      // A share keeps its root, so that a save of it need not name the root.
+      // A share keeps its root, so a save need not name it.
       if item.save.sharing != nil, item.save.sharing?.root == nil {
         item.save.sharing?.root = item.stored?.sharing?.root
       }
@@ -99,16 +99,16 @@ struct RecordBatch {
     try judgeEachDelete()
   }
 
-  /// Judges the items together and writes what holds to `books`.
-  mutating func apply(to books: inout Books) throws -> Outcome {
+  /// Validates the items together and writes the valid ones to `transaction`.
+  mutating func apply(to transaction: inout WriteTransaction) throws -> Outcome {
     let removals = try judgeTogether()
     let failed = saves.contains { $0.error != nil } || deletes.contains { $0.error != nil }
     guard !(isAtomic && failed) else { return failedOutcome() }
-    return try write(removals, to: &books)
+    return try write(removals, to: &transaction)
   }
 
-  /// The outcome of an atomic batch with a culprit: culprits keep their own error, everything else
-  /// fails with `batchRequestFailed`.
+  /// The outcome of a failed atomic batch: invalid items keep their error, all others fail with
+  /// `batchRequestFailed`.
   ///
   /// Source: cloudkit-surface 2.2.
   private func failedOutcome() -> Outcome {

@@ -1,10 +1,10 @@
 import CloudProtocol
 import Records
 
-/// How people are found.
+/// Finding users.
 ///
-/// An address for mail is that of the account it was set for; otherwise the account whose name it
-/// is, or whose name stands before `@example.com`.
+/// An email address matches the account that it was set for; otherwise the account whose name it
+/// is, or whose name precedes `@example.com`.
 extension RequestContext {
   /// The account that `lookup` finds.
   func account(for lookup: UserLookup) throws -> AccountRow? {
@@ -27,14 +27,14 @@ extension RequestContext {
     }
   }
 
-  /// What others may know of an account, found by `lookup` if by anything.
+  /// The identity of an account that is visible to others, with `lookup` if it was found by one.
   func identity(of account: AccountRow, lookup: UserLookup? = nil) -> UserIdentity {
     UserIdentity(
       user: account.user, lookup: lookup, givenName: account.person.givenName,
       familyName: account.person.familyName)
   }
 
-  /// Whether `identity` is the person behind `account`.
+  /// Whether `identity` is the user of `account`.
   func isPerson(_ identity: UserIdentity, _ account: AccountRow) throws -> Bool {
     if let user = identity.user { return user == account.user }
     return try identity.lookup.map { try self.account(for: $0)?.user == account.user } ?? false

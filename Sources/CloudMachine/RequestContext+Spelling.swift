@@ -1,14 +1,14 @@
 import CloudProtocol
 import Records
 
-/// One spelling for everything that the asking user may name in several ways.
+/// Resolves names that the requester may spell in several ways to one spelling.
 ///
-/// A zone of one's own is named by `ZoneID.currentOwner` or by one's user name, one's own user
-/// record by either name. A request is resolved to the spelling of rows once, when it is admitted;
-/// what decides about it knows no other. The answer is worded as the request was; see
-/// `worded(_:for:)`. Docs/Decisions/0016.
+/// The owner of the requester's zones can be spelled `ZoneID.currentOwner` or as the user record
+/// name, and so can the requester's user record. A request is resolved to the spelling of rows
+/// once, when it is admitted; all rules use this spelling. The reply uses the spelling of the
+/// request; see `ReplySpelling`. Docs/Decisions/0016.
 extension RequestContext {
-  /// `request` with everything in it as rows spell it.
+  /// `request` in the spelling of rows.
   func resolved(_ request: CloudRequest) -> CloudRequest {
     guard account != nil else { return request }
     switch request {
@@ -40,13 +40,14 @@ extension RequestContext {
     }
   }
 
-  /// `zone` as rows spell it: the asking user's own name becomes `ZoneID.currentOwner`.
+  /// `zone` in the spelling of rows: the requester's user record name becomes
+  /// `ZoneID.currentOwner`.
   func spelled(_ zone: ZoneID) -> ZoneID {
     guard let user = account?.user, zone.owner == user.rawValue else { return zone }
     return ZoneID(name: zone.name)
   }
 
-  /// `id` as rows spell it.
+  /// `id` in the spelling of rows.
   func spelled(_ id: RecordID) -> RecordID {
     let zone = spelled(id.zone)
     guard id.name == ZoneID.currentOwner, zone == .default, let user = account?.user else {
@@ -55,7 +56,7 @@ extension RequestContext {
     return RecordID(name: user.rawValue, zone: zone)
   }
 
-  /// `value` with the zones of its references as rows spell them.
+  /// `value` with the zones of its references in the spelling of rows.
   private func spelled(_ value: FieldValue) -> FieldValue {
     switch value {
     case .reference(var reference):
@@ -66,7 +67,7 @@ extension RequestContext {
     }
   }
 
-  /// `request` with every zone in it as rows spell it, those inside references too.
+  /// `request` with every zone in the spelling of rows, including those in references.
   private func spelled(_ request: ModifyRecords) -> ModifyRecords {
     var request = request
     for index in request.save.indices where isSpelledOtherwise(request.save[index]) {
@@ -80,7 +81,7 @@ extension RequestContext {
     return request
   }
 
-  /// Whether `spell` might change something; most saves are in rows' spelling as they come, and
+  /// Whether resolving might change the save; most saves already use the spelling of rows, and
   /// writing to one copies all of them.
   private func isSpelledOtherwise(_ save: RecordSave) -> Bool {
     guard let user = account?.user.rawValue else { return false }
@@ -101,7 +102,7 @@ extension RequestContext {
     }
   }
 
-  /// `query` with the zones in its values as rows spell them.
+  /// `query` with the zones in its values in the spelling of rows.
   private func spelled(_ query: Query) -> Query {
     var query = query
     for index in query.filters.indices where query.filters[index].value.mayRefer {
@@ -110,7 +111,7 @@ extension RequestContext {
     return query
   }
 
-  /// `subscription` with its zone as rows spell it.
+  /// `subscription` with its zone in the spelling of rows.
   private func spelled(_ subscription: Subscription) -> Subscription {
     var subscription = subscription
     switch subscription.kind {
@@ -127,7 +128,7 @@ extension RequestContext {
 }
 
 extension FieldValue {
-  /// Whether there may be a reference in it.
+  /// Whether the value may contain a reference.
   var mayRefer: Bool {
     switch self {
     case .reference: true

@@ -4,14 +4,14 @@ import Records
 /// The record of the system's type Users that every account has, in the default zone of the public
 /// database and of its own private one.
 ///
-/// It is there from the start, without fields and without a row; the first save gives it a row. An
-/// account saves its own. Others read it in the public database. It can't be made or deleted, and
-/// its type can't be queried. Docs/Decisions/0016.
+/// It always exists, initially without fields and without a row; the first save creates the row.
+/// Only its account can save it. Others can read it in the public database. It cannot be created or
+/// deleted, and its type cannot be queried. Docs/Decisions/0016.
 extension RequestContext {
   /// The type of these records.
   static let userRecordType = "Users"
 
-  /// Whether `id`, spelled as rows spell it, names the record of an account as the asker sees it.
+  /// Whether `id`, in the spelling of rows, names a user record that the requester can see.
   func namesUserRecord(_ id: RecordID) throws -> Bool {
     guard id.zone == .default, id.name.utf8.first == UInt8(ascii: "_") else { return false }
     switch database.scope {
@@ -21,16 +21,16 @@ extension RequestContext {
     }
   }
 
-  /// The record `id` where it is that of an account and was never saved.
+  /// The record `id` if it is a user record that was never saved.
   func untouchedUserRecord(_ id: RecordID) throws -> Record? {
     guard try namesUserRecord(id) else { return nil }
-    // No save gives this tag: numbers of changes begin at 1.
+    // No save assigns this tag: sequence numbers start at 1.
     return Record(id: id, type: RequestContext.userRecordType, changeTag: ChangeTag("0"))
   }
 }
 
 extension RecordBatch {
-  /// Why a save can't be of a record with this name and type; `nil` when it can.
+  /// The error if a record with this name and type cannot be saved; `nil` when it can.
   func faultOfName(_ save: RecordSave) throws -> CloudError? {
     if try context.namesUserRecord(save.id) {
       if save.id.name == context.account?.user.rawValue { return nil }
@@ -44,7 +44,7 @@ extension RecordBatch {
     return context.names.faultOfRecordName(save.id.name)
   }
 
-  /// Why `id` can't be deleted, where it is the record of an account.
+  /// The error if `id` is a user record, which cannot be deleted.
   func faultOfUserRecord(_ id: RecordID) throws -> CloudError? {
     guard try context.namesUserRecord(id) else { return nil }
     return CloudError(.permissionFailure, "the record of an account can't be deleted")

@@ -1,27 +1,27 @@
 import CloudProtocol
 import Records
 
-/// What is known about one request while it is answered: who asks, of which database, when.
+/// The context of a request: requester, database, time and storage.
 struct RequestContext {
   var storage: any CloudStorage
   var limits: CloudLimits
   var plantedBugs: PlantedBugs
-  /// The database asked; a shared one stores only its subscriptions.
+  /// The requested database; a shared database stores only its subscriptions.
   var database: DatabaseID
-  /// The account that asks, where one is signed in.
+  /// The requesting account, if one is signed in.
   var account: AccountRow?
-  /// The device that asks; `nil` for the administrator.
+  /// The requesting device; `nil` for the administrator.
   var device: String?
   var now: Timestamp
 
   var names: NameRules { NameRules(limits: limits) }
 
-  /// The row of the database; a fresh one when nothing was ever stored in it.
+  /// The row of the database; a new one if data was never stored in it.
   func databaseRow() throws -> DatabaseRow {
     try storage.database(database) ?? DatabaseRow(id: database, incarnation: 1)
   }
 
-  /// The live zone called `zone`, spelled as rows spell it, or why there is none.
+  /// The live zone called `zone`, in the spelling of rows, or the error.
   func zone(_ zone: ZoneID) throws -> Result<ZoneRow, CloudError> {
     switch database.scope {
     case .shared: return .failure(.missingZone)
@@ -55,6 +55,6 @@ struct RequestContext {
 }
 
 extension CloudError {
-  /// The answer about a zone that is not there.
+  /// The error of a missing zone.
   static let missingZone = CloudError(.zoneNotFound, "there is no such zone; create it first")
 }

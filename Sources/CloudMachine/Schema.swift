@@ -1,20 +1,20 @@
 import CloudProtocol
 import Records
 
-/// The record types one request meets, and what its saves bring to them.
+/// The record types that a request uses, and their extensions by its saves.
 ///
 /// Source: cloudkit-surface 1.2 and 2.4.
 struct Schema {
   private let context: RequestContext
   private var types: [String: RecordTypeRow] = [:]
   private var isClosed: Bool?
-  /// Whether a save brought a type, a field or what a list holds.
+  /// Whether a save adds a type, a field or the element kind of a list.
   private(set) var bringsNews = false
 
   init(_ context: RequestContext) { self.context = context }
 
-  /// Why the values of `save` don't suit its type; what they add to it is kept for the saves that
-  /// follow.
+  /// The error if the values of `save` don't match its type; additions to the type are kept for the
+  /// following saves.
   mutating func fault(of save: RecordSave) throws -> CloudError? {
     guard context.limits.fixesFieldKinds, !save.type.hasPrefix("cloudkit.") else { return nil }
     var row: RecordTypeRow
@@ -61,7 +61,7 @@ struct Schema {
     return nil
   }
 
-  /// The rows that `records`, now saved, make of what is stored.
+  /// The updated type rows after `records` were saved.
   func additions(from records: [Record]) throws -> [RecordTypeRow] {
     guard context.limits.fixesFieldKinds else { return [] }
     var rows: [String: RecordTypeRow] = [:]
@@ -103,7 +103,8 @@ struct Schema {
 }
 
 extension Field {
-  /// What a field that holds this must hold for ever; `nil` for an empty list, which tells nothing.
+  /// The type that a field gets from this value; `nil` for an empty list, which does not determine
+  /// it.
   fileprivate var shape: FieldShape? {
     guard case .list(let values) = value else {
       return FieldShape(kind: value.kind, isEncrypted: isEncrypted)
@@ -112,7 +113,7 @@ extension Field {
     return FieldShape(kind: .list, element: first.kind, isEncrypted: isEncrypted)
   }
 
-  /// Why this can't be put into the field `key`, which holds `shape`.
+  /// The error if this value does not match the field `key` of type `shape`.
   fileprivate func fault(as shape: FieldShape, _ key: String, _ type: String) -> CloudError? {
     if isEncrypted != shape.isEncrypted {
       return CloudError(

@@ -1,22 +1,22 @@
 package import CloudProtocol
 package import Records
 
-/// The part of the port that keeps what record types look like.
+/// The part of the storage port for schemas and record types.
 package protocol SchemaStorage: AnyObject {
-  /// What is known of a record type.
+  /// The row of a record type.
   func recordType(_ id: RecordTypeID) throws -> RecordTypeRow?
 
-  /// All record types of a container's world, by name.
+  /// All record types of a container's environment, by name.
   func recordTypes(of container: String, in environment: CloudEnvironment) throws -> [RecordTypeRow]
 
-  /// What holds for all record types of a container's world, if anything was ever said.
+  /// The schema of a container's environment, if one was set.
   func schema(of container: String, in environment: CloudEnvironment) throws -> SchemaRow?
 
-  /// Prepares the storage to find the records of one type in one zone, which takes as long as the
-  /// storage is large where no query asked for the type before.
+  /// Prepares the storage to find the records of one type in one zone; the first query for a type
+  /// takes time proportional to the size of the storage.
   ///
-  /// Looks at `limit` records at most, and returns whether nothing is left to do. Without it the
-  /// first call of `records(ofType:in:of:after:limit:)` does all of it.
+  /// Reads at most `limit` records, and returns whether the preparation is complete. Without it the
+  /// first call of `records(ofType:in:of:after:limit:)` does all of the work.
   func prepareRecords(
     ofType type: String, in zone: ZoneID, of database: DatabaseID, limit: Int
   ) throws -> Bool
@@ -29,16 +29,16 @@ package protocol SchemaStorage: AnyObject {
   ) throws -> [RecordRow]
 }
 
-/// Names a record type of one container's world.
+/// The ID of a record type in a container's environment.
 package struct RecordTypeID: Hashable, Sendable, Codable {
   /// The container.
   package var container: String
-  /// The container's world.
+  /// The container's environment.
   package var environment: CloudEnvironment
   /// The type's name.
   package var name: String
 
-  /// Names a record type.
+  /// Creates the ID of a record type.
   package init(container: String, environment: CloudEnvironment, name: String) {
     self.container = container
     self.environment = environment
@@ -46,7 +46,7 @@ package struct RecordTypeID: Hashable, Sendable, Codable {
   }
 }
 
-/// What a field of a record type holds, fixed by its first save.
+/// The type of a field, fixed by its first save.
 ///
 /// Source: cloudkit-surface 1.2.
 package struct FieldShape: Hashable, Sendable, Codable {
@@ -54,10 +54,10 @@ package struct FieldShape: Hashable, Sendable, Codable {
   package var kind: FieldValue.Kind
   /// The kind of a list's members.
   package var element: FieldValue.Kind?
-  /// Whether the value is kept encrypted.
+  /// Whether the value is encrypted.
   package var isEncrypted: Bool
 
-  /// Describes a field.
+  /// Creates the row of a field.
   package init(kind: FieldValue.Kind, element: FieldValue.Kind? = nil, isEncrypted: Bool = false) {
     self.kind = kind
     self.element = element
@@ -65,9 +65,9 @@ package struct FieldShape: Hashable, Sendable, Codable {
   }
 }
 
-/// What a field can be looked up by.
+/// The indexes of a field.
 ///
-/// Every field has every index until an administrator says otherwise.
+/// Every field has every index unless an administrator removes one.
 package struct FieldIndexes: OptionSet, Hashable, Sendable, Codable {
   /// The bits.
   package var rawValue: UInt8
@@ -75,26 +75,26 @@ package struct FieldIndexes: OptionSet, Hashable, Sendable, Codable {
   /// Wraps the bits.
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// It can stand in a filter.
+  /// The field can be used in a filter.
   package static let queryable = FieldIndexes(rawValue: 1)
-  /// It can stand in a sort.
+  /// The field can be used in a sort.
   package static let sortable = FieldIndexes(rawValue: 2)
-  /// Its words can be searched.
+  /// The words of the field can be searched.
   package static let searchable = FieldIndexes(rawValue: 4)
   /// All of these.
   package static let all: FieldIndexes = [.queryable, .sortable, .searchable]
 }
 
-/// What is known of one field of a record type.
+/// The row of a field of a record type.
 package struct FieldRow: Hashable, Sendable, Codable {
   /// The field's name, or a system field's.
   package var key: String
-  /// What it holds; `nil` for a system field, and before the first save.
+  /// The type of the field; `nil` for a system field, and before the first save.
   package var shape: FieldShape?
-  /// What it can be looked up by.
+  /// The indexes of the field.
   package var indexes: FieldIndexes
 
-  /// Describes a field.
+  /// Creates the row of a field.
   package init(key: String, shape: FieldShape?, indexes: FieldIndexes = .all) {
     self.key = key
     self.shape = shape
@@ -102,21 +102,21 @@ package struct FieldRow: Hashable, Sendable, Codable {
   }
 }
 
-/// What is known of one record type; it only grows.
+/// The row of a record type; fields are only added.
 package struct RecordTypeRow: Hashable, Sendable, Codable {
   /// The type.
   package var id: RecordTypeID
   /// Its fields, by name.
   package private(set) var fields: [FieldRow]
 
-  /// Describes a record type; of two fields with one name the later counts.
+  /// Creates the row of a record type; of two fields with the same name the later one is used.
   package init(id: RecordTypeID, fields: [FieldRow] = []) {
     self.id = id
     self.fields = []
     for field in fields { self[field.key] = field }
   }
 
-  /// What is known of the field `key`.
+  /// The row of the field `key`.
   package subscript(key: String) -> FieldRow? {
     get {
       let place = place(of: key)
@@ -141,16 +141,16 @@ package struct RecordTypeRow: Hashable, Sendable, Codable {
   }
 }
 
-/// What holds for all record types of a container's world.
+/// The schema of a container's environment.
 package struct SchemaRow: Hashable, Sendable, Codable {
   /// The container.
   package var container: String
-  /// The container's world.
+  /// The container's environment.
   package var environment: CloudEnvironment
-  /// Whether saves can't bring new types and fields.
+  /// Whether saves cannot add types and fields.
   package var isClosed: Bool
 
-  /// Describes a schema.
+  /// Creates the row of a schema.
   package init(container: String, environment: CloudEnvironment, isClosed: Bool) {
     self.container = container
     self.environment = environment

@@ -1,18 +1,18 @@
 import CloudProtocol
 package import Records
 
-/// Where a share can be found by its URL.
+/// The location of a share, found by its URL.
 ///
-/// The URL follows from the root and the storage's secret, so it is the same when the share is
-/// made again and nobody can work it out. A register, kept as records of a database that belongs
-/// to nobody, leads from a URL to the share.
+/// The URL is derived from the root and the storage's secret, so it is the same when the share is
+/// created again and cannot be guessed. A registry, stored as records of an internal database
+/// without an owner, maps a URL to its share.
 struct ShareAddress {
   /// The owner's database.
   var home: DatabaseID
   /// The share record.
   var share: RecordID
 
-  /// How every URL of a share starts.
+  /// The prefix of every share URL.
   static let prefix = ShareMetadata.urlPrefix
 
   /// The URL of the share of `root`, or of the whole zone for `nil`.
@@ -33,10 +33,10 @@ struct ShareAddress {
     return prefix + SHA256.hexadecimal(of: writer.bytes).prefix(40)
   }
 
-  /// The ID of a participant that was invited without one to the share at `url`.
+  /// The ID of a participant who was invited without one to the share at `url`.
   ///
-  /// It follows from the person, so that the same request gives the same ID, and tells nothing of
-  /// the person to those who don't have the storage's secret.
+  /// It is derived from the identity and the storage's secret, so that a repeated request gives the
+  /// same ID, which discloses nothing about the user.
   static func participantID(
     of identity: UserIdentity, in url: String, _ storage: any CloudStorage
   ) throws -> String {
@@ -65,7 +65,7 @@ struct ShareAddress {
       in: register(home))
   }
 
-  /// The share behind `url`, if one was ever registered in this container and world.
+  /// The share registered for `url` in this container and environment.
   static func find(_ url: String, _ context: RequestContext) throws -> ShareAddress? {
     guard url.hasPrefix(prefix), url.utf8.count <= 2 * context.limits.nameLength else { return nil }
     let entry = RecordID(name: String(url.dropFirst(prefix.count)), zone: zone)
@@ -90,7 +90,7 @@ struct ShareAddress {
 }
 
 extension CloudMachine {
-  /// Where the share of `root` in a private database is found, also before there is one.
+  /// The share URL of `root` in a private database, even before the share exists.
   package func shareURL(
     ofRoot root: RecordID, in home: DatabaseID, _ storage: any CloudStorage
   ) throws -> String {

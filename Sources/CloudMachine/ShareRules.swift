@@ -1,15 +1,15 @@
 import CloudProtocol
 import Records
 
-/// What a share comes to when somebody saves it: the client proposes, the server keeps the URL,
-/// the owner and who accepted.
+/// The rules for saving a share: the client sets the details, except for the URL, the owner and the
+/// accepted participants, which the server keeps.
 ///
 /// Sources: cloudkit-surface 1.11 and 2.7.
 struct ShareRules {
   let context: RequestContext
   let owner: AccountRow
 
-  /// The details to store when `asked` is saved over `stored`, or why not.
+  /// The details to store when `asked` is saved over `stored`, or the error.
   func settled(
     _ asked: ShareDetails, over stored: ShareDetails?, in home: DatabaseID, zone: ZoneID
   ) throws -> Result<ShareDetails, CloudError> {
@@ -50,7 +50,7 @@ struct ShareRules {
     return .success(settled)
   }
 
-  /// What becomes of one participant: an entry, none, or a refusal.
+  /// The resulting entry of a participant: an entry, none, or an error.
   private func participant(
     _ asked: ShareParticipant, in settled: ShareDetails, over stored: ShareDetails?
   ) throws -> Result<ShareParticipant?, CloudError> {
@@ -93,7 +93,7 @@ struct ShareRules {
           id: asked.id, identity: identity, role: role, permission: asked.permission.settled,
           acceptance: .pending))
     }
-    // Closing a share puts everybody out; opening it, those who did not come yet.
+    // Closing a share removes every participant; opening it removes those who have not accepted.
     if wasOpen && !isOpen || !wasOpen && isOpen && one.acceptance != .accepted {
       return .success(nil)
     }
@@ -106,7 +106,7 @@ struct ShareRules {
     return .success(one)
   }
 
-  /// `identity` with what the server knows of the person.
+  /// `identity` completed with the account's data.
   private func resolved(_ identity: UserIdentity) throws -> Result<UserIdentity, CloudError> {
     let lookup = identity.lookup ?? identity.user.map { .user($0) }
     guard let lookup else {
@@ -126,14 +126,15 @@ struct ShareRules {
     return .success(UserIdentity(lookup: lookup, hasAccount: false))
   }
 
-  /// What `account` is, or would be, in a share with these details; or why nothing.
+  /// The participant that `account` is, or would become, in a share with these details; or the
+  /// error.
   func standing(
     of account: AccountRow, in details: ShareDetails
   ) throws -> Result<ShareParticipant, CloudError> {
     let entry = try details.participants.first { try context.isPerson($0.identity, account) }
     if let entry, entry.permission.allowsReading { return .success(entry) }
     if details.publicPermission.allowsReading {
-      // A person is in a share once: an entry without permission is the one that joins.
+      // A user is in a share once: an existing entry without permission is used for joining.
       return .success(
         ShareParticipant(
           id: entry?.id ?? account.user.rawValue, identity: context.identity(of: account),
@@ -152,12 +153,12 @@ struct ShareRules {
 }
 
 extension SharePermission {
-  /// A permission somebody can have; one that is not known is the smaller one.
+  /// The permission, with `unknown` replaced by `readOnly`.
   fileprivate var settled: SharePermission { self == .unknown ? .readOnly : self }
 }
 
 extension UserIdentity {
-  /// Whether both are one person, as far as is known.
+  /// Whether both identities match the same user.
   fileprivate func isSame(_ other: UserIdentity) -> Bool {
     if let user, let theirs = other.user { return user == theirs }
     return lookup != nil && lookup == other.lookup

@@ -1,14 +1,14 @@
-/// Names in ascending order, cheap to add to and to take from whatever their number.
+/// A sorted set of names with cheap insertion and removal.
 ///
-/// Kept in runs of bounded length. Complexity: a change or the start of a walk is a search among
-/// the runs and one within a run.
+/// Stored in runs of bounded length. Complexity: a change, or the start of an iteration, is a
+/// search among the runs and one within a run.
 struct SortedNames {
   private static let longestRun = 512
 
   /// Ascending runs of ascending names; none is empty.
   private var runs: [[String]] = []
 
-  /// Adds a name; one that is there already stays.
+  /// Adds a name; adding an existing name has no effect.
   mutating func insert(_ name: String) {
     guard let run = runIndex(for: name) else {
       runs.append([name])
@@ -24,7 +24,7 @@ struct SortedNames {
     runs.insert(upper, at: run + 1)
   }
 
-  /// Takes a name away, if it is there.
+  /// Removes a name, if it exists.
   mutating func remove(_ name: String) {
     guard let run = runIndex(for: name) else { return }
     let place = place(of: name, in: run)
@@ -66,7 +66,7 @@ struct SortedNames {
     return max(0, low - 1)
   }
 
-  /// The first place in a run whose name is not before `name`.
+  /// The first position in a run whose name is not before `name`.
   private func place(of name: String, in run: Int) -> Int {
     var low = 0
     var high = runs[run].count

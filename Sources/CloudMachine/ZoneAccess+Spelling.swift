@@ -1,10 +1,10 @@
 import CloudProtocol
 import Records
 
-/// How zones are named on both sides of a share: in the owner's rows an owner is
-/// `ZoneID.currentOwner`, for everybody else a user name.
+/// The spelling of zones on both sides of a share: in the owner's rows the owner is
+/// `ZoneID.currentOwner`, for viewers a user record name.
 extension ZoneAccess {
-  /// `zone` as the owner's rows spell it.
+  /// `zone` in the spelling of the owner's rows.
   func inward(_ zone: ZoneID) -> ZoneID {
     guard isShared, let owner else { return zone }
     if zone.owner == owner.user.rawValue { return ZoneID(name: zone.name) }
@@ -14,15 +14,15 @@ extension ZoneAccess {
     return zone
   }
 
-  /// `id` as the owner's rows spell it.
+  /// `id` in the spelling of the owner's rows.
   func inward(_ id: RecordID) -> RecordID { RecordID(name: id.name, zone: inward(id.zone)) }
 
-  /// Versions by records as the owner's rows spell them.
+  /// Change tags by record IDs in the spelling of the owner's rows.
   func inward(_ tags: [RecordID: ChangeTag]) -> [RecordID: ChangeTag] {
     Dictionary(tags.map { (inward($0.key), $0.value) }) { first, _ in first }
   }
 
-  /// `save` as the owner's rows spell it.
+  /// `save` in the spelling of the owner's rows.
   func inward(_ save: RecordSave) -> RecordSave {
     guard isShared else { return save }
     var save = save
@@ -36,18 +36,18 @@ extension ZoneAccess {
     return save
   }
 
-  /// `zone` of the owner's rows as the asker spells it.
+  /// `zone` of the owner's rows in the requester's spelling.
   func outward(_ zone: ZoneID) -> ZoneID {
     guard isShared, zone.owner == ZoneID.currentOwner else { return zone }
     return ZoneID(name: zone.name, owner: id.owner)
   }
 
-  /// `id` of the owner's rows as the asker spells it.
+  /// `id` of the owner's rows in the requester's spelling.
   func outward(_ id: RecordID) -> RecordID { RecordID(name: id.name, zone: outward(id.zone)) }
 
-  /// A record of the owner's rows as the asker spells it.
+  /// A record of the owner's rows in the requester's spelling.
   ///
-  /// What stands above a root is not shared, so a visitor does not learn its name.
+  /// The parent of a root is not shared, so a viewer does not learn its name.
   func outward(_ record: Record) -> Record {
     var outward = record
     if let owner, isShared {
@@ -58,14 +58,14 @@ extension ZoneAccess {
     return outward
   }
 
-  /// An error about a record of the owner's rows as the asker spells it.
+  /// An error about a record of the owner's rows in the requester's spelling.
   func outward(_ error: CloudError) -> CloudError {
     var error = error
     error.serverRecord = error.serverRecord.map { outward($0) }
     return error
   }
 
-  /// The outcome of a batch as the asker spells it.
+  /// The outcome of a batch in the requester's spelling.
   func outward(_ outcome: RecordBatch.Outcome) -> RecordBatch.Outcome {
     var outcome = outcome
     for index in outcome.saved.indices {

@@ -88,8 +88,8 @@ extension RequestContext {
     var access = ZoneAccess(
       id: zone, home: home, zone: row, owner: owner, mount: mount, asker: account,
       context: at(home))
-    for stay in mount.sharing.stays where stay.until == nil {
-      let share = RecordID(name: stay.share, zone: row.id)
+    for membership in mount.sharing.memberships where membership.until == nil {
+      let share = RecordID(name: membership.share, zone: row.id)
       if let root = try storage.record(share, in: home)?.record?.sharing?.root {
         access.roots.insert(root)
       }
@@ -119,12 +119,12 @@ extension DatabaseID {
 
 extension RecordRow {
   /// The hierarchical share the record is in.
-  var share: String? { stays.last { $0.until == nil }?.share }
+  var share: String? { memberships.last { $0.until == nil }?.share }
 }
 
 extension ZoneSharing {
   /// Whether a mount shows the share called `name`.
   func isStaying(in name: String) -> Bool {
-    stays.contains { $0.share == name && $0.until == nil }
+    memberships.contains { $0.share == name && $0.until == nil }
   }
 }

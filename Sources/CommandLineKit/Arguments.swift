@@ -1,18 +1,19 @@
-/// The words and options of a command line, taken one after another.
+/// A parser for the words and options of a command line.
 ///
-/// An option is `--name value` or `--name=value`, anywhere on the line; after `--` everything is
-/// a word. Whatever nobody takes is an error in the end, so that no typing mistake goes unnoticed.
+/// An option is `--name value` or `--name=value`, anywhere on the line; after `--` everything is a
+/// word. Call `end()` last: it throws if an argument was not read, so that typing errors are
+/// detected.
 package struct Arguments {
   /// The options a program knows, without their dashes.
   package struct Options: Sendable {
-    /// Those followed by a value, given at most once.
+    /// The options with a value, given at most once.
     package var valued: Set<String>
-    /// Those followed by a value, given any number of times.
+    /// The options with a value, given any number of times.
     package var repeated: Set<String>
-    /// Those that stand alone.
+    /// The options without a value.
     package var flags: Set<String>
 
-    /// Names the options of a program.
+    /// Defines the options of a program.
     package init(valued: Set<String> = [], repeated: Set<String> = [], flags: Set<String> = []) {
       self.valued = valued
       self.repeated = repeated
@@ -20,7 +21,7 @@ package struct Arguments {
     }
   }
 
-  /// The words after `--`, which are nobody's options; `nil` when it was not there.
+  /// The words after `--`, which are not parsed; `nil` if it is absent.
   package private(set) var rest: [String]?
 
   private let options: Options
@@ -28,10 +29,9 @@ package struct Arguments {
   private var values: [String: [String]] = [:]
   private var given: Set<String> = []
 
-  /// Sorts `arguments`, without the program's name, into words and options.
+  /// Parses `arguments`, without the program's name, into words and options.
   ///
-  /// - Parameter keepsRest: Whether what follows `--` is kept apart in `rest`, not added to the
-  ///   words.
+  /// - Parameter keepsRest: Whether the words after `--` are stored in `rest` instead of the words.
   package init(
     _ arguments: [String], knowing options: Options, keepsRest: Bool = false
   ) throws(UsageError) {
@@ -83,7 +83,7 @@ package struct Arguments {
     words.isEmpty ? nil : words.removeFirst()
   }
 
-  /// The next word, which must be there.
+  /// The next word, which is required.
   package mutating func word(_ what: String) throws(UsageError) -> String {
     guard let word = word() else { throw UsageError("\(what) is missing") }
     return word
@@ -102,12 +102,12 @@ package struct Arguments {
     values.removeValue(forKey: name) ?? []
   }
 
-  /// Whether an option that stands alone is given.
+  /// Whether an option without a value is given.
   package mutating func flag(_ name: String) -> Bool {
     given.remove(name) != nil
   }
 
-  /// Checks that everything was taken.
+  /// Checks that all arguments were read.
   package func end() throws(UsageError) {
     if let word = words.first { throw UsageError("unexpected argument \(quoted(word))") }
     if let option = (values.keys.sorted() + given.sorted()).first {

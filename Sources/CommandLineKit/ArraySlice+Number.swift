@@ -1,7 +1,7 @@
 extension ArraySlice<String> {
-  /// Takes the next word as the value of `option`, a whole number of `range`.
+  /// Reads the next word as the value of `option`, an integer in `range`.
   ///
-  /// Throws when there is none, or when it is no such number.
+  /// Throws if it is missing or not such a number.
   package mutating func takeNumber<Number: FixedWidthInteger>(
     for option: String, in range: ClosedRange<Number>
   ) throws(UsageError) -> Number {

@@ -1,8 +1,7 @@
 extension Character {
-  /// How many columns of a terminal it takes: 0, 1 or 2.
+  /// The width on a terminal in columns: 0, 1 or 2.
   ///
-  /// Emoji, and the letters that East Asian fonts draw in a square, take two; what only changes the
-  /// letter before takes none.
+  /// Emoji and wide East Asian letters take two columns; combining characters take none.
   package var displayWidth: Int {
     guard let first = unicodeScalars.first else { return 0 }
     if unicodeScalars.count > 1, unicodeScalars.contains("\u{FE0F}") { return 2 }
@@ -13,7 +12,7 @@ extension Character {
     }
   }
 
-  /// The blocks of wide letters, as Unicode's East Asian Width has them (W and F).
+  /// The blocks of wide letters, from Unicode's East Asian Width (W and F).
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF,
     0xA000...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19,
@@ -23,10 +22,10 @@ extension Character {
 }
 
 extension StringProtocol {
-  /// How many columns of a terminal it takes.
+  /// The width on a terminal in columns.
   package var displayWidth: Int { reduce(0) { $0 + $1.displayWidth } }
 
-  /// Cut to at most `width` columns, with a mark where something is left out.
+  /// Truncated to at most `width` columns, with an ellipsis.
   package func cut(to width: Int) -> String {
     guard displayWidth > width else { return String(self) }
     guard width > 0 else { return "" }

@@ -1,8 +1,8 @@
-/// A text of help, broken anew to fit a terminal.
+/// A help text, rewrapped to fit a terminal.
 ///
-/// The text says by its form what is what: lines from the first column are paragraphs; indented
-/// lines are entries, whose description begins behind two blanks or more and goes on in lines that
-/// begin in the description's column.
+/// The layout determines the structure: lines from the first column are paragraphs; indented lines
+/// are entries, whose description follows two or more blanks and continues in lines that start in
+/// the description's column.
 package struct FittedText {
   private struct Entry {
     var indent: Int
@@ -11,13 +11,13 @@ package struct FittedText {
     var rest: [String]
   }
 
-  /// The fewest columns a description is broken to before it gets lines of its own.
+  /// The minimum width of a description before it is moved to separate lines.
   private static let narrowest = 30
 
   private let width: Int
   private var lines: [String] = []
 
-  /// `text` in lines of at most `width` columns, where its words let it.
+  /// `text` in lines of at most `width` columns, except for longer words.
   package static func lines(_ text: String, width: Int) -> String {
     var fitted = FittedText(width: width)
     var paragraph: [String] = []

@@ -1,6 +1,6 @@
-/// The word of `words` that somebody who wrote `text` most likely meant.
+/// The word of `words` that is most similar to `text`, for suggestions.
 ///
-/// - Returns: `nil` when none is near: at most a third of its letters may be wrong.
+/// - Returns: `nil` if none is similar: at most a third of its letters may differ.
 package func nearest(to text: String, of words: [String]) -> String? {
   let text = text.lowercased()
   let close = words.map { (word: $0, steps: editDistance(text, $0.lowercased())) }
@@ -8,8 +8,8 @@ package func nearest(to text: String, of words: [String]) -> String? {
   return close.min { $0.steps < $1.steps }?.word
 }
 
-/// How many letters have to be put in, left out, changed or swapped with the next to make `second`
-/// of `first`.
+/// The edit distance: the number of inserted, deleted, replaced or transposed letters between
+/// `first` and `second`.
 package func editDistance(_ first: String, _ second: String) -> Int {
   let (first, second) = (Array(first), Array(second))
   var before: [Int] = []

@@ -1,21 +1,21 @@
 import Foundation
 import Synchronization
 
-/// Where the tool's words go: results to standard output, everything else to standard error.
+/// The output of a tool: results go to standard output, everything else to standard error.
 package struct Output: Sendable {
-  /// Whether results are one JSON document.
+  /// Whether results are printed as one JSON document.
   package let isJSON: Bool
 
-  /// Where results go.
+  /// The terminal for results.
   package let terminal: Terminal
 
-  /// Where everything else goes.
+  /// The terminal for messages.
   package let errors: Terminal
 
-  /// Whether a person watches, so that progress is worth showing.
+  /// Whether messages go to a terminal, so that progress is shown.
   package var isTerminal: Bool { errors.isTerminal }
 
-  /// Looks where the words go.
+  /// Detects the terminals.
   package init(
     isJSON: Bool, colors: Terminal.Colors = .auto,
     environment: [String: String] = ProcessInfo.processInfo.environment
@@ -25,14 +25,14 @@ package struct Output: Sendable {
     errors = Terminal(descriptor: STDERR_FILENO, colors: colors, environment: environment)
   }
 
-  /// Whether there is a line of progress; the same for all copies.
+  /// Whether a progress line is drawn; shared by all copies.
   private final class DrawnLine: Sendable {
     let isThere = Mutex(false)
   }
 
   private let drawn = DrawnLine()
 
-  /// Prints `document` as JSON, or `words` for people.
+  /// Prints `document` as JSON, or `words` as text.
   package func result(_ document: some Encodable, _ words: @autoclosure () -> String) throws {
     if isJSON {
       Output.write(try Self.json(document) + "\n")
@@ -42,11 +42,11 @@ package struct Output: Sendable {
     }
   }
 
-  /// Prints `document` as JSON, or a table for people.
+  /// Prints `document` as JSON, or a table.
   ///
   /// - Parameters:
-  ///   - empty: what is said when the table has no rows.
-  ///   - note: what is said below it, if anything.
+  ///   - empty: the text for a table without rows.
+  ///   - note: the text below the table, if any.
   package func result(
     _ document: some Encodable, _ table: @autoclosure () -> Table, empty: String,
     note: String = ""
@@ -59,27 +59,27 @@ package struct Output: Sendable {
     return (lines + (note.isEmpty ? [] : [terminal.styled(note, .dim)])).joined(separator: "\n")
   }
 
-  /// What went wrong, in one line that begins with the program's name.
+  /// Prints an error as one line that starts with the program's name.
   package func problem(_ program: String, _ words: String) {
     note(errors.styled("\(program):", .red) + " " + words)
   }
 
-  /// A line of narration; nothing in JSON.
+  /// Prints a line of text; prints nothing in JSON mode.
   package func say(_ line: String) {
     if !isJSON { Output.write(line + "\n") }
   }
 
-  /// A line for the person at the terminal, beside the result.
+  /// Prints a message, in addition to the result.
   package func note(_ line: String) { Output.writeError(line + "\n") }
 
-  /// Shows how far something is, on a terminal, in place of the line before.
+  /// Shows progress on a terminal, replacing the previous line.
   package func progress(_ line: String) {
     guard showsProgress else { return }
     drawn.isThere.withLock { $0 = true }
     Output.writeError(ProgressBar.clearing + line.cut(to: (errors.width ?? 80) - 1))
   }
 
-  /// Removes the line of progress, if there is one.
+  /// Removes the progress line, if there is one.
   package func endProgress() {
     let isDrawn = drawn.isThere.withLock { isThere in
       defer { isThere = false }
@@ -88,21 +88,21 @@ package struct Output: Sendable {
     if isDrawn { Output.writeError(ProgressBar.clearing) }
   }
 
-  /// Writes to standard output; ends the process without a word when nobody reads it any more.
+  /// Writes to standard output; ends the process silently if the pipe is closed.
   package static func write(_ text: String) { write(Array(text.utf8)) }
 
-  /// Writes to standard output; ends the process without a word when nobody reads it any more.
+  /// Writes to standard output; ends the process silently if the pipe is closed.
   package static func write(_ bytes: [UInt8]) {
     if put(bytes, STDOUT_FILENO) == EPIPE {
-      // What a shell says of a program that the broken pipe killed.
+      // The exit code that a shell reports for a program killed by SIGPIPE.
       exit(128 + SIGPIPE)
     }
   }
 
-  /// Writes to standard error, if anybody reads it.
+  /// Writes to standard error, ignoring errors.
   package static func writeError(_ text: String) { _ = put(Array(text.utf8), STDERR_FILENO) }
 
-  /// Writes all bytes; the system's error where that fails, else 0.
+  /// Writes all bytes; returns the system's error, or 0.
   private static func put(_ bytes: [UInt8], _ descriptor: CInt) -> CInt {
     var left = bytes[...]
     while !left.isEmpty {
@@ -110,7 +110,7 @@ package struct Output: Sendable {
       if count > 0 {
         left = left.dropFirst(count)
       } else if errno == EAGAIN {
-        // Somebody who shares the terminal made it non-blocking.
+        // Another process that shares the terminal made it non-blocking.
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = poll(&entry, 1, -1)
       } else if errno != EINTR {

@@ -1,11 +1,10 @@
 import Synchronization
 
-/// Shows how far something is, in one line of a terminal that is drawn again and again.
+/// Shows progress in one line of a terminal that is redrawn.
 ///
-/// It is drawn at most ten times a second, for the first time when it has taken a moment, and
-/// nothing of it is left when it ends.
+/// It is drawn at most ten times a second, first after a short delay, and removed at the end.
 package final class ProgressBar: Sendable {
-  /// What is written to a terminal to be back at the beginning of an empty line.
+  /// The escape sequence that clears the current line.
   package static let clearing = "\r\u{1B}[K"
 
   private struct State {
@@ -19,29 +18,29 @@ package final class ProgressBar: Sendable {
   private let write: @Sendable (String) -> Void
   private let state = Mutex(State())
 
-  /// How long something takes that needs no progress.
+  /// The delay before progress is shown.
   private static let moment = Duration.milliseconds(300)
 
-  /// The shortest time from one drawing to the next.
+  /// The minimum time between two redraws.
   private static let interval = Duration.milliseconds(100)
 
-  /// A bar that is not drawn yet.
+  /// Creates a bar.
   ///
   /// - Parameters:
-  ///   - width: the columns of the terminal.
-  ///   - elapsed: the time since the work began.
-  ///   - write: takes what goes to the terminal; called by one thread at a time.
+  ///   - width: the width of the terminal in columns.
+  ///   - elapsed: the time since the work started.
+  ///   - write: writes to the terminal; called by one thread at a time.
   package init(
     width: Int, elapsed: @escaping @Sendable () -> Duration,
     write: @escaping @Sendable (String) -> Void
   ) {
-    // In the last column a terminal may begin the next line.
+    // Text in the last column may wrap to the next line.
     self.width = width - 1
     self.elapsed = elapsed
     self.write = write
   }
 
-  /// Shows `line` if it is time to.
+  /// Shows `line` if the next redraw is due.
   package func show(_ line: ProgressLine) {
     state.withLock { state in
       let now = elapsed()
@@ -55,7 +54,7 @@ package final class ProgressBar: Sendable {
     }
   }
 
-  /// Removes what was drawn; nothing is drawn any more.
+  /// Removes the bar; later calls draw nothing.
   package func end() {
     state.withLock { state in
       if !state.isOver, state.drawn != nil { write(Self.clearing) }
@@ -68,17 +67,17 @@ package final class ProgressBar: Sendable {
       return nil
     }
     let seconds = (now - counted.since) / .seconds(1)
-    // The work done in a blink says nothing about a second.
+    // A very short time gives no meaningful rate.
     guard seconds >= 0.5 else { return nil }
     return Double(done - counted.first) / seconds
   }
 }
 
 extension Output {
-  /// Whether somebody watches a terminal that can draw a line again.
+  /// Whether progress is shown: the output is a terminal that can redraw a line.
   package var showsProgress: Bool { !isJSON && errors.canRedraw }
 
-  /// A bar on standard error; `nil` where nobody would see it.
+  /// A bar on standard error; `nil` if progress is not shown.
   package func progressBar() -> ProgressBar? {
     guard showsProgress else { return nil }
     let clock = ContinuousClock()

@@ -1,21 +1,21 @@
-/// One line that says how far something is, and fits its terminal.
+/// A progress line that fits its terminal.
 ///
-/// What matters least goes first where the terminal is narrow: the bar, then the rate, then what is
-/// counted.
+/// On a narrow terminal the least important parts are omitted: the bar, then the rate, then the
+/// noun.
 package struct ProgressLine: Hashable, Sendable {
-  /// What is done, such as `sending`.
+  /// The activity, such as `sending`.
   package var what: String
 
-  /// What one of the things is called that are counted.
+  /// The noun of the counted items.
   package var noun: String
 
-  /// How many are done; `nil` while there is nothing to count yet.
+  /// The number of completed items; `nil` before counting starts.
   package var done: Int?
 
-  /// How many there are; `nil` where nobody knows, and then there is no bar.
+  /// The total number of items; `nil` if unknown, which omits the bar.
   package var total: Int?
 
-  /// A line about nothing done yet.
+  /// Creates a line.
   package init(_ what: String, _ noun: String, done: Int? = 0, of total: Int? = nil) {
     self.what = what
     self.noun = noun
@@ -23,12 +23,12 @@ package struct ProgressLine: Hashable, Sendable {
     self.total = total
   }
 
-  /// The fewest and the most columns of a bar.
+  /// The minimum and maximum width of a bar in columns.
   private static let bar = 8...40
 
   /// The line, in at most `width` columns.
   ///
-  /// - Parameter rate: how many are done in a second; `nil` while that says nothing yet.
+  /// - Parameter rate: the number of items per second; `nil` if it is not meaningful yet.
   package func text(rate: Double?, width: Int) -> String {
     guard let done else { return "\(what) …".cut(to: width) }
     let figures = total.map { "\(done) of \(count($0, noun))" } ?? count(done, noun)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Keeps what talks to a server on this machine away from proxies.
+/// Excludes servers on this machine from proxies.
 package enum ProxyBypass {
-  /// Where no proxy may come between.
+  /// The hosts that are excluded from proxies.
   private static let hosts = ["127.0.0.1", "localhost"]
 
-  /// Names this machine among those that need no proxy, where a proxy is set.
+  /// Adds this machine to `no_proxy` if a proxy is set.
   ///
-  /// Holds for this process and the commands it starts. Call before any other thread runs.
+  /// Applies to this process and the commands that it starts. Call before any other thread runs.
   package static func set() {
     let environment = ProcessInfo.processInfo.environment
     let proxies = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]

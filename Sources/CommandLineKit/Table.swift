@@ -1,30 +1,30 @@
-/// Rows of cells, which fit the terminal they are shown on.
+/// A table of cells that fits the terminal.
 ///
-/// On a terminal there is a line of titles, columns are padded, and long cells are cut. Anywhere
-/// else every cell is printed in full, two blanks apart, for other programs to read.
+/// On a terminal there is a line of titles, columns are padded, and long cells are truncated.
+/// Otherwise every cell is printed in full, separated by two blanks, for other programs to read.
 package struct Table: Sendable {
-  /// What a column holds.
+  /// The kind of a column.
   package enum Kind: Sendable {
-    /// Words that are never cut.
+    /// Words that are never truncated.
     case words
-    /// A text, which is cut where the line gets too long.
+    /// A text, which is truncated if the line is too long.
     case text
-    /// Numbers, at the right of their column.
+    /// Right-aligned numbers.
     case number
-    /// An ID, of which a terminal shows as much as tells it from the others in the table.
+    /// An ID, which a terminal shows as its shortest unique prefix in the table.
     case id
   }
 
   /// A column.
   package struct Column: Sendable {
-    /// What is above it on a terminal.
+    /// The title, shown on a terminal.
     package var title: String
-    /// What it holds.
+    /// The kind of the column.
     package var kind: Kind
-    /// Whether it is left out on a terminal that is too narrow for all columns.
+    /// Whether the column is omitted on a terminal that is too narrow.
     package var isDetail: Bool
 
-    /// A column called `title`.
+    /// Creates a column.
     package init(_ title: String, _ kind: Kind = .words, isDetail: Bool = false) {
       self.title = title
       self.kind = kind
@@ -34,18 +34,18 @@ package struct Table: Sendable {
 
   /// A cell; it can be written as a plain string.
   package struct Cell: Sendable, ExpressibleByStringInterpolation {
-    /// What it says; control characters are shown as blanks.
+    /// The text; control characters are shown as blanks.
     package var text: String
-    /// How it looks where there are colours.
+    /// The style on a terminal with colors.
     package var style: Style
 
-    /// A cell that says `text`.
+    /// Creates a cell with `text`.
     package init(_ text: String, _ style: Style = .plain) {
       self.text = text
       self.style = style
     }
 
-    /// A cell that says `value`.
+    /// Creates a cell with `value`.
     package init(stringLiteral value: String) { self.init(value) }
   }
 
@@ -61,16 +61,16 @@ package struct Table: Sendable {
     self.rows = rows
   }
 
-  /// The fewest letters of an ID that a terminal shows.
+  /// The minimum length of a shortened ID.
   private static let shortestID = 8
 
-  /// The fewest columns of the terminal that a text is cut to.
+  /// The minimum width of a truncated text.
   private static let shortestText = 8
 
-  /// The fewest columns that texts are cut to before details are left out instead.
+  /// The minimum width of texts before detail columns are omitted instead.
   private static let readableText = 16
 
-  /// The lines of the table, as `terminal` shows them.
+  /// The lines of the table for `terminal`.
   package func lines(for terminal: Terminal) -> [String] {
     let texts = rows.map { $0.map { printable($0.text) } }
     guard terminal.isTerminal else {
@@ -98,7 +98,7 @@ package struct Table: Sendable {
       + zip(rows, shown).map { row, texts in line(texts) { row[$0].style } }
   }
 
-  /// The texts with IDs as short as they can be.
+  /// The texts with shortened IDs.
   private func shortened(_ texts: [[String]]) -> [[String]] {
     var texts = texts
     for column in columns.indices where columns[column].kind == .id {
@@ -115,7 +115,7 @@ package struct Table: Sendable {
     return texts
   }
 
-  /// The table without the last of its details, where it does not fit otherwise.
+  /// The table without its last detail column, if it does not fit otherwise.
   private func withoutDetail(_ width: Int?, _ texts: [[String]]) -> Table? {
     guard let width, let detail = columns.lastIndex(where: \.isDetail) else { return nil }
     let readable = widths(shortened(texts), width: width, shortest: Self.readableText)
@@ -139,7 +139,7 @@ package struct Table: Sendable {
     }
     guard let width else { return widths }
     var excess = Self.lineWidth(widths) - width
-    // The widest text gives first, so that short ones stay whole.
+    // The widest text is truncated first, so that short ones stay complete.
     while excess > 0 {
       let texts = columns.indices.filter {
         columns[$0].kind == .text && widths[$0] > shortest
@@ -153,7 +153,7 @@ package struct Table: Sendable {
 }
 
 extension String {
-  /// Without the blanks at its end.
+  /// The text without trailing blanks.
   fileprivate var trimmedEnd: Substring {
     self[..<(lastIndex { $0 != " " }.map { index(after: $0) } ?? startIndex)]
   }

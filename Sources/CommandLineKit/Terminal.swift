@@ -1,30 +1,30 @@
 import Foundation
 
-/// Where words are printed: a terminal of some width, with colours or without, or anything else.
+/// The properties of an output: whether it is a terminal, its width and its colors.
 package struct Terminal: Hashable, Sendable {
-  /// Whether colours are wanted.
+  /// The color mode.
   package enum Colors: String, CaseIterable, Sendable {
-    /// Where somebody sees them.
+    /// Colors on terminals only.
     case auto
-    /// Everywhere.
+    /// Colors always.
     case always
-    /// Nowhere.
+    /// Colors never.
     case never
   }
 
-  /// Whether somebody looks at it.
+  /// Whether the output is a terminal.
   package let isTerminal: Bool
 
-  /// How many columns a line has; `nil` where lines can be of any length.
+  /// The width in columns; `nil` for unlimited lines.
   package let width: Int?
 
-  /// Whether words may have colours.
+  /// Whether colors are used.
   package let hasColors: Bool
 
-  /// Whether a line can be drawn again in its place.
+  /// Whether a line can be redrawn.
   package let canRedraw: Bool
 
-  /// Something to print on.
+  /// Creates a terminal description.
   package init(isTerminal: Bool, width: Int?, hasColors: Bool) {
     self.isTerminal = isTerminal
     self.width = width
@@ -32,10 +32,10 @@ package struct Terminal: Hashable, Sendable {
     canRedraw = isTerminal
   }
 
-  /// What is behind a file descriptor.
+  /// Detects the properties of a file descriptor.
   ///
-  /// The width is what `COLUMNS` says, else what the terminal says, else 80. There are no colours
-  /// where `NO_COLOR` has a value or `TERM` is `dumb`, unless they are wanted always.
+  /// The width is `COLUMNS`, else the terminal's width, else 80. Colors are off if `NO_COLOR` has a
+  /// value or `TERM` is `dumb`, unless the mode is `always`.
   package init(descriptor: CInt, colors: Colors, environment: [String: String]) {
     isTerminal = isatty(descriptor) == 1
     width = isTerminal ? Self.width(descriptor, environment) : nil
@@ -56,27 +56,27 @@ package struct Terminal: Hashable, Sendable {
     return Int(size.ws_col)
   }
 
-  /// `text` in a style, where there are colours.
+  /// `text` in a style, if colors are used.
   package func styled(_ text: String, _ style: Style) -> String {
     guard hasColors, style != .plain, !text.isEmpty else { return text }
     return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
   }
 }
 
-/// How words look on a terminal with colours.
+/// A text style on a terminal with colors.
 package enum Style: Int, Sendable {
-  /// As the terminal shows words anyway.
+  /// The default style.
   case plain = 0
   /// For titles.
   case bold = 1
-  /// For what matters less than the words beside it.
+  /// For secondary information.
   case dim = 2
-  /// For what went wrong.
+  /// For errors.
   case red = 31
-  /// For what went well.
+  /// For success.
   case green = 32
-  /// For what is not done yet.
+  /// For pending items.
   case yellow = 33
-  /// For what leads elsewhere.
+  /// For links.
   case blue = 34
 }

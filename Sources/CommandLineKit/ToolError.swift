@@ -1,9 +1,9 @@
-/// A failure of the tool itself: what happened, to what, and what to do.
+/// A failure of a tool; the message says what failed and how to fix it.
 package struct ToolError: Error, Hashable, CustomStringConvertible {
-  /// One or two sentences for people.
+  /// The message, one or two sentences.
   package var description: String
 
-  /// Says what happened.
+  /// Creates an error with a message.
   package init(_ description: String) {
     self.description = description
   }

@@ -1,12 +1,12 @@
-/// A command line that can't be carried out as it stands; the message says why.
+/// The error of an invalid command line.
 package struct UsageError: Error, Hashable, CustomStringConvertible {
-  /// What is wrong, in words.
+  /// The message.
   package var description: String
 
-  /// The help that shows how it is done, such as `tabs`.
+  /// The help topic, such as `tabs`.
   package var topic: String?
 
-  /// Says what is wrong, and where help is.
+  /// Creates an error with a message and a help topic.
   package init(_ description: String, topic: String? = nil) {
     self.description = description
     self.topic = topic

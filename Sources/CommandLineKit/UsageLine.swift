@@ -1,51 +1,51 @@
 /// The usage of a command in one line, such as `add NAME (--text TEXT | --file FILE | -)`.
 ///
-/// The line that people read in the help is also what says which options a command knows and what
-/// may be completed where, so that the three can't differ. Brackets and `|` group for the eye; an
-/// option takes the word behind it as its value, unless a bracket or a bar comes between.
+/// The usage line in the help also defines the options of a command and their completions, so that
+/// the three cannot differ. Brackets and `|` only group; an option takes the following word as its
+/// value, unless a bracket or a bar is in between.
 package struct UsageLine: Hashable, Sendable {
   /// An option of the line.
   package struct Option: Hashable, Sendable {
     /// The name without its dashes.
     package var name: String
-    /// What its value is called; `nil` for an option that stands alone.
-    package var value: Place?
-    /// Whether it may be given several times: its value's name ends in `...`.
+    /// The placeholder of its value; `nil` for an option without a value.
+    package var value: Placeholder?
+    /// Whether it may be repeated: its value's name ends in `...`.
     package var isRepeated: Bool
   }
 
-  /// A word that goes somewhere: one of a few, or something the person names.
-  package struct Place: Hashable, Sendable {
-    /// What the line says, such as `NAME` or `on|off`.
+  /// A placeholder for a word: one of several choices, or a value given by the user.
+  package struct Placeholder: Hashable, Sendable {
+    /// The text in the line, such as `NAME` or `on|off`.
     package var text: String
 
-    /// Names what goes there.
+    /// Creates a placeholder.
     package init(_ text: String) { self.text = text }
 
-    /// The words that can stand there; empty when it can be anything.
+    /// The allowed words; empty if any word is allowed.
     package var choices: [String] { parts.filter { !Self.isName($0) } }
 
-    /// What somebody has to name, such as `FILE`.
+    /// The kinds of values given by the user, such as `FILE`.
     package var names: [String] { parts.filter(Self.isName) }
 
     private var parts: [String] { text.split(separator: "|").map(String.init) }
 
-    /// Whether a word stands for something else: it is in capitals.
+    /// Whether a word is the name of a value: it is in capitals.
     private static func isName(_ word: String) -> Bool {
       word.contains { $0.isLetter } && word.prefix { $0 != "." }.allSatisfy { !$0.isLowercase }
     }
   }
 
-  /// The line as people read it.
+  /// The text of the line.
   package let text: String
 
-  /// Its options, in their order.
+  /// The options, in order.
   package private(set) var options: [Option] = []
 
-  /// Its words that are no options, in their order.
-  package private(set) var places: [Place] = []
+  /// The positional words, in order.
+  package private(set) var positionals: [Placeholder] = []
 
-  /// Reads a line.
+  /// Parses a usage line.
   package init(_ text: String) {
     self.text = text
     let chunks = text.split(separator: " ")
@@ -56,7 +56,7 @@ package struct UsageLine: Hashable, Sendable {
       let word = chunk.trimmed(of: "[()]")
       guard !word.isEmpty, word != "|", word != "-" else { continue }
       guard word.hasPrefix("--") else {
-        places.append(Place(String(word)))
+        positionals.append(Placeholder(String(word)))
         continue
       }
       var option = Option(name: String(word.dropFirst(2)), value: nil, isRepeated: false)
@@ -70,7 +70,7 @@ package struct UsageLine: Hashable, Sendable {
           option.isRepeated = true
           value = value.dropLast(3)
         }
-        option.value = Place(String(value))
+        option.value = Placeholder(String(value))
       }
       options.append(option)
     }
@@ -78,7 +78,7 @@ package struct UsageLine: Hashable, Sendable {
 }
 
 extension Substring {
-  /// Without the given characters at both ends.
+  /// The text without the given characters at both ends.
   fileprivate func trimmed(of characters: String) -> Substring {
     var rest = self
     while let first = rest.first, characters.contains(first) { rest.removeFirst() }
@@ -88,7 +88,7 @@ extension Substring {
 }
 
 extension Arguments.Options {
-  /// All options of some usages; one that takes a value somewhere takes it everywhere.
+  /// The options of several usages; one that takes a value in any of them takes it in all.
   package init(_ usages: [UsageLine]) {
     self.init()
     for option in usages.flatMap(\.options) {

@@ -11,24 +11,25 @@ import Records
 /// print(web.url, web.apiToken(), try web.webAuthToken(for: "alice"))
 /// ```
 ///
-/// It listens on 127.0.0.1 only and lets in programs and its own console page, not pages of other
-/// sites. The server behind it can be used in this process at the same time. Call from any task.
+/// It listens on 127.0.0.1 only and accepts requests from programs and from its own console page,
+/// not from pages of other sites. The underlying server can be used in this process at the same
+/// time. Call from any task.
 public final class LoopbackWebServer: Sendable {
-  /// How to listen, and what to allow.
+  /// The settings of a web server.
   public struct Options: Sendable {
     /// The port, 0 to 65535; 0 takes any free one.
     public var port: Int
-    /// Whether faults can be set up over HTTP.
+    /// Whether faults can be injected over HTTP.
     public var allowsFaultControl: Bool
     /// Origins of web pages that may use the service, such as `http://localhost:3000`; none by
     /// default, since any page a browser shows could reach this machine.
     public var allowedOrigins: [String]
-    /// How many seconds a web token is good.
+    /// How long a web token is valid, in seconds.
     public var webTokenSeconds: Double
-    /// The token that lets in to the control interface; random unless given.
+    /// The control token; `nil` generates a random one.
     public var controlToken: String?
 
-    /// The defaults: any port, nothing allowed that a test does not need.
+    /// The defaults: any free port, and only what a test needs is allowed.
     public init(
       port: Int = 0, allowsFaultControl: Bool = false, allowedOrigins: [String] = [],
       webTokenSeconds: Double = 14 * 24 * 60 * 60, controlToken: String? = nil
@@ -41,32 +42,32 @@ public final class LoopbackWebServer: Sendable {
     }
   }
 
-  /// The server behind it.
+  /// The underlying server.
   public let server: LoopbackServer
-  /// Where it listens: `http://127.0.0.1:` and the port.
+  /// The base URL: `http://127.0.0.1:` and the port.
   public let url: String
-  /// The token that lets in to the control interface and the console.
+  /// The token for the control interface and the console.
   public let controlToken: String
 
-  let door: Door
+  let router: RequestRouter
   private let http: HTTPServer
   private let routes: ServiceRoutes
 
-  /// The port it listens on.
+  /// The port that the server listens on.
   public var port: Int { http.port }
 
-  /// Where a browser shows what the server holds and what happens on it; it holds the control
-  /// token, in the part of an address that browsers keep to themselves.
+  /// The URL of the console page. It contains the control token in the fragment, which browsers do
+  /// not send to the server.
   public var consoleURL: String { "\(url)/console#token=\(controlToken)" }
 
-  /// Listens, and answers from now on.
+  /// Starts listening and answering requests.
   ///
   /// - Parameters:
-  ///   - server: The server to ask.
-  ///   - options: How to listen.
-  ///   - clock: The clock by which waiting devices are answered and slow clients are sent away.
-  /// - Throws: `serverRejectedRequest` when the port can't be had, `networkFailure` when `server`
-  ///   is closed.
+  ///   - server: The server that answers the requests.
+  ///   - options: The settings.
+  ///   - clock: The clock for long polls and for the time limits of slow clients.
+  /// - Throws: `serverRejectedRequest` if the port cannot be used, `networkFailure` if `server` is
+  ///   closed.
   public convenience init(
     _ server: LoopbackServer, options: Options = Options(),
     clock: any Clock<Duration> = ContinuousClock()
@@ -75,7 +76,7 @@ public final class LoopbackWebServer: Sendable {
       server, options: options, http: HTTPServerOptions(port: options.port, clock: clock))
   }
 
-  /// Listens, with the sockets' own settings.
+  /// Starts listening with custom socket settings.
   package init(
     _ server: LoopbackServer, options: Options, http httpOptions: HTTPServerOptions
   ) throws(CloudError) {
@@ -84,16 +85,16 @@ public final class LoopbackWebServer: Sendable {
     httpOptions.wallClock = httpOptions.wallClock ?? server.clock
     controlToken = options.controlToken ?? LoopbackWebServer.randomToken()
     let tokens = AccessTokens(
-      seal: Seal(key: try server.sealingKey()), clock: server.clock,
+      signer: TokenSigner(key: try server.signingKey()), clock: server.clock,
       lifetime: options.webTokenSeconds)
-    let courier = Courier(
+    let courier = WebCourier(
       clock: httpOptions.clock, wallClock: server.clock, taskExecutor: server.taskExecutor)
-    let door = Door(options)
-    self.door = door
+    let router = RequestRouter(options)
+    self.router = router
     do throws(HTTPServerError) {
       http = try HTTPServer(
-        httpOptions, admission: { door.admission($0) }, handler: { await door.answer($0) },
-        refusalFields: { door.refusalFields($0) })
+        httpOptions, admission: { router.admission($0) }, handler: { await router.answer($0) },
+        refusalFields: { router.refusalFields($0) })
     } catch {
       throw CloudError(.serverRejectedRequest, error.description)
     }
@@ -102,10 +103,10 @@ public final class LoopbackWebServer: Sendable {
     let control = ControlRoutes(
       server: server, token: controlToken, allowsFaults: options.allowsFaultControl,
       signIn: { tokens.webToken(for: $0) }, clock: httpOptions.clock)
-    door.open(routes, control, port: http.port)
+    router.open(routes, control, port: http.port)
   }
 
-  /// The token of an app: for the container given, or for all.
+  /// The API token of an app, for one container or for all.
   public func apiToken(for container: String? = nil) -> String {
     routes.tokens.apiToken(for: container)
   }
@@ -114,8 +115,9 @@ public final class LoopbackWebServer: Sendable {
   ///
   /// - Parameters:
   ///   - account: 1 to 255 bytes without control characters.
-  ///   - container: The one container it is good for; `nil` for all.
-  /// - Throws: `invalidArguments` for another name, `networkFailure` after the server was closed.
+  ///   - container: The container that the token is valid for; `nil` for all.
+  /// - Throws: `invalidArguments` for an invalid name, `networkFailure` after the server was
+  ///   closed.
   public func webAuthToken(
     for account: String, container: String? = nil
   ) throws(CloudError) -> String {
@@ -123,12 +125,13 @@ public final class LoopbackWebServer: Sendable {
     return routes.tokens.webToken(for: account, container: container)
   }
 
-  /// Stops listening; the server behind it goes on.
+  /// Stops listening; the underlying server keeps running.
   ///
-  /// Running requests may end, waiting devices are answered. Returns when nothing is left.
+  /// Running requests complete, and long polls are answered. Returns when all connections are
+  /// closed.
   public func stop() async {
     routes.courier.close()
-    // Consoles wait for events; they are answered that nothing happened.
+    // Consoles wait for events; they get an empty response.
     server.wakeEventWaiters()
     await http.stop()
   }

@@ -2,25 +2,25 @@ import CloudMachine
 public import CloudProtocol
 public import Foundation
 
-/// A whole server as one file that people can read, and back.
+/// Export and import of a whole server as one text file.
 ///
-/// An archive is JSON lines in UTF-8: a first line that names the form and its version, one line
-/// for each account, record type, database, zone, record, tombstone, subscription, file, upload
-/// and remembered answer, and a last line with a count and a checksum. Lines come in one order
-/// that depends on nothing but what is stored, so two archives of one state are the same bytes
-/// and archives of two states can be compared line by line. Everything survives bit for bit.
+/// An archive is JSON lines in UTF-8: a first line with the format and its version, one line for
+/// each account, record type, database, zone, record, tombstone, subscription, file, upload and
+/// remembered answer, and a last line with a count and a checksum. The order of the lines depends
+/// only on the stored data, so two archives of one state are identical and archives of two states
+/// can be compared line by line. Values are preserved exactly.
 ///
-/// An archive carries the server's identity and its secret, so change tokens, cursors and the
-/// URLs of shares go on to be valid on the server that imports it. Let only one of the two servers
-/// answer clients from then on: what both gave out since can't be told apart. Whoever can read the
-/// archive can read every record and work out every share's URL; keep it where only its owner can,
-/// as a file with mode 0600.
+/// An archive carries the server's identity and its secret, so change tokens, cursors and the URLs
+/// of shares stay valid on the server that imports it. Use only one of the two servers from then
+/// on: their later tokens cannot be told apart. The archive discloses every record and every
+/// share's URL; keep it in a file with mode 0600.
 extension LoopbackServer {
   /// Writes the server's archive line by line, each with the line feed that ends it.
   ///
-  /// All lines are of one moment: the server answers nobody meanwhile, and `write` must not call
-  /// it. Records are read page by page, and nothing written is kept. Throws what `write` throws,
-  /// `networkFailure` after the server was closed, and what reading its file throws.
+  /// All lines are from one snapshot: the server answers no request during the export, and `write`
+  /// must not call it. Records are read page by page, and written lines are not kept in memory.
+  /// Throws what `write` throws, `networkFailure` after the server was closed, and what reading its
+  /// file throws.
   public func exportArchive(to write: (String) throws -> Void) throws {
     try exportLines { line in try write(String(decoding: line, as: UTF8.self)) }
   }
@@ -36,17 +36,17 @@ extension LoopbackServer {
     return data
   }
 
-  /// Puts what an archive holds into this server, which must be empty, all of it or nothing.
+  /// Imports an archive into this server, which must be empty; imports everything or nothing.
   ///
-  /// Devices are not told. The server takes the archive's identity and secret. A server in a file
-  /// holds the records of one zone in memory at a time.
-  /// - Parameter read: gives the next line with or without the line feed that ends it, `nil`
-  ///   after the last. It must not call the server, which answers nobody meanwhile.
+  /// Devices get no pushes. The server takes over the archive's identity and secret. A server in a
+  /// file keeps the records of one zone in memory at a time.
+  /// - Parameter read: returns the next line with or without its line feed, `nil` after the last.
+  ///   It must not call the server, which answers no request during the import.
   ///
-  /// Throws `serverRejectedRequest` when the server holds anything, even an account;
-  /// `invalidArguments`, naming the line, when the archive is damaged, cut short or none at all;
-  /// `incompatibleVersion` when a newer version wrote it; and what `read` throws. Nothing was
-  /// changed then.
+  /// Throws `serverRejectedRequest` if the server is not empty (an account alone counts);
+  /// `invalidArguments`, naming the line, if the archive is damaged, truncated or not an archive;
+  /// `incompatibleVersion` when a newer version wrote it; and what `read` throws. On error nothing
+  /// is changed.
   public func importArchive(from read: () throws -> String?) throws {
     try importLines {
       guard let line = try read() else { return nil }
@@ -55,7 +55,7 @@ extension LoopbackServer {
     }
   }
 
-  /// Puts what an archive holds into this server, which must be empty, all of it or nothing.
+  /// Imports an archive into this server, which must be empty; imports everything or nothing.
   ///
   /// Throws as `importArchive(from:)` does.
   public func importArchive(_ archive: Data) throws(CloudError) {
@@ -77,24 +77,24 @@ extension LoopbackServer {
     }
   }
 
-  /// Empties the server: accounts, databases, record types, files and remembered answers go.
+  /// Empties the server: removes accounts, databases, record types, files and receipts.
   ///
-  /// Devices stay and are not told; their accounts are made anew, with the same user names, when
-  /// they next ask. The server becomes another one: every change token and cursor of before is
-  /// refused as expired, and a share made again has another URL.
+  /// Devices remain and get no pushes; their accounts are created again, with the same user names,
+  /// at their next request. The server gets a new identity: every earlier change token and cursor
+  /// is rejected as expired, and a recreated share has another URL.
   /// - Parameter identity: the number that binds tokens to the server from now on; by default a
-  ///   random one. Give one that was never used to get the same tokens in every run.
+  ///   random one. Pass an unused number to get the same tokens in every run.
   ///
-  /// Throws `invalidArguments` when `identity` is the one the server has, `networkFailure` after
-  /// it was closed.
+  /// Throws `invalidArguments` if `identity` is the current identity, `networkFailure` after it was
+  /// closed.
   public func reset(identity: UInt64? = nil) throws(CloudError) {
-    try room.replace { storage in
+    try executor.replace { storage in
       let old = try storage.identity()
       var next = identity ?? .random(in: 0...(.max))
       while identity == nil, next == old { next = .random(in: 0...(.max)) }
       guard next != old else {
         throw CloudError(
-          .invalidArguments, "a reset needs another identity than the server has, or none")
+          .invalidArguments, "a reset needs a new identity, or none")
       }
       try storage.commit([.removeEverything(identity: next, secret: .random())])
     }
@@ -104,7 +104,7 @@ extension LoopbackServer {
   private func exportLines(to write: ([UInt8]) throws -> Void) throws {
     var failure: (any Error)?
     do {
-      try room.inspect { _, storage in
+      try executor.inspect { _, storage in
         try withoutActuallyEscaping(write) { write in
           var writer = ArchiveWriter(storage) { line in
             do { try write(line) } catch {
@@ -121,7 +121,7 @@ extension LoopbackServer {
   private func importLines(from read: () throws -> ArraySlice<UInt8>?) throws {
     var failure: (any Error)?
     do {
-      try room.replace { storage in
+      try executor.replace { storage in
         guard try storage.isEmpty else {
           throw CloudError(
             .serverRejectedRequest,
@@ -144,7 +144,7 @@ extension LoopbackServer {
 }
 
 extension CloudStorage {
-  /// Whether nothing was ever stored, or all of it went.
+  /// Whether the storage is empty.
   fileprivate var isEmpty: Bool {
     get throws {
       try accounts().isEmpty && databases().isEmpty && recordTypes().isEmpty && schemas().isEmpty

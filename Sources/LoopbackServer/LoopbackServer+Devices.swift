@@ -1,6 +1,6 @@
 /// A device as the server knows it.
 public struct ServerDevice: Hashable, Sendable {
-  /// Its name; devices that come from outside of this process have one for each account.
+  /// The name; names of devices from outside of this process are unique per account.
   public var name: String
   /// The name of the account that is signed in; `nil` when none is.
   public var account: String?
@@ -8,16 +8,16 @@ public struct ServerDevice: Hashable, Sendable {
   public var availability: AccountAvailability
   /// Whether it has a network.
   public var isOnline: Bool
-  /// How many observers listen to its pushes.
+  /// The number of observers of its signals.
   public var observerCount: Int
-  /// How many pushes wait until it is online again.
+  /// The number of pushes that wait until the device is online.
   public var waitingPushCount: Int
 }
 
 extension LoopbackServer {
-  /// The devices that were asked for or that asked, by name and account.
+  /// The devices that were created or that sent a request, by name and account.
   public func knownDevices() -> [ServerDevice] {
-    post.devices.map { device in
+    pushDispatcher.devices.map { device in
       ServerDevice(
         name: device.name, account: device.account, availability: device.availability,
         isOnline: device.isOnline, observerCount: device.listenerCount,
@@ -26,22 +26,24 @@ extension LoopbackServer {
   }
 }
 
-/// What a test does to devices it does not hold.
+/// Changes to devices by name.
 extension FaultControls {
-  /// Takes every device called `name` off the network, or brings it back.
+  /// Disconnects every device called `name` from the network, or reconnects it.
   ///
   /// - Parameter account: only those where this account is signed in; `nil` for all.
   public func setOnline(_ isOnline: Bool, device name: String, account: String? = nil) {
-    for device in post.devices where device.isMeant(name, account) { device.setOnline(isOnline) }
+    for device in pushDispatcher.devices where device.isMeant(name, account) {
+      device.setOnline(isOnline)
+    }
   }
 
-  /// Says whether the account on every device called `name` can be used.
+  /// Sets the availability of the account on every device called `name`.
   ///
   /// - Parameter account: only those where this account is signed in; `nil` for all.
   public func setAvailability(
     _ availability: AccountAvailability, device name: String, account: String? = nil
   ) {
-    for device in post.devices where device.isMeant(name, account) {
+    for device in pushDispatcher.devices where device.isMeant(name, account) {
       device.setAvailability(availability)
     }
   }

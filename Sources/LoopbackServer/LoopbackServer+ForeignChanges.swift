@@ -1,18 +1,18 @@
 public import CloudProtocol
 import Synchronization
 
-/// Several servers may share one file; each tells only its own devices.
+/// Several servers may share one file; each sends pushes only to its own devices.
 extension LoopbackServer {
-  /// Looks whether another process changed the file and pushes what it changed to this server's
-  /// devices.
+  /// Checks whether another process changed the file, and sends pushes for its changes to this
+  /// server's devices.
   ///
-  /// Costs next to nothing when there was no change. Every request looks too. Returns whether
-  /// any device had something to hear. Throws `networkFailure` when the server is closed, and
-  /// what reading the file throws.
+  /// The check is cheap if there was no change. Every request performs it, too. Returns whether any
+  /// push was sent. Throws `networkFailure` if the server is closed, and what reading the file
+  /// throws.
   @discardableResult
   public func checkForForeignChanges() throws(CloudError) -> Bool {
-    let pushes = try room.foreignPushes()
-    post.send(pushes)
+    let pushes = try executor.foreignPushes()
+    pushDispatcher.send(pushes)
     return !pushes.isEmpty
   }
 
@@ -24,7 +24,7 @@ extension LoopbackServer {
     let watch = Task(executorPreference: taskExecutor) { [weak self] in
       while !Task.isCancelled {
         do { try await clock.sleep(for: interval) } catch { return }
-        // A file that is busy now is looked at again next time.
+        // A busy file is checked again at the next tick.
         guard let self, !self.isClosed else { return }
         _ = try? self.checkForForeignChanges()
       }

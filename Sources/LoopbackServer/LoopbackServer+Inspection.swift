@@ -2,39 +2,39 @@ import CloudMachine
 public import CloudProtocol
 public import Records
 
-/// An account as the server knows it.
+/// An account on the server.
 public struct ServerAccount: Hashable, Sendable {
-  /// The name people use for it.
+  /// The account name.
   public var name: String
-  /// Its user record name.
+  /// The user record name.
   public var user: UserID
-  /// The most bytes its private databases may hold; `nil` for no bound.
+  /// The quota of its private databases in bytes; `nil` for no quota.
   public var quota: Int?
 }
 
-/// A database that the server holds something of.
+/// A database with stored data.
 public struct ServerDatabase: Hashable, Sendable {
   /// The container.
   public var container: String
-  /// The container's world.
+  /// The container's environment.
   public var environment: CloudEnvironment
-  /// Which kind; a shared one is an account's view of what others share with it.
+  /// The scope; a shared database is an account's view of the zones that others share with it.
   public var scope: DatabaseScope
-  /// The name of the account whose it is; `nil` for a public one.
+  /// The name of the owning account; `nil` for a public database.
   public var account: String?
-  /// How many bytes its records count toward a quota; 0 for a view.
+  /// The bytes that its records count toward a quota; 0 for a shared database.
   public var byteCount: Int
 }
 
-/// The latest change of one record, as the server remembers it.
+/// The latest change of a record.
 public struct ServerChange: Hashable, Sendable {
-  /// The change's number, which rises with every change of the database.
+  /// The sequence number of the change, which increases with every change of the database.
   public var sequence: UInt64
   /// The record.
   public var record: RecordID
   /// Its type.
   public var type: String
-  /// The record's version after the change; `nil` when the change deleted it.
+  /// The record's change tag after the change; `nil` for a deletion.
   public var changeTag: ChangeTag?
   /// The device that made the change.
   public var device: String?
@@ -43,26 +43,27 @@ public struct ServerChange: Hashable, Sendable {
   public var isDeletion: Bool { changeTag == nil }
 }
 
-/// What tests and tools can see of the server's state, past all faults.
+/// Inspection of the server's state by tests and tools, without faults applied.
 ///
-/// A private database is named by its account, the public one by `nil`. All throw `unknownItem`
-/// when there is no such account, and `networkFailure` after the server was closed.
+/// An account selects its private database, `nil` the public one. All methods throw `unknownItem`
+/// for an unknown account, and `networkFailure` after the server was closed.
 extension LoopbackServer {
   /// All accounts, by name.
   public func accounts() throws(CloudError) -> [ServerAccount] {
-    try room.inspect { _, storage in
+    try executor.inspect { _, storage in
       try storage.accounts().map { ServerAccount(name: $0.name, user: $0.user, quota: $0.quota) }
     }
   }
 
-  /// All databases that anything was ever stored in, by container, environment, scope and account.
+  /// All databases in which data was ever stored, by container, environment, scope and account.
   public func databases() throws(CloudError) -> [ServerDatabase] {
-    try room.inspect { _, storage in
+    try executor.inspect { _, storage in
       var names: [UserID: String] = [:]
       for account in try storage.accounts() { names[account.user] = account.name }
       var found: [DatabaseID: ServerDatabase] = [:]
       for row in try storage.databases() {
-        // The public database is there for all, also where it holds only what one user asked for.
+        // The public database is shared by all accounts, even if it holds only one user's
+        // subscriptions.
         var id = row.id
         if id.scope == .public { id.owner = nil }
         let account = id.owner.flatMap { names[$0] }
@@ -84,7 +85,7 @@ extension LoopbackServer {
     }
   }
 
-  /// The zones that are there, by name; the default zone only once something was stored in it.
+  /// The existing zones, by name; the default zone only after a record was stored in it.
   public func zones(
     container: String, account: String?, environment: CloudEnvironment = .development
   ) throws(CloudError) -> [ZoneID] {
@@ -93,7 +94,7 @@ extension LoopbackServer {
     }
   }
 
-  /// The zones that are gone and remembered, by name.
+  /// The deleted zones whose deletion is remembered, by name.
   public func deletedZones(
     container: String, account: String?, environment: CloudEnvironment = .development
   ) throws(CloudError) -> [ZoneDeletion] {
@@ -104,7 +105,7 @@ extension LoopbackServer {
     }
   }
 
-  /// The records in `zone`, by name; none when there is no such zone.
+  /// The records in `zone`, by name; empty if the zone does not exist.
   public func records(
     in zone: ZoneID, container: String, account: String?,
     environment: CloudEnvironment = .development
@@ -114,18 +115,18 @@ extension LoopbackServer {
     ).records
   }
 
-  /// The records in `zone`, by name, and the one that was changed last; throws as `records` does.
+  /// The records in `zone`, by name, and the most recently changed one; throws like `records`.
   package func recordsAndNewest(
     in zone: ZoneID, container: String, account: String?, environment: CloudEnvironment
   ) throws(CloudError) -> (records: [Record], newest: RecordID?) {
     try read(container, account, environment) { database, storage in
-      // Rows come in the order of their changes.
+      // Rows are in the order of their changes.
       let records = try LoopbackServer.rows(of: zone, in: database, storage).compactMap(\.record)
       return (records.sorted { $0.id < $1.id }, records.last?.id)
     }
   }
 
-  /// The latest change of every record in `zone` that is remembered, oldest first.
+  /// The latest change of every record and tombstone in `zone`, oldest first.
   public func changeLog(
     of zone: ZoneID, container: String, account: String?,
     environment: CloudEnvironment = .development
@@ -139,10 +140,10 @@ extension LoopbackServer {
     }
   }
 
-  /// An account's subscriptions to its private database, by name, or to that of another `scope`.
+  /// An account's subscriptions to its database with `scope`, by name.
   ///
-  /// Subscriptions belong to an account everywhere: those to the public and the shared database
-  /// too.
+  /// Every subscription belongs to an account, including those to the public and the shared
+  /// database.
   public func subscriptions(
     container: String, account: String, scope: DatabaseScope = .private,
     environment: CloudEnvironment = .development
@@ -158,9 +159,9 @@ extension LoopbackServer {
     _ container: String, _ account: String?, _ environment: CloudEnvironment,
     _ body: (DatabaseID, any CloudStorage) throws -> Value
   ) throws(CloudError) -> Value {
-    try room.inspect { _, storage in
+    try executor.inspect { _, storage in
       try body(
-        try MachineRoom.database(
+        try MachineExecutor.database(
           container: container, environment: environment, account: account, storage), storage)
     }
   }

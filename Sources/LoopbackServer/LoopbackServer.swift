@@ -5,8 +5,8 @@ public import Records
 package import SQLite
 import Synchronization
 
-/// A cloud in this process: accounts, containers, databases, change feeds, pushes, and every
-/// fault a test can wish for.
+/// A CloudKit server in this process: accounts, containers, databases, change feeds, pushes and
+/// fault injection.
 ///
 /// ```swift
 /// let server = LoopbackServer()
@@ -14,17 +14,17 @@ import Synchronization
 /// let container = CKContainer(identifier: "iCloud.com.example.notes", transport: phone)
 /// ```
 ///
-/// Call from any task or thread; requests are answered one after the other.
+/// Call from any task or thread; requests are processed one at a time.
 public final class LoopbackServer: Sendable {
-  /// Faults, counts of requests, and what an administrator can do.
+  /// Fault injection, request logs and administration.
   public let controls: FaultControls
 
-  let room: MachineRoom
-  let post: PostOffice
-  let office: RequestOffice
-  /// What time it is, for the dates on records.
+  let executor: MachineExecutor
+  let pushDispatcher: PushDispatcher
+  let dispatcher: RequestDispatcher
+  /// The clock for the dates of records.
   package let clock: @Sendable () -> Timestamp
-  /// Who runs the tasks that the server starts; `nil` for the system's threads.
+  /// The executor of the tasks that the server starts; `nil` for the default executor.
   package let taskExecutor: (any TaskExecutor)?
   private let devices = Mutex<[String: WeakDevice]>([:])
   let watches = Mutex<[Task<Void, Never>]>([])
@@ -33,15 +33,16 @@ public final class LoopbackServer: Sendable {
     weak var device: LoopbackDevice?
   }
 
-  /// Makes an empty server that keeps everything in memory.
+  /// Creates an empty server that keeps its data in memory.
   ///
   /// - Parameters:
-  ///   - clock: what time it is, for the dates on records; by default the system's clock.
-  ///   - delayClock: the clock by which delayed requests wait.
-  ///   - identity: binds change tokens to this server; by default a random number. Give one to
-  ///     get the same tokens in every run.
-  ///   - limits: how much it takes at once.
-  ///   - taskExecutor: who runs the tasks that it starts; `nil` for the system's threads.
+  ///   - clock: the clock for the dates of records; by default the system's clock.
+  ///   - delayClock: the clock for delayed requests.
+  ///   - identity: the number that binds change tokens to this server; by default a random one.
+  ///     Pass a fixed number to get the same tokens in every run.
+  ///   - limits: the server's limits.
+  ///   - taskExecutor: the executor of the tasks that the server starts; `nil` for the default
+  ///     executor.
   public convenience init(
     clock: @escaping @Sendable () -> Timestamp = LoopbackServer.systemTime,
     delayClock: any Clock<Duration> = ContinuousClock(), identity: UInt64? = nil,
@@ -49,31 +50,33 @@ public final class LoopbackServer: Sendable {
   ) {
     let storage = ServerStorage.memory(identity: identity ?? .random(in: 0...(.max)))
     self.init(
-      room: MachineRoom(storage: storage, limits: limits), clock: clock, delayClock: delayClock,
+      executor: MachineExecutor(storage: storage, limits: limits), clock: clock,
+      delayClock: delayClock,
       taskExecutor: taskExecutor)
   }
 
-  /// Makes an empty server in memory that calls `pause` between two slices of a query, where it
-  /// otherwise lets other tasks run.
+  /// Creates an empty server in memory that calls `pause` between two slices of a query instead of
+  /// yielding to other tasks.
   package convenience init(pause: @escaping @Sendable () async -> Void) {
     self.init(
-      room: MachineRoom(
+      executor: MachineExecutor(
         storage: ServerStorage.memory(identity: .random(in: 0...(.max))), limits: ServerLimits()),
       clock: LoopbackServer.systemTime, delayClock: ContinuousClock(), taskExecutor: nil,
       pause: pause)
   }
 
-  /// Opens the server kept in the file at `path`, or makes it when there is none.
+  /// Opens the server in the file at `path`, or creates the file if it does not exist.
   ///
-  /// What was acknowledged is on the disk. Several servers, in one process or in many, may have
-  /// the file open at once; see `checkForForeignChanges()`. Throws when the file cannot be used,
-  /// is no server's file, was written by a newer version or is damaged; it is left as it is then.
+  /// Acknowledged changes are on the disk. Several servers, in one process or in many, may have the
+  /// file open at once; see `checkForForeignChanges()`. Throws if the file cannot be used, is not a
+  /// server's file, was written by a newer version or is damaged; such a file is left untouched.
   /// - Parameters:
-  ///   - clock: what time it is, for the dates on records; by default the system's clock.
-  ///   - delayClock: the clock by which delayed requests wait, and `watchForForeignChanges`.
-  ///   - identity: the number a new file gets, which binds change tokens to it.
-  ///   - limits: how much it takes at once.
-  ///   - taskExecutor: who runs the tasks that it starts; `nil` for the system's threads.
+  ///   - clock: the clock for the dates of records; by default the system's clock.
+  ///   - delayClock: the clock for delayed requests and for `watchForForeignChanges`.
+  ///   - identity: the number of a new file, which binds change tokens to it.
+  ///   - limits: the server's limits.
+  ///   - taskExecutor: the executor of the tasks that the server starts; `nil` for the default
+  ///     executor.
   public convenience init(
     path: String, clock: @escaping @Sendable () -> Timestamp = LoopbackServer.systemTime,
     delayClock: any Clock<Duration> = ContinuousClock(), identity: UInt64? = nil,
@@ -87,12 +90,12 @@ public final class LoopbackServer: Sendable {
       taskExecutor: taskExecutor)
   }
 
-  /// Opens or makes the server kept in a file of `fileSystem`, as `init(path:)` does in one of the
-  /// system's.
+  /// Opens or creates the server in a file of `fileSystem`, as `init(path:)` does with a file of
+  /// the system.
   ///
   /// - Parameters:
   ///   - path: The file's name on the disk of `fileSystem`.
-  ///   - identity: The number a new file gets, from which its secret follows too.
+  ///   - identity: The number of a new file, from which its secret is derived too.
   package convenience init(
     path: String, fileSystem: SQLiteFileSystem, identity: UInt64,
     clock: @escaping @Sendable () -> Timestamp = LoopbackServer.systemTime,
@@ -111,27 +114,29 @@ public final class LoopbackServer: Sendable {
     path: String, storage: sending any CloudStorage, clock: @escaping @Sendable () -> Timestamp,
     delayClock: any Clock<Duration>, limits: ServerLimits, taskExecutor: (any TaskExecutor)?
   ) throws(ServerFileError) {
-    let room = MachineRoom(storage: storage, limits: limits)
-    do { try room.learnPositions() } catch {
-      room.close()
+    let executor = MachineExecutor(storage: storage, limits: limits)
+    do { try executor.learnPositions() } catch {
+      executor.close()
       throw ServerFileError(damaged: error.message, path: path)
     }
-    self.init(room: room, clock: clock, delayClock: delayClock, taskExecutor: taskExecutor)
+    self.init(executor: executor, clock: clock, delayClock: delayClock, taskExecutor: taskExecutor)
   }
 
   private init(
-    room: MachineRoom, clock: @escaping @Sendable () -> Timestamp,
+    executor: MachineExecutor, clock: @escaping @Sendable () -> Timestamp,
     delayClock: any Clock<Duration>, taskExecutor: (any TaskExecutor)?,
     pause: @escaping @Sendable () async -> Void = QueryPause.take
   ) {
-    self.room = room
+    self.executor = executor
     self.taskExecutor = taskExecutor
     self.clock = clock
     let events = EventLog(clock: clock)
-    post = PostOffice(events: events)
+    pushDispatcher = PushDispatcher(events: events)
     controls = FaultControls(
-      room: room, post: post, events: events, clock: delayClock, wallClock: clock)
-    office = RequestOffice(room: room, controls: controls, clock: clock, pause: pause)
+      executor: executor, pushDispatcher: pushDispatcher, events: events, clock: delayClock,
+      wallClock: clock)
+    dispatcher = RequestDispatcher(
+      executor: executor, controls: controls, clock: clock, pause: pause)
   }
 
   deinit {
@@ -143,15 +148,16 @@ public final class LoopbackServer: Sendable {
     Timestamp(secondsSinceReferenceDate: Date().timeIntervalSinceReferenceDate)
   }
 
-  /// The device called `name`: the same one for the same name, online.
+  /// The device called `name`, created online if it does not exist.
   ///
-  /// - Parameter account: the account to sign in as; `nil` leaves a known device as it is and a
-  ///   new one signed out.
+  /// - Parameter account: the account to sign in as; `nil` leaves an existing device unchanged and
+  ///   a new one signed out.
   public func device(_ name: String, signedInAs account: String? = nil) -> LoopbackDevice {
-    let (state, isNew) = post.device(DeviceKey(name: name, visitor: nil), account: account)
+    let (state, isNew) = pushDispatcher.device(
+      DeviceKey(name: name, remoteAccount: nil), account: account)
     let device = devices.withLock { devices in
       if let device = devices[name]?.device { return device }
-      let device = LoopbackDevice(state: state, office: office)
+      let device = LoopbackDevice(state: state, dispatcher: dispatcher)
       devices[name] = WeakDevice(device: device)
       return device
     }
@@ -159,7 +165,7 @@ public final class LoopbackServer: Sendable {
     return device
   }
 
-  /// Ends the server: held requests and all later ones end in `networkFailure`, a file is closed.
+  /// Closes the server and its file: held and later requests fail with `networkFailure`.
   ///
   /// A second call does nothing.
   public func close() {
@@ -169,7 +175,7 @@ public final class LoopbackServer: Sendable {
     }
     for watch in watches { watch.cancel() }
     controls.close()
-    room.close()
+    executor.close()
     controls.events.close()
   }
 }

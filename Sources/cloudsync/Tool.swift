@@ -3,18 +3,18 @@ import CommandLineKit
 import Foundation
 import LoopbackServer
 
-/// The tool from the command line to the exit code.
+/// The entry point of the tool.
 enum Tool {
   /// The version that `--version` prints.
   static let version = "0.1.0"
 
-  /// The exit code of a command line that makes no sense: EX_USAGE of sysexits.
+  /// The exit code of an invalid command line: EX_USAGE of sysexits.
   static let usageCode: CInt = 64
 
-  /// Carries out one command line.
+  /// Runs a command line.
   ///
-  /// - Returns: 0 when it was done, 1 when it failed, 64 when the command line makes no sense;
-  ///   `exec` and `state diff` have codes of their own.
+  /// - Returns: 0 on success, 1 on failure, 64 for an invalid command line; `exec` and `state diff`
+  ///   have other codes.
   static func run(_ arguments: [String], environment: [String: String]) async -> CInt {
     do throws(UsageError) {
       let (command, isJSON) = try Command.parse(arguments, environment)
@@ -42,14 +42,14 @@ enum Tool {
     return usageCode
   }
 
-  /// A failure with an exit code of its own.
+  /// A failure with a specific exit code.
   struct Failure: Error {
     var code: CInt
     var description: String
   }
 }
 
-/// What went wrong, in words for people.
+/// The message of an error.
 func words(_ error: any Error) -> String {
   switch error {
   case let error as CloudError: error.message

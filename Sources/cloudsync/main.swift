@@ -1,8 +1,8 @@
 import CommandLineKit
 import Foundation
 
-// A reader that goes away early, such as `head`, ends the program where it prints, never in the
-// middle of writing a file.
+// A reader that closes early, such as `head`, ends the program when it prints, never while it
+// writes a file.
 signal(SIGPIPE, SIG_IGN)
 ProxyBypass.set()
 exit(

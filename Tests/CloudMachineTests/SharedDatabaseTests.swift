@@ -346,7 +346,7 @@ struct SharedDatabaseTests {
     let watch = Subscription(id: SubscriptionID("all"), kind: .database(recordType: nil))
     _ = try world.say(
       .modifySubscriptions(ModifySubscriptions(save: [watch])), as: world.stranger, in: .shared)
-    let pushes: [PushOrder]
+    let pushes: [OutgoingPush]
     switch end {
     case .revoked:
       let save = try world.reshare { $0.participants.removeLast() }
@@ -379,7 +379,7 @@ struct SharedDatabaseTests {
     #expect(
       try inShared(world, [fresh("kid", zone: world.visited)]) == "+kid zoneNotFound")
     let row = try world.storage.zone(World.zone, in: world.database)
-    #expect(row?.sharing.visitors.isEmpty ?? true)
+    #expect(row?.sharing.viewers.isEmpty ?? true)
     if end == .revoked || end == .stopped { #expect(try world.stored("kid") != nil) }
   }
 

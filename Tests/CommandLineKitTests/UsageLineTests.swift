@@ -25,9 +25,9 @@ struct UsageLineTests {
           + (option.isRepeated ? ["..."] : []))
           .joined(separator: " ")
       }
-      #expect(found == options && line.places.map(\.text) == places, "\(text)")
+      #expect(found == options && line.positionals.map(\.text) == places, "\(text)")
     }
-    let place = UsageLine.Place("mine|theirs|FILE.json|ID")
+    let place = UsageLine.Placeholder("mine|theirs|FILE.json|ID")
     #expect(place.choices == ["mine", "theirs"] && place.names == ["FILE.json", "ID"])
   }
 

@@ -153,7 +153,7 @@
 
     private static var exchange: [[UInt8]] {
       requests.compactMap { request in
-        guard let errand = Errand(request, notation), let body = errand.body,
+        guard let errand = ClientRequest(request, notation), let body = errand.body,
           let index = Endpoint.allCases.firstIndex(of: errand.endpoint)
         else { return nil }
         return joined([UInt8(index), 4], body.bytes)
@@ -334,11 +334,11 @@
     private static var rows: [[UInt8]] {
       let database = DatabaseID(
         container: "iCloud.a", environment: .development, scope: .private, owner: UserID("_a"))
-      let stay = ShareStay(share: "s", since: 3)
+      let membership = ShareMembership(share: "s", since: 3)
       let time = Timestamp(secondsSinceReferenceDate: 1)
       let whole = RecordRow(id: id, type: "Note", record: record, changedAt: 9, device: "d")
       let shared = RecordRow(
-        id: id, type: "Note", record: plain, changedAt: 9, device: nil, stays: [stay])
+        id: id, type: "Note", record: plain, changedAt: 9, device: nil, memberships: [membership])
       let gone = RecordRow(id: id, type: "Note", record: nil, changedAt: 9, device: nil)
       let account = AccountRow(
         name: "a", user: UserID("_a"), quota: 5, person: AccountRow.Person(email: "a@b.test"))
@@ -347,7 +347,7 @@
         ZoneRow(
           id: zone, deletion: ZoneDeletionReason.allCases.first, incarnation: 7, changedAt: 9,
           sharing: ZoneSharing(
-            hierarchies: 1, isZoneWide: true, visitors: [UserID("_b")], stays: [stay])),
+            hierarchies: 1, isZoneWide: true, viewers: [UserID("_b")], memberships: [membership])),
       ]
       let row = DatabaseRow(
         id: database, incarnation: 1, sequence: 2, latest: time, trimmedThrough: 0, byteCount: 3)

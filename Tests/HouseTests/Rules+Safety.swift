@@ -18,7 +18,7 @@ let drivers: [(path: String, why: String)] = [
     "the thread of a server's sockets, and the tasks of handlers"
   ),
   (
-    "Sources/LoopbackHTTP/Routes/Courier.swift",
+    "Sources/LoopbackHTTP/Routes/WebCourier.swift",
     "ends the waiting of a device after a while of an injected clock"
   ),
   (
@@ -30,11 +30,11 @@ let drivers: [(path: String, why: String)] = [
     "clients that block, on threads of their own"
   ),
   (
-    "Sources/cloudsync/Serving/ChildProcess.swift",
+    "Sources/cloudsync/Server/ChildProcess.swift",
     "waits for the command of exec to end"
   ),
   (
-    "Sources/cloudsync/Serving/ReceivedSignals.swift",
+    "Sources/cloudsync/Server/ReceivedSignals.swift",
     "reads the signals that were caught"
   ),
   (

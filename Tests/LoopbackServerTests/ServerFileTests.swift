@@ -158,10 +158,10 @@ struct ServerFileTests {
     let reply = CloudReply.currentUser(UserID("_alice"))
     try connection.run(
       "INSERT INTO receipts (user, device, request, body) VALUES ('_alice', 'phone', 'r', ?)",
-      [.blob(Sealed.close { $0.write(reply) })])
+      [.blob(ChecksummedBytes.encode { $0.write(reply) })])
     try connection.run(
       "INSERT INTO settings (name, body) VALUES ('identity', ?)",
-      [.blob(Sealed.close { $0.write(fixed: UInt64(42)) })])
+      [.blob(ChecksummedBytes.encode { $0.write(fixed: UInt64(42)) })])
     try connection.execute(
       """
       PRAGMA application_id = \(ServerFile.applicationID); PRAGMA user_version = \(layout);

@@ -83,18 +83,19 @@ extension StorageCheck {
     },
     StorageCheck("what rows say of shares and people comes back", "true true true true") {
       storage in
-      let stays = [
-        ShareStay(share: "S", since: 1, until: 3), ShareStay(share: "T", since: 4),
+      let memberships = [
+        ShareMembership(share: "S", since: 1, until: 3), ShareMembership(share: "T", since: 4),
       ]
       var record = row("a", 5)
-      record.stays = stays
+      record.memberships = memberships
       record.record?.sharing = ShareDetails(root: RecordID(name: "r", zone: zoneA), url: "u")
       var gone = tombstone("b", 6)
-      gone.stays = stays
+      gone.memberships = memberships
       let zone = ZoneRow(
         id: zoneA, incarnation: 1, changedAt: 6,
         sharing: ZoneSharing(
-          hierarchies: 2, isZoneWide: true, visitors: [UserID("_a"), UserID("_b")], stays: stays))
+          hierarchies: 2, isZoneWide: true, viewers: [UserID("_a"), UserID("_b")],
+          memberships: memberships))
       let account = AccountRow(
         name: "ann", user: UserID("_a"),
         person: AccountRow.Person(email: "a@b", phone: nil, givenName: "Ann", familyName: "B"))

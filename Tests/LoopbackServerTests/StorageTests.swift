@@ -223,9 +223,10 @@ struct StorageTests {
       .assetUploaded(Asset(checksum: "c", size: 3, receipt: "r")), .assetContent([1, 2, 3]),
     ]
     for reply in replies {
-      let bytes = Sealed.close { $0.write(reply) }
+      let bytes = ChecksummedBytes.encode { $0.write(reply) }
       func open(_ bytes: [UInt8]) throws(ByteFormatError) -> CloudReply {
-        try Sealed.open(bytes) { (reader) throws(ByteFormatError) in try reader.reply() }
+        try ChecksummedBytes.decode(bytes) { (reader) throws(ByteFormatError) in try reader.reply()
+        }
       }
       #expect(try open(bytes) == reply)
       // Every damage is seen, and none traps - also by the reader alone, without the seal.

@@ -119,7 +119,7 @@ final class MachinePlace: Place {
         container: containerID, environment: .development, scope: .private, owner: user)
       let storage = contents.storage
       let machine = contents.machine
-      let pushes: [PushOrder] =
+      let pushes: [OutgoingPush] =
         switch act {
         case .delete(let zone):
           try machine.deleteZone(zone, in: database, now: now, storage: storage)
@@ -132,7 +132,7 @@ final class MachinePlace: Place {
         case .trim(let zone):
           try machine.trimTombstones(of: zone, in: database, now: now, storage: storage)
         case .quota(let bytes):
-          try { () -> [PushOrder] in
+          try { () -> [OutgoingPush] in
             try machine.setQuota(bytes, of: user, in: storage)
             return []
           }()
@@ -145,7 +145,7 @@ final class MachinePlace: Place {
 }
 
 extension MachinePlace.Contents {
-  fileprivate mutating func note(_ orders: [PushOrder]) {
+  fileprivate mutating func note(_ orders: [OutgoingPush]) {
     for order in orders {
       for listener in listeners {
         guard let row = try? storage.account(named: listener.account), row.user == order.user,

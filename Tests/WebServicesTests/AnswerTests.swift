@@ -9,7 +9,7 @@ struct AnswerTests {
     var endpoint: Endpoint
     var database = DatabaseScope.private
     var body: String
-    var outcomes: [Exchange.Outcome]
+    var outcomes: [ServerRequest.Outcome]
     var answer: String
   }
 
@@ -113,7 +113,7 @@ struct AnswerTests {
   }
 
   private static var feeds: [Case] {
-    func page(_ name: String, _ records: [Record], moreComing: Bool) -> Exchange.Outcome {
+    func page(_ name: String, _ records: [Record], moreComing: Bool) -> ServerRequest.Outcome {
       .success(
         .zoneChanges(
           ZoneChangesPage(
@@ -289,7 +289,7 @@ struct AnswerTests {
         guard let exchange = try? ExchangeCase.exchange(json, endpoint),
           exchange.requests.count == 1
         else { continue }
-        func code(_ outcomes: [Exchange.Outcome]) -> CloudError.Code? {
+        func code(_ outcomes: [ServerRequest.Outcome]) -> CloudError.Code? {
           do throws(CloudError) { _ = try exchange.body(outcomes) } catch { return error.code }
           return nil
         }

@@ -39,20 +39,20 @@ struct ExchangeCase {
   static let alice = UserID("_alice")
 
   /// The exchange that comes of it, for the user `alice` and without extra members.
-  func exchange() throws -> Exchange? {
+  func exchange() throws -> ServerRequest? {
     try ExchangeCase.exchange(JSON(parsing: Array(body.utf8)), endpoint, database)
   }
 
   static func exchange(
     _ body: JSON, _ endpoint: Endpoint, _ database: DatabaseScope = .private,
     isExact: Bool = false, wantsToken: Bool = false
-  ) throws -> Exchange? {
+  ) throws -> ServerRequest? {
     let path = ServicePath(
       container: "iCloud.test", environment: .development, database: database, endpoint: endpoint)
     let notation = Notation(
       container: "iCloud.test", database: database, user: alice, isExact: isExact)
     var count = 0
-    return try Exchange(path, body: body, notation: notation, wantsToken: wantsToken) {
+    return try ServerRequest(path, body: body, notation: notation, wantsToken: wantsToken) {
       count += 1
       return "new\(count)"
     }

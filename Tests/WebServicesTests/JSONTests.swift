@@ -43,7 +43,7 @@ struct JSONTests {
   func refusals() {
     var faults: [String] = []
     for each in JSONCase.all where each.text == nil {
-      do throws(JSONFault) { _ = try JSON(parsing: each.bytes) } catch {
+      do throws(JSONParsingError) { _ = try JSON(parsing: each.bytes) } catch {
         let isInside = error.offset >= 0 && error.offset <= each.bytes.count
         if !isInside || error.reason.isEmpty || error.description.utf8.count > 100 {
           faults.append("\(shown(each.bytes)): \(error)")

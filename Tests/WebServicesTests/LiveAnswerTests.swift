@@ -197,7 +197,7 @@ struct LiveAnswerTests {
     var faults: [String] = []
     for each in Self.feeds + Self.records + Self.others {
       let client = Notation(container: "iCloud.c", database: each.database, isExact: false)
-      let errand = Errand(each.request, client)
+      let errand = ClientRequest(each.request, client)
       let json = try JSON(parsing: Array(each.answer.utf8))
       let reply = Result { () throws(CloudError) in try errand?.reply(to: json) }
       if reply != each.reply.map({ $0 }) {

@@ -17,14 +17,14 @@ struct TextTests {
   }
 
   private struct Trip {
-    var errand: Errand
+    var errand: ClientRequest
     var path: ServicePath
     var notation: Notation
-    var exchange: Exchange
+    var exchange: ServerRequest
 
     init?(_ request: CloudRequest, _ database: DatabaseScope, isExact: Bool) throws {
       let client = Notation(container: "iCloud.test", database: database, isExact: isExact)
-      guard let errand = Errand(request, client) else { return nil }
+      guard let errand = ClientRequest(request, client) else { return nil }
       self.errand = errand
       path = ServicePath(
         container: "iCloud.test", environment: .development, database: errand.database,
@@ -40,15 +40,16 @@ struct TextTests {
 
   private static func byTree(
     _ text: [UInt8], _ path: ServicePath, _ notation: Notation
-  ) throws(CloudError) -> Exchange? {
-    try Exchange(
-      path, body: Exchange.body(text), notation: notation, wantsToken: false, newName: { "new" })
+  ) throws(CloudError) -> ServerRequest? {
+    try ServerRequest(
+      path, body: ServerRequest.body(text), notation: notation, wantsToken: false,
+      newName: { "new" })
   }
 
   private static func byText(
     _ text: [UInt8], _ path: ServicePath, _ notation: Notation
-  ) throws(CloudError) -> Exchange? {
-    try Exchange(path, text: text, notation: notation, wantsToken: false, newName: { "new" })
+  ) throws(CloudError) -> ServerRequest? {
+    try ServerRequest(path, text: text, notation: notation, wantsToken: false, newName: { "new" })
   }
 
   private func forEach(
@@ -79,7 +80,7 @@ struct TextTests {
         faults.append("\(name): \(String(decoding: trip.errand.text ?? [], as: UTF8.self))")
       }
       for outcome in [
-        Exchange.Outcome.success(sampler.reply(to: request)), .failure(sampler.error()),
+        ServerRequest.Outcome.success(sampler.reply(to: request)), .failure(sampler.error()),
       ] {
         let outcomes = trip.exchange.requests.map { _ in outcome }
         let tree = Found { () throws(CloudError) in try trip.exchange.body(outcomes).bytes }
@@ -103,7 +104,8 @@ struct TextTests {
         try TextTests.byText(body, trip.path, trip.notation)?.requests
       }
       if tree != text { faults.append("\(name): \(text), was \(tree)") }
-      if Exchange(quickly: trip.path, text: body, notation: trip.notation, wantsToken: false) != nil
+      if ServerRequest(quickly: trip.path, text: body, notation: trip.notation, wantsToken: false)
+        != nil
       {
         quick += 1
       }

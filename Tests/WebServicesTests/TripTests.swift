@@ -8,14 +8,14 @@ import WebServices
 struct TripTests {
   /// A client's errand and what the server makes of it.
   private struct Trip {
-    var errand: Errand
-    var exchange: Exchange
+    var errand: ClientRequest
+    var exchange: ServerRequest
     /// What was sent.
     var sent: String
 
     init?(_ request: CloudRequest, _ database: DatabaseScope, isExact: Bool) throws {
       let client = Notation(container: "iCloud.test", database: database, isExact: isExact)
-      guard let errand = Errand(request, client) else { return nil }
+      guard let errand = ClientRequest(request, client) else { return nil }
       let body = try errand.body.map { try JSON(parsing: $0.bytes) } ?? .members([:])
       let exchange = try ExchangeCase.exchange(
         body, errand.endpoint, errand.database, isExact: isExact)
@@ -26,7 +26,7 @@ struct TripTests {
     }
 
     /// What the client learns of `outcomes`, and what it was told.
-    func told(_ outcomes: [Exchange.Outcome]) -> (Exchange.Outcome, String) {
+    func told(_ outcomes: [ServerRequest.Outcome]) -> (ServerRequest.Outcome, String) {
       do throws(CloudError) {
         let body = try exchange.body(outcomes)
         do {

@@ -37,7 +37,7 @@ struct CompletedDevice {
   }
 
   /// What may stand where a usage has `place`.
-  func candidates(_ place: UsageLine.Place) async -> [Completion.Candidate] {
+  func candidates(_ place: UsageLine.Placeholder) async -> [Completion.Candidate] {
     var found = place.choices.map { Completion.Candidate(word: $0) }
     for name in place.names {
       guard let store else {

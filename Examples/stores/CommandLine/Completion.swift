@@ -44,7 +44,7 @@ enum Completion {
     if let open = line.open { return await device.candidates(option: open) }
     let command = given.first.flatMap { name in commands.first { $0.name == name } }
     let usages = (command?.usages ?? []).filter { usage in
-      given.count < 2 || usage.places.first?.choices.contains(given[1]) == true
+      given.count < 2 || usage.positionals.first?.choices.contains(given[1]) == true
     }
     if current.hasPrefix("-") {
       return ([GlobalOptions.usage] + usages).flatMap(\.options).map {
@@ -60,7 +60,7 @@ enum Completion {
       return store.verbs.map { Candidate(word: $0.name, meaning: $0.firstLine) }
     }
     let places = usages.compactMap { usage in
-      usage.places.count >= given.count ? usage.places[given.count - 1] : nil
+      usage.positionals.count >= given.count ? usage.positionals[given.count - 1] : nil
     }
     guard !places.contains(where: \.isFile) else { return nil }
     var found: [Candidate] = []
@@ -88,7 +88,7 @@ extension Verb {
   }
 }
 
-extension UsageLine.Place {
+extension UsageLine.Placeholder {
   /// Whether a file or a folder goes there.
   var isFile: Bool {
     names.contains { $0.hasPrefix("FILE") || $0.hasPrefix("DIR") }

@@ -1,15 +1,15 @@
 import Records
 
-/// What one record has in one field, in the forms that filters look at.
+/// The value of a record's field in the forms that filters use.
 ///
-/// A form is made when the first filter needs it, and once for all filters on the field.
+/// Each form is computed once, when the first filter needs it.
 struct ExaminedField {
-  /// The value; `nil` where the record has none that can be looked at.
+  /// The value; `nil` if the record has no queryable value.
   let value: FieldValue?
   /// The values whose words are searched.
   private let searched: [FieldValue]
 
-  /// What the value compares by.
+  /// The comparable form of the value.
   private(set) lazy var comparable: QueryValue? = value.flatMap { QueryValue($0) }
   /// The members of a list that have an order; `nil` for anything but a list.
   private(set) lazy var members: [QueryValue]? = value?.members
@@ -22,13 +22,13 @@ struct ExaminedField {
     return words
   }()
 
-  /// What `record` has in `field`.
+  /// The value of `field` in `record`.
   init(_ field: QueryField, of record: Record) {
     value = field.value(in: record)
     searched = value.map { [$0] } ?? []
   }
 
-  /// The words of the whole record, those of the fields called `unsearchable` left out.
+  /// The words of the whole record, except the fields in `unsearchable`.
   init(wordsOf record: Record, except unsearchable: Set<String>) {
     value = nil
     var searched: [FieldValue] = []

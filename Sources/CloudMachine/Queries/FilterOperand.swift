@@ -1,7 +1,7 @@
 import CloudProtocol
 import Records
 
-/// How a comparator compares, without the "not".
+/// The positive comparison of a comparator.
 enum Comparison {
   case equals
   case orders([QueryValue.Order])
@@ -16,7 +16,7 @@ enum Comparison {
 }
 
 extension Query.Filter.Comparator {
-  /// The comparison, and whether it must fail for the filter to hold.
+  /// The comparison, and whether the comparator negates it.
   var split: (comparison: Comparison, isNegated: Bool) {
     switch self {
     case .equals: (.equals, false)
@@ -44,20 +44,20 @@ extension Query.Filter.Comparator {
   }
 }
 
-/// What a filter compares with.
+/// The operand of a filter.
 struct Operand {
   private let filter: Query.Filter
   private let field: QueryField
   private let user: UserID?
 
-  /// Looks at what `filter` compares `field` with; `user` is who asks.
+  /// The operand of `filter` on `field`; `user` is the requester.
   init(_ filter: Query.Filter, _ field: QueryField, _ user: UserID?) {
     self.filter = filter
     self.field = field
     self.user = user
   }
 
-  /// What must hold of the field, or why the value doesn't suit the comparator.
+  /// The condition on the field; throws if the value does not suit the comparator.
   func condition(for comparison: Comparison) throws(CloudError) -> PreparedFilter.Condition {
     switch comparison {
     case .equals:
@@ -82,7 +82,7 @@ struct Operand {
     }
   }
 
-  /// Throws unless a field of `shape` can be compared with it.
+  /// Throws unless a field of `shape` can be compared with the operand.
   func check(against shape: FieldShape?, for comparison: Comparison) throws(CloudError) {
     guard let shape else { return }
     if shape.isEncrypted { throw .unqueryable(field, "is encrypted") }
@@ -114,7 +114,7 @@ struct Operand {
     values.allSatisfy { isLike(kind, $0) }
   }
 
-  /// Whether a field that holds `kind` can be compared with `value`.
+  /// Whether a field of `kind` can be compared with `value`.
   private func isLike(_ kind: FieldValue.Kind?, _ value: FieldValue) -> Bool {
     guard let kind else { return true }
     return kind == value.kind || (kind.isNumber && value.kind.isNumber)
@@ -173,7 +173,7 @@ extension FieldValue.Kind {
 }
 
 extension FieldShape {
-  /// What the field holds, in words.
+  /// A description of the field's type.
   var words: String {
     switch (kind, element) {
     case (.list, let element?): "a list of the kind \(element)"

@@ -1,12 +1,12 @@
 import CloudProtocol
 import Records
 
-/// A filter that makes sense, ready to be put to many records.
+/// A validated filter, ready to be evaluated on many records.
 ///
-/// A negative comparator holds exactly where its positive one does not, also for a record that
-/// lacks the field.
+/// A negated comparator matches exactly the records that its positive form does not match,
+/// including records without the field.
 struct PreparedFilter {
-  /// What must hold of a value.
+  /// A condition on a value.
   enum Condition {
     case compares([QueryValue.Order], QueryValue)
     case equalsList([QueryValue])
@@ -20,12 +20,12 @@ struct PreparedFilter {
     case hasAnyWord(Set<String>)
   }
 
-  /// Where to look; `nil` for the words of the whole record.
+  /// The field; `nil` for the words of the whole record.
   let field: QueryField?
   private let condition: Condition
   private let isNegated: Bool
 
-  /// Prepares `filter` for records of `type`, or says what is wrong with it.
+  /// Prepares `filter` for records of `type`; throws if it is invalid.
   init(
     _ filter: Query.Filter, type: RecordTypeRow?, user: UserID?
   ) throws(CloudError) {
@@ -46,7 +46,7 @@ struct PreparedFilter {
     try operand.check(against: field.shape(in: type), for: words)
   }
 
-  /// Whether a record passes that has `examined` in the filter's field.
+  /// Whether a record with `examined` in the filter's field matches.
   func holds(for examined: inout ExaminedField) -> Bool { isPositive(&examined) != isNegated }
 
   private func isPositive(_ examined: inout ExaminedField) -> Bool {
@@ -100,7 +100,7 @@ struct PreparedFilter {
 }
 
 extension CloudError {
-  /// The answer to a filter or sort on a field that can't have one.
+  /// The error of a filter or sort on a field that does not support it.
   static func unqueryable(_ field: QueryField, _ reason: String) -> CloudError {
     CloudError(
       .invalidArguments, "field '\(field.label)' \(reason) and can't be queried or sorted by")

@@ -1,15 +1,15 @@
 import CloudProtocol
 import Records
 
-/// A query that makes sense, ready to be put to many records.
+/// A validated query, ready to be evaluated on many records.
 struct PreparedQuery {
-  /// One level of order.
+  /// One sort level.
   private struct Level {
     var field: QueryField
     var isAscending: Bool
     var place: Location?
 
-    /// What `record` is ordered by here.
+    /// The sort key of `record` at this level.
     func key(_ record: Record) -> QueryValue? {
       guard let value = field.value(in: record) else { return nil }
       guard let place else { return QueryValue(value) }
@@ -18,7 +18,7 @@ struct PreparedQuery {
     }
   }
 
-  /// The filters on one field, or those on the words of the whole record.
+  /// The filters on one field, or on the words of the whole record.
   private struct FieldFilters {
     var field: QueryField?
     var filters: [PreparedFilter]
@@ -32,19 +32,19 @@ struct PreparedQuery {
   }
 
   let recordType: String
-  /// How many filters and sorts there are.
+  /// The number of filters and sorts.
   let termCount: Int
-  /// By field, so that each field of a record is looked at once.
+  /// The filters by field, so that each field of a record is read once.
   private let filters: [FieldFilters]
-  /// The fields that a search of the whole record leaves out.
+  /// The fields that a search of the whole record omits.
   private let unsearchable: Set<String>
   private let levels: [Level]
 
-  /// Prepares `query`, or says what is wrong with it.
+  /// Prepares `query`; throws if it is invalid.
   ///
   /// - Parameters:
-  ///   - type: what is known of the record type.
-  ///   - user: who asks, for filters that name the asking user.
+  ///   - type: the row of the record type.
+  ///   - user: the requester, for filters that name the current user.
   init(_ query: Query, type: RecordTypeRow?, user: UserID?) throws(CloudError) {
     recordType = query.recordType
     if query.filters.isEmpty {
@@ -73,21 +73,21 @@ struct PreparedQuery {
     self.levels = levels
   }
 
-  /// Whether the answer is in the order of the records' IDs.
+  /// Whether the results are in the order of the records' IDs.
   var isUnsorted: Bool { levels.isEmpty }
 
-  /// Whether `record` is an answer.
+  /// Whether `record` matches the query.
   func matches(_ record: Record) -> Bool {
     record.type == recordType
       && filters.allSatisfy { $0.hold(for: record, except: unsearchable) }
   }
 
-  /// Where `record` stands in the answer.
+  /// The position of `record` in the results.
   func position(of record: Record) -> QueryPosition {
     QueryPosition(keys: levels.map { $0.key(record) }, id: record.id)
   }
 
-  /// Whether one place in the answer is before another.
+  /// Whether one position in the results is before another.
   func isBefore(_ first: QueryPosition, _ second: QueryPosition) -> Bool {
     for (index, level) in levels.enumerated() {
       guard index < first.keys.count, index < second.keys.count else { break }

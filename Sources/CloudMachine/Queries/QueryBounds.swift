@@ -1,11 +1,11 @@
 import CloudProtocol
 import Records
 
-/// How much one query may ask for.
+/// The limits of a query.
 extension CloudLimits {
-  /// Why `query` asks for too much; `nil` when it is within the limits.
+  /// The error of a query above the limits; `nil` when it is within them.
   ///
-  /// With these limits the work for one record is bounded, whatever the query says.
+  /// These limits bound the work per record for every query.
   func excess(of query: Query) -> CloudError? {
     let terms = query.filters.count + query.sorts.count
     guard terms <= queryTerms else {
@@ -34,7 +34,8 @@ extension CloudLimits {
 }
 
 extension Query.Filter {
-  /// How many values a record is compared with: the members of a list, or the words to look for.
+  /// The number of values that a record is compared with: the members of a list, or the words to
+  /// search for.
   fileprivate var valueCount: Int {
     if case .words = comparator.split.comparison {
       return value.texts.reduce(0) { $0 + TextTokens.wanted(in: $1).count }

@@ -1,14 +1,14 @@
 import CloudProtocol
 import Records
 
-/// What a filter or sort looks at in a record.
+/// The field of a filter or sort.
 enum QueryField: Hashable {
-  /// A field the app named.
+  /// A field of the app.
   case named(String)
-  /// What the system knows of every record.
+  /// A system field.
   case system(SystemField)
 
-  /// The field called `key`, or why there can be none.
+  /// The field called `key`; throws if the name is invalid.
   init(_ key: String) throws(CloudError) {
     if let system = SystemField(rawValue: key) {
       self = .system(system)
@@ -19,7 +19,7 @@ enum QueryField: Hashable {
     }
   }
 
-  /// Its name in what is said about it.
+  /// The name in error messages.
   var label: String {
     switch self {
     case .named(let key): key
@@ -27,7 +27,7 @@ enum QueryField: Hashable {
     }
   }
 
-  /// Its name in the schema.
+  /// The name in the schema.
   var key: String {
     switch self {
     case .named(let key): key
@@ -35,7 +35,7 @@ enum QueryField: Hashable {
     }
   }
 
-  /// What `record` has there; an encrypted value is as good as none.
+  /// The value in `record`; `nil` for an encrypted value.
   func value(in record: Record) -> FieldValue? {
     switch self {
     case .named(let key):
@@ -45,7 +45,7 @@ enum QueryField: Hashable {
     }
   }
 
-  /// What it holds, as far as that is known.
+  /// The type of the field, if known.
   func shape(in type: RecordTypeRow?) -> FieldShape? {
     switch self {
     case .named(let key): type?[key]?.shape
@@ -78,7 +78,7 @@ extension SystemField {
     }
   }
 
-  /// Whether it names a user, whose zone means nothing.
+  /// Whether the field refers to a user, whose zone is ignored.
   var isUser: Bool { self == .createdBy || self == .modifiedBy }
 
   fileprivate func value(in record: Record) -> FieldValue? {

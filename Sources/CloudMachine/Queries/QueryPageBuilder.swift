@@ -1,9 +1,9 @@
 import CloudProtocol
 import Records
 
-/// Picks one page of a query's answer out of records that come by in any order, or in order.
+/// Selects one page of query results from records that are offered in any order.
 ///
-/// Holds no more than a page and one record, whatever the number of records.
+/// Keeps at most a page and one record in memory.
 struct QueryPageBuilder {
   private struct Candidate {
     var position: QueryPosition
@@ -14,7 +14,8 @@ struct QueryPageBuilder {
   let start: QueryPosition?
   let limit: Int
   let fields: FieldSelection
-  /// The first records behind `start`, in order; one more than fit tells that there are more.
+  /// The first records after `start`, in order; one more than the page size indicates further
+  /// pages.
   private var best: [Candidate] = []
   private var bytes = 0
 
@@ -25,13 +26,13 @@ struct QueryPageBuilder {
     self.fields = fields
   }
 
-  /// Whether a record that comes later in the order of the answer can change nothing.
+  /// Whether records later in the sort order cannot change the page.
   func isFull(pageBytes: Int) -> Bool {
     guard best.count <= limit else { return true }
     return best.count > 1 && bytes - (best.last?.record.byteCount ?? 0) >= pageBytes
   }
 
-  /// Looks at a record.
+  /// Offers a record to the page.
   mutating func offer(_ record: Record) {
     guard query.matches(record) else { return }
     let position = query.position(of: record)
@@ -41,7 +42,7 @@ struct QueryPageBuilder {
     }
     var low = 0
     var high = best.count
-    // Records often come in order already.
+    // Records are often offered in order.
     if let last = best.last, query.isBefore(last.position, position) { low = high }
     while low < high {
       let middle = low + (high - low) / 2

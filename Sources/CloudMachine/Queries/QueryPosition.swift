@@ -1,13 +1,13 @@
 import CloudProtocol
 import Records
 
-/// A place in a query's answer, as it stands in a cursor.
+/// A position in query results, as encoded in a cursor.
 ///
-/// A cursor names the query it belongs to by a hash over all that decides the answer, so it can
-/// be refused but never misread. It holds where the last record stood, not how many came before,
-/// so what changes meanwhile moves nothing else.
+/// A cursor contains a hash of everything that determines the results, so it can be rejected but
+/// never misread. It contains the sort keys of the last record, not an offset, so concurrent
+/// changes do not shift the following records.
 struct QueryPosition: Hashable {
-  /// What the record had to be ordered by.
+  /// The sort keys of the record.
   var keys: [QueryValue?]
   /// The record.
   var id: RecordID
@@ -19,7 +19,7 @@ struct QueryPosition: Hashable {
     self.id = id
   }
 
-  /// The place that `cursor` names, if it is whole and belongs to `binding`.
+  /// Decodes `cursor`; `nil` if it is damaged or does not belong to `binding`.
   init?(_ cursor: QueryCursor, of binding: [UInt8]) {
     guard cursor.bytes.count >= 4 else { return nil }
     let end = cursor.bytes.count - 4
@@ -40,7 +40,7 @@ struct QueryPosition: Hashable {
     }
   }
 
-  /// The cursor for this place.
+  /// The cursor for this position.
   func cursor(of binding: [UInt8]) -> QueryCursor {
     var writer = ByteWriter(capacity: 128)
     writer.write(QueryPosition.version)
@@ -51,7 +51,7 @@ struct QueryPosition: Hashable {
     return QueryCursor(bytes: writer.bytes)
   }
 
-  /// What a cursor is bound to: storage, database, account, zone and query.
+  /// The hash that a cursor is bound to: storage, database, account, zone and query.
   static func binding(
     storage: UInt64, database: DatabaseID, user: UserID?, zone: ZoneID?, query: Query
   ) -> [UInt8] {

@@ -1,27 +1,26 @@
 package import CloudProtocol
 import Records
 
-/// A query while it is answered: it reads the records it looks through in slices, so that whoever
-/// runs it can do other work in between.
+/// A running query. It reads records in slices, so that the caller can do other work in between.
 ///
-/// Call `read(from:)` and `examine()` in turn until `result` is there. Only `read(from:)` needs the
-/// storage; each call may be a transaction of its own, and may find what was changed since the last
-/// one. The scan passes each name once and in order, so a record that does not change is
-/// found exactly once, and one that changes is seen as it was or as it is. The asker's access is
-/// checked for each slice.
+/// Call `read(from:)` and `examine()` in turn until `result` is not `nil`. Only `read(from:)` needs
+/// the storage; each call may be a separate transaction and may see changes made since the last
+/// one. The scan visits each name once and in order, so a record that does not change is found
+/// exactly once, and one that changes is seen in its old or new state. Access is checked for each
+/// slice.
 package struct QueryScan: Sendable {
-  /// A slice reads on until it has about this many bytes.
+  /// The approximate size of a slice in bytes.
   private static let sliceBytes = 64 * 1024
-  /// The most records of a slice, for a query without filters.
+  /// The maximum number of records in a slice of a query without filters.
   private static let sliceRecords = 64
-  /// How many filters and sorts double the work for a record.
+  /// The number of filters and sorts that doubles the work per record.
   private static let termsPerRecord = 16
-  /// The most records of the first slice, whose bytes are not known before.
+  /// The maximum number of records in the first slice, whose size is unknown in advance.
   private static let firstSliceRecords = 16
 
-  /// The answer; `nil` while there is more to read.
+  /// The reply; `nil` while there is more to read.
   package private(set) var result: Result<CloudReply, CloudError>?
-  /// How many records were examined.
+  /// The number of examined records.
   package private(set) var examinedCount = 0
 
   private let limits: CloudLimits
@@ -29,26 +28,26 @@ package struct QueryScan: Sendable {
   private let database: DatabaseID
   private let account: AccountRow?
   private let now: Timestamp
-  /// Which storage the query was put to.
+  /// The identity of the queried storage.
   private let identity: UInt64
   /// What a cursor of this query is bound to.
   private let binding: [UInt8]
-  /// Whether the query names its one zone.
+  /// Whether the query names a zone.
   private let namesZone: Bool
-  /// The request as it came, whose spelling the answer uses.
+  /// The original request, whose spelling the reply uses.
   private let asked: CloudRequest
 
   private var builder: QueryPageBuilder
-  /// The zones that are not read to their end, in order.
+  /// The zones that are not read completely, in order.
   private var zones: ArraySlice<ZoneID>
   /// The last name read in the first of them.
   private var name: String?
-  /// How many records the next slice reads.
+  /// The number of records in the next slice.
   private var step: Int
-  /// What was read and not examined.
+  /// The records that were read but not examined.
   private var unexamined: [Record] = []
 
-  /// A scan that has read nothing.
+  /// Creates a scan.
   init(
     _ query: PreparedQuery, after start: QueryPosition?, limit: Int, fields: FieldSelection,
     zones: [ZoneID], namesZone: Bool, binding: [UInt8], asked: CloudRequest,
@@ -76,7 +75,7 @@ package struct QueryScan: Sendable {
 
   /// Reads the next slice.
   ///
-  /// Throws only what the storage throws; the same slice can be read again then.
+  /// Throws only storage errors; the same slice can be read again then.
   package mutating func read(from storage: any CloudStorage) throws {
     guard result == nil, let zone = zones.first else { return }
     guard try storage.identity() == identity else {
@@ -121,7 +120,7 @@ package struct QueryScan: Sendable {
     name = nil
   }
 
-  /// Makes the next slice larger or smaller by what the last one held.
+  /// Adjusts the size of the next slice to the size of the last one.
   private mutating func adjustStep(toBytes bytes: Int) {
     let most = max(
       1,
@@ -131,7 +130,7 @@ package struct QueryScan: Sendable {
     step = max(1, min(step * 2, fitting, most))
   }
 
-  /// Looks at what was read; the answer is there when nothing more can change it.
+  /// Examines the records that were read; sets `result` when no further record can change it.
   package mutating func examine() {
     guard result == nil else { return }
     for record in unexamined {
@@ -145,6 +144,6 @@ package struct QueryScan: Sendable {
     unexamined = []
     guard zones.isEmpty else { return }
     let page = builder.page(pageBytes: limits.pageBytes, binding: binding)
-    result = .success(Wording(user: account?.user).worded(.queried(page), for: asked))
+    result = .success(ReplySpelling(user: account?.user).respelled(.queried(page), for: asked))
   }
 }

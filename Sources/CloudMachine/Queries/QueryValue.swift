@@ -1,6 +1,6 @@
 import Records
 
-/// A value as queries see it: with an order, and text without its case.
+/// A comparable value in queries; text is compared without case.
 ///
 /// Source: cloudkit-surface 1.8.
 enum QueryValue: Hashable {
@@ -13,7 +13,7 @@ enum QueryValue: Hashable {
   /// A record by its name alone, for system fields.
   case name(String)
 
-  /// What `value` compares by; `nil` for files, places and lists, which have no order.
+  /// The comparable form of `value`; `nil` for files, locations and lists, which have no order.
   init?(_ value: FieldValue) {
     switch value {
     case .string(let text): self = .text(text.lowercased())
@@ -26,7 +26,7 @@ enum QueryValue: Hashable {
     }
   }
 
-  /// How two values stand to each other.
+  /// The order of two values.
   enum Order: Hashable {
     case less, equal, greater
 
@@ -43,7 +43,7 @@ enum QueryValue: Hashable {
     }
   }
 
-  /// How this stands to `other`; `nil` when they can't be compared.
+  /// The order of this value and `other`; `nil` when they cannot be compared.
   func order(to other: QueryValue) -> Order? {
     switch (self, other) {
     case (.text(let first), .text(let second)): return Order(first, second)
@@ -66,7 +66,7 @@ enum QueryValue: Hashable {
     }
   }
 
-  /// How a whole number stands to a floating-point one, exactly: neither is rounded to the other.
+  /// Compares an integer with a floating-point number exactly, without rounding.
   private static func order(of first: Int64, to second: Double) -> Order? {
     if second.isNaN { return nil }
     if second >= 9_223_372_036_854_775_808 { return .less }
@@ -76,8 +76,8 @@ enum QueryValue: Hashable {
     return Order(0, second - Double(whole))
   }
 
-  /// The order of sorting, which is total: nothing comes first, then no number, then all else;
-  /// values of different kinds by kind.
+  /// The total sort order: missing values first, then NaN, then other values; values of different
+  /// kinds are ordered by kind.
   static func sortOrder(of first: QueryValue?, to second: QueryValue?) -> Order {
     guard let first, let second else { return Order(first == nil ? 0 : 1, second == nil ? 0 : 1) }
     return first.order(to: second) ?? Order(first.rank, second.rank)
@@ -96,7 +96,7 @@ enum QueryValue: Hashable {
 }
 
 extension ByteWriter {
-  /// Appends a value behind a byte for its kind.
+  /// Appends a byte for the kind and the value.
   mutating func write(_ value: QueryValue) {
     switch value {
     case .text(let value):
@@ -125,7 +125,7 @@ extension ByteWriter {
 }
 
 extension ByteReader {
-  /// A value behind a byte for its kind.
+  /// Reads a byte for the kind and the value.
   mutating func queryValue() throws(ByteFormatError) -> QueryValue {
     switch try byte() {
     case 0: return .text(try string())
@@ -135,7 +135,7 @@ extension ByteReader {
     case 4: return .bytes(try byteArray())
     case 5: return .reference(try recordID())
     case 6: return .name(try string())
-    default: throw fault("a value is of no known kind")
+    default: throw fault("the kind of a value is unknown")
     }
   }
 }

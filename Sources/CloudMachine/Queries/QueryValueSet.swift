@@ -1,15 +1,15 @@
 import Records
 
-/// Values that a record's values are compared with by hashing, whatever their number.
+/// A set of values for filters with lists, compared by hashing.
 ///
-/// A value of a record is in the set exactly when `QueryValue.order(to:)` says `equal` for one of
-/// the values. NaN, which equals nothing, is never found.
+/// The set contains a value exactly when `QueryValue.order(to:)` is `equal` for one of its values.
+/// NaN equals nothing and is never contained.
 struct QueryValueSet {
-  /// The values in one form for each class of equal values.
+  /// The values in a canonical form.
   private var forms: Set<QueryValue> = []
-  /// Whether there are names, which a reference to a record of that name equals.
+  /// Whether the set contains names, which equal references to a record with that name.
   private var hasNames = false
-  /// Whether there is a value that equals nothing.
+  /// Whether the set contains a value that equals nothing.
   private var hasUnequalValue = false
 
   /// The set of `values`.
@@ -49,12 +49,12 @@ struct QueryValueSet {
 }
 
 extension QueryValue {
-  /// The same value for all values that are equal; `nil` for NaN, which equals nothing.
+  /// The canonical form of equal values; `nil` for NaN, which equals nothing.
   fileprivate var uniqueForm: QueryValue? {
     switch self {
     case .number(let value):
       if value.isNaN { return nil }
-      // A floating-point number that is whole equals the whole number.
+      // A floating-point number without a fraction equals the integer.
       return Int64(exactly: value).map { .integer($0) } ?? self
     case .time(let value): return value.isNaN ? nil : self
     case .text, .integer, .bytes, .reference, .name: return self

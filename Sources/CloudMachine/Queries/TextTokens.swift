@@ -1,11 +1,11 @@
 import Records
 
-/// The words of a text, as full-text search sees them: without case and diacritics.
+/// The words of a text for full-text search, without case and diacritics.
 ///
 /// A word is a run of letters, digits and marks; an ideograph is one by itself.
 /// Source: cloudkit-surface 1.8.
 enum TextTokens {
-  /// Words too common to look for.
+  /// Words too common to search for.
   static let stopWords: Set<String> = [
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
     "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
@@ -34,7 +34,7 @@ enum TextTokens {
     return words
   }
 
-  /// The words of `text` worth looking for, each once.
+  /// The words of `text` to search for, each once.
   static func wanted(in text: String) -> Set<String> {
     Set(all(in: text)).subtracting(stopWords)
   }
@@ -44,14 +44,14 @@ enum TextTokens {
       word.unicodeScalars.append(scalar)
       return
     }
-    // Marks that stand over Latin, Greek and Cyrillic letters.
+    // Combining marks of Latin, Greek and Cyrillic letters.
     if (0x300...0x36f).contains(scalar.value) { return }
     word.unicodeScalars.append(base(of: scalar))
   }
 
-  /// The letter without what is over, under or through it.
+  /// The letter without diacritics.
   ///
-  /// The names of the characters say it: what stands before " WITH " names the plain letter.
+  /// Derived from the Unicode name: the part before " WITH " is the name of the plain letter.
   private static func base(of scalar: Unicode.Scalar) -> Unicode.Scalar {
     if let base = cyrillic[scalar] { return base }
     guard let words = scalar.properties.name?.split(separator: " "),
@@ -60,7 +60,7 @@ enum TextTokens {
     return plainLetters[words[..<with].joined(separator: " ")] ?? scalar
   }
 
-  /// Cyrillic letters whose marks their names don't tell.
+  /// Cyrillic letters whose names do not contain their marks.
   private static let cyrillic: [Unicode.Scalar: Unicode.Scalar] = [
     "\u{439}": "\u{438}", "\u{451}": "\u{435}", "\u{450}": "\u{435}", "\u{45d}": "\u{438}",
     "\u{457}": "\u{456}", "\u{453}": "\u{433}", "\u{45c}": "\u{43a}", "\u{45e}": "\u{443}",

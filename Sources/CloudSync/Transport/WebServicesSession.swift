@@ -111,7 +111,7 @@ package final class WebServicesSession: Sendable {
   /// Performs a call that takes one HTTP request.
   func run(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     let notation = notation(call)
-    guard let errand = Errand(call.request, notation) else {
+    guard let errand = ClientRequest(call.request, notation) else {
       throw CloudError(.internalError, "the request can't be sent in this way")
     }
     let answer = try await exchange(errand.endpoint, of: errand.database, errand.text, call)
@@ -251,7 +251,7 @@ package final class WebServicesSession: Sendable {
   /// - Throws: the error that the body or the status reports.
   func content(of answer: HTTPClientResponse, _ notation: Notation) throws(CloudError) -> JSON {
     let body: JSON
-    do throws(JSONFault) { body = try JSON(parsing: answer.body) } catch {
+    do throws(JSONParsingError) { body = try JSON(parsing: answer.body) } catch {
       throw WebServicesSession.failure(of: answer)
     }
     guard answer.status != 200 else { return body }

@@ -33,7 +33,7 @@ extension WebServicesTransport {
   ) async throws(CloudError) -> CloudReply {
     let notation = session.notation(call)
     let lookup = FetchRecords(ids: [asset.record], fields: .keys([asset.key]))
-    guard let errand = Errand(.fetchRecords(lookup), notation) else { throw .misplaced }
+    guard let errand = ClientRequest(.fetchRecords(lookup), notation) else { throw .misplaced }
     let answer = try await session.send(errand.endpoint, of: errand.database, errand.body, call)
     guard let item = answer["records"]?.array?.first else { throw .misplaced }
     if let error = try notation.error(item) { throw error }

@@ -1,6 +1,6 @@
-/// The part of the script that follows what happens and lets things go wrong.
+/// The part of the script that follows events and injects faults.
 extension ConsolePage {
-  /// Devices, faults and what an administrator does.
+  /// Devices, faults and administration.
   static let faultControl = #"""
     async function order(body, place) {
       const wrong = at(place || 'faultWrong');
@@ -88,7 +88,7 @@ extension ConsolePage {
       if (!at('limits').contains(document.activeElement)) showLimits(faults.limits);
     }
 
-    // Left alone when nothing changed, so that a list that is open stays open.
+    // Unchanged options are not replaced, so that an open list stays open.
     function options(select, names, none) {
       const unique = [...new Set(names)];
       const mark = JSON.stringify([unique, none]);

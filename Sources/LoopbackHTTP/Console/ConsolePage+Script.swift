@@ -1,6 +1,6 @@
-/// What the page does: asks, shows, and follows what happens.
+/// The page's script: requests data, shows it and follows events.
 ///
-/// Whatever comes from the server is written as text, never as markup.
+/// Data from the server is inserted as text, never as markup.
 extension ConsolePage {
   static let script = ["'use strict';", asking, writing, showing, faultControl, following]
     .joined(separator: "\n")
@@ -159,7 +159,7 @@ extension ConsolePage {
     }
     """#
 
-  /// What the server holds.
+  /// The contents of the server.
   private static let showing = #"""
     const state = {
       databases: [], place: null, zones: null, status: {}, pages: 1, tags: new Map(),

@@ -1,5 +1,5 @@
-/// How the page looks: one column on a narrow screen, three on a wide one, light or dark as the
-/// reader has it.
+/// The page's style sheet: one column on a narrow screen, three on a wide one, in the light or dark
+/// color scheme of the system.
 extension ConsolePage {
   static let style = #"""
     :root {

@@ -1,27 +1,27 @@
 import Records
 import WebServices
 
-/// The console: one page that shows what a server holds and what happens on it.
+/// The console: a page that shows a server's contents and events.
 ///
-/// It is one file without any data, and loads nothing from anywhere; what it shows it asks for with
-/// the control token, which comes in the fragment of the address, the part no browser sends. Its
-/// policy lets a browser run only the script and the style it came with, each known by its
-/// checksum, and write nothing of a record as markup.
+/// It is a single file without data and loads no other resource. It requests its data with the
+/// control token, which is in the fragment of the URL, the part that browsers do not send. Its
+/// content security policy allows only the included script and style, each by its checksum, and
+/// forbids markup from records.
 enum ConsolePage {
-  /// Where it is.
+  /// The paths of the page.
   static let paths = ["/", "/console"]
 
-  /// The whole page.
+  /// The HTML document.
   static let html = before + style + between + script + after
 
-  /// What a browser is let do with it.
+  /// The content security policy.
   static let policy = [
     "default-src 'none'", "script-src '\(checksum(script))'", "style-src '\(checksum(style))'",
     "connect-src 'self'", "img-src data:", "base-uri 'none'", "form-action 'none'",
     "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
   ].joined(separator: "; ")
 
-  /// The page as an answer.
+  /// The page as a response.
   static let response = HTTPResponse(
     200,
     fields: [

@@ -1,9 +1,9 @@
 import CloudProtocol
 import WebServices
 
-/// The members of a body, each of which must be asked for.
+/// The members of a request body; each must be read by the handler.
 ///
-/// A member nobody asked for is refused, so that nothing is done by halves.
+/// A body with an unread member is rejected, so that a request is never applied in part.
 struct ControlArguments {
   private let members: JSON.Members
   private var known: Set<String> = []
@@ -20,22 +20,22 @@ struct ControlArguments {
 
   private init(_ members: JSON.Members) { self.members = members }
 
-  /// Whether there is a member called `name`, be it `null`.
+  /// Whether there is a member called `name`, including one that is `null`.
   mutating func has(_ name: String) -> Bool {
     known.insert(name)
     return members[name] != nil
   }
 
-  /// Whether the member called `name` is `null`, which says that there shall be none.
+  /// Whether the member called `name` is `null`, which removes the setting.
   mutating func isNull(_ name: String) -> Bool {
     known.insert(name)
     return members[name]?.isNull ?? false
   }
 
-  /// Throws when there is a member that nobody asked for.
+  /// Throws when a member was not read.
   func finish() throws(HTTPRefusal) {
     for element in members.elements where !known.contains(element.name) {
-      throw HTTPRefusal(400, "the member '\(element.name.prefix(64))' is not known here")
+      throw HTTPRefusal(400, "the member '\(element.name.prefix(64))' is unknown")
     }
   }
 
@@ -44,7 +44,7 @@ struct ControlArguments {
     known.insert(name)
     guard let value = members[name] else { return nil }
     guard let text = value.string, !text.isEmpty else {
-      throw HTTPRefusal(400, "'\(name)' must be text that is not empty")
+      throw HTTPRefusal(400, "'\(name)' must be a non-empty string")
     }
     return text
   }
@@ -52,7 +52,7 @@ struct ControlArguments {
   /// The text called `name`, which must be there.
   mutating func text(_ name: String) throws(HTTPRefusal) -> String {
     guard let text = try optionalText(name) else {
-      throw HTTPRefusal(400, "'\(name)' is missing: it must be text")
+      throw HTTPRefusal(400, "'\(name)' is missing: it must be a string")
     }
     return text
   }

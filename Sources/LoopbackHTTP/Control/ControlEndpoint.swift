@@ -1,4 +1,4 @@
-/// What can be asked of a running server besides what apps ask.
+/// The endpoints of the control interface.
 enum ControlEndpoint: String, CaseIterable {
   case status
   case accounts
@@ -16,16 +16,16 @@ enum ControlEndpoint: String, CaseIterable {
   case importArchive = "import"
   case reset
 
-  /// Where all of them are.
+  /// The prefix of every control path.
   static let prefix = "/cloudsync/1/"
 
-  /// The endpoint at `path`, if it is one.
+  /// The endpoint at `path`; `nil` for any other path.
   init?(path: String) {
     guard path.hasPrefix(ControlEndpoint.prefix) else { return nil }
     self.init(rawValue: String(path.dropFirst(ControlEndpoint.prefix.count)))
   }
 
-  /// The methods it takes.
+  /// The allowed methods.
   var methods: [String] {
     switch self {
     case .status, .accounts, .databases, .zones, .records, .changes, .subscriptions, .devices,
@@ -33,7 +33,7 @@ enum ControlEndpoint: String, CaseIterable {
       ["GET", "HEAD"]
     case .faults: ["GET", "HEAD", "POST"]
     case .signIn, .importArchive, .reset: ["POST"]
-    // The head alone would cost as much as all of it.
+    // Answering HEAD would cost as much as the whole archive.
     case .exportArchive: ["GET"]
     }
   }

@@ -3,8 +3,8 @@ import LoopbackServer
 import Records
 import WebServices
 
-/// How the server's own things are written as JSON: names as Swift spells them, times in
-/// milliseconds since 1970, what is not there left out.
+/// The JSON form of the server's own types: member names as in Swift, times in milliseconds since
+/// 1970, absent values omitted.
 enum ControlNotation {
   static func json(_ time: Timestamp) -> JSON { .integer(Notation.milliseconds(time)) }
 
@@ -37,7 +37,7 @@ enum ControlNotation {
 
   static func json(_ change: ServerChange) -> JSON {
     .members([
-      // A sequence is far from the end of an Int64 for as long as any server lives.
+      // A sequence number never reaches the maximum of Int64 in practice.
       "sequence": .integer(Int64(clamping: change.sequence)),
       "recordName": .string(change.record.name), "recordType": .string(change.type),
       "recordChangeTag": text(change.changeTag?.rawValue), "device": text(change.device),

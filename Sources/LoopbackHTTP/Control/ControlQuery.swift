@@ -1,11 +1,10 @@
-/// The parameters of a request, each known by name and there once.
+/// The query parameters of a request; each name is known and occurs once.
 ///
-/// Strict on purpose: a parameter that is misspelt would else be left out of account without a
-/// word.
+/// Unknown parameters are rejected: a misspelled parameter would otherwise be ignored silently.
 struct ControlQuery {
   private var values: [String: String] = [:]
 
-  /// Reads what follows the question mark, if anything.
+  /// Parses the query string; `nil` means that there is none.
   init(_ text: String?, knowing names: Set<String>) throws(HTTPRefusal) {
     guard let text, !text.isEmpty else { return }
     for pair in text.utf8.split(separator: 0x26, omittingEmptySubsequences: false) {
@@ -14,14 +13,17 @@ struct ControlQuery {
       }
       guard let name = QueryItems.decoded(pair[..<equals]),
         let value = QueryItems.decoded(pair[pair.index(after: equals)...])
-      else { throw HTTPRefusal(400, "a parameter is no text in UTF-8 behind its percent signs") }
+      else { throw HTTPRefusal(400, "a parameter is not valid percent-encoded UTF-8") }
       guard names.contains(name) else {
         let known = names.sorted().joined(separator: ", ")
         throw HTTPRefusal(
-          400, names.isEmpty ? "this takes no parameters" : "the parameters of this are: \(known)")
+          400,
+          names.isEmpty
+            ? "this endpoint takes no parameters" : "this endpoint takes these parameters: \(known)"
+        )
       }
       guard values.updateValue(value, forKey: name) == nil else {
-        throw HTTPRefusal(400, "the parameter '\(name)' is there twice")
+        throw HTTPRefusal(400, "the parameter '\(name)' occurs twice")
       }
     }
   }

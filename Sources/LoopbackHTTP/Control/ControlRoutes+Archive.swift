@@ -3,12 +3,12 @@ import Foundation
 import LoopbackServer
 import WebServices
 
-/// Everything as one text, and back.
+/// Export, import and reset of the server's data.
 extension ControlRoutes {
-  /// The longest archive that is taken, in bytes; longer ones are imported into a file.
+  /// The maximum size of an imported archive in bytes; import larger archives into a file.
   package static let archiveBytes = 64 << 20
 
-  /// The server's archive, as text for people to keep.
+  /// The server's archive, as a text attachment.
   func exportArchive(_ head: HTTPRequestHead) throws(HTTPRefusal) -> HTTPResponse {
     _ = try ControlQuery(head.query, knowing: [])
     let archive = try ask { () throws(CloudError) in try server.exportArchive() }
@@ -23,13 +23,13 @@ extension ControlRoutes {
       ], body: [UInt8](archive))
   }
 
-  /// Puts an archive into the server, which must be empty, and says what it holds then.
+  /// Imports an archive into the server, which must be empty; returns the new object counts.
   func importArchive(_ body: [UInt8]) throws(HTTPRefusal) -> JSON {
     try ask { () throws(CloudError) in try server.importArchive(Data(body)) }
     return try holdings()
   }
 
-  /// Empties the server, and says what it holds then.
+  /// Empties the server; returns the new object counts.
   func reset(_ body: [UInt8]) throws(HTTPRefusal) -> JSON {
     try ControlArguments(body).finish()
     try ask { () throws(CloudError) in try server.reset() }

@@ -1,12 +1,12 @@
 import LoopbackServer
 import WebServices
 
-/// What happens, as it happens.
+/// The event feed.
 extension ControlRoutes {
-  /// The longest an answer waits for something to happen, in seconds.
+  /// The maximum time, in seconds, for which a response waits for an event.
   static let longestWait: Int64 = 25
 
-  /// The most events in one answer.
+  /// The maximum number of events in one response.
   static let eventPage = 500
 
   func requests(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
@@ -32,12 +32,12 @@ extension ControlRoutes {
     ])
   }
 
-  /// Whichever comes first ends the other, so that nothing is left waiting.
+  /// The first task to finish cancels the other.
   private func waitForEvents(after number: Int, atMost time: Duration) async {
     let (server, clock) = (server, clock)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await server.waitForEvents(after: number) }
-      // A sleep that is cancelled has done its work as well.
+      // A cancelled sleep ends the wait as well.
       group.addTask { try? await clock.sleep(for: time) }
       await group.next()
       group.cancelAll()

@@ -3,17 +3,17 @@ import LoopbackServer
 import Records
 import WebServices
 
-/// What shall go wrong, what an administrator does, and what a device is told.
+/// Fault injection, administration, and the state of devices.
 extension ControlRoutes {
-  /// What is to be done once all of a body was understood.
+  /// The action to perform after the whole body was validated.
   fileprivate typealias Order = () throws(CloudError) -> Void
 
-  /// The most times a fault is set up for, and the most a limit may be.
+  /// The maximum count of a fault, and the maximum value of a limit.
   private static let most = 1 << 31
 
   private var controls: FaultControls { server.controls }
 
-  /// What is set up and still to come, and what stands still.
+  /// The pending faults and the held requests.
   func faults() -> JSON {
     .members([
       "faults": .array(
@@ -26,7 +26,7 @@ extension ControlRoutes {
     ])
   }
 
-  /// Does what `body` says; a body that is not understood as a whole changes nothing.
+  /// Performs the action in `body`; an invalid body changes nothing.
   func carryOut(_ body: [UInt8]) throws(HTTPRefusal) {
     var arguments = try ControlArguments(body)
     guard let action: FaultAction = try arguments.word("action", spelled: { $0.rawValue }) else {
@@ -88,7 +88,7 @@ extension ControlRoutes {
   private func fail(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
     let count = try count(&arguments) ?? 1
     guard let code = try arguments.code("code") else {
-      throw HTTPRefusal(400, "'code' is missing: what shall the requests fail with?")
+      throw HTTPRefusal(400, "'code' is missing: the error code that the requests fail with")
     }
     let retryAfter = try arguments.seconds("retryAfter")
     let scope = try scope(&arguments)
@@ -107,7 +107,7 @@ extension ControlRoutes {
   private func delay(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
     let count = try count(&arguments) ?? 1
     guard let seconds = try arguments.seconds("seconds") else {
-      throw HTTPRefusal(400, "'seconds' is missing: how long shall the requests wait?")
+      throw HTTPRefusal(400, "'seconds' is missing: how long the requests wait")
     }
     let scope = try scope(&arguments)
     return { [controls] in controls.delay(next: count, by: seconds, in: scope) }
@@ -145,7 +145,7 @@ extension ControlRoutes {
 
 /// Devices, limits and accounts.
 extension ControlRoutes {
-  /// The name of a device that is there.
+  /// The name of a device that exists.
   private func knownDevice(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> String {
     let name = try arguments.text("device")
     guard server.knownDevices().contains(where: { $0.name == name }) else {
@@ -160,7 +160,7 @@ extension ControlRoutes {
     let isOnline = try arguments.flag("online")
     let availability: AccountAvailability? = try arguments.word("availability") { $0.rawValue }
     guard isOnline != nil || availability != nil else {
-      throw HTTPRefusal(400, "'online' or 'availability' must say what is to change")
+      throw HTTPRefusal(400, "'online' or 'availability' must be given")
     }
     return { [controls] in
       if let availability {
@@ -185,7 +185,7 @@ extension ControlRoutes {
     } else if var inner = try arguments.object("throttle") {
       guard let requests = try inner.count("requests", in: 1...ControlRoutes.most),
         let seconds = try inner.seconds("seconds"), seconds > 0
-      else { throw HTTPRefusal(400, "'throttle' needs 'requests' and 'seconds', above 0") }
+      else { throw HTTPRefusal(400, "'throttle' needs 'requests' and 'seconds', greater than 0") }
       try inner.finish()
       limits.throttle = ServerLimits.Throttle(requests: requests, seconds: seconds)
     }
@@ -196,7 +196,7 @@ extension ControlRoutes {
   private func setQuota(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
     let account = try arguments.text("account")
     guard arguments.has("bytes") else {
-      throw HTTPRefusal(400, "'bytes' is missing: a whole number, or null for no bound")
+      throw HTTPRefusal(400, "'bytes' is missing: a whole number, or null for no quota")
     }
     let bytes =
       arguments.isNull("bytes") ? nil : try arguments.count("bytes", in: 0...(1 << 50))
@@ -224,7 +224,7 @@ extension ControlRoutes {
     try arguments.word("environment") { $0.rawValue } ?? .development
   }
 
-  /// What is done to a zone, by its name, container, account and environment.
+  /// A change to a zone, given its name, container, account and environment.
   private typealias ZoneChange<Zone> = (Zone, String, String, CloudEnvironment) throws(CloudError)
     -> Void
 
@@ -238,7 +238,7 @@ extension ControlRoutes {
     return { () throws(CloudError) in try work(zone, container, account, environment) }
   }
 
-  /// Without a zone it is done to the whole database.
+  /// Changes a zone, or the whole database if the body names no zone.
   private func changeAll(
     _ arguments: inout ControlArguments, _ work: @escaping ZoneChange<ZoneID?>
   ) throws(HTTPRefusal) -> Order {

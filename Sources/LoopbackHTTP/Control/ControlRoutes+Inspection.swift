@@ -3,9 +3,9 @@ import LoopbackServer
 import Records
 import WebServices
 
-/// What a server holds, past all faults.
+/// The server's contents, read without faults applied.
 extension ControlRoutes {
-  /// The most entries in one answer.
+  /// The maximum number of entries in one response.
   package static let longestPage = 10_000
 
   func status(_ head: HTTPRequestHead) throws(HTTPRefusal) -> JSON {
@@ -71,7 +71,7 @@ extension ControlRoutes {
       try server.recordsAndNewest(
         in: zone, container: name.container, account: name.account, environment: name.environment)
     }
-    // The next page begins after a name, so that it is right also when records came or went.
+    // A page starts after a record name, so it is correct even when records were added or deleted.
     let after = query.optionalText("after").map { RecordID(name: $0, zone: zone) }
     let rest = records[...].drop { record in after.map { record.id <= $0 } ?? false }
     let page = rest.prefix(limit)
@@ -115,7 +115,7 @@ extension ControlRoutes {
     return .members(["subscriptions": .array(subscriptions.map { notation.json($0) })])
   }
 
-  /// How the database's things are written, without the members only engines read.
+  /// The JSON notation for the database, without the members that only this package's engine reads.
   private func notation(of name: DatabaseName) throws(HTTPRefusal) -> Notation {
     var user: UserID?
     if let account = name.account {

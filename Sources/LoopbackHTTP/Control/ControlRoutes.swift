@@ -3,14 +3,13 @@ package import LoopbackServer
 import Records
 import WebServices
 
-/// What people and tools ask of a running server: what it holds, what happens, and what shall go
-/// wrong.
+/// The control interface of a running server: inspection, the event feed and fault injection.
 ///
-/// Everything is below `/cloudsync/1/` and needs the control token as a bearer token, which is no
-/// account's: it opens all of them. Answers and bodies are JSON. The console's page, which holds
-/// no data, is open to everyone at `/console` and `/`. Call from any task.
+/// All endpoints are below `/cloudsync/1/` and require the control token as a bearer token; it
+/// gives access to every account. Responses and bodies are JSON. The console page, which contains
+/// no data, is served without a token at `/console` and `/`. Call from any task.
 package struct ControlRoutes: Sendable {
-  /// Why somebody could not be signed in.
+  /// The error of a failed sign-in.
   package typealias SignInError = CloudError
 
   let server: LoopbackServer
@@ -19,14 +18,14 @@ package struct ControlRoutes: Sendable {
   let clock: any Clock<Duration>
   private let token: [UInt8]
 
-  /// Puts the routes of `server` together.
+  /// Creates the routes of `server`.
   ///
   /// - Parameters:
-  ///   - server: What is asked.
-  ///   - token: Who has it may see and do everything; an empty one lets nobody in.
-  ///   - allowsFaults: Whether faults may be set up and databases be administered.
-  ///   - signIn: Gives a web authentication token for an account.
-  ///   - clock: Measures how long an answer waits for events.
+  ///   - server: The server to control.
+  ///   - token: The control token, which gives full access; an empty token rejects every request.
+  ///   - allowsFaults: Whether fault injection and administration are enabled.
+  ///   - signIn: Returns a web authentication token for an account.
+  ///   - clock: The clock that limits how long a response waits for events.
   package init(
     server: LoopbackServer, token: String, allowsFaults: Bool,
     signIn: @escaping @Sendable (_ account: String) throws(SignInError) -> String,
@@ -39,15 +38,15 @@ package struct ControlRoutes: Sendable {
     self.clock = clock
   }
 
-  /// The longest body that is taken, in bytes.
+  /// The maximum body size in bytes.
   package static let bodyBytes = 65_536
 
-  /// Whether requests for `path` belong here.
+  /// Whether `path` belongs to the control interface.
   package func has(_ path: String) -> Bool {
     ConsolePage.paths.contains(path) || path.hasPrefix(ControlEndpoint.prefix)
   }
 
-  /// Whether a request is let in, by its head; refuses with 404 what does not belong here.
+  /// Accepts or rejects a request by its head; rejects unknown paths with 404.
   package func admission(_ head: HTTPRequestHead) -> HTTPAdmission {
     do throws(HTTPRefusal) {
       switch try target(of: head) {
@@ -59,9 +58,9 @@ package struct ControlRoutes: Sendable {
     } catch { return .refuse(ControlRoutes.answer(error, to: head)) }
   }
 
-  /// The answer to a request; 404 when its path is none of these.
+  /// The response to a request; 404 for an unknown path.
   ///
-  /// Returns early when the task is cancelled while it waits for events.
+  /// Returns early if the task is cancelled during a wait for events.
   package func answer(_ request: HTTPRequest) async -> HTTPResponse {
     do throws(HTTPRefusal) {
       switch try target(of: request.head) {
@@ -80,25 +79,25 @@ extension ControlRoutes {
     case endpoint(ControlEndpoint)
   }
 
-  /// Where a request goes; throws when it may not go there.
+  /// The endpoint that handles a request; throws if the request is not allowed.
   private func target(of head: HTTPRequestHead) throws(HTTPRefusal) -> Target {
     if ConsolePage.paths.contains(head.path) {
       guard ["GET", "HEAD"].contains(head.method) else {
-        throw HTTPRefusal(405, "the page can only be read")
+        throw HTTPRefusal(405, "the page is read-only")
       }
       return .console
     }
-    guard has(head.path) else { throw HTTPRefusal(404, "there is nothing here") }
-    // Who has no token learns nothing, not even which paths there are.
+    guard has(head.path) else { throw HTTPRefusal(404, "no endpoint at this path") }
+    // Without a token, a client cannot find out which paths exist.
     guard isAuthorized(head) else {
-      throw HTTPRefusal(401, "this needs the server's control token")
+      throw HTTPRefusal(401, "this endpoint requires the server's control token")
     }
     guard let endpoint = ControlEndpoint(path: head.path) else {
-      throw HTTPRefusal(404, "there is nothing here")
+      throw HTTPRefusal(404, "no endpoint at this path")
     }
     guard endpoint.methods.contains(head.method) else {
       let methods = endpoint.methods.joined(separator: ", ")
-      throw HTTPRefusal(405, "this takes \(methods)")
+      throw HTTPRefusal(405, "this endpoint takes \(methods)")
     }
     if head.method == "POST" {
       let type = head.value("content-type")
@@ -112,7 +111,7 @@ extension ControlRoutes {
     }
     if endpoint == .faults, !allowsFaults {
       throw HTTPRefusal(
-        403, "fault control is off: start the server with it to let things go wrong")
+        403, "fault control is off: start the server with fault control enabled")
     }
     return .endpoint(endpoint)
   }
@@ -131,12 +130,13 @@ extension ControlRoutes {
       && parts.dropFirst().allSatisfy { $0 == "charset=utf-8" }
   }
 
-  /// Whether the head brings the token; takes as long for a wrong one as for the right one.
+  /// Whether the head contains the control token, compared in constant time.
   private func isAuthorized(_ head: HTTPRequestHead) -> Bool {
     guard let value = head.value("authorization") else { return false }
     let scheme = "bearer "
     guard value.prefix(scheme.count).lowercased() == scheme else { return false }
-    return !token.isEmpty && Seal.isSame(Array(value.utf8.dropFirst(scheme.utf8.count)), token)
+    return !token.isEmpty
+      && TokenSigner.isSame(Array(value.utf8.dropFirst(scheme.utf8.count)), token)
   }
 
   private func answer(
@@ -144,7 +144,7 @@ extension ControlRoutes {
   ) async throws(HTTPRefusal) -> JSON {
     let head = request.head
     if head.method == "POST", head.query != nil {
-      throw HTTPRefusal(400, "what is to be done goes into the body, not into the path")
+      throw HTTPRefusal(400, "the action belongs into the body, not into the query")
     }
     switch endpoint {
     case .status: return try status(head)
@@ -165,7 +165,7 @@ extension ControlRoutes {
       }
       return faults()
     case .signIn: return try signIn(request.body)
-    case .exportArchive: throw HTTPRefusal(404, "an archive is no JSON")
+    case .exportArchive: throw HTTPRefusal(404, "an archive is not JSON")
     case .importArchive: return try importArchive(request.body)
     case .reset: return try reset(request.body)
     }
@@ -183,7 +183,7 @@ extension ControlRoutes {
     ])
   }
 
-  /// What the server answers, or its error as a refusal.
+  /// Calls the server and converts its error to an HTTP error response.
   func ask<Value>(_ body: () throws(CloudError) -> Value) throws(HTTPRefusal) -> Value {
     do throws(CloudError) { return try body() } catch {
       throw HTTPRefusal(Notation.errorCode(for: error.code).status, error.message)

@@ -1,4 +1,4 @@
-/// What can be asked of the fault controls from outside.
+/// The actions of the faults endpoint.
 enum FaultAction: String, CaseIterable {
   case fail
   case dropAnswers = "drop-answers"

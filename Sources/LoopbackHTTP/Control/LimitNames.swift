@@ -1,8 +1,8 @@
 import LoopbackServer
 
-/// The limits that the control interface lists and sets, by their names.
+/// The names of the limits in the control interface.
 enum LimitNames {
-  /// Those that are whole numbers.
+  /// The integer limits.
   static var sizes: [(name: String, path: WritableKeyPath<ServerLimits, Int>)] {
     [
       ("itemsPerRequest", \.itemsPerRequest), ("requestBytes", \.requestBytes),
@@ -12,7 +12,7 @@ enum LimitNames {
     ]
   }
 
-  /// Those that are switched on and off.
+  /// The Boolean limits.
   static var flags: [(name: String, path: WritableKeyPath<ServerLimits, Bool>)] {
     [
       ("fixesFieldKinds", \.fixesFieldKinds),

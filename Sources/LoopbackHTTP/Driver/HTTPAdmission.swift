@@ -1,9 +1,9 @@
-/// What is decided on the head alone, before any body is read.
+/// The decision about a request, made on its head before the body is read.
 package enum HTTPAdmission: Sendable {
-  /// The request is let in, with a body of up to `bodyBytes` bytes; a longer one is answered with
-  /// 413. The limit of ``HTTPLimits`` holds as well.
+  /// The request is accepted with a body of up to `bodyBytes` bytes; a longer body gets 413. The
+  /// limit in ``HTTPLimits`` applies as well.
   case accept(bodyBytes: Int)
-  /// The request gets this answer; its body is never read, so that the connection ends with the
-  /// answer when there is one.
+  /// The request gets this response. Its body is not read: if there is one, the connection is
+  /// closed after the response.
   case refuse(HTTPResponse)
 }

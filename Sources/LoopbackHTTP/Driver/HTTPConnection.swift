@@ -1,22 +1,22 @@
-/// One client: what it sent, what it is sent, and where it stands between the two.
+/// The state of one client connection: its input, its output and its phase.
 ///
-/// It belongs to the actor of its server.
+/// Isolated to the server's actor.
 final class HTTPConnection {
-  /// What happens with the connection.
+  /// The phase of the connection.
   enum Phase {
-    /// A request is read, or waited for.
+    /// The connection reads a request, or waits for one.
     case reading
-    /// A handler works on the request.
+    /// A handler processes the request.
     case handling
-    /// The answer is sent.
+    /// The response is being sent.
     case answering
-    /// Everything is sent; what the client still sends is thrown away until it ends.
+    /// Everything is sent; further input is discarded until the client closes its side.
     case lingering
-    /// It is over; the descriptor is given back when nothing watches it any more.
+    /// The connection is closed; the descriptor is released when it is no longer watched.
     case closed
   }
 
-  /// What has a limit in time.
+  /// The event that the connection waits for, with a time limit.
   enum Wait {
     case idle
     case header
@@ -30,27 +30,27 @@ final class HTTPConnection {
   let descriptor: Int32
   var phase = Phase.reading
   var parser: HTTPRequestParser
-  /// The request being read or answered.
+  /// The head of the current request.
   var head: HTTPRequestHead?
   var body: [UInt8] = []
   var bodyLimit = 0
-  /// What the request gets instead of a handler's answer.
+  /// The response sent instead of calling the handler.
   var refusal: HTTPResponse?
   var output = HTTPOutput()
-  /// Whether the connection ends with the answer being sent.
+  /// Whether the connection is closed after the current response.
   var closesAfterAnswer = false
-  /// Whether the client ended its side of the connection; what it sent before may be unread.
+  /// Whether the client closed its side of the connection; earlier input may still be unread.
   var hasEndedSide = false
-  /// Whether everything that the client sent was read, up to its end.
+  /// Whether all input was read up to the end.
   var isAtEnd = false
-  /// The work of the handler.
+  /// The handler's task.
   var task: Task<Void, Never>?
-  /// Asks whether a client that ended its side is still there, while a handler works for it.
+  /// Checks whether a client that closed its side is still connected while the handler runs.
   var presenceCheck: Task<Void, Never>?
 
   var reader: HTTPReadiness?
   var writer: HTTPReadiness?
-  /// How many sources watch the descriptor.
+  /// The number of watches on the descriptor.
   var watches = 0
 
   private(set) var wait = Wait.header
@@ -63,7 +63,7 @@ final class HTTPConnection {
     waitsSince = now
   }
 
-  /// What the connection waits for as it stands.
+  /// The current wait.
   private var currentWait: Wait {
     switch phase {
     case .reading: head != nil ? .body : parser.isInsideRequest ? .header : .idle
@@ -73,7 +73,7 @@ final class HTTPConnection {
     }
   }
 
-  /// Lets the time run from `now` if what is waited for is another thing than before.
+  /// Restarts the time limit at `now` if the connection now waits for a different event.
   func settleWait(_ now: Duration) {
     let current = currentWait
     guard current != wait else { return }
@@ -81,20 +81,20 @@ final class HTTPConnection {
     waitsSince = now
   }
 
-  /// Lets the time run from `now`, because something was done.
+  /// Restarts the time limit at `now` after progress.
   func restartWait(_ now: Duration) {
     wait = currentWait
     waitsSince = now
   }
 
-  /// Forgets the handler, which has returned.
+  /// Releases the handler's task after it returned.
   func forgetHandler() {
     task = nil
     presenceCheck?.cancel()
     presenceCheck = nil
   }
 
-  /// Forgets the request that was answered.
+  /// Resets the state of the answered request.
   func forgetRequest() {
     head = nil
     body = []

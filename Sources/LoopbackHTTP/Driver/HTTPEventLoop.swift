@@ -1,9 +1,9 @@
 import Dispatch
 
-/// The one thread that a server's sockets and state belong to, as the executor of its actor.
+/// The thread that owns a server's sockets and state; the executor of the server's actor.
 ///
-/// This is the only file of the driver that starts anything by itself: the thread, which is a queue
-/// with one endless piece of work, and the tasks of handlers.
+/// This is the only file of the driver that starts concurrent work: the thread, which is a queue
+/// that runs one endless job, and the tasks of handlers.
 final class HTTPEventLoop: SerialExecutor {
   private let queue = DispatchQueue(label: "LoopbackHTTP")
   private let handlers = HandlerThreads()
@@ -23,10 +23,10 @@ final class HTTPEventLoop: SerialExecutor {
 
   func checkIsolated() { dispatchPrecondition(condition: .onQueue(queue)) }
 
-  /// Calls `work` on the thread, after what waits there already.
+  /// Runs `work` on the thread, after the work that is already queued.
   func execute(_ work: @escaping @Sendable () -> Void) { poller.execute(work) }
 
-  /// Calls `event` whenever there is something to read, a connection to accept, or the end.
+  /// Calls `event` whenever there is input, a connection to accept, or the end of input.
   func watchReading(
     _ descriptor: Int32, event: @escaping @Sendable () -> Void,
     released: @escaping @Sendable () -> Void
@@ -34,7 +34,7 @@ final class HTTPEventLoop: SerialExecutor {
     HTTPReadiness(poller, descriptor, writing: false, event: event, released: released)
   }
 
-  /// Calls `event` whenever something can be written.
+  /// Calls `event` whenever the socket is writable.
   func watchWriting(
     _ descriptor: Int32, event: @escaping @Sendable () -> Void,
     released: @escaping @Sendable () -> Void
@@ -42,14 +42,14 @@ final class HTTPEventLoop: SerialExecutor {
     HTTPReadiness(poller, descriptor, writing: true, event: event, released: released)
   }
 
-  /// Runs `work` beside the thread, and beside the process's other tasks: clients in this process
-  /// that keep those threads busy, or block them, are answered all the same.
+  /// Runs `work` on separate threads. Clients in this process that block the shared thread pool
+  /// still get responses.
   func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     Task.detached(executorPreference: handlers) { await work() }
   }
 }
 
-/// Threads for the tasks of handlers.
+/// The thread pool for the tasks of handlers.
 private final class HandlerThreads: TaskExecutor {
   private let queue = DispatchQueue(label: "LoopbackHTTP.handlers", attributes: .concurrent)
 

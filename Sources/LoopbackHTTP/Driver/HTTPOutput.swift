@@ -1,28 +1,28 @@
-/// What a client was not sent yet.
+/// The output that is still to be sent to a client.
 struct HTTPOutput {
-  /// How sending ended.
+  /// The result of a send.
   enum Outcome {
-    /// Nothing is left.
+    /// Everything was sent.
     case done
-    /// The client has to take something first; whether it has taken anything this time.
+    /// The socket is not writable; `hasProgressed` tells whether any bytes were sent this time.
     case blocked(hasProgressed: Bool)
-    /// The client is gone.
+    /// The connection is broken.
     case failed
   }
 
-  /// What is sent as one with a header; longer bodies are not copied.
+  /// The maximum size of a body that is copied behind its header.
   private static let joined = 16384
-  /// The most bytes of a system call, and the most calls before others get a turn.
+  /// The maximum bytes of a system call, and the maximum calls before other connections are served.
   private static let (callBytes, calls) = (1 << 20, 4)
 
   private var pieces: [[UInt8]] = []
-  /// How much of the first piece is sent.
+  /// How many bytes of the first piece were sent.
   private var sent = 0
 
-  /// Whether nothing is left.
+  /// Whether everything was sent.
   var isEmpty: Bool { pieces.isEmpty }
 
-  /// Puts a header and a body at the end.
+  /// Appends a header and a body.
   mutating func append(_ header: [UInt8], body: [UInt8] = []) {
     guard body.count > HTTPOutput.joined else {
       pieces.append(body.isEmpty ? header : header + body)
@@ -32,7 +32,7 @@ struct HTTPOutput {
     pieces.append(body)
   }
 
-  /// Sends as much as the client takes now.
+  /// Sends as many bytes as the socket accepts.
   mutating func send(to descriptor: Int32) -> Outcome {
     var hasProgressed = false
     for _ in 0..<HTTPOutput.calls {

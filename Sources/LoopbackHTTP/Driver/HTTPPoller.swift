@@ -1,22 +1,22 @@
 import Synchronization
 
-/// Waits for sockets and for work, and does the one after the other on the one thread that calls
+/// Waits for socket events and queued work, and handles both in order on the thread that calls
 /// `run()`.
 ///
-/// Dispatch has sources for sockets, but on Linux their bookkeeping reads freed memory when
-/// connections come and go quickly, which ends the process
+/// Dispatch has sources for sockets, but on Linux they read freed memory when connections are
+/// opened and closed quickly, which crashes the process
 /// (github.com/swiftlang/swift-corelibs-libdispatch/issues/949).
 final class HTTPPoller: Sendable {
   private struct Mailbox {
     var works: [@Sendable () -> Void] = []
-    /// Whether the thread sleeps, or is about to.
+    /// Whether the thread sleeps or is about to sleep.
     var isWaiting = false
     var hasEnded = false
   }
 
   private struct Watches {
     var selector = HTTPSelector()
-    /// What to call, by descriptor: for reading and for writing.
+    /// The callbacks by descriptor, for reading and for writing.
     var reading: [Int32: Watch] = [:]
     var writing: [Int32: Watch] = [:]
   }
@@ -28,25 +28,25 @@ final class HTTPPoller: Sendable {
 
   private let mailbox = Mutex(Mailbox())
   private let watches = Mutex(Watches())
-  /// A pipe that wakes the thread; `nil` when the process had no descriptors left for it.
-  private let bell: (reading: Int32, writing: Int32)?
+  /// A pipe that wakes the thread; `nil` if the process had no free descriptors.
+  private let wakePipe: (reading: Int32, writing: Int32)?
 
   init() {
-    bell = HTTPSocket.makeBell()
-    guard let bell else { return }
-    watches.withLock { $0.selector.set(bell.reading, reading: true) }
+    wakePipe = HTTPSocket.makeWakePipe()
+    guard let wakePipe else { return }
+    watches.withLock { $0.selector.set(wakePipe.reading, reading: true) }
   }
 
   deinit {
     watches.withLock { $0.selector.close() }
-    guard let bell else { return }
-    HTTPSocket.release(bell.reading)
-    HTTPSocket.release(bell.writing)
+    guard let wakePipe else { return }
+    HTTPSocket.release(wakePipe.reading)
+    HTTPSocket.release(wakePipe.writing)
   }
 
   // MARK: From any thread
 
-  /// Calls `work` on the thread, after what waits there already.
+  /// Runs `work` on the thread, after the work that is already queued.
   func execute(_ work: @escaping @Sendable () -> Void) {
     let sleeps = mailbox.withLock { mailbox in
       mailbox.works.append(work)
@@ -56,21 +56,21 @@ final class HTTPPoller: Sendable {
     if sleeps { ring() }
   }
 
-  /// Lets the thread go when all work is done.
+  /// Ends the thread after all queued work is done.
   func end() {
     mailbox.withLock { $0.hasEnded = true }
     ring()
   }
 
   private func ring() {
-    guard let bell else { return }
-    // A full pipe rings as well.
-    [UInt8(1)].withUnsafeBytes { _ = HTTPSocket.write(bell.writing, $0) }
+    guard let wakePipe else { return }
+    // A full pipe wakes the thread as well.
+    [UInt8(1)].withUnsafeBytes { _ = HTTPSocket.write(wakePipe.writing, $0) }
   }
 
   // MARK: On the thread
 
-  /// Calls `event` whenever the descriptor can be read, or written, or is broken; there can be one
+  /// Calls `event` whenever the descriptor is readable, or writable, or broken; there can be one
   /// watch of each kind.
   func watch(_ descriptor: Int32, writing: Bool, event: @escaping @Sendable () -> Void) {
     watches.withLock { watches in
@@ -84,7 +84,7 @@ final class HTTPPoller: Sendable {
     }
   }
 
-  /// Calls nothing for now, or does again.
+  /// Pauses or resumes a watch.
   func set(_ descriptor: Int32, writing: Bool, isPaused: Bool) {
     watches.withLock { watches in
       if writing {
@@ -97,7 +97,7 @@ final class HTTPPoller: Sendable {
     }
   }
 
-  /// Watches no more, and calls `released` when no event can come any more.
+  /// Removes a watch, and calls `released` when no further event can occur.
   func remove(_ descriptor: Int32, writing: Bool, released: @escaping @Sendable () -> Void) {
     watches.withLock { watches in
       if writing {
@@ -111,7 +111,7 @@ final class HTTPPoller: Sendable {
     execute(released)
   }
 
-  /// Works and waits until the end.
+  /// Runs the event loop until `end()`.
   func run() {
     while true {
       work()
@@ -121,15 +121,15 @@ final class HTTPPoller: Sendable {
         return (isBusy, !isBusy && mailbox.hasEnded)
       }
       if isOver { return }
-      // Without a bell it has to look up now and then.
+      // Without a wake pipe, the loop polls its queue.
       let question = watches.withLock { $0.selector.question }
-      let found = question.wait(milliseconds: isBusy ? 0 : bell == nil ? 10 : -1)
+      let found = question.wait(milliseconds: isBusy ? 0 : wakePipe == nil ? 10 : -1)
       mailbox.withLock { $0.isWaiting = false }
-      for finding in found { tell(finding) }
+      for ready in found { tell(ready) }
     }
   }
 
-  /// Does what waits; nothing of it is held afterwards, while the thread sleeps.
+  /// Runs the queued work and releases it before the thread sleeps.
   private func work() {
     let works = mailbox.withLock { mailbox in
       defer { mailbox.works = [] }
@@ -138,18 +138,18 @@ final class HTTPPoller: Sendable {
     for work in works { work() }
   }
 
-  private func tell(_ finding: HTTPSelector.Finding) {
-    let descriptor = finding.descriptor
-    if descriptor == bell?.reading {
+  private func tell(_ ready: HTTPSelector.ReadyDescriptor) {
+    let descriptor = ready.descriptor
+    if descriptor == wakePipe?.reading {
       withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
         while HTTPSocket.read(descriptor, into: buffer) > 0 {}
       }
       return
     }
-    // Each may have been paused or removed by what came before it; no descriptor means another
-    // connection, since none is closed before the next work.
-    if finding.canRead { event { $0.reading[descriptor] }?() }
-    if finding.canWrite { event { $0.writing[descriptor] }?() }
+    // An earlier event may have paused or removed this watch. A descriptor still means the same
+    // connection, because none is closed before the next round of work.
+    if ready.canRead { event { $0.reading[descriptor] }?() }
+    if ready.canWrite { event { $0.writing[descriptor] }?() }
   }
 
   private func event(_ watch: (Watches) -> Watch?) -> (@Sendable () -> Void)? {

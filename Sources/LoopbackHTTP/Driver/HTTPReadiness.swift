@@ -1,16 +1,16 @@
 /// A watch on one socket.
 ///
-/// It belongs to the actor of its server, whose thread the watches are on.
+/// Isolated to the server's actor, whose thread runs the watches.
 final class HTTPReadiness {
   private let poller: HTTPPoller
   private let descriptor: Int32
   private let writing: Bool
   private let released: @Sendable () -> Void
-  /// Whether it calls nothing for now.
+  /// Whether the watch is paused.
   private(set) var isPaused = false
   private var isCancelled = false
 
-  /// Watches at once; `released` is called after `cancel()`, when the socket may be closed.
+  /// Starts watching; `released` is called after `cancel()`, when the socket may be closed.
   init(
     _ poller: HTTPPoller, _ descriptor: Int32, writing: Bool,
     event: @escaping @Sendable () -> Void, released: @escaping @Sendable () -> Void
@@ -24,14 +24,14 @@ final class HTTPReadiness {
 
   deinit { cancel() }
 
-  /// Calls nothing until it is resumed.
+  /// Pauses the watch until `resume()`.
   func pause() {
     guard !isPaused, !isCancelled else { return }
     isPaused = true
     poller.set(descriptor, writing: writing, isPaused: true)
   }
 
-  /// Goes on after a pause.
+  /// Resumes the watch after a pause.
   func resume() {
     guard isPaused, !isCancelled else { return }
     isPaused = false

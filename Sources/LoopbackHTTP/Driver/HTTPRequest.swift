@@ -1,11 +1,11 @@
-/// A whole request: what a handler answers.
+/// A complete request, as passed to a handler.
 package struct HTTPRequest: Sendable {
-  /// Everything before the body.
+  /// The request line and the header fields.
   package var head: HTTPRequestHead
-  /// The body, without its transfer coding; never longer than its admission said.
+  /// The body without its transfer coding; never longer than the admission allowed.
   package var body: [UInt8]
 
-  /// A request of a head and a body.
+  /// Creates a request from a head and a body.
   package init(head: HTTPRequestHead, body: [UInt8] = []) {
     self.head = head
     self.body = body

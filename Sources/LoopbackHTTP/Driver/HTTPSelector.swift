@@ -9,13 +9,12 @@
   import CEpoll
 #endif
 
-/// Asks the system which sockets can be read or written.
+/// Asks the system which sockets are readable or writable.
 ///
-/// With epoll, where there is one, the cost does not grow with the sockets that are silent; else
-/// with poll.
+/// Uses epoll where it is available, so that idle sockets cost nothing; otherwise poll.
 struct HTTPSelector {
-  /// What can be done with a descriptor; both when it is broken.
-  struct Finding {
+  /// A descriptor that is readable or writable; both if it is broken.
+  struct ReadyDescriptor {
     var descriptor: Int32
     var canRead: Bool
     var canWrite: Bool
@@ -28,7 +27,7 @@ struct HTTPSelector {
   }
 
   private var interests: [Int32: Interest] = [:]
-  /// The descriptor of the system's own table; below 0 where there is none.
+  /// The epoll descriptor; negative where epoll is not available.
   private let table: Int32
 
   init() {
@@ -39,10 +38,10 @@ struct HTTPSelector {
     #endif
   }
 
-  /// Gives back what it holds.
+  /// Releases the epoll descriptor.
   func close() { if table >= 0 { HTTPSocket.release(table) } }
 
-  /// Wants to know of a descriptor that it can be read, or written, or neither.
+  /// Sets the interest in a descriptor: readable, writable or neither.
   mutating func set(_ descriptor: Int32, reading: Bool? = nil, writing: Bool? = nil) {
     let old = interests[descriptor] ?? Interest()
     let new = Interest(reading: reading ?? old.reading, writing: writing ?? old.writing)
@@ -54,22 +53,22 @@ struct HTTPSelector {
       event.events =
         (new.reading ? EPOLLIN.rawValue : 0) | (new.writing ? EPOLLOUT.rawValue : 0)
       event.data.fd = descriptor
-      // What nobody waits for is taken out: a broken connection would be told for ever.
+      // A descriptor without interest is removed: a broken connection would be reported forever.
       let change = new.isNone ? EPOLL_CTL_DEL : old.isNone ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
       _ = epoll_ctl(table, change, descriptor, &event)
     #endif
   }
 
-  /// What to ask the system, which can be done while others change what is wanted.
+  /// A copy of the interests, which can be polled while other threads change them.
   var question: Question { Question(table: table, interests: table < 0 ? interests : [:]) }
 
-  /// A question to the system.
+  /// One poll of the system.
   struct Question {
     fileprivate let table: Int32
     fileprivate let interests: [Int32: Interest]
 
-    /// Waits until something is found, so many milliseconds at most, or without end for -1.
-    func wait(milliseconds: Int32) -> [Finding] {
+    /// Waits until a descriptor is ready, at most `milliseconds`; -1 waits without a limit.
+    func wait(milliseconds: Int32) -> [ReadyDescriptor] {
       #if os(Linux)
         if table >= 0 { return waitWithTable(milliseconds) }
       #endif
@@ -82,19 +81,19 @@ struct HTTPSelector {
       guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return [] }
       return entries.filter { $0.revents != 0 }.map { entry in
         let isBroken = entry.revents & Int16(POLLHUP | POLLERR | POLLNVAL) != 0
-        return Finding(
+        return ReadyDescriptor(
           descriptor: entry.fd, canRead: isBroken || entry.revents & Int16(POLLIN) != 0,
           canWrite: isBroken || entry.revents & Int16(POLLOUT) != 0)
       }
     }
 
     #if os(Linux)
-      private func waitWithTable(_ milliseconds: Int32) -> [Finding] {
+      private func waitWithTable(_ milliseconds: Int32) -> [ReadyDescriptor] {
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 128) { events in
           let count = epoll_wait(table, events.baseAddress, Int32(events.count), milliseconds)
           return events.prefix(Int(max(0, count))).map { event in
             let isBroken = event.events & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0
-            return Finding(
+            return ReadyDescriptor(
               descriptor: event.data.fd,
               canRead: isBroken || event.events & EPOLLIN.rawValue != 0,
               canWrite: isBroken || event.events & EPOLLOUT.rawValue != 0)

@@ -2,29 +2,29 @@ import Synchronization
 
 /// An HTTP/1.1 server on this machine's loopback address.
 ///
-/// It listens on 127.0.0.1 only and has neither TLS nor a name: who may come in is up to the
-/// admission, such as a ``HostPolicy``. Requests of one connection are answered one after the
-/// other, in their order; connections don't wait for each other. All calls can be made from any
-/// task. A server that nobody holds any more ends at once, without waiting for what runs.
+/// It listens on 127.0.0.1 only, without TLS. The admission callback, such as a ``HostPolicy``,
+/// decides which requests are accepted. Requests of one connection are answered in order;
+/// connections don't wait for each other. Call from any task. A server that is released ends at
+/// once, without waiting for running handlers.
 package final class HTTPServer: Sendable {
-  /// The port it listens on.
+  /// The port that the server listens on.
   package let port: Int
   let core: HTTPServerCore
 
-  /// Listens, and answers from now on.
+  /// Starts listening and answering requests.
   ///
   /// - Parameters:
   ///   - options: The port, the limits and the times.
-  ///   - admission: Decides on a request before its body is read. It is called on the server's own
-  ///     queue, where every connection waits for it: it must return at once.
-  ///   - handler: Answers a request; it runs beside the queue and may take its time. Its task is
-  ///     cancelled when the client is gone, and at the end of the drain time; a client that only
-  ///     ended its side of the connection is answered. An answer with a status that is none (below
-  ///     200 or above 599) becomes 500; for `nil` the connection is closed without an answer.
-  ///   - refusalFields: What the answer says beside the refusal when the server itself refuses a
-  ///     request, by as much of its head as was read; the method and the path are empty when the
-  ///     request line is wrong. It is called like the admission.
-  /// - Throws: When the port is taken, not allowed or no port at all.
+  ///   - admission: Accepts or rejects a request before its body is read. It is called on the
+  ///     server's thread and delays every connection: it must return at once.
+  ///   - handler: Answers a request. It runs on another thread and may take any time. Its task is
+  ///     cancelled when the client disconnects, and at the end of the drain time; a client that
+  ///     only closed its side of the connection still gets the response. A status below 200 or
+  ///     above 599 is replaced with 500; for `nil` the connection is closed without a response.
+  ///   - refusalFields: Additional header fields of the response when the server itself rejects a
+  ///     request, given as much of its head as was read; the method and the path are empty if the
+  ///     request line is malformed. It is called like `admission`.
+  /// - Throws: If the port is in use, not permitted or out of range.
   package convenience init(
     _ options: HTTPServerOptions = HTTPServerOptions(),
     admission: @escaping @Sendable (HTTPRequestHead) -> HTTPAdmission,
@@ -57,14 +57,15 @@ package final class HTTPServer: Sendable {
     core.loop.execute { core.assumeIsolated { $0.cut() } }
   }
 
-  /// How many connections are open, those included that are about to end.
+  /// The number of open connections, including those that are closing.
   package var connectionCount: Int { core.connectionCount.load(ordering: .relaxed) }
 
-  /// Stops: no new connections, idle ones are closed, running requests end.
+  /// Stops the server: refuses new connections, closes idle connections and waits for running
+  /// requests.
   ///
-  /// After ``HTTPServerOptions/drainTime`` the handlers that still run are cancelled. What they
-  /// return within a second is sent, and then every connection is cut. Returns when nothing is
-  /// left: no socket and no handler, so that a handler that does not listen to its cancellation is
-  /// waited for.
+  /// After ``HTTPServerOptions/drainTime`` the remaining handlers are cancelled. Their responses
+  /// are sent if they arrive within a second; then every connection is closed. Returns when all
+  /// sockets are closed and all handlers have returned, including handlers that ignore
+  /// cancellation.
   package func stop() async { await core.stop() }
 }

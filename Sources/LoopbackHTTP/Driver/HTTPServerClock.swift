@@ -1,11 +1,11 @@
-/// Any clock, read as the time since the server began.
+/// A clock that measures the time since the server started.
 struct HTTPServerClock: Sendable {
-  /// How long since the server began.
+  /// The time since the server started.
   let elapsed: @Sendable () -> Duration
-  /// Returns after so long, or throws when the task is cancelled.
+  /// Sleeps for the given duration; throws if the task is cancelled.
   let pause: @Sendable (Duration) async throws -> Void
 
-  /// Begins at what `clock` says now.
+  /// Starts at the current time of `clock`.
   init(_ clock: any Clock<Duration>) { self = HTTPServerClock.opened(clock) }
 
   private init(

@@ -1,5 +1,5 @@
 extension HTTPServerCore {
-  /// A handler has returned; without an answer the connection is closed.
+  /// Handles the return of a handler; without a response the connection is closed.
   func finished(_ id: Int, _ response: HTTPResponse?) {
     handlers -= 1
     guard let connection = connections[id], connection.phase == .handling else {
@@ -12,7 +12,7 @@ extension HTTPServerCore {
       return
     }
     guard (200...599).contains(response.status) else {
-      answer(connection, HTTPResponse(HTTPRefusal(500, "the answer has no status of an answer")))
+      answer(connection, HTTPResponse(HTTPRefusal(500, "the handler returned an invalid status")))
       proceed(connection)
       return
     }
@@ -20,7 +20,7 @@ extension HTTPServerCore {
     proceed(connection)
   }
 
-  /// Refuses a request whose end can't be found, and ends the connection.
+  /// Rejects a request whose end is unknown, and closes the connection.
   func refuse(_ connection: HTTPConnection, _ refusal: HTTPRefusal) {
     var response = HTTPResponse(refusal)
     if let head = connection.head ?? connection.parser.unfinishedHead {
@@ -29,7 +29,7 @@ extension HTTPServerCore {
     refuse(connection, response)
   }
 
-  /// Answers a request whose end can't be found, and ends the connection.
+  /// Answers a request whose end is unknown, and closes the connection.
   func refuse(_ connection: HTTPConnection, _ response: HTTPResponse) {
     guard connection.phase == .reading, connection.output.isEmpty else {
       close(connection)
@@ -39,7 +39,7 @@ extension HTTPServerCore {
     answer(connection, response)
   }
 
-  /// Sends the answer to the request that was read.
+  /// Sends the response to the current request.
   func answer(_ connection: HTTPConnection, _ response: HTTPResponse) {
     let head = connection.head
     let isLast = connection.isAtEnd && connection.parser.unreadBytes == 0
@@ -55,20 +55,20 @@ extension HTTPServerCore {
     let sendsBody = response.hasBody && head?.method != "HEAD"
     connection.phase = .answering
     connection.output.append(header, body: sendsBody ? response.body : [])
-    // Nothing but the output holds the body from here on.
+    // From here on, only the output holds the body.
     response.body = []
     connection.restartWait(clock.elapsed())
     flush(connection)
   }
 
-  /// The client takes more.
+  /// Handles a socket that became writable.
   func writable(_ id: Int) {
     guard let connection = connections[id], connection.phase != .closed else { return }
     flush(connection)
     proceed(connection)
   }
 
-  /// Sends what the client takes now.
+  /// Sends as much output as the socket accepts.
   func flush(_ connection: HTTPConnection) {
     switch connection.output.send(to: connection.descriptor) {
     case .done:
@@ -81,7 +81,7 @@ extension HTTPServerCore {
     }
   }
 
-  /// The answer is sent; the system has all of it.
+  /// Handles a response that was handed to the system completely.
   private func answered(_ connection: HTTPConnection) {
     guard connection.closesAfterAnswer else {
       connection.forgetRequest()
@@ -92,15 +92,14 @@ extension HTTPServerCore {
       close(connection)
       return
     }
-    // Closed with something unread, the connection would be reset, and the client might lose the
-    // answer.
+    // Closing with unread input would reset the connection, and the client might lose the response.
     HTTPSocket.endWriting(connection.descriptor)
     connection.forgetRequest()
     connection.phase = .lingering
     if isStopping { endLingering(connection) }
   }
 
-  /// Closes without waiting for the client's end.
+  /// Closes the connection without waiting for the client to close its side.
   func endLingering(_ connection: HTTPConnection) {
     for _ in 0..<16 {
       guard case .bytes = receive(connection.descriptor) else { break }

@@ -1,8 +1,8 @@
 extension HTTPServerCore {
-  /// How long a client may take to end a connection after the last answer.
+  /// How long a client may take to close a connection after the last response.
   private static let lingerTime = Duration.seconds(2)
 
-  /// Ends what has had its time.
+  /// Closes the connections whose time limit has passed.
   func sweep() {
     let now = clock.elapsed()
     resumeAccepting()
@@ -10,7 +10,7 @@ extension HTTPServerCore {
     if let drainEnd, now >= drainEnd { endDrain(now) }
   }
 
-  /// Notices what happens to a connection where reading is paused.
+  /// Detects the end of a connection whose reading is paused.
   private func noticeEnd(_ connection: HTTPConnection) {
     guard connection.phase != .closed, connection.reader?.isPaused == true else { return }
     if HTTPSocket.isBroken(connection.descriptor) {
@@ -32,13 +32,13 @@ extension HTTPServerCore {
         close(connection)
         return
       }
-      refuse(connection, HTTPRefusal(408, "the header took too long"))
+      refuse(connection, HTTPRefusal(408, "the header did not arrive in time"))
       settle(connection)
     case .body:
       let rate = max(1, options.bodyBytesPerSecond)
       let earned = Duration.seconds(connection.body.count / rate)
       guard waited >= options.headerTime + earned else { return }
-      refuse(connection, HTTPRefusal(408, "the body came too slowly"))
+      refuse(connection, HTTPRefusal(408, "the body arrived too slowly"))
       settle(connection)
     case .handler: break
     case .answer:

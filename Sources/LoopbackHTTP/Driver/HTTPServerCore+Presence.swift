@@ -1,20 +1,20 @@
 extension HTTPServerCore {
-  /// How long a handler works for a client that ended its side before the client is asked whether
-  /// it is there; each further time it is twice as long.
+  /// The delay before the first check of a client that closed its side while its handler runs; the
+  /// delay doubles with each check.
   private static let presenceTime = Duration.milliseconds(100)
 
-  /// The client ended its side of the connection.
+  /// Handles a client that closed its side of the connection.
   func endedSide(_ connection: HTTPConnection) {
     connection.hasEndedSide = true
     checkPresence(connection)
   }
 
-  /// Finds out whether a client that ended its side is gone, while a handler works for it.
+  /// Checks whether a client that closed its side has disconnected while its handler runs.
   ///
-  /// A client that waits for its last answer and one that no longer exists have sent the same. They
-  /// differ when they are sent something: for a client that is gone its system answers with a
-  /// reset. It is sent the interim response `100 Continue`, which clients of HTTP/1.1 must accept
-  /// before the answer; HTTP/1.0 has none, so that its requests are worked on to their end.
+  /// A client that waits for its last response and one that has disconnected look the same until
+  /// they are sent something: the system of a disconnected client answers with a reset. The server
+  /// sends the interim response `100 Continue`, which HTTP/1.1 clients must accept before the final
+  /// response. HTTP/1.0 has no interim responses, so its requests run to completion.
   ///
   /// Source: RFC 9110, section 15.2.
   func checkPresence(_ connection: HTTPConnection) {
@@ -28,10 +28,10 @@ extension HTTPServerCore {
     }
   }
 
-  /// Asks a client whether it is there; closes its connection when it is not.
+  /// Whether a client is still connected; closes the connection if not.
   private func isPresent(_ id: Int) -> Bool {
     guard let connection = connections[id], connection.phase == .handling else { return false }
-    connection.output.append(HTTPResponse.goAhead)
+    connection.output.append(HTTPResponse.continueResponse)
     flush(connection)
     if HTTPSocket.isBroken(connection.descriptor) { close(connection) }
     return connection.phase == .handling

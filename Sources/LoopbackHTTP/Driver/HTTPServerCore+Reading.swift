@@ -1,8 +1,8 @@
 extension HTTPServerCore {
-  /// How much of further requests a connection may send ahead.
+  /// How many bytes of pipelined requests a connection may send ahead.
   private static let unreadBytes = 65536
 
-  /// Something came from a client, or its end.
+  /// Handles a socket that became readable.
   func readable(_ id: Int) {
     guard let connection = connections[id] else { return }
     guard connection.phase != .closed else { return }
@@ -17,7 +17,8 @@ extension HTTPServerCore {
     }
   }
 
-  /// The client sends nothing more: what it sent is answered, and then the connection is closed.
+  /// Handles the end of input: the received requests are answered, and then the connection is
+  /// closed.
   ///
   /// Source: RFC 9112, section 9.6.
   private func ended(_ connection: HTTPConnection) {
@@ -30,7 +31,7 @@ extension HTTPServerCore {
     proceed(connection)
   }
 
-  /// Does what can be done with what was read.
+  /// Processes the input that was read.
   func proceed(_ connection: HTTPConnection) {
     do throws(HTTPRefusal) {
       while connection.phase == .reading, connection.output.isEmpty {
@@ -52,14 +53,14 @@ extension HTTPServerCore {
     } catch {
       refuse(connection, error)
     }
-    // No further request is complete, and none can become so.
+    // No further request can become complete.
     if connection.isAtEnd, connection.phase == .reading, connection.output.isEmpty {
       close(connection)
     }
     settle(connection)
   }
 
-  /// Decides on a request by its head.
+  /// Accepts or rejects a request by its head.
   private func admit(
     _ head: HTTPRequestHead, _ connection: HTTPConnection
   ) throws(HTTPRefusal) {
@@ -70,9 +71,9 @@ extension HTTPServerCore {
       if case .length(let length) = head.framing, length > connection.bodyLimit {
         throw tooLong(connection.bodyLimit)
       }
-      // A client that did not wait needs no word.
+      // A client that already sends the body needs no interim response.
       if head.expectsContinue, connection.parser.unreadBytes == 0 {
-        connection.output.append(HTTPResponse.goAhead)
+        connection.output.append(HTTPResponse.continueResponse)
         flush(connection)
       }
     case .refuse(let response):
@@ -80,7 +81,7 @@ extension HTTPServerCore {
         refuse(connection, response)
         return
       }
-      // Without a body it is clear where the next request begins.
+      // Without a body, the start of the next request is known.
       connection.refusal = response
     }
   }
@@ -89,7 +90,7 @@ extension HTTPServerCore {
     HTTPRefusal(413, "the body is longer than \(limit) bytes")
   }
 
-  /// Has a request answered that was read to its end.
+  /// Starts the handler of a request that was read completely.
   private func complete(_ connection: HTTPConnection) {
     guard let head = connection.head else { return }
     if let refusal = connection.refusal {
@@ -108,7 +109,8 @@ extension HTTPServerCore {
     if connection.hasEndedSide { checkPresence(connection) }
   }
 
-  /// Stops and resumes reading, and lets the time run for what is waited for now.
+  /// Pauses or resumes reading, and restarts the time limit if the connection waits for a new
+  /// event.
   func settle(_ connection: HTTPConnection) {
     switch connection.phase {
     case .closed: return

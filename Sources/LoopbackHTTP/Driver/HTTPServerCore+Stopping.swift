@@ -1,8 +1,8 @@
 extension HTTPServerCore {
-  /// How long a handler that was cancelled at the end of the drain time may take to answer.
+  /// How long a handler may take to respond after it was cancelled at the end of the drain time.
   private static let cancelTime = Duration.seconds(1)
 
-  /// Lets running requests end and returns when nothing is left.
+  /// Waits for running requests; returns when all connections are closed.
   func stop() async {
     beginStop()
     if !isDone {
@@ -11,7 +11,7 @@ extension HTTPServerCore {
     await sweeper?.value
   }
 
-  /// Accepts nothing more and closes what waits for a request.
+  /// Stops accepting connections and closes idle ones.
   func beginStop() {
     guard !isStopping else { return }
     drainEnd = clock.elapsed() + options.drainTime
@@ -27,8 +27,8 @@ extension HTTPServerCore {
     finishIfDone()
   }
 
-  /// Cancels the handlers that still run, whose answers are sent, and closes all other connections;
-  /// a second later everything is cut.
+  /// Cancels the running handlers, whose responses are still sent, and closes all other
+  /// connections; a second later every connection is closed.
   func endDrain(_ now: Duration) {
     if let cutTime {
       if now >= cutTime { cut() }
@@ -44,13 +44,13 @@ extension HTTPServerCore {
     }
   }
 
-  /// Ends everything at once.
+  /// Closes every connection at once.
   func cut() {
     beginStop()
     for connection in Array(connections.values) { close(connection) }
   }
 
-  /// Lets go whoever waits for the end, if this is it.
+  /// Resumes the callers of `stop()` if everything is closed.
   func finishIfDone() {
     guard isDone else { return }
     sweeper?.cancel()

@@ -1,11 +1,10 @@
 import Synchronization
 
-/// The state of a server: every socket and every connection, on one queue.
+/// The state of a server: its sockets and connections, on one thread.
 ///
-/// Nothing in here waits for a client or for a handler: sockets never block, and handlers run
-/// beside the queue. A connection has one handler at a time, and the next request is begun when
-/// the answer to the one before is sent, so that no client makes the server keep more than a piece
-/// of its input and one answer.
+/// No call waits for a client or a handler: sockets are non-blocking, and handlers run on other
+/// threads. A connection runs one handler at a time, and its next request starts after the previous
+/// response was sent, so memory per client is bounded to a piece of input and one response.
 actor HTTPServerCore {
   nonisolated let loop = HTTPEventLoop()
   nonisolated let connectionCount = Atomic<Int>(0)
@@ -23,20 +22,20 @@ actor HTTPServerCore {
 
   var connections: [Int: HTTPConnection] = [:]
   private var nextID = 0
-  /// How many handlers have not returned.
+  /// The number of running handlers.
   var handlers = 0
-  /// Where all sockets are read into, one after the other.
+  /// The input buffer shared by all sockets.
   private var buffer = [UInt8](repeating: 0, count: 65536)
 
-  /// When the handlers that still run are cancelled; `nil` before the server was told to stop.
+  /// When the remaining handlers are cancelled; `nil` before `stop()`.
   var drainEnd: Duration?
-  /// When everything is cut; `nil` before the handlers were cancelled.
+  /// When every connection is closed; `nil` before the handlers were cancelled.
   var cutTime: Duration?
   var waiters: [CheckedContinuation<Void, Never>] = []
 
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-  /// Answers what comes to the listening socket `descriptor`, which it closes at its end.
+  /// Serves the listening socket `descriptor` and closes it at the end.
   init(
     _ descriptor: Int32, _ options: HTTPServerOptions,
     admission: @escaping @Sendable (HTTPRequestHead) -> HTTPAdmission,
@@ -53,16 +52,16 @@ actor HTTPServerCore {
     clock = HTTPServerClock(options.clock)
   }
 
-  /// Whether the server was told to stop.
+  /// Whether `stop()` was called.
   var isStopping: Bool { drainEnd != nil }
 
-  /// What `Date` says in an answer of now.
+  /// The current value of the `Date` field.
   var date: String? { options.wallClock.flatMap { HTTPDate.text($0()) } }
 
-  /// Whether nothing is left.
+  /// Whether all connections are closed and all handlers have returned.
   var isDone: Bool { isStopping && !isListening && connections.isEmpty && handlers == 0 }
 
-  /// Begins to accept connections and to look at the clock.
+  /// Starts accepting connections and checking deadlines.
   func begin() {
     listener = loop.watchReading(descriptor) {
       self.assumeIsolated { $0.acceptConnections() }
@@ -79,7 +78,7 @@ actor HTTPServerCore {
   }
 
   private func acceptConnections() {
-    // A crowd at the door must not keep those inside waiting.
+    // New connections must not delay the accepted ones: accept a limited number at a time.
     for _ in 0..<64 {
       guard !isStopping else { return }
       switch acceptance(descriptor) {
@@ -87,17 +86,17 @@ actor HTTPServerCore {
       case .gone: continue
       case .blocked: return
       case .exhausted:
-        // The socket stays readable, and asking again would spin.
+        // The socket stays readable; accepting again at once would be a busy loop.
         listener?.pause()
         return
       }
     }
   }
 
-  /// Goes on after a lack of descriptors, when one may be there again.
+  /// Resumes accepting after the process ran out of descriptors.
   func resumeAccepting() { listener?.resume() }
 
-  /// Accepts no more connections.
+  /// Stops accepting connections.
   func stopListening() {
     listener?.cancel()
     listener = nil
@@ -111,7 +110,7 @@ actor HTTPServerCore {
 
   private func open(_ descriptor: Int32) {
     guard connections.count < max(1, options.connections) else {
-      turnAway(descriptor)
+      rejectConnection(descriptor)
       return
     }
     let id = nextID
@@ -128,28 +127,28 @@ actor HTTPServerCore {
     }
   }
 
-  /// Says that there is no room, without a word about whether it arrives.
-  private func turnAway(_ descriptor: Int32) {
-    // What was read is not answered with a reset, which would take the answer away.
+  /// Rejects a connection with 503; delivery is not guaranteed.
+  private func rejectConnection(_ descriptor: Int32) {
+    // Unread input would cause a reset, which could discard the response.
     _ = receive(descriptor)
-    let refusal = HTTPRefusal(503, "there are too many connections: try again later")
+    let refusal = HTTPRefusal(503, "too many connections: try again later")
     _ = HTTPResponse(refusal).bytes(closes: true, date: date).withUnsafeBytes {
       HTTPSocket.send(descriptor, $0)
     }
     HTTPSocket.release(descriptor)
   }
 
-  /// Reads into the buffer.
+  /// Reads from a socket into the shared buffer.
   func receive(_ descriptor: Int32) -> HTTPSocket.Transfer {
     buffer.withUnsafeMutableBytes { HTTPSocket.receive(descriptor, into: $0) }
   }
 
-  /// Gives the first `count` bytes of the buffer to the parser of a connection.
+  /// Appends the first `count` bytes of the buffer to the parser of a connection.
   func take(_ count: Int, _ connection: HTTPConnection) {
     buffer.withUnsafeBufferPointer { connection.parser.append($0.prefix(count)) }
   }
 
-  /// Watches when the client takes more of what it is sent.
+  /// Watches for the socket to become writable.
   func watchWriting(_ connection: HTTPConnection) {
     if let writer = connection.writer {
       writer.resume()
@@ -164,7 +163,7 @@ actor HTTPServerCore {
     }
   }
 
-  /// Ends a connection and cancels its handler.
+  /// Closes a connection and cancels its handler.
   func close(_ connection: HTTPConnection) {
     guard connection.phase != .closed else { return }
     connection.phase = .closed

@@ -1,9 +1,9 @@
-/// Why a server could not begin to listen.
+/// The error of a server that could not start listening.
 package struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What happened, to what, and what to do about it.
+  /// What failed and how to fix it.
   package var message: String
 
-  /// An error that says `message`.
+  /// Creates an error with a message.
   package init(_ message: String) { self.message = message }
 
   /// The message.

@@ -1,36 +1,35 @@
 package import Records
 
-/// How an HTTP server listens, and how long and how much it puts up with.
+/// The settings of an HTTP server: its port, time limits and size limits.
 ///
-/// Every time is told by `clock` and looked at once a second, so that a limit of ten seconds is
-/// kept after ten to eleven. Source: the rules for slow clients that every local server keeps.
+/// Time limits are measured with `clock` and checked once a second, so a limit of ten seconds takes
+/// effect after ten to eleven.
 package struct HTTPServerOptions: Sendable {
   /// The port to listen on, 0 to 65535; 0 takes any free one.
   package var port: Int
-  /// How much of a request is taken.
+  /// The size limits of a request.
   package var limits: HTTPLimits
-  /// How long the header of a request may take, from its first byte; afterwards 408.
+  /// How long the header of a request may take, from its first byte; then 408.
   ///
-  /// On a new connection the time runs from the beginning of that. It is also the time that a body
-  /// has before its rate counts.
+  /// On a new connection the time starts with the connection. It is also the grace period of a body
+  /// before its rate is checked.
   package var headerTime: Duration
-  /// The rate that a body must keep, in bytes a second, at least 1; afterwards 408.
+  /// The minimum rate of a body, in bytes per second, at least 1; a slower body gets 408.
   package var bodyBytesPerSecond: Int
   /// How long a connection may stay open between two requests.
   package var idleTime: Duration
-  /// How long a client may take nothing of an answer that waits for it.
+  /// How long a client may accept no bytes of a pending response.
   package var writeTime: Duration
-  /// The most connections at once, at least 1; those beyond get 503.
+  /// The maximum number of connections, at least 1; further ones get 503.
   package var connections: Int
-  /// How long running requests may go on after the server was told to stop; then they are
-  /// cancelled.
+  /// How long running requests may continue after `stop()`; then they are cancelled.
   package var drainTime: Duration
-  /// What tells the time.
+  /// The clock for time limits.
   package var clock: any Clock<Duration>
-  /// The time that answers carry in `Date`; without it they carry none.
+  /// The clock for the `Date` field; `nil` omits the field.
   package var wallClock: (@Sendable () -> Timestamp)?
 
-  /// Sets the options; the defaults fit a server for one machine.
+  /// Sets the options; the defaults suit a server for one machine.
   package init(
     port: Int = 0, limits: HTTPLimits = HTTPLimits(), headerTime: Duration = .seconds(10),
     bodyBytesPerSecond: Int = 1000, idleTime: Duration = .seconds(60),

@@ -6,9 +6,9 @@
   import Musl
 #endif
 
-// What differs between the systems, and what would hide behind a name of `HTTPSocket`.
+// Platform differences, and system calls whose names `HTTPSocket` would shadow.
 extension HTTPSocket {
-  /// A socket for TCP over IPv4.
+  /// Creates a socket for TCP over IPv4.
   static func makeSocket() -> Int32 {
     #if canImport(Glibc)
       socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -17,7 +17,7 @@ extension HTTPSocket {
     #endif
   }
 
-  /// Begins to take connections; as many wait as the system allows.
+  /// Starts listening with the maximum backlog of the system.
   static func startListening(_ descriptor: Int32) -> Int32 {
     #if canImport(Darwin)
       Darwin.listen(descriptor, SOMAXCONN)
@@ -28,7 +28,7 @@ extension HTTPSocket {
     #endif
   }
 
-  /// The next connection that waits.
+  /// Accepts the next pending connection.
   static func acceptConnection(_ listener: Int32) -> Int32 {
     #if canImport(Darwin)
       Darwin.accept(listener, nil, nil)
@@ -39,7 +39,7 @@ extension HTTPSocket {
     #endif
   }
 
-  /// One call that writes.
+  /// Sends bytes to a socket.
   static func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Darwin)
       Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
@@ -50,7 +50,7 @@ extension HTTPSocket {
     #endif
   }
 
-  /// One call that writes to what is no socket.
+  /// Writes bytes to a descriptor that is not a socket.
   static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Darwin)
       Darwin.write(descriptor, bytes.baseAddress, bytes.count)
@@ -61,7 +61,7 @@ extension HTTPSocket {
     #endif
   }
 
-  /// One call that reads from what is no socket.
+  /// Reads bytes from a descriptor that is not a socket.
   static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     #if canImport(Darwin)
       Darwin.read(descriptor, buffer.baseAddress, buffer.count)
@@ -72,7 +72,8 @@ extension HTTPSocket {
     #endif
   }
 
-  /// Makes a socket block nobody, be closed on exec and raise no signal; `false` with `errno` set.
+  /// Makes a descriptor non-blocking, close-on-exec and free of SIGPIPE; `false` with `errno` set
+  /// on failure.
   static func configure(_ descriptor: Int32, isSocket: Bool = true) -> Bool {
     let flags = fcntl(descriptor, F_GETFL)
     guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0,
@@ -85,13 +86,13 @@ extension HTTPSocket {
     #endif
   }
 
-  /// Sets an option of a socket; `false` with `errno` set.
+  /// Sets a socket option; `false` with `errno` set on failure.
   static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32) -> Bool {
     var one: Int32 = 1
     return setsockopt(descriptor, level, option, &one, socklen_t(MemoryLayout<Int32>.size)) == 0
   }
 
-  /// 127.0.0.1 with a port.
+  /// The socket address of 127.0.0.1 and a port.
   static func loopback(_ port: UInt16) -> sockaddr_in {
     var address = sockaddr_in()
     #if canImport(Darwin)
@@ -103,7 +104,7 @@ extension HTTPSocket {
     return address
   }
 
-  /// An error with the system's own words.
+  /// An error with the system's message.
   static func failure(_ what: String, _ error: Int32) -> HTTPServerError {
     HTTPServerError("\(what): \(String(cString: strerror(error)))")
   }

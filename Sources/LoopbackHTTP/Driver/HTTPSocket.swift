@@ -6,43 +6,43 @@
   import Musl
 #endif
 
-/// The system's calls on sockets, with their errors as cases.
+/// Socket system calls with their errors as enum cases.
 enum HTTPSocket {
-  /// How reading or writing ended.
+  /// The result of a read or write.
   enum Transfer {
-    /// So many bytes, at least one.
+    /// The number of transferred bytes, at least one.
     case bytes(Int)
-    /// Nothing can be transferred now.
+    /// The call would block.
     case blocked
-    /// The client sends nothing more.
+    /// The end of input.
     case end
     /// The connection is broken.
     case failed
   }
 
-  /// How accepting ended.
+  /// The result of accepting a connection.
   enum Acceptance {
     /// A connection, with its descriptor.
     case connection(Int32)
-    /// None waits.
+    /// No connection is pending.
     case blocked
-    /// One was gone before it was accepted.
+    /// A connection was closed before it was accepted.
     case gone
-    /// The process or the system has no descriptor or no memory left for one.
+    /// The process or the system is out of descriptors or memory.
     case exhausted
   }
 
-  /// Listens on 127.0.0.1, and says on which port.
+  /// Listens on 127.0.0.1; returns the descriptor and the port.
   static func listen(port: Int) throws(HTTPServerError) -> (descriptor: Int32, port: Int) {
     guard let number = UInt16(exactly: port) else {
-      throw HTTPServerError("\(port) is no port: give one from 1 to 65535, or 0 for any free one")
+      throw HTTPServerError("\(port) is not a valid port: use 1 to 65535, or 0 for any free port")
     }
     let descriptor = makeSocket()
-    guard descriptor >= 0 else { throw failure("no socket can be made", errno) }
+    guard descriptor >= 0 else { throw failure("cannot create a socket", errno) }
     guard configure(descriptor), set(descriptor, SOL_SOCKET, SO_REUSEADDR) else {
       let error = errno
       _ = close(descriptor)
-      throw failure("the socket to listen on can't be set up", error)
+      throw failure("cannot configure the listening socket", error)
     }
     var address = loopback(number)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -59,19 +59,19 @@ enum HTTPSocket {
       switch error {
       case EADDRINUSE:
         throw HTTPServerError(
-          "port \(port) of 127.0.0.1 is in use: stop the program that listens there, choose "
-            + "another port, or give 0 for any free one")
+          "port \(port) of 127.0.0.1 is in use: stop the program that uses it, choose "
+            + "another port, or use 0 for any free port")
       case EACCES, EPERM:
         throw HTTPServerError(
-          "port \(port) of 127.0.0.1 may not be used by this user: choose one above 1023, or give "
-            + "0 for any free one")
-      default: throw failure("port \(port) of 127.0.0.1 can't be listened on", error)
+          "port \(port) of 127.0.0.1 requires more privileges: choose one above 1023, or use "
+            + "0 for any free port")
+      default: throw failure("port \(port) of 127.0.0.1 cannot be used", error)
       }
     }
     return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
   }
 
-  /// Takes the next connection that waits; its socket blocks nobody and is closed on exec.
+  /// Accepts the next pending connection; its socket is non-blocking and close-on-exec.
   static func accept(_ listener: Int32) -> Acceptance {
     let descriptor = acceptConnection(listener)
     if descriptor >= 0 {
@@ -89,7 +89,7 @@ enum HTTPSocket {
     }
   }
 
-  /// Reads what is there, as far as `buffer` reaches.
+  /// Reads the available bytes into `buffer`.
   static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
     while true {
       let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -103,7 +103,7 @@ enum HTTPSocket {
     }
   }
 
-  /// Writes what is taken now; a client that is gone raises no signal.
+  /// Writes as many bytes as the socket accepts; a broken connection raises no signal.
   static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Transfer {
     while true {
       let count = sendBytes(descriptor, bytes)
@@ -116,11 +116,11 @@ enum HTTPSocket {
     }
   }
 
-  /// Whether the client has ended its side of the connection, be it that unread bytes are before
-  /// its end; always `false` where the system does not say it without reading.
+  /// Whether the client has closed its side of the connection, even with input unread; always
+  /// `false` on systems that cannot detect it without reading.
   static func hasEndedSide(_ descriptor: Int32) -> Bool {
     #if os(Linux)
-      // POLLRDHUP, which the headers give only to those who ask for the system's extensions.
+      // POLLRDHUP, which the headers declare only with the system's extensions enabled.
       let end: Int16 = 0x2000
       var entry = pollfd(fd: descriptor, events: end, revents: 0)
       return poll(&entry, 1, 0) > 0 && entry.revents & end != 0
@@ -129,15 +129,15 @@ enum HTTPSocket {
     #endif
   }
 
-  /// Whether the connection is broken, as a reset breaks it; says so once.
+  /// Whether the connection is broken, for example by a reset; reported once.
   static func isBroken(_ descriptor: Int32) -> Bool {
     var error: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) != 0 || error != 0
   }
 
-  /// A pipe that blocks nobody; `nil` when there are no descriptors left.
-  static func makeBell() -> (reading: Int32, writing: Int32)? {
+  /// Creates a non-blocking pipe; `nil` if no descriptors are free.
+  static func makeWakePipe() -> (reading: Int32, writing: Int32)? {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
     guard configure(ends[0], isSocket: false), configure(ends[1], isSocket: false) else {
@@ -147,9 +147,9 @@ enum HTTPSocket {
     return (ends[0], ends[1])
   }
 
-  /// Says that nothing more will be sent.
+  /// Closes the sending side of a connection.
   static func endWriting(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Gives the descriptor back.
+  /// Closes the descriptor.
   static func release(_ descriptor: Int32) { _ = close(descriptor) }
 }

@@ -1,8 +1,8 @@
-/// The host and the port that a request is for, as its target or its `Host` field gives them.
+/// The host and port of a request, from its target or its `Host` field.
 ///
 /// Source: RFC 3986, section 3.2, and RFC 9110, sections 4.2 and 7.2.
 enum HTTPAuthority {
-  /// Whether `text` is a host that is not empty, with or without a port.
+  /// Whether `text` is a non-empty host, with or without a port.
   static func isValid(_ text: some StringProtocol) -> Bool {
     guard let (host, port) = split(Array(text.utf8)) else { return false }
     guard port.allSatisfy({ (0x30...0x39).contains($0) }),
@@ -17,7 +17,7 @@ enum HTTPAuthority {
     return !port.isEmpty
   }
 
-  /// The host, in its brackets where it has some, and the digits behind the colon.
+  /// Splits the host, with its brackets if any, from the digits after the colon.
   private static func split(_ bytes: [UInt8]) -> (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
     guard bytes.first == 0x5B else {
       let colon = bytes.firstIndex(of: 0x3A) ?? bytes.endIndex
@@ -29,7 +29,8 @@ enum HTTPAuthority {
     return (bytes[...end], rest.dropFirst())
   }
 
-  /// A registered name or an address of IPv4: what needs no escape, sub-delimiters, and escapes.
+  /// Whether `host` is a registered name or an IPv4 address: unreserved characters, sub-delimiters
+  /// and percent escapes.
   private static func isName(_ host: ArraySlice<UInt8>) -> Bool {
     var escape = 0
     for byte in host {
@@ -45,7 +46,7 @@ enum HTTPAuthority {
     return escape == 0 && !host.isEmpty
   }
 
-  /// What stands in brackets: an address of IPv6, or of a later version of IP.
+  /// Whether the bytes in brackets are an IPv6 address, or an address of a later version of IP.
   private static func isLiteral(_ bytes: ArraySlice<UInt8>) -> Bool {
     guard bytes.first == 0x76 || bytes.first == 0x56 else { return isAddress(bytes) }
     let parts = bytes.dropFirst().split(
@@ -55,8 +56,8 @@ enum HTTPAuthority {
       && parts[1].allSatisfy { $0.isUnreserved || $0.isSubDelimiter || $0 == 0x3A }
   }
 
-  /// An address of IPv6: eight groups of up to four digits, of which one run may be left out, and
-  /// the last two may be an address of IPv4.
+  /// Whether the bytes are an IPv6 address: eight groups of up to four digits; one run of zeros may
+  /// be omitted, and the last two groups may be an IPv4 address.
   private static func isAddress(_ bytes: ArraySlice<UInt8>) -> Bool {
     let text = String(decoding: bytes, as: UTF8.self)
     let halves = text.split(separator: "::", omittingEmptySubsequences: false)
@@ -91,7 +92,7 @@ enum HTTPAuthority {
 }
 
 extension UInt8 {
-  /// Whether it may stand in a URI without an escape and means nothing there.
+  /// Whether the byte is an unreserved character of a URI.
   var isUnreserved: Bool {
     switch self {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
@@ -99,6 +100,6 @@ extension UInt8 {
     }
   }
 
-  /// Whether it is one of the sub-delimiters of a URI.
+  /// Whether the byte is a sub-delimiter of a URI.
   fileprivate var isSubDelimiter: Bool { "!$&'()*+,;=".utf8.contains(self) }
 }

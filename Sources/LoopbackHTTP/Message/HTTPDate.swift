@@ -1,6 +1,6 @@
 import Records
 
-/// The time as fields of HTTP spell it, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// The date format of HTTP fields, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
 ///
 /// Source: RFC 9110, section 5.6.7.
 enum HTTPDate {
@@ -8,10 +8,10 @@ enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
-  /// Seconds from 1970 to 2001, where `Timestamp` begins.
+  /// Seconds from 1970 to 2001, the reference date of `Timestamp`.
   private static let epoch: Double = 978_307_200
 
-  /// `time` in words; `nil` before the year 1970 and after 9999.
+  /// Formats `time`; `nil` before the year 1970 and after 9999.
   static func text(_ time: Timestamp) -> String? {
     let seconds = (time.secondsSinceReferenceDate + epoch).rounded(.down)
     guard seconds >= 0, seconds < 253_402_300_800 else { return nil }
@@ -21,7 +21,7 @@ enum HTTPDate {
       + "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
   }
 
-  /// Year, month and day of month, so many days after 1 January 1970.
+  /// The year, month and day of the month for a number of days after 1 January 1970.
   ///
   /// Counted from March of the year 0, so that a leap day is the last day of its year; 146,097 days
   /// are 400 years.

@@ -1,17 +1,17 @@
-/// How much of a request is taken; what is beyond is refused before it is read.
+/// The size limits of a request; a larger request is rejected before it is read.
 ///
-/// Source: the threats and rules that every local server has to keep.
+/// The limits bound the memory that a client can make the server use.
 package struct HTTPLimits: Hashable, Sendable {
-  /// The longest request line, in bytes without its end.
+  /// The maximum length of the request line in bytes, without its line end.
   package var requestLineBytes: Int
-  /// The longest header, all fields and their line ends together, in bytes.
+  /// The maximum size of the header in bytes: all fields with their line ends.
   package var headerBytes: Int
-  /// The most header fields.
+  /// The maximum number of header fields.
   package var fieldCount: Int
-  /// The longest body, in bytes.
+  /// The maximum size of the body in bytes.
   package var bodyBytes: Int
 
-  /// Sets the limits; the defaults fit a server for one machine.
+  /// Sets the limits; the defaults suit a server for one machine.
   package init(
     requestLineBytes: Int = 8192, headerBytes: Int = 16384, fieldCount: Int = 100,
     bodyBytes: Int = 64 << 20

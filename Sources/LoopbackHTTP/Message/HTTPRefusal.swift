@@ -1,19 +1,20 @@
-/// Why a request is not taken: the status to answer with, and a sentence for the one who sent it.
+/// The rejection of a request: the status of the response, and a message for the client.
 ///
-/// After a refusal the connection is closed, since nobody can tell where the next request begins.
+/// After a rejection by the parser the connection is closed, because the start of the next request
+/// is unknown.
 package struct HTTPRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   /// The status code, 400 to 599.
   package var status: Int
-  /// What is wrong with the request, without anything of its content.
+  /// The error message, without any content of the request.
   package var reason: String
 
-  /// Refuses with `status`, because of `reason`.
+  /// Creates a rejection.
   package init(_ status: Int, _ reason: String) {
     self.status = status
     self.reason = reason
   }
 
-  /// What CloudKit Web Services call a failure with this status.
+  /// The error code of CloudKit Web Services for this status.
   var code: String {
     switch status {
     case 401: "AUTHENTICATION_FAILED"

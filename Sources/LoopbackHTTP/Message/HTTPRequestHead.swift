@@ -1,47 +1,47 @@
-/// Everything of a request before its body.
+/// The request line and the header fields of a request.
 package struct HTTPRequestHead: Hashable, Sendable {
-  /// One header field; the name in lower case, the value without blanks around it.
+  /// A header field; the name in lower case, the value trimmed.
   package struct Field: Hashable, Sendable {
     /// The name, in lower case.
     package var name: String
     /// The value.
     package var value: String
 
-    /// A field with a name in lower case.
+    /// Creates a field; `name` must be in lower case.
     package init(name: String, value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// How the body's end is found.
+  /// How the length of the body is determined.
   package enum Framing: Hashable, Sendable {
-    /// It has this many bytes; 0 for a request without a body.
+    /// The number of bytes; 0 for a request without a body.
     case length(Int)
-    /// It comes in chunks.
+    /// Chunked transfer coding.
     case chunked
   }
 
   /// The method, such as `POST`.
   package var method: String
-  /// The path without the query; what is escaped in it without need is spelled out.
+  /// The path without the query, with unnecessary percent escapes decoded.
   package var path: String
-  /// What follows the question mark; `nil` when there is none.
+  /// The query string; `nil` when there is none.
   package var query: String?
-  /// The host and port of a target that is a whole URI; they count, and `Host` does not.
+  /// The host and port of an absolute-form target, which override the `Host` field.
   package var authority: String?
-  /// The minor version of HTTP/1: 0, or 1 for every later one.
+  /// The minor version of HTTP/1: 0, or 1 for 1 and later.
   package var minorVersion: Int
   /// The header fields, in the order sent.
   package var fields: [Field]
-  /// How the body's end is found.
+  /// How the length of the body is determined.
   package var framing: Framing = .length(0)
-  /// Whether the client waits for a word before it sends the body.
+  /// Whether the client waits for `100 Continue` before it sends the body.
   package var expectsContinue = false
   /// Whether another request may follow on the connection.
   package var keepsAlive = true
 
-  /// Puts a head together; how it is framed is settled when it is read.
+  /// Creates a head; the parser sets its framing.
   package init(
     method: String, path: String, query: String?, authority: String? = nil, minorVersion: Int,
     fields: [Field]
@@ -54,17 +54,17 @@ package struct HTTPRequestHead: Hashable, Sendable {
     self.fields = fields
   }
 
-  /// The methods that this server knows, be it that no path takes them.
+  /// The methods that this server knows, including methods that no path allows.
   ///
   /// Source: RFC 9110, section 9.3, and RFC 5789.
   private static let knownMethods: Set = [
     "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
   ]
 
-  /// Whether its method is known; an unknown one is refused with 501 and not with 405.
+  /// Whether the method is known; an unknown method gets 501, not 405.
   package var hasKnownMethod: Bool { HTTPRequestHead.knownMethods.contains(method) }
 
-  /// Whether a body follows that is coded, such as by gzip.
+  /// Whether a body with a content coding follows, such as gzip.
   package var hasCodedBody: Bool {
     framing != .length(0)
       && list("content-encoding").contains { !$0.isEmpty && $0.lowercased() != "identity" }
@@ -75,8 +75,8 @@ package struct HTTPRequestHead: Hashable, Sendable {
     fields.filter { $0.name == name }.map(\.value)
   }
 
-  /// The elements of the field `name`, given in lower case, of all its lines: what stands between
-  /// commas, without blanks around it.
+  /// The elements of the field `name`, given in lower case, from all its lines: the parts between
+  /// commas, trimmed.
   package func list(_ name: String) -> [String] {
     let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
     return values(name).flatMap { $0.utf8.split(separator: 0x2C, omittingEmptySubsequences: false) }
@@ -87,7 +87,7 @@ package struct HTTPRequestHead: Hashable, Sendable {
       }
   }
 
-  /// The value of the field `name`, given in lower case, when it is there exactly once.
+  /// The value of the field `name`, given in lower case; `nil` unless it occurs exactly once.
   package func value(_ name: String) -> String? {
     let values = values(name)
     return values.count == 1 ? values[0] : nil

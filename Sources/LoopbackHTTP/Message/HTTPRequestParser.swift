@@ -1,17 +1,16 @@
-/// Finds requests in the bytes of a connection.
+/// An incremental HTTP/1.1 request parser.
 ///
-/// Bytes go in as they come, in pieces of any size; what they mean comes out, the same for every
-/// way of cutting. What could be read in two ways is refused, because a server that guesses
-/// another end of a request than its neighbour can be made to take one request for two.
-/// Source: RFC 9112, and the known tricks against its readers.
+/// Append bytes in pieces of any size, then call `next()` until it returns `nil`; the events do not
+/// depend on how the input is split. Ambiguous input is rejected to prevent request smuggling.
+/// Source: RFC 9112.
 package struct HTTPRequestParser: Sendable {
-  /// What was found.
+  /// An event of the parser.
   package enum Event: Hashable, Sendable {
-    /// A request begins.
+    /// The head of a request.
     case head(HTTPRequestHead)
-    /// A piece of its body.
+    /// A piece of the body.
     case body([UInt8])
-    /// It is complete; the next one may follow.
+    /// The end of the request; another request may follow.
     case end
   }
 
@@ -28,22 +27,22 @@ package struct HTTPRequestParser: Sendable {
 
   let limits: HTTPLimits
   var state = State.head
-  /// What was not read yet, from `position`.
+  /// The input; the unread part starts at `position`.
   var bytes: [UInt8] = []
   var position = 0
-  /// Where the search for the end of a line goes on.
+  /// Where the search for the end of a line continues.
   var searched = 0
-  /// What the header being read has so far.
+  /// The header lines read so far.
   var lines: [ArraySlice<UInt8>] = []
   var lineBytes = 0
-  /// How many bytes of the body were seen.
+  /// The number of body bytes read so far.
   var bodyBytes = 0
   var hasSkippedLine = false
 
-  /// A parser at the start of a connection.
+  /// Creates a parser for a new connection.
   package init(limits: HTTPLimits = HTTPLimits()) { self.limits = limits }
 
-  /// Takes what came from the connection.
+  /// Appends input from the connection.
   package mutating func append(_ more: some Sequence<UInt8>) {
     if position > 0, position == bytes.count || position > 65536 {
       bytes.removeFirst(position)
@@ -53,17 +52,17 @@ package struct HTTPRequestParser: Sendable {
     bytes.append(contentsOf: more)
   }
 
-  /// Whether bytes wait that belong to a request that is not complete.
+  /// Whether an incomplete request has been started.
   package var isInsideRequest: Bool {
     if case .head = state { return position < bytes.count || !lines.isEmpty }
     return true
   }
 
-  /// How many bytes wait that were not looked at as a part of a request.
+  /// The number of bytes that are not parsed yet.
   package var unreadBytes: Int { bytes.count - position }
 
-  /// What comes next; `nil` when more bytes are needed.
-  /// - Throws: the refusal of a request that breaks the rules, and the same from then on.
+  /// The next event; `nil` when more bytes are needed.
+  /// - Throws: `HTTPRefusal` for an invalid request; every later call throws the same error.
   package mutating func next() throws(HTTPRefusal) -> Event? {
     do throws(HTTPRefusal) {
       return try advance()
@@ -84,7 +83,7 @@ package struct HTTPRequestParser: Sendable {
         lines = []
         (lineBytes, bodyBytes) = (0, 0)
         hasSkippedLine = false
-        // An idle connection must not keep the room that a large request took.
+        // An idle connection must not keep the buffer of a large request.
         if position == bytes.count, bytes.capacity > 16384 {
           bytes = []
           (position, searched) = (0, 0)
@@ -126,7 +125,7 @@ package struct HTTPRequestParser: Sendable {
         if line.isEmpty {
           state = .ended
         } else {
-          // Checked like a header, and then forgotten: nothing here wants trailers.
+          // Trailers are validated like header fields and then discarded.
           _ = try HTTPRequestHead.Field(line)
           try count(line)
         }
@@ -134,7 +133,7 @@ package struct HTTPRequestParser: Sendable {
     }
   }
 
-  /// Up to `most` bytes, if there are any.
+  /// Up to `most` bytes; `nil` when there are none.
   private mutating func take(_ most: Int) -> [UInt8]? {
     let count = min(most, bytes.count - position)
     guard count > 0 else { return nil }
@@ -147,7 +146,7 @@ package struct HTTPRequestParser: Sendable {
     searched = position
   }
 
-  /// The next line without its end; `nil` when it is not complete.
+  /// The next line without its end; `nil` when it is incomplete.
   mutating func readLine(
     atMost limit: Int, _ status: Int, _ what: String
   ) throws(HTTPRefusal) -> ArraySlice<UInt8>? {
@@ -156,13 +155,13 @@ package struct HTTPRequestParser: Sendable {
         throw HTTPRefusal(status, "\(what) is longer than \(limit) bytes")
       }
       if searched > position, bytes[searched - 1] == 0x0D {
-        throw HTTPRefusal(400, "a carriage return stands alone")
+        throw HTTPRefusal(400, "a carriage return is not followed by a line feed")
       }
       searched += 1
     }
     guard searched < bytes.count else { return nil }
     guard searched > position, bytes[searched - 1] == 0x0D else {
-      throw HTTPRefusal(400, "a line feed stands alone")
+      throw HTTPRefusal(400, "a line feed is not preceded by a carriage return")
     }
     let line = bytes[position..<(searched - 1)]
     guard line.count <= limit else {
@@ -172,7 +171,7 @@ package struct HTTPRequestParser: Sendable {
     return line
   }
 
-  /// Counts a line of the header or the trailer toward the limits.
+  /// Counts a header or trailer line toward the limits.
   mutating func count(_ line: ArraySlice<UInt8>) throws(HTTPRefusal) {
     lines.append(line)
     lineBytes += line.count + 2
@@ -184,13 +183,13 @@ package struct HTTPRequestParser: Sendable {
     }
   }
 
-  /// The size in the first line of a chunk.
+  /// Parses the size line of a chunk.
   private mutating func chunkSize(_ line: ArraySlice<UInt8>) throws(HTTPRefusal) -> Int {
     let digits = line.prefix { $0.hexadecimalValue != nil }
     guard !digits.isEmpty, HTTPRequestParser.isExtension(line[digits.endIndex...]) else {
-      throw HTTPRefusal(400, "a chunk's size is no hexadecimal number, or its extension is none")
+      throw HTTPRefusal(400, "a chunk's size or extension is malformed")
     }
-    // Zeros in front mean nothing; the line's length is bounded.
+    // Leading zeros are ignored; the length of the line is bounded.
     let significant = digits.drop { $0 == 0x30 }
     guard significant.count <= 16 else {
       throw HTTPRefusal(400, "a chunk's size has more than 64 bits")
@@ -205,8 +204,8 @@ package struct HTTPRequestParser: Sendable {
     return size
   }
 
-  /// Whether these bytes are nothing, or extensions: each a semicolon and a name, and a value
-  /// behind an equals sign where it has one, with blanks between them.
+  /// Whether the bytes are empty or valid chunk extensions: each a semicolon, a name and optionally
+  /// an equals sign and a value, with optional blanks.
   ///
   /// Source: RFC 9112, section 7.1.1.
   private static func isExtension(_ bytes: ArraySlice<UInt8>) -> Bool {
@@ -246,7 +245,7 @@ package struct HTTPRequestParser: Sendable {
 }
 
 extension UInt8 {
-  /// Whether it may stand in a method or in a field's name.
+  /// Whether the byte may occur in a method or a field name.
   var isTokenCharacter: Bool {
     switch self {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -255,10 +254,10 @@ extension UInt8 {
     }
   }
 
-  /// Whether it may stand in a field's value.
+  /// Whether the byte may occur in a field value.
   var isFieldContent: Bool { self == 0x09 || (self >= 0x20 && self != 0x7F) }
 
-  /// What it is worth as a hexadecimal digit.
+  /// The value of the hexadecimal digit.
   var hexadecimalValue: Int? {
     switch self {
     case 0x30...0x39: Int(self) - 0x30

@@ -1,45 +1,46 @@
-/// An answer, as bytes for the connection.
+/// An HTTP response.
 package struct HTTPResponse: Hashable, Sendable {
   /// The status code, 100 to 599.
   package var status: Int
-  /// The header fields besides those that frame the answer.
+  /// The header fields, without those that frame the response.
   package var fields: [HTTPRequestHead.Field]
   /// The body.
   package var body: [UInt8]
 
-  /// Puts an answer together.
+  /// Creates a response.
   package init(_ status: Int, fields: [HTTPRequestHead.Field] = [], body: [UInt8] = []) {
     self.status = status
     self.fields = fields
     self.body = body
   }
 
-  /// The answer to a request that was refused, in the words of CloudKit Web Services.
+  /// The response to a rejected request, in the error format of CloudKit Web Services.
   package init(_ refusal: HTTPRefusal) {
     self = .failure(refusal.status, refusal.code, refusal.reason)
   }
 
-  /// The bytes of the answer to a request with `method`.
+  /// The bytes of the response to a request with `method`.
   ///
   /// - Parameters:
-  ///   - method: The request's; the answer to `HEAD` has the header of the whole and no body.
-  ///   - closes: Whether the connection ends with it.
-  ///   - date: The time of the answer, from a server with a clock.
+  ///   - method: The method of the request; the response to `HEAD` has the same header and no body.
+  ///   - closes: Whether the connection is closed after the response.
+  ///   - date: The value of the `Date` field; `nil` omits the field.
   package func bytes(
     for method: String = "GET", closes: Bool, date: String? = nil
   ) -> [UInt8] {
     headBytes(closes: closes, date: date) + (hasBody && method != "HEAD" ? body : [])
   }
 
-  /// Whether answers of this status may have a body.
+  /// Whether a response with this status may have a body.
   package var hasBody: Bool { status >= 200 && status != 204 && status != 304 }
 
-  /// The bytes of the answer up to its body, with the body's length.
+  /// The bytes of the status line and the header, including the body's length.
   ///
-  /// A control character in a field can't begin another field: a blank takes its place.
+  /// Control characters in a field are replaced with spaces, so that they cannot start another
+  /// field.
   /// - Parameters:
-  ///   - closes: Whether the connection ends with the answer.
-  ///   - date: The time of the answer, from a server with a clock.
+  ///   - closes: Whether the connection is closed after the response.
+  ///   - date: The value of the `Date` field; `nil` omits the field.
   package func headBytes(closes: Bool, date: String? = nil) -> [UInt8] {
     var text = "HTTP/1.1 \(status) \(HTTPResponse.phrase(status))\r\n"
     if let date { text += "date: \(date)\r\n" }
@@ -52,8 +53,8 @@ package struct HTTPResponse: Hashable, Sendable {
     return Array(text.utf8)
   }
 
-  /// What tells a client that waits to send its body.
-  package static let goAhead = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+  /// The interim response that asks a waiting client to send its body.
+  package static let continueResponse = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
   private static func line(_ text: String) -> String {
     guard text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return text }

@@ -1,19 +1,19 @@
-/// What of a content an answer holds, by the range and the conditions of its request.
+/// The part of a resource that a response contains, by the request's range and preconditions.
 ///
 /// Source: RFC 9110, sections 13 and 14.
 enum HTTPSelection: Hashable {
-  /// All of it.
+  /// The whole content.
   case whole
-  /// These of its bytes.
+  /// A byte range.
   case part(Range<Int>)
-  /// The bytes asked for are not there.
+  /// The requested range is outside of the content.
   case unsatisfiable
-  /// The client has it already.
+  /// The client has the current version.
   case notModified
-  /// The client wants another version.
+  /// A precondition names another version.
   case preconditionFailed
 
-  /// What the request with `head` gets of `count` bytes whose entity tag is `tag`.
+  /// Evaluates the request with `head` for `count` bytes whose entity tag is `tag`.
   init(_ head: HTTPRequestHead, count: Int, tag: String) {
     let wanted = head.list("if-match")
     let unwanted = head.list("if-none-match")
@@ -30,7 +30,7 @@ enum HTTPSelection: Hashable {
     }
   }
 
-  /// Reads one range of bytes; several, other units and what is none are passed over.
+  /// Parses a single byte range; multiple ranges, other units and malformed values are ignored.
   private init(range: String, count: Int) {
     let halves = range.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard halves.count == 2, halves[0].lowercased() == "bytes" else {
@@ -44,7 +44,7 @@ enum HTTPSelection: Hashable {
       self = .whole
       return
     }
-    // What is beyond every number is beyond every content.
+    // A position too large for an Int is beyond the end of any content.
     let first = ends[0].isEmpty ? nil : Int(ends[0]) ?? .max
     let last = ends[1].isEmpty ? nil : Int(ends[1]) ?? .max
     switch (first, last) {

@@ -1,16 +1,16 @@
-/// What a request asks for, in one of the four forms of a request target.
+/// A request target in one of its four forms.
 ///
 /// Source: RFC 9112, section 3.2.
 struct HTTPTarget {
-  /// The path, in which nothing is escaped that needs no escape; `*` for the server as a whole.
+  /// The path without unnecessary percent escapes; `*` for the server as a whole.
   var path: String
-  /// What follows the question mark.
+  /// The query string.
   var query: String?
-  /// The host and the port, where the target is an absolute URI.
+  /// The host and port of an absolute-form target.
   var authority: String?
 
-  /// Reads the target of a request with `method`.
-  /// - Throws: 400 for a form that the method does not have, 501 for `CONNECT`.
+  /// Parses the target of a request with `method`.
+  /// - Throws: 400 for a form that the method does not allow, 501 for `CONNECT`.
   init(_ bytes: ArraySlice<UInt8>, _ method: String) throws(HTTPRefusal) {
     try HTTPTarget.check(bytes)
     let text = String(decoding: bytes, as: UTF8.self)
@@ -18,7 +18,7 @@ struct HTTPTarget {
       guard HTTPAuthority.isValidWithPort(text) else {
         throw HTTPRefusal(400, "the target of CONNECT must be a host and a port")
       }
-      throw HTTPRefusal(501, "this server is no proxy and makes no tunnels")
+      throw HTTPRefusal(501, "this server is not a proxy and does not support CONNECT")
     }
     if bytes.first == 0x2F {
       (path, query) = HTTPTarget.parts(bytes)
@@ -26,27 +26,27 @@ struct HTTPTarget {
     }
     if text == "*" {
       guard method == "OPTIONS" else {
-        throw HTTPRefusal(400, "an asterisk can be the target of OPTIONS only")
+        throw HTTPRefusal(400, "an asterisk is valid as the target of OPTIONS only")
       }
       path = text
       return
     }
     let scheme = "http://"
     guard text.lowercased().hasPrefix(scheme) else {
-      throw HTTPRefusal(400, "the target must begin with a slash, or be a URI of http")
+      throw HTTPRefusal(400, "the target must begin with a slash, or be an http URI")
     }
     let rest = bytes.dropFirst(scheme.utf8.count)
     let end = rest.firstIndex { $0 == 0x2F || $0 == 0x3F } ?? rest.endIndex
     let authority = String(decoding: rest[..<end], as: UTF8.self)
     guard HTTPAuthority.isValid(authority) else {
-      throw HTTPRefusal(400, "the target names no valid host and port")
+      throw HTTPRefusal(400, "the target has no valid host and port")
     }
     (path, query) = HTTPTarget.parts(rest[end...])
     if rest[end...].isEmpty, method == "OPTIONS" { path = "*" }
     self.authority = authority
   }
 
-  /// The path, which is a slash where there is none, and the query.
+  /// The path, `/` if it is empty, and the query.
   private static func parts(_ bytes: ArraySlice<UInt8>) -> (String, String?) {
     let parts = bytes.split(separator: 0x3F, maxSplits: 1, omittingEmptySubsequences: false)
     return (
@@ -63,7 +63,7 @@ struct HTTPTarget {
       else { throw HTTPRefusal(400, "the target has a character that must be escaped") }
       if escape > 0 {
         guard byte.hexadecimalValue != nil else {
-          throw HTTPRefusal(400, "the target has a percent sign without two digits")
+          throw HTTPRefusal(400, "the target has a percent sign without two hexadecimal digits")
         }
         escape -= 1
       } else if byte == 0x25 {
@@ -71,12 +71,12 @@ struct HTTPTarget {
       }
     }
     guard escape == 0 else {
-      throw HTTPRefusal(400, "the target has a percent sign without two digits")
+      throw HTTPRefusal(400, "the target has a percent sign without two hexadecimal digits")
     }
   }
 
-  /// The path with the characters spelled out that are escaped without need; a slash, and whatever
-  /// else means something in a path, stays escaped.
+  /// The path with unnecessary percent escapes decoded; a slash and other reserved characters stay
+  /// escaped.
   ///
   /// Source: RFC 3986, section 6.2.2.2.
   private static func normalized(_ path: ArraySlice<UInt8>) -> String {

@@ -1,50 +1,50 @@
-/// Keeps pages of other sites, and names that only pretend to be this machine, away from a server
-/// on loopback.
+/// Protects a loopback server from pages of other sites and from DNS rebinding.
 ///
-/// A page in a browser can send requests to 127.0.0.1, and a name of its own can be made to point
-/// there; the browser then says so in `Host` and `Origin`. Programs send no `Origin`.
+/// A page in a browser can send requests to 127.0.0.1, and its site's name can be made to resolve
+/// to that address; the browser then sends that name in `Host` and `Origin`. Programs send no
+/// `Origin`.
 package struct HostPolicy: Hashable, Sendable {
   /// The port the server listens on.
   package var port: Int
-  /// Origins of pages that are let in beside the server's own.
+  /// The allowed origins of pages, besides the server's own.
   package var origins: [String]
 
-  /// A policy for a server on `port`.
+  /// Creates a policy for a server on `port`.
   package init(port: Int, origins: [String] = []) {
     self.port = port
     self.origins = origins.map { WebOrigin($0)?.text ?? $0.lowercased() }
   }
 
-  /// The names of the one address that the server listens on.
+  /// The names of the address that the server listens on.
   private static let names = ["127.0.0.1", "localhost"]
 
-  /// Why a request is not let in; `nil` when it is.
+  /// The rejection of a request; `nil` when the request is allowed.
   package func refusal(of head: HTTPRequestHead) -> HTTPRefusal? {
     let hosts = head.values("host")
     let names = HostPolicy.names
     let allowed = names.map { "\($0):\(port)" } + (port == 80 ? names : [])
     if hosts.count <= 1, let host = head.authority ?? hosts.first {
       guard allowed.contains(host.lowercased()) else {
-        return HTTPRefusal(403, "this server answers to its own name and port only")
+        return HTTPRefusal(403, "the Host field must name this server and its port")
       }
     } else if !hosts.isEmpty || head.minorVersion > 0 {
-      // HTTP/1.0 needs no Host; every browser, which a page could misuse, speaks a later version.
-      return HTTPRefusal(400, "the request needs one Host")
+      // HTTP/1.0 does not require Host; browsers, which a page could misuse, use later versions.
+      return HTTPRefusal(400, "the request needs one Host field")
     }
     let origins = head.values("origin")
     if origins.count == 1, self.origins.contains(origins[0].lowercased()) { return nil }
     let own = allowed.map { "http://\($0)" }
     if !origins.isEmpty, origins.count > 1 || !own.contains(origins[0].lowercased()) {
-      return HTTPRefusal(403, "pages of other sites are not let in")
+      return HTTPRefusal(403, "requests from pages of other sites are not allowed")
     }
     let sites = head.values("sec-fetch-site").map { $0.lowercased() }
     if sites.contains(where: { $0 != "same-origin" && $0 != "none" }) {
-      return HTTPRefusal(403, "pages of other sites are not let in")
+      return HTTPRefusal(403, "requests from pages of other sites are not allowed")
     }
     return nil
   }
 
-  /// What lets a page of an origin that is let in read the answer.
+  /// The CORS fields that let a page of an allowed origin read the response.
   package func fields(for head: HTTPRequestHead) -> [HTTPRequestHead.Field] {
     guard let origin = head.value("origin"), origins.contains(origin.lowercased()) else {
       return []
@@ -56,19 +56,20 @@ package struct HostPolicy: Hashable, Sendable {
     ]
   }
 
-  /// The fields of answers that pages may read beside those that every page may.
+  /// The response fields exposed to pages, besides the CORS-safelisted fields.
   private static let exposedFields =
     "X-Apple-CloudKit-Web-Auth-Token, Retry-After, ETag, Accept-Ranges, Content-Range, Date"
 
-  /// The methods that some path takes.
+  /// The methods that at least one path allows.
   package static let methods = ["GET", "HEAD", "POST", "PUT", "OPTIONS"]
 
-  /// The answer to `OPTIONS`, also to a page that asks whether it may ask.
+  /// The response to `OPTIONS`, including CORS preflight requests.
   ///
-  /// A page that is let in may send any method and any field: none of them lets in by itself.
+  /// A page of an allowed origin may send any method and any field: none of them grants access by
+  /// itself.
   /// - Parameters:
   ///   - head: The request.
-  ///   - methods: What the path takes; `nil` when there is nothing.
+  ///   - methods: The methods of the path; `nil` for an unknown path.
   package func preflight(
     _ head: HTTPRequestHead, methods: [String]? = HostPolicy.methods
   ) -> HTTPResponse {
@@ -87,7 +88,7 @@ package struct HostPolicy: Hashable, Sendable {
         value: (["content-type"] + names.filter { $0 != "content-type" }).joined(separator: ", ")),
       .init(name: "access-control-max-age", value: "600"),
     ]
-    // A page of a public site asks for this before it may reach a private address.
+    // A page of a public site needs this permission to reach a private address.
     if head.value("access-control-request-private-network") == "true" {
       response.fields.append(.init(name: "access-control-allow-private-network", value: "true"))
     }

@@ -1,12 +1,12 @@
-/// The origin of a web page, spelled as browsers send it: in lower case, without the port that the
-/// scheme implies.
+/// The origin of a web page as browsers send it: in lower case, without the default port of the
+/// scheme.
 ///
 /// Source: RFC 6454, section 6.2.
 package struct WebOrigin: Hashable, Sendable {
   /// The scheme, the host and the port.
   package let text: String
 
-  /// Reads an origin of `http` or `https`; `nil` for anything else, such as a URL with a path.
+  /// Parses an origin of `http` or `https`; `nil` for anything else, such as a URL with a path.
   package init?(_ text: some StringProtocol) {
     let lowercased = text.lowercased()
     guard let scheme = ["http", "https"].first(where: { lowercased.hasPrefix($0 + "://") }) else {

@@ -3,56 +3,56 @@ import LoopbackServer
 import Records
 import Synchronization
 
-/// Who may come in: the tokens of CloudKit Web Services.
+/// The tokens of CloudKit Web Services: issues them and authenticates requests.
 ///
-/// An API token stands for an app: for one container, or for all. A web token stands for an
-/// account. Each answer hands out a fresh web token; older ones stay good until they expire.
-/// Source: web-services 1.2.
+/// An API token identifies an app, for one container or for all. A web token identifies an account.
+/// Each response contains a fresh web token; older tokens stay valid until they expire. Source:
+/// web-services 1.2.
 struct AccessTokens: Sendable {
-  /// Who a web token stands for.
+  /// The account that a web token identifies.
   struct Bearer: Hashable, Sendable {
     var account: String
-    /// The one container it is good for; `nil` for all.
+    /// The container that the token is valid for; `nil` for all.
     var container: String?
     var issued: Timestamp
   }
 
-  /// What a request showed.
-  enum Finding: Hashable, Sendable {
-    /// No API token, or none of this server's for this container.
-    case unknownApp
-    /// An app, and nobody in particular.
+  /// The result of authenticating a request.
+  enum Authentication: Hashable, Sendable {
+    /// The API token is missing or not valid for this container.
+    case invalidAPIToken
+    /// A valid API token without a web token.
     case app
-    /// A web token that is none, has expired, or is another container's.
-    case unknownPerson
-    /// A person.
+    /// The web token is malformed, expired or for another container.
+    case invalidWebToken
+    /// A valid web token.
     case person(Bearer)
   }
 
-  let seal: Seal
+  let signer: TokenSigner
   let clock: @Sendable () -> Timestamp
-  /// How long a web token is good, in seconds.
+  /// How long a web token is valid, in seconds.
   let lifetime: Double
   /// The API token for all containers.
   private let commonToken: String
-  /// Who some web tokens stand for: a device shows the same one with many requests.
+  /// A cache of verified web tokens: a device sends the same token with many requests.
   private let known = KnownTokens()
 
-  init(seal: Seal, clock: @escaping @Sendable () -> Timestamp, lifetime: Double) {
-    self.seal = seal
+  init(signer: TokenSigner, clock: @escaping @Sendable () -> Timestamp, lifetime: Double) {
+    self.signer = signer
     self.clock = clock
     self.lifetime = lifetime
-    commonToken = seal.digits(for: "app of all containers")
+    commonToken = signer.digest(for: "app of all containers")
   }
 
-  /// The API token for a container, or for all.
+  /// The API token for a container; `nil` for all containers.
   func apiToken(for container: String? = nil) -> String {
-    container.map { seal.digits(for: "app of container \($0)") } ?? commonToken
+    container.map { signer.digest(for: "app of container \($0)") } ?? commonToken
   }
 
-  /// A web token for an account; good for one container, or for all.
+  /// Issues a web token for an account, valid for one container or for all.
   func webToken(for account: String, container: String? = nil) -> String {
-    seal.close(.webToken) { writer in
+    signer.sign(.webToken) { writer in
       writer.write(account)
       writer.write(optional: container) { $0.write($1) }
       writer.write(clock().secondsSinceReferenceDate)
@@ -60,22 +60,22 @@ struct AccessTokens: Sendable {
     }
   }
 
-  /// Who shows these tokens to `container`.
-  func finding(api: String?, web: String?, container: String) -> Finding {
+  /// Authenticates the tokens of a request to `container`.
+  func finding(api: String?, web: String?, container: String) -> Authentication {
     guard let api,
       isSame(api, commonToken) || isSame(api, apiToken(for: container))
-    else { return .unknownApp }
+    else { return .invalidAPIToken }
     guard let web, !web.isEmpty else { return .app }
     let bearer = known.bearer(of: web) ?? opened(web)
-    guard let bearer, bearer.container ?? container == container else { return .unknownPerson }
+    guard let bearer, bearer.container ?? container == container else { return .invalidWebToken }
     let age = clock().secondsSinceReferenceDate - bearer.issued.secondsSinceReferenceDate
-    // A clock that was set back makes nobody a stranger.
-    return age <= lifetime ? .person(bearer) : .unknownPerson
+    // A clock that was set back does not invalidate tokens.
+    return age <= lifetime ? .person(bearer) : .invalidWebToken
   }
 
-  /// Who an unknown web token stands for.
+  /// Verifies a web token that is not in the cache.
   private func opened(_ web: String) -> Bearer? {
-    let bearer = seal.open(web, .webToken) { (reader) throws(ByteFormatError) in
+    let bearer = signer.verify(web, .webToken) { (reader) throws(ByteFormatError) in
       let account = try reader.string()
       let container = try reader.optional { (reader) throws(ByteFormatError) in
         try reader.string()
@@ -89,15 +89,15 @@ struct AccessTokens: Sendable {
   }
 
   private func isSame(_ first: String, _ second: String) -> Bool {
-    Seal.isSame(first.utf8, second.utf8)
+    TokenSigner.isSame(first.utf8, second.utf8)
   }
 }
 
-/// Remembers web tokens that were found to be good, so that a device's next request is cheaper.
+/// A cache of verified web tokens, which makes the next request of a device cheaper.
 ///
-/// Only what a token says is remembered; whether it has expired is decided anew each time.
+/// Only the content of a token is cached; its expiry is checked for each request.
 private final class KnownTokens: Sendable {
-  /// How many are remembered; then it begins anew.
+  /// The maximum number of entries; a full cache is emptied.
   private static let most = 1024
 
   private let bearers = Mutex<[String: AccessTokens.Bearer]>([:])

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What follows the question mark of a request, by name.
+/// The items of a query string, by name.
 ///
-/// Taken apart once; values are read when they are asked for.
+/// Split once; values are decoded when they are read.
 struct QueryItems: Sendable {
   private struct Item: Sendable {
     var name: Substring.UTF8View
@@ -18,16 +18,14 @@ struct QueryItems: Sendable {
     }
   }
 
-  /// The value of the item called `name`; `nil` when it is not there, there twice, or can't be
-  /// read.
-  ///
+  /// The value of the item called `name`; `nil` when it is missing, duplicated or malformed.
   subscript(name: String) -> String? {
     let values = values(name)
     return values.count == 1 ? QueryItems.decoded(values[0]) : nil
   }
 
-  /// What a name or a value says: a plus sign is a blank, as forms encode it; `nil` when what is
-  /// escaped is no text.
+  /// Decodes a name or a value: a plus sign is a space, as in form encoding; `nil` when the
+  /// percent-encoded bytes are not UTF-8.
   static func decoded(_ text: Substring.UTF8View) -> String? {
     let text =
       text.contains(UInt8(ascii: "+"))

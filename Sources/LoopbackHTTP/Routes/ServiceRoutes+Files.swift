@@ -4,142 +4,147 @@ import LoopbackServer
 import Records
 import WebServices
 
-/// Files on their way in and out. Source: web-services 1.10.
+/// Uploads and downloads of files. Source: web-services 1.10.
 extension ServiceRoutes {
-  /// For how many seconds a file can be brought.
+  /// How long an upload URL is valid, in seconds.
   private static let uploadSeconds: Double = 15 * 60
 
-  /// The account that a visit belongs to; a public reader's is empty.
-  func holder(_ visit: Visit) -> Ticket.Holder {
-    Ticket.Holder(
-      account: visit.bearer?.account ?? "", device: visit.deviceName,
-      container: visit.path.container, environment: visit.path.environment,
-      database: visit.path.database)
+  /// The owner of the signed paths issued for a request; the account of an anonymous reader is
+  /// empty.
+  func owner(_ context: ServiceContext) -> SignedPath.Owner {
+    SignedPath.Owner(
+      account: context.bearer?.account ?? "", device: context.deviceName,
+      container: context.path.container, environment: context.path.environment,
+      database: context.path.database)
   }
 
-  /// Where the file in a field can be had.
-  func downloadURL(_ visit: Visit, _ id: RecordID, _ key: String, _ asset: Asset) -> String? {
+  /// The download URL of the file in a field.
+  func downloadURL(_ context: ServiceContext, _ id: RecordID, _ key: String, _ asset: Asset)
+    -> String?
+  {
     guard !key.isEmpty else { return nil }
     return baseURL
-      + Ticket.download(holder(visit), id, key: key, checksum: asset.checksum).path(tokens.seal)
+      + SignedPath.download(owner(context), id, key: key, checksum: asset.checksum).path(
+        tokens.signer)
   }
 
-  /// Where to bring each of the files announced.
-  func uploadTickets(_ body: JSON, _ visit: Visit) throws(CloudError) -> JSON {
-    guard visit.bearer != nil else {
+  /// The upload URLs of the requested files.
+  func uploadURLs(_ body: JSON, _ context: ServiceContext) throws(CloudError) -> JSON {
+    guard context.bearer != nil else {
       throw CloudError(.notAuthenticated, "no account is signed in")
     }
     let asked = try body.list("tokens")
-    try checkCount(asked.count, "places for files", visit)
+    try checkCount(asked.count, "upload URLs", context)
     let until = Timestamp(
       secondsSinceReferenceDate: tokens.clock().secondsSinceReferenceDate
         + ServiceRoutes.uploadSeconds)
     var answers: [JSON] = []
     for (index, value) in asked.enumerated() {
       let key = try value.text("fieldName")
-      let ticket = Ticket.upload(
-        holder(visit), recordType: try value.text("recordType"), key: key,
-        requestID: "\(visit.requestID)/upload/\(index)", until: until)
+      let signedPath = SignedPath.upload(
+        owner(context), recordType: try value.text("recordType"), key: key,
+        requestID: "\(context.requestID)/upload/\(index)", until: until)
       answers.append(
         .members([
           "recordName": .string(try value.optionalText("recordName") ?? UUID().uuidString),
-          "fieldName": .string(key), "url": .string(baseURL + ticket.path(tokens.seal)),
+          "fieldName": .string(key), "url": .string(baseURL + signedPath.path(tokens.signer)),
         ]))
     }
     return .members(["tokens": .array(answers)])
   }
 
-  /// Files that a record holds, to be put into other records.
-  func rereference(_ body: JSON, _ visit: Visit) async throws(CloudError) -> JSON {
-    let zone = try visit.notation.zone(in: body)
+  /// References files of existing records for use in other records.
+  func rereference(_ body: JSON, _ context: ServiceContext) async throws(CloudError) -> JSON {
+    let zone = try context.notation.zone(in: body)
     var assets: [JSON] = []
     let asked = try body.list("assets")
-    try checkCount(asked.count, "files", visit)
+    try checkCount(asked.count, "files", context)
     for (index, value) in asked.enumerated() {
-      let id = try visit.notation.recordID(value, in: zone)
+      let id = try context.notation.recordID(value, in: zone)
       let key = try value.text("fieldName")
-      assets.append(try await rereference(id, key, visit, index))
+      assets.append(try await rereference(id, key, context, index))
     }
     return .members(["assets": .array(assets)])
   }
 
   private func rereference(
-    _ id: RecordID, _ key: String, _ visit: Visit, _ index: Int
+    _ id: RecordID, _ key: String, _ context: ServiceContext, _ index: Int
   ) async throws(CloudError) -> JSON {
     let lookup = FetchRecords(ids: [id], fields: .keys([key]))
     guard
-      case .records(let results) = try await visit.device.send(visit.call(.fetchRecords(lookup))),
+      case .records(let results) = try await context.device.send(
+        context.call(.fetchRecords(lookup))),
       let result = results.first
-    else { throw CloudError(.internalError, "a record was asked for and something else came") }
+    else { throw CloudError(.internalError, "the reply does not match the request") }
     if let error = result.error { throw error }
     guard let record = result.value, let asset = record.fields[key]?.value.assets.first else {
-      throw CloudError(.unknownItem, "the field '\(key)' of the record holds no file")
+      throw CloudError(.unknownItem, "the field '\(key)' of the record contains no file")
     }
     let download = DownloadAsset(record: id, key: key, checksum: asset.checksum)
     guard
-      case .assetContent(let content) = try await visit.device.send(
-        visit.call(.downloadAsset(download)))
-    else { throw CloudError(.assetNotAvailable, "the file is not there") }
+      case .assetContent(let content) = try await context.device.send(
+        context.call(.downloadAsset(download)))
+    else { throw CloudError(.assetNotAvailable, "the file does not exist") }
     let upload = UploadAsset(recordType: record.type, key: key, content: content)
     guard
-      case .assetUploaded(let kept) = try await visit.device.send(
-        visit.call(.uploadAsset(upload), "/rereference/\(index)"))
-    else { throw CloudError(.internalError, "a file was brought and something else came back") }
-    return visit.notation.json(kept)
+      case .assetUploaded(let kept) = try await context.device.send(
+        context.call(.uploadAsset(upload), "/rereference/\(index)"))
+    else { throw CloudError(.internalError, "the reply does not match the request") }
+    return context.notation.json(kept)
   }
 
-  /// The answer to a ticket whose time is over, which needs no body; `nil` while it is good.
-  func refusal(of ticket: Ticket, _ head: HTTPRequestHead) -> HTTPResponse? {
-    guard case .upload(let holder, _, _, _, let until) = ticket, tokens.clock() > until else {
+  /// The response to an expired upload URL; `nil` while it is valid.
+  func refusal(of signedPath: SignedPath, _ head: HTTPRequestHead) -> HTTPResponse? {
+    guard case .upload(let owner, _, _, _, let until) = signedPath, tokens.clock() > until else {
       return nil
     }
     return failure(
-      CloudError(.serverRejectedRequest, "the time to bring this file is over; ask again"),
-      notation(of: holder, head))
+      CloudError(.serverRejectedRequest, "the upload URL has expired; request a new one"),
+      notation(of: owner, head))
   }
 
-  /// How the answer to a ticket's request is written.
-  private func notation(of holder: Ticket.Holder, _ head: HTTPRequestHead) -> Notation {
+  /// The JSON notation of the response to a request with a signed path.
+  private func notation(of owner: SignedPath.Owner, _ head: HTTPRequestHead) -> Notation {
     Notation(
-      container: holder.container, database: holder.database,
+      container: owner.container, database: owner.database,
       isExact: head.value(EnvelopeHeader.exact) != nil)
   }
 
-  /// Answers whoever shows a ticket.
-  func answer(_ ticket: Ticket, _ request: HTTPRequest) async -> HTTPResponse? {
-    switch ticket {
-    case .courier(let holder):
+  /// Answers a request with a signed path.
+  func answer(_ signedPath: SignedPath, _ request: HTTPRequest) async -> HTTPResponse? {
+    switch signedPath {
+    case .courier(let owner):
       return await courier.answer(
-        holder, server, isExact: request.head.value(EnvelopeHeader.exact) != nil)
-    case .upload(let holder, let recordType, let key, let requestID, _):
-      let notation = notation(of: holder, request.head)
+        owner, server, isExact: request.head.value(EnvelopeHeader.exact) != nil)
+    case .upload(let owner, let recordType, let key, let requestID, _):
+      let notation = notation(of: owner, request.head)
       let upload = UploadAsset(recordType: recordType, key: key, content: request.body)
       do throws(CloudError) {
-        let call = holder.call(.uploadAsset(upload), id: requestID)
-        guard case .assetUploaded(let asset) = try await device(holder).send(call) else {
-          throw CloudError(.internalError, "a file was brought and something else came back")
+        let call = owner.call(.uploadAsset(upload), id: requestID)
+        guard case .assetUploaded(let asset) = try await device(owner).send(call) else {
+          throw CloudError(.internalError, "the reply does not match the request")
         }
         return .json(200, .members(["singleFile": uploaded(asset, notation)]))
       } catch { return failure(error, notation) }
-    case .download(let holder, let id, let key, let checksum):
+    case .download(let owner, let id, let key, let checksum):
       let download = DownloadAsset(record: id, key: key, checksum: checksum)
       do throws(CloudError) {
-        let call = holder.call(.downloadAsset(download), id: UUID().uuidString)
-        guard case .assetContent(let content) = try await device(holder).send(call) else {
-          throw CloudError(.assetNotAvailable, "the file is not there")
+        let call = owner.call(.downloadAsset(download), id: UUID().uuidString)
+        guard case .assetContent(let content) = try await device(owner).send(call) else {
+          throw CloudError(.assetNotAvailable, "the file does not exist")
         }
         return .file(content, checksum: checksum, to: request.head)
-      } catch { return failure(error, notation(of: holder, request.head)) }
+      } catch { return failure(error, notation(of: owner, request.head)) }
     }
   }
 
-  private func device(_ holder: Ticket.Holder) -> LoopbackDevice {
+  private func device(_ owner: SignedPath.Owner) -> LoopbackDevice {
     server.remoteDevice(
-      holder.device, account: holder.account.isEmpty ? nil : holder.account)
+      owner.device, account: owner.account.isEmpty ? nil : owner.account)
   }
 
-  /// What an upload answers: with the two members that clients of Apple's service send back, which
-  /// mean nothing here.
+  /// The response to an upload. Two members exist only because clients of Apple's service send them
+  /// back.
   private func uploaded(_ asset: Asset, _ notation: Notation) -> JSON {
     var members = notation.json(asset).members ?? JSON.Members()
     members.add("referenceChecksum", .string(asset.checksum))
@@ -150,9 +155,9 @@ extension ServiceRoutes {
 }
 
 extension HTTPResponse {
-  /// The content of a file, or the part of it that the request wants.
+  /// The content of a file, or the requested range of it.
   ///
-  /// A file's checksum is its entity tag: behind one URL is always the same content.
+  /// A file's checksum is its entity tag: the content behind a URL never changes.
   fileprivate static func file(
     _ content: [UInt8], checksum: String, to head: HTTPRequestHead
   ) -> HTTPResponse {
@@ -171,14 +176,14 @@ extension HTTPResponse {
       let bytes = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(content.count)"
       response.fields.append(.init(name: "content-range", value: bytes))
     case .unsatisfiable:
-      response = HTTPResponse(HTTPRefusal(416, "the file has no such bytes"))
+      response = HTTPResponse(HTTPRefusal(416, "the range is outside of the file"))
       response.fields.append(.init(name: "content-range", value: "bytes */\(content.count)"))
       return response
     case .notModified:
       response.status = 304
       return response
     case .preconditionFailed:
-      return HTTPResponse(HTTPRefusal(412, "the file is another one than the condition names"))
+      return HTTPResponse(HTTPRefusal(412, "the precondition names another version of the file"))
     }
     response.fields += [
       .init(name: "content-type", value: "application/octet-stream"),

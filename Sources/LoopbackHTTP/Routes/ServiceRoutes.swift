@@ -5,34 +5,35 @@ import Records
 import Synchronization
 import WebServices
 
-/// The routes of CloudKit Web Services: `/database/…`, `/device/…`, and the tickets they hand out.
+/// The routes of CloudKit Web Services: `/database/…`, `/device/…`, and the signed paths that they
+/// issue.
 struct ServiceRoutes: Sendable {
-  /// The most bytes of a body of JSON that saves records: a request's limit holds for what it says,
-  /// which may take several times as many to write down.
+  /// The maximum size of a JSON body that saves records. The limit of a request applies to the
+  /// decoded records; their JSON may take several times as many bytes.
   static let savingBytes = 24 << 20
-  /// The most bytes of any other body: two hundred names and what is said about them.
+  /// The maximum size of any other body: enough for two hundred items.
   static let askingBytes = 2 << 20
 
-  /// The most items of one request of a client that is not this package's.
+  /// The maximum number of items in a request of a foreign client.
   ///
   /// Source: web-services 1.11.
   static let items = 200
 
   let server: LoopbackServer
   let tokens: AccessTokens
-  let courier: Courier
+  let courier: WebCourier
   let baseURL: String
   private let paths = KnownPaths()
 
-  init(server: LoopbackServer, tokens: AccessTokens, courier: Courier, baseURL: String) {
+  init(server: LoopbackServer, tokens: AccessTokens, courier: WebCourier, baseURL: String) {
     self.server = server
     self.tokens = tokens
     self.courier = courier
     self.baseURL = baseURL
   }
 
-  /// A request that was let in.
-  struct Visit: Sendable {
+  /// The context of an authenticated request.
+  struct ServiceContext: Sendable {
     var path: ServicePath
     var items: QueryItems
     var bearer: AccessTokens.Bearer?
@@ -49,23 +50,23 @@ struct ServiceRoutes: Sendable {
     }
   }
 
-  /// Whether a request with this head is let in; `nil` when the path is none of these.
+  /// Accepts or rejects a request by its head; `nil` when the path belongs to other routes.
   func admission(_ head: HTTPRequestHead) -> HTTPAdmission? {
-    if let ticket = Ticket(path: head.path, seal: tokens.seal) {
-      guard ticket.methods.contains(head.method) else {
-        return .refuse(.wrongMethod(ticket.methods))
+    if let signedPath = SignedPath(path: head.path, signer: tokens.signer) {
+      guard signedPath.methods.contains(head.method) else {
+        return .refuse(.wrongMethod(signedPath.methods))
       }
-      if ticket.isUpload, !head.values("content-range").isEmpty {
+      if signedPath.isUpload, !head.values("content-range").isEmpty {
         // Source: RFC 9110, section 14.5.
         return .refuse(
-          HTTPResponse(HTTPRefusal(400, "a part of a file is not taken: send the whole file")))
+          HTTPResponse(HTTPRefusal(400, "partial uploads are not supported: send the whole file")))
       }
-      if let refusal = refusal(of: ticket, head) { return .refuse(refusal) }
-      return .accept(bodyBytes: ticket.isUpload ? server.limits.assetBytes : 0)
+      if let refusal = refusal(of: signedPath, head) { return .refuse(refusal) }
+      return .accept(bodyBytes: signedPath.isUpload ? server.limits.assetBytes : 0)
     }
     guard head.path.hasPrefix("/database/") || head.path.hasPrefix("/device/") else { return nil }
     guard let path = paths.path(head.path) else {
-      return .refuse(.failure(404, "NOT_FOUND", "there is no such endpoint"))
+      return .refuse(.failure(404, "NOT_FOUND", "no such endpoint"))
     }
     let methods = ServiceRoutes.methods(of: path)
     guard methods.contains(head.method) else { return .refuse(.wrongMethod(methods)) }
@@ -76,9 +77,9 @@ struct ServiceRoutes: Sendable {
         ? ServiceRoutes.savingBytes : ServiceRoutes.askingBytes)
   }
 
-  /// The methods that `path` takes; `nil` when there is nothing.
+  /// The methods of `path`; `nil` for an unknown path.
   func methods(of path: String) -> [String]? {
-    Ticket(path: path, seal: tokens.seal)?.methods
+    SignedPath(path: path, signer: tokens.signer)?.methods
       ?? paths.path(path).map(ServiceRoutes.methods)
   }
 
@@ -86,14 +87,14 @@ struct ServiceRoutes: Sendable {
     path.endpoint.takesGet ? ["GET", "HEAD", "POST", "OPTIONS"] : ["POST", "OPTIONS"]
   }
 
-  /// The answer to a request that was let in; `nil` when the request was carried out and its answer
-  /// is lost.
+  /// The response to an accepted request; `nil` when the request was carried out and a fault drops
+  /// the response.
   func answer(_ request: HTTPRequest) async -> HTTPResponse? {
-    if let ticket = Ticket(path: request.head.path, seal: tokens.seal) {
-      return await answer(ticket, request)
+    if let signedPath = SignedPath(path: request.head.path, signer: tokens.signer) {
+      return await answer(signedPath, request)
     }
     guard let path = paths.path(request.head.path) else {
-      return .failure(404, "NOT_FOUND", "there is no such endpoint")
+      return .failure(404, "NOT_FOUND", "no such endpoint")
     }
     let items = QueryItems(request.head.query)
     let finding = finding(items, path)
@@ -114,8 +115,8 @@ struct ServiceRoutes: Sendable {
   ) async -> HTTPResponse? {
     let isExact = request.head.value(EnvelopeHeader.exact) != nil
     do throws(CloudError) {
-      let visit = try visit(request.head, items, path, bearer, isExact: isExact)
-      return .json(200, text: try await body(of: request, visit))
+      let context = try context(request.head, items, path, bearer, isExact: isExact)
+      return .json(200, text: try await body(of: request, context))
     } catch {
       let notation = Notation(
         container: path.container, database: path.database, user: nil, isExact: isExact)
@@ -123,12 +124,12 @@ struct ServiceRoutes: Sendable {
     }
   }
 
-  /// What a request fails with that was cancelled because the server stops.
+  /// The error of a request that was cancelled because the server stops.
   private static let stopping = CloudError(
     .serviceUnavailable, "the server is stopping: send the request again later", retryAfter: 1)
 
-  /// The answer to a request that failed as a whole; `nil` when it was carried out and then
-  /// cancelled, since an error would say that it was not.
+  /// The response to a request that failed as a whole; `nil` when it was carried out and then
+  /// cancelled, since an error would claim that it was not.
   func failure(_ error: CloudError, _ notation: Notation) -> HTTPResponse? {
     guard error != .cancelledAfterCommit else { return nil }
     let error = error == .cancelled ? ServiceRoutes.stopping : error
@@ -145,24 +146,23 @@ struct ServiceRoutes: Sendable {
 
   private var signInURL: String { baseURL + "/console#sign-in" }
 
-  /// Refuses a request that asks for more than the server does at once.
-  func checkCount(_ count: Int, _ what: String, _ visit: Visit) throws(CloudError) {
-    let most = visit.notation.itemLimit ?? server.limits.itemsPerRequest
+  /// Rejects a request with more items than the server allows.
+  func checkCount(_ count: Int, _ what: String, _ context: ServiceContext) throws(CloudError) {
+    let most = context.notation.itemLimit ?? server.limits.itemsPerRequest
     guard count <= most else {
-      throw CloudError(.limitExceeded, "at most \(most) \(what) can be asked for at once")
+      throw CloudError(.limitExceeded, "at most \(most) \(what) are allowed in one request")
     }
   }
 
-  // MARK: Letting in
+  // MARK: Admission
 
-  private func finding(_ items: QueryItems, _ path: ServicePath) -> AccessTokens.Finding {
+  private func finding(_ items: QueryItems, _ path: ServicePath) -> AccessTokens.Authentication {
     tokens.finding(api: items["ckAPIToken"], web: webToken(items), container: path.container)
   }
 
-  /// The web token of a request, which old clients call a session.
+  /// The web token of a request; older clients send it as a session token.
   ///
-  /// One that is there twice or can't be read is none that is good: whoever shows it is told so,
-  /// and not taken for somebody who shows none.
+  /// A duplicate or unreadable token is reported as invalid, not treated as missing.
   private func webToken(_ items: QueryItems) -> String? {
     let names = ["ckWebAuthToken", "ckSession"]
     switch names.map(items.count).reduce(0, +) {
@@ -172,30 +172,32 @@ struct ServiceRoutes: Sendable {
     }
   }
 
-  private func refusal(of finding: AccessTokens.Finding, _ path: ServicePath) -> HTTPResponse? {
+  private func refusal(of finding: AccessTokens.Authentication, _ path: ServicePath)
+    -> HTTPResponse?
+  {
     switch finding {
     case .person: nil
     case .app:
-      needsPerson(path)
+      requiresAccount(path)
         ? .failure(
           421, "AUTHENTICATION_REQUIRED", "no account is signed in", redirect: signInURL) : nil
-    case .unknownApp:
+    case .invalidAPIToken:
       .failure(
         401, "AUTHENTICATION_FAILED",
-        "the ckAPIToken is missing or not one of this server's for this container; signatures "
-          + "of servers are not taken")
-    case .unknownPerson:
+        "the ckAPIToken is missing or not valid for this container; server-to-server "
+          + "signatures are not supported")
+    case .invalidWebToken:
       .failure(
-        421, "AUTHENTICATION_REQUIRED", "the ckWebAuthToken is not valid here, or not any more",
+        421, "AUTHENTICATION_REQUIRED", "the ckWebAuthToken is invalid or has expired",
         redirect: signInURL)
     }
   }
 
-  /// Whether nobody in particular has no business there: with people, with files to bring, and in
-  /// all databases but the public one, whose rules decide on the rest.
+  /// Whether the path requires an account: users, uploads, and every database except the public
+  /// one, whose permissions decide about anonymous requests.
   ///
   /// Source: web-services 1.2.
-  private func needsPerson(_ path: ServicePath) -> Bool {
+  private func requiresAccount(_ path: ServicePath) -> Bool {
     switch path.endpoint {
     case .usersCaller, .usersCurrent, .usersDiscover, .usersLookupEmail, .usersLookupID,
       .usersLookupContacts, .assetsUpload, .assetsRereference, .tokensCreate, .tokensRegister:
@@ -207,10 +209,10 @@ struct ServiceRoutes: Sendable {
     }
   }
 
-  private func visit(
+  private func context(
     _ head: HTTPRequestHead, _ items: QueryItems, _ path: ServicePath,
     _ bearer: AccessTokens.Bearer?, isExact: Bool
-  ) throws(CloudError) -> Visit {
+  ) throws(CloudError) -> ServiceContext {
     let name = head.value(EnvelopeHeader.device) ?? items["clientId"] ?? "web"
     guard (1...255).contains(name.utf8.count) else {
       throw .malformed("a device's name needs 1 to 255 bytes")
@@ -220,13 +222,13 @@ struct ServiceRoutes: Sendable {
       container: path.container, database: path.database,
       user: try bearer.map { (bearer) throws(CloudError) in try server.user(of: bearer.account) },
       isExact: isExact)
-    // CloudKit's own limit; between two that know each other the server's holds.
+    // CloudKit's limit; for this package's client, the server's limit applies.
     if !isExact { notation.itemLimit = min(ServiceRoutes.items, server.limits.itemsPerRequest) }
-    var visit = Visit(
+    var context = ServiceContext(
       path: path, items: items, bearer: bearer, device: device, deviceName: name,
       notation: notation, requestID: head.value(EnvelopeHeader.request) ?? UUID().uuidString,
       expectedUser: head.value(EnvelopeHeader.user).map { UserID($0) })
-    let tickets = visit
+    let tickets = context
     notation.downloadURL = { id, key, asset in downloadURL(tickets, id, key, asset) }
     let user = notation.user
     notation.shareURL = { root in
@@ -234,20 +236,21 @@ struct ServiceRoutes: Sendable {
         ofRoot: root, container: path.container, environment: path.environment,
         user: user)
     }
-    visit.notation = notation
-    return visit
+    context.notation = notation
+    return context
   }
 
   // MARK: Answering
 
-  /// Names for what comes without one: the same ones when a request comes again under its ID.
-  private func names(_ visit: Visit) -> () -> String {
+  /// Generates names for items without a name: the same names when the request is repeated with the
+  /// same ID.
+  private func names(_ context: ServiceContext) -> () -> String {
     var count = 0
     return {
       defer { count += 1 }
-      let account = visit.bearer?.account ?? ""
-      let digits = tokens.seal.digits(
-        for: "\(count) of \(visit.requestID) of \(visit.deviceName) of \(account)"
+      let account = context.bearer?.account ?? ""
+      let digits = tokens.signer.digest(
+        for: "\(count) of \(context.requestID) of \(context.deviceName) of \(account)"
       ).uppercased()
       return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { range in
         String(digits.dropFirst(range.lowerBound).prefix(range.count))
@@ -255,37 +258,40 @@ struct ServiceRoutes: Sendable {
     }
   }
 
-  private func body(of request: HTTPRequest, _ visit: Visit) async throws(CloudError) -> [UInt8] {
+  private func body(of request: HTTPRequest, _ context: ServiceContext) async throws(CloudError)
+    -> [UInt8]
+  {
     let text = request.body
-    switch visit.path.endpoint {
-    case .assetsUpload: return try uploadTickets(Exchange.body(text), visit).bytes
-    case .assetsRereference: return try await rereference(Exchange.body(text), visit).bytes
-    case .tokensCreate: return try courierTicket(Exchange.body(text), visit).bytes
+    switch context.path.endpoint {
+    case .assetsUpload: return try uploadURLs(ServerRequest.body(text), context).bytes
+    case .assetsRereference: return try await rereference(ServerRequest.body(text), context).bytes
+    case .tokensCreate: return try createToken(ServerRequest.body(text), context).bytes
     case .tokensRegister:
-      _ = try Exchange.body(text)
+      _ = try ServerRequest.body(text)
       return JSON.object(JSON.Members()).bytes
     default: break
     }
-    let exchange = try Exchange(
-      visit.path, text: text, notation: visit.notation,
-      wantsToken: visit.items["getCurrentSyncToken"] == "true", newName: names(visit))
-    guard let exchange else { throw .malformed("there is no such endpoint") }
-    var outcomes: [Exchange.Outcome] = []
-    for (index, request) in exchange.requests.enumerated() {
-      let call = visit.call(request, index == 0 ? "" : "/\(index)")
-      do throws(CloudError) { outcomes.append(.success(try await visit.device.send(call))) } catch {
-        // What is done must not be told as an error of its item.
+    let serverRequest = try ServerRequest(
+      context.path, text: text, notation: context.notation,
+      wantsToken: context.items["getCurrentSyncToken"] == "true", newName: names(context))
+    guard let serverRequest else { throw .malformed("no such endpoint") }
+    var outcomes: [ServerRequest.Outcome] = []
+    for (index, request) in serverRequest.requests.enumerated() {
+      let call = context.call(request, index == 0 ? "" : "/\(index)")
+      do throws(CloudError) { outcomes.append(.success(try await context.device.send(call))) } catch
+      {
+        // A committed change must not be reported as an error of its item.
         guard error != .cancelledAfterCommit else { throw error }
         outcomes.append(.failure(error))
       }
     }
-    return try exchange.text(outcomes)
+    return try serverRequest.text(outcomes)
   }
 }
 
-/// Remembers what paths mean: there are few, and each request needs it twice.
+/// A cache of parsed paths: there are few, and each request needs the result twice.
 private final class KnownPaths: Sendable {
-  /// How many are remembered; then it begins anew.
+  /// The maximum number of entries; a full cache is emptied.
   private static let most = 256
 
   private let paths = Mutex<[String: ServicePath]>([:])
@@ -302,12 +308,12 @@ private final class KnownPaths: Sendable {
 }
 
 extension HTTPResponse {
-  /// An answer of JSON.
+  /// A JSON response.
   static func json(_ status: Int, _ body: JSON) -> HTTPResponse {
     .json(status, text: body.bytes)
   }
 
-  /// An answer of JSON that is written already.
+  /// A JSON response with an encoded body.
   static func json(_ status: Int, text: [UInt8]) -> HTTPResponse {
     HTTPResponse(
       status,
@@ -318,7 +324,7 @@ extension HTTPResponse {
       ], body: text)
   }
 
-  /// An error of a request as a whole.
+  /// The error response of a request as a whole.
   static func failure(
     _ status: Int, _ code: String, _ reason: String, redirect: String? = nil
   ) -> HTTPResponse {
@@ -330,9 +336,10 @@ extension HTTPResponse {
       ]))
   }
 
-  /// The answer to a method that is not taken here.
+  /// The response to a method that the path does not allow.
   static func wrongMethod(_ methods: [String]) -> HTTPResponse {
-    var response = failure(405, "BAD_REQUEST", "this takes \(methods.joined(separator: ", ")) only")
+    var response = failure(
+      405, "BAD_REQUEST", "this endpoint takes \(methods.joined(separator: ", ")) only")
     response.fields.append(.init(name: "allow", value: methods.joined(separator: ", ")))
     return response
   }

@@ -1,25 +1,25 @@
 import Foundation
 import WebServices
 
-/// The members of a JSON object while they are read; each must be asked for exactly once.
+/// The members of a JSON object during decoding; each must be read exactly once.
 struct ArchiveObject {
   private var members: [JSON.Members.Element]
   private var isTaken: [Bool]
 
   private init(_ json: JSON, _ name: String) throws {
-    guard case .object(let members) = json else { throw ArchiveFault("'\(name)' is no object") }
+    guard case .object(let members) = json else { throw ArchiveError("'\(name)' is not an object") }
     self.members = members.elements
     isTaken = Array(repeating: false, count: self.members.count)
   }
 
-  /// What `body` makes of the members of `json`; a member it does not ask for is a fault.
+  /// Decodes the members of `json` with `body`; a member that `body` does not read is an error.
   static func read<Value>(
     _ json: JSON, _ name: String, _ body: (inout ArchiveObject) throws -> Value
   ) throws -> Value {
     var object = try ArchiveObject(json, name)
     let value = try body(&object)
     guard object.isTaken.allSatisfy({ $0 }) else {
-      throw ArchiveFault("'\(name)' has a member that is unknown or there twice")
+      throw ArchiveError("'\(name)' has a member that is unknown or occurs twice")
     }
     return value
   }
@@ -27,7 +27,7 @@ struct ArchiveObject {
   /// Whether there is a member called `key`.
   func has(_ key: String) -> Bool { members.contains { $0.name == key } }
 
-  /// The member called `key`, if there is one.
+  /// Removes and returns the member called `key`; `nil` if there is none.
   mutating func json(_ key: String) -> JSON? {
     guard let index = members.indices.first(where: { members[$0].name == key && !isTaken[$0] })
     else { return nil }
@@ -35,15 +35,15 @@ struct ArchiveObject {
     return members[index].value
   }
 
-  /// All members that nobody asked for yet.
+  /// All members that were not read yet.
   mutating func rest() -> [JSON.Members.Element] {
     defer { isTaken = Array(repeating: true, count: members.count) }
     return members.indices.filter { !isTaken[$0] }.map { members[$0] }
   }
 
-  /// What must be there.
+  /// Unwraps a required member.
   func need<Value>(_ value: Value?, _ key: String) throws -> Value {
-    guard let value else { throw ArchiveFault("'\(key)' is missing") }
+    guard let value else { throw ArchiveError("'\(key)' is missing") }
     return value
   }
 
@@ -54,17 +54,17 @@ struct ArchiveObject {
 
   mutating func text(_ key: String) throws -> String { try need(optionalText(key), key) }
 
-  /// A flag that is left out where it is false.
+  /// A flag that is omitted when false.
   mutating func flag(_ key: String) throws -> Bool {
     switch json(key) {
     case .bool(let flag)?: return flag
     case nil: return false
     case .null?, .integer?, .number?, .string?, .array?, .object?:
-      throw ArchiveFault("'\(key)' is not true or false")
+      throw ArchiveError("'\(key)' is not true or false")
     }
   }
 
-  /// A sequence number or the number of a life, far enough from the end to go on from.
+  /// A sequence number or incarnation, small enough to be incremented.
   mutating func sequence(_ key: String) throws -> UInt64 {
     try ArchiveObject.inRange(need(json(key), key).integer(key), key)
   }
@@ -74,19 +74,19 @@ struct ArchiveObject {
     return try ArchiveObject.inRange(json.integer(key), key)
   }
 
-  /// A number of things or bytes.
+  /// A count of items or bytes.
   mutating func count(_ key: String) throws -> Int {
     Int(try ArchiveObject.inRange(need(json(key), key).integer(key), key))
   }
 
-  /// A number of things; 0 where it is left out.
+  /// A count of items; 0 when omitted.
   mutating func optionalCount(_ key: String) throws -> Int {
     guard let json = json(key) else { return 0 }
     return Int(try ArchiveObject.inRange(json.integer(key), key))
   }
 
   private static func inRange(_ value: UInt64, _ key: String) throws -> UInt64 {
-    guard value <= 1 << 62 else { throw ArchiveFault("'\(key)' is too large") }
+    guard value <= 1 << 62 else { throw ArchiveError("'\(key)' is too large") }
     return value
   }
 
@@ -94,7 +94,7 @@ struct ArchiveObject {
 
   mutating func double(_ key: String) throws -> Double { try need(json(key), key).double(key) }
 
-  /// The elements of a list, which is left out where it is empty.
+  /// The elements of a list, which is omitted when empty.
   mutating func list<Value>(
     _ key: String, _ body: (JSON) throws -> Value
   ) throws -> [Value] {
@@ -102,7 +102,7 @@ struct ArchiveObject {
     case .array(let elements)?: return try elements.map(body)
     case nil: return []
     case .null?, .bool?, .integer?, .number?, .string?, .object?:
-      throw ArchiveFault("'\(key)' is no list")
+      throw ArchiveError("'\(key)' is not a list")
     }
   }
 
@@ -119,7 +119,7 @@ struct ArchiveObject {
     _ key: String, _ body: (inout ArchiveObject) throws -> Value
   ) throws -> Value { try need(optionalObject(key, body), key) }
 
-  /// The case that is written as its own name.
+  /// An enum case by its name; `nil` when omitted.
   mutating func optionalCase<Value: CaseIterable>(_ key: String, _: Value.Type) throws -> Value? {
     guard let json = json(key) else { return nil }
     return try json.caseNamed(key)
@@ -132,14 +132,14 @@ struct ArchiveObject {
 
 extension JSON {
   func text(_ name: String) throws -> String {
-    guard case .string(let text) = self else { throw ArchiveFault("'\(name)' is no text") }
+    guard case .string(let text) = self else { throw ArchiveError("'\(name)' is not a string") }
     return text
   }
 
-  /// A whole number that fits, and is spelt as one.
+  /// An integer in the range of the type, written as an integer.
   func integer<Value: FixedWidthInteger>(_ name: String) throws -> Value {
     guard case .integer(let number) = self, let value = Value(exactly: number) else {
-      throw ArchiveFault("'\(name)' is no whole number, or is too large")
+      throw ArchiveError("'\(name)' is not an integer, or is too large")
     }
     return value
   }
@@ -152,14 +152,14 @@ extension JSON {
       if let bits = UInt64(text.dropFirst(5), radix: 16) { return Double(bitPattern: bits) }
     case .null, .bool, .string, .array, .object: break
     }
-    throw ArchiveFault("'\(name)' is no number")
+    throw ArchiveError("'\(name)' is not a number")
   }
 
   func bytes(_ name: String) throws -> [UInt8] {
     let text = try text(name)
-    // Of the texts that mean the same bytes only the one that is written.
+    // Accept only the canonical base64 encoding.
     guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else {
-      throw ArchiveFault("'\(name)' is not in base 64")
+      throw ArchiveError("'\(name)' is not base64")
     }
     return Array(data)
   }
@@ -167,11 +167,11 @@ extension JSON {
   func caseNamed<Value: CaseIterable>(_ name: String) throws -> Value {
     let text = try text(name)
     guard let value = Value.allCases.first(where: { "\($0)" == text }) else {
-      throw ArchiveFault("'\(name)' says a word that is unknown here")
+      throw ArchiveError("'\(name)' has an unknown value")
     }
     return value
   }
 
-  /// A case by its name.
+  /// An enum case, written as its name.
   static func word(_ value: some CaseIterable) -> JSON { .string("\(value)") }
 }

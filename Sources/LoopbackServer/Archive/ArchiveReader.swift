@@ -3,13 +3,14 @@ import CloudProtocol
 import Records
 import WebServices
 
-/// Takes an archive line by line and puts what it holds into an empty storage.
+/// Reads an archive line by line and imports it into an empty storage.
 ///
-/// It runs inside one transaction, which ends with an error unless the last line came and agrees
-/// with all before it. Records of one zone are handed over together in the order of their
-/// changes, which is the order that storages take cheaply.
+/// Call `take(_:)` for each line and then `finish()`, all in one transaction, which fails unless
+/// the last line is present and matches the lines before it. Records of one zone are committed
+/// together in the order of their changes, which storages insert efficiently.
 struct ArchiveReader {
-  /// Uploads that keep the content of files until the records that hold them are there.
+  /// The receipt prefix of temporary uploads, which keep the content of files until the records
+  /// that refer to them are imported.
   private static let keeper = "archive "
 
   private let storage: any CloudStorage
@@ -24,10 +25,10 @@ struct ArchiveReader {
 
   init(_ storage: any CloudStorage) { self.storage = storage }
 
-  /// Takes the next line, without the byte that ends it.
+  /// Reads the next line, without its line feed.
   mutating func take(_ line: ArraySlice<UInt8>) throws {
     do {
-      guard !isAtEnd else { throw ArchiveFault("it follows the last line") }
+      guard !isAtEnd else { throw ArchiveError("it follows the last line") }
       let json = try ArchiveReader.json(of: line)
       if lineCount == 0 {
         try begin(json)
@@ -38,11 +39,11 @@ struct ArchiveReader {
       } else {
         try put(try ArchiveRow(json))
       }
-      // Every value is spelt in one way, so blanks and other escapes are damage.
+      // Every value has exactly one spelling, so blanks and other escapes are corruption.
       guard json.bytes.elementsEqual(line) else {
-        throw ArchiveFault("it is not spelt as an archive has it")
+        throw ArchiveError("its JSON is not in the archive's form")
       }
-    } catch let fault as ArchiveFault {
+    } catch let fault as ArchiveError {
       throw ArchiveReader.error(
         lineCount + 1,
         lineCount == 0 ? "it is not the first line of a server's archive" : fault.reason)
@@ -52,9 +53,9 @@ struct ArchiveReader {
     lineCount += 1
   }
 
-  private static func json(of line: ArraySlice<UInt8>) throws(ArchiveFault) -> JSON {
+  private static func json(of line: ArraySlice<UInt8>) throws(ArchiveError) -> JSON {
     do { return try JSON(parsing: Array(line)) } catch {
-      throw ArchiveFault("it is no JSON: \(error)")
+      throw ArchiveError("it is not JSON: \(error)")
     }
   }
 
@@ -83,7 +84,7 @@ extension ArchiveReader {
       let version: UInt64 = try line.need(line.json("version"), "version").integer("version")
       _ = line.rest()
       guard format == ArchiveWriter.format else {
-        throw ArchiveFault("'format' names something else")
+        throw ArchiveError("'format' is not that of a server's archive")
       }
       return version
     }
@@ -95,7 +96,7 @@ extension ArchiveReader {
     }
     do {
       guard version >= 1 else {
-        throw ArchiveFault("'version' is no version there ever was")
+        throw ArchiveError("'version' is not a known version")
       }
       let (identity, secret) = try ArchiveObject.read(json, "the line") { line in
         _ = (try line.text("format"), line.json("version"))
@@ -109,7 +110,7 @@ extension ArchiveReader {
         )
       }
       try storage.commit([.removeEverything(identity: identity, secret: secret)])
-    } catch let fault as ArchiveFault {
+    } catch let fault as ArchiveError {
       throw ArchiveReader.error(1, fault.reason)
     }
   }
@@ -118,14 +119,14 @@ extension ArchiveReader {
   private static func number(_ digits: Substring) throws -> UInt64 {
     guard digits.utf8.count == 16, let number = UInt64(digits, radix: 16),
       JSON.hexadecimal(number) == digits
-    else { throw ArchiveFault("the identity or secret is not of the right form") }
+    else { throw ArchiveError("the identity or secret is not of the right form") }
     return number
   }
 
   private mutating func put(_ row: ArchiveRow) throws {
     let position = row.position
     guard last.map({ $0 < position }) ?? true else {
-      throw ArchiveFault("it is there twice, or not in its place")
+      throw ArchiveError("it is duplicated or out of order")
     }
     last = position
     if case .record(let record, let database) = row {
@@ -138,7 +139,7 @@ extension ArchiveReader {
     switch row {
     case .account(let account):
       guard users.insert(account.user).inserted else {
-        throw ArchiveFault("two accounts are the same user")
+        throw ArchiveError("two accounts are the same user")
       }
       try storage.commit([.putAccount(account)])
     case .recordType(let type): try storage.commit([.putRecordType(type)])
@@ -153,12 +154,12 @@ extension ArchiveReader {
       try storage.commit([.putUpload(ArchiveReader.keeper(of: checksum), content: content)])
     case .upload(let upload):
       guard files.contains(upload.checksum) else {
-        throw ArchiveFault("it names a file that is not in the archive")
+        throw ArchiveError("it refers to a file that is not in the archive")
       }
       guard !upload.receipt.hasPrefix(ArchiveReader.keeper) else {
-        throw ArchiveFault("'receipt' is none that a server gives")
+        throw ArchiveError("'receipt' is not a valid receipt")
       }
-      // The content is there already and named by what it is.
+      // The content is already stored under its checksum.
       try storage.commit([.putUpload(upload, content: [])])
     case .receipt(let receipt, _): try storage.commit([.putReceipt(receipt, keeping: .max)])
     }
@@ -184,10 +185,10 @@ extension ArchiveReader {
       return (try line.count("lines"), try line.text("sha256"))
     }
     guard count == lineCount else {
-      throw ArchiveFault("it counts \(count) lines, but \(lineCount) came")
+      throw ArchiveError("it counts \(count) lines, but \(lineCount) came")
     }
     guard digest == hash.hexadecimalDigest else {
-      throw ArchiveFault("its checksum does not agree with the lines before it")
+      throw ArchiveError("its checksum does not agree with the lines before it")
     }
     try putRecords()
     try storage.commit(files.sorted().map { .removeUpload(ArchiveReader.keeper + $0) })

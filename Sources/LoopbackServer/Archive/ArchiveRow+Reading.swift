@@ -4,11 +4,11 @@ import Records
 import WebServices
 
 extension ArchiveRow {
-  /// Reads what a line says; all of its members must be known.
+  /// Decodes a line; all of its members must be known.
   init(_ json: JSON) throws {
     self = try ArchiveObject.read(json, "the line") { line in
       guard let kind = Kind(rawValue: try line.text("kind")) else {
-        throw ArchiveFault("'kind' says a word that is unknown here")
+        throw ArchiveError("'kind' has an unknown value")
       }
       switch kind {
       case .account: return .account(try line.account())
@@ -32,7 +32,7 @@ extension ArchiveRow {
       case .file:
         let content = try line.bytes("content")
         guard try line.count("size") == content.count else {
-          throw ArchiveFault("'content' has not as many bytes as 'size' says")
+          throw ArchiveError("'content' does not have 'size' bytes")
         }
         return .file(checksum: try line.text("sha256"), content: content)
       case .upload: return .upload(try line.upload())
@@ -47,7 +47,7 @@ extension ArchiveRow {
 extension ArchiveObject {
   fileprivate mutating func environment() throws -> CloudEnvironment {
     guard let environment = CloudEnvironment(rawValue: try text("environment")) else {
-      throw ArchiveFault("'environment' says a word that is unknown here")
+      throw ArchiveError("'environment' has an unknown value")
     }
     return environment
   }
@@ -85,7 +85,7 @@ extension ArchiveObject {
       }
     }
     let row = RecordTypeRow(id: id, fields: fields)
-    guard row.fields.count == fields.count else { throw ArchiveFault("two fields have one name") }
+    guard row.fields.count == fields.count else { throw ArchiveError("two fields have one name") }
     return row
   }
 
@@ -93,7 +93,7 @@ extension ArchiveObject {
     var indexes: FieldIndexes = []
     for name in try texts("indexes") {
       guard let index = ArchiveRow.indexNames.first(where: { $0.name == name })?.index else {
-        throw ArchiveFault("'indexes' says a word that is unknown here")
+        throw ArchiveError("'indexes' has an unknown value")
       }
       indexes.insert(index)
     }
@@ -114,7 +114,7 @@ extension ArchiveObject {
       trimmedThrough: try sequence("trimmedThrough"), byteCount: try count("byteCount"),
       sharing: ZoneSharing(
         hierarchies: try optionalCount("sharedHierarchies"), isZoneWide: try flag("isSharedWhole"),
-        visitors: try texts("visitors").map { UserID($0) }, stays: try stays()))
+        viewers: try texts("visitors").map { UserID($0) }, memberships: try memberships()))
   }
 
   fileprivate mutating func record() throws -> RecordRow {
@@ -122,11 +122,11 @@ extension ArchiveObject {
     let type = try text("type")
     let record = try optionalObject("record") { try $0.content(of: id, type: type) }
     guard try flag("deleted") == (record == nil) else {
-      throw ArchiveFault("a record is neither there nor deleted, or both")
+      throw ArchiveError("a record is neither live nor deleted, or both")
     }
     return RecordRow(
       id: id, type: type, record: record, changedAt: try sequence("changedAt"),
-      device: try optionalText("device"), stays: try stays())
+      device: try optionalText("device"), memberships: try memberships())
   }
 
   fileprivate mutating func upload() throws -> UploadRow {
@@ -148,7 +148,7 @@ extension ArchiveObject {
       if has("digest") { receipt.digest = try bytes("digest") }
       return receipt
     } catch {
-      throw ArchiveFault("'answer' can't be read")
+      throw ArchiveError("'answer' can't be read")
     }
   }
 }

@@ -80,7 +80,7 @@ extension ArchiveRow {
     ])
   }
 
-  /// The indexes that an administrator left.
+  /// The enabled indexes of a field.
   private static func indexes(_ indexes: FieldIndexes) -> JSON {
     .texts(indexNames.filter { indexes.contains($0.index) }.map(\.name))
   }
@@ -107,8 +107,8 @@ extension ArchiveRow {
         "byteCount": .integer(row.byteCount),
         "sharedHierarchies": sharing.hierarchies == 0 ? nil : .integer(sharing.hierarchies),
         "isSharedWhole": sharing.isZoneWide ? .bool(true) : nil,
-        "visitors": sharing.visitors.isEmpty ? nil : .texts(sharing.visitors.map(\.rawValue)),
-        "stays": JSON.stays(sharing.stays),
+        "visitors": sharing.viewers.isEmpty ? nil : .texts(sharing.viewers.map(\.rawValue)),
+        "stays": JSON.memberships(sharing.memberships),
       ]))
   }
 
@@ -116,7 +116,7 @@ extension ArchiveRow {
     JSON.name(row.id).adding(
       .members([
         "type": .string(row.type), "changedAt": .integer(row.changedAt),
-        "device": row.device.map { .string($0) }, "stays": JSON.stays(row.stays),
+        "device": row.device.map { .string($0) }, "stays": JSON.memberships(row.memberships),
         "deleted": row.record == nil ? .bool(true) : nil,
         "record": row.record.map { JSON.content(of: $0) },
       ]))

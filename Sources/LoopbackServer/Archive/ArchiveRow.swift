@@ -2,7 +2,7 @@ import CloudMachine
 import CloudProtocol
 import Records
 
-/// What one line of an archive between the first and the last holds.
+/// The content of an archive line between the first and the last.
 ///
 /// The order of the cases is the order of the lines.
 enum ArchiveRow {
@@ -15,7 +15,7 @@ enum ArchiveRow {
   case subscription(Subscription, DatabaseID)
   case file(checksum: String, content: [UInt8])
   case upload(UploadRow)
-  /// `place` counts the answers to one user's device, oldest first.
+  /// `place` is the position among the receipts of one user's device, oldest first.
   case receipt(Receipt, place: Int)
 
   /// The kinds of line by their names in an archive.
@@ -47,7 +47,7 @@ enum ArchiveRow {
     }
   }
 
-  /// Where the line stands among the others.
+  /// The sort position of the line.
   var position: ArchivePosition {
     let names: [String]
     var place = 0
@@ -77,7 +77,7 @@ enum ArchiveRow {
   }
 }
 
-/// Where a line stands in an archive: by its kind, then by names as their bytes are ordered.
+/// The sort position of a line in an archive: by kind, then by names in byte order.
 struct ArchivePosition: Comparable {
   var kind: ArchiveRow.Kind
   var names: [String]

@@ -3,11 +3,11 @@ import CloudProtocol
 import Records
 import WebServices
 
-/// Writes everything a storage holds, line by line, in one order that depends on nothing else.
+/// Writes the contents of a storage line by line, in a deterministic order.
 struct ArchiveWriter {
-  /// What the first line calls the form.
+  /// The format name in the first line.
   static let format = "swift-cloud-sync server"
-  /// The version of the form: 2 adds the digests of requests to receipts.
+  /// The format version: 2 adds the digests of requests to receipts.
   static let version = 2
 
   private let storage: any CloudStorage

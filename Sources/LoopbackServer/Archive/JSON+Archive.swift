@@ -1,14 +1,15 @@
 import Foundation
 import WebServices
 
-/// What an archive writes by a rule of its own.
+/// JSON values in the form used by archives.
 extension JSON {
-  /// A whole number; one that no archive may hold is written so that it is not taken back.
+  /// An integer; one outside of the archive's range is written in a form that the reader rejects.
   static func integer(_ value: some BinaryInteger) -> JSON {
     Int64(exactly: value).map { .integer($0) } ?? .number(Double(value))
   }
 
-  /// A floating-point number by its shortest exact spelling; the bits of one that JSON can't spell.
+  /// A floating-point number in its shortest exact spelling; as its bits when JSON cannot represent
+  /// it.
   static func double(_ value: Double) -> JSON {
     value.isFinite ? .number(value) : .string("bits:" + JSON.hexadecimal(value.bitPattern))
   }
@@ -16,7 +17,7 @@ extension JSON {
   /// Bytes in base 64.
   static func bytes(_ bytes: [UInt8]) -> JSON { .string(Data(bytes).base64EncodedString()) }
 
-  /// Texts in their order.
+  /// A list of strings.
   static func texts(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
 
   /// Sixteen digits.
@@ -25,7 +26,7 @@ extension JSON {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  /// This object with the members of `other` behind its own.
+  /// Appends the members of `other` to this object.
   func adding(_ other: JSON) -> JSON {
     guard case .object(let first) = self, case .object(let second) = other else { return self }
     return .object(Members(first.elements + second.elements))

@@ -3,7 +3,7 @@ import Records
 import WebServices
 
 extension JSON {
-  /// All of a record but its name and type.
+  /// The content of a record, without its name and type.
   static func content(of record: Record) -> JSON {
     .members([
       "changeTag": record.changeTag.map { .string($0.rawValue) },
@@ -54,14 +54,14 @@ extension JSON {
     }
   }
 
-  /// From when to when something was in shares; `nil` for never.
-  static func stays(_ stays: [ShareStay]) -> JSON? {
-    if stays.isEmpty { return nil }
+  /// The intervals of membership in shares; `nil` for none.
+  static func memberships(_ memberships: [ShareMembership]) -> JSON? {
+    if memberships.isEmpty { return nil }
     return .array(
-      stays.map { stay in
+      memberships.map { membership in
         .members([
-          "share": .string(stay.share), "since": .integer(stay.since),
-          "until": stay.until.map { .integer($0) },
+          "share": .string(membership.share), "since": .integer(membership.since),
+          "until": membership.until.map { .integer($0) },
         ])
       })
   }
@@ -112,12 +112,12 @@ extension ArchiveObject {
     return .user(UserID(try text("user")))
   }
 
-  mutating func stays() throws -> [ShareStay] {
+  mutating func memberships() throws -> [ShareMembership] {
     try list("stays") { json in
-      try ArchiveObject.read(json, "a stay") { stay in
-        ShareStay(
-          share: try stay.text("share"), since: try stay.sequence("since"),
-          until: try stay.optionalSequence("until"))
+      try ArchiveObject.read(json, "a stay") { membership in
+        ShareMembership(
+          share: try membership.text("share"), since: try membership.sequence("since"),
+          until: try membership.optionalSequence("until"))
       }
     }
   }

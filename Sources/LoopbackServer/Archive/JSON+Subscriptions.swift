@@ -2,7 +2,7 @@ import Records
 import WebServices
 
 extension JSON {
-  /// All of a subscription but its name.
+  /// The content of a subscription, without its name.
   static func content(of subscription: Subscription) -> JSON {
     let watched: JSON
     switch subscription.kind {
@@ -66,7 +66,7 @@ extension ArchiveObject {
       let options = QuerySubscription.Options(
         rawValue: try need(json("options"), "options").integer("options"))
       kind = .query(QuerySubscription(query: query, zone: zone, options: options))
-    default: throw ArchiveFault("'watches' says a word that is unknown here")
+    default: throw ArchiveError("'watches' has an unknown value")
     }
     return Subscription(
       id: id, kind: kind,
@@ -98,7 +98,7 @@ extension ArchiveObject {
 
   private mutating func filter() throws -> Query.Filter {
     guard let comparator = Query.Filter.Comparator(rawValue: try text("comparator")) else {
-      throw ArchiveFault("'comparator' says a word that is unknown here")
+      throw ArchiveError("'comparator' has an unknown value")
     }
     let distance = try json("distance").map { try $0.double("distance") }
     let value = try object("value") { try $0.value() }

@@ -2,7 +2,7 @@ import Records
 import WebServices
 
 extension JSON {
-  /// A time: what a person reads, to the millisecond, and the exact seconds, which count.
+  /// A time: readable in UTC to the millisecond, and the exact seconds, which are authoritative.
   static func time(_ time: Timestamp) -> JSON {
     let seconds = time.secondsSinceReferenceDate
     return .members([
@@ -66,9 +66,9 @@ extension ArchiveObject {
       let utc = try time.optionalText("utc")
       return (Timestamp(secondsSinceReferenceDate: try time.double("seconds")), utc)
     }
-    // Whoever reads an archive must not be told another time than its server is.
+    // The readable time must match the exact one.
     guard utc == nil || JSON.time(time) == json else {
-      throw ArchiveFault("'utc' and 'seconds' of '\(key)' are not the same time")
+      throw ArchiveError("'utc' and 'seconds' of '\(key)' are not the same time")
     }
     return time
   }

@@ -24,7 +24,7 @@ extension JSON {
     }
   }
 
-  /// A value under the name of its kind.
+  /// A value in a member named after its kind.
   static func value(_ value: FieldValue) -> JSON {
     switch value {
     case .string(let text): .members(["string": .string(text)])
@@ -60,7 +60,7 @@ extension JSON {
     ])
   }
 
-  /// A zone's name, and its owner unless that is the one who asks.
+  /// A zone's name, and its owner unless it is the current owner.
   static func name(_ zone: ZoneID) -> JSON {
     .members([
       "zone": .string(zone.name),
@@ -68,7 +68,7 @@ extension JSON {
     ])
   }
 
-  /// A record's name behind that of its zone.
+  /// A record's zone and name.
   static func name(_ record: RecordID) -> JSON {
     name(record.zone).adding(.members(["name": .string(record.name)]))
   }
@@ -87,15 +87,15 @@ extension ArchiveObject {
     }
     let fields = Fields(elements ?? [])
     guard fields.count == elements?.count ?? 0 else {
-      throw ArchiveFault("two fields have one name")
+      throw ArchiveError("two fields have one name")
     }
     return fields
   }
 
-  /// How deep lists may nest, which is as deep as a server's file has them.
+  /// The maximum nesting of lists, the same as in a server's file.
   private static let deepestList = 4
 
-  /// The value under the name of its kind.
+  /// The value in the member named after its kind.
   mutating func value(depth: Int = 0) throws -> FieldValue {
     if let json = json("string") { return .string(try json.text("string")) }
     if let json = json("int64") { return .int64(try json.integer("int64")) }
@@ -107,8 +107,8 @@ extension ArchiveObject {
     }
     if let asset = try optionalObject("asset", { try $0.asset() }) { return .asset(asset) }
     if let place = try optionalObject("location", { try $0.place() }) { return .location(place) }
-    guard has("list") else { throw ArchiveFault("a value is of no known kind") }
-    guard depth < ArchiveObject.deepestList else { throw ArchiveFault("lists nest too deep") }
+    guard has("list") else { throw ArchiveError("a value is of no known kind") }
+    guard depth < ArchiveObject.deepestList else { throw ArchiveError("lists nest too deep") }
     return .list(
       try list("list") { element in
         try ArchiveObject.read(element, "a list's member") { try $0.value(depth: depth + 1) }
@@ -120,13 +120,13 @@ extension ArchiveObject {
     case nil: return .none
     case "deleteSelf": return .deleteSelf
     case "validate": return .validate
-    case .some: throw ArchiveFault("'action' says a word that is unknown here")
+    case .some: throw ArchiveError("'action' has an unknown value")
     }
   }
 
   private mutating func asset() throws -> Asset {
     let size: Int = try need(json("size"), "size").integer("size")
-    guard size >= 0 else { throw ArchiveFault("'size' is negative") }
+    guard size >= 0 else { throw ArchiveError("'size' is negative") }
     return Asset(
       checksum: try text("sha256"), size: size,
       receipt: try optionalText("receipt"), location: try optionalText("location"))

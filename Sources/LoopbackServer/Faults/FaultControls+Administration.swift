@@ -2,13 +2,13 @@ import CloudMachine
 public import CloudProtocol
 public import Records
 
-/// What an administrator, the user's settings or a server's housekeeping do.
+/// Actions of an administrator, of the user's settings and of server maintenance.
 ///
-/// Each names a private database by container and account. All throw `unknownItem` when the
-/// server knows no such account, the zone's own error when there is no such zone, and
-/// `networkFailure` after the server was closed.
+/// Each method takes the container and the account of a private database. All throw `unknownItem`
+/// for an unknown account, the zone's error for an unknown zone, and `networkFailure` after the
+/// server was closed.
 extension FaultControls {
-  /// Deletes `zone` as an app on another device would; the account's devices are told.
+  /// Deletes `zone` as an app on another device would; the account's devices get a push.
   public func deleteZone(
     _ zone: ZoneID, container: String, account: String,
     environment: CloudEnvironment = .development
@@ -18,7 +18,7 @@ extension FaultControls {
     }
   }
 
-  /// Deletes `zone` as the user does in the settings; the account's devices are told.
+  /// Deletes `zone` as the user does in the settings; the account's devices get a push.
   public func purgeZone(
     _ zone: ZoneID, container: String, account: String,
     environment: CloudEnvironment = .development
@@ -28,7 +28,7 @@ extension FaultControls {
     }
   }
 
-  /// Deletes `zone` as a reset of encrypted data does; the account's devices are told.
+  /// Deletes `zone` as a reset of encrypted data does; the account's devices get a push.
   public func resetEncryptedData(
     _ zone: ZoneID, container: String, account: String,
     environment: CloudEnvironment = .development
@@ -38,7 +38,7 @@ extension FaultControls {
     }
   }
 
-  /// Makes all tokens handed out for `zone`, or for the database when `nil`, expire.
+  /// Expires all tokens issued for `zone`, or for the database when `nil`.
   public func expireTokens(
     of zone: ZoneID? = nil, container: String, account: String,
     environment: CloudEnvironment = .development
@@ -58,60 +58,62 @@ extension FaultControls {
     }
   }
 
-  /// Lets each private database of `account` hold `bytes`; `nil` sets no bound.
+  /// Sets the quota of each private database of `account` to `bytes`; `nil` removes it.
   ///
-  /// The account is made when it does not exist yet.
+  /// The account is created if it does not exist.
   public func setQuota(_ bytes: Int?, of account: String) throws(CloudError) {
-    try room.inspect { machine, storage in
+    try executor.inspect { machine, storage in
       let row = try machine.createAccount(account, in: storage)
       try machine.setQuota(bytes, of: row.user, in: storage)
     }
   }
 
-  /// Sets how much the server takes at once from now on.
-  public func setLimits(_ limits: ServerLimits) { room.setLimits(limits) }
+  /// Sets the server's limits from now on.
+  public func setLimits(_ limits: ServerLimits) { executor.setLimits(limits) }
 
   private func administer(
     _ account: String, _ container: String, _ environment: CloudEnvironment,
-    _ work: (CloudMachine, DatabaseID, any CloudStorage, Timestamp) throws -> [PushOrder]
+    _ work: (CloudMachine, DatabaseID, any CloudStorage, Timestamp) throws -> [OutgoingPush]
   ) throws(CloudError) {
     let now = wallClock()
-    let pushes = try room.administer(
+    let pushes = try executor.administer(
       container: container, environment: environment, account: account
     ) { machine, database, storage in try work(machine, database, storage, now) }
-    tell(pushes, container, environment, account)
+    notify(pushes, container, environment, account)
   }
 
-  /// Sends the pushes and says that something changed, in case no device is told.
-  func tell(
-    _ pushes: [MachineRoom.AddressedPush], _ container: String, _ environment: CloudEnvironment,
+  /// Sends the pushes and adds an administration event, which is needed when no device gets a push.
+  func notify(
+    _ pushes: [MachineExecutor.AddressedPush], _ container: String, _ environment: CloudEnvironment,
     _ account: String?
   ) {
-    post.send(pushes)
+    pushDispatcher.send(pushes)
     events.add(
       .administration(container: container, environment: environment, account: account))
   }
 }
 
-/// What can go wrong with pushes.
+/// Faults of pushes.
 extension FaultControls {
-  /// Loses the next `count` pushes, to one device or to any.
+  /// Drops the next `count` pushes, to one device or to any.
   public func dropPushes(next count: Int = 1, to device: String? = nil) {
-    if count > 0 { post.drop(next: count, device: device) }
+    if count > 0 { pushDispatcher.drop(next: count, device: device) }
   }
 
-  /// Keeps all pushes from now on, until `releasePushes()`.
-  public func holdPushes() { post.hold() }
+  /// Holds all pushes from now on, until `releasePushes()`.
+  public func holdPushes() { pushDispatcher.hold() }
 
-  /// Delivers the pushes kept, oldest first, and keeps no more.
-  public func releasePushes() { post.release() }
+  /// Delivers the held pushes, oldest first, and stops holding pushes.
+  public func releasePushes() { pushDispatcher.release() }
 
-  /// How many pushes are kept.
-  public var heldPushCount: Int { post.heldCount }
+  /// The number of held pushes.
+  public var heldPushCount: Int { pushDispatcher.heldCount }
 
-  /// Delivers `push` to the device called `device`, however old or wrong it is.
-  public func deliver(_ push: CloudPush, to device: String) { post.deliver(push, to: device) }
+  /// Delivers `push` to the device called `device`, even if the push is stale or wrong.
+  public func deliver(_ push: CloudPush, to device: String) {
+    pushDispatcher.deliver(push, to: device)
+  }
 
-  /// The latest pushes and what became of them, oldest first; at least the last 10,000.
-  public var pushes: [PushEntry] { post.log }
+  /// The latest pushes with their outcomes, oldest first; at least the last 10,000.
+  public var pushes: [PushEntry] { pushDispatcher.log }
 }

@@ -1,7 +1,7 @@
 import CloudProtocol
 import Synchronization
 
-/// A request that stands still.
+/// A held request.
 struct HeldRequest: Sendable {
   enum End: Sendable {
     case released
@@ -23,7 +23,7 @@ struct HoldWaiter: Sendable {
 }
 
 extension FaultControls {
-  /// The requests held now, in the order they came to stand.
+  /// The held requests, in the order in which they were held.
   public var heldRequests: [RequestEntry] { state.withLock { $0.held.map(\.entry) } }
 
   /// Returns when at least `count` requests in `scope` are held, when the server closes, or when
@@ -54,8 +54,8 @@ extension FaultControls {
     }
   }
 
-  /// Lets the oldest `count` held requests in `scope` go on; `nil` lets all go on and ends the
-  /// holding of later ones in that scope.
+  /// Releases the oldest `count` held requests in `scope`; `nil` releases all and stops holding
+  /// later ones in that scope.
   public func release(_ count: Int? = nil, in scope: RequestScope = .all) {
     let released = state.withLock { state in
       if count == nil { state.rules.removeAll { $0.isHold && $0.scope.isWithin(scope) } }
@@ -66,7 +66,7 @@ extension FaultControls {
 
   private func most(_ count: Int?) -> Int { max(0, count ?? .max) }
 
-  /// Lets nobody wait any longer: held requests end in `networkFailure`.
+  /// Ends all waits: held requests fail with `networkFailure`.
   func close() {
     let (held, waiters) = state.withLock { state in
       state.isClosed = true
@@ -78,7 +78,7 @@ extension FaultControls {
     for waiter in waiters { waiter.continuation.resume() }
   }
 
-  /// Stands still until released.
+  /// Holds the request until it is released.
   func hold(_ entry: RequestEntry, at point: HoldPoint) async throws(CloudError) {
     let end = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -105,7 +105,7 @@ extension FaultState {
     held.count { scope.contains($0.entry) }
   }
 
-  /// Adds a held request, or says why it need not wait; and which tests have waited for it.
+  /// Adds a held request, or returns why it need not wait; also returns the waiters to resume.
   fileprivate mutating func hold(_ request: HeldRequest) -> (HeldRequest.End?, [HoldWaiter]) {
     if isClosed { return (.closed, []) }
     if cancelledBeforeHold.remove(request.entry.number) != nil { return (.cancelled, []) }
@@ -117,7 +117,7 @@ extension FaultState {
 
   fileprivate mutating func cancelHeld(_ number: Int) -> HeldRequest? {
     guard let index = held.firstIndex(where: { $0.entry.number == number }) else {
-      // The cancellation came before the request stood still.
+      // The request was cancelled before it was held.
       cancelledBeforeHold.insert(number)
       return nil
     }

@@ -1,22 +1,22 @@
 import CloudMachine
 public import CloudProtocol
 
-/// The people behind accounts.
+/// The users' contact data.
 extension FaultControls {
-  /// Says how others find and see the person behind `account`, which is made when it is new.
+  /// Sets the contact data of the user of `account`, which is created if it does not exist.
   ///
-  /// Without this a person is found by an address for mail: the account's name, or that with
-  /// `@example.com` behind it.
+  /// By default a user is found by two email addresses: the account's name, and the account's name
+  /// with `@example.com` appended.
   /// - Parameters:
-  ///   - email: another address for mail; upper and lower case are the same.
-  ///   - phone: a telephone number, found as it is written here.
-  ///   - givenName: what others see of the person's name.
-  ///   - familyName: likewise.
+  ///   - email: another email address; case is ignored.
+  ///   - phone: a telephone number, compared exactly.
+  ///   - givenName: the given name that others see.
+  ///   - familyName: the family name that others see.
   public func setPerson(
     of account: String, email: String? = nil, phone: String? = nil, givenName: String? = nil,
     familyName: String? = nil
   ) throws(CloudError) {
-    try room.inspect { machine, storage in
+    try executor.inspect { machine, storage in
       let row = try machine.createAccount(account, in: storage)
       let person = AccountRow.Person(
         email: email, phone: phone, givenName: givenName, familyName: familyName)
@@ -24,21 +24,21 @@ extension FaultControls {
     }
   }
 
-  /// Erases what `account` has in a container, as closing the account does.
+  /// Erases the data of `account` in a container, as closing the account does.
   ///
-  /// It leaves what others share and loses its zones with what is shared of them; its public
-  /// records stay, and so does the account itself. Throws `unknownItem` when there is none.
+  /// The account leaves the shares of others and loses its zones including their shares; its public
+  /// records and the account itself remain. Throws `unknownItem` for an unknown account.
   public func eraseData(
     of account: String, container: String, environment: CloudEnvironment = .development
   ) throws(CloudError) {
     let now = wallClock()
-    let pushes = try room.administer(
+    let pushes = try executor.administer(
       container: container, environment: environment, account: account
     ) { machine, database, storage in
       guard let user = database.owner else { return [] }
       return try machine.eraseData(
         of: user, container: container, environment: environment, now: now, storage: storage)
     }
-    tell(pushes, container, environment, account)
+    notify(pushes, container, environment, account)
   }
 }

@@ -6,7 +6,7 @@ extension FaultControls {
   /// The latest requests that reached the server, oldest first; at least the last 10,000.
   public var requests: [RequestEntry] { state.withLock { $0.log } }
 
-  /// How many requests in `scope` reached the server since it began, or since
+  /// The number of requests in `scope` that reached the server since it started, or since
   /// `forgetRequests()`.
   public func requestCount(in scope: RequestScope = .all) -> Int {
     state.withLock { state in
@@ -19,7 +19,7 @@ extension FaultControls {
     }
   }
 
-  /// How many requests are under way: held, delayed or being answered.
+  /// The number of open requests: held, delayed or being answered.
   public var openRequestCount: Int { state.withLock { $0.openRequests } }
 
   /// Empties the log of requests and of pushes and sets the counts to 0.
@@ -28,13 +28,13 @@ extension FaultControls {
       state.log = []
       state.counts = [:]
     }
-    post.forgetLog()
+    pushDispatcher.forgetLog()
   }
 
-  /// Logs a request and takes what it has to go through from the faults set up.
+  /// Logs a request and takes the faults that apply to it.
   func receive(
     _ call: CloudCall, device: String, account: String?, now: Timestamp
-  ) -> Passage {
+  ) -> RequestFaults {
     state.withLock { state in
       state.arrived += 1
       state.openRequests += 1
@@ -46,7 +46,7 @@ extension FaultControls {
       state.log.append(entry)
       if state.log.count > 20_000 { state.log.removeFirst(10_000) }
       state.counts[RequestScope(kind: entry.kind, device: device), default: 0] += 1
-      return state.passage(for: entry)
+      return state.faults(for: entry)
     }
   }
 
@@ -56,7 +56,7 @@ extension FaultControls {
     state.withLock { state in
       state.openRequests -= 1
       state.cancelledBeforeHold.remove(number)
-      // Numbers rise by one, so the place in the log is known unless it was emptied.
+      // Numbers are consecutive, so the position in the log is known unless it was emptied.
       guard let first = state.log.first?.number else { return }
       let index = number - first
       guard state.log.indices.contains(index) else { return }
@@ -69,25 +69,25 @@ extension FaultControls {
 }
 
 extension FaultState {
-  /// All faults that apply to `entry`, but only one failure and one loss.
-  fileprivate mutating func passage(for entry: RequestEntry) -> Passage {
-    var passage = Passage(entry: entry)
+  /// The faults that apply to `entry`: at most one failure and one loss.
+  fileprivate mutating func faults(for entry: RequestEntry) -> RequestFaults {
+    var faults = RequestFaults(entry: entry)
     for index in rules.indices where rules[index].scope.contains(entry) {
       switch rules[index].action {
       case .fail(let error):
-        guard passage.failure == nil else { continue }
-        passage.failure = error
+        guard faults.failure == nil else { continue }
+        faults.failure = error
       case .lose(let error):
-        guard passage.loss == nil else { continue }
-        passage.loss = error
-      case .delay(let seconds): passage.delays.append(seconds)
-      case .hold(.beforeCommit): passage.holdsBeforeCommit = true
-      case .hold(.afterCommit): passage.holdsAfterCommit = true
-      case .run(let body): passage.bodies.append(body)
+        guard faults.loss == nil else { continue }
+        faults.loss = error
+      case .delay(let seconds): faults.delays.append(seconds)
+      case .hold(.beforeCommit): faults.holdsBeforeCommit = true
+      case .hold(.afterCommit): faults.holdsAfterCommit = true
+      case .run(let body): faults.bodies.append(body)
       }
       if rules[index].left != .max { rules[index].left -= 1 }
     }
     rules.removeAll { $0.left == 0 }
-    return passage
+    return faults
   }
 }

@@ -2,25 +2,27 @@ public import CloudProtocol
 import Records
 import Synchronization
 
-/// Everything a test can do to the server and the way to it; reached by `LoopbackServer.controls`.
+/// Injects faults into a server and its network, and inspects its requests and pushes. Use it
+/// through `LoopbackServer.controls`.
 ///
-/// Faults apply in the order of arrival and to the next requests in their scope, so a test that
-/// sends in a known order sees the same every time. Nothing here waits by itself: time comes from
-/// the clock the server was given. Call from any task or thread.
+/// Faults apply to the next requests in their scope, in order of arrival, so a test that sends in a
+/// known order is deterministic. Delays use the clock that the server was given. Call from any task
+/// or thread.
 public final class FaultControls: Sendable {
   let state = Mutex(FaultState())
-  let room: MachineRoom
-  let post: PostOffice
+  let executor: MachineExecutor
+  let pushDispatcher: PushDispatcher
   let events: EventLog
   let clock: any Clock<Duration>
   let wallClock: @Sendable () -> Timestamp
 
   init(
-    room: MachineRoom, post: PostOffice, events: EventLog, clock: any Clock<Duration>,
+    executor: MachineExecutor, pushDispatcher: PushDispatcher, events: EventLog,
+    clock: any Clock<Duration>,
     wallClock: @escaping @Sendable () -> Timestamp
   ) {
-    self.room = room
-    self.post = post
+    self.executor = executor
+    self.pushDispatcher = pushDispatcher
     self.events = events
     self.clock = clock
     self.wallClock = wallClock
@@ -43,8 +45,8 @@ public final class FaultControls: Sendable {
     add(.fail(error), next: count, in: scope)
   }
 
-  /// Carries out the next `count` requests in `scope` but loses their answers: the client sees
-  /// `code`, the server's state has changed.
+  /// Carries out the next `count` requests in `scope` but drops their responses: the client gets
+  /// `code` although the server's state has changed.
   public func dropAnswers(
     next count: Int = 1, as code: CloudError.Code = .networkFailure,
     in scope: RequestScope = .all
@@ -54,16 +56,16 @@ public final class FaultControls: Sendable {
       in: scope)
   }
 
-  /// Lets the next `count` requests in `scope` wait `seconds` of the server's clock before they
-  /// are carried out.
+  /// Delays the next `count` requests in `scope` by `seconds` of the server's clock before they are
+  /// carried out.
   public func delay(next count: Int = 1, by seconds: Double, in scope: RequestScope = .all) {
     add(.delay(seconds), next: count, in: scope)
   }
 
-  /// Runs `body` after each of the next `count` requests in `scope` was carried out and before
-  /// its answer leaves.
+  /// Runs `body` after each of the next `count` requests in `scope` was carried out and before its
+  /// response is sent.
   ///
-  /// `body` may send requests of its own and may use these controls.
+  /// `body` may send requests and may use these controls.
   public func runAfterCommit(
     next count: Int = 1, in scope: RequestScope = .all,
     _ body: @escaping @Sendable (RequestEntry) async -> Void
@@ -71,20 +73,20 @@ public final class FaultControls: Sendable {
     add(.run(body), next: count, in: scope)
   }
 
-  /// Holds the next `count` requests in `scope` until they are released; by default all.
+  /// Holds the next `count` requests in `scope`, by default all, until they are released.
   public func hold(
     next count: Int = .max, at point: HoldPoint = .beforeCommit, in scope: RequestScope = .all
   ) {
     add(.hold(point), next: count, in: scope)
   }
 
-  /// How many faults still wait for a request.
+  /// The number of pending faults.
   public var remainingFaultCount: Int { state.withLock { $0.rules.count } }
 
-  /// Ends all faults, releases all held requests and throws held pushes away.
+  /// Removes all faults, releases all held requests and discards held pushes.
   public func clear() {
     state.withLock { $0.rules = [] }
-    post.clear()
+    pushDispatcher.clear()
     release()
   }
 
@@ -98,15 +100,15 @@ public final class FaultControls: Sendable {
   }
 }
 
-/// Where a request is held.
+/// The point at which a request is held.
 public enum HoldPoint: String, Hashable, Sendable, CaseIterable {
-  /// Nothing has changed on the server yet.
+  /// Before the request changes anything on the server.
   case beforeCommit
-  /// The change is made and pushed, the answer has not left.
+  /// After the change was committed and pushed, before the response is sent.
   case afterCommit
 }
 
-/// What waits for the next requests in a scope.
+/// A fault for the next requests in a scope.
 struct FaultRule: Sendable {
   enum Action: Sendable {
     case fail(CloudError)
@@ -121,8 +123,8 @@ struct FaultRule: Sendable {
   var left: Int
 }
 
-/// What one request has to go through, decided when it arrives.
-struct Passage: Sendable {
+/// The faults that apply to one request, decided when it arrives.
+struct RequestFaults: Sendable {
   var entry: RequestEntry
   var delays: [Double] = []
   var holdsBeforeCommit = false
@@ -132,7 +134,7 @@ struct Passage: Sendable {
   var bodies: [@Sendable (RequestEntry) async -> Void] = []
 }
 
-/// What the controls remember; guarded by one lock.
+/// The state of the controls, guarded by one lock.
 struct FaultState: Sendable {
   var rules: [FaultRule] = []
   var log: [RequestEntry] = []

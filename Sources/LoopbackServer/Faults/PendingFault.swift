@@ -1,55 +1,55 @@
 public import CloudProtocol
 import Synchronization
 
-/// A fault that waits for the next requests in its scope.
+/// A fault that applies to the next requests in its scope.
 public struct PendingFault: Hashable, Sendable {
-  /// What it does to a request.
+  /// The effect of a fault on a request.
   public enum Action: Hashable, Sendable {
-    /// The request fails with a code before it reaches the database; the error tells the client
-    /// to wait so many seconds.
+    /// The request fails with a code before it reaches the database; the error tells the client to
+    /// wait `retryAfter` seconds.
     case fail(CloudError.Code, retryAfter: Double?)
-    /// The request is carried out, its answer is lost, and the client sees the code.
+    /// The request is carried out, its response is dropped, and the client gets the code.
     case dropAnswer(CloudError.Code)
-    /// The request waits so many seconds.
+    /// The request is delayed.
     case delay(seconds: Double)
-    /// The request stands still until it is released.
+    /// The request is held until it is released.
     case hold(HoldPoint)
-    /// A test's own code runs before the answer leaves.
+    /// A closure of the test runs before the response is sent.
     case run
   }
 
-  /// What it does.
+  /// The effect of the fault.
   public var action: Action
-  /// Which requests it is for.
+  /// The requests that the fault applies to.
   public var scope: RequestScope
-  /// How many more requests it is for; `nil` for all.
+  /// The number of remaining requests; `nil` for all.
   public var remaining: Int?
 }
 
-/// Pushes that will be lost.
+/// A pending loss of pushes.
 public struct PendingPushLoss: Hashable, Sendable {
   /// The device whose pushes are lost; `nil` for any.
   public var device: String?
-  /// How many more are lost.
+  /// The number of pushes that are still to be lost.
   public var remaining: Int
 }
 
-/// What is set up and still to come.
+/// The pending faults.
 extension FaultControls {
-  /// The faults that wait for requests, in the order they were set up.
+  /// The pending faults of requests, in the order in which they were added.
   public var pendingFaults: [PendingFault] { state.withLock { $0.rules.map(\.pending) } }
 
-  /// The losses that wait for pushes, in the order they were set up.
-  public var pendingPushLosses: [PendingPushLoss] { post.pendingLosses }
+  /// The pending losses of pushes, in the order in which they were added.
+  public var pendingPushLosses: [PendingPushLoss] { pushDispatcher.pendingLosses }
 
-  /// Whether pushes are kept until `releasePushes()`.
-  public var holdsPushes: Bool { post.holdsPushes }
+  /// Whether pushes are held until `releasePushes()`.
+  public var holdsPushes: Bool { pushDispatcher.holdsPushes }
 
-  /// The pushes kept, oldest first.
-  public var heldPushes: [PushEntry] { post.heldPushes }
+  /// The held pushes, oldest first.
+  public var heldPushes: [PushEntry] { pushDispatcher.heldPushes }
 
-  /// How much the server takes at once.
-  public var limits: ServerLimits { room.limits }
+  /// The server's limits.
+  public var limits: ServerLimits { executor.limits }
 }
 
 extension FaultRule {

@@ -3,35 +3,35 @@ public import Records
 
 /// The kinds of request, for scopes and counts.
 public enum RequestKind: String, Hashable, Sendable, CaseIterable {
-  /// Who is signed in?
+  /// Fetch the current user.
   case fetchCurrentUser
-  /// Which zones changed?
+  /// Fetch the changed zones of a database.
   case fetchDatabaseChanges
-  /// Which records of a zone changed?
+  /// Fetch the changed records of a zone.
   case fetchZoneChanges
-  /// Zones by name.
+  /// Fetch zones by name.
   case fetchZones
   /// Create and delete zones.
   case modifyZones
-  /// Records by ID.
+  /// Fetch records by ID.
   case fetchRecords
   /// Save and delete records.
   case modifyRecords
-  /// Subscriptions by name.
+  /// Fetch subscriptions by name.
   case fetchSubscriptions
   /// Create and delete subscriptions.
   case modifySubscriptions
-  /// Records by query.
+  /// Query records.
   case queryRecords
-  /// What is behind the URLs of shares.
+  /// Resolve share URLs.
   case resolveShares
-  /// Join shares.
+  /// Accept shares.
   case acceptShares
-  /// Who people are.
+  /// Find users.
   case findUsers
-  /// A file's content on its way to the server.
+  /// Upload a file.
   case uploadAsset
-  /// A file's content on its way from the server.
+  /// Download a file.
   case downloadAsset
 
   /// The kind of `request`.
@@ -59,17 +59,17 @@ public enum RequestKind: String, Hashable, Sendable, CaseIterable {
 
 /// One request that reached the server.
 public struct RequestEntry: Hashable, Sendable {
-  /// How far a request came.
+  /// The outcome of a request.
   public enum Outcome: Hashable, Sendable {
-    /// It is still under way.
+    /// The request is still open.
     case pending
-    /// The device got the answer.
+    /// The device got the response.
     case answered
     /// The device got an error for the request as a whole.
     case failed(CloudError.Code)
   }
 
-  /// Its number, from 1, in the order of arrival.
+  /// The number of the request, from 1, in the order of arrival.
   public var number: Int
   /// When it arrived, by the server's clock.
   public var time: Timestamp
@@ -77,27 +77,27 @@ public struct RequestEntry: Hashable, Sendable {
   public var device: String
   /// The account that was signed in on the device.
   public var account: String?
-  /// The container it is about.
+  /// The container of the request.
   public var container: String
-  /// The container's world.
+  /// The container's environment.
   public var environment: CloudEnvironment
-  /// The database it is about.
+  /// The database of the request.
   public var database: DatabaseScope
-  /// What it asks.
+  /// The kind of request.
   public var kind: RequestKind
-  /// How many items it names: saves and deletions, or IDs; 1 for a feed.
+  /// The number of items: saves and deletions, or IDs; 1 for a change feed.
   public var itemCount: Int
-  /// The name the device gave it.
+  /// The ID that the device gave the request.
   public var requestID: String
-  /// How far it came.
+  /// The outcome of the request.
   public var outcome: Outcome
 }
 
-/// Which requests a fault or a count is about; `nil` stands for any.
+/// The requests that a fault or a count applies to; `nil` matches any.
 public struct RequestScope: Hashable, Sendable {
-  /// The device that sends.
+  /// The sending device.
   public var device: String?
-  /// What is asked.
+  /// The kind of request.
   public var kind: RequestKind?
 
   /// Every request.
@@ -109,14 +109,14 @@ public struct RequestScope: Hashable, Sendable {
     self.device = device
   }
 
-  /// Whether a request is meant.
+  /// Whether the scope contains a request.
   public func contains(_ entry: RequestEntry) -> Bool {
     (device ?? entry.device) == entry.device && (kind ?? entry.kind) == entry.kind
   }
 }
 
 extension CloudRequest {
-  /// How many items it names.
+  /// The number of items.
   var itemCount: Int {
     switch self {
     case .fetchCurrentUser, .fetchDatabaseChanges, .fetchZoneChanges, .queryRecords, .uploadAsset,

@@ -2,7 +2,7 @@ import CloudMachine
 import CloudProtocol
 import Synchronization
 
-/// What the server knows of one device, kept for as long as the server lives.
+/// The state of a device on the server, kept for the lifetime of the server.
 final class DeviceState: Sendable {
   private struct Contents {
     var account: String?
@@ -10,7 +10,7 @@ final class DeviceState: Sendable {
     var isOnline = true
     var listeners: [(id: UInt64, call: @Sendable (CloudSignal) -> Void)] = []
     var nextListener: UInt64 = 0
-    /// Pushes that came while the device was offline, equal ones once.
+    /// Pushes that arrived while the device was offline, without duplicates.
     var waiting: [CloudPush] = []
   }
 
@@ -28,7 +28,7 @@ final class DeviceState: Sendable {
   var waitingCount: Int { contents.withLock { $0.waiting.count } }
   var listenerCount: Int { contents.withLock { $0.listeners.count } }
 
-  /// Signs in as `account`, or out with `nil`, and tells the listeners when that is a change.
+  /// Signs in as `account`, or out with `nil`, and notifies the listeners of a change.
   func signIn(as account: String?) {
     let isChange = contents.withLock { contents in
       guard contents.account != account else { return false }
@@ -36,7 +36,7 @@ final class DeviceState: Sendable {
       contents.waiting = []
       return true
     }
-    if isChange { tell(.accountChanged) }
+    if isChange { notify(.accountChanged) }
   }
 
   func setAvailability(_ availability: AccountAvailability) {
@@ -44,10 +44,11 @@ final class DeviceState: Sendable {
       defer { contents.availability = availability }
       return contents.availability != availability
     }
-    if isChange { tell(.accountChanged) }
+    if isChange { notify(.accountChanged) }
   }
 
-  /// Joins or leaves the network; on joining, the listeners are told, and the pushes missed arrive.
+  /// Connects to or disconnects from the network; on connection the listeners are notified and the
+  /// missed pushes are delivered.
   func setOnline(_ isOnline: Bool) {
     let (returns, pushes) = contents.withLock { contents in
       let returns = isOnline && !contents.isOnline
@@ -55,17 +56,17 @@ final class DeviceState: Sendable {
       defer { if isOnline { contents.waiting = [] } }
       return (returns, isOnline ? contents.waiting : [])
     }
-    if returns { tell(.networkReturned) }
-    for push in pushes { tell(.push(push)) }
+    if returns { notify(.networkReturned) }
+    for push in pushes { notify(.push(push)) }
   }
 
-  /// Tells the listeners of a push, at once or when the device is online again.
+  /// Delivers a push to the listeners, at once or when the device is online again.
   func receive(_ push: CloudPush) {
     let isOnline = contents.withLock { contents in
       if !contents.isOnline, !contents.waiting.contains(push) { contents.waiting.append(push) }
       return contents.isOnline
     }
-    if isOnline { tell(.push(push)) }
+    if isOnline { notify(.push(push)) }
   }
 
   func add(_ listener: @escaping @Sendable (CloudSignal) -> Void) -> UInt64 {
@@ -80,21 +81,21 @@ final class DeviceState: Sendable {
     contents.withLock { contents in contents.listeners.removeAll { $0.id == id } }
   }
 
-  /// Listeners are called without the lock: they may call the device back.
-  private func tell(_ signal: CloudSignal) {
+  /// Calls the listeners without holding the lock, because they may call the device.
+  private func notify(_ signal: CloudSignal) {
     for listener in contents.withLock({ $0.listeners }) { listener.call(signal) }
   }
 }
 
-/// Whether the account on a device can be used, as `CKAccountStatus` tells it.
+/// The availability of the account on a device, as in `CKAccountStatus`.
 public enum AccountAvailability: String, Hashable, Sendable, CaseIterable {
-  /// It can.
+  /// The account is available.
   case available
-  /// There is an account, but it is not ready: requests end in `accountTemporarilyUnavailable`.
+  /// The account is not ready: requests fail with `accountTemporarilyUnavailable`.
   case temporarilyUnavailable
-  /// An administrator or a parent forbids it: requests end in `notAuthenticated`.
+  /// Access is restricted by an administrator or parent: requests fail with `notAuthenticated`.
   case restricted
-  /// The device can't tell whether it can: requests end in `notAuthenticated`.
+  /// The status is unknown: requests fail with `notAuthenticated`.
   case couldNotDetermine
 
   var callerAvailability: Caller.Availability {

@@ -1,9 +1,9 @@
 import Records
 import Synchronization
 
-/// Remembers the latest of what happened, and wakes who waits for more.
+/// Keeps the latest events and wakes the tasks that wait for more.
 ///
-/// Its own lock is the last one taken: nothing is called while it is held.
+/// Its lock is a leaf lock: no other code is called while it is held.
 final class EventLog: Sendable {
   fileprivate struct Waiter {
     var id: Int
@@ -19,7 +19,7 @@ final class EventLog: Sendable {
     var isClosed = false
   }
 
-  /// How many events are remembered at least.
+  /// The minimum number of events that are kept.
   static let length = 2_000
 
   private let contents = Mutex(Contents())
@@ -30,7 +30,7 @@ final class EventLog: Sendable {
   /// The number of the latest event; 0 before the first.
   var last: Int { contents.withLock { $0.last } }
 
-  /// How many tasks wait.
+  /// The number of waiting tasks.
   var waiterCount: Int { contents.withLock { $0.waiters.count } }
 
   func add(_ content: ServerEvent.Content) {
@@ -46,12 +46,12 @@ final class EventLog: Sendable {
     for waiter in waiters { waiter.continuation.resume() }
   }
 
-  /// What followed the event `number`, at most `limit` events of it.
+  /// The events after the event `number`, at most `limit`.
   func page(after number: Int, limit: Int) -> ServerEventPage {
     contents.withLock { contents in
       let first = contents.last - contents.events.count + 1
       guard (0...contents.last).contains(number) else {
-        // A number of another server: its story can't be told on.
+        // The number is from another server, so the following events are unknown.
         return ServerEventPage(events: [], next: contents.last, missed: true)
       }
       let start = max(0, number + 1 - first)
@@ -61,8 +61,8 @@ final class EventLog: Sendable {
     }
   }
 
-  /// Returns when something followed the event `number`, when the server closes, or when the task
-  /// is cancelled.
+  /// Returns when there is an event after `number`, when the server closes, or when the task is
+  /// cancelled.
   func wait(after number: Int) async {
     let id = contents.withLock { contents in
       contents.nextWaiter += 1
@@ -85,13 +85,13 @@ final class EventLog: Sendable {
     }
   }
 
-  /// Lets nobody wait who waits now.
+  /// Resumes all waiting tasks.
   func wakeAll() {
     let waiters = contents.withLock { $0.takeWaiters() }
     for waiter in waiters { waiter.continuation.resume() }
   }
 
-  /// Lets nobody wait any longer.
+  /// Resumes all waiting tasks and lets later ones return at once.
   func close() {
     let waiters = contents.withLock { contents in
       contents.isClosed = true

@@ -1,15 +1,15 @@
 public import CloudProtocol
 
-/// One device's way to a loopback server, and the device's settings that the server can see.
+/// A device's transport to a loopback server, with the device's account and network state.
 ///
-/// Made by `LoopbackServer.device(_:signedInAs:)`. Call from any task or thread.
+/// Create one with `LoopbackServer.device(_:signedInAs:)`. Call from any task or thread.
 public final class LoopbackDevice: CloudTransport, Sendable {
   private let state: DeviceState
-  private let office: RequestOffice
+  private let dispatcher: RequestDispatcher
 
-  init(state: DeviceState, office: RequestOffice) {
+  init(state: DeviceState, dispatcher: RequestDispatcher) {
     self.state = state
-    self.office = office
+    self.dispatcher = dispatcher
   }
 
   /// The device's name, unique on its server.
@@ -21,37 +21,37 @@ public final class LoopbackDevice: CloudTransport, Sendable {
   /// Whether the account can be used.
   public var availability: AccountAvailability { state.availability }
 
-  /// How many observers of signals are registered now.
+  /// The number of registered signal observers.
   public var observerCount: Int { state.listenerCount }
 
-  /// Signs in as the account called `account`, leaving another one first.
+  /// Signs in as `account`, after signing out of another account.
   ///
-  /// The server makes the account at the first request. Listeners hear `accountChanged` unless
-  /// it was signed in already.
-  /// - Parameter account: 1 to 255 bytes without control characters; with another name every
-  ///   request ends in `invalidArguments`.
+  /// The server creates the account at the first request. Listeners get `accountChanged` unless the
+  /// account was already signed in.
+  /// - Parameter account: 1 to 255 bytes without control characters; with any other name every
+  ///   request fails with `invalidArguments`.
   public func signIn(as account: String) { state.signIn(as: account) }
 
-  /// Signs out; requests end in `notAuthenticated` from now on.
+  /// Signs out; later requests fail with `notAuthenticated`.
   public func signOut() { state.signIn(as: nil) }
 
-  /// Says whether the account can be used; listeners hear `accountChanged` when that is new.
+  /// Sets the availability of the account; listeners get `accountChanged` if it changes.
   public func setAvailability(_ availability: AccountAvailability) {
     state.setAvailability(availability)
   }
 
   /// Whether the device has a network.
   ///
-  /// Without one, requests end in `networkUnavailable`, an answer on its way is lost, and pushes
-  /// wait, equal ones merged, until it is back.
+  /// Without a network, requests fail with `networkUnavailable`, responses in transit are lost, and
+  /// pushes wait, without duplicates, until the device is online.
   public var isOnline: Bool {
     get { state.isOnline }
     set { state.setOnline(newValue) }
   }
 
-  /// Carries `call` to the server, through the faults set up in `LoopbackServer.controls`.
+  /// Sends `call` to the server, subject to the faults in `LoopbackServer.controls`.
   public func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
-    try await office.carry(call, from: state)
+    try await dispatcher.send(call, from: state)
   }
 
   /// Calls `listener` for each push and change of account, on the thread that caused it.
@@ -62,7 +62,7 @@ public final class LoopbackDevice: CloudTransport, Sendable {
   }
 }
 
-/// Keeps one listener of one device.
+/// The registration of a listener.
 private final class DeviceObservation: SignalObservation {
   private let state: DeviceState
   private let id: UInt64

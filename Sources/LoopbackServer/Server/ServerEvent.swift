@@ -1,35 +1,34 @@
 public import CloudProtocol
 public import Records
 
-/// Something that happened on a server, in the order in which it happened.
+/// An event on a server.
 public struct ServerEvent: Hashable, Sendable {
-  /// What happened.
+  /// The content of the event.
   public enum Content: Hashable, Sendable {
-    /// A request ended: with an answer, or with an error.
+    /// A request ended with a response or an error.
     case request(RequestEntry)
-    /// A push was handed to a device, dropped or held.
+    /// A push was delivered, dropped or held.
     case push(PushEntry)
-    /// An administrator changed something in an account's private database; `nil` for the public
-    /// one.
+    /// An administrative change of an account's private database; `nil` for the public one.
     case administration(container: String, environment: CloudEnvironment, account: String?)
-    /// An import or a reset put other things into the place of everything that was there.
+    /// An import or a reset replaced the server's contents.
     case replacement
   }
 
-  /// Its number, from 1, one more than the one before.
+  /// The number of the event, from 1, consecutive.
   public var number: Int
-  /// When it happened, by the server's clock.
+  /// The time of the event, by the server's clock.
   public var time: Timestamp
-  /// What happened.
+  /// The content of the event.
   public var content: Content
 }
 
-/// A page of what happened on a server.
+/// A page of events.
 public struct ServerEventPage: Hashable, Sendable {
   /// The events, oldest first.
   public var events: [ServerEvent]
-  /// The number to ask with for what follows.
+  /// The number to pass for the next page.
   public var next: Int
-  /// Whether there were events in between that are not remembered any more.
+  /// Whether events before this page were discarded.
   public var missed: Bool
 }

@@ -1,12 +1,12 @@
 import CloudMachine
 
-/// How much the server takes at once; the defaults are CloudKit's published figures.
+/// The server's limits; the defaults are CloudKit's published limits.
 ///
-/// Lower them in a test to reach a limit with little data. Source: cloudkit-surface 2.4.
+/// Lower a limit in a test to reach it with little data. Source: cloudkit-surface 2.4.
 public struct ServerLimits: Hashable, Sendable {
-  /// How often one account may ask.
+  /// The rate limit of an account.
   public struct Throttle: Hashable, Sendable {
-    /// Requests allowed in a window, at least 1.
+    /// The number of requests per window, at least 1.
     public var requests: Int
     /// The length of a window in seconds.
     public var seconds: Double
@@ -18,33 +18,33 @@ public struct ServerLimits: Hashable, Sendable {
     }
   }
 
-  /// The most saves and deletions, or IDs to read, in one request.
+  /// The maximum number of saves and deletions, or IDs to read, in a request.
   public var itemsPerRequest: Int
-  /// The most bytes of one modify request.
+  /// The maximum size of a modify request in bytes.
   public var requestBytes: Int
-  /// The most bytes of one record.
+  /// The maximum size of a record in bytes.
   public var recordBytes: Int
-  /// The most records in a page of a zone's changes.
+  /// The maximum number of records in a page of a zone's changes.
   public var zoneChangesPage: Int
-  /// The most zones in a page of a database's changes.
+  /// The maximum number of zones in a page of a database's changes.
   public var databaseChangesPage: Int
-  /// The most filters and sorts of one query, together.
+  /// The maximum number of filters and sorts in a query, together.
   public var queryTerms: Int
-  /// The most values in the list of one filter, or words that one filter looks for.
+  /// The maximum number of values in a filter's list, or words in a token filter.
   public var filterValues: Int
-  /// The most bytes of one file.
+  /// The maximum size of a file in bytes.
   public var assetBytes: Int
-  /// Whether a field keeps the kind of its first save for ever, as CloudKit's schemas have it.
+  /// Whether a field keeps the type of its first save, as in CloudKit's schemas.
   public var fixesFieldKinds: Bool
-  /// Whether the save of a record gives its parent a new version too, as the live service was seen
-  /// to do; a save of the parent under its old change tag then fails with `serverRecordChanged`.
+  /// Whether saving a record also gives its parent a new change tag, as observed on the live
+  /// service; saving the parent with its old change tag then fails with `serverRecordChanged`.
   ///
-  /// Off unless a test switches it on.
+  /// Off by default.
   public var childSavesChangeParents: Bool
-  /// How often one account may ask; `nil` sets no bound.
+  /// The rate limit of each account; `nil` for none.
   public var throttle: Throttle?
 
-  /// The published figures, with throttling off.
+  /// The published limits, without a rate limit.
   public init() { self.init(CloudLimits()) }
 
   init(_ limits: CloudLimits) {

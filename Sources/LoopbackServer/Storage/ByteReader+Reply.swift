@@ -39,13 +39,13 @@ extension ByteReader {
       guard case .asset(let asset) = try fieldValue() else { throw fault("an asset is missing") }
       return .assetUploaded(asset)
     case 14: return .assetContent(try byteArray())
-    default: throw fault("an answer is of no known kind")
+    default: throw fault("the kind of a reply is unknown")
     }
   }
 
   mutating func cloudError() throws(ByteFormatError) -> CloudError {
     guard let number = Int(exactly: try variable()), let code = CloudError.Code(rawValue: number)
-    else { throw fault("an error has no known code") }
+    else { throw fault("the code of an error is unknown") }
     let message = try string()
     let retryAfter = try optional { (reader) throws(ByteFormatError) in try reader.double() }
     let record = try optional { (reader) throws(ByteFormatError) in try reader.record() }
@@ -59,7 +59,7 @@ extension ByteReader {
     let deleted = try list { (reader) throws(ByteFormatError) in
       let zone = try reader.zoneID()
       guard let reason = ZoneDeletionReason(rawValue: try reader.byte()) else {
-        throw reader.fault("a zone went for no known reason")
+        throw reader.fault("the reason of a zone deletion is unknown")
       }
       return ZoneDeletion(zone: zone, reason: reason)
     }

@@ -1,7 +1,7 @@
 import CloudProtocol
 import Records
 
-/// The binary form of an answer, kept in the server's file to answer a repeated request.
+/// The binary form of a reply, stored in the server's file to answer a repeated request.
 extension ByteWriter {
   mutating func write(_ reply: CloudReply) {
     switch reply {
@@ -53,7 +53,7 @@ extension ByteWriter {
     }
   }
 
-  /// The kinds of answer that came with queries, shares and files.
+  /// The kinds of reply that were added with queries, shares and files.
   private mutating func write(found reply: CloudReply) {
     switch reply {
     case .queried(let page):

@@ -1,10 +1,10 @@
-/// Which rows of the file may hold a name: row numbers under the hashes of zones and names.
+/// An in-memory index of the record rows: row numbers by the hash of zone and name.
 ///
-/// The names stay in the file. A number found here is where to look, and who looks compares the
-/// names: two may have one hash, and a row may be gone or hold another name by now. What is not
-/// found here is not in the file, if every row was added.
+/// The names are only in the file. A row number is a candidate; the caller compares the names,
+/// because hashes may collide, and a row may be deleted or hold another name by now. If every row
+/// was added, a name without candidates is not in the file.
 struct RecordNumbers {
-  /// What a zone and the bytes of a name are found by, another number in each process.
+  /// The hash of a zone and a name, seeded per process.
   struct Hash: Hashable {
     fileprivate let value: Int
 
@@ -21,22 +21,23 @@ struct RecordNumbers {
     }
   }
 
-  /// The number of the last row that was added or looked through.
+  /// The number of the last row that was added or scanned.
   private(set) var last: Int64 = 0
-  /// Rows that are gone from the file and may still have their number here.
+  /// The number of deleted rows that may still be in the index.
   private(set) var goneCount = 0
 
   private var first: [Hash: Int64] = [:]
-  /// What shares a hash with another row: a second name, or one that was gone and came again.
+  /// Further rows with the same hash: a colliding name, or a record that was deleted and saved
+  /// again.
   private var others: [Hash: [Int64]] = [:]
 
-  /// How many rows are known.
+  /// The number of rows in the index.
   var count: Int { first.count + others.count }
 
-  /// Makes room for `count` rows.
+  /// Reserves capacity for `count` rows.
   mutating func reserve(_ count: Int) { first.reserveCapacity(count) }
 
-  /// Adds the row `number`, which holds a record whose zone and name have this hash.
+  /// Adds the row `number` of a record whose zone and name have this hash.
   mutating func add(_ number: Int64, _ hash: Hash) {
     last = max(last, number)
     guard let known = first.updateValue(number, forKey: hash), known != number else { return }
@@ -51,6 +52,6 @@ struct RecordNumbers {
     return [number] + more.reversed()
   }
 
-  /// Notes that rows went from the file, it is not known which.
+  /// Records that `count` unspecified rows were deleted from the file.
   mutating func noteGone(_ count: Int) { goneCount += count }
 }

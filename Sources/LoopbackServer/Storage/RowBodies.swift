@@ -4,39 +4,40 @@ import Records
 
 /// The form of a record or tombstone in the file.
 ///
-/// Its name and sequence number are columns of their own and guarded by the seal too.
+/// The name and sequence number are separate columns, also covered by the checksum.
 enum RecordBody {
   static func close(_ row: RecordRow) -> [UInt8] {
-    Sealed.close(context: context(row.id, row.changedAt), capacity: 1024) { writer in
+    ChecksummedBytes.encode(context: context(row.id, row.changedAt), capacity: 1024) { writer in
       writer.write(row.type)
       writer.write(optional: row.device) { $0.write($1) }
       writer.write(optional: row.record) { $0.write($1) }
-      if !row.stays.isEmpty { writer.write(list: row.stays) { $0.write($1) } }
+      if !row.memberships.isEmpty { writer.write(list: row.memberships) { $0.write($1) } }
     }
   }
 
   static func open(
     _ bytes: [UInt8], id: RecordID, changedAt: UInt64
   ) throws(ByteFormatError) -> RecordRow {
-    try Sealed.open(bytes, context: context(id, changedAt)) { (reader) throws(ByteFormatError) in
+    try ChecksummedBytes.decode(bytes, context: context(id, changedAt)) {
+      (reader) throws(ByteFormatError) in
       let type = try reader.string()
       let device = try reader.optional { (reader) throws(ByteFormatError) in try reader.string() }
       let record = try reader.optional { (reader) throws(ByteFormatError) in try reader.record() }
       return RecordRow(
         id: id, type: type, record: record, changedAt: changedAt, device: device,
-        stays: try reader.stays())
+        memberships: try reader.memberships())
     }
   }
 
   private static func context(_ id: RecordID, _ changedAt: UInt64) -> [UInt8] {
-    Sealed.context(id.name, numbers: changedAt)
+    ChecksummedBytes.context(id.name, numbers: changedAt)
   }
 }
 
-/// The form of an account in the file; its names are columns of their own.
+/// The form of an account in the file; its names are separate columns.
 enum AccountBody {
   static func close(_ row: AccountRow) -> [UInt8] {
-    Sealed.close(context: context(row.name, row.user), capacity: 16) { writer in
+    ChecksummedBytes.encode(context: context(row.name, row.user), capacity: 16) { writer in
       writer.write(optional: row.quota) { $0.write(fixed: UInt64(bitPattern: Int64($1))) }
       guard row.person != AccountRow.Person() else { return }
       for text in [
@@ -48,7 +49,8 @@ enum AccountBody {
   static func open(
     _ bytes: [UInt8], name: String, user: UserID
   ) throws(ByteFormatError) -> AccountRow {
-    try Sealed.open(bytes, context: context(name, user)) { (reader) throws(ByteFormatError) in
+    try ChecksummedBytes.decode(bytes, context: context(name, user)) {
+      (reader) throws(ByteFormatError) in
       let quota = try reader.optional { (reader) throws(ByteFormatError) in
         Int(truncatingIfNeeded: try reader.fixed64())
       }
@@ -64,14 +66,14 @@ enum AccountBody {
   }
 
   private static func context(_ name: String, _ user: UserID) -> [UInt8] {
-    Sealed.context(name, user.rawValue)
+    ChecksummedBytes.context(name, user.rawValue)
   }
 }
 
-/// The form of a database's row in the file; its name is in columns of their own.
+/// The form of a database's row in the file; its name is in separate columns.
 enum DatabaseBody {
   static func close(_ row: DatabaseRow) -> [UInt8] {
-    Sealed.close(context: context(row.id), capacity: 48) { writer in
+    ChecksummedBytes.encode(context: context(row.id), capacity: 48) { writer in
       writer.write(fixed: row.incarnation)
       writer.write(variable: row.sequence)
       writer.write(row.latest.secondsSinceReferenceDate)
@@ -81,7 +83,7 @@ enum DatabaseBody {
   }
 
   static func open(_ bytes: [UInt8], id: DatabaseID) throws(ByteFormatError) -> DatabaseRow {
-    try Sealed.open(bytes, context: context(id)) { (reader) throws(ByteFormatError) in
+    try ChecksummedBytes.decode(bytes, context: context(id)) { (reader) throws(ByteFormatError) in
       let incarnation = try reader.fixed64()
       let sequence = try reader.variable()
       let latest = Timestamp(secondsSinceReferenceDate: try reader.double())
@@ -93,16 +95,16 @@ enum DatabaseBody {
   }
 
   private static func context(_ id: DatabaseID) -> [UInt8] {
-    Sealed.context(
+    ChecksummedBytes.context(
       id.container, id.environment.rawValue, id.owner?.rawValue,
       numbers: UInt64(id.scope.rawValue))
   }
 }
 
-/// The form of a zone's row in the file; its name and sequence number are columns of their own.
+/// The form of a zone's row in the file; its name and sequence number are separate columns.
 enum ZoneBody {
   static func close(_ row: ZoneRow) -> [UInt8] {
-    Sealed.close(context: context(row.id, row.changedAt), capacity: 48) { writer in
+    ChecksummedBytes.encode(context: context(row.id, row.changedAt), capacity: 48) { writer in
       writer.write(optional: row.deletion) { $0.write($1.rawValue) }
       writer.write(fixed: row.incarnation)
       writer.write(variable: row.trimmedThrough)
@@ -110,18 +112,19 @@ enum ZoneBody {
       guard row.sharing != ZoneSharing() else { return }
       writer.write(count: row.sharing.hierarchies)
       writer.write(row.sharing.isZoneWide)
-      writer.write(list: row.sharing.visitors) { $0.write($1.rawValue) }
-      writer.write(list: row.sharing.stays) { $0.write($1) }
+      writer.write(list: row.sharing.viewers) { $0.write($1.rawValue) }
+      writer.write(list: row.sharing.memberships) { $0.write($1) }
     }
   }
 
   static func open(
     _ bytes: [UInt8], id: ZoneID, changedAt: UInt64
   ) throws(ByteFormatError) -> ZoneRow {
-    try Sealed.open(bytes, context: context(id, changedAt)) { (reader) throws(ByteFormatError) in
+    try ChecksummedBytes.decode(bytes, context: context(id, changedAt)) {
+      (reader) throws(ByteFormatError) in
       let deletion = try reader.optional { (reader) throws(ByteFormatError) in
         guard let reason = ZoneDeletionReason(rawValue: try reader.byte()) else {
-          throw reader.fault("a zone went for no known reason")
+          throw reader.fault("the reason of a zone deletion is unknown")
         }
         return reason
       }
@@ -133,17 +136,17 @@ enum ZoneBody {
       if !reader.isAtEnd {
         row.sharing.hierarchies = try reader.size()
         row.sharing.isZoneWide = try reader.bool()
-        row.sharing.visitors = try reader.list { (reader) throws(ByteFormatError) in
+        row.sharing.viewers = try reader.list { (reader) throws(ByteFormatError) in
           UserID(try reader.string())
         }
-        row.sharing.stays = try reader.stays()
+        row.sharing.memberships = try reader.memberships()
       }
       return row
     }
   }
 
   private static func context(_ id: ZoneID, _ changedAt: UInt64) -> [UInt8] {
-    Sealed.context(id.name, id.owner, numbers: changedAt)
+    ChecksummedBytes.context(id.name, id.owner, numbers: changedAt)
   }
 }
 
@@ -159,13 +162,13 @@ extension ByteReader {
     try optional { (reader) throws(ByteFormatError) in try reader.string() }
   }
 
-  /// The stays at the end of a row, which are left out when there are none.
-  fileprivate mutating func stays() throws(ByteFormatError) -> [ShareStay] {
+  /// The share memberships at the end of a row, which are omitted when there are none.
+  fileprivate mutating func memberships() throws(ByteFormatError) -> [ShareMembership] {
     if isAtEnd { return [] }
     return try list { (reader) throws(ByteFormatError) in
       let share = try reader.string()
       let since = try reader.variable()
-      return ShareStay(
+      return ShareMembership(
         share: share, since: since,
         until: try reader.optional { (reader) throws(ByteFormatError) in try reader.variable() })
     }
@@ -173,10 +176,10 @@ extension ByteReader {
 }
 
 extension ByteWriter {
-  /// Appends from when to when something was in a share.
-  fileprivate mutating func write(_ stay: ShareStay) {
-    write(stay.share)
-    write(variable: stay.since)
-    write(optional: stay.until) { $0.write(variable: $1) }
+  /// Appends a share membership.
+  fileprivate mutating func write(_ membership: ShareMembership) {
+    write(membership.share)
+    write(variable: membership.since)
+    write(optional: membership.until) { $0.write(variable: $1) }
   }
 }

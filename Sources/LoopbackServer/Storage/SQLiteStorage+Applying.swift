@@ -28,12 +28,12 @@ extension SQLiteStorage {
     case .putSubscription(let subscription, let database):
       let number = try makeNumber(of: database)
       let name = subscription.id.rawValue
-      let context = Sealed.context(name, numbers: UInt64(bitPattern: number))
+      let context = ChecksummedBytes.context(name, numbers: UInt64(bitPattern: number))
       try connection.run(
         "INSERT OR REPLACE INTO subscriptions (database, name, body) VALUES (?, ?, ?)",
         [
           .integer(number), .text(name),
-          .blob(Sealed.close(context: context) { $0.write(subscription) }),
+          .blob(ChecksummedBytes.encode(context: context) { $0.write(subscription) }),
         ])
     case .removeSubscription(let id, let database):
       guard let number = try number(of: database) else { return }
@@ -67,7 +67,7 @@ extension SQLiteStorage {
       ])
   }
 
-  /// Forgets the row of a zone but keeps its number, which records and links may refer to.
+  /// Clears the row of a zone but keeps its number, which records and links may refer to.
   private func remove(_ zone: ZoneID, in database: DatabaseID) throws {
     guard let number = try number(of: zone, in: database) else { return }
     try connection.run(
@@ -78,7 +78,7 @@ extension SQLiteStorage {
     let zone = try makeNumber(of: row.id.zone, in: database)
     let isKnown = try update(row, zone: zone)
     if !isKnown { try insert(row, zone: zone) }
-    // What is new here has nothing to be replaced.
+    // A new record has no file uses to replace.
     try putFileUses(of: row, zone: zone, isNew: !isKnown)
     if isKnown {
       try connection.run(
@@ -98,7 +98,7 @@ extension SQLiteStorage {
     }
   }
 
-  /// Writes a record into the row that holds its name; false when there is none.
+  /// Updates the row of a record; false when there is none.
   private func update(_ row: RecordRow, zone: Int64) throws -> Bool {
     for number in try candidates(zone: zone, name: row.id.name) {
       try connection.run(
@@ -132,7 +132,7 @@ extension SQLiteStorage {
       owner + [
         .text(receipt.key.requestID),
         .blob(
-          Sealed.close { writer in
+          ChecksummedBytes.encode { writer in
             writer.write(receipt.reply)
             if let digest = receipt.digest { writer.write(digest) }
           }),

@@ -78,7 +78,7 @@ extension SQLiteStorage {
     }
   }
 
-  /// Empties every table but that of the file's own settings.
+  /// Empties every table except `settings`.
   func removeEverything() throws {
     for table in [
       "accounts", "databases", "zones", "records", "links", "subscriptions", "receipts",
@@ -89,12 +89,12 @@ extension SQLiteStorage {
     numbers = nil
   }
 
-  /// The database named in four columns that start at `column`.
+  /// The database ID in the four columns that start at `column`.
   static func databaseID(_ row: Row, from column: Int32) throws -> DatabaseID {
     guard
       let scope = UInt8(exactly: try row.integer(column + 2)).flatMap(
         DatabaseScope.init(rawValue:))
-    else { throw ByteFormatError(offset: 0, reason: "a database is of no known kind") }
+    else { throw ByteFormatError(offset: 0, reason: "the kind of a database is unknown") }
     let owner = try row.text(column + 3)
     return DatabaseID(
       container: try row.text(column), environment: try environment(row, column + 1),
@@ -103,7 +103,7 @@ extension SQLiteStorage {
 
   private static func environment(_ row: Row, _ column: Int32) throws -> CloudEnvironment {
     guard let environment = CloudEnvironment(rawValue: try row.text(column)) else {
-      throw ByteFormatError(offset: 0, reason: "a database is of no known kind")
+      throw ByteFormatError(offset: 0, reason: "the kind of a database is unknown")
     }
     return environment
   }

@@ -3,9 +3,9 @@ import CloudProtocol
 import Records
 import SQLite
 
-/// The content of files; see `ServerFile.layoutOfQueriesAndFiles` for how it goes.
+/// The content of files; see `ServerFile.layoutOfQueriesAndFiles` for its removal.
 extension SQLiteStorage {
-  /// How many bytes of a file a row holds.
+  /// The number of bytes of a file per row.
   private static let chunkBytes = 1024 * 1024
 
   func assetContent(_ checksum: String) throws -> [UInt8]? {
@@ -25,14 +25,14 @@ extension SQLiteStorage {
       "SELECT body FROM file_chunks WHERE checksum = ? AND number = ?",
       [.text(checksum), .integer(number)]
     ) { row in
-      try Sealed.open(
+      try ChecksummedBytes.decode(
         try row.blob(0), context: SQLiteStorage.chunkContext(checksum, number)
       ) { (reader) throws(ByteFormatError) in Array(try reader.raw(reader.remaining)) }
     }
   }
 
   private static func chunkContext(_ checksum: String, _ number: Int64) -> [UInt8] {
-    Sealed.context(checksum, numbers: UInt64(bitPattern: number))
+    ChecksummedBytes.context(checksum, numbers: UInt64(bitPattern: number))
   }
 
   func upload(_ receipt: String) throws -> UploadRow? {
@@ -53,7 +53,7 @@ extension SQLiteStorage {
   }
 
   func put(_ row: UploadRow, _ content: [UInt8]) throws {
-    // The new row comes first: what an earlier one of the same name kept may be what this keeps.
+    // Insert the new row first: an earlier row of the same name may refer to the same content.
     let old = try upload(row.receipt)
     if let old, old.checksum != row.checksum {
       try connection.run("DELETE FROM uploads WHERE receipt = ?", [.text(row.receipt)])
@@ -69,7 +69,7 @@ extension SQLiteStorage {
     var start = 0
     repeat {
       let end = min(content.count, start + SQLiteStorage.chunkBytes)
-      let body = Sealed.close(
+      let body = ChecksummedBytes.encode(
         context: SQLiteStorage.chunkContext(row.checksum, number), capacity: end - start + 4
       ) { $0.write(raw: content[start..<end]) }
       try connection.run(
@@ -80,7 +80,7 @@ extension SQLiteStorage {
     } while start < content.count
   }
 
-  /// Notes which files a record holds now.
+  /// Updates the list of files that a record refers to.
   ///
   /// The new ones are noted before the old ones go, so that a file in both never seems unused.
   func putFileUses(of row: RecordRow, zone: Int64, isNew: Bool) throws {
@@ -106,7 +106,7 @@ extension SQLiteStorage {
   }
 }
 
-/// A whole number that stands to those of other times as the times do.
+/// An integer that sorts in the same order as the time.
 private func sortable(_ time: Timestamp) -> Int64 {
   let bits = Int64(bitPattern: time.secondsSinceReferenceDate.bitPattern)
   return bits < 0 ? bits ^ .max : bits
@@ -115,7 +115,7 @@ private func sortable(_ time: Timestamp) -> Int64 {
 /// The form of an upload in the file.
 enum UploadBody {
   static func close(_ row: UploadRow) -> [UInt8] {
-    Sealed.close(context: Sealed.context(row.receipt)) { writer in
+    ChecksummedBytes.encode(context: ChecksummedBytes.context(row.receipt)) { writer in
       writer.write(row.user.rawValue)
       writer.write(row.recordType.container)
       writer.write(row.recordType.environment.rawValue)
@@ -128,12 +128,12 @@ enum UploadBody {
   }
 
   static func open(_ bytes: [UInt8], receipt: String) throws(ByteFormatError) -> UploadRow {
-    try Sealed.open(bytes, context: Sealed.context(receipt)) {
+    try ChecksummedBytes.decode(bytes, context: ChecksummedBytes.context(receipt)) {
       (reader) throws(ByteFormatError) in
       let user = UserID(try reader.string())
       let container = try reader.string()
       guard let environment = CloudEnvironment(rawValue: try reader.string()) else {
-        throw reader.fault("an upload is of no known world")
+        throw reader.fault("the environment of an upload is unknown")
       }
       let type = RecordTypeID(
         container: container, environment: environment, name: try reader.string())

@@ -1,18 +1,18 @@
 import SQLite
 
-/// Records are found by their names through `RecordNumbers`, which is read from the file once.
+/// Finds records by name through `RecordNumbers`, which is read from the file once.
 ///
-/// An index of names in the file would be written all over by each request, as names come in no
-/// order. What other processes add has higher numbers than all before, also than those that
-/// are gone, so that only that is read when the file was changed by another connection.
+/// Each request would write to pages all over an index of names in the file, because names are in
+/// random order. Rows of other processes get higher numbers than all earlier rows, including
+/// deleted ones, so only new rows are read when another connection changed the file.
 extension SQLiteStorage {
-  /// The rows that may hold a record, each to be asked for its name.
+  /// The candidate rows of a record; compare the name of each.
   func candidates(zone: Int64, name: String) throws -> [Int64] {
     try learnNumbers()
     return numbers?.candidates(RecordNumbers.Hash(zone: zone, name: name)) ?? []
   }
 
-  /// Notes the row that was inserted last.
+  /// Adds the row that was inserted last to the index.
   func learnInserted(zone: Int64, name: String) {
     changesNumbers = true
     numbers?.add(connection.lastInsertedRow, RecordNumbers.Hash(zone: zone, name: name))
@@ -23,17 +23,17 @@ extension SQLiteStorage {
     changesNumbers = true
     try connection.run(sql, values)
     numbers?.noteGone(connection.changeCount)
-    // Half of them for nothing: those that are left are read anew when they are needed.
+    // More than half of the entries are stale: discard the index, to be read again when needed.
     if let numbers, numbers.goneCount > numbers.count / 2 { self.numbers = nil }
   }
 
-  /// Forgets where records stand when what the transaction changed of it is undone.
+  /// Discards the index if the rolled-back transaction changed it.
   func forgetUndone() {
     if changesNumbers { numbers = nil }
   }
 
   private func learnNumbers() throws {
-    // Nobody else can change the file within a transaction.
+    // No other connection can change the file during a transaction.
     if knowsNumbers, numbers != nil { return }
     let version = try dataVersion()
     if numbers == nil || version != numbersVersion { try readNumbers() }
@@ -41,10 +41,10 @@ extension SQLiteStorage {
     knowsNumbers = connection.isInTransaction
   }
 
-  /// Reads the rows behind the last known one.
+  /// Reads the rows after the last known one.
   private func readNumbers() throws {
     var known = numbers.take() ?? RecordNumbers()
-    // Without a bound, all columns are had from the index by change, which is much smaller.
+    // Without a lower bound, SQLite reads all columns from the change index, which is much smaller.
     let isFirst = known.last == 0
     if isFirst {
       known.reserve(

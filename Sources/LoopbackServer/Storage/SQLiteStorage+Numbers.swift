@@ -3,9 +3,9 @@ import CloudProtocol
 import Records
 import SQLite
 
-/// Long names stand once in the file; rows refer to them by number.
+/// Long names are stored once in the file; rows refer to them by number.
 extension SQLiteStorage {
-  /// The number of a database, if the file knows it.
+  /// The number of a database; `nil` if it is not in the file.
   func number(of database: DatabaseID) throws -> Int64? {
     if let number = databaseNumbers[database] { return number }
     let number = try connection.first(
@@ -18,7 +18,7 @@ extension SQLiteStorage {
     return number
   }
 
-  /// The number of a database, given now if need be.
+  /// The number of a database, which is assigned if it has none.
   func makeNumber(of database: DatabaseID) throws -> Int64 {
     if let number = try number(of: database) { return number }
     try connection.run(
@@ -29,7 +29,7 @@ extension SQLiteStorage {
     return number
   }
 
-  /// The number of a zone, if the file knows it.
+  /// The number of a zone; `nil` if it is not in the file.
   func number(of zone: ZoneID, in database: DatabaseID) throws -> Int64? {
     let key = ZoneKey(database: database, zone: zone)
     if let number = zoneNumbers[key] { return number }
@@ -42,7 +42,7 @@ extension SQLiteStorage {
     return number
   }
 
-  /// The number of a zone, given now if need be.
+  /// The number of a zone, which is assigned if it has none.
   func makeNumber(of zone: ZoneID, in database: DatabaseID) throws -> Int64 {
     if let number = try number(of: zone, in: database) { return number }
     let databaseNumber = try makeNumber(of: database)
@@ -54,7 +54,7 @@ extension SQLiteStorage {
     return number
   }
 
-  /// How a database is named in the file; one without an owner has an empty one.
+  /// The key columns of a database; the owner is empty if there is none.
   private func key(of database: DatabaseID) -> [SQLValue] {
     [
       .text(database.container), .text(database.environment.rawValue),

@@ -10,7 +10,7 @@ extension SQLiteStorage {
         let identity = try connection.first(
           "SELECT body FROM settings WHERE name = 'identity'", [], { try $0.blob(0) })
       else { throw ByteFormatError(offset: 0, reason: "the file has no identity") }
-      return try Sealed.open(identity) { (reader) throws(ByteFormatError) in
+      return try ChecksummedBytes.decode(identity) { (reader) throws(ByteFormatError) in
         try reader.fixed64()
       }
     }
@@ -21,7 +21,7 @@ extension SQLiteStorage {
       let found = try connection.first(
         "SELECT body FROM settings WHERE name = 'secret'", [], { try $0.blob(0) })
       guard let found else { throw ByteFormatError(offset: 0, reason: "the file has no secret") }
-      return try Sealed.open(found) { (reader) throws(ByteFormatError) in
+      return try ChecksummedBytes.decode(found) { (reader) throws(ByteFormatError) in
         StorageSecret(first: try reader.fixed64(), second: try reader.fixed64())
       }
     }
@@ -46,7 +46,7 @@ extension SQLiteStorage {
     }
   }
 
-  /// Every database that anything was stored in, by container, environment, scope and owner.
+  /// Every database in which data was stored, by container, environment, scope and owner.
   func databases() throws -> [DatabaseRow] {
     try translating {
       try connection.rows(
@@ -152,7 +152,7 @@ extension SQLiteStorage {
         """, [.integer(zone), .text(target.name)]
       ) { row in
         guard let kind = UInt8(exactly: try row.integer(3)).flatMap(RecordLink.Kind.init(rawValue:))
-        else { throw ByteFormatError(offset: 0, reason: "a link is of no known kind") }
+        else { throw ByteFormatError(offset: 0, reason: "the kind of a link is unknown") }
         let zone = ZoneID(name: try row.text(1), owner: try row.text(0))
         return RecordLink(holder: RecordID(name: try row.text(2), zone: zone), kind: kind)
       }
@@ -176,8 +176,8 @@ extension SQLiteStorage {
         "SELECT body, name FROM subscriptions WHERE database = ? " + rest,
         [.integer(number)] + values
       ) { row in
-        let context = Sealed.context(try row.text(1), numbers: UInt64(bitPattern: number))
-        return try Sealed.open(try row.blob(0), context: context) {
+        let context = ChecksummedBytes.context(try row.text(1), numbers: UInt64(bitPattern: number))
+        return try ChecksummedBytes.decode(try row.blob(0), context: context) {
           (reader) throws(ByteFormatError) in try reader.subscription()
         }
       }
@@ -211,7 +211,7 @@ extension SQLiteStorage {
         "SELECT body FROM receipts WHERE user = ? AND device = ? AND request = ?",
         [.text(key.user.rawValue), .text(key.device), .text(key.requestID)]
       ) { row in
-        try Sealed.open(try row.blob(0)) { (reader) throws(ByteFormatError) in
+        try ChecksummedBytes.decode(try row.blob(0)) { (reader) throws(ByteFormatError) in
           let reply = try reader.reply()
           // Rows of layout 4 and before end here.
           return Receipt(

@@ -11,7 +11,7 @@ extension SQLiteStorage {
       guard let number = try number(of: zone, in: database) else { return [] }
       var isIndexed = false
       while !isIndexed { isIndexed = try makeTypeIndex(checking: 1_000) }
-      // No name is empty, so the empty one is before all of them.
+      // No name is empty, so the empty string sorts before all names.
       return try connection.rows(
         """
         SELECT name, changed_at, body FROM records
@@ -23,7 +23,7 @@ extension SQLiteStorage {
       ) { row in
         let found = try recordRow(row, in: zone)
         guard found.type == type, found.record != nil else {
-          throw ByteFormatError(offset: 0, reason: "a record is not what its columns say")
+          throw ByteFormatError(offset: 0, reason: "a record does not match its columns")
         }
         return found
       }
@@ -36,10 +36,10 @@ extension SQLiteStorage {
     try translating { try makeTypeIndex(checking: limit) }
   }
 
-  /// Makes the index by type when there is none yet and all rows were checked; whether it is there.
+  /// Creates the type index if it is missing and all rows were checked; returns whether it exists.
   ///
-  /// Checks the next `count` rows: from then on the index is what SQLite compares the columns with;
-  /// up to here nothing is.
+  /// Checks the next `count` rows first: once the index exists, SQLite detects mismatched columns;
+  /// before, nothing does.
   private func makeTypeIndex(checking count: Int) throws -> Bool {
     let isThere = try connection.first(
       "SELECT 1 FROM sqlite_schema WHERE name = 'records_by_type'", [], { _ in true })
@@ -50,12 +50,12 @@ extension SQLiteStorage {
       WHERE number > ? ORDER BY number LIMIT ?
       """, [.integer(checkedThrough), .integer(Int64(max(1, count)))]
     ) { row in
-      // The seal covers the record's name but not its zone, so any will do here.
+      // The checksum covers the record's name but not its zone, so any zone works here.
       let found = try recordRow(row, in: .default)
       let type = try row.text(3)
       let isLive = try row.integer(4) == 1
       guard found.type == type, (found.record != nil) == isLive else {
-        throw ByteFormatError(offset: 0, reason: "a record is not what its columns say")
+        throw ByteFormatError(offset: 0, reason: "a record does not match its columns")
       }
       return try row.integer(5)
     }
@@ -93,17 +93,17 @@ extension SQLiteStorage {
     }
   }
 
-  /// What holds for all types stands under the name that no type has.
+  /// The settings for all types are stored under the empty name, which no type has.
   func schema(of container: String, in environment: CloudEnvironment) throws -> SchemaRow? {
     try translating {
       try connection.first(
         "SELECT body FROM record_types WHERE container = ? AND environment = ? AND name = ''",
         [.text(container), .text(environment.rawValue)]
       ) { row in
-        let context = Sealed.context(container, environment.rawValue, "")
+        let context = ChecksummedBytes.context(container, environment.rawValue, "")
         return SchemaRow(
           container: container, environment: environment,
-          isClosed: try Sealed.open(try row.blob(0), context: context) {
+          isClosed: try ChecksummedBytes.decode(try row.blob(0), context: context) {
             (reader) throws(ByteFormatError) in try reader.bool()
           })
       }
@@ -115,10 +115,10 @@ extension SQLiteStorage {
   }
 
   func put(_ row: SchemaRow) throws {
-    let context = Sealed.context(row.container, row.environment.rawValue, "")
+    let context = ChecksummedBytes.context(row.container, row.environment.rawValue, "")
     try putType(
       RecordTypeID(container: row.container, environment: row.environment, name: ""),
-      Sealed.close(context: context) { $0.write(row.isClosed) })
+      ChecksummedBytes.encode(context: context) { $0.write(row.isClosed) })
   }
 
   private func putType(_ id: RecordTypeID, _ body: [UInt8]) throws {
@@ -131,10 +131,10 @@ extension SQLiteStorage {
   }
 }
 
-/// The form of a record type in the file; its name is in columns of their own.
+/// The form of a record type in the file; its name is in separate columns.
 enum RecordTypeBody {
   static func close(_ row: RecordTypeRow) -> [UInt8] {
-    Sealed.close(context: context(row.id)) { writer in
+    ChecksummedBytes.encode(context: context(row.id)) { writer in
       writer.write(list: row.fields) { writer, field in
         writer.write(field.key)
         writer.write(field.indexes.rawValue)
@@ -148,7 +148,7 @@ enum RecordTypeBody {
   }
 
   static func open(_ bytes: [UInt8], id: RecordTypeID) throws(ByteFormatError) -> RecordTypeRow {
-    try Sealed.open(bytes, context: context(id)) { (reader) throws(ByteFormatError) in
+    try ChecksummedBytes.decode(bytes, context: context(id)) { (reader) throws(ByteFormatError) in
       RecordTypeRow(
         id: id,
         fields: try reader.list { (reader) throws(ByteFormatError) in
@@ -165,7 +165,7 @@ enum RecordTypeBody {
   }
 
   private static func context(_ id: RecordTypeID) -> [UInt8] {
-    Sealed.context(id.container, id.environment.rawValue, id.name)
+    ChecksummedBytes.context(id.container, id.environment.rawValue, id.name)
   }
 }
 
@@ -178,7 +178,7 @@ extension ByteReader {
 
   private mutating func kind() throws(ByteFormatError) -> FieldValue.Kind {
     guard let kind = FieldValue.Kind(rawValue: try byte()) else {
-      throw fault("a field is of no known kind")
+      throw fault("the kind of a field is unknown")
     }
     return kind
   }

@@ -3,11 +3,11 @@ import CloudProtocol
 import Records
 import SQLite
 
-/// The cloud's rows in an SQLite file, which several processes may use at once.
+/// Stores the cloud's rows in an SQLite file, which several processes may use at once.
 ///
-/// What is remembered from one transaction to the next is prepared statements and where records
-/// stand, which is brought up to date when another process changed the file. A commit is on the
-/// disk when it returns. Errors are `ServerFileError`.
+/// Only prepared statements and the index of record rows are kept between transactions; the index
+/// is updated when another process changed the file. A commit is durable when it returns. Errors
+/// are `ServerFileError`.
 ///
 /// Isolation: not thread-safe, as the port allows.
 final class SQLiteStorage: CloudStorage {
@@ -17,19 +17,19 @@ final class SQLiteStorage: CloudStorage {
   var databaseNumbers: [DatabaseID: Int64] = [:]
   var zoneNumbers: [ZoneKey: Int64] = [:]
 
-  /// Where the records stand; `nil` until one is looked for.
+  /// The index of record rows; `nil` until it is needed.
   var numbers: RecordNumbers?
-  /// What `dataVersion` said when `numbers` were right.
+  /// The `dataVersion` at which `numbers` was up to date.
   var numbersVersion: Int64?
-  /// Whether `numbers` are right for the rest of the running transaction.
+  /// Whether `numbers` is up to date for the rest of the running transaction.
   var knowsNumbers = false
   /// Whether the running transaction inserted or deleted records.
   var changesNumbers = false
 
-  /// The number of the last row that was checked before the index by type is made.
+  /// The number of the last row that was checked before the type index is created.
   var checkedThrough: Int64 = 0
 
-  /// Why the running transaction can't be kept, though its body goes on.
+  /// The error that forces a rollback of the running transaction even if its body succeeds.
   private var fault: (any Error)?
 
   /// A zone of one database.
@@ -38,13 +38,13 @@ final class SQLiteStorage: CloudStorage {
     var zone: ZoneID
   }
 
-  /// Opens the file at `path`, or makes it when there is none; see `open` for its checks.
+  /// Opens the file at `path`, or creates it if it does not exist; see `open` for its checks.
   ///
   /// - Parameters:
-  ///   - identity: the number a new file is given; an existing one keeps its own.
-  ///   - secret: the key a new file is given; `nil` for one nobody can guess.
-  ///   - busyMilliseconds: how long a request waits for other processes.
-  ///   - fileSystem: where the file is; `nil` for the system's files.
+  ///   - identity: the identity of a new file; an existing file keeps its identity.
+  ///   - secret: the secret of a new file; `nil` for a random one.
+  ///   - busyMilliseconds: how long a transaction waits for other processes.
+  ///   - fileSystem: the file system of the file; `nil` for the system's.
   init(
     path: String, identity: UInt64, secret: StorageSecret? = nil,
     busyMilliseconds: Int32 = 10_000, fileSystem: SQLiteFileSystem? = nil
@@ -61,11 +61,10 @@ final class SQLiteStorage: CloudStorage {
     }
   }
 
-  /// Runs `body` as one transaction; one within another is part of it.
+  /// Runs `body` as one transaction; a nested transaction is part of the outer one.
   ///
-  /// There is no point within a transaction to go back to, since SQLite would set every page aside
-  /// for it: when an inner one throws, the outer one is undone too, and throws if its body does
-  /// not.
+  /// There are no savepoints, because SQLite would copy every page for them: if a nested
+  /// transaction throws, the outer one is rolled back too, and throws even if its body does not.
   func transaction<Value>(_ body: () throws -> Value) throws -> Value {
     guard !connection.isInTransaction else {
       do { return try translating(body) } catch {
@@ -98,12 +97,12 @@ final class SQLiteStorage: CloudStorage {
     }
   }
 
-  /// A number that differs from what it was when another connection changed the file.
+  /// A number that changes when another connection changes the file.
   func dataVersion() throws -> Int64 {
     try translating { try connection.first("PRAGMA data_version") { try $0.integer(0) } ?? 0 }
   }
 
-  /// Runs `body` and turns what SQLite says into what a user of the server can act on.
+  /// Runs `body` and converts SQLite errors to `ServerFileError`.
   func translating<Value>(_ body: () throws -> Value) throws -> Value {
     do { return try body() } catch let error as SQLiteError {
       throw ServerFileError(error, path: connection.path)
@@ -112,7 +111,7 @@ final class SQLiteStorage: CloudStorage {
     }
   }
 
-  /// Forgets what only holds in one transaction.
+  /// Resets the state of the running transaction.
   func forget() {
     databaseNumbers.removeAll(keepingCapacity: true)
     zoneNumbers.removeAll(keepingCapacity: true)
@@ -121,13 +120,13 @@ final class SQLiteStorage: CloudStorage {
   }
 }
 
-/// A sequence number as SQLite's signed integers hold it; beyond their range the largest one.
+/// A sequence number as a signed SQLite integer, clamped to its range.
 func stored(_ sequence: UInt64) -> Int64 { Int64(clamping: sequence) }
 
-/// A sequence number or count read back; a negative one is damage.
+/// A sequence number or count from the file; a negative one is corruption.
 func counted(_ value: Int64) throws(ByteFormatError) -> UInt64 {
   guard let value = UInt64(exactly: value) else {
-    throw ByteFormatError(offset: 0, reason: "a number that can't be negative is")
+    throw ByteFormatError(offset: 0, reason: "a number is negative")
   }
   return value
 }

@@ -1,10 +1,10 @@
 import Foundation
 
 extension ServerFile {
-  /// Makes an empty file at `path` that only its owner can read, if there is none.
+  /// Creates an empty file at `path` that only its owner can read, unless it exists.
   ///
-  /// SQLite would let everybody read it; the files beside it get the mode of this one. Whatever
-  /// keeps it from being made is left for the opening to tell.
+  /// SQLite would make it readable for everyone; its auxiliary files get the same mode. Errors are
+  /// ignored here and reported when the file is opened.
   static func makePrivately(path: String) {
     let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }

@@ -1,10 +1,10 @@
-/// What layouts 3 and 4 change: records stand in the order in which they came.
+/// The changes of layouts 3 and 4: records are stored in the order of insertion.
 ///
-/// Before, they stood in the order of their names, which have none: each record of a request went
-/// to another page, and so did its entry in the index by type. Now a request's records share
-/// pages, and only an index of the names is written all over.
+/// Before, records were stored in the order of their names, which are random: each record of a
+/// request went to a different page, and so did its entry in the type index. Now a request's
+/// records share pages, and only the index of names has random writes.
 extension ServerFile {
-  /// Copies the records into a table of the new form.
+  /// Copies the records into a table with the new layout.
   static let layoutInOrderOfChange = """
     CREATE TABLE ordered_records (
       number INTEGER PRIMARY KEY, zone INTEGER NOT NULL, name TEXT NOT NULL,
@@ -18,8 +18,7 @@ extension ServerFile {
     CREATE INDEX records_by_change ON records (zone, changed_at, name);
     """
 
-  /// Gives up the index of names, which `RecordNumbers` does the work of, and gives no row a number
-  /// that another had before.
+  /// Removes the index of names, which `RecordNumbers` replaces, and never reuses row numbers.
   static let layoutWithoutNames = """
     CREATE TABLE numbered_records (
       number INTEGER PRIMARY KEY AUTOINCREMENT, zone INTEGER NOT NULL, name TEXT NOT NULL,
@@ -31,8 +30,8 @@ extension ServerFile {
     CREATE INDEX records_by_change ON records (zone, changed_at, name);
     """
 
-  /// The index by type, which is made when somebody first asks by type: who only syncs never does,
-  /// and need not pay for it with each record.
+  /// The type index, which is created at the first query by type: apps that only sync don't need it
+  /// and don't pay for it with each record.
   static let layoutOfTypes =
     "CREATE INDEX records_by_type ON records (zone, type, name) WHERE is_live = 1"
 }

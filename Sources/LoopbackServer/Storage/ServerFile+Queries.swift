@@ -2,12 +2,11 @@ import CloudMachine
 import Records
 import SQLite
 
-/// What layout 2 adds: finding records by type, what types look like, and the content of files.
+/// The additions of layout 2: finding records by type, schemas, and the content of files.
 extension ServerFile {
-  /// Content is named by its checksum and kept in sealed chunks.
+  /// Content is stored under its checksum, in chunks with checksums.
   ///
-  /// It goes with the last row that
-  /// names it, in `uploads` or `file_uses`: the triggers see to it, whatever took that row away.
+  /// Triggers remove it with the last row in `uploads` or `file_uses` that refers to it.
   static let layoutOfQueriesAndFiles = """
     ALTER TABLE records ADD COLUMN type TEXT NOT NULL DEFAULT '';
     CREATE INDEX records_by_type ON records (zone, type, name) WHERE is_live = 1;
@@ -46,7 +45,7 @@ extension ServerFile {
         "SELECT changed_at, body FROM records WHERE zone = ? AND name = ?",
         [.integer(key.zone), .text(key.name)]
       ) { row in
-        // The seal covers the record's name but not its zone, so any will do here.
+        // The checksum covers the record's name but not its zone, so any zone works here.
         try RecordBody.open(
           try row.blob(1), id: RecordID(name: key.name, zone: .default),
           changedAt: try counted(try row.integer(0))

@@ -4,39 +4,38 @@ import Records
 import SQLite
 import Synchronization
 
-/// Opens and makes the server's file, and refuses every file that is not one.
+/// Opens and creates the server's file, and rejects every other file.
 ///
-/// Its tables: `settings`, `accounts`, `databases`, `zones`,
-/// `records`, `links`, `subscriptions`, `receipts`, and of layout 2 `record_types`, `uploads`,
-/// `file_uses`, `file_chunks`; layout 3 keeps `records` in the order in which they came, and
-/// layout 4 keeps no index of their names. In layout 5 a receipt may hold the digest of its request
-/// behind the answer; older rows have none.
-/// `application_id` tells the file from other programs' databases, `user_version` the layout's
-/// version.
+/// Its tables: `settings`, `accounts`, `databases`, `zones`, `records`, `links`, `subscriptions`,
+/// `receipts`, and of layout 2 `record_types`, `uploads`, `file_uses`, `file_chunks`; layout 3
+/// stores `records` in insertion order, and layout 4 has no index of their names. In layout 5 a
+/// receipt may contain the digest of its request after the reply; older rows have none.
+/// `application_id` distinguishes the file from other programs' databases; `user_version` is the
+/// layout's version.
 enum ServerFile {
-  /// What `application_id` says: "CkLs".
+  /// The `application_id`: "CkLs".
   static let applicationID: Int64 = 0x436b_4c73
 
   /// The layout this code writes.
   static let version: Int64 = 5
 
-  /// Files up to this many bytes are checked as a whole when they are opened; of larger ones
-  /// each page and row is checked when it is read.
+  /// Files up to this many bytes are checked as a whole when they are opened; in larger files each
+  /// page and row is checked when it is read.
   static let wholeCheckBytes: Int64 = 16 * 1024 * 1024
 
-  /// How much of the file is kept in memory: 64 MiB, counted in negative KiB as SQLite does.
+  /// The size of the page cache: 64 MiB, as negative KiB as SQLite expects.
   ///
-  /// Names come in no order, so that each request touches pages all over the indexes.
+  /// Names are in random order, so each request touches pages all over the indexes.
   private static let cacheSize = -64 * 1024
-  /// How long the log grows until it is folded into the file: 64 MiB of pages of 4 KiB.
+  /// The size of the write-ahead log that triggers a checkpoint: 64 MiB in pages of 4 KiB.
   ///
-  /// A page that changed often in between is written once.
+  /// A page that changed several times in between is written once.
   private static let checkpointPages = 16384
 
-  /// A connection to the file at `path`, made when there is none, after these checks: it is a
-  /// database, of this program, of a version known here, and not damaged.
+  /// Opens a connection to the file at `path`, which is created if it does not exist, after these
+  /// checks: it is a database of this program, of a known version, and not damaged.
   ///
-  /// When a check fails nothing was changed.
+  /// If a check fails, the file is unchanged.
   static func open(
     path: String, identity: UInt64, secret: StorageSecret?, busyMilliseconds: Int32,
     fileSystem: SQLiteFileSystem? = nil
@@ -48,18 +47,18 @@ enum ServerFile {
       let connection = try Connection(
         path: path, mode: .create, busyMilliseconds: busyMilliseconds, fileSystem: fileSystem)
       do {
-        // Until it is known to be ours and whole, closing must not fold a log into it either.
+        // Until the file is verified, closing must not checkpoint a log into it either.
         try connection.setCheckpointsOnClose(!hasLog)
         do { try prepare(connection, identity: identity, secret: secret) } catch SQLiteError.Code
           .error
         {
-          // The statements are right, so what they are about is wrong.
-          throw SQLiteError(.corrupt, "it is not laid out as it was made")
+          // The statements are correct, so the file's layout must be wrong.
+          throw SQLiteError(.corrupt, "its layout was changed")
         }
         try connection.setCheckpointsOnClose(true)
         try connection.useWriteAheadLog()
-        // What a process left in the log may never have reached the disk, if a synchronization
-        // failed before it ended; behind that nothing would last. The file itself is written anew.
+        // The log of another process may not have reached the disk if its last sync failed, and
+        // commits after it would not be durable. So checkpoint the log into the file.
         if hasLog { try connection.foldLog() }
         try connection.execute("PRAGMA cache_size = \(cacheSize)")
         try connection.execute("PRAGMA wal_autocheckpoint = \(checkpointPages)")
@@ -82,21 +81,21 @@ enum ServerFile {
       let first = try disk.open(path, .read).read(upToCount: 1, at: 0)
       return !first.isEmpty
     } catch {
-      // One that can't be read may well have some.
+      // A file that cannot be read may have a log.
       return error != .notFound
     }
   }
 
-  /// Reads the file's first bytes without SQLite, which would leave files of its own beside it.
+  /// Reads the file's header without SQLite, which would create auxiliary files beside it.
   private static func checkHeader(path: String, _ disk: any Disk) throws {
     let header: [UInt8]
     do throws(DiskError) {
-      // A journal beside it means the file is to be recovered first; only SQLite can do that.
+      // A journal means that the file must be recovered first, which only SQLite can do.
       if try disk.exists(path + "-journal") { return }
       guard try disk.exists(path) else { return }
       header = try disk.open(path, .read).read(upToCount: 100, at: 0)
     } catch .failed {
-      throw SQLiteError(.inputOutput, "its first bytes can't be read")
+      throw SQLiteError(.inputOutput, "its header cannot be read")
     } catch {
       throw SQLiteError(.cannotOpen, "unreadable")
     }
@@ -116,17 +115,17 @@ enum ServerFile {
     guard application == applicationID else {
       throw ServerFileError(
         .foreign, path: path,
-        "\(path) belongs to another program; name another file")
+        "\(path) belongs to another program; use another file")
     }
     guard found <= version else {
       throw ServerFileError(
         .newer, path: path,
         "\(path) was written by a newer version (its layout is \(found), this one knows "
-          + "\(version)); update, or name another file")
+          + "\(version)); update, or use another file")
     }
   }
 
-  /// Checks the file as SQLite sees it, or lays it out when it is empty.
+  /// Checks the file with SQLite, or creates its tables if it is empty.
   private static func prepare(
     _ connection: Connection, identity: UInt64, secret: StorageSecret?
   ) throws {
@@ -143,7 +142,7 @@ enum ServerFile {
     let isOnDemand = { (sql: String?) in sql == layoutOfTypes }
     guard
       try expectedTables(in: found) == tables(connection).filter({ found < 3 || !isOnDemand($0) })
-    else { throw SQLiteError(.corrupt, "it is not laid out as it was made") }
+    else { throw SQLiteError(.corrupt, "its layout was changed") }
     let size =
       try setting("page_count", connection).multipliedReportingOverflow(
         by: try setting("page_size", connection)
@@ -158,7 +157,7 @@ enum ServerFile {
       try connection.transaction { try migrate(connection) }
     }
     if size <= wholeCheckBytes { try checkNames(connection) }
-    // Files made before shares were known have none.
+    // Files from before shares were supported have no secret.
     if try connection.first("SELECT 1 FROM settings WHERE name = 'secret'", [], { _ in true })
       == nil
     {
@@ -166,30 +165,30 @@ enum ServerFile {
     }
   }
 
-  /// No index keeps two rows from having one name.
+  /// No unique index enforces that names are unique, so check them.
   private static func checkNames(_ connection: Connection) throws {
     let twice = try connection.first(
       "SELECT name FROM records GROUP BY zone, name HAVING count(*) > 1 LIMIT 1"
     ) { try $0.text(0) }
     if twice != nil {
-      throw ServerFileError(damaged: "two rows hold one record", path: connection.path)
+      throw ServerFileError(damaged: "two rows contain the same record", path: connection.path)
     }
   }
 
-  /// Gives the file its secret, unless another process just did.
+  /// Stores the file's secret, unless another process just did.
   private static func keep(secret: StorageSecret, _ connection: Connection) throws {
     try connection.run(
       "INSERT OR IGNORE INTO settings (name, body) VALUES ('secret', ?)",
       [
         .blob(
-          Sealed.close {
+          ChecksummedBytes.encode {
             $0.write(fixed: secret.first)
             $0.write(fixed: secret.second)
           })
       ])
   }
 
-  /// Makes the file another server's.
+  /// Replaces the identity and secret of the file.
   static func replace(identity: UInt64, secret: StorageSecret, _ connection: Connection) throws {
     try connection.run("DELETE FROM settings WHERE name IN ('identity', 'secret')")
     try keep(identity: identity, connection)
@@ -199,10 +198,10 @@ enum ServerFile {
   private static func keep(identity: UInt64, _ connection: Connection) throws {
     try connection.run(
       "INSERT INTO settings (name, body) VALUES ('identity', ?)",
-      [.blob(Sealed.close { $0.write(fixed: identity) })])
+      [.blob(ChecksummedBytes.encode { $0.write(fixed: identity) })])
   }
 
-  /// How the tables of a version are written: a layout never changes, so each is made once.
+  /// The SQL of a version's tables; a layout never changes, so each is computed once.
   private static func expectedTables(in version: Int64) throws -> [String?] {
     let version = max(1, version)
     if let known = knownTables.withLock({ $0[version] }) { return known }
@@ -225,7 +224,7 @@ enum ServerFile {
     try connection.first("PRAGMA \(name)") { try $0.integer(0) } ?? 0
   }
 
-  /// Brings the layout from version to version up to the current one.
+  /// Migrates the layout step by step to the current version.
   private static func migrate(_ connection: Connection) throws {
     let found = try setting("user_version", connection)
     for step in migrations where step.from >= found {
@@ -235,13 +234,13 @@ enum ServerFile {
     }
   }
 
-  /// What leads from one version to the next; a new file takes the same way, so that both are
-  /// laid out alike.
+  /// The migrations; a new file runs the same ones, so that all files have the same layout.
   private static let migrations: [Migration] = [
     Migration(from: 1, sql: layoutOfQueriesAndFiles, fill: fillRecordTypes),
     Migration(from: 2, sql: layoutInOrderOfChange, fill: { _ in }),
     Migration(from: 3, sql: layoutWithoutNames, fill: { _ in }),
-    // The tables stay; the number keeps an older version from reading receipts with a digest.
+    // The tables are unchanged; the number keeps older versions from reading receipts with a
+    // digest.
     Migration(from: 4, sql: "", fill: { _ in }),
   ]
 
@@ -249,14 +248,14 @@ enum ServerFile {
   struct Migration: Sendable {
     var from: Int64
     var sql: String
-    /// Fills what is new from what was there.
+    /// Fills the new columns from existing data.
     var fill: @Sendable (Connection) throws -> Void
   }
 
   private static func layOut(
     _ connection: Connection, identity: UInt64, secret: StorageSecret?
   ) throws {
-    // Another process may have done it while this one waited for the lock.
+    // Another process may have created the tables while this one waited for the lock.
     guard try setting("application_id", connection) == 0 else { return }
     try connection.execute(layout)
     for migration in migrations { try connection.execute(migration.sql) }
@@ -266,10 +265,10 @@ enum ServerFile {
     try connection.execute("PRAGMA user_version = \(version)")
   }
 
-  /// The tables of version 1, which never change; what came later is in `migrations`.
+  /// The tables of version 1, which never change; later changes are in `migrations`.
   ///
-  /// A database or zone without a body is only a name that other rows mention. What has no
-  /// column of its own is in the bodies, each sealed with a checksum over it and its row's names.
+  /// A database or zone without a body is only a name that other rows refer to. Values without a
+  /// separate column are in the bodies, each with a checksum over it and its row's names.
   static let layout = """
     CREATE TABLE settings (name TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE accounts (
@@ -303,7 +302,7 @@ enum ServerFile {
 }
 
 extension StorageSecret {
-  /// A key nobody can guess.
+  /// A random secret.
   static func random() -> StorageSecret {
     StorageSecret(first: .random(in: 0...(.max)), second: .random(in: 0...(.max)))
   }

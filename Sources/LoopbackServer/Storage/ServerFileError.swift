@@ -1,22 +1,22 @@
 import SQLite
 
-/// Why a server's file cannot be used; the file was left as it was.
+/// The error of a server's file that cannot be used; the file is left unchanged.
 public struct ServerFileError: Error, Hashable, Sendable {
-  /// The kinds of reason.
+  /// The error codes.
   public enum Code: String, Hashable, Sendable, CaseIterable {
-    /// The path cannot be opened: a missing folder, a folder in its place, or no permission.
+    /// The path cannot be opened: a missing folder, a folder at the path, or no permission.
     case cannotOpen
-    /// The file or its folder may be read but not written.
+    /// The file or its folder is read-only.
     case readOnly
-    /// The file is no database at all.
+    /// The file is not a database.
     case notADatabase
-    /// The file is a database, but of another program.
+    /// The file is the database of another program.
     case foreign
     /// The file was written by a newer version of this package.
     case newer
     /// The file's content is damaged.
     case damaged
-    /// Another process holds the file for too long.
+    /// Another process locked the file for too long.
     case busy
     /// The disk is full.
     case full
@@ -24,13 +24,13 @@ public struct ServerFileError: Error, Hashable, Sendable {
     case failed
   }
 
-  /// What kind of reason.
+  /// The error code.
   public var code: Code
 
   /// The path of the file.
   public var path: String
 
-  /// What happened, to what, and what to do.
+  /// The message: what failed, for which file, and how to fix it.
   public var message: String
 
   init(_ code: Code, path: String, _ message: String) {
@@ -50,12 +50,14 @@ public struct ServerFileError: Error, Hashable, Sendable {
     case .notADatabase:
       self.init(
         .notADatabase, path: path,
-        "\(path) is not a database; name another file, or move this one away")
+        "\(path) is not a database; use another file, or move this one away")
     case .corrupt, .mismatch: self.init(damaged: error.message, path: path)
     case .busy, .locked:
-      self.init(.busy, path: path, "another process holds \(path) for too long; try again later")
+      self.init(
+        .busy, path: path, "another process has locked \(path) for too long; try again later")
     case .full:
-      self.init(.full, path: path, "the disk that holds \(path) is full; make room and try again")
+      self.init(
+        .full, path: path, "the disk that holds \(path) is full; free some space and try again")
     case .inputOutput:
       self.init(
         .failed, path: path, "the system failed to read or write \(path): \(error.message)")
@@ -66,7 +68,8 @@ public struct ServerFileError: Error, Hashable, Sendable {
   init(damaged detail: String, path: String) {
     self.init(
       .damaged, path: path,
-      "\(path) is damaged (\(detail)); restore it from a copy, or move it away to start anew")
+      "\(path) is damaged (\(detail)); restore it from a copy, or move it away to start with a new file"
+    )
   }
 }
 

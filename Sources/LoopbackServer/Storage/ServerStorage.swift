@@ -1,21 +1,21 @@
 package import CloudMachine
 package import SQLite
 
-/// Makes the storages a server can stand on, in a form that may cross to the server's lock.
+/// Creates the storages of a server.
 package enum ServerStorage {
   static func memory(identity: UInt64) -> sending any CloudStorage {
     MemoryStorage(identity: identity, secret: .random())
   }
 
-  /// The storage in the SQLite file at `path`, which is made when there is none.
+  /// The storage in the SQLite file at `path`, which is created if it does not exist.
   ///
-  /// The file is closed when the storage is let go; a simulated server restarts on it so.
+  /// The file is closed when the storage is released; simulated servers restart this way.
   ///
   /// - Parameters:
-  ///   - identity: the number a new file is given; an existing one keeps its own.
-  ///   - secret: what a new file is given to sign with; a random one when there is none.
-  ///   - fileSystem: where the file is; the system's disk when there is none.
-  /// - Throws: `ServerFileError` when the file can't be used.
+  ///   - identity: the identity of a new file; an existing file keeps its identity.
+  ///   - secret: the signing secret of a new file; `nil` for a random one.
+  ///   - fileSystem: the file system of the file; `nil` for the system's.
+  /// - Throws: `ServerFileError` if the file cannot be used.
   package static func file(
     path: String, identity: UInt64, secret: StorageSecret? = nil,
     fileSystem: SQLiteFileSystem? = nil

@@ -24,7 +24,7 @@ struct JSONBytes {
 
   /// Reads to the end or to the first fault.
   mutating func read() {
-    do throws(JSONFault) {
+    do throws(JSONParsingError) {
       repeat { try readValue() } while try advance()
       scanner.skipSpace()
       if scanner.byte != nil { throw scanner.fault("something stands behind its end") }
@@ -35,7 +35,7 @@ struct JSONBytes {
   }
 
   /// Reads one value, or the opening of a list or an object with everything up to its first value.
-  private mutating func readValue() throws(JSONFault) {
+  private mutating func readValue() throws(JSONParsingError) {
     while true {
       scanner.skipSpace()
       guard let first = scanner.byte else { throw scanner.fault("it ends early") }
@@ -72,7 +72,7 @@ struct JSONBytes {
   }
 
   /// Goes on behind a value to the next one; `false` at the end.
-  private mutating func advance() throws(JSONFault) -> Bool {
+  private mutating func advance() throws(JSONParsingError) -> Bool {
     while let frame = frames.last {
       scanner.skipSpace()
       if scanner.take(UInt8(ascii: ",")) {
@@ -89,7 +89,7 @@ struct JSONBytes {
     return false
   }
 
-  private mutating func readKey() throws(JSONFault) {
+  private mutating func readKey() throws(JSONParsingError) {
     scanner.skipSpace()
     guard scanner.byte == UInt8(ascii: "\"") else { throw scanner.fault("a member has no name") }
     let text = readText()
@@ -105,7 +105,7 @@ struct JSONBytes {
     var content: [UInt8] = []
     scanner.position += 1
     while true {
-      do throws(JSONFault) {
+      do throws(JSONParsingError) {
         try scanner.readText(into: &content)
         return (content, true)
       } catch {

@@ -1,9 +1,9 @@
-/// Bytes as text and back, with the padding that belongs there.
+/// A fast base64 encoder and decoder, with padding.
 enum Base64 {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-  /// What each character stands for; 255 for what is none.
+  /// The value of each character; 255 for invalid characters.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 255, count: 256)
     for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
@@ -31,8 +31,8 @@ enum Base64 {
     }
   }
 
-  /// The bytes behind text that is written as `write` writes it; `nil` for any other text, which
-  /// others may still be able to read.
+  /// Decodes text in the form that `write` produces; `nil` for any other text, which a more lenient
+  /// decoder may still accept.
   static func read(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
     guard text.count % 4 == 0 else { return nil }
     guard text.count > 0 else { return [] }

@@ -1,8 +1,8 @@
-/// A JSON value, as exact as the text it came from.
+/// A JSON value that preserves the text's exact content.
 ///
-/// Whole numbers that fit stay whole numbers, so that an `INT64` above 2^53 survives; text is kept
-/// byte for byte; the members of an object keep their order. Foundation's reader keeps the first of
-/// two members with one name without a word; here they are refused.
+/// Integers that fit stay integers, so that an `INT64` above 2^53 is preserved; text is kept byte
+/// for byte; the members of an object keep their order. Duplicate member names are rejected, unlike
+/// in Foundation's parser.
 package enum JSON: Sendable {
   /// Nothing.
   case null
@@ -48,7 +48,7 @@ package enum JSON: Sendable {
       elements.first { $0.name == name }?.value
     }
 
-    /// Adds a member whose name is not there yet; nothing for `nil`.
+    /// Adds a member with a new name; does nothing for `nil`.
     package mutating func add(_ name: String, _ value: JSON?) {
       if let value { elements.append(Element(name: name, value: value)) }
     }
@@ -65,33 +65,33 @@ extension JSON {
     return value
   }
 
-  /// Whether it is `null`.
+  /// Whether the value is `null`.
   package var isNull: Bool {
     if case .null = self { true } else { false }
   }
 
-  /// The text, where it is text.
+  /// The string; `nil` for any other value.
   package var string: String? {
     if case .string(let value) = self { value } else { nil }
   }
 
-  /// The truth value, where it is one.
+  /// The Boolean; `nil` for any other value.
   package var bool: Bool? {
     if case .bool(let value) = self { value } else { nil }
   }
 
-  /// The list, where it is one.
+  /// The list; `nil` for any other value.
   package var array: [JSON]? {
     if case .array(let value) = self { value } else { nil }
   }
 
-  /// The members, where it is an object.
+  /// The members of an object; `nil` for any other value.
   package var members: Members? {
     if case .object(let value) = self { value } else { nil }
   }
 
-  /// The whole number, also where it is written as text, or with a fraction of zero as far as a
-  /// `Double` holds every whole number.
+  /// The integer; also accepts a string, or a zero fraction within the range in which a `Double`
+  /// represents every integer.
   package var integer: Int64? {
     switch self {
     case .integer(let value): value
@@ -102,13 +102,13 @@ extension JSON {
     }
   }
 
-  /// The number, also where it is written as text; always finite.
+  /// The number, always finite; also accepts a string.
   package var double: Double? {
     switch self {
     case .integer(let value): Double(value)
     case .number(let value): value
     case .string(let value):
-      // Neither `0X10`, nor `nan`, nor anything behind a NUL.
+      // Reject `0X10`, `nan` and anything after a NUL.
       value.utf8.allSatisfy(JSON.isOfNumber)
         ? Double(value).flatMap { $0.isFinite ? $0 : nil } : nil
     case .null, .bool, .array, .object: nil
@@ -124,7 +124,7 @@ extension JSON {
     }
   }
 
-  /// An object with the members given, less those without a value.
+  /// An object with the given members, except those without a value.
   package static func members(_ pairs: KeyValuePairs<String, JSON?>) -> JSON {
     var members = Members()
     for (name, value) in pairs { members.add(name, value) }
@@ -136,7 +136,7 @@ extension JSON {
 }
 
 extension JSON: Equatable {
-  /// Whether both are written alike: text by its bytes, numbers by their bits.
+  /// Compares exactly: strings by their bytes, numbers by their bits.
   package static func == (first: JSON, second: JSON) -> Bool {
     switch (first, second) {
     case (.null, .null): true
@@ -156,13 +156,13 @@ extension JSON: Equatable {
   }
 }
 
-/// Why a text is not JSON that is taken here.
-package struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong, without anything of the content.
+/// The error of text that is not valid JSON.
+package struct JSONParsingError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The error message, without any of the content.
   package var reason: String
-  /// Where, in bytes from the start.
+  /// The offset in bytes from the start.
   package var offset: Int
 
-  /// The reason and the place.
+  /// The reason and the offset.
   package var description: String { "\(reason), at byte \(offset)" }
 }

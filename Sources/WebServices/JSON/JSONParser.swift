@@ -1,20 +1,20 @@
 extension JSON {
-  /// How deep lists and objects may be in each other.
+  /// The maximum nesting depth of lists and objects.
   package static let depthLimit = 64
 
-  /// Reads a text in UTF-8 that is one JSON value and nothing else.
+  /// Parses UTF-8 text that is a single JSON value.
   ///
-  /// - Throws: where the text breaks RFC 8259, holds a number no `Double` can hold, half of a
-  ///   surrogate pair, two members with one name, or goes deeper than `depthLimit`.
-  package init(parsing bytes: [UInt8]) throws(JSONFault) {
+  /// - Throws: if the text violates RFC 8259, or contains a number out of range of `Double`, half
+  ///   of a surrogate pair, duplicate member names, or nesting deeper than `depthLimit`.
+  package init(parsing bytes: [UInt8]) throws(JSONParsingError) {
     var parser = JSONParser(bytes)
     self = try parser.document()
   }
 
-  /// The value that begins at `position` of a longer text, and where it ends; `nil` when there is
-  /// none, or none that is taken.
+  /// The value that starts at `position` in a longer text, and its end; `nil` if there is no valid
+  /// value.
   ///
-  /// - Parameter depth: How many lists and objects are around it.
+  /// - Parameter depth: The number of enclosing lists and objects.
   static func value(
     in bytes: [UInt8], at position: Int, depth: Int
   ) -> (value: JSON, end: Int)? {
@@ -24,7 +24,7 @@ extension JSON {
   }
 }
 
-/// Reads JSON from bytes, strictly.
+/// A strict JSON parser.
 private struct JSONParser {
   private(set) var scanner: JSONScanner
 
@@ -35,7 +35,7 @@ private struct JSONParser {
     scanner.position = position
   }
 
-  mutating func document() throws(JSONFault) -> JSON {
+  mutating func document() throws(JSONParsingError) -> JSON {
     scanner.skipSpace()
     let value = try value(depth: 0)
     scanner.skipSpace()
@@ -45,7 +45,7 @@ private struct JSONParser {
     return value
   }
 
-  mutating func value(depth: Int) throws(JSONFault) -> JSON {
+  mutating func value(depth: Int) throws(JSONParsingError) -> JSON {
     switch scanner.byte {
     case UInt8(ascii: "{"): return try object(depth: depth + 1)
     case UInt8(ascii: "["): return try array(depth: depth + 1)
@@ -58,7 +58,7 @@ private struct JSONParser {
     }
   }
 
-  private mutating func array(depth: Int) throws(JSONFault) -> JSON {
+  private mutating func array(depth: Int) throws(JSONParsingError) -> JSON {
     guard depth <= JSON.depthLimit else { throw scanner.fault("it is nested too deeply") }
     scanner.position += 1
     var values: [JSON] = []
@@ -78,7 +78,7 @@ private struct JSONParser {
     }
   }
 
-  private mutating func object(depth: Int) throws(JSONFault) -> JSON {
+  private mutating func object(depth: Int) throws(JSONParsingError) -> JSON {
     guard depth <= JSON.depthLimit else { throw scanner.fault("it is nested too deeply") }
     scanner.position += 1
     var elements: [JSON.Members.Element] = []
@@ -106,7 +106,7 @@ private struct JSONParser {
     }
   }
 
-  /// Looks at pairs where there are few, which costs less than a set.
+  /// Compares pairs if there are few, which is cheaper than a set.
   private static func namesDiffer(_ elements: [JSON.Members.Element]) -> Bool {
     if elements.count > 12 { return Set(elements.map(\.name)).count == elements.count }
     for index in elements.indices {

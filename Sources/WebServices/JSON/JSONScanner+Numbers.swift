@@ -1,6 +1,6 @@
 extension JSONScanner {
-  /// Reads a number: a whole one where it is spelt as one and fits.
-  package mutating func number() throws(JSONFault) -> JSON {
+  /// Reads a number: an integer if it is written as one and fits.
+  package mutating func number() throws(JSONParsingError) -> JSON {
     let start = position
     var isWhole = true
     if byte == UInt8(ascii: "-") { position += 1 }
@@ -21,7 +21,7 @@ extension JSONScanner {
       guard skipDigits() > 0 else { throw fault("a number has no exponent") }
     }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
-    // Minus zero is no whole number: its sign would be lost.
+    // Negative zero is not an integer: its sign would be lost.
     if isWhole, text != "-0", let value = Int64(text) { return .integer(value) }
     guard let value = Double(text), value.isFinite else {
       position = start

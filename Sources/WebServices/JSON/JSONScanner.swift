@@ -1,35 +1,35 @@
-/// Takes JSON apart into its smallest pieces, from the first byte on.
+/// A JSON tokenizer.
 ///
-/// It knows nothing of how pieces follow each other, so it serves the parser, which is strict, as
-/// well as whoever gets out of a damaged file what is left of it.
+/// It does not check the order of tokens, so it serves both the strict parser and the recovery of
+/// damaged files.
 package struct JSONScanner {
-  /// The text, in what should be UTF-8.
+  /// The text, expected to be UTF-8.
   package let bytes: [UInt8]
-  /// Where the next piece begins, in bytes from the start.
+  /// The offset of the next token in bytes.
   package var position: Int
 
-  /// Stands in front of the text, behind the mark that some editors put there.
+  /// Starts at the beginning of the text, after a byte order mark if there is one.
   package init(_ bytes: [UInt8]) {
     self.bytes = bytes
     position = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
   }
 
-  /// What is wrong at this place.
-  package func fault(_ reason: String) -> JSONFault {
-    JSONFault(reason: reason, offset: position)
+  /// The error at the current position.
+  package func fault(_ reason: String) -> JSONParsingError {
+    JSONParsingError(reason: reason, offset: position)
   }
 
   /// The next byte; `nil` at the end.
   package var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// Goes past `byte`, if that is the next one.
+  /// Skips `byte` if it is the next byte; returns whether it is.
   package mutating func take(_ byte: UInt8) -> Bool {
     guard self.byte == byte else { return false }
     position += 1
     return true
   }
 
-  /// Goes past white space.
+  /// Skips white space.
   package mutating func skipSpace() {
     while position < bytes.count {
       switch bytes[position] {
@@ -40,7 +40,7 @@ package struct JSONScanner {
   }
 
   /// Reads `true`, `false` or `null`.
-  package mutating func word() throws(JSONFault) -> JSON {
+  package mutating func word() throws(JSONParsingError) -> JSON {
     switch byte {
     case UInt8(ascii: "t"): return try word("true", .bool(true))
     case UInt8(ascii: "f"): return try word("false", .bool(false))
@@ -48,7 +48,7 @@ package struct JSONScanner {
     }
   }
 
-  private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONFault) -> JSON {
+  private mutating func word(_ word: StaticString, _ value: JSON) throws(JSONParsingError) -> JSON {
     let count = word.utf8CodeUnitCount
     guard bytes.count - position >= count,
       word.withUTF8Buffer({ bytes[position..<(position + count)].elementsEqual($0) })
@@ -59,8 +59,8 @@ package struct JSONScanner {
 
   // MARK: Text
 
-  /// Reads a text from its first quotation mark on.
-  package mutating func string() throws(JSONFault) -> String {
+  /// Reads a string, starting at its opening quotation mark.
+  package mutating func string() throws(JSONParsingError) -> String {
     position += 1
     let start = position
     while let byte {
@@ -79,18 +79,17 @@ package struct JSONScanner {
     throw fault("text does not end")
   }
 
-  private func valid(_ bytes: some Collection<UInt8>) throws(JSONFault) -> String {
+  private func valid(_ bytes: some Collection<UInt8>) throws(JSONParsingError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw fault("text is not UTF-8")
     }
     return text
   }
 
-  /// Reads on in a text, up to and with the quotation mark that ends it.
+  /// Reads the rest of a string, including its closing quotation mark.
   ///
-  /// Where it throws, `content` has what stands before the fault. Whether it all is UTF-8 is not
-  /// looked at.
-  package mutating func readText(into content: inout [UInt8]) throws(JSONFault) {
+  /// On error, `content` has the part before the error. Does not validate UTF-8.
+  package mutating func readText(into content: inout [UInt8]) throws(JSONParsingError) {
     while let byte {
       switch byte {
       case UInt8(ascii: "\""):
@@ -108,7 +107,7 @@ package struct JSONScanner {
     throw fault("text does not end")
   }
 
-  private mutating func escape() throws(JSONFault) -> [UInt8] {
+  private mutating func escape() throws(JSONParsingError) -> [UInt8] {
     guard let byte else { throw fault("text does not end") }
     let meaning: UInt8
     switch byte {
@@ -127,8 +126,8 @@ package struct JSONScanner {
     return [meaning]
   }
 
-  /// Reads a character that is spelt by its number, or by two.
-  private mutating func codeUnits() throws(JSONFault) -> [UInt8] {
+  /// Reads a character that is escaped as one or two UTF-16 code units.
+  private mutating func codeUnits() throws(JSONParsingError) -> [UInt8] {
     let first = try codeUnit()
     guard (0xD800...0xDFFF).contains(first) else { return try encoded(first) }
     guard first < 0xDC00, bytes.count - position >= 2, bytes[position] == UInt8(ascii: "\\"),
@@ -142,7 +141,7 @@ package struct JSONScanner {
     return try encoded(0x10000 + ((first - 0xD800) << 10 | (second - 0xDC00)))
   }
 
-  private mutating func codeUnit() throws(JSONFault) -> UInt32 {
+  private mutating func codeUnit() throws(JSONParsingError) -> UInt32 {
     var value: UInt32 = 0
     for _ in 0..<4 {
       let digit: UInt8
@@ -158,7 +157,7 @@ package struct JSONScanner {
     return value
   }
 
-  private func encoded(_ value: UInt32) throws(JSONFault) -> [UInt8] {
+  private func encoded(_ value: UInt32) throws(JSONParsingError) -> [UInt8] {
     guard let scalar = Unicode.Scalar(value) else { throw fault("there is no such character") }
     return Array(String(scalar).utf8)
   }

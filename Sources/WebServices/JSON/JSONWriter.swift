@@ -1,8 +1,8 @@
 extension JSON {
-  /// The value as text in UTF-8, without blanks, on what every reader takes for one line.
+  /// The value as UTF-8 text, without blanks, on one line.
   ///
-  /// Read again it is the same value, bit for bit. A number that is not finite has no form in
-  /// JSON and is written as `null`; what makes values here sees to it that there is none.
+  /// Parsing the text gives the same value, bit for bit. A number that is not finite has no JSON
+  /// form and is written as `null`; callers avoid such numbers.
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(256)
@@ -13,7 +13,7 @@ extension JSON {
   /// The value as text.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// The value as text over many lines, for people.
+  /// The value as indented text.
   package var indented: String {
     var bytes: [UInt8] = []
     write(to: &bytes, indentation: 0)
@@ -84,7 +84,7 @@ extension JSON {
     }
   }
 
-  /// Appends a text in quotation marks.
+  /// Appends a string with quotation marks.
   static func write(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var text = text
@@ -102,7 +102,7 @@ extension JSON {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Appends what begins at `index`, which may need to be escaped.
+  /// Appends the character at `index`, escaped if necessary.
   private static func writeCharacter(
     of source: UnsafeBufferPointer<UInt8>, at index: inout Int, to bytes: inout [UInt8]
   ) {
@@ -115,7 +115,7 @@ extension JSON {
     case 0x09: bytes.append(contentsOf: "\\t".utf8)
     case 0..<0x20, 0x7F: escape(UInt16(byte), to: &bytes)
     case 0xC2 where source[index + 1] == 0x85:
-      // Some readers end a line at these three.
+      // Some readers treat these three as line ends.
       escape(0x85, to: &bytes)
       index += 1
     case 0xE2 where source[index + 1] == 0x80 && source[index + 2] & 0xFE == 0xA8:
@@ -133,7 +133,7 @@ extension JSON {
     bytes.append(contentsOf: digits.utf8)
   }
 
-  /// Appends a whole number.
+  /// Appends an integer.
   static func write(_ value: Int64, to bytes: inout [UInt8]) {
     if value < 0 { bytes.append(UInt8(ascii: "-")) }
     var rest = value.magnitude
@@ -152,7 +152,7 @@ extension JSON {
     text.withUTF8 { bytes.append(contentsOf: $0) }
   }
 
-  /// Appends a piece of JSON as it is.
+  /// Appends a piece of JSON unchanged.
   static func write(raw piece: StaticString, to bytes: inout [UInt8]) {
     bytes.append(
       contentsOf: UnsafeBufferPointer(start: piece.utf8Start, count: piece.utf8CodeUnitCount))

@@ -1,9 +1,9 @@
-/// Looks for the end of plain text, eight bytes at a time.
+/// Finds the end of plain text, eight bytes at a time.
 ///
-/// Plain is what stands in JSON as it is and is one byte in UTF-8: printable ASCII but quotation
-/// marks and backslashes.
+/// Plain text needs no escaping in JSON and is one byte per character in UTF-8: printable ASCII
+/// except quotation marks and backslashes.
 enum PlainText {
-  /// How many bytes from `start` on are plain.
+  /// The number of plain bytes from `start` on.
   static func count(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     let raw = UnsafeRawBufferPointer(bytes)
     var index = start

@@ -1,22 +1,24 @@
 package import CloudProtocol
 package import Records
 
-/// Errors: of a request as a whole with a status, of an item inside an answer of status 200.
+/// Errors: of a request as a whole with an HTTP status, or of an item in a response with status
+/// 200.
 ///
-/// There is no official table from these codes to CloudKit's; this one is by meaning. Between two
-/// sides that know the extra member the code itself travels. Source: web-services 1.12 and 2.
+/// There is no official mapping of these codes to CloudKit's; this table maps them by meaning.
+/// Between two sides that understand the extra member, the exact code is sent. Source: web-services
+/// 1.12 and 2.
 extension Notation {
-  /// A kind of failure as the service names it.
+  /// An error code of the service.
   package struct ErrorCode: Hashable, Sendable {
     /// The name, such as `NOT_FOUND`.
     package var name: String
-    /// The status of an answer that says nothing else.
+    /// The default HTTP status.
     package var status: Int
-    /// What CloudKit calls it.
+    /// The corresponding CloudKit code.
     package var code: CloudError.Code
   }
 
-  /// All names, those that CloudKit's codes are translated to first.
+  /// All codes; those to which CloudKit's codes are mapped come first.
   package static let errorCodes: [ErrorCode] = [
     ErrorCode(name: "ACCESS_DENIED", status: 403, code: .permissionFailure),
     ErrorCode(name: "ATOMIC_ERROR", status: 400, code: .batchRequestFailed),
@@ -46,7 +48,7 @@ extension Notation {
   private static let fallback = ErrorCode(
     name: "INTERNAL_ERROR", status: 500, code: .internalError)
 
-  /// What the service calls a failure.
+  /// The error code of the service for a CloudKit code.
   package static func errorCode(for code: CloudError.Code) -> ErrorCode {
     let closest: CloudError.Code =
       switch code {
@@ -60,7 +62,7 @@ extension Notation {
       case .badContainer, .invalidArguments, .serverRejectedRequest, .incompatibleVersion,
         .badDatabase, .assetFileNotFound, .assetFileModified, .tooManyParticipants,
         .alreadyShared, .participantAlreadyInvited, .limitExceeded, .changeTokenExpired:
-        // The service has one name for all it finds wrong with a request, tokens included.
+        // The service has one code for all invalid requests, including invalid tokens.
         .invalidArguments
       case .userDeletedZone, .zoneNotFound: .zoneNotFound
       case .notAuthenticated, .requestRateLimited, .unknownItem, .serverRecordChanged,
@@ -71,11 +73,11 @@ extension Notation {
     return errorCodes.first { $0.code == closest } ?? fallback
   }
 
-  /// The members that describe a failure.
+  /// Encodes an error.
   package func json(_ error: CloudError, of item: JSON.Members = JSON.Members()) -> JSON {
     let code = Notation.errorCode(for: error.code)
     var members = item
-    // The service's own sentence, by which other clients know a token that is no good.
+    // The service's reason text, by which other clients recognize an invalid token.
     let reason =
       error.code == .changeTokenExpired ? Notation.unknownToken : error.message
     members.add("reason", .string(reason))
@@ -102,7 +104,7 @@ extension Notation {
     return .integer(whole)
   }
 
-  /// The failure that is described; `nil` when `json` describes none.
+  /// Decodes an error; `nil` if `json` does not describe one.
   package func error(_ json: JSON, in zone: ZoneID = .default) throws(CloudError) -> CloudError? {
     guard let name = json["serverErrorCode"]?.string else { return nil }
     let reason = json["reason"]?.string ?? "the server gave no reason"
@@ -126,13 +128,13 @@ extension Notation {
     return error
   }
 
-  /// What CloudKit calls a failure, by its name and its reason.
+  /// The CloudKit code for a service code and its reason.
   private static func code(_ name: String, reason: String) -> CloudError.Code {
     let reason = reason.lowercased()
     if name == "BAD_REQUEST",
       reason.contains("sync continuation") || reason.contains("continuation format")
     {
-      // Apple's service has no other way to say that a token is no good.
+      // Apple's service has no other indication of an invalid token.
       return .changeTokenExpired
     }
     return errorCodes.first { $0.name == name }?.code ?? .serverRejectedRequest

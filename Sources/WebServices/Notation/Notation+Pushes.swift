@@ -1,14 +1,14 @@
 package import CloudProtocol
 package import Records
 
-/// Pushes, as the web courier hands them out. Source: web-services 1.8.
+/// Pushes, as the web courier delivers them. Source: web-services 1.8.
 extension Notation {
   /// A push.
   ///
   /// - Parameters:
-  ///   - push: What it says.
-  ///   - number: Names the notification.
-  ///   - info: How the subscription wants it to look, where that is known.
+  ///   - push: The push.
+  ///   - number: The notification ID.
+  ///   - info: The subscription's notification info, if known.
   package func json(
     _ push: CloudPush, number: String, info: Subscription.NotificationInfo? = nil
   ) -> JSON {
@@ -49,7 +49,7 @@ extension Notation {
     ])
   }
 
-  /// The push that is described; `nil` for one about nothing known here.
+  /// Decodes a push; `nil` for an unknown kind.
   package func push(_ json: JSON) throws(CloudError) -> CloudPush? {
     guard let kit = json["ck"] else { return nil }
     if let push = try exact(in: kit, { (reader) throws(ByteFormatError) in try reader.push() }) {

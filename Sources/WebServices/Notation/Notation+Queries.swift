@@ -3,14 +3,14 @@ package import Records
 
 /// Queries. Source: web-services 1.5.
 extension Notation {
-  /// Names of system fields that are no mere prefix of the raw ones.
+  /// The names of system fields that are not prefixes of the raw names.
   private static let systemFields: [(name: String, field: SystemField)] = [
     ("recordName", .recordID), ("share", .share), ("parent", .parent),
     ("createdUserRecordName", .createdBy), ("createdTimestamp", .created),
     ("modifiedTimestamp", .modified), ("modifiedUserRecordName", .modifiedBy),
   ]
 
-  /// What is asked for.
+  /// A query.
   package func json(_ query: Query, zone: ZoneID) -> JSON {
     var sorts: [JSON] = []
     for sort in query.sorts {
@@ -50,7 +50,7 @@ extension Notation {
     return members
   }
 
-  /// What is asked for.
+  /// A query.
   package func query(_ json: JSON, zone: ZoneID) throws(CloudError) -> Query {
     var query = Query(recordType: try json.text("recordType"))
     for value in try json.optionalList("filterBy") {
@@ -72,7 +72,7 @@ extension Notation {
   }
 
   private func filter(_ json: JSON, _ zone: ZoneID) throws(CloudError) -> Query.Filter {
-    // One client has another word for one comparator.
+    // One client uses a different name for a comparator.
     let name = try json.text("comparator")
     guard
       let comparator = Query.Filter.Comparator(
@@ -82,7 +82,7 @@ extension Notation {
     }
     let value = try json.object("fieldValue")
     if comparator == .isIn || comparator == .isNotIn {
-      // So does the live service: it can't tell a list from one value without its type.
+      // The live service does the same: without a type it cannot distinguish a list from a value.
       guard try value.optionalText("type")?.hasSuffix("_LIST") == true else {
         throw .malformed("BadRequestException: Unexpected input")
       }
@@ -99,7 +99,7 @@ extension Notation {
       distance: exactDistance ?? distance)
   }
 
-  /// The field a filter or a sort is about; empty for the full text of the record.
+  /// The field of a filter or sort; empty for the full text of the record.
   private func key(_ json: JSON) throws(CloudError) -> String {
     if let name = try json.optionalText("systemFieldName") {
       if let system = Notation.systemFields.first(where: { $0.name == name }) {
@@ -113,7 +113,7 @@ extension Notation {
     return try json.optionalText("fieldName") ?? ""
   }
 
-  /// Which fields an answer carries: those in `desiredKeys`, or all.
+  /// The fields in a response: those in `desiredKeys`, or all.
   package func fieldSelection(_ json: JSON) throws(CloudError) -> FieldSelection? {
     guard let keys = try json.texts("desiredKeys") else { return nil }
     return keys.isEmpty ? FieldSelection.none : .keys(keys)

@@ -3,7 +3,7 @@ package import Records
 
 /// Records. Source: web-services 1.3.
 extension Notation {
-  /// A record as an answer holds it.
+  /// Encodes a record for a response.
   package func json(_ record: Record) -> JSON {
     var members = JSON.Members()
     members.add("recordName", .string(record.id.name))
@@ -39,8 +39,8 @@ extension Notation {
     ])
   }
 
-  /// The name of the user who made a change: the service names everybody by the user's own name,
-  /// two sides that know the extra members keep `ZoneID.currentOwner` for whoever asks.
+  /// The user record name in a stamp: the service always writes the full name; two sides that
+  /// understand the extra members use `ZoneID.currentOwner` for the requester.
   func userName(in stamp: RecordStamp) -> String {
     guard !isExact, stamp.user.rawValue == ZoneID.currentOwner, let user else {
       return stamp.user.rawValue
@@ -48,9 +48,9 @@ extension Notation {
     return user.rawValue
   }
 
-  /// What became of the record that was asked for as `id`.
+  /// The result for the record that was requested as `id`.
   ///
-  /// The service names a zone of the user's own in one way, however it was asked for.
+  /// The service uses one spelling for a user's own zone, regardless of the request's spelling.
   func result(_ record: Record, askedAs id: RecordID) -> ItemResult<RecordID, Record> {
     var record = record
     if database != .shared, record.id != id, record.id.name == id.name,
@@ -61,12 +61,12 @@ extension Notation {
     return ItemResult(id: record.id, .success(record))
   }
 
-  /// `zone`, which was asked for as `asked`, by the name it was asked for.
+  /// `zone` in the spelling of the request, which was `asked`.
   func named(_ zone: ZoneID, askedAs asked: ZoneID) -> ZoneID {
     database != .shared && zone.name == asked.name ? asked : zone
   }
 
-  /// A record that is gone, as a change feed holds it.
+  /// A deletion in a change feed.
   package func json(_ deletion: RecordDeletion) -> JSON {
     .members([
       "recordName": .string(deletion.id.name), "recordType": .null, "deleted": .bool(true),
@@ -75,7 +75,7 @@ extension Notation {
     ])
   }
 
-  /// The record that an answer holds; what it does not say of its zone is `zone`.
+  /// Decodes a record of a response; `zone` is the default for its zone.
   package func record(_ json: JSON, in zone: ZoneID) throws(CloudError) -> Record {
     let id = try recordID(json, in: zone)
     return Record(
@@ -88,7 +88,7 @@ extension Notation {
       modified: try stamp(in: json, "modified"))
   }
 
-  /// The fields of a record, or those a push brings along.
+  /// Decodes the fields of a record or a push.
   package func fields(_ json: JSON, in zone: ZoneID) throws(CloudError) -> Fields {
     guard let members = try self.members(json, "fields") else { return Fields() }
     var elements: [Fields.Element] = []
@@ -112,23 +112,23 @@ extension Notation {
       user: UserID(try json.text("userRecordName")), device: try json.optionalText("deviceID"))
   }
 
-  /// The members of the object called `name`; `nil` when it is not there.
+  /// The members of the object called `name`; `nil` when it is absent.
   func members(_ json: JSON, _ name: String) throws(CloudError) -> JSON.Members? {
     guard let value = json[name] else { return nil }
     guard let members = value.members else { throw .malformed("'\(name)' must be an object") }
     return members
   }
 
-  /// The deletion that a change feed holds.
+  /// Decodes a deletion in a change feed.
   package func deletion(_ json: JSON, in zone: ZoneID) throws(CloudError) -> RecordDeletion {
     let type = try exact(in: json) { (reader) throws(ByteFormatError) in try reader.string() }
     let plain = try json.optionalText("recordType")
     return RecordDeletion(id: try recordID(json, in: zone), type: type ?? plain ?? "")
   }
 
-  // MARK: What is to be changed
+  // MARK: Changes
 
-  /// A save as a request holds it.
+  /// Encodes a save for a request.
   package func json(_ save: RecordSave) -> JSON {
     var members = JSON.Members()
     members.add("recordName", .string(save.id.name))
@@ -149,7 +149,7 @@ extension Notation {
     return .object(members)
   }
 
-  /// The save that a request holds; a record without a name gets the one that `newName` gives.
+  /// Decodes a save of a request; a record without a name gets a name from `newName`.
   package func save(
     _ json: JSON, in zone: ZoneID, newName: () -> String
   ) throws(CloudError) -> RecordSave {

@@ -1,17 +1,17 @@
 package import CloudProtocol
 package import Records
 
-/// Shares and people.
+/// Shares and users.
 ///
-/// Two generations of clients use two vocabularies; both are understood, the newer one is spoken.
-/// Source: web-services 1.9.
+/// Two generations of clients use different member names; both are accepted, and the newer ones are
+/// written. Source: web-services 1.9.
 extension Notation {
-  /// Adds what makes a record of `type` a share.
+  /// Adds the share members to a record of `type`.
   func add(
     _ sharing: ShareDetails?, of zone: ZoneID, type: String, to members: inout JSON.Members
   ) {
     guard let sharing else {
-      // Where the type alone says it is a share, and nothing more is known.
+      // Only the type is known, not the share's details.
       guard type == ShareDetails.recordType else { return }
       members.add(Notation.extra, exact { $0.write(optional: sharing) { $0.write($1) } })
       return
@@ -28,14 +28,14 @@ extension Notation {
     members.add(Notation.extra, exact { $0.write(optional: sharing) { $0.write($1) } })
   }
 
-  /// What makes a record a share; `nil` for every other record.
+  /// Decodes the share details of a record; `nil` for a record that is not a share.
   func sharing(of json: JSON, id: RecordID) throws(CloudError) -> ShareDetails? {
     let details = try exact(in: json) { (reader) throws(ByteFormatError) in
       try reader.optional { (reader) throws(ByteFormatError) in try reader.shareDetails() }
     }
     if let details { return details }
     let url = try json.optionalText("shortGUID").map { sharePrefix + $0 }
-    // A share that names none of these stays as it is.
+    // A share without any of these members is left unchanged.
     guard json["recordType"]?.string == ShareDetails.recordType,
       ["forRecord", "publicPermission", "participants"].contains(where: { json[$0] != nil })
     else { return nil }
@@ -52,7 +52,7 @@ extension Notation {
       url: url, participants: participants, currentParticipant: current?.id)
   }
 
-  /// One person in a share.
+  /// Encodes a participant.
   package func json(_ participant: ShareParticipant) -> JSON {
     .members([
       "participantId": .string(participant.id), "userIdentity": json(participant.identity),
@@ -62,7 +62,7 @@ extension Notation {
     ])
   }
 
-  /// A participant without an ID is one that the server gives an ID.
+  /// Decodes a participant; the server assigns an ID to one without.
   private func participant(_ json: JSON) throws(CloudError) -> ShareParticipant {
     ShareParticipant(
       id: try json.optionalText("participantId") ?? "",
@@ -72,7 +72,7 @@ extension Notation {
       acceptance: Notation.acceptance(try json.optionalText("acceptanceStatus") ?? "INVITED"))
   }
 
-  /// A person as far as the asker may know.
+  /// Encodes the part of an identity that the requester may see.
   package func json(_ identity: UserIdentity) -> JSON {
     var names = JSON.Members()
     names.add("givenName", identity.givenName.map { .string($0) })
@@ -85,7 +85,7 @@ extension Notation {
     ])
   }
 
-  /// The person that is described.
+  /// Decodes an identity.
   package func identity(_ json: JSON) throws(CloudError) -> UserIdentity {
     if let identity = try exact(
       in: json,
@@ -104,14 +104,14 @@ extension Notation {
       familyName: try names.optionalText("familyName"), hasAccount: user != nil)
   }
 
-  /// The way to find a person that is described as one; an empty one is none.
+  /// Decodes a lookup written as an identity; `nil` if it is empty.
   private func lookup(of json: JSON) throws(CloudError) -> UserLookup? {
     guard let info = json["lookupInfo"] else { return nil }
     if let members = info.members, members.elements.allSatisfy(\.value.isNull) { return nil }
     return try lookup(info)
   }
 
-  /// A way to find a person.
+  /// Encodes a user lookup.
   package func json(_ lookup: UserLookup) -> JSON {
     switch lookup {
     case .email(let address): .members(["emailAddress": .string(address)])
@@ -120,7 +120,7 @@ extension Notation {
     }
   }
 
-  /// The way to find a person that is described.
+  /// Decodes a user lookup.
   package func lookup(_ json: JSON) throws(CloudError) -> UserLookup {
     if let address = try json.optionalText("emailAddress") { return .email(address) }
     if let number = try json.optionalText("phoneNumber") { return .phone(number) }
@@ -128,7 +128,7 @@ extension Notation {
     throw .malformed("a person needs an emailAddress, a phoneNumber or a userRecordName")
   }
 
-  // MARK: Words
+  // MARK: Enumerations
 
   private static func name(of permission: SharePermission) -> String {
     switch permission {
@@ -174,8 +174,8 @@ extension Notation {
 
   // MARK: URLs
 
-  /// Where the share of the record `root` will be found.
-  /// - Throws: `invalidArguments` when the record can't be shared.
+  /// The share URL of the record `root`.
+  /// - Throws: `invalidArguments` if the record cannot be shared.
   func urlOfShare(_ root: RecordID) throws(CloudError) -> String? {
     guard database == .private, root.zone.name != ZoneID.defaultName,
       root.zone.owner == ZoneID.currentOwner
@@ -186,13 +186,13 @@ extension Notation {
     return shareURL?(root)
   }
 
-  /// The part of a share's URL that names it.
+  /// The short name in a share's URL.
   package static func shortName(ofShare url: String) -> String {
     let path = url.prefix { $0 != "#" && $0 != "?" }
     return String(path.split(separator: "/").last ?? path)
   }
 
-  /// What an answer tells of a share before it is joined.
+  /// The metadata of a share before it is accepted.
   package func json(_ metadata: ShareMetadata, environment: CloudEnvironment) -> JSON {
     .members([
       "shortGUID": .members([
@@ -212,7 +212,7 @@ extension Notation {
     ])
   }
 
-  /// What an answer tells of a share before it is joined.
+  /// The metadata of a share before it is accepted.
   package func metadata(_ json: JSON) throws(CloudError) -> ShareMetadata {
     if let metadata = try exact(
       in: json,

@@ -31,7 +31,7 @@ extension Notation {
     return .object(members)
   }
 
-  /// The settings of a push that have a name of their own, beside those that decide about it.
+  /// The members of a notification info with a string value.
   private static let words = [
     "alertLocalizationKey", "alertActionLocalizationKey", "alertLaunchImage", "soundName",
   ]
@@ -59,7 +59,7 @@ extension Notation {
     return .object(members)
   }
 
-  /// The subscription that is described; one without a name gets the one that `newName` gives.
+  /// Decodes a subscription; one without a name gets a name from `newName`.
   package func subscription(
     _ json: JSON, newName: () -> String = { "" }
   ) throws(CloudError) -> Subscription {
@@ -107,7 +107,7 @@ extension Notation {
   private func notificationInfo(
     _ json: JSON?
   ) throws(CloudError) -> Subscription.NotificationInfo {
-    // Clients of this service need not say how a push looks; it is a silent one then.
+    // Clients of this service may omit the notification info; the push is silent then.
     guard let json else { return Subscription.NotificationInfo() }
     guard json.members != nil else { throw .malformed("'notificationInfo' must be an object") }
     var others = Fields()

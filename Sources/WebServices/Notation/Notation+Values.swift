@@ -3,16 +3,16 @@ package import Records
 
 /// The values of fields.
 ///
-/// Every value carries its type, lists too, even when they are empty. Source: web-services 1.3.
+/// Every value has a type, including lists, even empty ones. Source: web-services 1.3.
 extension Notation {
-  /// A value as JSON, the name of its type, and whether it is the same when it is read again.
+  /// A value as JSON, the name of its type, and whether the conversion is lossless.
   private struct Plain {
     var value: JSON
     var type: String
     var isWhole = true
   }
 
-  /// A field of the record `id`.
+  /// Encodes a field of the record `id`.
   package func json(_ field: Field, _ key: String, of id: RecordID) -> JSON {
     let plain = plain(field.value, key, id)
     return .members([
@@ -22,7 +22,7 @@ extension Notation {
     ])
   }
 
-  /// A value outside of a record, as in a filter.
+  /// Encodes a value outside of a record, as in a filter.
   package func json(_ value: FieldValue, in zone: ZoneID) -> JSON {
     json(Field(value), "", of: RecordID(name: "", zone: zone))
   }
@@ -88,10 +88,10 @@ extension Notation {
       isWhole: isFinite && milliseconds.map { Notation.time(milliseconds: $0) } == place.timestamp)
   }
 
-  /// A file's description: what an upload answers, and what a save redeems.
+  /// Encodes an asset: the response of an upload, and the value in a save.
   ///
-  /// A receipt that is an object in text holds what another service's upload answered, to be given
-  /// back as it is.
+  /// A receipt that is a JSON object in text is the upload response of another service, and is sent
+  /// back unchanged.
   package func json(_ asset: Asset, _ url: String? = nil) -> JSON {
     if let receipt = asset.receipt, receipt.hasPrefix("{"),
       let whole = try? JSON(parsing: Array(receipt.utf8)), whole.members != nil
@@ -104,7 +104,7 @@ extension Notation {
     ])
   }
 
-  /// The file that is described.
+  /// Decodes an asset.
   package func asset(_ json: JSON) throws(CloudError) -> Asset {
     guard let size = try json.count("size"), size >= 0 else {
       throw .malformed("a file's 'size' must be a whole number of bytes")
@@ -114,10 +114,10 @@ extension Notation {
       receipt: try json.optionalText("receipt"))
   }
 
-  /// The file that an upload's answer describes.
+  /// Decodes the response of an upload.
   ///
-  /// A service that does not know the extra members wants back all it said: it is kept, as text, in
-  /// the receipt.
+  /// A service without the extra members expects its complete response back: it is stored as text
+  /// in the receipt.
   package func uploadedAsset(_ json: JSON) throws(CloudError) -> Asset {
     var asset = try asset(json)
     if !isExact { asset.receipt = json.text }
@@ -126,7 +126,7 @@ extension Notation {
 
   // MARK: Reading
 
-  /// The field that is described; `nil` clears it.
+  /// Decodes a field; `nil` clears it.
   package func field(_ json: JSON, in zone: ZoneID) throws(CloudError) -> Field? {
     guard json.members != nil else { throw .malformed("a field must be an object with a 'value'") }
     let isEncrypted = try json.flag("isEncrypted") ?? false
@@ -143,7 +143,7 @@ extension Notation {
     return Field(try self.value(value, type, zone), isEncrypted: isEncrypted)
   }
 
-  /// The value that is described, which must be there.
+  /// Decodes a value, which is required.
   package func value(_ json: JSON, in zone: ZoneID) throws(CloudError) -> FieldValue {
     guard let field = try field(json, in: zone) else { throw .malformed("a value is missing") }
     return field.value
@@ -249,7 +249,7 @@ extension Notation {
     }
   }
 
-  /// The type of a value that comes without one.
+  /// The type of a value without a type member.
   private static func guess(_ json: JSON) -> String? {
     switch json {
     case .string: "STRING"
@@ -272,12 +272,12 @@ extension Notation {
 }
 
 extension CloudError {
-  /// A value that is not what its type says.
+  /// The error of a value that does not match its type.
   fileprivate static func unfit(_ type: String) -> CloudError {
     .malformed("Invalid value, expected type \(type).")
   }
 
-  /// A number that its type can't hold exactly.
+  /// The error of a number that its type cannot represent exactly.
   fileprivate static func inexact(_ type: String) -> CloudError {
     .malformed("Invalid value, the type \(type) can't hold this number exactly.")
   }

@@ -1,9 +1,9 @@
 package import CloudProtocol
 package import Records
 
-/// Zones as answers describe them. Source: web-services 1.7.
+/// Zones in responses. Source: web-services 1.7.
 extension Notation {
-  /// A zone.
+  /// Encodes a zone.
   package func json(_ zone: Zone) -> JSON {
     .members([
       "zoneID": json(zone.id),
@@ -16,7 +16,7 @@ extension Notation {
     ])
   }
 
-  /// The zone that is described; `id` is the one asked for.
+  /// Decodes a zone; `id` is the requested one.
   package func zone(
     describedBy json: JSON, asked id: ZoneID?
   ) throws(CloudError) -> Zone {
@@ -41,7 +41,7 @@ extension Notation {
       token: try token(json, "syncToken"))
   }
 
-  /// A position in a feed.
+  /// Decodes a change token.
   package func token(_ json: JSON, _ name: String) throws(CloudError) -> ChangeToken? {
     try json.optionalText(name).map { (text) throws(CloudError) in
       guard let bytes = Notation.bytes(base64: text) else {

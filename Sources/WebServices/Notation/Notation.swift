@@ -2,34 +2,34 @@ package import CloudProtocol
 import Foundation
 package import Records
 
-/// How one exchange writes things down as CloudKit Web Services do: who asks, of which database,
-/// and how exactly.
+/// The JSON encoding of CloudKit Web Services for one request: converts between the protocol's
+/// types and JSON.
 ///
-/// What JSON or that service's vocabulary can't hold (the bits of a date, the server's record in a
-/// conflict) travels in one extra member called `cloudsync`, only between two sides that both said
-/// they know it. Without it everything else still works, as with Apple's service.
+/// Values that the service's JSON cannot represent (the exact bits of a date, the server's record
+/// in a conflict) are in one extra member called `cloudsync`, which is used only between two sides
+/// that both announced support. Without it everything else still works, as with Apple's service.
 /// Source: web-services 1.3.
 package struct Notation: Sendable {
-  /// The container, for what names it.
+  /// The container.
   package var container: String
-  /// The database, which decides how owners of zones are spelled.
+  /// The database, which determines the spelling of zone owners.
   package var database: DatabaseScope
-  /// Who asks, where that is known: always to a server that let somebody in, never to a client.
+  /// The requester, if known: set on a server for authenticated requests, never on a client.
   package var user: UserID?
   /// Whether the extra members are written.
   package var isExact: Bool
   /// Whether numbers in fields are written as text.
   package var numbersAsStrings = false
-  /// How the URLs of shares begin on the server that is asked.
+  /// The prefix of share URLs on the server.
   package var sharePrefix = ShareMetadata.urlPrefix
-  /// Where the file in a field of a record can be had; `nil` for nowhere.
+  /// Returns the download URL of the file in a field; `nil` if there is none.
   package var downloadURL: (@Sendable (RecordID, String, Asset) -> String?)?
-  /// The most items that one request may hold; `nil` for as many as the server takes.
+  /// The maximum number of items in a request; `nil` for the server's limit.
   package var itemLimit: Int?
-  /// The URL that the share of a record has, or will have; `nil` where it is not known.
+  /// Returns the current or future share URL of a record; `nil` if it is unknown.
   package var shareURL: (@Sendable (RecordID) -> String?)?
 
-  /// A notation for one database.
+  /// Creates a notation for one database.
   package init(
     container: String, database: DatabaseScope, user: UserID? = nil, isExact: Bool = true
   ) {
@@ -39,7 +39,7 @@ package struct Notation: Sendable {
     self.isExact = isExact
   }
 
-  /// The items of a request, which are in the list called `name`.
+  /// The items of a request, in the list called `name`.
   /// - Throws: `limitExceeded` when there are more than ``itemLimit``.
   func items(_ body: JSON, _ name: String) throws(CloudError) -> [JSON] {
     let items = try body.list(name)
@@ -52,10 +52,10 @@ package struct Notation: Sendable {
     return items
   }
 
-  /// The name of the one member that is not in CloudKit Web Services.
+  /// The name of the extra member, which is not part of CloudKit Web Services.
   package static let extra = "cloudsync"
 
-  /// What is written into the extra member: the binary form, as base64.
+  /// The value of the extra member: the binary form as base64.
   func exact(_ write: (inout ByteWriter) -> Void) -> JSON? {
     guard isExact else { return nil }
     var writer = ByteWriter()
@@ -63,7 +63,7 @@ package struct Notation: Sendable {
     return .string(Notation.base64(writer.bytes))
   }
 
-  /// What the extra member of `json` holds; `nil` when it is not there.
+  /// Decodes the extra member of `json`; `nil` when it is absent.
   func exact<Value>(
     in json: JSON, _ read: (inout ByteReader) throws(ByteFormatError) -> Value
   ) throws(CloudError) -> Value? {
@@ -81,30 +81,30 @@ package struct Notation: Sendable {
     }
   }
 
-  /// Bytes as text.
+  /// Encodes bytes as base64.
   package static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
-  /// The bytes behind text with its padding; `nil` when it is not base64.
+  /// Decodes base64 with padding; `nil` when it is invalid.
   package static func bytes(base64 text: String) -> [UInt8]? {
     Data(base64Encoded: text).map { [UInt8]($0) }
   }
 }
 
 extension CloudError {
-  /// A request, or an answer, that makes no sense.
+  /// The error of a malformed request or response.
   package static func malformed(_ reason: String) -> CloudError {
     CloudError(.invalidArguments, reason)
   }
 }
 
 extension JSON {
-  /// The text called `name`, which must be there.
+  /// The text called `name`, which is required.
   package func text(_ name: String) throws(CloudError) -> String {
     guard let value = self[name]?.string else { throw .malformed("'\(name)' must be text") }
     return value
   }
 
-  /// The text called by the first of `names` that is there.
+  /// The text called by the first of `names` that is present.
   package func optionalText(_ names: String...) throws(CloudError) -> String? {
     for name in names {
       guard let value = self[name] else { continue }
@@ -114,7 +114,7 @@ extension JSON {
     return nil
   }
 
-  /// The settings of a part of a request: its own, over those of the whole.
+  /// The members of this part of a request, with defaults from the whole request.
   func over(_ whole: JSON) -> JSON {
     var members = members ?? Members()
     for element in whole.members?.elements ?? [] where members[element.name] == nil {
@@ -123,25 +123,25 @@ extension JSON {
     return .object(members)
   }
 
-  /// An object with the members called `names` alone, as far as they are there.
+  /// An object with only the members called `names` that are present.
   func only(_ names: [String]) -> JSON {
     var found = Members()
     for name in names { found.add(name, members?[name]) }
     return .object(found)
   }
 
-  /// The list called `name`, which must be there.
+  /// The list called `name`, which is required.
   package func list(_ name: String) throws(CloudError) -> [JSON] {
     guard let value = self[name]?.array else { throw .malformed("'\(name)' must be a list") }
     return value
   }
 
-  /// The list called `name`; empty when it is not there.
+  /// The list called `name`; empty when it is absent.
   package func optionalList(_ name: String) throws(CloudError) -> [JSON] {
     self[name] == nil ? [] : try list(name)
   }
 
-  /// The texts in the list called `name`; `nil` when it is not there.
+  /// The texts in the list called `name`; `nil` when it is absent.
   package func texts(_ name: String) throws(CloudError) -> [String]? {
     guard self[name] != nil else { return nil }
     var texts: [String] = []
@@ -152,14 +152,14 @@ extension JSON {
     return texts
   }
 
-  /// The truth value called `name`; `nil` when it is not there.
+  /// The truth value called `name`; `nil` when it is absent.
   package func flag(_ name: String) throws(CloudError) -> Bool? {
     guard let value = self[name] else { return nil }
     guard let flag = value.bool else { throw .malformed("'\(name)' must be true or false") }
     return flag
   }
 
-  /// The whole number called `name`; `nil` when it is not there.
+  /// The whole number called `name`; `nil` when it is absent.
   package func count(_ name: String) throws(CloudError) -> Int? {
     guard let value = self[name] else { return nil }
     guard let number = value.integer.flatMap({ Int(exactly: $0) }) else {
@@ -168,7 +168,7 @@ extension JSON {
     return number
   }
 
-  /// The object called `name`, which must be there.
+  /// The object called `name`, which is required.
   package func object(_ name: String) throws(CloudError) -> JSON {
     guard let value = self[name], value.members != nil else {
       throw .malformed("'\(name)' must be an object")

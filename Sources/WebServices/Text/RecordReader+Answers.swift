@@ -1,9 +1,9 @@
 import CloudProtocol
 import Records
 
-/// Answers, as this package's server writes them.
+/// Responses in the form that this package's server writes.
 extension RecordReader {
-  /// Reads the answer to `request`; an item that failed makes it one that the tree has to tell of.
+  /// Decodes the response to `request`; `nil` if an item failed, which requires the full decoder.
   mutating func recordsModified(by request: ModifyRecords) -> CloudReply? {
     var saved: [ItemResult<RecordID, Record>] = []
     var deleted: [ItemResult<RecordID, Done>] = []
@@ -63,7 +63,7 @@ extension RecordReader {
     }
   }
 
-  /// Reads the records that were asked for by name.
+  /// Decodes the records that were requested by name.
   mutating func records(_ ids: [RecordID]) -> CloudReply? {
     var results: [ItemResult<RecordID, Record>] = []
     results.reserveCapacity(ids.count)
@@ -75,7 +75,7 @@ extension RecordReader {
     return take("]}") ? .records(results) : nil
   }
 
-  /// Reads a page of what a query found, in `zone` where a record names none.
+  /// Decodes a page of query results; `zone` is the default for records without a zone.
   mutating func queryPage(in zone: ZoneID) -> CloudReply? {
     guard take(#"{"records":["#) else { return nil }
     var page = QueryPage(records: [], cursor: nil)
@@ -102,7 +102,7 @@ extension RecordReader {
     return take("}") ? .queried(page) : nil
   }
 
-  /// Reads a page of the feed of the one zone that was asked for.
+  /// Decodes a page of the feed of the requested zone.
   mutating func zoneChanges(of asked: ZoneID) -> CloudReply? {
     guard take(#"{"zones":[{"zoneID":"#), let zone = zoneID(depth: 3),
       take(#","syncToken":""#), let text = string(), let token = Notation.bytes(base64: text)

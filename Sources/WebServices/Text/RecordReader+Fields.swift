@@ -2,27 +2,27 @@ import CloudProtocol
 import Records
 
 extension RecordReader {
-  /// What was read of a field.
+  /// The result of decoding a field.
   enum Reading {
     /// The field.
     case field(Field)
-    /// Nothing: the field is to be cleared.
+    /// The field is cleared.
     case cleared
-    /// A field of a kind that is rare, as it is written.
+    /// A field of a rare kind, as JSON.
     case tree(JSON)
   }
 
-  /// Reads the fields of a record, from the comma in front of them on, and gives each to `add`,
-  /// until that answers false; answers whether all were read and taken.
+  /// Decodes the fields of a record, starting at the comma before them, and passes each to `add`
+  /// until it returns `false`; returns whether all were decoded and accepted.
   ///
-  /// - Parameter depth: How many lists and objects are around the record.
+  /// - Parameter depth: The number of lists and objects that enclose the record.
   mutating func fields(depth: Int, _ add: (String, Reading) -> Bool) -> Bool {
     guard take(#","fields":{"#) else { return false }
     if take("}") { return true }
     var last: String?
     while true {
       guard take("\""), let key = string(), take(":") else { return false }
-      // In order, and so none of them twice.
+      // The keys are in order, so there are no duplicates.
       if let last, last >= key { return false }
       last = key
       let start = position
@@ -37,7 +37,7 @@ extension RecordReader {
     }
   }
 
-  /// Reads a field of a kind that is common.
+  /// Decodes a field of a common kind.
   private mutating func field() -> Reading? {
     guard take(#"{"value":"#) else { return nil }
     if take("null}") { return .cleared }
@@ -88,7 +88,7 @@ extension RecordReader {
     }
   }
 
-  /// Whether a number can begin at `place`.
+  /// Whether a number can start at `place`.
   private func beginsNumber(at place: Int) -> Bool {
     place < bytes.count && (bytes[place] == UInt8(ascii: "-") || bytes[place] &- 0x30 < 10)
   }

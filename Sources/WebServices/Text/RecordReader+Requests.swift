@@ -1,18 +1,18 @@
 import CloudProtocol
 import Records
 
-/// Requests, as this package's client writes them.
+/// Requests in the form that this package's client writes.
 extension RecordReader {
   /// Reads the body of `records/modify`.
-  mutating func operations() -> Exchange.Operations? {
-    var operations = Exchange.Operations()
+  mutating func operations() -> ServerRequest.Operations? {
+    var operations = ServerRequest.Operations()
     guard take(#"{"operations":["#) else { return nil }
     var isFirst = true
     while !take("]") {
       guard isFirst || take(","), operation(&operations) else { return nil }
       isFirst = false
     }
-    guard operations.places.count <= notation.itemLimit ?? .max, take(#","zoneID":"#),
+    guard operations.operationIndexes.count <= notation.itemLimit ?? .max, take(#","zoneID":"#),
       let zone = zoneID(depth: 1)
     else { return nil }
     operations.zone = zone
@@ -27,7 +27,7 @@ extension RecordReader {
     return take("}") ? operations : nil
   }
 
-  private mutating func operation(_ operations: inout Exchange.Operations) -> Bool {
+  private mutating func operation(_ operations: inout ServerRequest.Operations) -> Bool {
     guard take(#"{"operationType":""#), let type = string(), take(#","record":"#) else {
       return false
     }

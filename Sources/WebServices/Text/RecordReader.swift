@@ -1,27 +1,28 @@
 import CloudProtocol
 import Records
 
-/// Reads records from text as this package writes it, without a tree of values in between.
+/// A fast decoder for records in the exact text form that this package writes, without an
+/// intermediate JSON tree.
 ///
-/// It knows one spelling of everything: members in the order they are written in, nothing twice, no
-/// blanks. What it takes is what `JSON` and `Notation` would have made of the same text; at
-/// anything else it answers `nil`, and the text is read by them, who know all that is allowed and
-/// refuse the rest. So whatever is strict is strict in one place. Each method that answers `nil`
-/// may have moved on; who goes on from there sets the position back.
+/// It accepts one form only: members in the order in which they are written, without duplicates and
+/// blanks. Its results equal those of `JSON` and `Notation` for the same text. For any other form
+/// it returns `nil`, and the text is decoded by `JSON` and `Notation`, which accept every valid
+/// form and reject the rest, so validation is in one place. A method that returns `nil` may have
+/// advanced the position; a caller that continues must reset it.
 struct RecordReader {
   let notation: Notation
-  /// The whole text, for pieces that others read.
+  /// The whole text, for pieces that the JSON parser reads.
   let text: [UInt8]
   /// The same text.
   let bytes: UnsafeBufferPointer<UInt8>
-  /// Where the next piece begins, in bytes from the start.
+  /// The offset of the next piece in bytes.
   var position = 0
-  /// The zone named last, and where.
+  /// The last zone, and its range in the text.
   private var zone: (id: ZoneID, place: Range<Int>)?
-  /// Texts that were read last, and where: mostly the next record has the same.
+  /// The last texts and their ranges: mostly the next record has the same ones.
   private var last = [Repeated](repeating: Repeated(), count: Repeated.Kind.allCases.count)
 
-  /// A text that is likely to come again.
+  /// A text that is likely to be repeated.
   private struct Repeated {
     enum Kind: Int, CaseIterable {
       case type
@@ -33,7 +34,7 @@ struct RecordReader {
     var place: Range<Int>?
   }
 
-  /// Has `body` read `text` from its start; `nil` when something is left of it.
+  /// Decodes `text` with `body`; `nil` if input remains.
   static func read<Value>(
     _ text: [UInt8], _ notation: Notation, _ body: (inout RecordReader) -> Value?
   ) -> Value? {
@@ -52,7 +53,7 @@ struct RecordReader {
 
   // MARK: Pieces
 
-  /// Goes past `piece`, if that is what comes next.
+  /// Skips `piece` if it is next; returns whether it is.
   mutating func take(_ piece: StaticString) -> Bool {
     let count = piece.utf8CodeUnitCount
     guard bytes.count - position >= count else { return false }
@@ -65,7 +66,7 @@ struct RecordReader {
   /// The next byte; 0 at the end.
   var byte: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
-  /// Reads a text from behind its first quotation mark on.
+  /// Reads a string, starting after its opening quotation mark.
   mutating func string() -> String? {
     let start = position
     var end = position + PlainText.count(in: bytes, from: position)
@@ -90,7 +91,7 @@ struct RecordReader {
     return value
   }
 
-  /// Where a plain text stands, from behind its first quotation mark on.
+  /// The range of a plain string, starting after its opening quotation mark.
   mutating func plainText() -> Range<Int>? {
     let start = position
     let end = start + PlainText.count(in: bytes, from: start)
@@ -99,7 +100,7 @@ struct RecordReader {
     return start..<end
   }
 
-  /// Whether what stands at `place` stands here too, which is gone past then.
+  /// Skips the text at `place` if it is repeated here; returns whether it is.
   private mutating func repeats(_ place: Range<Int>) -> Bool {
     guard bytes.count - position >= place.count else { return false }
     for index in 0..<place.count where bytes[place.lowerBound + index] != bytes[position + index] {
@@ -109,7 +110,7 @@ struct RecordReader {
     return true
   }
 
-  /// Reads a text that is likely to be the one of its kind that was read last.
+  /// Reads a text that is likely to equal the last one of its kind.
   private mutating func repeated(_ kind: Repeated.Kind) -> String? {
     let number = kind.rawValue
     if let place = last[number].place, repeats(place) { return last[number].value }
@@ -119,7 +120,7 @@ struct RecordReader {
     return value
   }
 
-  /// Reads a whole number of at most 18 digits.
+  /// Reads an integer of at most 18 digits.
   mutating func integer() -> Int64? {
     let start = position
     let isNegative = byte == UInt8(ascii: "-")
@@ -139,14 +140,14 @@ struct RecordReader {
     return isNegative ? -value : value
   }
 
-  /// Reads a value as a tree; `depth` is how many lists and objects are around it.
+  /// Reads a value as JSON; `depth` is the number of enclosing lists and objects.
   mutating func tree(depth: Int) -> JSON? {
     guard let (json, end) = JSON.value(in: text, at: position, depth: depth) else { return nil }
     position = end
     return json
   }
 
-  /// Reads the binary form of something, from behind the first quotation mark on.
+  /// Reads a base64 binary form, starting after its opening quotation mark.
   mutating func exact<Value>(
     _ read: (inout ByteReader) throws(ByteFormatError) -> Value
   ) -> Value? {
@@ -158,7 +159,7 @@ struct RecordReader {
     return value
   }
 
-  /// Reads how a zone is named; `depth` as for `tree`.
+  /// Reads a zone ID; `depth` as for `tree`.
   mutating func zoneID(depth: Int) -> ZoneID? {
     if let zone, repeats(zone.place) { return zone.id }
     let start = position
@@ -169,12 +170,12 @@ struct RecordReader {
 
   // MARK: Records
 
-  /// Reads a record as an answer holds it; `depth` as for `tree`.
+  /// Reads a record of a response; `depth` as for `tree`.
   mutating func record(depth: Int) -> Record? {
     guard take(#"{"recordName":""#), let name = string(),
       take(#","recordType":""#), let type = repeated(.type), type != ShareDetails.recordType
     else { return nil }
-    // A field that names other records needs the zone, which comes later.
+    // A field that refers to other records needs the zone, which comes later.
     var elements: [Fields.Element] = []
     var waiting: [(index: Int, json: JSON)] = []
     let areRead = fields(depth: depth) { key, reading in
@@ -227,7 +228,7 @@ struct RecordReader {
     return take("}") ? record : nil
   }
 
-  /// Reads a record that is gone, as a change feed holds it; `depth` as for `tree`.
+  /// Reads a deletion in a change feed; `depth` as for `tree`.
   mutating func deletion(depth: Int) -> RecordDeletion? {
     guard take(#"{"recordName":""#), let name = string(),
       take(#","recordType":null,"deleted":true,"zoneID":"#), let zone = zoneID(depth: depth + 1)
@@ -243,7 +244,7 @@ struct RecordReader {
     return RecordDeletion(id: RecordID(name: name, zone: zone), type: type)
   }
 
-  /// Reads a save as a request holds it; `depth` as for `tree`.
+  /// Reads a save of a request; `depth` as for `tree`.
   mutating func save(depth: Int) -> RecordSave? {
     guard take(#"{"recordName":""#), let name = string(),
       take(#","recordType":""#), let type = repeated(.type), type != ShareDetails.recordType
@@ -285,7 +286,7 @@ struct RecordReader {
       parent: parent)
   }
 
-  /// Reads who changed a record and when, from behind the first brace on.
+  /// Reads the user and time of a change, starting after the opening brace.
   private mutating func stamp() -> RecordStamp? {
     guard take(#""timestamp":"#), let milliseconds = integer(),
       take(#","userRecordName":""#), let user = repeated(.user)

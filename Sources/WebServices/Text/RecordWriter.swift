@@ -1,34 +1,34 @@
 import CloudProtocol
 import Records
 
-/// Writes records as text, without a tree of values in between.
+/// A fast encoder of records as text, without an intermediate JSON tree.
 ///
-/// What it writes is, byte for byte, what `Notation` and `JSON` write together, at a fraction of
-/// the cost; what is rare goes through them. Nearly all of what devices and servers say to each
-/// other is records.
+/// Its output is byte for byte the same as that of `Notation` and `JSON`, at a fraction of the
+/// cost; rare values are encoded by them. Records are nearly all of the traffic between devices and
+/// servers.
 struct RecordWriter {
   let notation: Notation
-  /// What was written so far.
+  /// The output.
   var bytes: [UInt8] = []
-  /// The zone named last, and how it is written: mostly it is that of the next record too.
+  /// The last zone and its encoding: mostly the next record has the same zone.
   private var zone: (id: ZoneID, text: [UInt8])?
 
-  /// Writes for one exchange, making room for `capacity` bytes.
+  /// Creates a writer with an initial capacity in bytes.
   init(_ notation: Notation, capacity: Int) {
     self.notation = notation
     bytes.reserveCapacity(capacity)
   }
 
-  /// Writes a piece of JSON as it is.
+  /// Writes a piece of JSON unchanged.
   mutating func write(raw piece: StaticString) { JSON.write(raw: piece, to: &bytes) }
 
-  /// Writes a text in quotation marks.
+  /// Writes a string with quotation marks.
   mutating func write(_ text: String) { JSON.write(text, to: &bytes) }
 
   /// Writes a value.
   mutating func write(_ json: JSON) { json.write(to: &bytes) }
 
-  /// Writes `items` behind each other, with commas between them.
+  /// Writes `items` separated by commas.
   mutating func write<Items: Collection>(
     list items: Items, _ body: (inout RecordWriter, Items.Element) -> Void
   ) {
@@ -40,14 +40,14 @@ struct RecordWriter {
     }
   }
 
-  /// Writes a member, unless there is none.
+  /// Writes a member; does nothing for `nil`.
   mutating func write(member name: StaticString, _ value: JSON?) {
     guard let value else { return }
     write(raw: name)
     write(value)
   }
 
-  /// Writes how a zone is named.
+  /// Writes a zone ID.
   mutating func write(_ id: ZoneID) {
     if let zone, zone.id == id {
       bytes.append(contentsOf: zone.text)
@@ -58,7 +58,7 @@ struct RecordWriter {
     zone = (id, text)
   }
 
-  /// Writes a record as an answer holds it.
+  /// Writes a record of a response.
   mutating func write(_ record: Record) {
     guard record.sharing == nil, record.type != ShareDetails.recordType else {
       return write(notation.json(record))
@@ -91,15 +91,15 @@ struct RecordWriter {
     write(raw: "}")
   }
 
-  /// Writes one record of an answer, or why there is none.
+  /// Writes a record of a response, or its error.
   mutating func write(_ result: ItemResult<RecordID, Record>) {
     switch result.outcome {
     case .success(let record): write(record)
-    case .failure: write(Exchange.json(result, notation))
+    case .failure: write(ServerRequest.json(result, notation))
     }
   }
 
-  /// Writes a record that is gone, as a change feed holds it.
+  /// Writes a deletion in a change feed.
   mutating func write(_ deletion: RecordDeletion) {
     write(raw: #"{"recordName":"#)
     write(deletion.id.name)
@@ -112,7 +112,7 @@ struct RecordWriter {
     write(raw: "}")
   }
 
-  /// Writes a save as a request holds it.
+  /// Writes a save of a request.
   mutating func write(_ save: RecordSave) {
     guard save.sharing == nil, save.type != ShareDetails.recordType else {
       return write(notation.json(save))
@@ -161,7 +161,7 @@ struct RecordWriter {
     write(raw: "}")
   }
 
-  /// Writes a field's name and the field.
+  /// Writes the name and the value of a field.
   private mutating func write(_ field: Field, _ key: String, of id: RecordID) {
     write(key)
     guard !notation.numbersAsStrings else {
@@ -208,7 +208,7 @@ struct RecordWriter {
     write(raw: "}")
   }
 
-  /// Writes the binary form of something, as base64.
+  /// Writes a binary form as base64.
   private mutating func write(_ body: (inout ByteWriter) -> Void) {
     var writer = ByteWriter(capacity: 16)
     body(&writer)

@@ -9,11 +9,11 @@ extension Command {
     repeated: ["account", "allow-origin"],
     flags: ["json", "help", "version", "fault-control", "public", "yes"])
 
-  /// Reads a command line, without the program's name.
+  /// Parses a command line, without the program's name.
   static func parse(
     _ words: [String], _ environment: [String: String]
   ) throws(UsageError) -> (command: Command, isJSON: Bool) {
-    // The command comes first, so that its help can be named whatever follows.
+    // Find the command first, so that errors can refer to its help.
     let name = words.first { !$0.hasPrefix("-") }
     let topic = name.flatMap { Help.topics[$0] == nil ? nil : $0 }
     do throws(UsageError) {
@@ -116,7 +116,7 @@ extension Command {
 }
 
 extension Arguments {
-  /// The most entries of a list to show.
+  /// The maximum number of entries to show.
   mutating func limit(or other: Int) throws(UsageError) -> Int {
     guard let text = value("limit") else { return other }
     if text == "all" { return .max }

@@ -1,6 +1,6 @@
 import CommandLineKit
 
-/// Everything the tool can be asked to do.
+/// The commands of the tool.
 enum Command {
   case serve(Serve)
   case exec(Exec)
@@ -14,7 +14,7 @@ enum Command {
   case help(topic: String?)
   case version
 
-  /// Does it.
+  /// Runs the command.
   ///
   /// - Returns: The exit code.
   func run(_ output: Output) async throws -> CInt {

@@ -6,23 +6,23 @@ enum Help {
   static let overview = """
     Usage: cloudsync COMMAND [OPTIONS]
 
-    A server on this machine that speaks CloudKit Web Services: start, use, break and inspect it.
+    A server on this machine that speaks CloudKit Web Services: start it, inspect it and inject faults.
 
     Commands
       serve            start a server and leave it running
-      exec -- COMMAND  start a server, run a command beside it, stop it
+      exec -- COMMAND  start a server, run a command, stop the server
       inspect          show accounts, databases, zones, records, changes, requests
-      watch            show what happens while it happens
-      faults           let things go wrong, and put them right again
-      export           write everything as one file of text
-      import FILE      read such a file into an empty server
-      reset --yes      remove everything
+      watch            show requests, pushes and other events as they occur
+      faults           list, add and clear injected faults
+      export           write all data to a text file
+      import FILE      import an exported file into an empty server
+      reset --yes      remove all data
       state            show or compare the saved state of a sync engine
       trace FILE       show what a sync engine did, as a timeline
       help COMMAND     more about a command; so does COMMAND --help
 
     Options of all commands
-      --json           print JSON instead of words
+      --json           print JSON instead of text
       --help, --version
 
     A first look:
@@ -31,20 +31,20 @@ enum Help {
     """
 
   private static let serverOptions = """
-      --port N             the port of 127.0.0.1; any free one unless given
-      --data FILE          keep everything in FILE; in memory unless given
-      --account NAME       make an account and a web token for it; may be repeated;
-                           "\(ServerOptions.defaultAccount)" unless given
-      --container ID       tokens for this container only
-      --fault-control      let faults be set up while it runs
-      --allow-origin URL   let pages of URL use the server; may be repeated
+      --port N             the port of 127.0.0.1; default: any free port
+      --data FILE          store the data in FILE; default: in memory
+      --account NAME       create an account and a web token; repeatable;
+                           default: "\(ServerOptions.defaultAccount)"
+      --container ID       restrict the tokens to this container
+      --fault-control      allow fault injection while the server runs
+      --allow-origin URL   allow web pages of URL to use the server; repeatable
     """
 
   private static let addressing = """
-    The server is one that runs, or the file of one:
-      --server URL         unless given: CLOUDSYNC_SERVER
-      --control-token T    unless given: CLOUDSYNC_CONTROL_TOKEN, which no process list shows
-      --data FILE          a server's file, whether it runs or not
+    The server is a running server or a server's file:
+      --server URL         default: CLOUDSYNC_SERVER
+      --control-token T    default: CLOUDSYNC_CONTROL_TOKEN, which process lists don't show
+      --data FILE          a server's file, even while a server uses it
     """
 
   /// The help of each command.
@@ -65,41 +65,41 @@ enum Help {
     Usage: cloudsync exec [OPTIONS] -- COMMAND [ARGUMENTS]
 
     Starts a server on a free port, runs COMMAND with the server's address in its environment,
-    stops the server, and ends as COMMAND did: with its exit code, or 128 and the number of the
-    signal that killed it; with 127 when there is no such command.
+    stops the server, and exits like COMMAND: with its exit code, or 128 plus the number of the
+    signal that killed it; with 127 if the command does not exist.
 
     \(serverOptions)
 
     The command's environment:
       CLOUDSYNC_SERVER          the server's address
-      CLOUDSYNC_API_TOKEN       stands for the app
+      CLOUDSYNC_API_TOKEN       the API token
       CLOUDSYNC_ACCOUNT         the first account
-      CLOUDSYNC_WEB_AUTH_TOKEN  stands for that account
-      CLOUDSYNC_CONTROL_TOKEN   lets in to inspect, watch, faults, export, import and reset
-      CLOUDSYNC_CONTAINER       the container, where one was named
+      CLOUDSYNC_WEB_AUTH_TOKEN  the web token of that account
+      CLOUDSYNC_CONTROL_TOKEN   the token for inspect, watch, faults, export, import and reset
+      CLOUDSYNC_CONTAINER       the container, if one was given
 
     """,
     "inspect": """
     Usage: cloudsync inspect [SUBJECT] [OPTIONS]
 
-    Shows what a server holds, past all faults; without a subject, a summary.
+    Shows the contents of a server, unaffected by faults; without a subject, a summary.
 
     Subjects
       accounts, databases
       zones, subscriptions     of a database
       records, changes         of a zone
-      devices, requests        of a server that runs
+      devices, requests        of a running server
 
-    A database is named by these; what there is only one of may be left out:
-      --container ID           unless given: CLOUDSYNC_CONTAINER
+    These options select a database; omit those for which there is only one choice:
+      --container ID           default: CLOUDSYNC_CONTAINER
       --account NAME           the private database of an account, or
       --public                 the public one
       --environment WORD       development or production
       --zone NAME
 
-      --limit N                the most entries to show, of changes and requests the latest;
-                               200 unless given; all for all
-      --after X                begin behind the record X, or the change or request of number X
+      --limit N                the maximum number of entries, the latest for changes and
+                               requests; default: 200; "all" shows all
+      --after X                start after the record X, or the change or request with number X
 
     \(addressing)
 
@@ -107,25 +107,25 @@ enum Help {
     "watch": """
     Usage: cloudsync watch [OPTIONS]
 
-    Prints requests, pushes and what an administrator does while it happens, until interrupted;
-    with --json one JSON object a line. Needs a server that runs:
-      --server URL         unless given: CLOUDSYNC_SERVER
-      --control-token T    unless given: CLOUDSYNC_CONTROL_TOKEN
+    Prints requests, pushes and administrative changes as they occur, until interrupted;
+    with --json one JSON object per line. Needs a running server:
+      --server URL         default: CLOUDSYNC_SERVER
+      --control-token T    default: CLOUDSYNC_CONTROL_TOKEN
 
     """,
     "faults": """
     Usage: cloudsync faults [list | clear] [OPTIONS]
            cloudsync faults add ACTION [NAME=VALUE]... [OPTIONS]
 
-    Lets things go wrong on a server that was started with --fault-control.
+    Injects faults into a server that was started with --fault-control.
 
       fail code=C              the next request fails; C such as zoneBusy
-      drop-answers             the next request is carried out, its answer is lost
-      delay seconds=S          the next request waits
-      hold, release            requests stand still until they are released
-        for these: count=N     so many requests
+      drop-answers             the next request is carried out, its response is lost
+      delay seconds=S          the next request is delayed
+      hold, release            requests are held until they are released
+        for these: count=N     the number of requests
                    kind=K      only these requests, such as modifyRecords
-                   device=D    only this device's
+                   device=D    only requests of this device
       drop-pushes count=N device=D
       hold-pushes, release-pushes
       device device=D online=false
@@ -137,15 +137,15 @@ enum Help {
       erase-data                                      container=C account=A
       forget-requests
 
-      --server URL             unless given: CLOUDSYNC_SERVER
+      --server URL             default: CLOUDSYNC_SERVER
       --control-token T        unless given: CLOUDSYNC_CONTROL_TOKEN
 
     """,
     "export": """
     Usage: cloudsync export [--output FILE] [OPTIONS]
 
-    Writes everything a server holds as one text: a line of JSON for each account, zone, record
-    and file. The text opens all data, so FILE can be read by its owner only.
+    Writes all data of a server as one text: a line of JSON for each account, zone, record
+    and file. The text discloses all data, so FILE is readable by its owner only.
 
     \(addressing)
 
@@ -153,8 +153,8 @@ enum Help {
     "import": """
     Usage: cloudsync import FILE [OPTIONS]
 
-    Puts an archive into a server that is empty, all of it or nothing; - reads standard input.
-    With --data FILE a file that is missing is made. A server that runs takes up to 64 MiB.
+    Imports an archive into an empty server, completely or not at all; - reads standard input.
+    With --data FILE a missing file is created. A running server accepts up to 64 MiB.
 
     \(addressing)
 
@@ -162,7 +162,7 @@ enum Help {
     "reset": """
     Usage: cloudsync reset --yes [OPTIONS]
 
-    Removes everything a server holds. It becomes another server to its devices.
+    Removes all data of a server. Its devices then see a new server.
 
     \(addressing)
 
@@ -172,21 +172,21 @@ enum Help {
            cloudsync state diff OLD NEW [--member NAME] [--json]
 
     Shows the saved state of a sync engine, or how two differ. FILE is a state log, an encoded
-    state, or any JSON or property list that holds one; it is only read, also while an engine
+    state, or any JSON or property list that contains one. It is only read, even while an engine
     uses it.
 
-      --limit N        the most entries of each list to show; 20 unless given
-      --member NAME    which state, where a file holds several
+      --limit N        the maximum number of entries of each list; default: 20
+      --member NAME    the state to show if a file contains several
 
-    diff ends with 0 when both are equal, 1 when they differ, 2 when one can't be read.
+    diff exits with 0 if both are equal, 1 if they differ, 2 if one cannot be read.
 
     """,
     "trace": """
     Usage: cloudsync trace FILE [--json]
 
-    Shows what a sync engine did and decided, in the order of time. FILE is what the engine's
-    tracer wrote, one JSON object a line; see JSONLinesTracer. It holds numbers and kinds, and no
-    name of a record or an account. A line that was cut off is left out.
+    Shows what a sync engine did and decided, in chronological order. FILE is the output of the
+    engine's tracer, one JSON object per line; see JSONLinesTracer. It contains numbers and kinds,
+    but no names of records or accounts. A truncated line is omitted.
 
     """,
   ]

@@ -1,29 +1,29 @@
 import CommandLineKit
 import LoopbackHTTP
 
-/// How `serve` and `exec` start a server.
+/// The options with which `serve` and `exec` start a server.
 struct ServerOptions: Hashable {
-  /// The port; 0 takes any free one.
+  /// The port; 0 for any free port.
   var port = 0
-  /// The file it is kept in; `nil` keeps it in memory.
+  /// The server's file; `nil` for a server in memory.
   var file: String?
   /// The accounts that get a web token.
   var accounts: [String] = []
-  /// The one container its tokens are good for; `nil` for all.
+  /// The container to which the tokens are restricted; `nil` for all.
   var container: String?
   var allowsFaultControl = false
   var allowedOrigins: [String] = []
-  /// The control token; random unless given.
+  /// The control token; `nil` for a random one.
   var controlToken: String?
 
-  /// The account that is signed in when none is named.
+  /// The account that is used if none is given.
   static let defaultAccount = "default"
 
-  /// Takes the options from a command line.
+  /// Parses the options from a command line.
   init(_ arguments: inout Arguments, _ environment: [String: String]) throws(UsageError) {
     if let text = arguments.value("port") {
       guard let port = UInt16(text) else {
-        throw UsageError("\(quoted(text)) is no port; give 1 to 65535, or 0 for any free one")
+        throw UsageError("\(quoted(text)) is not a port; use 1 to 65535, or 0 for any free port")
       }
       self.port = Int(port)
     }
@@ -38,13 +38,13 @@ struct ServerOptions: Hashable {
     allowedOrigins = arguments.values("allow-origin")
     for origin in allowedOrigins {
       guard WebOrigin(origin) != nil else {
-        throw UsageError("\(quoted(origin)) is no origin; write one like http://localhost:3000")
+        throw UsageError("\(quoted(origin)) is not an origin; write one like http://localhost:3000")
       }
     }
     controlToken = try ServerOptions.controlToken(in: environment)
   }
 
-  /// The control token to use, from the environment.
+  /// The control token from the environment.
   private static func controlToken(
     in environment: [String: String]
   ) throws(UsageError) -> String? {
@@ -58,7 +58,7 @@ struct ServerOptions: Hashable {
   }
 }
 
-/// The environment that `exec` sets, and that the other commands read.
+/// The environment variables that `exec` sets and the other commands read.
 enum Variable {
   static let server = "CLOUDSYNC_SERVER"
   static let apiToken = "CLOUDSYNC_API_TOKEN"

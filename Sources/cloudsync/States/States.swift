@@ -2,9 +2,9 @@ import CloudSync
 import CommandLineKit
 import StateInspection
 
-/// `state`: what the saved state of an engine says, and how two differ.
+/// `state`: shows the saved state of an engine, and compares two.
 enum States {
-  /// Prints the state in a file; what can still be read of a damaged one is printed as well.
+  /// Prints the state in a file, including the readable part of a damaged one.
   static func show(
     _ path: String, member: String?, limit: Int, _ output: Output
   ) throws -> CInt {
@@ -24,9 +24,9 @@ enum States {
     Output.write(text.hasSuffix("\n") ? text : text + "\n")
   }
 
-  /// Prints how two states differ.
+  /// Prints the differences of two states.
   ///
-  /// - Returns: 0 when they are equal, 1 when they differ, 2 when one can't be read.
+  /// - Returns: 0 if they are equal, 1 if they differ, 2 if one cannot be read.
   static func diff(
     _ old: String, _ new: String, member: String?, _ output: Output
   ) throws -> CInt {

@@ -66,7 +66,7 @@ struct ServeTests {
       (["--port", String(port)], "port \(port) of 127.0.0.1 is in use"),
       (["--data", tool.path("missing/file")], "check that its folder exists"),
       (["--data", tool.folder.path], "cannot open"),
-      (["--data", text], "is not a database; name another file"),
+      (["--data", text], "is not a database; use another file"),
       (["--account", ""], "account"),
     ]
     for command in [["serve"], ["exec"]] {

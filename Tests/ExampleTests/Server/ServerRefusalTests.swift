@@ -45,19 +45,19 @@ struct ServerRefusalTests {
       (["frobnicate"], "unknown command \"frobnicate\"", "cloudsync help"),
       (["help", "frobnicate"], "there is no help about", "cloudsync help"),
       (["serve", "--bogus"], "unknown option --bogus", "cloudsync help serve"),
-      (["serve", "--port", "65536"], "is no port", "cloudsync help serve"),
+      (["serve", "--port", "65536"], "is not a port", "cloudsync help serve"),
       (["serve", "--port"], "--port needs a value", "cloudsync help serve"),
       (["serve", "--port", "1", "--port", "2"], "given twice", "cloudsync help serve"),
       (["serve", "now"], "unexpected argument \"now\"", "cloudsync help serve"),
       (["serve", "--yes"], "--yes means nothing here", "cloudsync help serve"),
-      (["serve", "--allow-origin", "localhost"], "is no origin", "cloudsync help serve"),
+      (["serve", "--allow-origin", "localhost"], "is not an origin", "cloudsync help serve"),
       (["serve", "--", "ls"], "-- means nothing here", "cloudsync help serve"),
       (["exec", "ls"], "write -- and the command", "cloudsync help exec"),
       (["exec", "--"], "write -- and the command", "cloudsync help exec"),
       (["inspect"], "say which server", "cloudsync help inspect"),
       (["inspect", "everything", "--data", "x"], "cannot inspect", "cloudsync help inspect"),
       (["inspect", "--data", "x", "--server", "http://x"], "not both", "cloudsync help inspect"),
-      (["inspect", "--server", "ftp://x"], "is no address", "cloudsync help inspect"),
+      (["inspect", "--server", "ftp://x"], "is not a server address", "cloudsync help inspect"),
       (["inspect", "--server", "http://x"], "control token is missing", "cloudsync help inspect"),
       (
         ["inspect", "zones", "--zone", "x", "--data", "x"], "means nothing",
@@ -66,7 +66,7 @@ struct ServerRefusalTests {
       (
         ["inspect", "records", "--limit", "-1", "--data", "x"], "--limit", "cloudsync help inspect"
       ),
-      (["watch", "--data", "x"], "needs a server that runs", "cloudsync help watch"),
+      (["watch", "--data", "x"], "needs a running server", "cloudsync help watch"),
       (
         ["faults", "break", "--server", "http://x", "--control-token", "x"], "not \"break\"",
         "cloudsync help faults"

@@ -70,7 +70,7 @@ struct TraceTests {
     try "a letter\n".write(toFile: tool.path("letter"), atomically: true, encoding: .utf8)
     let cases: [([String], CInt, String)] = [
       ([tool.path("nothing")], 1, "cannot be read"),
-      ([tool.path("letter")], 1, "is no trace"),
+      ([tool.path("letter")], 1, "is not a trace"),
       ([], 64, "file"),
     ]
     for (arguments, code, words) in cases {

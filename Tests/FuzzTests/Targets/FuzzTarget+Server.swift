@@ -61,7 +61,7 @@ extension FuzzTarget {
     var context = ByteWriter()
     for text in texts { context.write(optional: text) { $0.write($1) } }
     for number in numbers { context.write(variable: number) }
-    let sealed = Sealed.close(context: context.bytes) { $0.write(raw: payload) }
+    let sealed = ChecksummedBytes.encode(context: context.bytes) { $0.write(raw: payload) }
     guard let row = try? open(sealed) else { return }
     let closed = try close(row)
     if closed != sealed {

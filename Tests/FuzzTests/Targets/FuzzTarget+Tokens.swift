@@ -16,18 +16,18 @@ extension FuzzTarget {
     case 2, 3: try examine(cursor: input.rest, isBare: kind == 2, planted)
     case 4:
       try check(
-        TokenWorld.seal.open(input.text, .webToken) { (r) throws(ByteFormatError) in
+        TokenWorld.signer.verify(input.text, .webToken) { (r) throws(ByteFormatError) in
           try r.string()
         } == nil, "a seal that nobody put there")
     default:
       let content = input.rest
-      let token = TokenWorld.seal.close(.upload) { $0.write(raw: content) }
-      let opened = TokenWorld.seal.open(token, .upload) { (r) throws(ByteFormatError) in
+      let token = TokenWorld.signer.sign(.upload) { $0.write(raw: content) }
+      let opened = TokenWorld.signer.verify(token, .upload) { (r) throws(ByteFormatError) in
         Array(try r.raw(r.remaining))
       }
       let isShort = token.utf8.count <= 4096
       try check(opened == (isShort ? content : nil), "a seal that does not open")
-      let other = TokenWorld.seal.open(token, .webToken) { (r) throws(ByteFormatError) in
+      let other = TokenWorld.signer.verify(token, .webToken) { (r) throws(ByteFormatError) in
         Array(try r.raw(r.remaining))
       }
       try check(other == nil, "a seal for something else")
@@ -76,7 +76,7 @@ extension FuzzTarget {
 }
 
 private enum TokenWorld {
-  static let seal = Seal(key: [1, 2, 3])
+  static let signer = TokenSigner(key: [1, 2, 3])
 
   static let binding: [UInt8] = (0..<32).map { $0 }
 

@@ -15,9 +15,9 @@ extension FuzzTarget {
       container: WebWorld.container, environment: .development, database: database,
       endpoint: endpoint)
     let server = WebWorld.server(database, isExact: isExact)
-    let quick = Exchange(quickly: path, text: text, notation: server, wantsToken: wantsToken)
+    let quick = ServerRequest(quickly: path, text: text, notation: server, wantsToken: wantsToken)
     guard let body = try? JSON(parsing: text),
-      let exchange = try? Exchange(
+      let exchange = try? ServerRequest(
         path, body: body, notation: server, wantsToken: wantsToken, newName: { "new" })
     else { return try check(quick == nil, "a request that only the quick reader takes") }
     try check(
@@ -30,7 +30,9 @@ extension FuzzTarget {
         }
       }
       // As a client of ours would ask for the same, where it can.
-      guard isExact, let errand = Errand(request, WebWorld.client(database)) else { continue }
+      guard isExact, let errand = ClientRequest(request, WebWorld.client(database)) else {
+        continue
+      }
       let again = try WebWorld.exchange(errand, server)
       try check(
         again?.requests.first.map { WebWorld.isSame($0, request) } ?? true,
@@ -59,7 +61,7 @@ extension FuzzTarget {
       return
     }
     let request = WebWorld.requests[kind]
-    guard let errand = Errand(request, client) else { return }
+    guard let errand = ClientRequest(request, client) else { return }
     let quick = errand.quickReply(to: text)
     guard let body, let reply = try? errand.reply(to: body) else {
       return try check(quick == nil, "an answer that only the quick reader takes")
@@ -75,7 +77,7 @@ extension FuzzTarget {
     guard isExact else { return }
     let server = WebWorld.server(database, isExact: true)
     guard let exchange = try WebWorld.exchange(errand, server) else { return }
-    let outcomes = exchange.requests.map { _ in Exchange.Outcome.success(reply) }
+    let outcomes = exchange.requests.map { _ in ServerRequest.Outcome.success(reply) }
     let json = try? exchange.body(outcomes)
     let written = try? exchange.text(outcomes)
     try check(written == json?.bytes, "an answer that is another one when written without a tree")
@@ -134,16 +136,16 @@ private enum WebWorld {
   }
 
   /// What a server makes of `errand`, which is written and read both with a tree and without.
-  static func exchange(_ errand: Errand, _ server: Notation) throws -> Exchange? {
+  static func exchange(_ errand: ClientRequest, _ server: Notation) throws -> ServerRequest? {
     let path = ServicePath(
       container: container, environment: .development, database: errand.database,
       endpoint: errand.endpoint)
     let (body, text) = (errand.body, errand.text)
     try check(body?.bytes == text, "a request that is another one when written without a tree")
-    let exchange = try Exchange(
+    let exchange = try ServerRequest(
       path, body: body ?? .members([:]), notation: server, wantsToken: false, newName: { "new" })
     let quick = text.flatMap {
-      Exchange(quickly: path, text: $0, notation: server, wantsToken: false)
+      ServerRequest(quickly: path, text: $0, notation: server, wantsToken: false)
     }
     try check(
       quick.map { isSame($0.requests, exchange?.requests ?? []) } ?? true,

@@ -176,7 +176,7 @@ final class AccessWorld: Sendable {
     let share = saved["records"]?.array?.last?["shortGUID"]?.string
     return Belongings(
       shareName: try #require(share), filePath: try path(of: url),
-      uploadPath: try await uploadTicket(), courierPath: try await courierTicket())
+      uploadPath: try await uploadTicket(), courierPath: try await createToken())
   }
 
   func uploadTicket() async throws -> String {
@@ -189,7 +189,7 @@ final class AccessWorld: Sendable {
     return try path(of: tokens["tokens"]?.array?.first?["url"]?.string)
   }
 
-  func courierTicket() async throws -> String {
+  func createToken() async throws -> String {
     let ticket = try await alices(.tokensCreate, body: #"{"apnsEnvironment":"development"}"#)
     return try path(of: ticket["webcourierURL"]?.string)
   }

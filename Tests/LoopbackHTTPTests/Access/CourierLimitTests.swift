@@ -8,8 +8,8 @@ import Testing
 
 @Suite("The courier keeps what it needs and no more")
 struct CourierLimitTests {
-  private func holder(_ device: String) -> Ticket.Holder {
-    Ticket.Holder(
+  private func holder(_ device: String) -> SignedPath.Owner {
+    SignedPath.Owner(
       account: "alice", device: device, container: "c", environment: .development,
       database: .private)
   }
@@ -18,11 +18,11 @@ struct CourierLimitTests {
   @Test("Of too many boxes the one that was not emptied for longest goes")
   func boxes() async {
     let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })
-    let courier = Courier(clock: SimulatedClock(), wallClock: server.clock, mostBoxes: 10)
+    let courier = WebCourier(clock: SimulatedClock(), wallClock: server.clock, maximumQueues: 10)
     for number in 0..<1000 { courier.open(holder("device \(number)"), server) }
-    #expect(courier.boxCount == 10)
+    #expect(courier.queueCount == 10)
     courier.close()
-    #expect(courier.boxCount == 0)
+    #expect(courier.queueCount == 0)
     server.close()
   }
 
@@ -31,7 +31,7 @@ struct CourierLimitTests {
   func requests() async throws {
     let clock = SimulatedClock()
     let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })
-    let courier = Courier(clock: clock, wallClock: server.clock)
+    let courier = WebCourier(clock: clock, wallClock: server.clock)
     let one = holder("one")
     for _ in 0..<20 {
       let answer = Task { await courier.answer(one, server, isExact: true) }
@@ -46,7 +46,7 @@ struct CourierLimitTests {
       await Task.yield()
     }
     #expect(await late.value.body.isEmpty)
-    #expect(courier.requestCount == 0 && courier.boxCount == 1)
+    #expect(courier.requestCount == 0 && courier.queueCount == 1)
     courier.close()
     server.close()
   }

@@ -100,7 +100,7 @@ struct Credential: Sendable {
       let server = LoopbackServer(clock: world.server.clock)
       defer { server.close() }
       let tokens = AccessTokens(
-        seal: Seal(key: try server.sealingKey()), clock: server.clock,
+        signer: TokenSigner(key: try server.signingKey()), clock: server.clock,
         lifetime: AccessWorld.lifetime)
       api = tokens.apiToken()
       web = tokens.webToken(for: AccessWorld.alice)

@@ -10,9 +10,10 @@ struct SealTests {
   @Test("256 bits: every changed bit, another key, kind or length is noticed")
   func seal() throws {
     let key = [UInt8](repeating: 7, count: 32)
-    let text = Seal(key: key).close(.webToken) { $0.write(9 as UInt8) }
-    func open(_ text: String, _ key: [UInt8], _ kind: Seal.Kind = .webToken) -> UInt8? {
-      Seal(key: key).open(text, kind) { reader throws(ByteFormatError) in try reader.byte() }
+    let text = TokenSigner(key: key).sign(.webToken) { $0.write(9 as UInt8) }
+    func open(_ text: String, _ key: [UInt8], _ kind: TokenSigner.Kind = .webToken) -> UInt8? {
+      TokenSigner(key: key).verify(text, kind) { reader throws(ByteFormatError) in try reader.byte()
+      }
     }
     #expect(open(text, key) == 9)
     #expect(open(text, [UInt8](repeating: 8, count: 32)) == nil)
@@ -25,19 +26,19 @@ struct SealTests {
       bytes[index] = bytes[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
       #expect(open(String(decoding: bytes, as: UTF8.self), key) == nil, "\(index)")
     }
-    #expect(Seal(key: key).digits(for: "api").utf8.count == 64)
+    #expect(TokenSigner(key: key).digest(for: "api").utf8.count == 64)
   }
 
   /// Proves TH-8.
   @Test("Two texts are compared whole, wherever they differ")
   func comparison() {
     let bytes = [UInt8](0..<32)
-    #expect(Seal.isSame(bytes, bytes) && Seal.isSame([], []))
+    #expect(TokenSigner.isSame(bytes, bytes) && TokenSigner.isSame([], []))
     for index in bytes.indices {
       var other = bytes
       other[index] ^= 0x80
-      #expect(!Seal.isSame(bytes, other) && !Seal.isSame(other, bytes))
+      #expect(!TokenSigner.isSame(bytes, other) && !TokenSigner.isSame(other, bytes))
     }
-    #expect(!Seal.isSame(bytes, bytes.dropLast()) && !Seal.isSame(bytes, bytes + [0]))
+    #expect(!TokenSigner.isSame(bytes, bytes.dropLast()) && !TokenSigner.isSame(bytes, bytes + [0]))
   }
 }

@@ -26,20 +26,21 @@ struct TicketTests {
   func tampered() async throws {
     try await AccessWorld.run { world in
       let belongings = try await world.settle()
-      let key = try world.server.sealingKey()
+      let key = try world.server.signingKey()
       for path in [belongings.filePath, belongings.uploadPath, belongings.courierPath] {
-        try #require(Ticket(path: path, seal: Seal(key: key)) != nil)
+        try #require(SignedPath(path: path, signer: TokenSigner(key: key)) != nil)
         let start = try #require(path.lastIndex(of: "/")).utf16Offset(in: path) + 1
         for index in path.utf8.indices.enumerated().map(\.offset) {
           for character in Self.alphabet {
             let other = changed(path, at: index, to: character)
             // What follows the ticket is a name for the file, which is the client's own choice.
             guard other != path, character != UInt8(ascii: "/") || index < start else { continue }
-            #expect(Ticket(path: other, seal: Seal(key: key)) == nil, "\(other)")
+            #expect(SignedPath(path: other, signer: TokenSigner(key: key)) == nil, "\(other)")
           }
         }
         for end in ["A", "=", "==", "AAAA", "%3D", ".", "%2F"] {
-          #expect(Ticket(path: path + end, seal: Seal(key: key)) == nil, "\(path + end)")
+          #expect(
+            SignedPath(path: path + end, signer: TokenSigner(key: key)) == nil, "\(path + end)")
         }
       }
     }

@@ -18,7 +18,7 @@ struct ControlAccessTests {
   func strangers() async throws {
     let world = ControlWorld()
     try await world.prepare()
-    let expected = #"401 {"reason":"this needs the server's control token"}"#
+    let expected = #"401 {"reason":"this endpoint requires the server's control token"}"#
     let paths = ControlEndpoint.allCases.map(\.rawValue) + ["", "nothing", "status?x=1"]
     for authorization in Self.strangers {
       for path in paths {

@@ -157,13 +157,13 @@ struct ControlInspectionTests {
         #"{"account":"bob"}"#,
         #"200 {"account":"bob","userRecordName":"\#(user)","webAuthToken":"token-of-bob"}"#
       ),
-      (#"{"account":""}"#, #"400 {"reason":"'account' must be text that is not empty"}"#),
-      (#"{"account":7}"#, #"400 {"reason":"'account' must be text that is not empty"}"#),
-      (#"{}"#, #"400 {"reason":"'account' is missing: it must be text"}"#),
+      (#"{"account":""}"#, #"400 {"reason":"'account' must be a non-empty string"}"#),
+      (#"{"account":7}"#, #"400 {"reason":"'account' must be a non-empty string"}"#),
+      (#"{}"#, #"400 {"reason":"'account' is missing: it must be a string"}"#),
       (#"[]"#, #"400 {"reason":"the body must be an object"}"#),
       (
         #"{"account":"eve","x":1}"#,
-        #"400 {"reason":"the member 'x' is not known here"}"#
+        #"400 {"reason":"the member 'x' is unknown"}"#
       ),
       (
         #"{"account":"a\u0007"}"#,

@@ -125,7 +125,7 @@ struct Land {
   }
 
   private func json(_ answer: Answers.Answer) throws(SiegeFault) -> JSON {
-    do throws(JSONFault) {
+    do throws(JSONParsingError) {
       return try JSON(parsing: Array(answer.body))
     } catch {
       throw SiegeFault("an answer is not JSON: \(error)")

@@ -8,8 +8,8 @@ extension Catalogue {
       "tombstone forgotten", "The server does not tell of deletions.", by: .machines,
       edits: [
         .init(
-          changes, "if news == .gone && plantedBugs.contains(.forgetTombstone)",
-          "if news == .gone && (PLANTED || plantedBugs.contains(.forgetTombstone))")
+          changes, "if visibleChange == .gone && plantedBugs.contains(.forgetTombstone)",
+          "if visibleChange == .gone && (PLANTED || plantedBugs.contains(.forgetTombstone))")
       ]),
     PlantedFault(
       "gap at a page's end", "The first record that found no room on a page is skipped.",

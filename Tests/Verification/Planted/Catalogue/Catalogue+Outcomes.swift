@@ -66,9 +66,9 @@ extension Catalogue {
       by: .engines,
       edits: [
         .init(
-          "Sources/CloudMachine/Wording.swift",
-          "        saved: worded(saved, as: request.save.map(\\.id), worded),",
-          "        saved: PLANTED ? saved : worded(saved, as: request.save.map(\\.id), worded),")
+          "Sources/CloudMachine/ReplySpelling.swift",
+          "        saved: respelled(saved, as: request.save.map(\\.id), worded),",
+          "        saved: PLANTED ? saved : respelled(saved, as: request.save.map(\\.id), worded),")
       ]),
   ]
 }

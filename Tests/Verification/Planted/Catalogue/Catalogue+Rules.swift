@@ -82,7 +82,7 @@ extension Catalogue {
       by: .machines,
       edits: [
         .init(
-          "Sources/CloudMachine/Ledger.swift",
+          "Sources/CloudMachine/ChangeSet.swift",
           "    append(.removeRecords(of: zone.id, in: database.id))",
           "    if !PLANTED { append(.removeRecords(of: zone.id, in: database.id)) }")
       ]),

@@ -1,5 +1,5 @@
 private let access = "Sources/CloudMachine/ZoneAccess.swift"
-private let visitors = "Sources/CloudMachine/Books+Visitors.swift"
+private let viewers = "Sources/CloudMachine/WriteTransaction+Viewers.swift"
 
 extension Catalogue {
   /// Faults in who sees and who may change what is shared.
@@ -9,7 +9,7 @@ extension Catalogue {
       by: .engines,
       edits: [
         .init(
-          visitors, "for user in before where !after.contains(user) {",
+          viewers, "for user in before where !after.contains(user) {",
           "for user in before where !PLANTED && !after.contains(user) {")
       ]),
     PlantedFault(
@@ -33,7 +33,7 @@ extension Catalogue {
       by: .engines,
       edits: [
         .init(
-          visitors, "      if zone.sharing.isZoneWide {\n",
+          viewers, "      if zone.sharing.isZoneWide {\n",
           "      if zone.sharing.isZoneWide, !PLANTED {\n")
       ]),
   ]

@@ -5,7 +5,7 @@ extension Catalogue {
       "reason lost on the wire", "A purge or a reset arrives as a deletion.", by: .machines,
       edits: [
         .init(
-          "Sources/WebServices/Errand/Errand+Changes.swift",
+          "Sources/WebServices/ClientRequest/ClientRequest+Changes.swift",
           "reason: reason.flatMap { ZoneDeletionReason(rawValue: $0) } ?? .deleted))",
           "reason: PLANTED ? .deleted : reason.flatMap { ZoneDeletionReason(rawValue: $0) } ?? "
             + ".deleted))"
@@ -15,7 +15,7 @@ extension Catalogue {
       "last page on the wire", "An answer arrives as if there were no more pages.", by: .machines,
       edits: [
         .init(
-          "Sources/WebServices/Exchange/Exchange+Changes.swift",
+          "Sources/WebServices/ServerRequest/ServerRequest+Changes.swift",
           "members.add(\"moreComing\", .bool(page.moreComing))",
           "members.add(\"moreComing\", .bool(page.moreComing && !PLANTED))")
       ]),
@@ -24,7 +24,7 @@ extension Catalogue {
       by: .machines,
       edits: [
         .init(
-          "Sources/WebServices/Exchange/Exchange+Records.swift",
+          "Sources/WebServices/ServerRequest/ServerRequest+Records.swift",
           "operations.request.isAtomic = try body.flag(\"atomic\") ?? true",
           "operations.request.isAtomic = try (body.flag(\"atomic\") ?? true) && !PLANTED")
       ]),

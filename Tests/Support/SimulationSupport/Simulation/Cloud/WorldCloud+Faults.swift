@@ -7,7 +7,7 @@ extension WorldCloud {
   /// Somebody else, or the user in the settings, removes a zone.
   mutating func remove(
     _ zone: Int, of account: Int, reason: ZoneDeletionReason, at now: Int
-  ) throws -> [PushOrder] {
+  ) throws -> [OutgoingPush] {
     let id = layout.zones[zone]
     let database = database(of: account)
     let time = Timestamp(secondsSinceReferenceDate: 800_000_000 + Double(now) / 1000)
@@ -30,7 +30,7 @@ extension WorldCloud {
   /// - Parameter number: Tells one time from the next.
   mutating func deleteRecords(
     _ places: [Int], of account: Int, number: Int, at now: Int
-  ) throws -> [PushOrder] {
+  ) throws -> [OutgoingPush] {
     let ids = places.map { layout.records[$0] }
     let call = CloudCall(
       container: WorldLayout.container, database: .private,

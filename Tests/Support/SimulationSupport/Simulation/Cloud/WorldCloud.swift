@@ -8,7 +8,7 @@ struct WorldCloud {
   /// What the server made of a request.
   struct Outcome {
     var answer: Result<CloudReply, CloudError>
-    var pushes: [PushOrder] = []
+    var pushes: [OutgoingPush] = []
   }
 
   private let seed: UInt64

@@ -15,26 +15,26 @@ struct WorldWire {
   /// Whether bodies are written and read as text, and not as trees of values.
   private let isText: Bool
   private let notation: Notation
-  private let errand: Errand
-  private let exchange: Exchange?
+  private let errand: ClientRequest
+  private let exchange: ServerRequest?
 
   /// Sends `call`; `nil` for requests that go another way.
   init?(_ call: CloudCall, asText isText: Bool) {
     self.isText = isText
     notation = Notation(container: call.container, database: call.database, isExact: true)
-    guard let errand = Errand(call.request, notation) else { return nil }
+    guard let errand = ClientRequest(call.request, notation) else { return nil }
     self.errand = errand
     let path = ServicePath(
       container: call.container, environment: call.environment, database: errand.database,
       endpoint: errand.endpoint)
     do {
       if isText {
-        exchange = try Exchange(
+        exchange = try ServerRequest(
           path, text: errand.text ?? [], notation: notation, wantsToken: false,
           newName: { "" })
       } else {
         let sent = errand.body ?? .object(JSON.Members())
-        exchange = try Exchange(
+        exchange = try ServerRequest(
           path, body: try JSON(parsing: sent.bytes), notation: notation, wantsToken: false,
           newName: { "" })
       }
@@ -66,7 +66,7 @@ struct WorldWire {
 
   /// A body after it was bytes.
   private func sent(_ body: JSON) throws(CloudError) -> JSON {
-    do throws(JSONFault) { return try JSON(parsing: body.bytes) } catch {
+    do throws(JSONParsingError) { return try JSON(parsing: body.bytes) } catch {
       throw CloudError(.internalError, "the answer can't be read: \(error)")
     }
   }

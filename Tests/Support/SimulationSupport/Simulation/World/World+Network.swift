@@ -100,7 +100,7 @@ extension World {
   }
 
   /// Sends the pushes that the server ordered.
-  func push(_ orders: [PushOrder]) {
+  func push(_ orders: [OutgoingPush]) {
     for order in orders {
       guard let account = layout.account(of: order.user) else { continue }
       for device in devices where device.name != order.exceptDevice {

@@ -1,0 +1,100 @@
+import CloudProtocol
+import LoopbackServer
+import Records
+import Synchronization
+
+/// Routes every request: applies the host policy, then calls the control or service routes.
+///
+/// The port is known only after the server listens; until `open` sets the routes, every request
+/// gets 503.
+final class RequestRouter: Sendable {
+  fileprivate struct Routing: Sendable {
+    var routes: ServiceRoutes
+    var policy: HostPolicy
+    var control: ControlRoutes
+    /// Pages of allowed origins may use the service, but not the control interface.
+    var controlPolicy: HostPolicy
+  }
+
+  private let routing = Mutex<Routing?>(nil)
+  private let options: LoopbackWebServer.Options
+
+  init(_ options: LoopbackWebServer.Options) { self.options = options }
+
+  func open(_ routes: ServiceRoutes, _ control: ControlRoutes, port: Int) {
+    let routing = Routing(
+      routes: routes, policy: HostPolicy(port: port, origins: options.allowedOrigins),
+      control: control, controlPolicy: HostPolicy(port: port))
+    self.routing.withLock { $0 = routing }
+  }
+
+  func admission(_ head: HTTPRequestHead) -> HTTPAdmission {
+    guard let routing = routing.withLock({ $0 }) else {
+      return .refuse(.failure(503, "TRY_AGAIN_LATER", "the server is starting"))
+    }
+    let isControl = routing.control.has(head.path)
+    let policy = isControl ? routing.controlPolicy : routing.policy
+    if let refusal = policy.refusal(of: head) { return .refuse(HTTPResponse(refusal)) }
+    var admission: HTTPAdmission =
+      if !head.hasKnownMethod {
+        .refuse(HTTPResponse(HTTPRefusal(501, "the method is unknown")))
+      } else if isControl {
+        routing.control.admission(head)
+      } else {
+        routing.admission(head)
+      }
+    if case .accept = admission, head.hasCodedBody { admission = .refuse(.codedBody) }
+    guard case .refuse(var refusal) = admission else { return admission }
+    // A page of an allowed origin must be able to read the sign-in URL and the error.
+    refusal.fields += policy.fields(for: head)
+    return .refuse(refusal)
+  }
+
+  /// The CORS fields that let a page of an allowed origin read an error that occurs before routing.
+  func refusalFields(_ head: HTTPRequestHead) -> [HTTPRequestHead.Field] {
+    guard let routing = routing.withLock({ $0 }), !routing.control.has(head.path) else { return [] }
+    return routing.policy.fields(for: head)
+  }
+
+  /// The response to an accepted request; `nil` when a fault drops the response.
+  func answer(_ request: HTTPRequest) async -> HTTPResponse? {
+    guard let routing = routing.withLock({ $0 }) else {
+      return .failure(503, "TRY_AGAIN_LATER", "the server is starting")
+    }
+    if routing.control.has(request.head.path) { return await routing.control.answer(request) }
+    var response =
+      request.head.method == "OPTIONS"
+      ? routing.policy.preflight(request.head, methods: routing.methods(of: request.head.path))
+      : await routing.routes.answer(request)
+    response?.fields += routing.policy.fields(for: request.head)
+    return response
+  }
+}
+
+extension RequestRouter.Routing {
+  /// The methods of a service path, or of the whole server for `*`; `nil` for an unknown path.
+  fileprivate func methods(of path: String) -> [String]? {
+    path == "*" ? HostPolicy.methods : routes.methods(of: path)
+  }
+
+  /// Accepts or rejects a request to the service by its head.
+  fileprivate func admission(_ head: HTTPRequestHead) -> HTTPAdmission {
+    // A preflight for an unknown path is accepted; the actual request then gets 404.
+    if head.method == "OPTIONS", !policy.fields(for: head).isEmpty || methods(of: head.path) != nil
+    {
+      return .accept(bodyBytes: 0)
+    }
+    return routes.admission(head) ?? .refuse(.failure(404, "NOT_FOUND", "no endpoint at this path"))
+  }
+}
+
+extension HTTPResponse {
+  /// The response to a body with a content coding.
+  ///
+  /// Source: RFC 9110, section 15.5.16.
+  fileprivate static var codedBody: HTTPResponse {
+    var response = HTTPResponse(HTTPRefusal(415, "content codings are not supported"))
+    response.fields.append(.init(name: "accept-encoding", value: "identity"))
+    return response
+  }
+}

@@ -1,0 +1,233 @@
+import CloudProtocol
+import Foundation
+import LoopbackServer
+import Records
+import Synchronization
+import WebServices
+
+/// Delivers pushes to devices over HTTP long polls: the "web courier" of CloudKit Web Services.
+///
+/// A device's pushes are queued from the moment it gets its courier URL; equal pushes are queued
+/// once. A queue that is not read for a while is discarded. Source: web-services 1.8.
+final class WebCourier: Sendable {
+  fileprivate struct Queue {
+    var observation: any SignalObservation
+    var waiting: [CloudPush] = []
+    /// The waiting request; a newer request replaces it.
+    var reader: (id: Int, continuation: CheckedContinuation<CloudPush?, Never>)?
+    var lastRead: Timestamp
+  }
+
+  fileprivate struct State {
+    var queues: [SignedPath.Owner: Queue] = [:]
+    var readers = 0
+    /// The unanswered requests, and whether each was ended before it started to wait.
+    var hasEnded: [Int: Bool] = [:]
+    var isClosed = false
+  }
+
+  /// The maximum number of queued pushes; beyond it the oldest are dropped, since pushes are only
+  /// hints.
+  private static let capacity = 200
+  /// How long an unread queue is kept, in seconds.
+  private static let idleLimit: Double = 300
+  /// The maximum number of queues; beyond it the least recently read queue is discarded.
+  private let maximumQueues: Int
+
+  private let state = Mutex(State())
+  private let clock: any Clock<Duration>
+  private let wallClock: @Sendable () -> Timestamp
+  private let wait: Duration
+  private let taskExecutor: (any TaskExecutor)?
+
+  /// Creates a courier whose long polls end after `wait` at the latest.
+  init(
+    clock: any Clock<Duration>, wallClock: @escaping @Sendable () -> Timestamp,
+    wait: Duration = .seconds(25), maximumQueues: Int = 2048,
+    taskExecutor: (any TaskExecutor)? = nil
+  ) {
+    self.taskExecutor = taskExecutor
+    self.maximumQueues = maximumQueues
+    self.clock = clock
+    self.wallClock = wallClock
+    self.wait = wait
+  }
+
+  /// The number of devices with a queue.
+  var queueCount: Int { state.withLock { $0.queues.count } }
+
+  /// The number of unanswered requests.
+  var requestCount: Int { state.withLock { $0.hasEnded.count } }
+
+  /// Starts queueing the pushes for `owner`.
+  func open(_ owner: SignedPath.Owner, _ server: LoopbackServer) {
+    let now = wallClock()
+    guard !state.withLock({ $0.isClosed || $0.queues[owner] != nil }) else { return }
+    let old = state.withLock {
+      $0.discardIdleQueues(now, idleLimit: WebCourier.idleLimit, most: maximumQueues)
+    }
+    for observation in old { observation.stop() }
+    let device = server.remoteDevice(owner.device, account: owner.account)
+    let container = owner.container
+    let observation = device.observeSignals { [weak self] signal in
+      guard case .push(let push) = signal, push.container == container else { return }
+      self?.put(push, for: owner)
+    }
+    let isSpare = state.withLock { state in
+      guard !state.isClosed, state.queues[owner] == nil else { return true }
+      state.queues[owner] = Queue(observation: observation, lastRead: now)
+      return false
+    }
+    if isSpare { observation.stop() }
+  }
+
+  private func put(_ push: CloudPush, for owner: SignedPath.Owner) {
+    let reader = state.withLock { state -> CheckedContinuation<CloudPush?, Never>? in
+      guard let queue = state.queues[owner] else { return nil }
+      if let reader = queue.reader {
+        state.queues[owner]?.reader = nil
+        return reader.continuation
+      }
+      guard !queue.waiting.contains(push) else { return nil }
+      state.queues[owner]?.waiting.append(push)
+      if queue.waiting.count >= WebCourier.capacity { state.queues[owner]?.waiting.removeFirst() }
+      return nil
+    }
+    reader?.resume(returning: push)
+  }
+
+  /// Waits for the next push for `owner`; the response is empty if none arrives in time.
+  func answer(
+    _ owner: SignedPath.Owner, _ server: LoopbackServer, isExact: Bool
+  ) async -> HTTPResponse {
+    open(owner, server)
+    guard let push = await next(owner) else {
+      return HTTPResponse(200, fields: [.init(name: "cache-control", value: "no-store")])
+    }
+    let notation = Notation(
+      container: owner.container, database: push.database,
+      user: try? server.user(of: owner.account), isExact: isExact)
+    let info = try? server.notificationInfo(of: push, account: owner.account, owner.environment)
+    return .json(200, notation.json(push, number: UUID().uuidString, info: info ?? nil))
+  }
+
+  private func next(_ owner: SignedPath.Owner) async -> CloudPush? {
+    let id = state.withLock { state in
+      state.readers += 1
+      state.hasEnded[state.readers] = false
+      return state.readers
+    }
+    let timer = Task(executorPreference: taskExecutor) { [clock, wait] in
+      do { try await clock.sleep(for: wait) } catch { return }
+      self.end(id, owner)
+    }
+    defer { timer.cancel() }
+    let push = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let outcome = state.withLock { state in
+          state.beginReading(id, owner, continuation, now: wallClock())
+        }
+        outcome.replaced?.resume(returning: nil)
+        if outcome.isOver { continuation.resume(returning: outcome.push) }
+      }
+    } onCancel: {
+      end(id, owner)
+    }
+    state.withLock { state in
+      state.hasEnded[id] = nil
+      state.queues[owner]?.lastRead = wallClock()
+    }
+    return push
+  }
+
+  /// Ends the wait of a request.
+  private func end(_ id: Int, _ owner: SignedPath.Owner) {
+    let reader = state.withLock { state -> CheckedContinuation<CloudPush?, Never>? in
+      guard let reader = state.queues[owner]?.reader, reader.id == id else {
+        // The timer of an answered request needs no entry.
+        if state.hasEnded[id] != nil { state.hasEnded[id] = true }
+        return nil
+      }
+      state.queues[owner]?.reader = nil
+      return reader.continuation
+    }
+    reader?.resume(returning: nil)
+  }
+
+  /// Ends all waits and stops queueing.
+  func close() {
+    let queues = state.withLock { state in
+      state.isClosed = true
+      defer { state.queues = [:] }
+      return Array(state.queues.values)
+    }
+    for queue in queues {
+      queue.observation.stop()
+      queue.reader?.continuation.resume(returning: nil)
+    }
+  }
+}
+
+extension WebCourier.State {
+  /// The outcome of starting to read a queue.
+  struct ReadOutcome {
+    /// Whether the request is answered without a wait.
+    var isOver: Bool
+    var push: CloudPush?
+    /// The waiting request that was replaced.
+    var replaced: CheckedContinuation<CloudPush?, Never>?
+  }
+
+  /// Discards idle queues to make space for a new one; returns their observations.
+  fileprivate mutating func discardIdleQueues(
+    _ now: Timestamp, idleLimit: Double, most: Int
+  ) -> [any SignalObservation] {
+    let idle = queues.filter { $0.value.reader == nil }
+      .sorted { $0.value.lastRead < $1.value.lastRead }
+    let excess = queues.count - most + 1
+    let old = idle.enumerated().prefix { index, element in
+      let age =
+        now.secondsSinceReferenceDate - element.value.lastRead.secondsSinceReferenceDate
+      return index < excess || age > idleLimit
+    }.map(\.element)
+    for element in old { queues[element.key] = nil }
+    return old.map(\.value.observation)
+  }
+
+  fileprivate mutating func beginReading(
+    _ id: Int, _ owner: SignedPath.Owner, _ continuation: CheckedContinuation<CloudPush?, Never>,
+    now: Timestamp
+  ) -> ReadOutcome {
+    guard let queue = queues[owner], hasEnded[id] != true else { return ReadOutcome(isOver: true) }
+    queues[owner]?.lastRead = now
+    if let push = queue.waiting.first {
+      queues[owner]?.waiting.removeFirst()
+      return ReadOutcome(isOver: true, push: push)
+    }
+    queues[owner]?.reader = (id, continuation)
+    return ReadOutcome(isOver: false, replaced: queue.reader?.continuation)
+  }
+}
+
+extension ServiceRoutes {
+  /// Creates the courier URL of a device (`tokens/create`).
+  func createToken(_ body: JSON, _ context: ServiceContext) throws(CloudError) -> JSON {
+    guard context.bearer != nil else {
+      throw CloudError(.notAuthenticated, "no account is signed in")
+    }
+    var owner = owner(context)
+    if let name = try body.optionalText("clientId"), context.deviceName == "web" {
+      guard (1...255).contains(name.utf8.count) else {
+        throw .malformed("a 'clientId' needs 1 to 255 bytes")
+      }
+      owner.device = name
+    }
+    courier.open(owner, server)
+    let path = SignedPath.courier(owner).path(tokens.signer)
+    return .members([
+      "apnsEnvironment": .string(try body.optionalText("apnsEnvironment") ?? "development"),
+      "apnsToken": .string(tokens.signer.digest(for: path)),
+      "webcourierURL": .string(baseURL + path),
+    ])
+  }
+}

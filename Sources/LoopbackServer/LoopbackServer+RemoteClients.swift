@@ -1,0 +1,68 @@
+import CloudMachine
+package import CloudProtocol
+package import Records
+
+/// The interface for servers that accept requests from outside of this process.
+extension LoopbackServer {
+  /// The device called `name` of `account`; devices of different accounts are distinct even if they
+  /// share a name.
+  ///
+  /// - Parameter account: The account of the device; `nil` for anonymous requests.
+  package func remoteDevice(_ name: String, account: String?) -> LoopbackDevice {
+    let key = DeviceKey(name: name, remoteAccount: account ?? "")
+    return LoopbackDevice(
+      state: pushDispatcher.device(key, account: account).state, dispatcher: dispatcher)
+  }
+
+  /// The user record name of `account`, which is created if it does not exist.
+  /// - Throws: `invalidArguments` for an invalid name, `networkFailure` after the server was
+  ///   closed.
+  package func user(of account: String) throws(CloudError) -> UserID {
+    try executor.user(of: account)
+  }
+
+  /// The share URL of a root record of `user`, even before the share exists.
+  ///
+  /// - Throws: `networkFailure` after the server was closed.
+  package func shareURL(
+    ofRoot root: RecordID, container: String, environment: CloudEnvironment, user: UserID?
+  ) throws(CloudError) -> String {
+    try executor.inspect { machine, storage in
+      try machine.shareURL(
+        ofRoot: root,
+        in: DatabaseID(
+          container: container, environment: environment, scope: .private, owner: user), storage)
+    }
+  }
+
+  /// The server's limits.
+  package var limits: ServerLimits { executor.limits }
+
+  /// The key for signing tokens, derived from the storage's secret and stable across restarts.
+  ///
+  /// - Throws: `networkFailure` after the server was closed.
+  package func signingKey() throws(CloudError) -> [UInt8] {
+    try executor.inspect { _, storage in
+      let secret = try storage.secret()
+      var writer = ByteWriter()
+      writer.write("keys of what is sealed for other processes")
+      writer.write(fixed: secret.first)
+      writer.write(fixed: secret.second)
+      var hash = SHA256()
+      hash.update(writer.bytes)
+      return hash.digest()
+    }
+  }
+
+  /// The notification info of a push's subscription; `nil` if the subscription was deleted.
+  package func notificationInfo(
+    of push: CloudPush, account: String, _ environment: CloudEnvironment
+  ) throws(CloudError) -> Subscription.NotificationInfo? {
+    try executor.inspect { _, storage in
+      var home = try MachineExecutor.database(
+        container: push.container, environment: environment, account: account, storage)
+      home.scope = push.database
+      return try storage.subscription(push.subscription, in: home)?.notificationInfo
+    }
+  }
+}

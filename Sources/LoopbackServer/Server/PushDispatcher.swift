@@ -1,0 +1,172 @@
+public import CloudProtocol
+import Synchronization
+
+/// A push to a device, and its outcome.
+public struct PushEntry: Hashable, Sendable {
+  /// The outcome of a push.
+  public enum Fate: String, Hashable, Sendable {
+    /// The push was delivered to the device.
+    case delivered
+    /// A fault dropped the push.
+    case dropped
+    /// The push is held until `FaultControls.releasePushes()`.
+    case held
+  }
+
+  /// The receiving device.
+  public var device: String
+  /// The content of the push.
+  public var push: CloudPush
+  /// The outcome of the push.
+  public var fate: Fate
+}
+
+/// The registry of devices; delivers, drops or holds their pushes.
+final class PushDispatcher: Sendable {
+  fileprivate struct Contents {
+    var devices: [DeviceKey: DeviceState] = [:]
+    var drops: [(device: String?, left: Int)] = []
+    var holdsPushes = false
+    var held: [PushEntry] = []
+    var log: [PushEntry] = []
+  }
+
+  /// The number of entries that the log keeps.
+  static let logLength = 10_000
+  /// The number of devices at which unused remote devices are removed.
+  static let mostDevices = 4096
+
+  private let contents = Mutex(Contents())
+  private let events: EventLog
+
+  init(events: EventLog) { self.events = events }
+
+  /// The device with this key; a new one is created, signed in as `account`.
+  func device(_ key: DeviceKey, account: String?) -> (state: DeviceState, isNew: Bool) {
+    contents.withLock { contents in
+      if let device = contents.devices[key] { return (device, false) }
+      if contents.devices.count >= PushDispatcher.mostDevices { contents.forgetRemoteDevices() }
+      let device = DeviceState(name: key.name, account: account)
+      contents.devices[key] = device
+      return (device, true)
+    }
+  }
+
+  /// All devices, by name.
+  var devices: [DeviceState] {
+    contents.withLock { contents in
+      contents.devices.values.sorted {
+        ($0.name, $0.account ?? "") < ($1.name, $1.account ?? "")
+      }
+    }
+  }
+
+  /// Sends each push to the devices of its account, in order of name, except the one that caused
+  /// it.
+  func send(_ pushes: [MachineExecutor.AddressedPush]) {
+    guard !pushes.isEmpty else { return }
+    let devices = devices
+    for addressed in pushes {
+      for device in devices
+      where device.account == addressed.account && device.name != addressed.exceptDevice {
+        send(addressed.push, to: device)
+      }
+    }
+  }
+
+  private func send(_ push: CloudPush, to device: DeviceState) {
+    let fate = contents.withLock { contents in
+      let fate = contents.fate(device.name)
+      let entry = PushEntry(device: device.name, push: push, fate: fate)
+      contents.note(entry)
+      if fate == .held { contents.held.append(entry) }
+      return fate
+    }
+    events.add(.push(PushEntry(device: device.name, push: push, fate: fate)))
+    if fate == .delivered { device.receive(push) }
+  }
+
+  /// Delivers `push` to the device called `name`, without faults, whichever account it is for.
+  func deliver(_ push: CloudPush, to name: String) {
+    let entry = PushEntry(device: name, push: push, fate: .delivered)
+    let devices = contents.withLock { contents in
+      contents.note(entry)
+      return contents.devices.filter { $0.key.name == name }.map(\.value)
+    }
+    events.add(.push(entry))
+    for device in devices { device.receive(push) }
+  }
+
+  func drop(next count: Int, device: String?) {
+    contents.withLock { $0.drops.append((device, count)) }
+  }
+
+  func hold() { contents.withLock { $0.holdsPushes = true } }
+
+  /// Delivers the held pushes, oldest first, and stops holding pushes.
+  func release() {
+    let held = contents.withLock { contents in
+      contents.holdsPushes = false
+      defer { contents.held = [] }
+      return contents.held
+    }
+    for entry in held { deliver(entry.push, to: entry.device) }
+  }
+
+  /// Removes the push faults and discards the held pushes.
+  func clear() {
+    contents.withLock { contents in
+      contents.drops = []
+      contents.holdsPushes = false
+      contents.held = []
+    }
+  }
+
+  var heldCount: Int { contents.withLock { $0.held.count } }
+
+  var heldPushes: [PushEntry] { contents.withLock { $0.held } }
+
+  var holdsPushes: Bool { contents.withLock { $0.holdsPushes } }
+
+  var pendingLosses: [PendingPushLoss] {
+    contents.withLock { contents in
+      contents.drops.map { PendingPushLoss(device: $0.device, remaining: $0.left) }
+    }
+  }
+
+  var log: [PushEntry] { contents.withLock { $0.log } }
+
+  func forgetLog() { contents.withLock { $0.log = [] } }
+}
+
+/// The identity of a device.
+struct DeviceKey: Hashable, Sendable {
+  var name: String
+  /// The account of a device outside of this process, where different accounts may use the same
+  /// device name.
+  ///
+  /// `nil` for a device of this process, whose account can change.
+  var remoteAccount: String?
+}
+
+extension PushDispatcher.Contents {
+  /// Removes the remote devices without listeners.
+  mutating func forgetRemoteDevices() {
+    devices = devices.filter { $0.key.remoteAccount == nil || $0.value.listenerCount > 0 }
+  }
+
+  mutating func fate(_ device: String) -> PushEntry.Fate {
+    for index in drops.indices
+    where drops[index].left > 0 && (drops[index].device ?? device) == device {
+      drops[index].left -= 1
+      drops.removeAll { $0.left == 0 }
+      return .dropped
+    }
+    return holdsPushes ? .held : .delivered
+  }
+
+  mutating func note(_ entry: PushEntry) {
+    log.append(entry)
+    if log.count > 2 * PushDispatcher.logLength { log.removeFirst(PushDispatcher.logLength) }
+  }
+}

@@ -1,0 +1,100 @@
+import CloudMachine
+package import CloudProtocol
+import Records
+
+/// Dispatches requests: applies their faults, runs them on the machine and sends the resulting
+/// pushes.
+final class RequestDispatcher: Sendable {
+  let executor: MachineExecutor
+  let controls: FaultControls
+  let clock: @Sendable () -> Timestamp
+  /// Called between two slices of a query to let other requests run.
+  private let pause: @Sendable () async -> Void
+
+  init(
+    executor: MachineExecutor, controls: FaultControls, clock: @escaping @Sendable () -> Timestamp,
+    pause: @escaping @Sendable () async -> Void
+  ) {
+    self.executor = executor
+    self.controls = controls
+    self.clock = clock
+    self.pause = pause
+  }
+
+  func send(_ call: CloudCall, from device: DeviceState) async throws(CloudError) -> CloudReply {
+    try checkCancellation()
+    guard device.isOnline else {
+      throw CloudError(.networkUnavailable, "\(device.name) is offline")
+    }
+    let faults = controls.receive(
+      call, device: device.name, account: device.account, now: clock())
+    do {
+      let reply = try await answer(call, from: device, faults)
+      controls.finish(faults.entry, .answered)
+      return reply
+    } catch {
+      controls.finish(faults.entry, .failed(error.code))
+      throw error
+    }
+  }
+
+  private func answer(
+    _ call: CloudCall, from device: DeviceState, _ faults: RequestFaults
+  ) async throws(CloudError) -> CloudReply {
+    for seconds in faults.delays { try await controls.sleep(seconds) }
+    if faults.holdsBeforeCommit { try await controls.hold(faults.entry, at: .beforeCommit) }
+    try checkCancellation()
+    if let failure = faults.failure { throw failure }
+    let outcome = executor.begin(
+      call, account: device.account, device: device.name,
+      availability: device.availability.callerAvailability, now: clock())
+    controls.pushDispatcher.send(outcome.pushes)
+    let result: Result<CloudReply, CloudError>
+    switch outcome.step {
+    case .ended(let found): result = found
+    case .querying(let scan): result = try await self.result(of: scan)
+    }
+    for body in faults.bodies { await body(faults.entry) }
+    do throws(CloudError) {
+      if faults.holdsAfterCommit { try await controls.hold(faults.entry, at: .afterCommit) }
+      try checkCancellation()
+    } catch {
+      throw error == .cancelled ? .cancelledAfterCommit : error
+    }
+    if let lost = faults.loss { throw lost }
+    guard device.isOnline else {
+      throw CloudError(.networkFailure, "\(device.name) went offline before the answer arrived")
+    }
+    return try result.get()
+  }
+
+  /// Reads a query's records slice by slice; other requests run in between.
+  ///
+  /// Ends early when the caller's task is cancelled, as it is when an HTTP client disconnects or
+  /// the HTTP server stops, and when this server is closed.
+  private func result(
+    of scan: QueryScan
+  ) async throws(CloudError) -> Result<CloudReply, CloudError> {
+    var scan = scan
+    while true {
+      try executor.read(&scan)
+      scan.examine()
+      if let result = scan.result { return result }
+      await pause()
+      try checkCancellation()
+    }
+  }
+
+  private func checkCancellation() throws(CloudError) {
+    if Task.isCancelled { throw .cancelled }
+  }
+}
+
+extension CloudError {
+  /// The request's task was cancelled before the request changed anything.
+  package static let cancelled = CloudError(
+    .operationCancelled, "the request was cancelled and changed nothing")
+  /// The request's task was cancelled after the request was carried out.
+  package static let cancelledAfterCommit = CloudError(
+    .operationCancelled, "the request was cancelled after it was carried out")
+}

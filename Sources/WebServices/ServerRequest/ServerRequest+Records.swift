@@ -1,0 +1,322 @@
+import CloudProtocol
+import Records
+
+/// Records by name and by query, and changes to them. Source: web-services 1.4 and 1.5.
+extension ServerRequest {
+  /// The operations of `records/modify`.
+  struct Operations: Sendable {
+    /// The index of an operation among the saves or the deletions.
+    enum OperationIndex: Sendable {
+      case save(Int)
+      case delete(Int)
+    }
+
+    /// The request.
+    var request = ModifyRecords()
+    /// The operations, in their order.
+    var operationIndexes: [OperationIndex] = []
+    /// The zone of all operations.
+    var zone = ZoneID.default
+    /// The share URL of each record, by its index among the saves.
+    var shareURLs: [Int: String] = [:]
+    /// The saves of roots, by the saves of the shares that they were added for.
+    var roots: [Int: Int] = [:]
+
+    /// Adds a save with an operation of `type`.
+    /// - Throws: `invalidArguments` if `type` is not a saving operation, or the save lacks a
+    ///   required tag.
+    mutating func add(_ save: RecordSave, _ type: String) throws(CloudError) {
+      operationIndexes.append(.save(request.save.count))
+      request.save.append(try ServerRequest.save(save, type))
+    }
+
+    /// Adds a save of the root for each new share whose root is not among the saves, so that a
+    /// record that was saved earlier can be shared; `tags` has the change tags given by the client.
+    mutating func addRoots(_ tags: [RecordID: ChangeTag]) {
+      var saved = Set(request.save.map(\.id))
+      for index in request.save.indices where request.save[index].changeTag == nil {
+        guard let root = request.save[index].sharing?.root, saved.insert(root).inserted else {
+          continue
+        }
+        var save = RecordSave(id: root, type: "", changeTag: tags[root], changes: [])
+        save.policy = save.changeTag == nil ? .changedKeys : .ifServerRecordUnchanged
+        roots[index] = request.save.count
+        request.save.append(save)
+      }
+    }
+
+    /// Adds a deletion, restricted to the version `tag` if it is given.
+    mutating func add(_ id: RecordID, tag: ChangeTag?) {
+      if let tag { request.deleteTags[id] = tag }
+      operationIndexes.append(.delete(request.delete.count))
+      request.delete.append(id)
+    }
+  }
+
+  static func recordsModify(
+    _ body: JSON, _ notation: Notation, wantsToken: Bool, _ newName: () -> String
+  ) throws(CloudError) -> ServerRequest {
+    var operations = Operations()
+    operations.zone = try notation.zone(in: body)
+    operations.request.isAtomic = try body.flag("atomic") ?? true
+    operations.request.fields = try notation.fieldSelection(body) ?? .all
+    var tags: [RecordID: ChangeTag] = [:]
+    for value in try notation.items(body, "operations") {
+      let record = try value.object("record")
+      let type = try value.text("operationType")
+      if type == "delete" || type == "forceDelete" {
+        let id = try notation.recordID(record, in: operations.zone)
+        operations.add(
+          id, tag: type == "delete" ? ChangeTag(try record.text("recordChangeTag")) : nil)
+      } else {
+        let save = try notation.save(record, in: operations.zone, newName: newName)
+        if let root = save.sharing?.root, let tag = record["forRecord"]?["recordChangeTag"] {
+          guard let text = tag.string else { throw .malformed("'recordChangeTag' must be text") }
+          tags[root] = ChangeTag(text)
+        }
+        if save.type == ShareDetails.recordType, type != "create" {
+          try checkShareUpdate(record)
+        }
+        try operations.add(save, type)
+        if try record.flag("createShortGUID") == true {
+          operations.shareURLs[operations.request.save.count - 1] = try notation.urlOfShare(save.id)
+        }
+      }
+    }
+    // Apps save a share together with its root, as CloudKit requires.
+    if !notation.isExact { operations.addRoots(tags) }
+    return recordsModify(operations, notation, wantsToken: wantsToken)
+  }
+
+  /// Rejects a change to a share with only part of the access settings, because the other part
+  /// would be lost.
+  private static func checkShareUpdate(_ record: JSON) throws(CloudError) {
+    guard (record["publicPermission"] == nil) == (record["participants"] == nil) else {
+      throw .malformed(
+        "a change to a share needs both 'publicPermission' and 'participants', or neither: they "
+          + "replace what is stored")
+    }
+  }
+
+  /// The share information in the responses to saves.
+  private struct SharedSaves: Sendable {
+    /// The saves of roots, by the saves of the shares that they were added for.
+    var roots: [Int: Int]
+    /// The short names of the shares that records have or will have.
+    var names: [Int: String]
+
+    /// The result of a save: a share fails if its root could not be saved.
+    func result(
+      _ index: Int, _ saved: [ItemResult<RecordID, Record>]
+    ) -> ItemResult<RecordID, Record> {
+      guard let root = roots[index], saved[index].error != nil, saved.indices.contains(root),
+        var error = saved[root].error, error.code != .batchRequestFailed
+      else { return saved[index] }
+      // Apart from its tag, the save of a root can only fail because the record does not exist.
+      if error.code == .invalidArguments {
+        error = CloudError(.unknownItem, "there is no such record to share")
+      }
+      return ItemResult(id: saved[index].id, .failure(error))
+    }
+
+    /// Encodes a record with the member `shortGUID`; `nil` for every other save.
+    func json(
+      _ index: Int, _ saved: [ItemResult<RecordID, Record>], _ notation: Notation
+    ) -> JSON? {
+      guard let name = names[index], let record = saved[index].value,
+        var members = notation.json(record).members
+      else { return nil }
+      members.add("shortGUID", .string(name))
+      return .object(members)
+    }
+  }
+
+  static func recordsModify(
+    _ operations: Operations, _ notation: Notation, wantsToken: Bool
+  ) -> ServerRequest {
+    let request = operations.request
+    let zone = request.save.first?.id.zone ?? request.delete.first?.zone ?? operations.zone
+    let counts = (request.save.count, request.delete.count)
+    let rootCount = operations.roots.count
+    @Sendable func results(
+      _ outcomes: [Outcome]
+    ) throws(CloudError) -> ([ItemResult<RecordID, Record>], [ItemResult<RecordID, Done>]) {
+      guard case .recordsModified(let saved, let deleted) = try only(outcomes).get(),
+        saved.count == counts.0 || saved.count == counts.0 - rootCount,
+        deleted.count == counts.1
+      else { throw mismatchedReply }
+      return (saved, deleted)
+    }
+    let operationIndexes = operations.operationIndexes
+    let shares = SharedSaves(
+      roots: operations.roots, names: operations.shareURLs.mapValues(Notation.shortName))
+    return ServerRequest(
+      [.modifyRecords(request)] + (wantsToken ? [.fetchZones([zone])] : []),
+      answer: { outcomes throws(CloudError) in
+        let (saved, deleted) = try results(outcomes)
+        let records = operationIndexes.map { place in
+          switch place {
+          case .save(let index):
+            shares.json(index, saved, notation)
+              ?? json(shares.result(index, saved), notation)
+          case .delete(let index): json(deleted[index], notation)
+          }
+        }
+        return .members(["records": .array(records), "syncToken": token(outcomes)])
+      },
+      text: { outcomes throws(CloudError) in
+        let (saved, deleted) = try results(outcomes)
+        var writer = RecordWriter(notation, capacity: 1_024 + 768 * counts.0 + 256 * counts.1)
+        writer.write(raw: #"{"records":["#)
+        writer.write(list: operationIndexes) { writer, place in
+          switch place {
+          case .save(let index):
+            if let json = shares.json(index, saved, notation) {
+              writer.write(json)
+            } else {
+              writer.write(shares.result(index, saved))
+            }
+          case .delete(let index): writer.write(json(deleted[index], notation))
+          }
+        }
+        writer.write(raw: "]")
+        writer.write(member: #","syncToken":"#, token(outcomes))
+        writer.write(raw: "}")
+        return writer.bytes
+      })
+  }
+
+  private static func json(_ result: ItemResult<RecordID, Done>, _ notation: Notation) -> JSON {
+    result.error.map { notation.json($0, of: name(result.id, notation)) }
+      ?? .members([
+        "recordName": .string(result.id.name), "deleted": .bool(true),
+        "zoneID": notation.json(result.id.zone),
+      ])
+  }
+
+  /// Applies an operation of `type` to a save.
+  private static func save(_ save: RecordSave, _ type: String) throws(CloudError) -> RecordSave {
+    var save = save
+    switch type {
+    case "create":
+      save.changeTag = nil
+      save.policy = .ifServerRecordUnchanged
+    case "update", "replace":
+      guard save.changeTag != nil else {
+        throw .malformed("the operation \(type) needs the record's 'recordChangeTag'")
+      }
+      save.policy = .ifServerRecordUnchanged
+      save.clearsOtherFields = type == "replace"
+    case "forceUpdate", "forceReplace":
+      save.policy = .changedKeys
+      save.clearsOtherFields = type == "forceReplace"
+    default: throw .malformed("there is no 'operationType' called so")
+    }
+    return save
+  }
+
+  static func recordsLookup(_ body: JSON, _ notation: Notation) throws(CloudError) -> ServerRequest
+  {
+    let zone = try notation.zone(in: body)
+    var ids: [RecordID] = []
+    var own: [FieldSelection] = []
+    let settings = body.only(["desiredKeys"])
+    for value in try notation.items(body, "records") {
+      ids.append(try notation.recordID(value, in: zone))
+      own.append(try notation.fieldSelection(value.over(settings)) ?? .all)
+    }
+    let isUniform = own.allSatisfy { $0 == own.first }
+    let selections = own
+    let request = FetchRecords(ids: ids, fields: isUniform ? own.first ?? .all : .all)
+    @Sendable func selected(
+      _ reply: CloudReply
+    ) throws(CloudError) -> [ItemResult<RecordID, Record>] {
+      guard case .records(let results) = reply, results.count == selections.count else {
+        throw mismatchedReply
+      }
+      guard !isUniform else { return results }
+      return zip(results, selections).map { result, selection in
+        guard var record = result.value else { return result }
+        record.fields = selection.applied(to: record.fields)
+        return ItemResult(id: result.id, .success(record))
+      }
+    }
+    return ServerRequest(
+      .fetchRecords(request),
+      answer: { reply throws(CloudError) in
+        .members(["records": .array(try selected(reply).map { json($0, notation) })])
+      },
+      text: { reply throws(CloudError) in
+        let results = try selected(reply)
+        var writer = RecordWriter(notation, capacity: 256 + 768 * results.count)
+        writer.write(raw: #"{"records":["#)
+        writer.write(list: results) { $0.write($1) }
+        writer.write(raw: "]}")
+        return writer.bytes
+      })
+  }
+
+  static func recordsQuery(
+    _ body: JSON, _ notation: Notation, wantsToken: Bool
+  ) throws(CloudError) -> ServerRequest {
+    let named = try body["zoneID"].map { (value) throws(CloudError) in try notation.zone(value) }
+    let isWide = try body.flag("zoneWide") ?? false
+    let zone = named ?? (isWide ? nil : .default)
+    let limit = try body.count("resultsLimit") ?? (notation.isExact ? nil : 200)
+    let cursor = try body.optionalText("continuationMarker").map { (text) throws(CloudError) in
+      guard let bytes = Notation.bytes(base64: text) else {
+        throw .malformed("the 'continuationMarker' is none that was given out")
+      }
+      return QueryCursor(bytes: bytes)
+    }
+    let request = QueryRecords(
+      query: try notation.query(try body.object("query"), zone: zone ?? .default), zone: zone,
+      cursor: cursor, limit: limit, fields: try notation.fieldSelection(body) ?? .all)
+    @Sendable func page(_ outcomes: [Outcome]) throws(CloudError) -> (QueryPage, marker: JSON?) {
+      guard case .queried(let page) = try only(outcomes).get() else { throw mismatchedReply }
+      return (page, page.cursor.map { .string(Notation.base64($0.bytes)) })
+    }
+    return ServerRequest(
+      [.queryRecords(request)] + (wantsToken ? [.fetchZones([zone ?? .default])] : []),
+      answer: { outcomes throws(CloudError) in
+        let (page, marker) = try page(outcomes)
+        return .members([
+          "records": .array(page.records.map { notation.json($0) }),
+          "continuationMarker": marker, "syncToken": token(outcomes),
+        ])
+      },
+      text: { outcomes throws(CloudError) in
+        let (page, marker) = try page(outcomes)
+        var writer = RecordWriter(notation, capacity: 1_024 + 768 * page.records.count)
+        writer.write(raw: #"{"records":["#)
+        writer.write(list: page.records) { $0.write($1) }
+        writer.write(raw: "]")
+        writer.write(member: #","continuationMarker":"#, marker)
+        writer.write(member: #","syncToken":"#, token(outcomes))
+        writer.write(raw: "}")
+        return writer.bytes
+      })
+  }
+
+  /// Encodes a record of a response, or its error.
+  static func json(_ result: ItemResult<RecordID, Record>, _ notation: Notation) -> JSON {
+    switch result.outcome {
+    case .success(let record): return notation.json(record)
+    case .failure(let error): return notation.json(error, of: name(result.id, notation))
+    }
+  }
+
+  /// The members that identify a record in an error.
+  private static func name(_ id: RecordID, _ notation: Notation) -> JSON.Members {
+    var members = JSON.Members()
+    members.add("recordName", .string(id.name))
+    if notation.isExact { members.add("zoneID", notation.json(id.zone)) }
+    return members
+  }
+
+  /// The zone's current token, from the second of two outcomes.
+  private static func token(_ outcomes: [Outcome]) -> JSON? {
+    guard outcomes.count > 1, case .success(.zones(let zones)) = outcomes[1] else { return nil }
+    return zones.first?.value?.token.map { .string(Notation.base64($0.bytes)) }
+  }
+}

@@ -1,0 +1,151 @@
+import CloudProtocol
+import Records
+
+/// Zones and subscriptions. Source: web-services 1.7 and 1.8.
+extension ServerRequest {
+  static func zonesList(_ notation: Notation) -> ServerRequest {
+    ServerRequest(.fetchZones(nil)) { reply throws(CloudError) in try zones(reply, notation) }
+  }
+
+  static func zonesLookup(_ body: JSON, _ notation: Notation) throws(CloudError) -> ServerRequest {
+    var ids: [ZoneID] = []
+    for value in try notation.items(body, "zones") {
+      // Some clients wrap the ID, others don't.
+      ids.append(try notation.zone(value["zoneID"] ?? value))
+    }
+    return ServerRequest(.fetchZones(ids)) { reply throws(CloudError) in try zones(reply, notation)
+    }
+  }
+
+  private static func zones(_ reply: CloudReply, _ notation: Notation) throws(CloudError) -> JSON {
+    guard case .zones(let results) = reply else { throw mismatchedReply }
+    return .members(["zones": .array(results.map { json($0, notation) })])
+  }
+
+  private static func json(_ result: ItemResult<ZoneID, Zone>, _ notation: Notation) -> JSON {
+    switch result.outcome {
+    case .success(let zone): return notation.json(zone)
+    case .failure(let error): return failure(error, result.id, notation)
+    }
+  }
+
+  private static func failure(_ error: CloudError, _ id: ZoneID, _ notation: Notation) -> JSON {
+    var members = JSON.Members()
+    members.add("zoneID", notation.json(id))
+    return notation.json(error, of: members)
+  }
+
+  static func zonesModify(_ body: JSON, _ notation: Notation) throws(CloudError) -> ServerRequest {
+    var request = ModifyZones()
+    // The indexes of the operations among the saves or the deletions.
+    var order: [(isSave: Bool, index: Int)] = []
+    for value in try notation.items(body, "operations") {
+      let zone = try value.object("zone")
+      let id = try notation.zone(zone["zoneID"] ?? zone)
+      switch try value.text("operationType") {
+      case "create":
+        order.append((true, request.save.count))
+        request.save.append(id)
+      case "delete":
+        order.append((false, request.delete.count))
+        request.delete.append(id)
+      default: throw .malformed("a zone's 'operationType' must be create or delete")
+      }
+    }
+    let operationIndexes = order
+    return ServerRequest(.modifyZones(request)) { reply throws(CloudError) in
+      guard case .zonesModified(let saved, let deleted) = reply,
+        saved.count + deleted.count == operationIndexes.count
+      else { throw mismatchedReply }
+      return .members([
+        "zones": .array(
+          operationIndexes.map { place in
+            if place.isSave { return json(saved[place.index], notation) }
+            let item = deleted[place.index]
+            return item.error.map { failure($0, item.id, notation) }
+              ?? .members(["zoneID": notation.json(item.id), "deleted": .bool(true)])
+          })
+      ])
+    }
+  }
+
+  // MARK: Subscriptions
+
+  static func subscriptionsList(_ notation: Notation) -> ServerRequest {
+    ServerRequest(.fetchSubscriptions(nil)) { reply throws(CloudError) in
+      try subscriptions(reply, notation)
+    }
+  }
+
+  static func subscriptionsLookup(
+    _ body: JSON, _ notation: Notation
+  ) throws(CloudError) -> ServerRequest {
+    var ids: [SubscriptionID] = []
+    for value in try notation.items(body, "subscriptions") {
+      ids.append(SubscriptionID(try value.text("subscriptionID")))
+    }
+    return ServerRequest(.fetchSubscriptions(ids)) { reply throws(CloudError) in
+      try subscriptions(reply, notation)
+    }
+  }
+
+  private static func subscriptions(
+    _ reply: CloudReply, _ notation: Notation
+  ) throws(CloudError) -> JSON {
+    guard case .subscriptions(let results) = reply else { throw mismatchedReply }
+    return .members(["subscriptions": .array(results.map { json($0, notation) })])
+  }
+
+  private static func json(
+    _ result: ItemResult<SubscriptionID, Subscription>, _ notation: Notation
+  ) -> JSON {
+    switch result.outcome {
+    case .success(let subscription): return notation.json(subscription)
+    case .failure(let error): return failure(error, result.id, notation)
+    }
+  }
+
+  private static func failure(
+    _ error: CloudError, _ id: SubscriptionID, _ notation: Notation
+  ) -> JSON {
+    var members = JSON.Members()
+    members.add("subscriptionID", .string(id.rawValue))
+    return notation.json(error, of: members)
+  }
+
+  static func subscriptionsModify(
+    _ body: JSON, _ notation: Notation, _ newName: () -> String
+  ) throws(CloudError) -> ServerRequest {
+    var request = ModifySubscriptions()
+    var order: [(isSave: Bool, index: Int)] = []
+    for value in try notation.items(body, "operations") {
+      let described = try value.object("subscription")
+      switch try value.text("operationType") {
+      case "create", "update":
+        order.append((true, request.save.count))
+        request.save.append(try notation.subscription(described, newName: newName))
+      case "delete":
+        order.append((false, request.delete.count))
+        request.delete.append(SubscriptionID(try described.text("subscriptionID")))
+      default: throw .malformed("'operationType' must be create, update or delete")
+      }
+    }
+    let operationIndexes = order
+    return ServerRequest(.modifySubscriptions(request)) { reply throws(CloudError) in
+      guard case .subscriptionsModified(let saved, let deleted) = reply,
+        saved.count + deleted.count == operationIndexes.count
+      else { throw mismatchedReply }
+      return .members([
+        "subscriptions": .array(
+          operationIndexes.map { place in
+            if place.isSave { return json(saved[place.index], notation) }
+            let item = deleted[place.index]
+            return item.error.map { failure($0, item.id, notation) }
+              ?? .members([
+                "subscriptionID": .string(item.id.rawValue), "deleted": .bool(true),
+              ])
+          })
+      ])
+    }
+  }
+}

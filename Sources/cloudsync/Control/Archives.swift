@@ -1,0 +1,115 @@
+import CommandLineKit
+import Foundation
+import LoopbackServer
+import WebServices
+
+/// `export`, `import` and `reset`: all data of a server.
+struct Archives: Sendable {
+  /// The action.
+  enum Verb: Hashable, Sendable {
+    /// Writes an archive to a file, or to standard output.
+    case export(to: String?)
+    /// Imports an archive from a file; `-` is standard input.
+    case importFrom(String)
+    case reset
+  }
+
+  let verb: Verb
+  let address: Address
+
+  /// Runs the command.
+  func run(_ output: Output) async throws -> CInt {
+    switch verb {
+    case .export(let path): try await export(to: path, output)
+    case .importFrom(let path): try await importArchive(from: path, output)
+    case .reset:
+      try await tell(.post("reset", .object(JSON.Members())), "removed everything", output)
+    }
+    return 0
+  }
+
+  private func export(to path: String?, _ output: Output) async throws {
+    let control = try address.open()
+    defer { control.close() }
+    guard let path else {
+      if isatty(STDOUT_FILENO) == 1 { output.note("cloudsync: --output FILE writes a file") }
+      return try await write(control, Progress("exported", output)) { Output.write($0) }
+    }
+    let file = try NewFile(path)
+    do {
+      try await write(control, Progress("exported", output)) { try file.write($0) }
+      try file.finish()
+    } catch {
+      file.discard()
+      throw error
+    }
+    output.note("cloudsync: wrote \(size(file.byteCount)) to \(printable(path))")
+  }
+
+  /// Writes the archive in pieces.
+  private func write(
+    _ control: any ControlInterface, _ progress: Progress, to sink: ([UInt8]) throws -> Void
+  ) async throws {
+    defer { progress.end() }
+    guard let file = control as? FileControl else {
+      return try sink(try await control.send(.get("export")))
+    }
+    var buffer: [UInt8] = []
+    try file.server.exportArchive { line in
+      buffer += Array(line.utf8)
+      guard buffer.count >= 65_536 else { return }
+      progress.add(buffer.count)
+      try sink(buffer)
+      buffer.removeAll(keepingCapacity: true)
+    }
+    try sink(buffer)
+  }
+
+  private func importArchive(from path: String, _ output: Output) async throws {
+    let lines = try ArchiveLines(path)
+    if case .file(let data) = address { return try await fill(data, from: lines, output) }
+    var request = ControlRequest(endpoint: "import", body: try lines.rest())
+    request.bodyType = "text/plain"
+    try await tell(request, "imported", output)
+  }
+
+  /// Imports into a file, line by line; a file created by the import is removed if it fails.
+  private func fill(_ path: String, from lines: ArchiveLines, _ output: Output) async throws {
+    let isNew = !FileManager.default.fileExists(atPath: path)
+    let server = try ServerData.open(path, create: true)
+    let progress = Progress("imported", output)
+    do {
+      defer { progress.end() }
+      try server.importArchive {
+        let line = try lines.next()
+        progress.add(line?.utf8.count ?? 0)
+        return line
+      }
+    } catch {
+      server.close()
+      if isNew { for end in ["", "-wal", "-shm"] { unlink(path + end) } }
+      throw error
+    }
+    server.close()
+    try await tell(.get("status"), "imported", output)
+  }
+
+  private func tell(
+    _ request: ControlRequest, _ words: String, _ output: Output
+  ) async throws {
+    let control = try address.open()
+    defer { control.close() }
+    let answer = try await control.json(request)
+    let (accounts, databases) = (answer["accounts"], answer["databases"])
+    if output.isJSON {
+      let holdings = JSON.members(["accounts": accounts, "databases": databases])
+      Output.write(holdings.indented + "\n")
+      return
+    }
+    let held = [
+      count(Int(accounts?.integer ?? 0), "account"),
+      count(Int(databases?.integer ?? 0), "database"),
+    ]
+    Output.write("\(words); the server holds \(held[0]) and \(held[1])\n")
+  }
+}

@@ -1,0 +1,83 @@
+import CommandLineKit
+import LoopbackHTTP
+import WebServices
+
+/// A connection to a server's control interface.
+protocol ControlInterface: Sendable {
+  /// Sends a request, and returns the body of the response.
+  ///
+  /// - Throws: `ToolError` if there is no response, or an error response.
+  func send(_ request: ControlRequest) async throws -> [UInt8]
+
+  /// Closes the connection.
+  func close()
+}
+
+/// A request to the control interface.
+struct ControlRequest: Sendable {
+  /// The path after `/cloudsync/1/`.
+  var endpoint: String
+  /// The parameters; those without a value are omitted.
+  var parameters: [(name: String, value: String?)] = []
+  /// The body of a `POST` request; `nil` for `GET`.
+  var body: [UInt8]?
+  /// The content type of the body.
+  var bodyType = "application/json"
+
+  /// A `GET` request.
+  static func get(
+    _ endpoint: String, _ parameters: [(name: String, value: String?)] = []
+  ) -> ControlRequest {
+    ControlRequest(endpoint: endpoint, parameters: parameters)
+  }
+
+  /// A `POST` request.
+  static func post(_ endpoint: String, _ body: JSON) -> ControlRequest {
+    ControlRequest(endpoint: endpoint, body: body.bytes)
+  }
+
+  /// The path and the query string.
+  var target: (path: String, query: String?) {
+    let query = parameters.compactMap { name, value in
+      value.map { "\(name)=\(ControlRequest.escaped($0))" }
+    }.joined(separator: "&")
+    return ("/cloudsync/1/\(endpoint)", query.isEmpty ? nil : query)
+  }
+
+  private static func escaped(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "_"):
+        bytes.append(byte)
+      default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension ControlInterface {
+  /// Sends a request and parses the JSON response.
+  func json(_ request: ControlRequest) async throws -> JSON {
+    let body = try await send(request)
+    do { return try JSON(parsing: body) } catch {
+      throw ToolError("the server is not a cloudsync server: its response is not JSON")
+    }
+  }
+}
+
+/// The error for a rejected request to the control interface.
+func refusal(_ status: Int, _ body: [UInt8]) -> ToolError {
+  let reason = (try? JSON(parsing: body))?["reason"]?.string
+  return switch (status, reason) {
+  case (401, _):
+    ToolError(
+      "the server does not take this control token; use the token that it printed at start")
+  case (_, let reason?): ToolError("the server refused: \(printable(reason))")
+  default: ToolError("the server refused with the status \(status); is it a cloudsync server?")
+  }
+}

@@ -1,0 +1,56 @@
+import CloudSync
+import CommandLineKit
+import Foundation
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
+/// The control interface of a running server, over HTTP.
+struct RemoteControl: ControlInterface {
+  let url: URL
+  let token: String
+  private let session: URLSession
+
+  /// Creates a client for the server with this URL and control token.
+  init(url: URL, token: String) {
+    self.url = url
+    self.token = token
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = 120
+    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    session = URLSession(configuration: configuration)
+  }
+
+  func send(_ request: ControlRequest) async throws -> [UInt8] {
+    let target = request.target
+    var base = url.absoluteString
+    while base.hasSuffix("/") { base.removeLast() }
+    guard let address = URL(string: base + target.path + (target.query.map { "?\($0)" } ?? ""))
+    else { throw ToolError("\(quoted(base)) is not a server address") }
+    var urlRequest = URLRequest(url: address)
+    urlRequest.setValue("Bearer \(token)", forHTTPHeaderField: "authorization")
+    if let body = request.body {
+      urlRequest.httpMethod = "POST"
+      urlRequest.httpBody = Data(body)
+      urlRequest.setValue(request.bodyType, forHTTPHeaderField: "content-type")
+    }
+    let data: Data
+    let response: URLResponse
+    do { (data, response) = try await session.answer(to: urlRequest) } catch {
+      let reason = (error as NSError).localizedDescription
+      throw Unreachable(description: "no server answers at \(base): \(reason); is it running?")
+    }
+    guard let status = (response as? HTTPURLResponse)?.statusCode, status == 200 else {
+      throw refusal((response as? HTTPURLResponse)?.statusCode ?? 0, [UInt8](data))
+    }
+    return [UInt8](data)
+  }
+
+  func close() { session.finishTasksAndInvalidate() }
+}
+
+/// The error of a server that does not answer.
+struct Unreachable: Error, CustomStringConvertible {
+  var description: String
+}

@@ -1,0 +1,147 @@
+import CommandLineKit
+import Foundation
+import WebServices
+
+extension Subject {
+  /// The entries of a response as a table.
+  func table(of entries: [JSON]) -> Table {
+    let columns = columns
+    var table = Table(
+      columns.map { Table.Column(title: $0.title, isNumeric: $0.isNumeric, yields: $0.yields) })
+    for entry in entries { table.add(columns.map { $0.text(entry) }) }
+    return table
+  }
+
+  private struct Column {
+    var title: String
+    var isNumeric = false
+    var yields = false
+    var text: (JSON) -> String
+
+    /// A column with the values at `path`.
+    init(_ title: String, _ path: String..., isNumeric: Bool = false, yields: Bool = false) {
+      self.title = title
+      self.yields = yields
+      self.isNumeric = isNumeric
+      text = { entry in
+        path.reduce(Optional(entry)) { $0?[$1] }.map(plainText) ?? ""
+      }
+    }
+
+    init(
+      _ title: String, isNumeric: Bool = false, yields: Bool = false,
+      _ text: @escaping (JSON) -> String
+    ) {
+      self.title = title
+      self.yields = yields
+      self.isNumeric = isNumeric
+      self.text = text
+    }
+  }
+
+  private var columns: [Column] {
+    switch self {
+    case .accounts:
+      [
+        Column("account", "account"), Column("user record name", "userRecordName", yields: true),
+        Column("quota", isNumeric: true) { bytes($0["quota"]) },
+      ]
+    case .databases:
+      [
+        Column("container", "container", yields: true), Column("environment", "environment"),
+        Column("database", "scope"), Column("account", "account"),
+        Column("size", isNumeric: true) { bytes($0["byteCount"]) },
+      ]
+    case .zones:
+      [
+        Column("zone", "zoneID", "zoneName"),
+        Column("owner", "zoneID", "ownerRecordName", yields: true),
+      ]
+    case .records:
+      [
+        Column("record", "recordName", yields: true), Column("type", "recordType"),
+        Column("tag", "recordChangeTag"),
+        Column("modified") { time($0["modified"]?["timestamp"]) },
+        Column("device", "modified", "deviceID"),
+        Column("fields", yields: true) { fields($0["fields"]) },
+      ]
+    case .changes:
+      [
+        Column("number", "sequence", isNumeric: true), Column("record", "recordName", yields: true),
+        Column("type", "recordType"),
+        Column("change") { $0["deleted"]?.bool == true ? "deleted" : "saved" },
+        Column("tag", "recordChangeTag"), Column("device", "device"),
+      ]
+    case .subscriptions:
+      [
+        Column("subscription", "subscriptionID", yields: true), Column("kind", "subscriptionType"),
+        Column("zone", "zoneID", "zoneName"), Column("record type", "query", "recordType"),
+        Column("fires on") {
+          ($0["firesOn"]?.array ?? []).compactMap(\.string).joined(separator: ", ")
+        },
+      ]
+    case .devices:
+      [
+        Column("device", "name"), Column("account", "account"),
+        Column("availability", "availability"),
+        Column("network") { $0["online"]?.bool == false ? "offline" : "online" },
+        Column("listening") { $0["listening"]?.bool == true ? "yes" : "no" },
+        Column("waiting pushes", "waitingPushes", isNumeric: true),
+      ]
+    case .requests:
+      [
+        Column("number", "number", isNumeric: true), Column("time") { time($0["time"]) },
+        Column("device", "device"), Column("account", "account"),
+        Column("container", "container", yields: true), Column("database", "database"),
+        Column("request", "kind"), Column("items", "itemCount", isNumeric: true),
+        Column("outcome") { plainText($0["code"] ?? $0["outcome"] ?? .null) },
+      ]
+    }
+  }
+}
+
+/// A value as text.
+private func plainText(_ value: JSON) -> String {
+  switch value {
+  case .string(let text): text
+  case .null: ""
+  case .bool, .integer, .number, .array, .object: value.text
+  }
+}
+
+private func bytes(_ value: JSON?) -> String {
+  value?.integer.map { size(Int($0)) } ?? ""
+}
+
+/// A time in milliseconds since 1970, in UTC.
+func time(_ value: JSON?) -> String {
+  guard let milliseconds = value?.integer else { return "" }
+  // Add half a millisecond, because the formatter truncates.
+  return timestamp(Date(timeIntervalSince1970: (Double(milliseconds) + 0.5) / 1000))
+}
+
+/// A summary of fields: `title="Milk" count=3`.
+private func fields(_ value: JSON?) -> String {
+  (value?.members?.elements ?? []).map { "\($0.name)=\(fieldText($0.value))" }
+    .joined(separator: " ")
+}
+
+/// The beginning of a text, which may be long.
+private func excerpt(_ text: String) -> String {
+  let start = text.prefix(100)
+  return start.endIndex == text.endIndex ? "\"\(start)\"" : "\"\(start)…\""
+}
+
+private func fieldText(_ field: JSON) -> String {
+  if field["isEncrypted"]?.bool == true { return "(encrypted)" }
+  switch (field["type"]?.string, field["value"]) {
+  case ("STRING", .string(let text)?): return excerpt(text)
+  case ("BYTES", .string(let text)?): return size(text.utf8.count / 4 * 3)
+  case ("TIMESTAMP", let value?): return time(value)
+  case ("REFERENCE", let value?): return "-> " + (value["recordName"]?.string ?? "")
+  case ("ASSETID", let value?): return "file of " + bytes(value["size"])
+  case (_, .array(let values)?): return "[\(values.count)]"
+  case (_, let value?): return plainText(value)
+  case (_, nil): return ""
+  }
+}

@@ -1,0 +1,84 @@
+import CloudProtocol
+import CommandLineKit
+import Foundation
+import LoopbackHTTP
+import LoopbackServer
+import WebServices
+
+/// A listening server, with its address and tokens.
+struct RunningServer: Sendable {
+  /// An account and its token.
+  struct AccountToken: Sendable {
+    var account: String
+    var webAuthToken: String
+  }
+
+  let web: LoopbackWebServer
+  let accountTokens: [AccountToken]
+  let apiToken: String
+  /// The location of its data: a path, or `memory`.
+  let place: String
+
+  /// Starts a server.
+  ///
+  /// - Throws: If the file or the port cannot be used, or an account name is invalid.
+  init(_ options: ServerOptions) throws {
+    let server = try ServerData.open(options.file, create: true)
+    do {
+      web = try LoopbackWebServer(
+        server,
+        options: LoopbackWebServer.Options(
+          port: options.port, allowsFaultControl: options.allowsFaultControl,
+          allowedOrigins: options.allowedOrigins, controlToken: options.controlToken))
+    } catch {
+      server.close()
+      throw error
+    }
+    if options.file != nil { server.watchForForeignChanges() }
+    place = options.file ?? "memory"
+    apiToken = web.apiToken(for: options.container)
+    var accountTokens: [AccountToken] = []
+    for account in options.accounts where !accountTokens.contains(where: { $0.account == account })
+    {
+      accountTokens.append(
+        AccountToken(
+          account: account,
+          webAuthToken: try web.webAuthToken(for: account, container: options.container)))
+    }
+    self.accountTokens = accountTokens
+  }
+
+  /// The address and tokens as one line of JSON.
+  var json: JSON {
+    .members([
+      "ready": .bool(true), "url": .string(web.url), "port": .integer(web.port),
+      "apiToken": .string(apiToken), "controlToken": .string(web.controlToken),
+      "console": .string(web.consoleURL), "data": .string(place),
+      "accounts": .array(
+        accountTokens.map {
+          .members(["account": .string($0.account), "webAuthToken": .string($0.webAuthToken)])
+        }),
+    ])
+  }
+
+  /// The address and tokens as text; the last line is `ready`.
+  var text: String {
+    var rows = [
+      ("server", web.url), ("data", place), ("API token", apiToken),
+      ("control token", web.controlToken),
+    ]
+    rows += accountTokens.map { ("web token of \(printable($0.account))", $0.webAuthToken) }
+    rows.append(("console", web.consoleURL))
+    let width = rows.map(\.0.count).max() ?? 0
+    let lines = rows.map { name, value in
+      name + String(repeating: " ", count: width - name.count) + "  " + value
+    }
+    return (lines + ["ready", ""]).joined(separator: "\n")
+  }
+
+  /// Stops listening, then closes the file.
+  func stop() async {
+    await web.stop()
+    web.server.close()
+  }
+}

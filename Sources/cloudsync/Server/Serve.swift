@@ -1,0 +1,22 @@
+import CommandLineKit
+import Foundation
+import LoopbackHTTP
+import WebServices
+
+/// `serve`: runs a server until it is stopped.
+struct Serve: Sendable {
+  let options: ServerOptions
+
+  /// Starts the server, prints its address, and waits for a signal; a second signal ends it at
+  /// once.
+  func run(_ output: Output) async throws -> CInt {
+    let signals = try ReceivedSignals()
+    let running = try RunningServer(options)
+    Output.write(output.isJSON ? running.json.text + "\n" : running.text)
+    await signals.next()
+    output.note("cloudsync: stopping; once more to end at once")
+    await running.stop()
+    output.note("cloudsync: stopped")
+    return 0
+  }
+}
