@@ -32,7 +32,7 @@ final class Notes: CKSyncEngineDelegate {
     add([name], to: engine.state)
   }
 
-  /// Adds everything that the server has not confirmed to the pending changes. Call it at launch.
+  /// Adds every unsent note to the pending changes; call it at launch.
   func addUnsent(to state: CKSyncEngine.State) {
     add(contents.withLock { $0.unsent }, to: state)
   }
@@ -198,7 +198,7 @@ struct Contents: Codable {
     notes[record.recordID.recordName]?.isStale = false
   }
 
-  /// The server has no such record any more. An unsent note makes a new one.
+  /// The server no longer has the record, so an unsent note creates a new one.
   private mutating func recordRemoved(_ name: String) {
     guard notes[name]?.isUnsent == true else { return notes[name] = nil }
     notes[name]?.systemFields = nil
