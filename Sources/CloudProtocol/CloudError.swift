@@ -2,7 +2,7 @@ public import Records
 
 /// Why the cloud, or the way to it, did not do something.
 ///
-/// The codes are CloudKit's own, with its raw values. Source: cloudkit-surface 1.12.
+/// The codes are CloudKit's own, with its raw values. See CS-3.
 public struct CloudError: Error, Hashable, Sendable, Codable {
   /// The kinds of failure, all 37 of them.
   public enum Code: Int, Hashable, Sendable, Codable, CaseIterable {

@@ -36,7 +36,7 @@ public struct Reference: Hashable, Sendable, Codable {
     case deleteSelf = 1
     /// The target must be there, and stays as long as it is pointed at.
     ///
-    /// Only CloudKit Web Services has it. Source: web-services 1.3.
+    /// Only CloudKit Web Services has it.
     case validate = 2
   }
 
@@ -132,7 +132,7 @@ extension Location {
 ///
 /// Equality is exact: strings compare by their UTF-8 bytes and doubles by their bits, because
 /// "survives every hop bit for bit" must be something a test can see.
-/// There is no boolean: CloudKit stores 0 and 1. Source: web-services 1.3.
+/// There is no boolean: CloudKit stores 0 and 1.
 public enum FieldValue: Sendable, Codable {
   /// Text, kept byte for byte in whatever Unicode form it came.
   case string(String)

@@ -2,7 +2,7 @@
 ///
 /// Inside a user's own private database the owner is `ZoneID.currentOwner`, as CloudKit spells
 /// it; a zone shared by somebody else carries that person's user name.
-/// Source: cloudkit-surface 1.3.
+/// See CS-30.
 public struct ZoneID: Hashable, Sendable, Codable {
   /// The owner name that stands for "the user who asks".
   public static let currentOwner = "__defaultOwner__"
@@ -94,7 +94,7 @@ public enum DatabaseScope: UInt8, Hashable, Sendable, Codable, CaseIterable {
 
 /// The version of a record on the server; a different tag means different contents.
 ///
-/// Opaque to clients. Source: cloudkit-surface 2.1.
+/// Opaque to clients. See CS-110.
 public struct ChangeTag: Hashable, Sendable, Codable {
   /// The tag as it travels.
   public var rawValue: String
@@ -106,7 +106,7 @@ public struct ChangeTag: Hashable, Sendable, Codable {
 /// A position in a change feed.
 ///
 /// Opaque to clients: bound by the server to account, zone and epoch; no order may be inferred.
-/// Source: cloudkit-surface 1.4.
+/// See CS-35.
 public struct ChangeToken: Hashable, Sendable, Codable {
   /// The token as it travels.
   public var bytes: [UInt8]

@@ -107,7 +107,7 @@ public struct Query: Hashable, Sendable, Codable {
 
 /// What the system knows of every record, by the names that queries use.
 ///
-/// Source: cloudkit-surface 1.1 and web-services 1.5.
+/// See CS-91 to CS-98.
 public enum SystemField: String, Hashable, Sendable, Codable, CaseIterable {
   /// The record's name; a reference.
   case recordID = "___recordID"

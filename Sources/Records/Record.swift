@@ -233,7 +233,7 @@ public struct Zone: Hashable, Sendable, Codable {
 
 /// Why a zone is gone; each kind asks for something else of the app.
 ///
-/// Source: cksyncengine 2.10.
+/// See CE-10 and CE-101.
 public enum ZoneDeletionReason: UInt8, Hashable, Sendable, Codable, CaseIterable {
   /// An app deleted it: drop the local data.
   case deleted = 0

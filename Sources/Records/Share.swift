@@ -1,6 +1,6 @@
 /// What a share record carries beyond the fields of a record.
 ///
-/// Source: cloudkit-surface 1.11 and 2.7.
+/// See CS-153 to CS-165.
 public struct ShareDetails: Hashable, Sendable, Codable {
   /// The record at the top of the shared hierarchy; `nil` when the whole zone is shared.
   public var root: RecordID?

@@ -25,7 +25,7 @@ package struct PendingChange<ID: Hashable & Sendable>: Hashable, Sendable {
 /// The ordered set of changes that wait to be sent, with those under way kept apart.
 ///
 /// One change waits for an ID at most: adding the same again keeps the first position, adding the
-/// opposite replaces it in place (cksyncengine 2.4). A change that was taken for a request is
+/// opposite replaces it in place (CE-45 to CE-48). A change that was taken for a request is
 /// under way until it is settled; the same ID may be added meanwhile, and that newer change
 /// survives whatever becomes of the older one. IDs are told apart by the bytes of their names; the
 /// two names of a zone of the `user` mean the same (Docs/Decisions/0016), and a change keeps the

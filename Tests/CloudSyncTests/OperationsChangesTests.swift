@@ -6,7 +6,7 @@ import Records
 import Synchronization
 import Testing
 
-/// The two feeds with both families of blocks (cloudkit-surface 1.7 and 2.5).
+/// The two feeds with both families of blocks (CS-60 and CS-61).
 @Suite("Operations that fetch changes")
 struct OperationsChangesTests {
   private typealias World = OperationsWorld

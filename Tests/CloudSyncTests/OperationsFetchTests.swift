@@ -5,7 +5,7 @@ import LoopbackServer
 import Records
 import Testing
 
-/// Fetches with both families of blocks (cloudkit-surface 1.7, block rules).
+/// Fetches with both families of blocks (CS-46 and CS-55).
 @Suite("Operations that fetch")
 struct OperationsFetchTests {
   private typealias World = OperationsWorld

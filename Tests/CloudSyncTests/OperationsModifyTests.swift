@@ -5,7 +5,7 @@ import LoopbackServer
 import Records
 import Testing
 
-/// Saves and deletes with both families of blocks (cloudkit-surface 1.7, block rules).
+/// Saves and deletes with both families of blocks (CS-55 to CS-58).
 @Suite("Operations that modify")
 struct OperationsModifyTests {
   private typealias World = OperationsWorld

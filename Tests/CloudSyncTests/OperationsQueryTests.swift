@@ -4,7 +4,7 @@ import LoopbackServer
 import Synchronization
 import Testing
 
-/// Searches as operations and as calls, over the server in process (cloudkit-surface 1.7, 1.8).
+/// Searches as operations and as calls, over the server in process (CS-47 and CS-59).
 @Suite("Operations that search")
 struct OperationsQueryTests {
   private typealias World = OperationsWorld

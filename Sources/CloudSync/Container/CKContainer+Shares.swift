@@ -2,7 +2,7 @@ public import Foundation
 import Records
 
 /// Shares and people. The calls about one thing throw its error; those about several give a result
-/// for each. Source: cloudkit-surface 1.6.
+/// for each. See CS-156 to CS-166.
 extension CKContainer {
   /// What shares are asked with.
   var shareRequests: ShareRequests { ShareRequests(connection: connection) }

@@ -17,7 +17,7 @@ public enum CKAccountStatus: Int, Sendable {
 
 /// An app's place in the cloud: three databases and the account that is signed in.
 ///
-/// Source: cloudkit-surface 1.6. Beside CloudKit's initialisers there is one that takes the
+/// See CS-50 to CS-54. Beside CloudKit's initialisers there is one that takes the
 /// transport, the way to a server.
 public final class CKContainer: NSObject, Sendable {
   /// The container of the running program, always the same object: `iCloud.` and its bundle

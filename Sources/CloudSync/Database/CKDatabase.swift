@@ -4,7 +4,7 @@ package import Records
 /// One of a container's three databases.
 ///
 /// Every call asks the server at once; `CKSyncEngine` is the way to keep a local copy. All calls
-/// may be made from any task. Source: cloudkit-surface 1.5.
+/// may be made from any task. See CS-44 to CS-49.
 public final class CKDatabase: NSObject, Sendable {
   /// Which of a container's databases.
   public enum Scope: Int, Sendable {

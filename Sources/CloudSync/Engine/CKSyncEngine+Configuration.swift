@@ -1,46 +1,46 @@
 extension CKSyncEngine {
-  /// What an engine works on and with.
+  /// The settings of a sync engine.
   public struct Configuration: Sendable {
     /// The database, private or shared.
     public var database: CKDatabase
 
-    /// The state of the last `stateUpdate` event; `nil` for a first start.
+    /// The state of the last `stateUpdate` event; `nil` for the first launch.
     ///
     /// A state of another container, environment or database is refused; see `stateStoreError`.
     public var stateSerialization: CKSyncEngine.State.Serialization?
 
-    /// Who takes the events in and gives the records out.
+    /// The delegate that receives events and supplies records.
     public var delegate: any CKSyncEngineDelegate
 
-    /// Whether the engine sends and fetches by itself; true unless set otherwise.
+    /// Whether the engine fetches and sends automatically. The default is `true`.
     public var automaticallySync: Bool
 
-    /// The name of the subscription the engine uses or makes; `nil` for one of its own.
+    /// The ID of the subscription that the engine uses or creates; `nil` lets the engine choose it.
     public var subscriptionID: CKSubscription.ID?
 
-    /// Where the engine keeps its state by itself, so that a change is durable when
-    /// `state.add` returns; `nil` leaves it to the app to store each `stateUpdate`.
+    /// The store in which the engine keeps its state, so that a change is durable when `state.add`
+    /// returns. With `nil` the app stores the state of each `stateUpdate`.
     ///
-    /// Not in CloudKit. What the store holds comes before `stateSerialization`.
+    /// Not in CloudKit. A stored state takes precedence over `stateSerialization`.
     public var stateStore: (any StateStore)?
 
-    /// The clock by which the engine waits; tests put their own here.
+    /// The clock that times the engine's delays; tests can supply their own.
     ///
     /// Not in CloudKit.
     public var clock: any Clock<Duration>
 
-    /// Who runs the engine's tasks, and the delegate with them; `nil` for whom the container's
-    /// `CloudSyncEnvironment` names, or else the system's threads.
+    /// The executor of the engine's tasks and of the delegate's calls; `nil` for that of the
+    /// container's `CloudSyncEnvironment`, or the default one.
     ///
     /// Not in CloudKit.
     public var taskExecutor: (any TaskExecutor)?
 
-    /// Who takes down what the engine does and decides; `nil` for nobody.
+    /// The tracer that records the engine's actions; `nil` for none.
     ///
     /// Not in CloudKit.
     public var tracer: (any SyncTracer)?
 
-    /// Everything an engine must be told.
+    /// Creates the settings of a sync engine.
     public init(
       database: CKDatabase, stateSerialization: CKSyncEngine.State.Serialization?,
       delegate: any CKSyncEngineDelegate

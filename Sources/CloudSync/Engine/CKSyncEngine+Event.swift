@@ -1,20 +1,20 @@
 extension CKSyncEngine {
-  /// What an engine tells its delegate.
+  /// An event that a sync engine delivers to its delegate.
   ///
-  /// Every payload can be built by anyone, so that a delegate can be tested without an engine;
-  /// in CloudKit only the engine can. Source: cksyncengine 1.
+  /// All payloads have public initializers, so that a delegate can be tested without an engine; in
+  /// CloudKit only the engine can create them. See CE-2.
   public enum Event: Sendable {
-    /// The engine's state changed: store it.
+    /// The engine's state changed; the app stores it.
     case stateUpdate(CKSyncEngine.Event.StateUpdate)
     /// Another account, or none, is signed in; pending changes were dropped.
     case accountChange(CKSyncEngine.Event.AccountChange)
-    /// A fetch brought news of zones.
+    /// A fetch delivered a page of zone changes.
     case fetchedDatabaseChanges(CKSyncEngine.Event.FetchedDatabaseChanges)
-    /// A fetch brought records.
+    /// A fetch delivered a page of record changes.
     case fetchedRecordZoneChanges(CKSyncEngine.Event.FetchedRecordZoneChanges)
-    /// A request about zones was answered.
+    /// The results of a request for zone changes.
     case sentDatabaseChanges(CKSyncEngine.Event.SentDatabaseChanges)
-    /// A request about records was answered.
+    /// The results of a request for record changes.
     case sentRecordZoneChanges(CKSyncEngine.Event.SentRecordZoneChanges)
     /// A fetch begins.
     case willFetchChanges(CKSyncEngine.Event.WillFetchChanges)

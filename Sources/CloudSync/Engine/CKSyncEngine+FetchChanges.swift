@@ -1,16 +1,16 @@
 extension CKSyncEngine {
-  /// What a fetch is to bring.
+  /// The options of a fetch.
   public struct FetchChangesOptions: Sendable {
-    /// Which zones are fetched.
+    /// The zones to fetch.
     public enum Scope: Sendable, Equatable {
-      /// All of them.
+      /// All zones.
       case all
-      /// All but these.
+      /// All zones except these.
       case allExcluding([CKRecordZone.ID])
-      /// Only these.
+      /// Only these zones.
       case zoneIDs([CKRecordZone.ID])
 
-      /// Whether the zone `zoneID` is fetched.
+      /// Whether the scope contains the zone `zoneID`.
       public func contains(_ zoneID: CKRecordZone.ID) -> Bool {
         switch self {
         case .all: true
@@ -20,16 +20,16 @@ extension CKSyncEngine {
       }
     }
 
-    /// Which zones are fetched.
+    /// The zones to fetch.
     public var scope: CKSyncEngine.FetchChangesOptions.Scope
 
-    /// What the fetch's requests are grouped under.
+    /// The operation group of the requests.
     public var operationGroup: CKOperationGroup
 
-    /// The zones that are fetched first, in this order.
+    /// The zones to fetch first, in this order.
     public var prioritizedZoneIDs: [CKRecordZone.ID]
 
-    /// Asks for the zones in `scope`.
+    /// Creates options for the zones in `scope`.
     public init(
       scope: CKSyncEngine.FetchChangesOptions.Scope = .all,
       operationGroup: CKOperationGroup? = nil
@@ -40,15 +40,15 @@ extension CKSyncEngine {
     }
   }
 
-  /// Why and how a fetch runs.
+  /// The context of a fetch.
   public struct FetchChangesContext: Sendable {
-    /// Who wanted it.
+    /// The reason for the fetch.
     public let reason: CKSyncEngine.SyncReason
 
-    /// What it is to bring.
+    /// The options of the fetch.
     public let options: CKSyncEngine.FetchChangesOptions
 
-    /// Describes a fetch; in CloudKit only the engine can.
+    /// Creates a context. In CloudKit only the engine can create one.
     public init(
       reason: CKSyncEngine.SyncReason,
       options: CKSyncEngine.FetchChangesOptions = CKSyncEngine.FetchChangesOptions()

@@ -1,14 +1,14 @@
 package import SyncMachine
 import Synchronization
 
-/// What a simulation sees of an engine that runs.
+/// Access to a running engine for simulations.
 extension CKSyncEngine {
-  /// What the engine remembers now.
+  /// The current state of the engine.
   package var syncState: SyncState { driver.core.withLock { $0.machine.state } }
 
-  /// How many calls wait for an operation.
+  /// The number of calls that wait for an operation.
   package var waiterCount: Int { driver.core.withLock { $0.waiters.count } }
 
-  /// What the engine is busy with now.
+  /// The current stage of the engine.
   package var stage: Stage { driver.core.withLock { $0.machine.stage } }
 }

@@ -1,18 +1,17 @@
 extension CKSyncEngine {
-  /// A change of a record that waits to be sent; the record itself is asked for when its turn
-  /// comes.
+  /// A pending change of a record. The delegate supplies the record when the change is sent.
   public enum PendingRecordZoneChange: Sendable, Hashable {
-    /// The record is new or changed.
+    /// The record is saved.
     case saveRecord(CKRecord.ID)
-    /// The record is to go.
+    /// The record is deleted.
     case deleteRecord(CKRecord.ID)
   }
 
-  /// A change of a zone that waits to be sent.
+  /// A pending change of a zone.
   public enum PendingDatabaseChange: Sendable {
-    /// The zone is to be there.
+    /// The zone is saved.
     case saveZone(CKRecordZone)
-    /// The zone is to go.
+    /// The zone is deleted.
     case deleteZone(CKRecordZone.ID)
   }
 }
@@ -28,7 +27,7 @@ extension CKSyncEngine.PendingRecordZoneChange: CustomStringConvertible {
 }
 
 extension CKSyncEngine.PendingDatabaseChange: Hashable {
-  /// Whether both do the same to the same zone; which zone object it is does not matter.
+  /// Whether both are the same change of the same zone, whatever its object.
   public static func == (lhs: Self, rhs: Self) -> Bool {
     switch (lhs, rhs) {
     case (.saveZone(let lhs), .saveZone(let rhs)): lhs.zoneID == rhs.zoneID
@@ -37,7 +36,7 @@ extension CKSyncEngine.PendingDatabaseChange: Hashable {
     }
   }
 
-  /// Feeds what `==` compares.
+  /// Hashes the values that `==` compares.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .saveZone(let zone):

@@ -2,12 +2,12 @@ import CloudProtocol
 import Records
 
 extension CKSyncEngine {
-  /// The records of one request.
+  /// The record changes of one request.
   public struct RecordZoneChangeBatch: Sendable {
-    /// The most changes one batch takes (cksyncengine 2.5).
+    /// The maximum number of changes in a batch (CE-60).
     package static let maximumChangeCount = 250
 
-    /// The most bytes one batch takes: under the server's 2 MB, with room for the envelope.
+    /// The maximum size of a batch in bytes: below the server's 2 MB, with space for the envelope.
     package static let maximumByteCount = 1_900_000
 
     /// The records to save.
@@ -16,10 +16,10 @@ extension CKSyncEngine {
     /// The records to delete.
     public var recordIDsToDelete: [CKRecord.ID]
 
-    /// Whether the changes of each zone land together or not at all.
+    /// Whether the changes of each zone succeed or fail together.
     public var atomicByZone: Bool
 
-    /// A batch as it is: nothing is checked before the server does.
+    /// Creates a batch without checks; the server checks it.
     public init(
       recordsToSave: [CKRecord] = [], recordIDsToDelete: [CKRecord.ID] = [],
       atomicByZone: Bool = false
@@ -29,13 +29,13 @@ extension CKSyncEngine {
       self.atomicByZone = atomicByZone
     }
 
-    /// As many of the changes as one request can take, in their order.
+    /// Creates a batch of as many of the changes as one request can hold, in their order.
     ///
-    /// A record larger than a whole batch is sent alone, for the server to refuse it by name. A
-    /// record named a second time waits for the next batch.
+    /// A record larger than a batch is sent alone, so that the server rejects that record. A record
+    /// that occurs twice is left for the next batch.
     /// - Parameters:
-    ///   - pendingChanges: What waits to be sent.
-    ///   - recordProvider: Gives the record for each save; with `nil` the change is left out.
+    ///   - pendingChanges: The pending changes.
+    ///   - recordProvider: Returns the record for each save; for `nil` the change is omitted.
     /// - Returns: `nil` when there is nothing to send.
     public init?(
       pendingChanges: [CKSyncEngine.PendingRecordZoneChange],
@@ -71,7 +71,7 @@ extension CKSyncEngine {
 }
 
 extension CKSyncEngine.RecordZoneChangeBatch: CustomStringConvertible {
-  /// How many records, and whether atomic.
+  /// A description with the numbers of records and whether the batch is atomic.
   public var description: String {
     "RecordZoneChangeBatch(saves: \(recordsToSave.count), "
       + "deletes: \(recordIDsToDelete.count), atomicByZone: \(atomicByZone))"

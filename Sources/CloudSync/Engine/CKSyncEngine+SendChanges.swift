@@ -1,18 +1,18 @@
 extension CKSyncEngine {
-  /// What a send is to take along.
+  /// The options of a send.
   public struct SendChangesOptions: Sendable {
-    /// Which changes are sent.
+    /// The changes to send.
     public enum Scope: Sendable, Equatable {
-      /// All of them.
+      /// All changes.
       case all
-      /// Those of all zones but these.
+      /// The changes of all zones except these.
       case allExcluding([CKRecordZone.ID])
-      /// Only those of these zones.
+      /// Only the changes of these zones.
       case zoneIDs([CKRecordZone.ID])
-      /// Only those of these records.
+      /// Only the changes of these records.
       case recordIDs([CKRecord.ID])
 
-      /// Whether changes of the record `recordID` are sent.
+      /// Whether the scope contains changes of the record `recordID`.
       public func contains(_ recordID: CKRecord.ID) -> Bool {
         switch self {
         case .all: true
@@ -22,7 +22,7 @@ extension CKSyncEngine {
         }
       }
 
-      /// Whether the change `pendingChange` is sent.
+      /// Whether the scope contains the change `pendingChange`.
       public func contains(_ pendingChange: CKSyncEngine.PendingRecordZoneChange) -> Bool {
         switch pendingChange {
         case .saveRecord(let id), .deleteRecord(let id): contains(id)
@@ -30,13 +30,13 @@ extension CKSyncEngine {
       }
     }
 
-    /// Which changes are sent.
+    /// The changes to send.
     public var scope: CKSyncEngine.SendChangesOptions.Scope
 
-    /// What the send's requests are grouped under.
+    /// The operation group of the requests.
     public var operationGroup: CKOperationGroup
 
-    /// Asks for the changes in `scope` to be sent.
+    /// Creates options for the changes in `scope`.
     public init(
       scope: CKSyncEngine.SendChangesOptions.Scope = .all,
       operationGroup: CKOperationGroup? = nil
@@ -46,15 +46,15 @@ extension CKSyncEngine {
     }
   }
 
-  /// Why and how a send runs.
+  /// The context of a send.
   public struct SendChangesContext: Sendable {
-    /// Who wanted it.
+    /// The reason for the send.
     public let reason: CKSyncEngine.SyncReason
 
-    /// What it is to take along; the delegate must give out nothing outside the scope.
+    /// The options of the send; the delegate must supply only changes in the scope.
     public let options: CKSyncEngine.SendChangesOptions
 
-    /// Describes a send; in CloudKit only the engine can.
+    /// Creates a context. In CloudKit only the engine can create one.
     public init(
       reason: CKSyncEngine.SyncReason,
       options: CKSyncEngine.SendChangesOptions = CKSyncEngine.SendChangesOptions()
@@ -64,11 +64,11 @@ extension CKSyncEngine {
     }
   }
 
-  /// Who wanted a sync.
+  /// The reason for an operation.
   public enum SyncReason: Sendable, Hashable {
-    /// The engine itself.
+    /// The engine's schedule.
     case scheduled
-    /// The app.
+    /// A call by the app.
     case manual
   }
 }

@@ -4,31 +4,31 @@ import Records
 package import SyncMachine
 
 extension CKSyncEngine.State {
-  /// Everything an engine must remember between two runs, for the app to keep.
+  /// The state that an engine needs between launches, stored by the app.
   ///
   /// Encoded it is one run of bytes with a version and a checksum: the same state gives the same
   /// bytes, a damaged or newer one is refused with `SerializationError`, and older versions open
   /// for ever. `readableJSON` shows what is in it. Taking a snapshot costs nothing; the work is
   /// done when it is encoded.
   public struct Serialization: Codable, Sendable {
-    /// The state itself.
+    /// The state.
     package let value: SyncState
 
-    /// Takes a state as it is.
+    /// Wraps a state.
     package init(_ value: SyncState) { self.value = value }
 
     private enum CodingKeys: String, CodingKey { case data }
 
-    /// Writes one member, `data`, that holds the bytes.
+    /// Encodes one member, `data`, with the bytes.
     public func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(Data(value.encoded()), forKey: .data)
     }
 
-    /// Reads what `encode` wrote.
+    /// Decodes a state.
     ///
-    /// - Throws: `SerializationError` when the bytes are damaged, foreign or from a newer
-    ///   version; whatever the decoder throws when there are no bytes.
+    /// - Throws: `SerializationError` when the bytes are damaged, not a state, or from a newer
+    ///   version; the decoder's error when there are no bytes.
     public init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       let data = try container.decode(Data.self, forKey: .data)
@@ -39,29 +39,29 @@ extension CKSyncEngine.State {
       }
     }
 
-    /// The state as sorted, indented JSON for people and snapshot tests; not for decoding.
+    /// The state as sorted, indented JSON for display and snapshot tests; it can't be decoded.
     public var readableJSON: String { StateReport(value).json }
   }
 
-  /// Why a serialized state could not be used; nothing was changed.
+  /// The reason why a serialized state was rejected; nothing was changed.
   public struct SerializationError: Error, Hashable, Sendable {
-    /// The kinds of fault.
+    /// The kinds of errors.
     public struct Code: Hashable, Sendable {
       private let rawValue: UInt8
-      /// The bytes never were a state.
+      /// The bytes are not a state.
       public static let foreign = Code(rawValue: 0)
-      /// A newer version wrote them.
+      /// The bytes were written by a newer version.
       public static let future = Code(rawValue: 1)
-      /// They were a state and are damaged.
+      /// The bytes are a damaged state.
       public static let damaged = Code(rawValue: 2)
       /// The state belongs to another container, environment or database.
       public static let otherDatabase = Code(rawValue: 3)
     }
 
-    /// What kind of fault it is.
+    /// The kind of error.
     public let code: Code
 
-    /// What is wrong and what to do; nothing of the content.
+    /// A description of the problem and its remedy, without content of the state.
     public let message: String
 
     init(_ error: StateFormatError) {
@@ -90,14 +90,14 @@ extension CKSyncEngine.State.SerializationError: LocalizedError, CustomStringCon
   public var description: String { message }
 }
 
-/// A state in a form that people read: tokens as base64, changes as short lines.
+/// The readable form of a state: tokens as base64, changes as short lines.
 struct StateReport: Encodable {
   var formatVersion: Int
   var container: String?
   var environment: String?
   var databaseScope: String?
   var user: String?
-  /// Only while the app is told of the account.
+  /// Present only while the app handles an account change.
   var isUserUnannounced: Bool?
   var databaseToken: Data?
   var zoneTokens: [String: Data]

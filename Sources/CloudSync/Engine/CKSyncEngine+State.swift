@@ -3,32 +3,31 @@ import SyncMachine
 import Synchronization
 
 extension CKSyncEngine {
-  /// What an engine has pending: a live view that any thread may read and change, also from
-  /// inside delegate callbacks.
+  /// The pending changes of an engine: a live view that can be read and changed from any thread,
+  /// including delegate callbacks.
   ///
-  /// Source: cksyncengine 2.4.
+  /// See CE-45 to CE-58.
   public final class State: Sendable {
     private let driver: EngineDriver
 
     init(driver: EngineDriver) { self.driver = driver }
 
-    /// The record changes that wait to be sent, in the order they were added.
+    /// The pending record changes, in the order in which they were added.
     ///
-    /// One change waits for a record at most. Changes under way are not listed; they come back
-    /// when their request fails for now. While a send is under way, each call builds on the last;
-    /// `pendingRecordZoneChanges(in:limit:)` lists no more than is needed.
+    /// A record has at most one pending change. Changes in flight are not listed; they are pending
+    /// again after a transient failure. During a send each call reuses the last result;
+    /// `pendingRecordZoneChanges(in:limit:)` lists no more than necessary.
     public var pendingRecordZoneChanges: [PendingRecordZoneChange] {
       driver.pendingRecordZoneChanges
     }
 
-    /// The first record changes that wait to be sent and that `scope` contains, in the order they
-    /// were added.
+    /// The first pending record changes in `scope`, in the order in which they were added.
     ///
-    /// For the next batch this is all that is needed of `pendingRecordZoneChanges`, and it costs
-    /// the same however much is pending. Not in CloudKit.
+    /// Sufficient for the next batch, at a cost that does not depend on the number of pending
+    /// changes. Not in CloudKit.
     /// - Parameters:
     ///   - scope: The scope of the send, from the context's options.
-    ///   - limit: The most changes to list; the most that one batch takes unless given.
+    ///   - limit: The maximum number of changes; by default that of a batch.
     public func pendingRecordZoneChanges(
       in scope: CKSyncEngine.SendChangesOptions.Scope,
       limit: Int = 250
@@ -38,7 +37,7 @@ extension CKSyncEngine {
         .map { PendingRecordZoneChange($0) }
     }
 
-    /// The zone changes that wait to be sent, in the order they were added.
+    /// The pending zone changes, in the order in which they were added.
     public var pendingDatabaseChanges: [PendingDatabaseChange] {
       driver.core.withLock { $0.machine.state.zones.waiting }.map {
         switch $0.kind {
@@ -48,10 +47,10 @@ extension CKSyncEngine {
       }
     }
 
-    /// Whether the app has changes that it does not list; setting it to `true` schedules a send in
-    /// which the delegate is asked for a batch.
+    /// Whether the app has untracked changes. Setting it to `true` schedules a send in which the
+    /// delegate is asked for a batch.
     ///
-    /// Back to `false` when the delegate has nothing.
+    /// The engine sets it to `false` when the delegate returns no batch.
     public var hasPendingUntrackedChanges: Bool {
       get { driver.core.withLock { $0.machine.state.hasUntrackedChanges } }
       set {
@@ -59,25 +58,26 @@ extension CKSyncEngine {
       }
     }
 
-    /// Zones of which the server has told changes that the delegate has not been given.
+    /// The zones with changes on the server that were not delivered to the delegate yet.
     public var zoneIDsWithUnfetchedServerChanges: [CKRecordZone.ID] {
       driver.core.withLock { $0.machine.state.changedZones }.map { CKRecordZone.ID($0) }
     }
 
-    /// Adds record changes; the same one again is no news, the opposite one replaces it.
+    /// Adds pending record changes. Adding a change that is already pending has no effect; the
+    /// opposite change replaces it.
     ///
     /// With a state store the changes are durable when this returns.
-    /// - Parameter pendingRecordZoneChanges: The changes, in the order they should be sent.
+    /// - Parameter pendingRecordZoneChanges: The changes, in the order in which to send them.
     public func add(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
       let changes = pendingRecordZoneChanges.map(\.value)
       driver.trace("add", changes: changes.count)
       driver.move { core, now in core.machine.add(changes, now: now) }
     }
 
-    /// Removes record changes; one under way is not sent again when it fails.
+    /// Removes pending record changes. A change in flight is not retried when it fails.
     ///
-    /// With a state store this is durable when it returns, like an addition: an app that takes a
-    /// change back writes its data down first, or nobody would send it after a crash in between.
+    /// With a state store the removal is durable when this returns. The app stores its own data
+    /// first; otherwise the change could be lost in a crash in between.
     /// - Parameter pendingRecordZoneChanges: The changes; those not pending are ignored.
     public func remove(pendingRecordZoneChanges: [PendingRecordZoneChange]) {
       let changes = pendingRecordZoneChanges.map(\.value)
@@ -85,17 +85,17 @@ extension CKSyncEngine {
       driver.move { core, now in core.machine.remove(changes, now: now) }
     }
 
-    /// Adds zone changes; they are sent before record changes.
+    /// Adds pending zone changes, which are sent before record changes.
     ///
     /// With a state store the changes are durable when this returns.
-    /// - Parameter pendingDatabaseChanges: The changes, in the order they should be sent.
+    /// - Parameter pendingDatabaseChanges: The changes, in the order in which to send them.
     public func add(pendingDatabaseChanges: [PendingDatabaseChange]) {
       let changes = pendingDatabaseChanges.map(\.value)
       driver.trace("add", changes: changes.count)
       driver.move { core, now in core.machine.add(changes, now: now) }
     }
 
-    /// Removes zone changes; one under way is not sent again when it fails.
+    /// Removes pending zone changes. A change in flight is not retried when it fails.
     ///
     /// - Parameter pendingDatabaseChanges: The changes; those not pending are ignored.
     public func remove(pendingDatabaseChanges: [PendingDatabaseChange]) {

@@ -4,44 +4,44 @@ import Records
 import SyncMachine
 import Synchronization
 
-/// Syncs an app's records with a CloudKit database: the app says what changed, the engine says
-/// what the server has, and does everything between.
+/// Syncs an app's records with a CloudKit database.
 ///
-/// Source-compatible with Apple's class of this name. Past the original: with a
-/// `Configuration.stateStore` a change is durable when `state.add` returns; a change made while an
-/// older one of the same record is under way stays pending; a change added inside
-/// `sentRecordZoneChanges` schedules the next send. The engine holds its delegate weakly, and
-/// stops when the delegate is gone. All members may be used from any thread.
-/// Source: cksyncengine section 1.
+/// The app adds pending changes to `state` and supplies records through its delegate; the engine
+/// sends them, fetches the server's changes and delivers them as events.
+///
+/// Source-compatible with Apple's class of this name, with these differences: with a
+/// `Configuration.stateStore`, a change is durable when `state.add` returns; a change added while
+/// an older change of the same record is in flight stays pending; a change added in
+/// `sentRecordZoneChanges` schedules the next send. The engine holds its delegate weakly and stops
+/// when the delegate is deallocated. All members can be used from any thread. See CE-12 to CE-18.
 public final class CKSyncEngine: Sendable {
   let driver: EngineDriver
 
-  /// The database that is synced.
+  /// The synced database.
   public let database: CKDatabase
 
-  /// What is pending, and the way to add to it.
+  /// The pending changes of the engine.
   public let state: CKSyncEngine.State
 
-  /// Why the state could not be used, or the state store not be read or written, if so.
+  /// The error of the state or of the state store; `nil` if there is none.
   ///
   /// A state that belongs to another container, environment or database is refused with
   /// `State.SerializationError`. While a state is refused, or the store could not be read, every
-  /// operation fails with this error and nothing is synced, so that nothing is lost that the store
-  /// may still hold. After a failed write the engine goes on, but added changes are not durable
-  /// when `add` returns; it tries to store everything again, and this is `nil` when that worked. Of
-  /// an account the delegate is told only when the store has it: until then every operation fails
-  /// with this error.
+  /// operation fails with this error and nothing is synced, so that no data in the store is lost.
+  /// After a failed write the engine continues, but added changes are not durable when `add`
+  /// returns; it retries the write, and this property is `nil` after it succeeds. An account change
+  /// is delivered only after it was stored: until then every operation fails with this error.
   public var stateStoreError: (any Error)? {
     driver.core.withLock { $0.journal?.error } ?? openingError
   }
 
   private let openingError: (any Error)?
 
-  /// Makes an engine and lets it begin: it finds out who is signed in and, unless
-  /// `automaticallySync` is off, fetches and sends.
+  /// Creates an engine and starts it. It determines the signed-in account and, unless
+  /// `automaticallySync` is `false`, fetches and sends.
   ///
-  /// - Parameter configuration: The database, the state of the last run, the delegate. A public
-  ///   database cannot be synced this way; every operation then fails with `badDatabase`.
+  /// - Parameter configuration: The database, the stored state and the delegate. The public
+  ///   database is not supported: every operation fails with `badDatabase`.
   public init(_ configuration: CKSyncEngine.Configuration) {
     database = configuration.database
     let parts = EngineParts(configuration)
@@ -63,11 +63,11 @@ public final class CKSyncEngine: Sendable {
 
   deinit { driver.stop() }
 
-  /// Fetches what changed on the server, and returns when the delegate has it all.
+  /// Fetches the server's changes and returns when the delegate has handled all of them.
   ///
-  /// A call that finds another operation under way waits for its turn. From inside a delegate
-  /// callback it would wait for itself and is refused.
-  /// - Parameter options: Which zones, and in which order.
+  /// While another operation is running, the call waits. A call from a delegate callback throws,
+  /// since it would wait for that callback.
+  /// - Parameter options: The zones to fetch and their order.
   /// - Throws: `CKError`; `partialFailure` when only some zones failed; `operationCancelled` when
   ///   the calling task is cancelled, while a fetch that has begun goes on.
   public func fetchChanges(_ options: CKSyncEngine.FetchChangesOptions = .init()) async throws {
@@ -82,14 +82,14 @@ public final class CKSyncEngine: Sendable {
     try check(outcome)
   }
 
-  /// Sends what is pending, and returns when the delegate knows what became of it.
+  /// Sends the pending changes and returns when the delegate has handled the results.
   ///
-  /// A call that finds another operation under way waits for its turn. From inside a delegate
-  /// callback it would wait for itself and is refused.
-  /// - Parameter options: Which changes; the delegate keeps to the scope.
+  /// While another operation is running, the call waits. A call from a delegate callback throws,
+  /// since it would wait for that callback.
+  /// - Parameter options: The changes to send; the delegate supplies only changes in the scope.
   /// - Throws: `CKError`; `operationCancelled` when the calling task is cancelled, while a send
-  ///   that has begun goes on; `partialFailure` when only some changes failed. What the delegate
-  ///   added again while it was told is pending then, and goes out with the next send.
+  ///   that has begun continues; `partialFailure` when only some changes failed. Changes that the
+  ///   delegate adds again while it handles the results are pending and sent with the next send.
   public func sendChanges(_ options: CKSyncEngine.SendChangesOptions = .init()) async throws {
     try refuseReentry("sendChanges")
     let outcome = await driver.perform { core, waiter, _ in
@@ -102,10 +102,10 @@ public final class CKSyncEngine: Sendable {
     try check(outcome)
   }
 
-  /// Ends what is under way, and returns when the delegate has the events that close it.
+  /// Cancels all operations and returns when the delegate has handled their last events.
   ///
-  /// What was sent already may still succeed on the server. From inside a delegate callback the
-  /// operations are cancelled without waiting, because the wait would be for the callback itself.
+  /// A request that was already sent may still succeed on the server. In a delegate callback the
+  /// call returns without waiting, since it would wait for that callback.
   public func cancelOperations() async {
     if CallbackMark.isInsideCallback {
       driver.move { core, now in
@@ -138,7 +138,7 @@ public final class CKSyncEngine: Sendable {
 }
 
 extension CKSyncEngine: CustomStringConvertible {
-  /// The database and how much is pending; no record content.
+  /// A description with the database and the number of pending changes; no record content.
   public var description: String {
     let (records, zones) = driver.core.withLock {
       ($0.machine.state.records.count, $0.machine.state.zones.count)

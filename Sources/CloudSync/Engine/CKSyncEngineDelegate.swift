@@ -1,24 +1,24 @@
-/// What an app does for its engine: take events in, and give records out.
+/// The delegate of a sync engine, which receives events and supplies records.
 ///
-/// The engine calls one of these at a time and waits for it. Never await `fetchChanges`,
-/// `sendChanges` or `cancelOperations` in them. Source: cksyncengine 1 and 2.1.
+/// The engine calls one method at a time and waits for it. Do not await `fetchChanges`,
+/// `sendChanges` or `cancelOperations` in them. See CE-12 to CE-15.
 public protocol CKSyncEngineDelegate: AnyObject, Sendable {
-  /// Something happened; what it means is in the event's payload.
+  /// Handles an event.
   func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async
 
-  /// Which records shall be sent next? `nil` when there are none for now.
+  /// Returns the next batch of records to send, or `nil` if there is none.
   func nextRecordZoneChangeBatch(
     _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.RecordZoneChangeBatch?
 
-  /// How shall the fetch go on? Asked before every request of a fetch.
+  /// Returns the options of the fetch. Called before every request of a fetch.
   func nextFetchChangesOptions(
     _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.FetchChangesOptions
 }
 
 extension CKSyncEngineDelegate {
-  /// Leaves the fetch as it is: answers `context.options`.
+  /// Returns `context.options` unchanged.
   public func nextFetchChangesOptions(
     _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.FetchChangesOptions {

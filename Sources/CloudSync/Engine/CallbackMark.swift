@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Marks the tasks that run inside a delegate callback, so that a call that would wait for its
-/// own callback is refused instead of hanging.
+/// Marks the tasks that run in a delegate callback, so that a call that would wait for its own
+/// callback throws instead of deadlocking.
 ///
-/// Tasks made inside a callback inherit the mark; it counts only while the callback runs.
-/// Source: cksyncengine 2.1.
+/// Tasks created in a callback inherit the mark; it is valid only while the callback runs.
+/// See CE-14.
 final class CallbackMark: Sendable {
   @TaskLocal static var current: CallbackMark?
 

@@ -1,13 +1,13 @@
-/// Stands between the engines of a container and their delegates, so that a test sees what passes
-/// also where an app makes its engine itself.
+/// Intercepts the callbacks between the engines of a container and their delegates, so that a test
+/// can record them even if the app creates its engines.
 package protocol DelegateInterception: AnyObject, Sendable {
-  /// What a new engine is to talk to instead of `delegate`; engines keep it weakly, as they do a
+  /// The object that a new engine calls instead of `delegate`; engines hold it weakly, like a
   /// delegate.
   func interpose(before delegate: any CKSyncEngineDelegate) -> any CKSyncEngineDelegate
 }
 
 extension CKSyncEngine.Configuration {
-  /// The delegate, or what the database's container puts before it.
+  /// The delegate, or the object that intercepts its callbacks.
   var interceptedDelegate: any CKSyncEngineDelegate {
     database.connection.interception?.interpose(before: delegate) ?? delegate
   }

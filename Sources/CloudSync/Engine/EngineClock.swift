@@ -1,31 +1,30 @@
 import Foundation
 import SyncMachine
 
-/// A clock that also decides what the engine would leave to chance, so that a simulation can
-/// repeat what it saw.
+/// A clock that also supplies the engine's random values, so that a simulation is reproducible.
 package protocol RandomizingClock: Clock<Duration> {
-  /// A number from 0 up to 1, which takes the place of a random one.
+  /// Returns a number in 0..<1 in place of a random one.
   func nextFraction() -> Double
 
-  /// A name that was never given before, which takes the place of a random one.
+  /// Returns a unique name in place of a random one.
   func nextName() -> String
 }
 
-/// Any clock, read as the time since the engine began; the machine knows no other time.
+/// A clock of any type, read as the time since the engine started.
 struct EngineClock: Sendable {
-  /// How long since the engine began.
+  /// The time since the engine started.
   let now: @Sendable () -> Moment
 
-  /// Returns when the clock says `moment`, or throws when the task is cancelled.
+  /// Suspends until the given moment; throws when the task is cancelled.
   let sleep: @Sendable (_ until: Moment) async throws -> Void
 
-  /// A number from 0 up to 1 for a wait to be spread by.
+  /// A random number in 0..<1 for back-off delays.
   let jitter: @Sendable () -> Double
 
-  /// A name that no other run has.
+  /// A name that is unique to this run.
   let session: @Sendable () -> String
 
-  /// Begins at what `clock` says now.
+  /// Creates a clock that starts at the current time of `clock`.
   init(_ clock: any Clock<Duration>) {
     self = EngineClock.opened(clock)
   }

@@ -2,13 +2,13 @@ import CloudProtocol
 import SyncMachine
 import Synchronization
 
-/// Calls of the app that wait for an operation.
+/// Calls by the app that wait for an operation.
 extension EngineDriver {
-  /// Waits for a manual operation that `begin` asks the machine for.
+  /// Waits for a manual operation that `begin` requests from the machine.
   ///
-  /// When the calling task is cancelled, the wait ends and the operation goes on: its events stay
-  /// in pairs, and other calls that wait for it get its outcome. One that has not begun, and that
-  /// no other call waits for, is withdrawn.
+  /// When the calling task is cancelled, the wait ends and the operation continues: its events
+  /// remain paired, and other waiting calls receive its outcome. An operation that has not begun,
+  /// and that no other call waits for, is withdrawn.
   /// - Parameter endsWithTask: Whether the wait ends when the task is cancelled.
   func perform(
     endsWithTask: Bool = true,

@@ -3,7 +3,7 @@ import Foundation
 import Records
 import SyncMachine
 
-/// From the machine's values to what the delegate is given, and back.
+/// Converts between the machine's values and the delegate's.
 extension EngineDriver.Core {
   func converted(_ context: FetchContext) -> CKSyncEngine.FetchChangesContext {
     var options = fetchOptions[context.ticket] ?? CKSyncEngine.FetchChangesOptions()
@@ -93,7 +93,7 @@ extension EngineDriver.Core {
       switch result.outcome {
       case .success(let record): saved.append(CKRecord.face(of: record))
       case .failure(let error):
-        // The app's own object, so that a delegate finds in it what it put there.
+        // The app's object, so that a delegate finds in it the values that it set.
         if given.isEmpty {
           given = Dictionary(batch.map { ($0.recordID.value, $0) }, uniquingKeysWith: { $1 })
         }
@@ -114,7 +114,7 @@ extension EngineDriver.Core {
 }
 
 extension EngineDriver {
-  /// What is to be sent of the records of a batch.
+  /// The save requests for the records of a batch.
   static func converted(_ batch: CKSyncEngine.RecordZoneChangeBatch?) -> RecordBatch? {
     guard let batch else { return nil }
     var saves: [RecordSave] = []
@@ -194,6 +194,6 @@ extension CKSyncEngine.Event.AccountChange.ChangeType {
 }
 
 extension CKRecord.ID {
-  /// The record that stands for a user, in the default zone.
+  /// The ID of a user record, in the default zone.
   convenience init(user: UserID) { self.init(recordName: user.rawValue) }
 }

@@ -2,26 +2,26 @@ import CloudProtocol
 import SyncMachine
 import Synchronization
 
-/// Nobody is told of an account that the state store does not have.
+/// Holds an account change back until the state store has stored it.
 ///
-/// The app drops the data of an account that it is told to have left. A state from before that
-/// would go on with this account's tokens after a restart: the app would never get its data back,
-/// and never hear who is signed in.
+/// The app deletes the data of the old account when it handles the change. If the store still had
+/// the earlier state, an engine would continue with the old account's tokens after a restart: the
+/// app would neither receive that data again nor the account change.
 extension EngineDriver {
-  /// How long the store has refused an account.
+  /// The failed attempts to store an account change.
   struct Hold {
-    /// What the store said.
+    /// The error of the store.
     var error: any Error
-    /// When it is tried again.
+    /// The moment of the next attempt.
     var retryAt: Moment
-    /// How many times it was tried.
+    /// The number of attempts.
     var attempts: Int
   }
 
-  /// Why operations are refused at present; `nil` when they are not.
+  /// The error with which operations fail at present; `nil` if they don't.
   var holdError: (any Error)? { core.withLock { $0.hold?.error } }
 
-  /// Ends the wait of those who asked for an operation that can't begin now.
+  /// Fails the waiting calls, since their operations can't begin now.
   func refuseWhileHeld() {
     let continuations = core.withLock { core -> [CheckedContinuation<OperationOutcome, Never>] in
       guard core.hold != nil, !core.waiters.isEmpty else { return [] }
@@ -41,7 +41,7 @@ extension EngineDriver {
 }
 
 extension EngineDriver.Core {
-  /// The machine's next instruction, with everything it decided in the store.
+  /// The machine's next instruction, after its state changes were stored.
   mutating func next(now: Moment) -> Instruction {
     guard journal != nil, machine.isAboutToReportAccount else {
       let instruction = machine.next(now: now)

@@ -2,12 +2,12 @@ import Records
 import SyncMachine
 import Synchronization
 
-/// The list of what waits, as the app is given it: every element is made once.
+/// The list of pending changes for the app; each element is created once.
 struct EngineListing: Sendable {
   private(set) var elements: [CKSyncEngine.PendingRecordZoneChange] = []
   private var listing = PendingListing<RecordID>()
 
-  /// Brings the elements to what waits in `changes`.
+  /// Updates the elements to the pending changes in `changes`.
   mutating func follow(_ changes: PendingChanges<RecordID>) {
     guard let steps = listing.follow(changes) else { return }
     let kept = steps.prefix { step in
@@ -26,10 +26,10 @@ struct EngineListing: Sendable {
     old = []
   }
 
-  /// What the list was, while it is put together from its pieces.
+  /// The previous list, while the new one is built from its parts.
   private var old: [CKSyncEngine.PendingRecordZoneChange] = []
 
-  /// Takes out what is not kept; what stays is moved, and not touched one by one.
+  /// Removes the other elements; the kept ones are moved in blocks.
   private mutating func drop(allBut kept: ArraySlice<PendingListing<RecordID>.Step>) {
     var end = elements.count
     for case .keep(let range) in kept.reversed() {
@@ -48,10 +48,10 @@ struct EngineListing: Sendable {
 }
 
 extension EngineDriver {
-  /// The record changes that wait.
+  /// The pending record changes.
   ///
-  /// An app asks for the whole list for every batch of a send. While one is under way the list is
-  /// kept, and what was sent since is taken out of it; afterwards it would only take up room.
+  /// Apps read the whole list for every batch of a send. During a send the list is kept, and sent
+  /// changes are removed from it; afterwards it is released to save memory.
   var pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange] {
     listing.withLock { listing in
       let (changes, isSending) = core.withLock { core in
@@ -66,6 +66,6 @@ extension EngineDriver {
     }
   }
 
-  /// Lets the list go, as a send has ended.
+  /// Releases the list after a send.
   func dropListing() { listing.withLock { $0 = EngineListing() } }
 }

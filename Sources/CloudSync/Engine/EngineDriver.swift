@@ -4,48 +4,48 @@ import Records
 import SyncMachine
 import Synchronization
 
-/// Lends the machine a thread, a clock, a way to the cloud and a delegate.
+/// Runs the state machine: provides its clock, transport, delegate and tasks.
 ///
-/// Everything mutable is in `core`, behind one lock. The driver locks, lets the machine move,
-/// unlocks, and acts: it never calls the delegate, the transport or a continuation under the
-/// lock. The state store is written under the lock, because its order is the machine's order.
+/// All mutable state of the machine is in `core`, guarded by one lock. The driver locks, calls the
+/// machine, unlocks, and then acts: it never calls the delegate, the transport or a continuation
+/// under the lock. The state store is written under the lock, to keep the machine's order.
 ///
-/// One task, the pump, carries out the machine's instructions one after another; each request
-/// runs in a task of its own and reports back. The driver holds engine and delegate weakly: when
-/// either is gone, the pump ends.
+/// One task, the pump, carries out the machine's instructions one after the other; each request
+/// runs in its own task and reports its reply. The driver holds engine and delegate weakly: when
+/// either is deallocated, the pump ends.
 final class EngineDriver: Sendable {
-  /// What the lock guards.
+  /// The values guarded by the lock.
   struct Core: ~Copyable {
     var machine: SyncMachine
     var journal: StateJournal?
-    /// Those who wait for a manual operation.
+    /// The calls that wait for a manual operation.
     var waiters: [Waiter: CheckedContinuation<OperationOutcome, Never>] = [:]
-    /// The options of manual operations, by their ticket.
+    /// The options of manual operations, by ticket.
     var fetchOptions: [UInt64: CKSyncEngine.FetchChangesOptions] = [:]
     var sendOptions: [UInt64: CKSyncEngine.SendChangesOptions] = [:]
     var lastTicket: UInt64 = 0
-    /// The records of the batch under way, to be handed back when one fails.
+    /// The records of the batch in flight, for the events of failed saves.
     var batch: [CKRecord] = []
     var requests: [RequestToken: Task<Void, Never>] = [:]
     var timer: (deadline: Moment, task: Task<Void, Never>)?
     var observation: (any SignalObservation)?
-    /// Set while the app is not told of an account because the state store does not take it.
+    /// Set while an account change is held back because the state store can't store it.
     var hold: Hold?
     var isStopped = false
   }
 
   let core: Mutex<Core>
-  /// What the app was last given of the pending changes; never locked inside `core`.
+  /// The last list of pending changes returned to the app; never locked inside `core`.
   let listing = Mutex(EngineListing())
   let database: CKDatabase
   let transport: any CloudTransport
   let clock: EngineClock
-  /// Who runs the driver's tasks; `nil` for the system's threads.
+  /// The executor of the driver's tasks; `nil` for the default one.
   let taskExecutor: (any TaskExecutor)?
-  /// Who takes down what happens, if anybody.
+  /// The tracer, if there is one.
   let tracer: (any SyncTracer)?
   let statusObservers = Mutex(StatusObservers())
-  /// Whether anybody ever wanted to be told of the status.
+  /// Whether the status was ever observed.
   let isObserved = Atomic(false)
   private let wakeup = Wakeup()
   private let engine = Mutex(WeakEngine())
@@ -53,7 +53,7 @@ final class EngineDriver: Sendable {
 
   struct WeakEngine { weak var value: CKSyncEngine? }
 
-  /// The delegate the app keeps alive.
+  /// The delegate, which the app retains.
   struct WeakDelegate: Sendable { weak let value: (any CKSyncEngineDelegate)? }
 
   init(
@@ -72,9 +72,9 @@ final class EngineDriver: Sendable {
     self.taskExecutor = taskExecutor
   }
 
-  // MARK: Lock, move, unlock
+  // MARK: Locking
 
-  /// Lets `body` move the machine, writes what moved to the state store, and wakes the pump.
+  /// Calls the machine in `body`, appends its state changes to the store and wakes the pump.
   func move<Value: Sendable>(_ body: (inout Core, Moment) -> Value) -> Value {
     let now = clock.now()
     let (value, transitions) = core.withLock { core in
@@ -89,9 +89,9 @@ final class EngineDriver: Sendable {
     return value
   }
 
-  // MARK: Life
+  // MARK: Start and stop
 
-  /// Begins to work for `engine`.
+  /// Starts the machine for `engine`.
   func start(_ engine: CKSyncEngine) {
     self.engine.withLock { $0.value = engine }
     let observation = transport.observeSignals { [weak self] signal in self?.heard(signal) }
@@ -102,7 +102,7 @@ final class EngineDriver: Sendable {
     spawn { [self] in await pump() }
   }
 
-  /// Ends all work; those who wait are told that it was cancelled.
+  /// Ends all work; waiting calls fail with `operationCancelled`.
   func stop() {
     let (continuations, tasks, observation) = core.withLock { core in
       core.isStopped = true
@@ -112,7 +112,7 @@ final class EngineDriver: Sendable {
       if let timer = core.timer { tasks.append(timer.task) }
       core.requests = [:]
       core.timer = nil
-      core.journal = nil  // Lets the store go.
+      core.journal = nil  // Releases the store.
       let observation = core.observation
       core.observation = nil
       return (continuations, tasks, observation)
@@ -127,10 +127,10 @@ final class EngineDriver: Sendable {
     wakeup.signal()
   }
 
-  /// The one place where the driver makes a task.
+  /// Starts a task; the only place where the driver does so.
   @discardableResult
   private func spawn(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-    // Detached: a task-local of whoever called must not leak into the engine's own work.
+    // Detached: task-local values of the caller must not apply to the engine's work.
     Task.detached(executorPreference: taskExecutor) { await body() }
   }
 
@@ -153,7 +153,7 @@ final class EngineDriver: Sendable {
 
   // MARK: Pump
 
-  /// What to do next; `nil` when the engine has stopped.
+  /// The next instruction; `nil` when the engine has stopped.
   private func nextInstruction() -> Instruction? {
     let now = clock.now()
     let (instruction, transitions) = core.withLock { core -> (Instruction?, [Transition]) in
@@ -249,8 +249,8 @@ final class EngineDriver: Sendable {
 
   // MARK: Delegate
 
-  /// The delegate and engine to call, or `nil` when one of them is gone: then all work ends, for
-  /// a page nobody takes must not move a token.
+  /// The delegate and the engine. If one of them was deallocated, all work ends and the result is
+  /// `nil`, since a page without a recipient must not advance a token.
   private func app() -> (delegate: any CKSyncEngineDelegate, engine: CKSyncEngine)? {
     if let delegate = delegate.value, let engine = engine.withLock({ $0.value }) {
       return (delegate, engine)

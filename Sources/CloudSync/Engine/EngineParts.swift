@@ -2,17 +2,17 @@ import CloudProtocol
 import Records
 import SyncMachine
 
-/// What an engine needs before it can begin, or why it can't.
+/// The parts that an engine needs to start, or the error that prevents it.
 ///
-/// A state of another database is refused: nothing of it is used, changed or told to the app.
-/// Source: Docs/Decisions/0012.
+/// A state of another database is refused: it is neither used nor changed nor reported to the app.
+/// See Docs/Decisions/0012.
 struct EngineParts {
   var state: SyncState
   var journal: StateJournal?
   var transport: any CloudTransport
   var error: (any Error)?
 
-  /// Looks at the database, opens the state store, and finds the way to the server.
+  /// Checks the database, opens the state store and obtains the transport.
   init(_ configuration: CKSyncEngine.Configuration) {
     let given = configuration.stateSerialization?.value ?? SyncState()
     state = SyncState()
@@ -41,7 +41,7 @@ struct EngineParts {
 }
 
 extension SyncedDatabase {
-  /// The name of `database`.
+  /// The identifier of `database`.
   fileprivate init(_ database: CKDatabase) {
     self.init(
       container: database.connection.container, environment: database.connection.environment,
@@ -50,7 +50,7 @@ extension SyncedDatabase {
 }
 
 extension SyncState {
-  /// The state as one of `database`, which a state of an earlier version becomes at its first use.
+  /// The state bound to `database`; a state of an earlier version is bound at its first use.
   ///
   /// - Throws: `SerializationError` when it belongs to another database.
   fileprivate func bound(to database: SyncedDatabase) throws -> SyncState {
@@ -63,7 +63,7 @@ extension SyncState {
   }
 }
 
-/// Stands where an engine that could not begin would have its transport.
+/// The transport of an engine that could not start.
 private struct NoTransport: CloudTransport {
   private struct Observation: SignalObservation {
     func stop() {}

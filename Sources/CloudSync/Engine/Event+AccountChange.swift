@@ -1,20 +1,20 @@
 extension CKSyncEngine.Event {
   /// Another account, or none, is signed in; pending changes were dropped.
   public struct AccountChange: Sendable {
-    /// What happened to the account.
+    /// The kind of change.
     public enum ChangeType: Sendable, Equatable {
-      /// An account is signed in where there was none.
+      /// An account signed in; there was none before.
       case signIn(currentUser: CKRecord.ID)
-      /// The account was signed out.
+      /// The account signed out.
       case signOut(previousUser: CKRecord.ID)
-      /// Another account is signed in.
+      /// Another account signed in.
       case switchAccounts(previousUser: CKRecord.ID, currentUser: CKRecord.ID)
     }
 
-    /// What happened to the account.
+    /// The kind of change.
     public let changeType: CKSyncEngine.Event.AccountChange.ChangeType
 
-    /// Builds the payload; in CloudKit only the engine can.
+    /// Creates an event. In CloudKit only the engine can create one.
     public init(changeType: CKSyncEngine.Event.AccountChange.ChangeType) {
       self.changeType = changeType
     }

@@ -1,10 +1,10 @@
 extension CKSyncEngine.Event {
   /// A fetch ended; it carries no error.
   public struct DidFetchChanges: Sendable {
-    /// Why and how it ran.
+    /// The reason and the options of the fetch.
     public let context: CKSyncEngine.FetchChangesContext
 
-    /// Builds the payload; in CloudKit only the engine can.
+    /// Creates an event. In CloudKit only the engine can create one.
     public init(context: CKSyncEngine.FetchChangesContext) {
       self.context = context
     }

@@ -4,10 +4,10 @@ extension CKSyncEngine.Event {
     /// The zone.
     public let zoneID: CKRecordZone.ID
 
-    /// Why it failed, when it did.
+    /// The error of the fetch, if it failed.
     public let error: CKError?
 
-    /// Builds the payload; in CloudKit only the engine can.
+    /// Creates an event. In CloudKit only the engine can create one.
     public init(zoneID: CKRecordZone.ID, error: CKError? = nil) {
       self.zoneID = zoneID
       self.error = error
@@ -16,7 +16,7 @@ extension CKSyncEngine.Event {
 }
 
 extension CKSyncEngine.Event.DidFetchRecordZoneChanges: CustomStringConvertible {
-  /// What it is about, with counts of what it carries.
+  /// A description with the numbers of items.
   public var description: String {
     "DidFetchRecordZoneChanges(zoneID: \(zoneID), "
       + "error: \(error.map(\.description) ?? "none"))"

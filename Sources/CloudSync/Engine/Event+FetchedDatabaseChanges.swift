@@ -1,13 +1,13 @@
 extension CKSyncEngine.Event {
-  /// A fetch brought news of zones.
+  /// A fetch delivered a page of zone changes.
   public struct FetchedDatabaseChanges: Sendable {
-    /// Zones that are new or hold changes.
+    /// Zones that are new or have changes.
     public let modifications: [CKDatabase.DatabaseChange.Modification]
 
-    /// Zones that are gone, and why.
+    /// Deleted zones, with the reasons.
     public let deletions: [CKDatabase.DatabaseChange.Deletion]
 
-    /// Builds the payload; in CloudKit only the engine can.
+    /// Creates an event. In CloudKit only the engine can create one.
     public init(
       modifications: [CKDatabase.DatabaseChange.Modification] = [],
       deletions: [CKDatabase.DatabaseChange.Deletion] = []
@@ -19,7 +19,7 @@ extension CKSyncEngine.Event {
 }
 
 extension CKSyncEngine.Event.FetchedDatabaseChanges: CustomStringConvertible {
-  /// What it is about, with counts of what it carries.
+  /// A description with the numbers of items.
   public var description: String {
     "FetchedDatabaseChanges(modifications: \(modifications.count), "
       + "deletions: \(deletions.count))"

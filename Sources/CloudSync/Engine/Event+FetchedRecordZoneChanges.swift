@@ -1,13 +1,13 @@
 extension CKSyncEngine.Event {
-  /// A fetch brought records.
+  /// A fetch delivered a page of record changes.
   public struct FetchedRecordZoneChanges: Sendable {
-    /// Records that are new or changed.
+    /// New and changed records.
     public let modifications: [CKDatabase.RecordZoneChange.Modification]
 
-    /// Records that are gone.
+    /// Deleted records.
     public let deletions: [CKDatabase.RecordZoneChange.Deletion]
 
-    /// Builds the payload; in CloudKit only the engine can.
+    /// Creates an event. In CloudKit only the engine can create one.
     public init(
       modifications: [CKDatabase.RecordZoneChange.Modification] = [],
       deletions: [CKDatabase.RecordZoneChange.Deletion] = []
@@ -19,7 +19,7 @@ extension CKSyncEngine.Event {
 }
 
 extension CKSyncEngine.Event.FetchedRecordZoneChanges: CustomStringConvertible {
-  /// What it is about, with counts of what it carries.
+  /// A description with the numbers of items.
   public var description: String {
     "FetchedRecordZoneChanges(modifications: \(modifications.count), "
       + "deletions: \(deletions.count))"

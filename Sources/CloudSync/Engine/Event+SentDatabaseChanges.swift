@@ -4,35 +4,35 @@
 #endif
 
 extension CKSyncEngine.Event {
-  /// A request about zones was answered.
+  /// The results of a request for zone changes.
   public struct SentDatabaseChanges: Sendable {
-    /// A zone that could not be made, and why.
+    /// A zone that could not be saved, with its error.
     public struct FailedZoneSave: Sendable {
       /// The zone.
       public let zone: CKRecordZone
-      /// Why it could not be made.
+      /// The error.
       public let error: CKError
 
-      /// Notes a failure.
+      /// Creates a failure.
       public init(zone: CKRecordZone, error: CKError) {
         self.zone = zone
         self.error = error
       }
     }
 
-    /// Zones that are there now.
+    /// Zones that were saved.
     public let savedZones: [CKRecordZone]
 
-    /// Zones that could not be made, and why.
+    /// Zones that could not be saved, with their errors.
     public let failedZoneSaves: [CKSyncEngine.Event.SentDatabaseChanges.FailedZoneSave]
 
-    /// Zones that are gone now.
+    /// Zones that were deleted.
     public let deletedZoneIDs: [CKRecordZone.ID]
 
-    /// Zones that could not be deleted, and why.
+    /// Zones that could not be deleted, with their errors.
     public let failedZoneDeletes: [CKRecordZone.ID: CKError]
 
-    /// Builds the payload; in CloudKit only the engine can.
+    /// Creates an event. In CloudKit only the engine can create one.
     public init(
       savedZones: [CKRecordZone] = [],
       failedZoneSaves: [CKSyncEngine.Event.SentDatabaseChanges.FailedZoneSave] = [],
@@ -47,7 +47,7 @@ extension CKSyncEngine.Event {
 }
 
 extension CKSyncEngine.Event.SentDatabaseChanges: CustomStringConvertible {
-  /// What it is about, with counts of what it carries.
+  /// A description with the numbers of items.
   public var description: String {
     "SentDatabaseChanges(savedZones: \(savedZones.count), "
       + "failedZoneSaves: \(failedZoneSaves.count), "

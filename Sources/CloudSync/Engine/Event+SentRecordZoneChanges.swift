@@ -4,35 +4,35 @@
 #endif
 
 extension CKSyncEngine.Event {
-  /// A request about records was answered.
+  /// The results of a request for record changes.
   public struct SentRecordZoneChanges: Sendable {
-    /// A record that could not be saved, and why.
+    /// A record that could not be saved, with its error.
     public struct FailedRecordSave: Sendable {
-      /// The record as the delegate gave it out.
+      /// The record as the delegate supplied it.
       public let record: CKRecord
-      /// Why it could not be saved.
+      /// The error.
       public let error: CKError
 
-      /// Notes a failure.
+      /// Creates a failure.
       public init(record: CKRecord, error: CKError) {
         self.record = record
         self.error = error
       }
     }
 
-    /// Records as they are on the server now; keep their system fields.
+    /// Saved records, in the server's version; store their system fields.
     public let savedRecords: [CKRecord]
 
-    /// Records that could not be saved, and why.
+    /// Records that could not be saved, with their errors.
     public let failedRecordSaves: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave]
 
-    /// Records that are gone now.
+    /// Records that were deleted.
     public let deletedRecordIDs: [CKRecord.ID]
 
-    /// Records that could not be deleted, and why.
+    /// Records that could not be deleted, with their errors.
     public let failedRecordDeletes: [CKRecord.ID: CKError]
 
-    /// Builds the payload; in CloudKit only the engine can.
+    /// Creates an event. In CloudKit only the engine can create one.
     public init(
       savedRecords: [CKRecord] = [],
       failedRecordSaves: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = [],
@@ -47,7 +47,7 @@ extension CKSyncEngine.Event {
 }
 
 extension CKSyncEngine.Event.SentRecordZoneChanges: CustomStringConvertible {
-  /// What it is about, with counts of what it carries.
+  /// A description with the numbers of items.
   public var description: String {
     "SentRecordZoneChanges(savedRecords: \(savedRecords.count), "
       + "failedRecordSaves: \(failedRecordSaves.count), "

@@ -1,10 +1,10 @@
 extension CKSyncEngine.Event {
-  /// The engine's state changed: store it.
+  /// The engine's state changed; the app stores it.
   public struct StateUpdate: Sendable {
-    /// The state to give to the next engine.
+    /// The state to create the next engine with.
     public let stateSerialization: CKSyncEngine.State.Serialization
 
-    /// Builds the payload; in CloudKit only the engine can.
+    /// Creates an event. In CloudKit only the engine can create one.
     public init(stateSerialization: CKSyncEngine.State.Serialization) {
       self.stateSerialization = stateSerialization
     }

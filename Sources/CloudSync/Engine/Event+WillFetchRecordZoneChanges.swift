@@ -4,15 +4,15 @@ extension CKSyncEngine.Event {
     /// The zone.
     public let zoneID: CKRecordZone.ID
 
-    /// Whether the zone is read from its beginning: it was never read to its end, its change
+    /// Whether the zone is fetched from the start: it was never fetched completely, its change
     /// token had expired, or an earlier state was restored.
     ///
-    /// Everything there is arrives before `didFetchRecordZoneChanges`; what the app once got from
-    /// the server and does not get now was deleted while the feed could not say so. Not in
-    /// CloudKit, whose engine leaves such records behind. Source: Docs/Decisions/0003.
+    /// If so, all records of the zone are delivered before `didFetchRecordZoneChanges`. Records
+    /// that the app once received and does not receive now have been deleted. Not in CloudKit,
+    /// whose engine does not report such deletions. See Docs/Decisions/0003.
     public let startsOver: Bool
 
-    /// Builds the payload; in CloudKit only the engine can.
+    /// Creates an event. In CloudKit only the engine can create one.
     public init(zoneID: CKRecordZone.ID, startsOver: Bool = false) {
       self.zoneID = zoneID
       self.startsOver = startsOver

@@ -1,10 +1,10 @@
 extension CKSyncEngine.Event {
   /// A send begins.
   public struct WillSendChanges: Sendable {
-    /// Why and how it runs.
+    /// The reason and the options of the send.
     public let context: CKSyncEngine.SendChangesContext
 
-    /// Builds the payload; in CloudKit only the engine can.
+    /// Creates an event. In CloudKit only the engine can create one.
     public init(context: CKSyncEngine.SendChangesContext) {
       self.context = context
     }

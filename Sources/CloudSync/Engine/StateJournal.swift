@@ -2,21 +2,21 @@ import Foundation
 import Records
 import SyncMachine
 
-/// Keeps a state store in step with a machine: appends each step, and folds the log into a new
-/// snapshot when it has grown past what it would save.
+/// Writes the state changes of a machine to a state store: appends each change, and replaces the
+/// log by a new snapshot when it has grown too large.
 struct StateJournal: Sendable {
   private let store: any StateStore
   private var appendedBytes = 0
   private var snapshotBytes: Int
 
-  /// Why the store takes nothing at present; `nil` while it does.
+  /// The error of the last write; `nil` if it succeeded.
   private(set) var error: (any Error)?
-  /// How many times something was to be stored since it failed.
+  /// The number of writes requested since the failure.
   private var missedCount = 0
 
-  /// The store's journal and the state it holds; `otherwise` where it is empty.
+  /// Opens a store and returns its journal and state; an empty store starts with `otherwise`.
   ///
-  /// - Throws: What the store throws, or `SerializationError` for bytes that are no state.
+  /// - Throws: The store's error, or `SerializationError` for bytes that are not a state.
   static func open(
     _ store: any StateStore, otherwise: @autoclosure () throws -> SyncState
   ) throws -> (StateJournal, SyncState) {
@@ -48,8 +48,8 @@ struct StateJournal: Sendable {
 
   /// Makes `changes`, which led to `state`, durable.
   ///
-  /// After a failure the whole state is stored instead, as soon as the store takes it: tried at
-  /// once, then after ever longer pauses, so that a full disk does not slow everything down.
+  /// After a failure the whole state is written instead, when the store works again. This is tried
+  /// at once and then at increasing intervals, so that a full disk does not slow the engine down.
   mutating func append(_ changes: [StateChange], of state: SyncState) {
     guard error == nil else {
       missedCount += 1
@@ -72,7 +72,7 @@ struct StateJournal: Sendable {
     }
   }
 
-  /// Looks whether the store that failed works again, and gives it the whole state.
+  /// Reloads a failed store and, if it works again, writes the whole state.
   mutating func recover(with state: SyncState) {
     do {
       _ = try store.load()

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Lets one task wait until others say that there is something to do.
+/// Suspends one task until another signals that there is work.
 ///
-/// A wake-up that comes while nobody waits is kept, so none is lost.
+/// A signal without a waiting task is kept, so that none is lost.
 final class Wakeup: Sendable {
   private enum State {
     case idle
@@ -12,7 +12,7 @@ final class Wakeup: Sendable {
 
   private let state = Mutex(State.idle)
 
-  /// Says that there is something to do; from any thread.
+  /// Signals that there is work; called from any thread.
   func signal() {
     let waiting: CheckedContinuation<Void, Never>? = state.withLock { state in
       switch state {

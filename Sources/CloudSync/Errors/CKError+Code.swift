@@ -1,7 +1,7 @@
 package import CloudProtocol
 
 extension CKError {
-  /// The kinds of failure, with CloudKit's numbers (cloudkit-surface 1.12).
+  /// The kinds of failure, with CloudKit's numbers (CS-3).
   public enum Code: Int, Sendable, CaseIterable {
     /// A fault inside the service; not recoverable.
     case internalError = 1

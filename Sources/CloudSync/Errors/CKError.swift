@@ -18,7 +18,7 @@ public let CKErrorUserDidResetEncryptedDataKey = "CKUserDidResetEncryptedData"
 /// Why something did not work: a code, and what goes with it in `userInfo`.
 ///
 /// Everything this library throws is a `CKError`, so `catch let error as CKError` and
-/// `catch CKError.zoneNotFound` both work. Source: cloudkit-surface 1.12.
+/// `catch CKError.zoneNotFound` both work. See CS-104 to CS-109.
 public struct CKError: Error, CustomNSError {
   /// What kind of failure it was.
   public let code: CKError.Code

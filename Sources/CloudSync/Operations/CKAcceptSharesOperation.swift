@@ -2,7 +2,7 @@ import Foundation
 
 /// Joins shares.
 ///
-/// Source: cloudkit-surface 1.7.
+/// See CS-158.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {

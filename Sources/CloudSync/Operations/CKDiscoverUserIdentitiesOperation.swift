@@ -2,7 +2,7 @@ import Foundation
 
 /// Finds people; the older way, kept for apps that still use it.
 ///
-/// Source: cloudkit-surface 1.7.
+/// See CS-166.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {

@@ -2,7 +2,7 @@ import Foundation
 
 /// Fetches which zones of a database changed.
 ///
-/// Source: cloudkit-surface 1.7.
+/// See CS-141.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {

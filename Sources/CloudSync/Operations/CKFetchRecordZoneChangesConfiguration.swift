@@ -5,7 +5,7 @@ import Synchronization
 /// What is wanted of one zone: known to apps as
 /// `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
 ///
-/// It can be used from any thread: the values lie behind a lock. Source: cloudkit-surface 1.7.
+/// It can be used from any thread: the values lie behind a lock. See CS-60.
 public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying,
   Sendable
 {

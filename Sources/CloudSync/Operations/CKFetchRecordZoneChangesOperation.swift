@@ -3,7 +3,7 @@ public import Foundation
 /// Fetches which records of zones changed, one zone after the other.
 ///
 /// The tokens it tells, and the records told before them, stay valid when the operation fails
-/// later. Source: cloudkit-surface 1.7.
+/// later. See CS-60 to CS-62.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {

@@ -7,7 +7,7 @@ import Foundation
 
 /// Fetches records by ID.
 ///
-/// Source: cloudkit-surface 1.7.
+/// See CS-55 to CS-57.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {

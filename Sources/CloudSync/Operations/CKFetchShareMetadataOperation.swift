@@ -3,7 +3,7 @@ public import Foundation
 
 /// Describes the shares behind URLs, before they are joined.
 ///
-/// Source: cloudkit-surface 1.7.
+/// See CS-163.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {

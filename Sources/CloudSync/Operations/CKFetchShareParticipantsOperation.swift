@@ -2,7 +2,7 @@ import Foundation
 
 /// Finds people, to be invited to shares.
 ///
-/// Source: cloudkit-surface 1.7.
+/// See CS-166.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {

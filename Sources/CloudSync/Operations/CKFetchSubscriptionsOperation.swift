@@ -2,7 +2,7 @@ import Foundation
 
 /// Fetches the user's subscriptions, by ID or all there are.
 ///
-/// Source: cloudkit-surface 1.7.
+/// See CS-55 to CS-57.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {

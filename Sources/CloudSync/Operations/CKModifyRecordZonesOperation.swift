@@ -2,7 +2,7 @@ import Foundation
 
 /// Creates and deletes zones in one request.
 ///
-/// Source: cloudkit-surface 1.7.
+/// See CS-33.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {

@@ -2,7 +2,7 @@ public import Foundation
 
 /// Saves and deletes records in one request.
 ///
-/// Records that were saved hold the server's version afterwards. Source: cloudkit-surface 1.7.
+/// Records that were saved hold the server's version afterwards. See CS-55 to CS-58.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {

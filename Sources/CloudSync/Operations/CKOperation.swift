@@ -7,7 +7,7 @@ import Synchronization
 /// after setting the database, or the container of the configuration. Set everything before
 /// that; dependencies, `cancel()`, `completionBlock` and priorities work as with every
 /// `Operation`. Its blocks are called one at a time on a queue of its own, never the main one.
-/// Source: cloudkit-surface 1.7.
+/// See CS-63 to CS-70.
 ///
 /// Unchecked, because the blocks of apps can't be checked: they are set before the start, which
 /// an operation queue's lock puts before everything that reads them, and are called on one

@@ -4,7 +4,7 @@ import Synchronization
 /// How an operation runs: known to apps as `CKOperation.Configuration`.
 ///
 /// It remembers which values were set, since those beat the ones of an operation's group. It can
-/// be used from any thread: the values lie behind a lock. Source: cloudkit-surface 1.7.
+/// be used from any thread: the values lie behind a lock. See CS-66.
 public final class CKOperationConfiguration: NSObject, NSCopying, Sendable {
   /// The values that were set; `nil` for those that were not.
   struct Values: Sendable {

@@ -5,7 +5,7 @@ import Synchronization
 /// A name and an estimate for operations that belong together.
 ///
 /// It can be used from any thread: the values lie behind a lock.
-/// Source: cloudkit-surface 1.7.
+/// See CS-66.
 public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
   /// How much a group will send or receive, roughly.
   public enum TransferSize: Int, Sendable {

@@ -4,7 +4,7 @@ import Records
 
 /// Where a page of a query's answer ended: known to apps as `CKQueryOperation.Cursor`.
 ///
-/// It carries the query, so that going on needs nothing else. Source: cloudkit-surface 1.8.
+/// It carries the query, so that going on needs nothing else. See CS-86.
 public final class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// What is looked for, as it was sent for the first page.
   let query: Query

@@ -3,7 +3,7 @@ import Foundation
 /// Searches for records, one page for each operation.
 ///
 /// A cursor at the end is the only sign that there is more: go on with an operation of that
-/// cursor. A page may hold fewer records than the limit. Source: cloudkit-surface 1.7.
+/// cursor. A page may hold fewer records than the limit. See CS-59 and CS-85.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {

@@ -3,7 +3,7 @@ import Records
 
 /// Sorts records by the distance of a place from another one, nearest first.
 ///
-/// Source: cloudkit-surface 1.8.
+/// See CS-83.
 public final class CKLocationSortDescriptor: NSSortDescriptor {
   /// The place distances are measured from.
   public let relativeLocation: CLLocation

@@ -5,7 +5,7 @@ import Synchronization
 /// What a search looks for: records of one type, a predicate, and the order of the answer.
 ///
 /// What CloudKit refuses in a predicate is found when the query runs: it then fails with
-/// `CKError.invalidArguments` and a sentence that names the part. Source: cloudkit-surface 1.8.
+/// `CKError.invalidArguments` and a sentence that names the part. See CS-71 and CS-72.
 ///
 /// `@unchecked` because predicates and sort descriptors are not checked: neither changes after
 /// it was made, and the list of descriptors is behind a lock.

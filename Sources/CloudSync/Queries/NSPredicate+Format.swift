@@ -13,7 +13,7 @@
     /// Reads `format` and puts `arguments` in the place of `%@`, `%K`, `%d` and their kin.
     ///
     /// A format that cannot be read makes a predicate that is never true, and that every query
-    /// refuses with a sentence that says where the mistake is. Source: cloudkit-surface 1.8.
+    /// refuses with a sentence that says where the mistake is. See CS-89.
     public init(format: String, _ arguments: Any?...) {
       self.init(tree: PredicateTree(format: format, arguments: arguments))
     }

@@ -4,7 +4,7 @@ import Foundation
 enum PredicateText {
   /// Words too frequent to be searched for.
   ///
-  /// Source: cloudkit-surface 1.8.
+  /// See CS-73.
   static let stopWords: Set<String> = [
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
     "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",

@@ -3,7 +3,7 @@ package import Records
 /// A predicate as its format string says it: what was parsed, with its arguments in place.
 ///
 /// Foundation has no such thing on Linux, where a predicate is a closure; here it is a value that
-/// can be printed, evaluated and turned into a query. Source: cloudkit-surface 1.8.
+/// can be printed, evaluated and turned into a query. See CS-71 to CS-73.
 package indirect enum PredicateTree: Hashable, Sendable, Codable {
   /// Always, or never, true.
   case constant(Bool)

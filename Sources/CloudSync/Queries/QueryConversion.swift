@@ -2,7 +2,7 @@ import Records
 
 /// Turns a predicate and an order into a query, or says which part CloudKit does not search for.
 ///
-/// Source of every rule: cloudkit-surface 1.8. Sentences show the shape of a part, with the kinds
+/// See CS-71 and CS-72. Sentences show the shape of a part, with the kinds
 /// of its values instead of the values.
 struct QueryConversion {
   /// What `now()` stands for.

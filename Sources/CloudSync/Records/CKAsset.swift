@@ -4,7 +4,7 @@ package import Records
 /// A file that belongs to a record.
 ///
 /// The file is not looked at before a save; a missing one fails the save with
-/// `assetFileNotFound`. Source: cloudkit-surface 1.4.
+/// `assetFileNotFound`. See CS-36 to CS-38.
 public final class CKAsset: NSObject, NSSecureCoding, Sendable, CKRecordValueProtocol {
   /// The asset as the vocabulary spells it.
   package let value: Asset

@@ -84,7 +84,7 @@ extension CKRecord {
   /// Whether a field can have this name: a letter or underscore, then letters, digits,
   /// underscores and dollar signs, all ASCII, at most 255; or one of the system's own names.
   ///
-  /// Source: cloudkit-surface 1.2, the measured client check.
+  /// See CS-10 and CS-11.
   package static func isValid(key: String) -> Bool {
     let name = key.hasPrefix("cloudkit.") ? key.dropFirst(9) : Substring(key)
     guard let first = name.utf8.first, key.utf8.count <= 255 else { return false }

@@ -6,7 +6,7 @@ extension CKRecord {
   /// What a save under `policy` sends of this record now.
   ///
   /// The touched fields, or with `allKeys` all fields there are and the touched ones that are
-  /// gone. Source: cloudkit-surface 2.1.
+  /// gone. See CS-107 and CS-112 to CS-116.
   package func pendingSave(
     policy: SavePolicy = .ifServerRecordUnchanged
   ) -> RecordSave {

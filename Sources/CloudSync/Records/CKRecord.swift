@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// An object, as apps expect: they change its fields, archive it, and compare it by identity.
 /// Inside it holds a value and the names of the fields that were touched. It can be used from
-/// any thread. Source: cloudkit-surface 1.2.
+/// any thread. See CS-7 to CS-29.
 ///
 /// `@unchecked` because a class that others can inherit from cannot be checked; the one stored
 /// property is a `Mutex`, and subclasses add none of their own that change.

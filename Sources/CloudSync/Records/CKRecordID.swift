@@ -3,8 +3,7 @@ package import Records
 
 /// Names one record: its own name and its zone.
 ///
-/// Known to apps as `CKRecord.ID`. Two IDs with the same names are equal. Source:
-/// cloudkit-surface 1.2.
+/// Known to apps as `CKRecord.ID`. Two IDs with the same names are equal. See CS-27.
 public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// The ID as the vocabulary spells it.
   package let value: RecordID

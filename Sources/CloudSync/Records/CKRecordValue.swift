@@ -2,7 +2,7 @@ public import Foundation
 
 /// What a field of a record can hold, seen from Swift.
 ///
-/// A marker: the types below conform, and no others can be stored. Source: cloudkit-surface 1.2.
+/// A marker: the types below conform, and no others can be stored. See CS-8.
 public protocol CKRecordValueProtocol {}
 
 /// The name under which apps cast a value before they store it, as in `text as CKRecordValue`.
@@ -37,7 +37,7 @@ extension NSArray: CKRecordValueProtocol {}
 /// Reads and writes fields by name: a record, a share, or a record's encrypted values.
 ///
 /// A value of a type that cannot be stored, or a name that breaks the grammar of names, stops
-/// the process, as it does with CloudKit. Source: cloudkit-surface 1.2.
+/// the process, as it does with CloudKit. See CS-10.
 public protocol CKRecordKeyValueSetting: NSObjectProtocol {
   /// The value called `key`, absent when there is none.
   func object(forKey key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)?

@@ -5,7 +5,7 @@ import Synchronization
 /// A zone: a part of a database whose records are fetched, changed and shared together.
 ///
 /// Two zone objects are equal only when they are the same object, as with CloudKit; compare
-/// `zoneID`. Source: cloudkit-surface 1.3.
+/// `zoneID`. See CS-30 to CS-34.
 public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// Names a zone.
   public typealias ID = CKRecordZoneID

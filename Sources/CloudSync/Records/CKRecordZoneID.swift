@@ -3,8 +3,7 @@ package import Records
 
 /// Names one record zone: its own name and its owner's.
 ///
-/// Known to apps as `CKRecordZone.ID`. Two IDs with the same names are equal. Source:
-/// cloudkit-surface 1.3.
+/// Known to apps as `CKRecordZone.ID`. Two IDs with the same names are equal. See CS-30 and CS-176.
 public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// The default zone of the user who asks.
   public static let `default` = CKRecordZoneID(ZoneID.default)

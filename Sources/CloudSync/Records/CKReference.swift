@@ -4,7 +4,7 @@ package import Records
 /// A field's pointer to another record of the same zone.
 ///
 /// Known to apps as `CKRecord.Reference`. Two references with the same target and action are
-/// equal. Source: cloudkit-surface 1.2 and 2.3.
+/// equal. See CS-22 and CS-128 to CS-132.
 public final class CKReference: NSObject, NSSecureCoding, NSCopying, Sendable,
   CKRecordValueProtocol
 {

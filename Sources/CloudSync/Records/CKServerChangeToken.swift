@@ -4,7 +4,7 @@ package import Records
 /// A position in a change feed; opaque, kept by apps in an archive.
 ///
 /// Only the server makes them. A database's token means nothing to a zone, and no order may be
-/// inferred. Source: cloudkit-surface 1.4.
+/// inferred. See CS-35.
 public final class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// The token as the vocabulary spells it.
   package let value: ChangeToken

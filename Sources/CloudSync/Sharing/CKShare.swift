@@ -5,7 +5,7 @@ import Synchronization
 /// The record that shares others: a root record with all that hangs under it, or a whole zone.
 ///
 /// A hierarchical share is saved together with its root the first time. Its URL comes with the
-/// first save. Source: cloudkit-surface 1.11 and 2.7.
+/// first save. See CS-153 to CS-156.
 ///
 /// `@unchecked` for the reason `CKRecord` gives; the property it adds is a `Mutex`.
 public final class CKShare: CKRecord, @unchecked Sendable {

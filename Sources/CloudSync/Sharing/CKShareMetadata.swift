@@ -4,7 +4,7 @@ import Records
 
 /// What can be known of a share before joining it.
 ///
-/// Source: cloudkit-surface 1.11.
+/// See CS-163.
 public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// The description as the vocabulary spells it.
   package let value: ShareMetadata

@@ -5,7 +5,7 @@ import Synchronization
 /// A person in a share.
 ///
 /// The role and the permission can be changed before the share is saved. Two participants are
-/// equal when they are the same person, whatever they may do. Source: cloudkit-surface 1.11.
+/// equal when they are the same person, whatever they may do. See CS-164 and CS-165.
 public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// Names a participant within its share.
   public typealias ID = String

@@ -3,7 +3,7 @@ package import Records
 
 /// A person as far as the app may know.
 ///
-/// Source: cloudkit-surface 1.11.
+/// See CS-166.
 public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// How to look for a person.
   public typealias LookupInfo = CKUserIdentityLookupInfo

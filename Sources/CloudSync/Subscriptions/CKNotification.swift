@@ -4,7 +4,7 @@ import Records
 /// A push as an app received it: that something changed, not what.
 ///
 /// `CKNotification(fromRemoteNotificationDictionary:)` gives an object of the subclass that fits,
-/// so that `as? CKDatabaseNotification` works. Source: cloudkit-surface 1.10.
+/// so that `as? CKDatabaseNotification` works. See CS-100 and CS-101.
 ///
 /// `@unchecked` because a class that others inherit from cannot be checked; it and its
 /// subclasses are immutable.

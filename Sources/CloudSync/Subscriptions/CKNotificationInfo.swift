@@ -5,7 +5,7 @@ import Synchronization
 /// How a push looks and what it does: known to apps as `CKSubscription.NotificationInfo`.
 ///
 /// It can be used from any thread: the value lies behind a lock. Settings that do not decide
-/// how a push is delivered are kept by their names. Source: cloudkit-surface 1.9.
+/// how a push is delivered are kept by their names. See CS-92.
 public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, Sendable {
   private let state: Mutex<Subscription.NotificationInfo>
 

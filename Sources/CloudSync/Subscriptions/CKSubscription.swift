@@ -5,7 +5,7 @@ import Synchronization
 /// A standing wish to be told of changes by push.
 ///
 /// Made as one of its subclasses. It can be used from any thread.
-/// Source: cloudkit-surface 1.9.
+/// See CS-91 to CS-97.
 ///
 /// `@unchecked` because a class that others inherit from cannot be checked; the one stored
 /// property is a `Mutex`, and subclasses add none of their own.

@@ -4,7 +4,7 @@ import Testing
 
 /// Strings and numbers that apps, archives and the service know.
 ///
-/// Source: cloudkit-surface 1.1.
+/// See CS-2 to CS-4.
 @Suite("Names and numbers")
 struct ConstantTests {
   /// Proves CS-2.

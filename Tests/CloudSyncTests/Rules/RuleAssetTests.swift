@@ -6,7 +6,7 @@ import Testing
 
 /// What becomes of a record whose file is not as it should be.
 ///
-/// Source: cloudkit-surface 1.4 and 2.5.
+/// See CS-36 to CS-43.
 @Suite("Files that are not as they should be")
 struct RuleAssetTests {
   private let server = LoopbackServer()

@@ -4,7 +4,7 @@ import Testing
 
 /// Participants, people and new shares as objects.
 ///
-/// Source: cloudkit-surface 1.11.
+/// See CS-164 to CS-166.
 @Suite("Shares and people as objects")
 struct SharingValueTests {
   private func participant(

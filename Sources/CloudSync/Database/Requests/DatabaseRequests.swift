@@ -6,7 +6,7 @@ import Records
 ///
 /// It checks what a device can check by itself, sends, and turns the answer into what apps read.
 struct DatabaseRequests: Sendable {
-  /// How many items one request may hold (cloudkit-surface 2.4).
+  /// How many items one request may hold (CS-134).
   static let maximumItemCount = 400
 
   /// The way to the server.

@@ -2,10 +2,11 @@ import SyncMachine
 import Synchronization
 
 extension CKSyncEngine {
-  /// A page for a bug report: what the engine is doing, how much it remembers, and what went wrong.
+  /// A diagnostic report for bug reports: the status of the engine, the size of its state, and
+  /// errors.
   ///
-  /// It holds kinds, numbers and times only. No name of a record, a zone, a container or an account
-  /// is in it, no token, no text of an error, and nothing of what is in a record. Not in CloudKit.
+  /// It contains kinds, numbers and times only: no names of records, zones, containers or accounts,
+  /// no tokens, no error messages and no record content. Not in CloudKit.
   public var diagnostics: String {
     let status = status
     let (stage, state) = driver.core.withLock { ($0.machine.stage, $0.machine.state.snapshot) }

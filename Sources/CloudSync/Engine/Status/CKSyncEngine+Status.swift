@@ -1,59 +1,60 @@
 extension CKSyncEngine {
-  /// What an engine is doing, how far it is, and what it waits for, at one moment.
+  /// The activity of an engine, its progress and the reason for waiting, at one moment.
   ///
-  /// Not in CloudKit. It holds numbers and kinds only: no name of a record, a zone or an account.
+  /// It contains numbers and kinds only: no names of records, zones or accounts. Not in CloudKit.
   public struct Status: Hashable, Sendable {
-    /// What is under way.
+    /// The running operation.
     public enum Activity: String, Hashable, Sendable {
-      /// Not begun: the state store could not be opened, or the engine is being made.
+      /// Not started: the state store could not be opened, or the engine is being created.
       case starting
-      /// Nothing; `waiting` says whether something is to come.
+      /// No operation; `waiting` gives the reason, if any.
       case idle
-      /// The engine asks who is signed in.
+      /// An account check.
       case checkingAccount
       /// A fetch.
       case fetching
       /// A send.
       case sending
-      /// The engine or its delegate is gone.
+      /// The engine or its delegate was deallocated.
       case stopped
     }
 
-    /// A wait, and what ends it.
+    /// A wait and its end.
     public struct Waiting: Hashable, Sendable {
-      /// Why the engine waits.
+      /// The reason for a wait.
       public enum Reason: String, Hashable, Sendable {
-        /// Nobody is signed in whose account can be used.
+        /// There is no usable account.
         case noAccount
-        /// It could not be found out who is signed in; the engine asks again.
+        /// The account check failed; the engine repeats it.
         case accountUnknown
-        /// The server asked for a pause.
+        /// The server asked to wait.
         case serverAsked
-        /// The last try failed; the next one follows.
+        /// The last attempt failed and will be repeated.
         case retry
-        /// Changes wait a moment for others to go with them.
+        /// Changes are being collected for a common request.
         case gathering
       }
 
-      /// Why.
+      /// The reason.
       public let reason: Reason
 
-      /// Until when, as the time since the engine began; `nil` for until something happens.
+      /// The end, as the time since the engine started; `nil` waits for an event.
       public let until: Duration?
     }
 
-    /// How far an operation is.
+    /// The progress of an operation.
     public struct Progress: Hashable, Sendable {
-      /// Record changes that are through: answered by the server, or taken by the delegate.
+      /// Completed record changes: acknowledged by the server, or handled by the delegate.
       public let completedRecordCount: Int
-      /// All record changes of the operation; `nil` for a fetch, as only the server knows.
+      /// All record changes of the operation; `nil` for a fetch, whose number only the server
+      /// knows.
       public let totalRecordCount: Int?
-      /// Zones that are through.
+      /// Completed zones.
       public let completedZoneCount: Int
-      /// All zones of the operation, as far as is known.
+      /// All zones of the operation, as far as known.
       public let totalZoneCount: Int
 
-      /// The part that is through, from 0 to 1; by zones where the records are not known.
+      /// The completed fraction, from 0 to 1; by zones if the number of records is not known.
       public var fractionCompleted: Double {
         let (done, all) =
           totalRecordCount.map { (completedRecordCount, $0) }
@@ -62,52 +63,52 @@ extension CKSyncEngine {
       }
     }
 
-    /// Something that went wrong.
+    /// A failed operation.
     public struct Failure: Hashable, Sendable {
-      /// What kind of error it was.
+      /// The error code.
       public let code: CKError.Code
-      /// What was under way.
+      /// The operation.
       public let activity: Activity
-      /// When it ended, as the time since the engine began.
+      /// Its end, as the time since the engine started.
       public let time: Duration
     }
 
-    /// When this was so, as the time since the engine began.
+    /// The moment of this status, as the time since the engine started.
     public let time: Duration
-    /// What is under way.
+    /// The running operation.
     public let activity: Activity
-    /// What the engine waits for while nothing is under way; `nil` when there is nothing to do.
+    /// The wait while no operation is running; `nil` if there is nothing to do.
     public let waiting: Waiting?
-    /// How far the operation is that is under way.
+    /// The progress of the running operation.
     public let progress: Progress?
-    /// How many record changes wait to be sent.
+    /// The number of pending record changes.
     public let pendingRecordZoneChangeCount: Int
-    /// How many zone changes wait to be sent.
+    /// The number of pending zone changes.
     public let pendingDatabaseChangeCount: Int
-    /// How many changes of records and zones are in a request.
+    /// The number of record and zone changes in flight.
     public let inFlightChangeCount: Int
-    /// When the last fetch ended that went well, as the time since the engine began.
+    /// The end of the last successful fetch, as the time since the engine started.
     public let lastFetch: Duration?
-    /// When the last send ended that went well, as the time since the engine began.
+    /// The end of the last successful send, as the time since the engine started.
     public let lastSend: Duration?
-    /// What went wrong last; `nil` when the same has gone well since.
+    /// The last failure; `nil` after the same operation has succeeded.
     public let lastFailure: Failure?
   }
 
-  /// What the engine is doing; costs the same however much is pending.
+  /// The current status, in constant time.
   ///
   /// Not in CloudKit.
   public var status: Status { driver.status }
 
-  /// What the engine is doing, now and whenever that is different.
+  /// The current status and each later status that differs.
   ///
-  /// Who is slow gets the newest status and misses those between. The sequence ends when the
-  /// engine is gone; it does not keep the engine alive. Not in CloudKit.
+  /// A slow consumer receives the latest status and misses those in between. The sequence does not
+  /// retain the engine and ends when the engine is deallocated. Not in CloudKit.
   public var statusUpdates: StatusUpdates { StatusUpdates(driver: driver) }
 }
 
 extension CKSyncEngine.Status {
-  /// Whether the two differ in nothing but when they were so.
+  /// Whether the two are equal except for their moments.
   func isSame(as other: CKSyncEngine.Status) -> Bool {
     activity == other.activity && waiting == other.waiting && progress == other.progress
       && pendingRecordZoneChangeCount == other.pendingRecordZoneChangeCount
@@ -118,7 +119,7 @@ extension CKSyncEngine.Status {
 }
 
 extension CKSyncEngine.Status: CustomStringConvertible {
-  /// One line for people.
+  /// A description in one line.
   public var description: String {
     var parts = [activity.rawValue]
     if let waiting {

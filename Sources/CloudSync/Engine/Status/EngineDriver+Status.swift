@@ -1,13 +1,13 @@
 import SyncMachine
 import Synchronization
 
-/// Those who want to know when the engine does something else.
+/// The observers of an engine's status.
 struct StatusObservers: Sendable {
   private var continuations: [UInt64: AsyncStream<Void>.Continuation] = [:]
   private var lastNumber: UInt64 = 0
   private var hasEnded = false
 
-  /// Takes one more; `nil` when nothing comes any more.
+  /// Adds an observer; returns `nil` when the engine has stopped.
   mutating func add(_ continuation: AsyncStream<Void>.Continuation) -> UInt64? {
     guard !hasEnded else { return nil }
     lastNumber += 1
@@ -17,10 +17,10 @@ struct StatusObservers: Sendable {
 
   mutating func remove(_ number: UInt64) { continuations[number] = nil }
 
-  /// All who are to be told.
+  /// All observers.
   var all: [AsyncStream<Void>.Continuation] { Array(continuations.values) }
 
-  /// All who are to be told that it is over.
+  /// All observers, which are removed.
   mutating func end() -> [AsyncStream<Void>.Continuation] {
     defer { continuations = [:] }
     hasEnded = true
@@ -29,13 +29,13 @@ struct StatusObservers: Sendable {
 }
 
 extension EngineDriver {
-  /// What is going on.
+  /// The current status.
   var status: CKSyncEngine.Status {
     let now = clock.now()
     return CKSyncEngine.Status(core.withLock { $0.machine.status(now: now) }, at: now)
   }
 
-  /// A signal at once, and one whenever the machine may have moved.
+  /// A stream with a signal at once and one after each possible change of the machine.
   func statusSignals() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -52,14 +52,13 @@ extension EngineDriver {
     return stream
   }
 
-  /// Tells those who want to know that the machine may have moved; next to nothing where nobody
-  /// ever asked.
+  /// Signals a possible change to the observers; inexpensive if there never was one.
   func signalStatus() {
     guard isObserved.load(ordering: .acquiring) else { return }
     for continuation in statusObservers.withLock({ $0.all }) { continuation.yield() }
   }
 
-  /// Ends all sequences of statuses.
+  /// Ends all status sequences.
   func endStatus() {
     for continuation in statusObservers.withLock({ $0.end() }) {
       continuation.yield()

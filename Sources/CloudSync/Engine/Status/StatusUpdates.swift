@@ -1,17 +1,17 @@
 extension CKSyncEngine {
-  /// The statuses of an engine, one after another: see `statusUpdates`.
+  /// The sequence of statuses of an engine; see `statusUpdates`.
   ///
   /// Not in CloudKit.
   public struct StatusUpdates: AsyncSequence, Sendable {
-    /// What comes.
+    /// The elements.
     public typealias Element = CKSyncEngine.Status
 
     let driver: EngineDriver
 
-    /// Begins with the status as it is when the first is asked for.
+    /// Creates an iterator, which starts with the status at its first call.
     public func makeAsyncIterator() -> Iterator { Iterator(driver: driver) }
 
-    /// Gives one status after another; for one task at a time.
+    /// The iterator, used by one task at a time.
     public struct Iterator: AsyncIteratorProtocol {
       private let driver: EngineDriver
       private var signals: AsyncStream<Void>.AsyncIterator
@@ -22,13 +22,13 @@ extension CKSyncEngine {
         signals = driver.statusSignals().makeAsyncIterator()
       }
 
-      /// The next status that is different from the last; `nil` when the engine is gone or the
+      /// The next status that differs from the last; `nil` when the engine is deallocated or the
       /// task is cancelled.
       public mutating func next() async -> CKSyncEngine.Status? {
         await next(isolation: nil)
       }
 
-      /// The next status that is different from the last; `nil` when the engine is gone or the
+      /// The next status that differs from the last; `nil` when the engine is deallocated or the
       /// task is cancelled.
       public mutating func next(
         isolation actor: isolated (any Actor)?

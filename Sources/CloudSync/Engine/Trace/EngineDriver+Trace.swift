@@ -11,13 +11,13 @@ extension Duration {
 }
 
 extension EngineDriver {
-  /// Takes something down when somebody wants to know, and else does not even put it together.
+  /// Records an entry if there is a tracer; otherwise the entry is not created.
   func trace(_ entry: (_ time: Double) -> SyncTraceEntry) {
     guard let tracer else { return }
     tracer.record(entry(clock.now().sinceStart.roundedSeconds))
   }
 
-  /// Takes down what took from `start` until now.
+  /// Records an entry with its duration since `start`.
   func trace(
     _ kind: SyncTraceEntry.Kind, _ name: String, _ counts: [String: Int], since start: Moment?
   ) {
@@ -29,22 +29,22 @@ extension EngineDriver {
     }
   }
 
-  /// The time, where it will be asked how long something took.
+  /// The current time if there is a tracer, to measure a duration.
   var traceStart: Moment? { tracer == nil ? nil : clock.now() }
 
-  /// Takes down that the app added or removed changes.
+  /// Records that the app added or removed changes.
   func trace(_ name: String, changes count: Int) {
     trace { SyncTraceEntry(time: $0, kind: .change, name: name, counts: ["changes": count]) }
   }
 
-  /// Takes down where the machine has been.
+  /// Records the machine's transitions.
   func trace(_ transitions: [Transition]) {
     for transition in transitions {
       trace { SyncTraceEntry(time: $0, kind: .stage, name: transition.to.rawValue) }
     }
   }
 
-  /// Takes down what is waited for; told again only when it is something else.
+  /// Records the reason for waiting, if it differs from the last one.
   func traceWait(_ deadline: Moment?, _ last: inout SyncStatus.Wait?) {
     guard tracer != nil else { return }
     let now = clock.now()
@@ -58,7 +58,7 @@ extension EngineDriver {
     }
   }
 
-  /// Takes down that a request goes out.
+  /// Records a request.
   func trace(_ request: OutgoingRequest) {
     trace { time in
       let (name, counts) = request.request.traced
@@ -67,7 +67,7 @@ extension EngineDriver {
     }
   }
 
-  /// Takes down what came of a request.
+  /// Records the result of a request.
   func trace(
     _ answer: Result<CloudReply, CloudError>, to request: OutgoingRequest, since start: Moment?
   ) {
@@ -87,7 +87,7 @@ extension EngineDriver {
 }
 
 extension SyncEvent {
-  /// The event's name as delegates know it, and how much is in it.
+  /// The name of the event in the API, and the numbers of its items.
   var traced: (name: String, counts: [String: Int]) {
     switch self {
     case .stateUpdate: ("stateUpdate", [:])
@@ -112,7 +112,7 @@ extension SyncEvent {
   }
 }
 
-/// How many items were saved, deleted and refused.
+/// The numbers of saved, deleted and failed items.
 private func itemCounts<ID, Saved, Deleted>(
   _ saved: [ItemResult<ID, Saved>], _ deleted: [ItemResult<ID, Deleted>]
 ) -> [String: Int] {
@@ -123,7 +123,7 @@ private func itemCounts<ID, Saved, Deleted>(
 }
 
 extension CloudRequest {
-  /// The request's name, and how much is asked.
+  /// The name of the request, and the numbers of its items.
   fileprivate var traced: (name: String, counts: [String: Int]?) {
     switch self {
     case .fetchCurrentUser: ("fetchCurrentUser", nil)
@@ -148,7 +148,7 @@ extension CloudRequest {
 }
 
 extension CloudReply {
-  /// How much was answered, where an engine asks.
+  /// The numbers of items in the reply, for requests of an engine.
   fileprivate var tracedCounts: [String: Int]? {
     switch self {
     case .databaseChanges(let page):

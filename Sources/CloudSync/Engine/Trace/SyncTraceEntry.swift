@@ -1,57 +1,57 @@
 import Foundation
 
-/// One thing that an engine did or decided.
+/// An action or decision of an engine.
 ///
-/// It holds kinds, numbers and times only: no name of a record, a zone or an account, and nothing
-/// of what is in a record. Not in CloudKit.
+/// It contains kinds, numbers and times only: no names of records, zones or accounts and no record
+/// content. Not in CloudKit.
 public struct SyncTraceEntry: Codable, Hashable, Sendable {
   /// The kinds of entries.
   public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
     /// The app added or removed pending changes; `name` is `add` or `remove`.
     case change
-    /// A push came, the account may have changed, or the network returned.
+    /// A push arrived, the account may have changed, or the network returned.
     case signal
-    /// The engine moved to the stage `name`; see Docs/StateMachine.md.
+    /// The engine entered the stage `name`; see Docs/StateMachine.md.
     case stage
     /// The engine waits, for the reason `name`.
     case wait
-    /// A request went out.
+    /// A request was sent.
     case request
-    /// The answer to a request came, or its failure.
+    /// A request was answered or failed.
     case answer
-    /// The delegate was given an event, and returned.
+    /// The delegate handled an event.
     case event
-    /// The delegate was asked for a batch or for options, and answered.
+    /// The delegate supplied a batch or options.
     case question
     /// A manual operation ended.
     case operation
   }
 
-  /// When it was, in seconds since the engine began; for what took time, when it ended.
+  /// The time in seconds since the engine started; the end, for entries with a duration.
   public var time: Double
 
   /// The kind.
   public var kind: Kind
 
-  /// What it was, within its kind: a request's or an event's name, a stage, a reason.
+  /// The name within the kind: of a request, an event, a stage or a reason.
   public var name: String
 
-  /// The number of the request, which its answer has too.
+  /// The number of the request, also in the entry of its answer.
   public var request: UInt64?
 
-  /// How much of what, such as `saved` and `failed`.
+  /// Numbers of items, such as `saved` and `failed`.
   public var counts: [String: Int]?
 
-  /// How long it took, in seconds.
+  /// The duration in seconds.
   public var duration: Double?
 
-  /// Until when the engine waits, in seconds since it began.
+  /// The end of a wait, in seconds since the engine started.
   public var until: Double?
 
-  /// The name of the error's code, where something failed.
+  /// The name of the error code, for a failure.
   public var error: String?
 
-  /// Takes something down.
+  /// Creates an entry.
   public init(
     time: Double, kind: Kind, name: String, request: UInt64? = nil, counts: [String: Int]? = nil,
     duration: Double? = nil, until: Double? = nil, error: String? = nil
@@ -66,7 +66,7 @@ public struct SyncTraceEntry: Codable, Hashable, Sendable {
     self.error = error
   }
 
-  /// The entry as one line of JSON with sorted keys, without the end of the line.
+  /// The entry as one line of JSON with sorted keys, without a line break.
   public var jsonLine: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -74,9 +74,9 @@ public struct SyncTraceEntry: Codable, Hashable, Sendable {
     return String(decoding: data, as: UTF8.self)
   }
 
-  /// Reads what `jsonLine` wrote.
+  /// Decodes a line written by `jsonLine`.
   ///
-  /// - Throws: `DecodingError` when the line is no entry.
+  /// - Throws: `DecodingError` when the line is not an entry.
   public init(jsonLine: some StringProtocol) throws {
     self = try JSONDecoder().decode(SyncTraceEntry.self, from: Data(jsonLine.utf8))
   }

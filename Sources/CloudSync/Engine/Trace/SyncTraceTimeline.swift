@@ -1,30 +1,30 @@
 import Foundation
 
-/// A trace in the order of time, and what it comes to.
+/// A trace in chronological order, with its summary.
 package struct SyncTraceTimeline: Encodable, Sendable {
-  /// What a trace comes to; times in seconds.
+  /// The summary of a trace; times are in seconds.
   package struct Summary: Encodable, Sendable {
-    /// From the first entry to the last.
+    /// The time from the first entry to the last.
     package var length = 0.0
-    /// How many requests went out.
+    /// The number of requests.
     package var requests = 0
-    /// How many answers were failures.
+    /// The number of failed requests.
     package var failedAnswers = 0
-    /// How long requests took, together.
+    /// The total duration of requests.
     package var timeInRequests = 0.0
-    /// How long the delegate took, together.
+    /// The total duration of delegate calls.
     package var timeInDelegate = 0.0
-    /// How many lines could not be read, such as the last of a process that was killed.
+    /// The number of unreadable lines, such as the last line of a killed process.
     package var unreadableLines = 0
   }
 
   /// The entries, the earliest first.
   package private(set) var entries: [SyncTraceEntry] = []
 
-  /// What they come to.
+  /// Their summary.
   package private(set) var summary = Summary()
 
-  /// Reads the lines of a trace; those that are no entries are counted and left out.
+  /// Parses the lines of a trace; unreadable ones are counted and skipped.
   package init(lines text: String) {
     for line in text.split(whereSeparator: \.isNewline) {
       guard let entry = try? SyncTraceEntry(jsonLine: line) else {
@@ -52,9 +52,9 @@ package struct SyncTraceTimeline: Encodable, Sendable {
     }
   }
 
-  // MARK: For people
+  // MARK: Text
 
-  /// One line for each entry: the time, a line down the side of each operation, what it was.
+  /// The timeline with one line for each entry: the time, a bar for each operation, and the entry.
   package var text: String {
     var lines: [String] = []
     var isInOperation = false

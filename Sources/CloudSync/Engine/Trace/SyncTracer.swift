@@ -1,11 +1,11 @@
-/// Takes down what an engine does and decides, as it happens.
+/// Records the actions and decisions of an engine as they happen.
 ///
-/// Set as `CKSyncEngine.Configuration.tracer`. Without one nothing is put together, which costs
-/// next to nothing. Not in CloudKit.
+/// Set as `CKSyncEngine.Configuration.tracer`. Without a tracer no entries are created. Not in
+/// CloudKit.
 public protocol SyncTracer: Sendable {
-  /// Takes one entry down.
+  /// Records an entry.
   ///
-  /// Called from any thread, never under a lock of the engine; entries of different threads may
-  /// come in another order than their times. It should return soon: the engine waits for it.
+  /// Called from any thread, never under a lock of the engine. Entries of different threads may
+  /// arrive out of chronological order. It should return quickly, since the engine waits for it.
   func record(_ entry: SyncTraceEntry)
 }
