@@ -153,8 +153,8 @@
 
     private static var exchange: [[UInt8]] {
       requests.compactMap { request in
-        guard let errand = ClientRequest(request, notation), let body = errand.body,
-          let index = Endpoint.allCases.firstIndex(of: errand.endpoint)
+        guard let clientRequest = ClientRequest(request, notation), let body = clientRequest.body,
+          let index = Endpoint.allCases.firstIndex(of: clientRequest.endpoint)
         else { return nil }
         return joined([UInt8(index), 4], body.bytes)
       }

@@ -197,12 +197,12 @@ struct LiveAnswerTests {
     var faults: [String] = []
     for each in Self.feeds + Self.records + Self.others {
       let client = Notation(container: "iCloud.c", database: each.database, isExact: false)
-      let errand = ClientRequest(each.request, client)
+      let clientRequest = ClientRequest(each.request, client)
       let json = try JSON(parsing: Array(each.answer.utf8))
-      let reply = Result { () throws(CloudError) in try errand?.reply(to: json) }
+      let reply = Result { () throws(CloudError) in try clientRequest?.reply(to: json) }
       if reply != each.reply.map({ $0 }) {
         faults.append(
-          "\(errand?.endpoint.rawValue ?? "nothing"): "
+          "\(clientRequest?.endpoint.rawValue ?? "nothing"): "
             + RoundTrip.difference("\(reply)", "\(each.reply.map { Optional($0) })"))
       }
     }

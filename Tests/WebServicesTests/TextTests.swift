@@ -17,22 +17,22 @@ struct TextTests {
   }
 
   private struct Trip {
-    var errand: ClientRequest
+    var clientRequest: ClientRequest
     var path: ServicePath
     var notation: Notation
     var exchange: ServerRequest
 
     init?(_ request: CloudRequest, _ database: DatabaseScope, isExact: Bool) throws {
       let client = Notation(container: "iCloud.test", database: database, isExact: isExact)
-      guard let errand = ClientRequest(request, client) else { return nil }
-      self.errand = errand
+      guard let clientRequest = ClientRequest(request, client) else { return nil }
+      self.clientRequest = clientRequest
       path = ServicePath(
-        container: "iCloud.test", environment: .development, database: errand.database,
-        endpoint: errand.endpoint)
+        container: "iCloud.test", environment: .development, database: clientRequest.database,
+        endpoint: clientRequest.endpoint)
       notation = Notation(
-        container: "iCloud.test", database: errand.database, user: UserID("_alice"),
+        container: "iCloud.test", database: clientRequest.database, user: UserID("_alice"),
         isExact: isExact)
-      let body = errand.body?.bytes ?? []
+      let body = clientRequest.body?.bytes ?? []
       guard let exchange = try TextTests.byTree(body, path, notation) else { return nil }
       self.exchange = exchange
     }
@@ -76,8 +76,8 @@ struct TextTests {
   func writing() throws {
     var faults: [String] = []
     forEach(count: 14 * 20) { sampler, request, trip, name in
-      if trip.errand.text != trip.errand.body?.bytes {
-        faults.append("\(name): \(String(decoding: trip.errand.text ?? [], as: UTF8.self))")
+      if trip.clientRequest.text != trip.clientRequest.body?.bytes {
+        faults.append("\(name): \(String(decoding: trip.clientRequest.text ?? [], as: UTF8.self))")
       }
       for outcome in [
         ServerRequest.Outcome.success(sampler.reply(to: request)), .failure(sampler.error()),
@@ -96,7 +96,7 @@ struct TextTests {
     var faults: [String] = []
     var quick = 0
     try forEach(count: 14 * 20) { sampler, request, trip, name in
-      let body = trip.errand.body?.bytes ?? []
+      let body = trip.clientRequest.body?.bytes ?? []
       let tree = Found { () throws(CloudError) in
         try TextTests.byTree(body, trip.path, trip.notation)?.requests
       }
@@ -110,12 +110,12 @@ struct TextTests {
         quick += 1
       }
       let answer = try trip.exchange.body([.success(sampler.reply(to: request))])
-      let told = Found { () throws(CloudError) in try trip.errand.reply(to: answer) }
+      let told = Found { () throws(CloudError) in try trip.clientRequest.reply(to: answer) }
       let read = Found { () throws(CloudError) in
-        try trip.errand.reply(toText: answer.bytes) ?? .assetContent([])
+        try trip.clientRequest.reply(toText: answer.bytes) ?? .assetContent([])
       }
       if told != read { faults.append("\(name): \(read), was \(told)") }
-      if trip.errand.quickReply(to: answer.bytes) != nil { quick += 1 }
+      if trip.clientRequest.quickReply(to: answer.bytes) != nil { quick += 1 }
     }
     report(faults)
     // Five kinds of text are read quickly, in 120 samples each.
@@ -128,7 +128,7 @@ struct TextTests {
     var faults: [String] = []
     var refused = 0
     try forEach(count: 14 * 6) { sampler, request, trip, name in
-      let body = trip.errand.body ?? .null
+      let body = trip.clientRequest.body ?? .null
       let answer = try trip.exchange.body([.success(sampler.reply(to: request))])
       for _ in 0..<12 {
         let bad = damage.damagedText(body)
@@ -145,9 +145,10 @@ struct TextTests {
         let badAnswer = damage.damagedText(answer)
         let told = Found { () throws(CloudError) in
           guard let json = try? JSON(parsing: badAnswer) else { return nil as CloudReply? }
-          return try trip.errand.reply(to: json)
+          return try trip.clientRequest.reply(to: json)
         }
-        let read = Found { () throws(CloudError) in try trip.errand.reply(toText: badAnswer) }
+        let read = Found { () throws(CloudError) in try trip.clientRequest.reply(toText: badAnswer)
+        }
         if told != read {
           faults.append(
             "\(name): \(read), was \(told)\n\(String(decoding: badAnswer, as: UTF8.self))")

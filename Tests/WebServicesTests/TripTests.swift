@@ -6,23 +6,23 @@ import WebServices
 /// A request from a client to a server and its answer back, all of it as bytes.
 @Suite("Requests and replies, there and back")
 struct TripTests {
-  /// A client's errand and what the server makes of it.
+  /// A client's clientRequest and what the server makes of it.
   private struct Trip {
-    var errand: ClientRequest
+    var clientRequest: ClientRequest
     var exchange: ServerRequest
     /// What was sent.
     var sent: String
 
     init?(_ request: CloudRequest, _ database: DatabaseScope, isExact: Bool) throws {
       let client = Notation(container: "iCloud.test", database: database, isExact: isExact)
-      guard let errand = ClientRequest(request, client) else { return nil }
-      let body = try errand.body.map { try JSON(parsing: $0.bytes) } ?? .members([:])
+      guard let clientRequest = ClientRequest(request, client) else { return nil }
+      let body = try clientRequest.body.map { try JSON(parsing: $0.bytes) } ?? .members([:])
       let exchange = try ExchangeCase.exchange(
-        body, errand.endpoint, errand.database, isExact: isExact)
+        body, clientRequest.endpoint, clientRequest.database, isExact: isExact)
       guard let exchange else { return nil }
-      self.errand = errand
+      self.clientRequest = clientRequest
       self.exchange = exchange
-      sent = "\(errand.endpoint.rawValue) \(body.text)"
+      sent = "\(clientRequest.endpoint.rawValue) \(body.text)"
     }
 
     /// What the client learns of `outcomes`, and what it was told.
@@ -31,7 +31,7 @@ struct TripTests {
         let body = try exchange.body(outcomes)
         do {
           let json = try JSON(parsing: body.bytes)
-          return (.success(try errand.reply(to: json)), body.text)
+          return (.success(try clientRequest.reply(to: json)), body.text)
         } catch let error as CloudError {
           return (.failure(error), body.text)
         } catch { return (.failure(CloudError(.internalError, "\(error)")), body.text) }
@@ -148,7 +148,8 @@ struct TripTests {
       save.clearsOtherFields = clears
       let request = CloudRequest.modifyRecords(ModifyRecords(save: [save], policy: policy))
       let trip = try Trip(request, .private, isExact: false)
-      let operation = trip?.errand.body?["operations"]?.array?.first?["operationType"]?.string
+      let operation = trip?.clientRequest.body?["operations"]?.array?.first?["operationType"]?
+        .string
       save.policy = found
       save.clearsOtherFields = clearsThen
       if operation != name
@@ -174,7 +175,7 @@ struct TripTests {
           var bad = body
           for _ in 0...damage.random.below(3) { bad = damage.damaged(bad) }
           guard let bad = try? JSON(parsing: bad.bytes) else { continue }
-          do throws(CloudError) { _ = try trip.errand.reply(to: bad) } catch {
+          do throws(CloudError) { _ = try trip.clientRequest.reply(to: bad) } catch {
             refused += 1
             if error.code == .invalidArguments, bad.text.contains("BAD_REQUEST") { continue }
             if error.code == .invalidArguments || error.message.isEmpty {

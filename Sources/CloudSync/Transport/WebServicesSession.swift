@@ -111,17 +111,18 @@ package final class WebServicesSession: Sendable {
   /// Performs a call that takes one HTTP request.
   func run(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     let notation = notation(call)
-    guard let errand = ClientRequest(call.request, notation) else {
+    guard let clientRequest = ClientRequest(call.request, notation) else {
       throw CloudError(.internalError, "the request can't be sent in this way")
     }
-    let answer = try await exchange(errand.endpoint, of: errand.database, errand.text, call)
+    let answer = try await exchange(
+      clientRequest.endpoint, of: clientRequest.database, clientRequest.text, call)
     if answer.status == 200 {
-      guard let reply = try errand.reply(toText: answer.body) else {
+      guard let reply = try clientRequest.reply(toText: answer.body) else {
         throw WebServicesSession.failure(of: answer)
       }
       return reply
     }
-    return try errand.reply(to: try content(of: answer, notation))
+    return try clientRequest.reply(to: try content(of: answer, notation))
   }
 
   /// Sends `body` to an endpoint and returns the body of the response.

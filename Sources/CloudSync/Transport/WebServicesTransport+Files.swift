@@ -33,8 +33,11 @@ extension WebServicesTransport {
   ) async throws(CloudError) -> CloudReply {
     let notation = session.notation(call)
     let lookup = FetchRecords(ids: [asset.record], fields: .keys([asset.key]))
-    guard let errand = ClientRequest(.fetchRecords(lookup), notation) else { throw .misplaced }
-    let answer = try await session.send(errand.endpoint, of: errand.database, errand.body, call)
+    guard let clientRequest = ClientRequest(.fetchRecords(lookup), notation) else {
+      throw .misplaced
+    }
+    let answer = try await session.send(
+      clientRequest.endpoint, of: clientRequest.database, clientRequest.body, call)
     guard let item = answer["records"]?.array?.first else { throw .misplaced }
     if let error = try notation.error(item) { throw error }
     let value = item["fields"]?[asset.key]?["value"]

@@ -30,10 +30,10 @@ extension FuzzTarget {
         }
       }
       // As a client of ours would ask for the same, where it can.
-      guard isExact, let errand = ClientRequest(request, WebWorld.client(database)) else {
+      guard isExact, let clientRequest = ClientRequest(request, WebWorld.client(database)) else {
         continue
       }
-      let again = try WebWorld.exchange(errand, server)
+      let again = try WebWorld.exchange(clientRequest, server)
       try check(
         again?.requests.first.map { WebWorld.isSame($0, request) } ?? true,
         "\(endpoint.rawValue): a request that is another one when sent again")
@@ -61,9 +61,9 @@ extension FuzzTarget {
       return
     }
     let request = WebWorld.requests[kind]
-    guard let errand = ClientRequest(request, client) else { return }
-    let quick = errand.quickReply(to: text)
-    guard let body, let reply = try? errand.reply(to: body) else {
+    guard let clientRequest = ClientRequest(request, client) else { return }
+    let quick = clientRequest.quickReply(to: text)
+    guard let body, let reply = try? clientRequest.reply(to: body) else {
       return try check(quick == nil, "an answer that only the quick reader takes")
     }
     try check(
@@ -76,7 +76,7 @@ extension FuzzTarget {
     }
     guard isExact else { return }
     let server = WebWorld.server(database, isExact: true)
-    guard let exchange = try WebWorld.exchange(errand, server) else { return }
+    guard let exchange = try WebWorld.exchange(clientRequest, server) else { return }
     let outcomes = exchange.requests.map { _ in ServerRequest.Outcome.success(reply) }
     let json = try? exchange.body(outcomes)
     let written = try? exchange.text(outcomes)
@@ -84,9 +84,9 @@ extension FuzzTarget {
     guard let json, let written else { return }
     let bytes = WebWorld.bytes(reply)
     try check(
-      WebWorld.bytes(try errand.reply(to: json)) == bytes
-        && WebWorld.bytes(try errand.reply(toText: written)) == bytes,
-      "\(errand.endpoint.rawValue): an answer that is another one when written again")
+      WebWorld.bytes(try clientRequest.reply(to: json)) == bytes
+        && WebWorld.bytes(try clientRequest.reply(toText: written)) == bytes,
+      "\(clientRequest.endpoint.rawValue): an answer that is another one when written again")
   }
 }
 
@@ -135,12 +135,13 @@ private enum WebWorld {
     Notation(container: container, database: database, isExact: isExact)
   }
 
-  /// What a server makes of `errand`, which is written and read both with a tree and without.
-  static func exchange(_ errand: ClientRequest, _ server: Notation) throws -> ServerRequest? {
+  /// What a server makes of `clientRequest`, which is written and read both with a tree and without.
+  static func exchange(_ clientRequest: ClientRequest, _ server: Notation) throws -> ServerRequest?
+  {
     let path = ServicePath(
-      container: container, environment: .development, database: errand.database,
-      endpoint: errand.endpoint)
-    let (body, text) = (errand.body, errand.text)
+      container: container, environment: .development, database: clientRequest.database,
+      endpoint: clientRequest.endpoint)
+    let (body, text) = (clientRequest.body, clientRequest.text)
     try check(body?.bytes == text, "a request that is another one when written without a tree")
     let exchange = try ServerRequest(
       path, body: body ?? .members([:]), notation: server, wantsToken: false, newName: { "new" })

@@ -15,25 +15,25 @@ struct WorldWire {
   /// Whether bodies are written and read as text, and not as trees of values.
   private let isText: Bool
   private let notation: Notation
-  private let errand: ClientRequest
+  private let clientRequest: ClientRequest
   private let exchange: ServerRequest?
 
   /// Sends `call`; `nil` for requests that go another way.
   init?(_ call: CloudCall, asText isText: Bool) {
     self.isText = isText
     notation = Notation(container: call.container, database: call.database, isExact: true)
-    guard let errand = ClientRequest(call.request, notation) else { return nil }
-    self.errand = errand
+    guard let clientRequest = ClientRequest(call.request, notation) else { return nil }
+    self.clientRequest = clientRequest
     let path = ServicePath(
-      container: call.container, environment: call.environment, database: errand.database,
-      endpoint: errand.endpoint)
+      container: call.container, environment: call.environment, database: clientRequest.database,
+      endpoint: clientRequest.endpoint)
     do {
       if isText {
         exchange = try ServerRequest(
-          path, text: errand.text ?? [], notation: notation, wantsToken: false,
+          path, text: clientRequest.text ?? [], notation: notation, wantsToken: false,
           newName: { "" })
       } else {
-        let sent = errand.body ?? .object(JSON.Members())
+        let sent = clientRequest.body ?? .object(JSON.Members())
         exchange = try ServerRequest(
           path, body: try JSON(parsing: sent.bytes), notation: notation, wantsToken: false,
           newName: { "" })
@@ -55,10 +55,10 @@ struct WorldWire {
   func answer(_ answer: Result<CloudReply, CloudError>) -> Result<CloudReply, CloudError> {
     do throws(CloudError) {
       guard let exchange else { return answer }
-      if isText, let reply = try errand.reply(toText: try exchange.text([answer])) {
+      if isText, let reply = try clientRequest.reply(toText: try exchange.text([answer])) {
         return .success(reply)
       }
-      return .success(try errand.reply(to: try sent(try exchange.body([answer]))))
+      return .success(try clientRequest.reply(to: try sent(try exchange.body([answer]))))
     } catch {
       return .failure(received(error))
     }
