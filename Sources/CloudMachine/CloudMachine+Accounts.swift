@@ -63,7 +63,7 @@ extension CloudMachine {
   /// subscriptions.
   ///
   /// The account itself remains, empty; the viewers of its shares get pushes. Public records
-  /// remain. Throws `unknownItem` when there is no such account.
+  /// remain. Throws `unknownItem` for an unknown account.
   package func eraseData(
     of user: UserID, container: String, environment: CloudEnvironment, now: Timestamp,
     storage: any CloudStorage

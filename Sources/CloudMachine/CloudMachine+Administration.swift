@@ -1,10 +1,10 @@
 import CloudProtocol
 package import Records
 
-/// What happens to zones from outside: the settings, a server's housekeeping, a test's faults.
+/// Administration of zones: the user's settings, server maintenance and injected faults.
 ///
-/// All of these throw a `CloudError` when there is no such zone or account, and what the
-/// storage throws; nothing was changed then.
+/// All methods throw a `CloudError` for an unknown zone or account, and storage errors; then
+/// nothing was changed.
 extension CloudMachine {
   /// Deletes `zone` as an app would, and sends a push to every device.
   package func deleteZone(

@@ -89,9 +89,9 @@ extension ShareDetails {
 }
 
 extension Record {
-  /// A record of `owner`'s rows as `asker`, who is somebody else, spells it.
+  /// A record of `owner`'s rows in the spelling of `asker`, another user.
   ///
-  /// The names of other people's devices are left out.
+  /// The names of other users' devices are omitted.
   func outward(owner: UserID, asker: UserID?) -> Record {
     var record = self
     record.respell {

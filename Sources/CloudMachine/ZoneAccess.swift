@@ -1,57 +1,57 @@
 import CloudProtocol
 import Records
 
-/// A zone as one user may use it: where its rows are, and which of them the user sees.
+/// A user's access to a zone: the location of its rows, and which of them the user can see.
 ///
-/// The one rule of visibility. Whatever reads records of a zone goes through `record(_:)` or asks
-/// `shows(_:)`, and whatever hands them out spells them with `outward(_:)`; then there is no
-/// difference between an owner and somebody the zone is shared with.
+/// The only visibility check. All code that reads a zone's records uses `record(_:)` or
+/// `shows(_:)`, and converts the results with `outward(_:)`; owners and viewers are then treated
+/// alike.
 struct ZoneAccess {
-  /// The zone as the asker spells it.
+  /// The zone in the requester's spelling.
   let id: ZoneID
-  /// The database that holds the rows.
+  /// The database that contains the rows.
   let home: DatabaseID
   /// The zone's row there.
   let zone: ZoneRow
-  /// Whose storage it fills; `nil` for a public database.
+  /// The account whose quota the zone counts toward; `nil` for a public database.
   let owner: AccountRow?
-  /// The row in the asker's shared database; `nil` for the asker's own zones.
+  /// The row in the requester's shared database; `nil` for the requester's own zones.
   let mount: ZoneRow?
-  /// The roots of the hierarchies through which a visitor sees the zone.
+  /// The roots of the hierarchies through which a viewer sees the zone.
   var roots: Set<RecordID> = []
-  /// Who asks.
+  /// The requester; `nil` without an account.
   let asker: AccountRow?
-  /// The same request, asked of the database that holds the rows.
+  /// The request's context with the database that contains the rows.
   let context: RequestContext
 
-  /// Whether the zone is somebody else's.
+  /// Whether the zone belongs to another user.
   var isShared: Bool { mount != nil }
 
-  /// Whether the asker sees the whole zone.
+  /// Whether the requester sees the whole zone.
   var isWhole: Bool {
     guard let mount else { return true }
     return mount.sharing.isStaying(in: ShareDetails.zoneWideName)
   }
 
-  /// Whether the asker sees this record, or saw it before it went.
+  /// Whether the requester sees this record, or saw it before its deletion.
   func shows(_ row: RecordRow) -> Bool {
     if isWhole { return true }
     guard let mount, let share = row.share else { return false }
     return mount.sharing.isStaying(in: share)
   }
 
-  /// The record `id`, spelled as rows spell it, where the asker sees it.
+  /// The record `id`, in the spelling of rows; `nil` if the requester cannot see it.
   func record(_ id: RecordID) throws -> Record? {
     try record(id, at: try context.storage.record(id, in: home))
   }
 
-  /// The record `id`, whose row is `row`, where the asker sees it.
+  /// The record `id`, whose row is `row`; `nil` if the requester cannot see it.
   func record(_ id: RecordID, at row: RecordRow?) throws -> Record? {
     guard let row else { return try context.untouchedUserRecord(id) }
     return shows(row) ? row.record : nil
   }
 
-  /// The zone as the asker sees it.
+  /// The zone as the requester sees it.
   var described: Zone {
     let share = RecordID(name: ShareDetails.zoneWideName, zone: id)
     return Zone(
@@ -59,7 +59,7 @@ struct ZoneAccess {
       share: zone.sharing.isZoneWide && isWhole ? share : nil)
   }
 
-  /// What the asker is to the share with these details; `nil` for nothing.
+  /// The requester's participant in the share with these details; `nil` if there is none.
   func standing(in details: ShareDetails) -> ShareParticipant? {
     guard let asker else { return nil }
     return details.participants.first {
@@ -69,7 +69,7 @@ struct ZoneAccess {
 }
 
 extension RequestContext {
-  /// The zone called `zone`, spelled as rows spell it, as the asker may use it; or why not.
+  /// The requester's access to `zone`, in the spelling of rows, or the error.
   func access(to zone: ZoneID) throws -> Result<ZoneAccess, CloudError> {
     guard database.scope == .shared else {
       return try self.zone(zone).map {

@@ -14,7 +14,7 @@ struct PollerTests {
   }
 
   private func pipe() throws -> (reading: Int32, writing: Int32) {
-    try #require(HTTPSocket.makeBell())
+    try #require(HTTPSocket.makeWakePipe())
   }
 
   private func write(_ descriptor: Int32) {

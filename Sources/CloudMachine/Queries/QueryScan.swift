@@ -30,7 +30,7 @@ package struct QueryScan: Sendable {
   private let now: Timestamp
   /// The identity of the queried storage.
   private let identity: UInt64
-  /// What a cursor of this query is bound to.
+  /// The hash that a cursor of this query is bound to.
   private let binding: [UInt8]
   /// Whether the query names a zone.
   private let namesZone: Bool

@@ -259,7 +259,7 @@ extension ConsolePage {
           if (mine !== run) return;
           failed(error);
           if (error.status === 401) return;
-          // It may be another server by the time it answers, with numbers of its own.
+          // By then another server may answer, with different event numbers.
           after = null;
           await pause(Math.min(5000, 500 * 2 ** tries));
           tries += 1;

@@ -80,7 +80,7 @@ extension ConsolePage {
 
     const span = (kind, text) => make('span', {class: kind}, text);
 
-    // Elements of items that stayed the same stay too, and with them focus and scrolling.
+    // Elements of unchanged items are kept, and with them focus and scroll position.
     function fill(parent, items, name, build) {
       const old = new Map([...parent.children].map(node => [node.itemName, node]));
       const focused = document.activeElement;

@@ -68,7 +68,7 @@ public struct ServerFileError: Error, Hashable, Sendable {
   init(damaged detail: String, path: String) {
     self.init(
       .damaged, path: path,
-      "\(path) is damaged (\(detail)); restore it from a copy, or move it away to start with a new file"
+      "\(path) is damaged (\(detail)); restore it from a copy, or move it away to create a new file"
     )
   }
 }

@@ -6,7 +6,7 @@ enum Help {
   static let overview = """
     Usage: cloudsync COMMAND [OPTIONS]
 
-    A server on this machine that speaks CloudKit Web Services: start it, inspect it and inject faults.
+    A server on this machine that speaks CloudKit Web Services: run it, inspect it, inject faults.
 
     Commands
       serve            start a server and leave it running

@@ -144,9 +144,9 @@ struct ConsolePageTests {
       var request = world.request("GET", target, authorization: nil)
       request.head.fields = fields.map { .init(name: $0.0, value: $0.1) }
       let answer =
-        switch web.door.admission(request.head) {
+        switch web.router.admission(request.head) {
         case .refuse(let response): response
-        case .accept: try #require(await web.door.answer(request))
+        case .accept: try #require(await web.router.answer(request))
         }
       let text = String(decoding: answer.body, as: UTF8.self)
       #expect(

@@ -67,8 +67,8 @@ extension Catalogue {
       edits: [
         .init(
           "Sources/CloudMachine/ReplySpelling.swift",
-          "        saved: respelled(saved, as: request.save.map(\\.id), worded),",
-          "        saved: PLANTED ? saved : respelled(saved, as: request.save.map(\\.id), worded),")
+          "        saved: respelled(saved, as: request.save.map(\\.id), respelled),",
+          "        saved: PLANTED ? saved : respelled(saved, as: request.save.map(\\.id), respelled),")
       ]),
   ]
 }
