@@ -4,32 +4,32 @@ import Foundation
 public import LoopbackServer
 import Synchronization
 
-/// The server that containers talk to when nothing else was said.
+/// The default server of containers that are created without a transport.
 ///
-/// By default it is in this process, keeps everything in memory and has one account signed in, so
-/// that an app's sync code runs as it is. The environment can say otherwise:
+/// By default it runs in this process, stores everything in memory and has one signed-in account,
+/// so that an app's sync code runs unchanged. Environment variables change this:
 ///
-/// - `CLOUDSYNC_SERVER` names a file, as a path or a `file:` URL, that the server keeps everything
-///   in. Several processes may name the same file at the same time: then they are devices of one
-///   cloud, and hear of each other's changes within a second. Or it names a server that speaks
-///   CloudKit Web Services, as an `http:` or `https:` URL; `cloudsync exec` sets that and the
-///   tokens for the command it runs.
-/// - `CLOUDSYNC_ACCOUNT` names the account, or nobody when it is empty.
+/// - `CLOUDSYNC_SERVER` names a file, as a path or a `file:` URL, in which the server stores
+///   everything. Several processes can use the same file at the same time: they are then devices of
+///   one cloud and receive each other's changes within a second. It can also name a CloudKit Web
+///   Services server, as an `http:` or `https:` URL; `cloudsync exec` sets the URL and the tokens
+///   for the command it runs.
+/// - `CLOUDSYNC_ACCOUNT` names the account; empty means no account.
 /// - `CLOUDSYNC_DEVICE` names the device.
-/// - `CLOUDSYNC_API_TOKEN` lets the app in to a server by HTTP, and `CLOUDSYNC_WEB_AUTH_TOKEN`
-///   stands for the account there; with `CLOUDSYNC_CONTROL_TOKEN` instead of that one, a loopback
-///   server signs any account in.
+/// - `CLOUDSYNC_API_TOKEN` is the app's token for an HTTP server, and `CLOUDSYNC_WEB_AUTH_TOKEN`
+///   the token of the account; with `CLOUDSYNC_CONTROL_TOKEN` instead, a loopback server signs in
+///   any account.
 public final class EmbeddedCloud: CloudProvider {
-  /// The server in memory, to look into and to break from tests.
+  /// The server in memory, for inspection and fault injection in tests.
   ///
-  /// Made at its first use.
+  /// Created at its first use.
   public static let server = LoopbackServer()
 
-  /// The account that is signed in when `CLOUDSYNC_ACCOUNT` says nothing.
+  /// The signed-in account if `CLOUDSYNC_ACCOUNT` is not set.
   public static let defaultAccount = "default"
 
   fileprivate struct Contents {
-    /// The servers kept in files, by path.
+    /// The servers stored in files, by path.
     var servers: [String: LoopbackServer] = [:]
     var devices: [String: any CloudTransport] = [:]
   }
@@ -38,9 +38,9 @@ public final class EmbeddedCloud: CloudProvider {
 
   private init() {}
 
-  /// The device that containers of this process are on; signed in when it is first asked for.
+  /// The device of this process's containers, signed in at its first use.
   ///
-  /// - Throws: `badContainer` when `CLOUDSYNC_SERVER` names nothing that can be used.
+  /// - Throws: `badContainer` when `CLOUDSYNC_SERVER` is not usable.
   public static func transport(
     for container: String, variables: [String: String]
   ) throws -> any CloudTransport {
@@ -48,7 +48,8 @@ public final class EmbeddedCloud: CloudProvider {
     let name = variables["CLOUDSYNC_DEVICE"] ?? "this device"
     let account = variables["CLOUDSYNC_ACCOUNT"] ?? defaultAccount
     return try contents.withLock { contents in
-      // A device in this process may change its account; one that talks by HTTP has its token's.
+      // A device in this process may change its account; with HTTP the token determines the
+      // account.
       let key =
         place.isRemote
         ? "\(place)\n\(name)\n\(account)\n\(variables["CLOUDSYNC_WEB_AUTH_TOKEN"] ?? "")"
@@ -90,7 +91,7 @@ public final class EmbeddedCloud: CloudProvider {
   }
 }
 
-/// What `CLOUDSYNC_SERVER` names.
+/// The server named by `CLOUDSYNC_SERVER`.
 private enum ServerLocation {
   case memory
   case file(String)
@@ -124,7 +125,7 @@ private enum ServerLocation {
 }
 
 extension EmbeddedCloud.Contents {
-  /// The server kept in the file at `path`, opened at its first use.
+  /// The server stored in the file at `path`, opened at its first use.
   fileprivate mutating func server(in path: String) throws -> LoopbackServer {
     if let server = servers[path] { return server }
     let server: LoopbackServer

@@ -1,40 +1,40 @@
 public import Records
 
-/// Why the cloud, or the way to it, did not do something.
+/// An error of the server or of the transport.
 ///
-/// The codes are CloudKit's own, with its raw values. See CS-3.
+/// The codes have CloudKit's raw values. See CS-3.
 public struct CloudError: Error, Hashable, Sendable, Codable {
-  /// The kinds of failure, all 37 of them.
+  /// The 37 error codes.
   public enum Code: Int, Hashable, Sendable, Codable, CaseIterable {
-    /// A fault inside the service; not recoverable.
+    /// An internal error of the service; not recoverable.
     case internalError = 1
-    /// Some items failed; the items carry their own errors.
+    /// Some items failed, with their own errors.
     case partialFailure = 2
     /// There is no network.
     case networkUnavailable = 3
-    /// There is a network, but the request failed on it.
+    /// The request failed because of a network error.
     case networkFailure = 4
     /// The container is unknown or not allowed.
     case badContainer = 5
-    /// The service is down or throttles.
+    /// The service is unavailable or throttles requests.
     case serviceUnavailable = 6
-    /// The client asks too often.
+    /// The client sends too many requests.
     case requestRateLimited = 7
     /// The app lacks an entitlement.
     case missingEntitlement = 8
     /// No account is signed in.
     case notAuthenticated = 9
-    /// The account may not do this.
+    /// The account lacks the permission.
     case permissionFailure = 10
     /// The record or subscription does not exist.
     case unknownItem = 11
-    /// The request makes no sense.
+    /// The request is invalid.
     case invalidArguments = 12
-    /// Never returned any more.
+    /// Not used any more.
     case resultsTruncated = 13
-    /// Somebody else changed the record first.
+    /// The record was changed on the server since the client fetched it.
     case serverRecordChanged = 14
-    /// The server will not do this.
+    /// The server rejected the request.
     case serverRejectedRequest = 15
     /// An asset's file is missing.
     case assetFileNotFound = 16
@@ -46,15 +46,15 @@ public struct CloudError: Error, Hashable, Sendable, Codable {
     case constraintViolation = 19
     /// The operation was cancelled.
     case operationCancelled = 20
-    /// The change token is too old: fetch everything again.
+    /// The change token has expired; fetch everything again.
     case changeTokenExpired = 21
     /// Another change of the same atomic batch failed.
     case batchRequestFailed = 22
     /// Too many clients write to the zone at once.
     case zoneBusy = 23
-    /// This database does not do this.
+    /// The database does not support the request.
     case badDatabase = 24
-    /// There is no storage left.
+    /// The storage quota is exceeded.
     case quotaExceeded = 25
     /// The zone does not exist.
     case zoneNotFound = 26
@@ -70,19 +70,19 @@ public struct CloudError: Error, Hashable, Sendable, Codable {
     case referenceViolation = 31
     /// The account is restricted by its administrator.
     case managedAccountRestricted = 32
-    /// The user is no participant yet.
+    /// The user has not confirmed the participation yet.
     case participantMayNeedVerification = 33
     /// The request may or may not have been applied.
     case serverResponseLost = 34
-    /// An asset's file cannot be read now.
+    /// An asset's file can't be read at present.
     case assetNotAvailable = 35
-    /// There is an account, but it is not ready.
+    /// The account is not ready.
     case accountTemporarilyUnavailable = 36
-    /// The user is invited already.
+    /// The user has already been invited.
     case participantAlreadyInvited = 37
   }
 
-  /// Why an account that is there can't be used.
+  /// The reason why a signed-in account can't be used.
   public enum AccountObstacle: String, Hashable, Sendable, Codable, CaseIterable {
     /// An administrator or a parent restricts it.
     case restricted
@@ -90,32 +90,32 @@ public struct CloudError: Error, Hashable, Sendable, Codable {
     case undetermined
   }
 
-  /// What kind of failure it was.
+  /// The error code.
   public var code: Code
 
-  /// What happened, to what, and what to do, in words; no record content.
+  /// A description of the error, its subject and the remedy, without record content.
   public var message: String
 
-  /// How many seconds to wait before asking again, when the server said so.
+  /// The number of seconds that the server asked to wait before a retry.
   public var retryAfter: Double?
 
   /// Whether a `zoneNotFound` is due to a reset of encrypted data.
   public var userDidResetEncryptedData: Bool
 
-  /// Why the account can't be used, for a `notAuthenticated` while an account is signed in; `nil`
-  /// when none is.
+  /// The reason why the signed-in account can't be used, for `notAuthenticated`; `nil` if no
+  /// account is signed in.
   public var accountObstacle: AccountObstacle?
 
-  /// Boxed, so that results that may be errors are no larger for it.
+  /// Boxed, to keep results that may be errors small.
   private var boxedRecord: Boxed<Record>
 
-  /// The record as it is on the server, for `serverRecordChanged`.
+  /// The server's version of the record, for `serverRecordChanged`.
   public var serverRecord: Record? {
     get { boxedRecord.value }
     set { boxedRecord = Boxed(newValue) }
   }
 
-  /// Describes a failure.
+  /// Creates an error.
   public init(
     _ code: Code, _ message: String, retryAfter: Double? = nil, serverRecord: Record? = nil,
     userDidResetEncryptedData: Bool = false, accountObstacle: AccountObstacle? = nil
@@ -134,7 +134,7 @@ extension CloudError {
     case code, message, retryAfter, serverRecord, userDidResetEncryptedData, accountObstacle
   }
 
-  /// Reads an error; where it keeps its members does not show.
+  /// Decodes an error; the encoding does not depend on the storage of its members.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -148,7 +148,7 @@ extension CloudError {
         AccountObstacle.self, forKey: .accountObstacle))
   }
 
-  /// Writes the error; what it has not is left out.
+  /// Encodes the error without absent members.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(code, forKey: .code)

@@ -1,79 +1,80 @@
 public import Records
 
-/// What the cloud answers to a request that it could take on; each item may still have failed.
+/// The reply to a request that succeeded as a whole; single items may have failed.
 public enum CloudReply: Hashable, Sendable, Codable {
-  /// To `fetchCurrentUser`.
+  /// The reply to `fetchCurrentUser`.
   case currentUser(UserID)
-  /// To `fetchDatabaseChanges`.
+  /// The reply to `fetchDatabaseChanges`.
   case databaseChanges(DatabaseChangesPage)
-  /// To `fetchZoneChanges`.
+  /// The reply to `fetchZoneChanges`.
   case zoneChanges(ZoneChangesPage)
-  /// To `fetchZones`: one result for each zone asked for, in that order.
+  /// The reply to `fetchZones`: one result for each requested zone, in order.
   case zones([ItemResult<ZoneID, Zone>])
-  /// To `modifyZones`: saves then deletions, each in the order asked.
+  /// The reply to `modifyZones`: saves, then deletions, each in the order of the request.
   case zonesModified(
     saved: [ItemResult<ZoneID, Zone>], deleted: [ItemResult<ZoneID, Done>])
-  /// To `fetchRecords`: one result for each record asked for, in that order.
+  /// The reply to `fetchRecords`: one result for each requested record, in order.
   case records([ItemResult<RecordID, Record>])
-  /// To `modifyRecords`: saves then deletions, each in the order asked.
+  /// The reply to `modifyRecords`: saves, then deletions, each in the order of the request.
   case recordsModified(
     saved: [ItemResult<RecordID, Record>], deleted: [ItemResult<RecordID, Done>])
-  /// To `fetchSubscriptions`: one result for each subscription asked for, in that order.
+  /// The reply to `fetchSubscriptions`: one result for each requested subscription, in order.
   case subscriptions([ItemResult<SubscriptionID, Subscription>])
-  /// To `modifySubscriptions`: saves then deletions, each in the order asked.
+  /// The reply to `modifySubscriptions`: saves, then deletions, each in the order of the request.
   case subscriptionsModified(
     saved: [ItemResult<SubscriptionID, Subscription>],
     deleted: [ItemResult<SubscriptionID, Done>])
-  /// To `queryRecords`.
+  /// The reply to `queryRecords`.
   case queried(QueryPage)
-  /// To `resolveShares`: one result for each URL asked for, in that order.
+  /// The reply to `resolveShares`: one result for each requested URL, in order.
   case sharesResolved([ItemResult<String, ShareMetadata>])
-  /// To `acceptShares`: the share records as the shared database shows them, in the order asked.
+  /// The reply to `acceptShares`: the share records in the shared database, in the order of the
+  /// request.
   case sharesAccepted([ItemResult<String, Record>])
-  /// To `findUsers`: one result for each person asked for, in that order.
+  /// The reply to `findUsers`: one result for each requested user, in order.
   case usersFound([ItemResult<UserLookup, UserIdentity>])
-  /// To `uploadAsset`: the asset to save, with its receipt.
+  /// The reply to `uploadAsset`: the asset to save, with its receipt.
   case assetUploaded(Asset)
-  /// To `downloadAsset`.
+  /// The reply to `downloadAsset`.
   case assetContent([UInt8])
 }
 
-/// The value of a success that has nothing to tell.
+/// The value of a success without a result.
 public struct Done: Hashable, Sendable, Codable {
-  /// The one value.
+  /// The only value.
   public init() {}
 }
 
-/// What became of one item of a request.
+/// The result of one item of a request.
 public struct ItemResult<ID: Hashable & Sendable & Codable, Value: Hashable & Sendable & Codable>:
   Hashable, Sendable, Codable
 {
-  /// How it went.
+  /// The outcome.
   public enum Outcome: Hashable, Sendable, Codable {
-    /// It was done.
+    /// The item succeeded.
     case success(Value)
-    /// It was not done.
+    /// The item failed.
     case failure(CloudError)
   }
 
   /// The item.
   public var id: ID
 
-  /// How it went.
+  /// The outcome.
   public var outcome: Outcome
 
-  /// Notes how it went with the item `id`.
+  /// Creates a result for the item `id`.
   public init(id: ID, _ outcome: Outcome) {
     self.id = id
     self.outcome = outcome
   }
 
-  /// The error of an item that failed.
+  /// The error of a failed item.
   public var error: CloudError? {
     if case .failure(let error) = outcome { error } else { nil }
   }
 
-  /// The value of an item that was done.
+  /// The value of an item that succeeded.
   public var value: Value? {
     if case .success(let value) = outcome { value } else { nil }
   }
@@ -81,16 +82,16 @@ public struct ItemResult<ID: Hashable & Sendable & Codable, Value: Hashable & Se
 
 /// One page of the database feed.
 public struct DatabaseChangesPage: Hashable, Sendable, Codable {
-  /// Zones that are new or hold changes.
+  /// New zones and zones with changes.
   public var modified: [ZoneID]
-  /// Zones that are gone.
+  /// Deleted zones.
   public var deleted: [ZoneDeletion]
-  /// Where this page ends.
+  /// The token at the end of this page.
   public var token: ChangeToken
   /// Whether another page follows.
   public var moreComing: Bool
 
-  /// Puts a page together.
+  /// Creates a page.
   public init(
     modified: [ZoneID], deleted: [ZoneDeletion], token: ChangeToken, moreComing: Bool
   ) {
@@ -101,20 +102,20 @@ public struct DatabaseChangesPage: Hashable, Sendable, Codable {
   }
 }
 
-/// One page of a zone's feed: each changed record once, as it is now.
+/// One page of a zone's feed, with the current version of each changed record.
 public struct ZoneChangesPage: Hashable, Sendable, Codable {
   /// The zone.
   public var zone: ZoneID
-  /// Records that are new or changed.
+  /// New and changed records.
   public var modified: [Record]
-  /// Records that are gone.
+  /// Deleted records.
   public var deleted: [RecordDeletion]
-  /// Where this page ends.
+  /// The token at the end of this page.
   public var token: ChangeToken
   /// Whether another page follows.
   public var moreComing: Bool
 
-  /// Puts a page together.
+  /// Creates a page.
   public init(
     zone: ZoneID, modified: [Record], deleted: [RecordDeletion], token: ChangeToken,
     moreComing: Bool

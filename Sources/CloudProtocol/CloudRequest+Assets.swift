@@ -1,18 +1,18 @@
 public import Records
 
-/// Brings a file's content to the server, ahead of the save of the record that holds it.
+/// Uploads the content of an asset, before the save of its record.
 ///
-/// The answer is the asset to save, with a receipt. Content that no saved record holds is
-/// forgotten after a while.
+/// The reply is the asset to save, with a receipt. Content without a saved record is removed after
+/// a while.
 public struct UploadAsset: Hashable, Sendable, Codable {
-  /// The type of the record that will hold it.
+  /// The type of the record.
   public var recordType: String
-  /// The field that will hold it.
+  /// The field of the asset.
   public var key: String
   /// The content.
   public var content: [UInt8]
 
-  /// Asks to keep `content`.
+  /// Creates a request.
   public init(recordType: String, key: String, content: [UInt8]) {
     self.recordType = recordType
     self.key = key
@@ -20,17 +20,17 @@ public struct UploadAsset: Hashable, Sendable, Codable {
   }
 }
 
-/// Asks for a file's content, by the record that holds it, since who may read the one may read
-/// the other.
+/// Downloads the content of an asset of a record. Read access to the record gives access to its
+/// assets.
 public struct DownloadAsset: Hashable, Sendable, Codable {
   /// The record.
   public var record: RecordID
   /// Its field.
   public var key: String
-  /// The checksum the field had when it was read; tells one of a list from another.
+  /// The checksum of the asset as fetched, which identifies it in a list.
   public var checksum: String
 
-  /// Asks for the content of the field `key` of `record`.
+  /// Creates a request for the field `key` of `record`.
   public init(record: RecordID, key: String, checksum: String) {
     self.record = record
     self.key = key

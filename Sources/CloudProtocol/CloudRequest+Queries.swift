@@ -1,19 +1,19 @@
 public import Records
 
-/// Asks for the records that match a query, page by page.
+/// Fetches the records that match a query, page by page.
 public struct QueryRecords: Hashable, Sendable, Codable {
-  /// What is looked for; the same on every page.
+  /// The query, the same for every page.
   public var query: Query
-  /// The one zone looked in; `nil` looks in all of the database, which a shared one refuses.
+  /// The zone to search; `nil` searches all zones, which a shared database rejects.
   public var zone: ZoneID?
-  /// Where the last page ended; `nil` asks for the first.
+  /// The cursor of the last page; `nil` fetches the first page.
   public var cursor: QueryCursor?
-  /// The most records wanted in one page; the server may give fewer.
+  /// The maximum number of records in a page; the server may return fewer.
   public var limit: Int?
-  /// Which fields are wanted.
+  /// The fields to return.
   public var fields: FieldSelection
 
-  /// Asks for records that match `query`.
+  /// Creates a request.
   public init(
     query: Query, zone: ZoneID? = nil, cursor: QueryCursor? = nil, limit: Int? = nil,
     fields: FieldSelection = .all
@@ -26,14 +26,14 @@ public struct QueryRecords: Hashable, Sendable, Codable {
   }
 }
 
-/// One page of a query's answer, in the order asked.
+/// One page of the result of a query, in the requested order.
 public struct QueryPage: Hashable, Sendable, Codable {
-  /// The records that match.
+  /// The matching records.
   public var records: [Record]
-  /// Where to go on; `nil` when this is all.
+  /// The cursor of the next page; `nil` after the last page.
   public var cursor: QueryCursor?
 
-  /// Puts a page together.
+  /// Creates a page.
   public init(records: [Record], cursor: QueryCursor?) {
     self.records = records
     self.cursor = cursor

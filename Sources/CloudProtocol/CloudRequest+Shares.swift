@@ -1,39 +1,39 @@
 public import Records
 
-/// Asks what is behind the URLs of shares, before joining them.
+/// Fetches the metadata of shares by URL, before accepting them.
 public struct ResolveShares: Hashable, Sendable, Codable {
   /// The URLs.
   public var urls: [String]
-  /// Which of the root record's fields are wanted; `nil` for no root record at all.
+  /// The fields of the root record to return; `nil` omits the root record.
   public var rootFields: FieldSelection?
 
-  /// Asks about `urls`.
+  /// Creates a request.
   public init(urls: [String], rootFields: FieldSelection? = nil) {
     self.urls = urls
     self.rootFields = rootFields
   }
 }
 
-/// What can be known of a share before joining it.
+/// The metadata of a share, available before accepting it.
 public struct ShareMetadata: Hashable, Sendable, Codable {
-  /// The container it lives in.
+  /// The container of the share.
   public var container: String
   /// The share record, in the owner's zone.
   public var share: Record
-  /// The record at the top of the hierarchy; `nil` when the whole zone is shared.
+  /// The ID of the root record; `nil` for a zone-wide share.
   public var rootID: RecordID?
-  /// That record, where it was asked for.
+  /// The root record, if requested.
   public var root: Record?
-  /// Whose records they are.
+  /// The owner.
   public var owner: UserIdentity
-  /// What the asker is, or would be, in it.
+  /// The role of the current user.
   public var role: ShareRole
-  /// Whether the asker accepted.
+  /// The acceptance status of the current user.
   public var acceptance: ShareAcceptance
-  /// What the asker may do, or could do.
+  /// The permission of the current user.
   public var permission: SharePermission
 
-  /// Puts the description of a share together.
+  /// Creates metadata.
   public init(
     container: String, share: Record, rootID: RecordID?, root: Record? = nil,
     owner: UserIdentity, role: ShareRole, acceptance: ShareAcceptance,
@@ -49,6 +49,6 @@ public struct ShareMetadata: Hashable, Sendable, Codable {
     self.permission = permission
   }
 
-  /// How the URL of every share begins that this package's server makes.
+  /// The prefix of all share URLs of this package's server.
   package static let urlPrefix = "https://share.cloudsync.example/"
 }

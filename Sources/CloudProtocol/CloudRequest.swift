@@ -1,32 +1,33 @@
 public import Records
 
-/// Everything a client can ask of the cloud, with its envelope.
+/// A request with its envelope: container, environment, database, account and ID.
 public struct CloudCall: Hashable, Sendable, Codable {
   /// The container, such as `iCloud.com.example.app`.
   public var container: String
 
-  /// Which of the container's two worlds.
+  /// The environment of the container.
   public var environment: CloudEnvironment
 
-  /// Which of its databases.
+  /// The database of the container.
   public var database: DatabaseScope
 
-  /// The account the client believes is signed in.
+  /// The account that the client expects to be signed in.
   ///
-  /// A server that sees another account refuses with `notAuthenticated`, so that nothing of one
-  /// account can end in another's database during a switch. `nil` while the client does not know.
+  /// The server rejects the request with `notAuthenticated` if another account is signed in, so
+  /// that no data of one account is written to another's database during a switch. `nil` if the
+  /// client does not know the account.
   public var expectedUser: UserID?
 
-  /// Names this request: a second arrival with the same ID changes nothing and is answered as the
-  /// first one was.
+  /// The ID of the request. A repeated request with the same ID changes nothing and receives the
+  /// reply of the first one.
   ///
   /// Unique per device.
   public var requestID: String
 
-  /// What is asked.
+  /// The request.
   public var request: CloudRequest
 
-  /// Puts a request in its envelope.
+  /// Creates a call.
   public init(
     container: String, environment: CloudEnvironment = .development, database: DatabaseScope,
     expectedUser: UserID? = nil, requestID: String, request: CloudRequest
@@ -40,48 +41,48 @@ public struct CloudCall: Hashable, Sendable, Codable {
   }
 }
 
-/// The two worlds of a container, which share nothing.
+/// The two environments of a container, which share no data.
 public enum CloudEnvironment: String, Hashable, Sendable, Codable, CaseIterable {
-  /// For building the app: the schema grows by use.
+  /// The development environment: the schema grows by use.
   case development
-  /// For its users.
+  /// The production environment.
   case production
 }
 
-/// One thing asked of the cloud.
+/// A request to the server.
 public enum CloudRequest: Hashable, Sendable, Codable {
-  /// Who is signed in?
+  /// Fetches the current user.
   case fetchCurrentUser
-  /// Which zones changed since a token?
+  /// Fetches the zones that changed since a token.
   case fetchDatabaseChanges(FetchDatabaseChanges)
-  /// Which records of a zone changed since a token?
+  /// Fetches the records of a zone that changed since a token.
   case fetchZoneChanges(FetchZoneChanges)
-  /// The zones with these names, or all when `nil`.
+  /// Fetches the zones with these IDs, or all zones for `nil`.
   case fetchZones([ZoneID]?)
-  /// Create and delete zones.
+  /// Creates and deletes zones.
   case modifyZones(ModifyZones)
-  /// The records with these IDs.
+  /// Fetches the records with these IDs.
   case fetchRecords(FetchRecords)
-  /// Save and delete records.
+  /// Saves and deletes records.
   case modifyRecords(ModifyRecords)
-  /// The subscriptions with these names, or all when `nil`.
+  /// Fetches the subscriptions with these IDs, or all subscriptions for `nil`.
   case fetchSubscriptions([SubscriptionID]?)
-  /// Create and delete subscriptions.
+  /// Creates and deletes subscriptions.
   case modifySubscriptions(ModifySubscriptions)
-  /// The records that match a query.
+  /// Fetches the records that match a query.
   case queryRecords(QueryRecords)
-  /// What is behind the URLs of shares.
+  /// Fetches the metadata of shares by URL.
   case resolveShares(ResolveShares)
-  /// Join the shares behind these URLs.
+  /// Accepts the shares with these URLs.
   case acceptShares([String])
-  /// Who these people are.
+  /// Looks up users.
   case findUsers([UserLookup])
-  /// Keep a file's content until a record is saved that holds it.
+  /// Uploads the content of an asset, before the save of its record.
   case uploadAsset(UploadAsset)
-  /// A file's content.
+  /// Downloads the content of an asset.
   case downloadAsset(DownloadAsset)
 
-  /// Whether doing it can change something on the server.
+  /// Whether the request can change data on the server.
   public var isMutation: Bool {
     switch self {
     case .modifyZones, .modifyRecords, .modifySubscriptions, .acceptShares, .uploadAsset: true
@@ -92,16 +93,16 @@ public enum CloudRequest: Hashable, Sendable, Codable {
   }
 }
 
-/// Which fields a reply carries.
+/// The fields in a reply.
 public enum FieldSelection: Hashable, Sendable, Codable {
   /// All fields.
   case all
-  /// No fields: only what the system knows of the record.
+  /// No fields, only system fields.
   case none
   /// The fields with these names.
   case keys([String])
 
-  /// What is left of `fields`.
+  /// The selected ones of `fields`.
   public func applied(to fields: Fields) -> Fields {
     switch self {
     case .all: fields
@@ -111,32 +112,32 @@ public enum FieldSelection: Hashable, Sendable, Codable {
   }
 }
 
-/// Asks which zones changed.
+/// Fetches zone changes.
 public struct FetchDatabaseChanges: Hashable, Sendable, Codable {
-  /// Where the last answer ended; `nil` asks for every zone there is.
+  /// The token of the last page; `nil` fetches all zones.
   public var since: ChangeToken?
-  /// The most zones wanted in one page; the server may give fewer.
+  /// The maximum number of zones in a page; the server may return fewer.
   public var limit: Int?
 
-  /// Asks for changes after `since`.
+  /// Creates a request for the changes after `since`.
   public init(since: ChangeToken?, limit: Int? = nil) {
     self.since = since
     self.limit = limit
   }
 }
 
-/// Asks which records of one zone changed.
+/// Fetches the record changes of a zone.
 public struct FetchZoneChanges: Hashable, Sendable, Codable {
   /// The zone.
   public var zone: ZoneID
-  /// Where the last answer ended; `nil` asks for every record there is.
+  /// The token of the last page; `nil` fetches all records.
   public var since: ChangeToken?
-  /// The most changes wanted in one page; the server may give fewer.
+  /// The maximum number of changes in a page; the server may return fewer.
   public var limit: Int?
-  /// Which fields are wanted.
+  /// The fields to return.
   public var fields: FieldSelection
 
-  /// Asks for changes of `zone` after `since`.
+  /// Creates a request for the changes of `zone` after `since`.
   public init(
     zone: ZoneID, since: ChangeToken?, limit: Int? = nil, fields: FieldSelection = .all
   ) {
@@ -149,45 +150,45 @@ public struct FetchZoneChanges: Hashable, Sendable, Codable {
 
 /// Creates and deletes zones.
 public struct ModifyZones: Hashable, Sendable, Codable {
-  /// Zones to create; one that exists is left as it is, and that is a success.
+  /// Zones to create. An existing zone is unchanged and counts as a success.
   public var save: [ZoneID]
-  /// Zones to delete with all they hold.
+  /// Zones to delete with their records.
   public var delete: [ZoneID]
 
-  /// Asks for zones to be there, or gone.
+  /// Creates a request.
   public init(save: [ZoneID] = [], delete: [ZoneID] = []) {
     self.save = save
     self.delete = delete
   }
 }
 
-/// Asks for records by ID.
+/// Fetches records by ID.
 public struct FetchRecords: Hashable, Sendable, Codable {
   /// The records.
   public var ids: [RecordID]
-  /// Which fields are wanted.
+  /// The fields to return.
   public var fields: FieldSelection
 
-  /// Asks for the records `ids`.
+  /// Creates a request for the records `ids`.
   public init(ids: [RecordID], fields: FieldSelection = .all) {
     self.ids = ids
     self.fields = fields
   }
 }
 
-/// How a save treats a record that is on the server already.
+/// The treatment of a record that already exists on the server.
 public enum SavePolicy: UInt8, Hashable, Sendable, Codable, CaseIterable {
-  /// Only when the tag matches; see `serverRecordChanged`.
+  /// Saves only if the change tag matches; otherwise `serverRecordChanged`.
   case ifServerRecordUnchanged = 0
-  /// Whatever the tag, the fields sent overwrite, others stay.
+  /// Overwrites the fields that were sent, whatever the tag; others are unchanged.
   case changedKeys = 1
-  /// Like `changedKeys`; the client sends all the fields it has.
+  /// Like `changedKeys`; the client sends all its fields.
   case allKeys = 2
 }
 
-/// One record to save: not the record, but what is to be changed in it.
+/// The changes to save to one record.
 public struct RecordSave: Hashable, Sendable, Codable {
-  /// A field to set, or to clear when it holds nothing.
+  /// A field to set or to clear.
   public struct Change: Hashable, Sendable, Codable {
     /// The field's name.
     public var key: String
@@ -201,50 +202,50 @@ public struct RecordSave: Hashable, Sendable, Codable {
     }
   }
 
-  /// What is to happen to the parent reference.
+  /// The change of the parent reference.
   public enum ParentChange: Hashable, Sendable, Codable {
-    /// Leave it as it is on the server.
+    /// Keeps it unchanged.
     case keep
-    /// Set it, or clear it with `nil`.
+    /// Sets it, or clears it with `nil`.
     case set(RecordID?)
   }
 
   /// The record.
   public var id: RecordID
-  /// Its type; must be the one it was created with.
+  /// The record type, which must be that of the existing record.
   ///
-  /// Empty for "whatever it is", which can't create a record.
+  /// Empty for any type; such a save can't create a record.
   public var type: String
-  /// The version the client changed, `nil` for a new record.
+  /// The change tag of the version that the client changed; `nil` for a new record.
   public var changeTag: ChangeTag?
-  /// The fields to set or clear, in the order of their names.
+  /// The fields to set or clear, ordered by name.
   public var changes: [Change]
-  /// What is to happen to the parent reference.
+  /// The change of the parent reference.
   public var parent: ParentChange
-  /// For a record that is a share: what it is to be.
+  /// The details of a share record.
   ///
-  /// Its URL and the acceptance of participants are the server's to decide.
+  /// The server determines its URL and the acceptance of participants.
   public var sharing: ShareDetails? {
     get { boxedSharing.value }
     set { boxedSharing = Boxed(newValue) }
   }
-  /// Boxed, since few saves are of shares.
+  /// Boxed, since few saved records are shares.
   private var boxedSharing: Boxed<ShareDetails>
-  /// How this save treats a record that is there, where that differs from the request's policy.
+  /// The policy of this save, if it differs from that of the request.
   public var policy: SavePolicy?
-  /// Whether fields that the save does not name are cleared.
+  /// Whether all other fields are cleared.
   public var clearsOtherFields = false
-  /// Why the device can't send this save, where a field holds what no server can store.
+  /// The error for a save with a value that no server can store.
   ///
-  /// The client answers such a save by itself; no server gets it.
+  /// The client fails such a save without sending it.
   public var deviceFault: CloudError? {
     get { boxedFault.value }
     set { boxedFault = Boxed(newValue) }
   }
-  /// Boxed, since hardly any save has one.
+  /// Boxed, since few saves have one.
   private var boxedFault = Boxed<CloudError>.nothing
 
-  /// Asks for `changes` to the record `id`.
+  /// Creates a save of `changes` to the record `id`.
   public init(
     id: RecordID, type: String, changeTag: ChangeTag? = nil, changes: [Change],
     parent: ParentChange = .keep, sharing: ShareDetails? = nil
@@ -258,7 +259,7 @@ public struct RecordSave: Hashable, Sendable, Codable {
     if let sharing { boxedSharing = .something(sharing) } else { boxedSharing = .nothing }
   }
 
-  /// A save that sets every field of `record`.
+  /// Creates a save that sets every field of `record`.
   public init(_ record: Record) {
     self.init(
       id: record.id, type: record.type, changeTag: record.changeTag,
@@ -270,7 +271,7 @@ public struct RecordSave: Hashable, Sendable, Codable {
     case id, type, changeTag, changes, parent, sharing, policy, clearsOtherFields, deviceFault
   }
 
-  /// Reads a save; where it keeps its members does not show.
+  /// Decodes a save; the encoding does not depend on the storage of its members.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -285,7 +286,7 @@ public struct RecordSave: Hashable, Sendable, Codable {
     deviceFault = try container.decodeIfPresent(CloudError.self, forKey: .deviceFault)
   }
 
-  /// Writes the save; what it has not is left out.
+  /// Encodes the save without absent members.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(id, forKey: .id)
@@ -299,7 +300,7 @@ public struct RecordSave: Hashable, Sendable, Codable {
     try container.encodeIfPresent(deviceFault, forKey: .deviceFault)
   }
 
-  /// What the save counts toward the size limits, in bytes.
+  /// The size of the save in bytes, for the request limits.
   public var byteCount: Int {
     changes.reduce(id.name.utf8.count + type.utf8.count) {
       $0 + $1.key.utf8.count + ($1.field?.value.byteCount ?? 0)
@@ -313,16 +314,16 @@ public struct ModifyRecords: Hashable, Sendable, Codable {
   public var save: [RecordSave]
   /// Records to delete.
   public var delete: [RecordID]
-  /// The versions that records to delete must still have; of others none is checked.
+  /// The change tags that records to delete must have; other deletions are not checked.
   public var deleteTags: [RecordID: ChangeTag] = [:]
-  /// How saves treat records that exist.
+  /// The policy for existing records.
   public var policy: SavePolicy
-  /// Whether all changes of one custom zone land together or not at all.
+  /// Whether the changes of a custom zone succeed or fail together.
   public var isAtomic: Bool
-  /// Which fields the answer repeats.
+  /// The fields to return in the reply.
   public var fields: FieldSelection
 
-  /// Asks for saves and deletions.
+  /// Creates a request.
   public init(
     save: [RecordSave] = [], delete: [RecordID] = [],
     policy: SavePolicy = .ifServerRecordUnchanged, isAtomic: Bool = true,
@@ -338,12 +339,12 @@ public struct ModifyRecords: Hashable, Sendable, Codable {
 
 /// Creates and deletes subscriptions.
 public struct ModifySubscriptions: Hashable, Sendable, Codable {
-  /// Subscriptions to create; one with the same name is replaced.
+  /// Subscriptions to create; one with the same ID is replaced.
   public var save: [Subscription]
   /// Subscriptions to delete.
   public var delete: [SubscriptionID]
 
-  /// Asks for subscriptions to be there, or gone.
+  /// Creates a request.
   public init(save: [Subscription] = [], delete: [SubscriptionID] = []) {
     self.save = save
     self.delete = delete

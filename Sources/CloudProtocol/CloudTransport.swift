@@ -1,53 +1,53 @@
 public import Records
 
-/// The way from a device to the cloud; the one port an engine needs.
+/// The transport from a device to a server; the only external dependency of an engine.
 ///
-/// A transport belongs to one device. It is in process, over HTTP, or whatever an adopter
-/// writes; the engine can't tell.
+/// A transport belongs to one device. It may be in process, over HTTP, or implemented by the
+/// adopter; the engine treats all of them alike.
 public protocol CloudTransport: Sendable {
-  /// Carries one request to the cloud and the answer back.
+  /// Sends a request to the server and returns its reply.
   ///
-  /// May be called from any task, many at a time. Throws when the request as a whole failed; an
-  /// answer in which single items failed is a success. Stops early with `operationCancelled`
-  /// when the task is cancelled: the request may still have been carried out.
+  /// Can be called concurrently from any task. It throws when the request as a whole failed; a
+  /// reply in which single items failed is a success. It throws `operationCancelled` early when the
+  /// task is cancelled; the request may have been carried out nevertheless.
   func send(_ call: CloudCall) async throws(CloudError) -> CloudReply
 
   /// Calls `listener` for every signal from now on, until the returned value is released or
-  /// told to stop. The listener is called from any thread and must return at once.
+  /// stopped. The listener is called from any thread and must return at once.
   func observeSignals(_ listener: @escaping @Sendable (CloudSignal) -> Void)
     -> any SignalObservation
 }
 
-/// Keeps a listener registered for as long as it lives.
+/// The registration of a listener, removed when it is deallocated.
 public protocol SignalObservation: Sendable {
-  /// Ends the observation; a second call does nothing.
+  /// Ends the observation; further calls have no effect.
   func stop()
 }
 
-/// Something the cloud or the device tells without being asked.
+/// A notification from the server or the device without a request.
 public enum CloudSignal: Hashable, Sendable {
-  /// Another account, or none, is signed in now; ask for the current user.
+  /// The account may have changed; request the current user.
   case accountChanged
   /// A subscription fired.
   case push(CloudPush)
-  /// The server can be reached again, after requests failed for want of a network.
+  /// The server can be reached again after network failures.
   case networkReturned
 }
 
-/// The content of a push: that something changed, not what.
+/// A push. It reports that there are changes, without their content.
 public struct CloudPush: Hashable, Sendable, Codable {
-  /// The container it is about.
+  /// The container of the change.
   public var container: String
-  /// The database it is about.
+  /// The database of the change.
   public var database: DatabaseScope
   /// The subscription that fired.
   public var subscription: SubscriptionID
   /// The zone that changed, for a zone or query subscription.
   public var zone: ZoneID?
-  /// What happened to which record, for a query subscription.
+  /// The changed record, for a query subscription.
   public var query: QueryPush?
 
-  /// Describes a push.
+  /// Creates a push.
   public init(
     container: String, database: DatabaseScope, subscription: SubscriptionID, zone: ZoneID? = nil,
     query: QueryPush? = nil
@@ -60,26 +60,26 @@ public struct CloudPush: Hashable, Sendable, Codable {
   }
 }
 
-/// What a query subscription tells: which record began to match, changed, or went.
+/// The part of a push for a query subscription: the record that matched, changed or was deleted.
 public struct QueryPush: Hashable, Sendable, Codable {
-  /// Why it fired; the numbers are CloudKit's.
+  /// The reason of the push, with CloudKit's numbers.
   public enum Reason: UInt8, Hashable, Sendable, Codable, CaseIterable {
-    /// A matching record appeared.
+    /// A matching record was created.
     case created = 1
     /// A matching record changed.
     case updated = 2
-    /// A matching record went.
+    /// A matching record was deleted.
     case deleted = 3
   }
 
   /// The record.
   public var record: RecordID
-  /// Why.
+  /// The reason.
   public var reason: Reason
-  /// The fields the subscription wants sent along.
+  /// The fields that the subscription requests in its pushes.
   public var fields: Fields
 
-  /// Tells what happened to `record`.
+  /// Creates the part for `record`.
   public init(record: RecordID, reason: Reason, fields: Fields = Fields()) {
     self.record = record
     self.reason = reason

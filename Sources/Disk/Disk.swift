@@ -1,67 +1,68 @@
-/// Files as the stores use them: the system's, or simulated ones whose power can be cut.
+/// File access for the stores: the system's files, or simulated ones with power failures.
 ///
-/// Every call either did what it says or throws why not; interrupted calls are repeated inside.
-/// Nothing written is safe before `synchronize` of its file returned, and no name before
-/// `synchronizeFolder` did. All members may be called from any thread and may block.
+/// A call either succeeds completely or throws; calls interrupted by a signal are repeated
+/// internally. Written bytes are durable only after `synchronize` of their file has returned, and
+/// created, renamed or removed names only after `synchronizeFolder`. All members can be called from
+/// any thread and may block.
 package protocol Disk: Sendable {
   /// Opens the file at `path`.
   ///
-  /// - Throws: `DiskError.notFound` where there is none and `mode` makes none.
+  /// - Throws: `DiskError.notFound` when there is none and `mode` does not create one.
   func open(_ path: String, _ mode: DiskMode) throws(DiskError) -> any DiskFile
 
-  /// Whether something is called `path`; a folder that can't be searched is an error, not a no.
+  /// Whether a file exists at `path`; a directory that can't be searched is an error.
   func exists(_ path: String) throws(DiskError) -> Bool
 
-  /// Gives a file another name, in the place of whatever had it, in one step.
+  /// Renames a file atomically, replacing a file with the new name.
   func rename(_ path: String, to newPath: String) throws(DiskError)
 
-  /// Takes away a name, and with its last name the file; those who have it open keep it.
+  /// Removes a name, and the file with its last name; open files remain usable.
   func remove(_ path: String) throws(DiskError)
 
-  /// Waits until all names given and taken in the folder of `path` are on the disk.
+  /// Waits until the names in the directory of `path` are on the disk.
   func synchronizeFolder(of path: String) throws(DiskError)
 
-  /// Takes the lock that the file at `path`, made if need be, stands for.
+  /// Acquires the lock of the file at `path`, which is created if necessary.
   ///
-  /// It is let go when the answer is, or when the process ends.
-  /// - Throws: `DiskError.locked` when somebody else, here or in another process, holds it.
+  /// The lock is released when the returned value is deallocated, or when the process ends.
+  /// - Throws: `DiskError.locked` when the lock is held elsewhere, in this or another process.
   func lock(_ path: String) throws(DiskError) -> any DiskLock
 }
 
 /// How a file is opened.
 package enum DiskMode: Hashable, Sendable {
-  /// To read; it must exist.
+  /// For reading; the file must exist.
   case read
-  /// To write at its end only; it must exist.
+  /// For appending; the file must exist.
   case append
-  /// To write at its end only; made anew, without what was there.
+  /// For appending to a new or truncated file.
   case replace
-  /// To read and write anywhere; it must exist.
+  /// For reading and writing; the file must exist.
   case update
-  /// To read and write anywhere; made when there is none.
+  /// For reading and writing; the file is created if there is none.
   case create
 }
 
-/// An open file; closed when it is let go.
+/// An open file, closed when it is deallocated.
 package protocol DiskFile: AnyObject, Sendable {
-  /// Reads up to as many bytes as `buffer` takes, from `offset` on; none at the end.
+  /// Reads bytes from `offset` on into `buffer` and returns their number; 0 at the end of the file.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(DiskError) -> Int
 
-  /// Writes some of `bytes`, at least one of them, at `offset`; answers how many.
+  /// Writes at least one of `bytes` at `offset` and returns the number of written bytes.
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(DiskError) -> Int
 
-  /// Writes some of `bytes`, at least one of them, at the end; answers how many.
+  /// Appends at least one of `bytes` and returns the number of written bytes.
   func append(_ bytes: UnsafeRawBufferPointer) throws(DiskError) -> Int
 
-  /// How many bytes it has.
+  /// The size of the file in bytes.
   func size() throws(DiskError) -> Int
 
-  /// Takes away what stands behind `size`, or adds zeros up to there.
+  /// Truncates the file to `size`, or extends it with zeros.
   func truncate(to size: Int) throws(DiskError)
 
-  /// Waits until all bytes written are on the disk; what an error leaves there is unknown.
+  /// Waits until all written bytes are on the disk; after an error their state is unknown.
   func synchronize() throws(DiskError)
 }
 
-/// A lock that is held for as long as this lives.
+/// A lock, held until this object is deallocated.
 package protocol DiskLock: AnyObject, Sendable {}

@@ -6,12 +6,12 @@
   import Musl
 #endif
 
-/// The files of the system; those it makes are for their owner only.
+/// The files of the system. Created files are accessible to their owner only.
 package struct SystemDisk: Disk {
   /// The system's disk.
   package init() {}
 
-  /// Opens a file that no program started later inherits.
+  /// Opens a file that child processes do not inherit.
   package func open(_ path: String, _ mode: DiskMode) throws(DiskError) -> any DiskFile {
     let flags =
       switch mode {
@@ -24,7 +24,7 @@ package struct SystemDisk: Disk {
     return SystemFile(try SystemDisk.descriptor(path, flags))
   }
 
-  /// Asks the system whether there is such a name.
+  /// Whether a file exists.
   package func exists(_ path: String) throws(DiskError) -> Bool {
     if access(path, F_OK) == 0 { return true }
     if errno == ENOENT { return false }
@@ -39,7 +39,7 @@ package struct SystemDisk: Disk {
   /// Unlinks a file.
   package func remove(_ path: String) throws(DiskError) { try check(unlink(path)) }
 
-  /// Synchronizes a folder, as one does a file.
+  /// Synchronizes a directory.
   package func synchronizeFolder(of path: String) throws(DiskError) {
     let folder =
       switch path.lastIndex(of: "/") {
@@ -51,7 +51,7 @@ package struct SystemDisk: Disk {
     try check(retrying { fsync(file.number) })
   }
 
-  /// Takes a `flock` on the file, which no process that died leaves behind.
+  /// Acquires a `flock` on the file, which is released when the process ends.
   package func lock(_ path: String) throws(DiskError) -> any DiskLock {
     let file = SystemFile(try SystemDisk.descriptor(path, O_RDWR | O_CREAT))
     try check(retrying { flock(file.number, LOCK_EX | LOCK_NB) })
@@ -99,14 +99,14 @@ private final class SystemFile: DiskFile {
 
   func synchronize() throws(DiskError) {
     #if canImport(Darwin)
-      // What `fsync` leaves there may still be in the drive's own memory.
+      // After `fsync` the bytes may still be in the drive's cache.
       try check(retrying { fcntl(number, F_FULLFSYNC) })
     #else
       try check(retrying { fdatasync(number) })
     #endif
   }
 
-  /// A write that wrote nothing and names no reason would be repeated for ever.
+  /// Prevents endless repetition of a write that writes nothing without an error.
   private func written(_ count: Int, _ bytes: UnsafeRawBufferPointer) throws(DiskError) -> Int {
     if count == 0, !bytes.isEmpty { throw .failed }
     return try self.count(count)
@@ -125,12 +125,12 @@ private final class SystemLock: DiskLock {
 
   deinit {
     // A child process forked meanwhile may hold the same open file until it runs its program;
-    // only an explicit unlock lets go for both.
+    // only an explicit unlock releases it for both.
     flock(file.number, LOCK_UN)
   }
 }
 
-// The system's calls whose names the methods have too.
+// System calls with the same names as the methods.
 private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags, 0o600) }
 
 private func systemRename(_ path: String, _ newPath: String) -> Int32 { rename(path, newPath) }

@@ -1,5 +1,5 @@
 extension Connection {
-  /// Runs a statement whose rows do not matter.
+  /// Runs a statement and ignores its rows.
   package func run(_ sql: String, _ values: [SQLValue] = []) throws(SQLiteError) {
     let statement = try statement(sql)
     defer { statement.reset() }
@@ -7,10 +7,10 @@ extension Connection {
     while try statement.step() {}
   }
 
-  /// The first row made a value by `body`, or `nil` when there is none.
+  /// Returns the value of `body` for the first row, or `nil` if there is none.
   ///
-  /// For statements that only read: one that writes outside a transaction commits when it is read
-  /// to its end, which this does not wait for; run those with `rows` or `run`.
+  /// For reading statements only: a writing statement outside a transaction commits when it is read
+  /// to its end, which this method does not do; use `rows` or `run` instead.
   package func first<Value>(
     _ sql: String, _ values: [SQLValue] = [], _ body: (Row) throws -> Value
   ) throws -> Value? {
@@ -20,9 +20,9 @@ extension Connection {
     return try statement.step() ? try body(statement.row) : nil
   }
 
-  /// All rows, each made a value by `body`.
+  /// Returns the values of `body` for all rows.
   ///
-  /// `body` must not run the same statement again.
+  /// `body` must not run the same statement.
   package func rows<Value>(
     _ sql: String, _ values: [SQLValue] = [], _ body: (Row) throws -> Value
   ) throws -> [Value] {

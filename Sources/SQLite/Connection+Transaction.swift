@@ -1,10 +1,10 @@
 import CSQLite
 
 extension Connection {
-  /// Runs `body` in a transaction that holds the write lock from its start.
+  /// Runs `body` in an immediate transaction, which holds the write lock from its start.
   ///
-  /// When `body` or the commit throws, everything is undone and the error is passed on. Inside
-  /// another transaction only what `body` did itself is undone.
+  /// When `body` or the commit throws, the transaction is rolled back and the error is rethrown. A
+  /// nested transaction rolls back only the changes of `body`.
   package func transaction<Value>(_ body: () throws -> Value) throws -> Value {
     let isNested = isInTransaction
     try execute(isNested ? "SAVEPOINT nested" : "BEGIN IMMEDIATE")
@@ -13,7 +13,7 @@ extension Connection {
       try execute(isNested ? "RELEASE nested" : "COMMIT")
       return value
     } catch {
-      // After a full disk or an I/O error SQLite may have rolled back by itself.
+      // After a full disk or an I/O error SQLite may have rolled back automatically.
       if isInTransaction {
         try? execute(isNested ? "ROLLBACK TO nested; RELEASE nested" : "ROLLBACK")
       }
@@ -44,10 +44,10 @@ extension Connection {
     }
   }
 
-  /// Writes what the log holds into the file and synchronizes that; the next commit begins the
-  /// log anew.
+  /// Checkpoints the write-ahead log into the file and synchronizes it; the next commit restarts
+  /// the log.
   ///
-  /// Waits for nobody: what another connection is still reading or writing stays in the log.
+  /// Does not wait: pages that other connections are reading or writing remain in the log.
   package func foldLog() throws {
     _ = try rows("PRAGMA wal_checkpoint(PASSIVE)") { _ in true }
   }

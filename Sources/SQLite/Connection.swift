@@ -2,11 +2,11 @@ import CSQLite
 
 /// One connection to a database file.
 ///
-/// Isolation: belongs to whoever holds it and is not `Sendable`; keep it behind one lock.
+/// Not `Sendable`: use it from one isolation domain, or guard it with one lock.
 package final class Connection {
-  /// What may be done through a connection.
+  /// The access mode of a connection.
   package enum Mode: Hashable, Sendable {
-    /// Only read; the file must exist.
+    /// Read-only; the file must exist.
     case readOnly
     /// Read and write; the file must exist.
     case readWrite
@@ -18,13 +18,13 @@ package final class Connection {
   package let path: String
 
   private var handle: OpaquePointer?
-  /// Lives for as long as the connection does.
+  /// Retained by the connection.
   private let fileSystem: SQLiteFileSystem?
   private var statements: [String: Statement] = [:]
 
-  /// Opens the file at `path`; an empty path or `:memory:` gives a database of its own.
+  /// Opens the file at `path`; an empty path or `:memory:` opens a private database.
   ///
-  /// Nothing is read before the first statement, so a file that is no database shows then.
+  /// Nothing is read before the first statement, so a file that is not a database is detected then.
   /// - Parameters:
   ///   - busyMilliseconds: how long a statement waits for other connections before it fails with
   ///     `busy`, 0 or more.
@@ -57,9 +57,9 @@ package final class Connection {
     sqlite3_close_v2(handle)
   }
 
-  /// Finalizes all statements and closes the file; a second call does nothing.
+  /// Finalizes all statements and closes the file; further calls have no effect.
   ///
-  /// A statement that was not read to its end is a fault of ours and stops a debug build.
+  /// A statement that was not read to its end is a programming error and traps in debug builds.
   package func close() throws(SQLiteError) {
     guard let handle else { return }
     assert(busyStatementCount == 0, "a statement is still being read while its connection closes")
@@ -69,13 +69,13 @@ package final class Connection {
     self.handle = nil
   }
 
-  /// Whether `close` was not called yet.
+  /// Whether the connection is open.
   package var isOpen: Bool { handle != nil }
 
-  /// How many statements were prepared and are kept for reuse.
+  /// The number of cached prepared statements.
   package var preparedStatementCount: Int { statements.count }
 
-  /// How many statements have been stepped and neither finished nor reset.
+  /// The number of statements that were stepped and neither finished nor reset.
   package var busyStatementCount: Int {
     var count = 0
     var statement = sqlite3_next_stmt(handle, nil)
@@ -86,14 +86,14 @@ package final class Connection {
     return count
   }
 
-  /// Says whether closing the last connection folds the write-ahead log into the file.
+  /// Sets whether closing the last connection checkpoints the write-ahead log.
   ///
-  /// Off while it is not known yet whether the file is ours to change.
+  /// Off until it is known that the file may be changed.
   package func setCheckpointsOnClose(_ enabled: Bool) throws(SQLiteError) {
     try check(cloudsync_checkpoint_on_close(try opened(), enabled ? 1 : 0))
   }
 
-  /// How many rows the last insertion, update or deletion changed.
+  /// The number of rows changed by the last insertion, update or deletion.
   package var changeCount: Int { Int(sqlite3_changes64(handle)) }
 
   /// The row number of the last insertion into a table that has row numbers.
@@ -102,13 +102,13 @@ package final class Connection {
   /// Whether a transaction is open.
   package var isInTransaction: Bool { handle != nil && sqlite3_get_autocommit(handle) == 0 }
 
-  /// Runs one or more statements that take no values and whose rows do not matter.
+  /// Runs one or more statements without parameters and ignores their rows.
   package func execute(_ sql: String) throws(SQLiteError) {
     let result = sqlite3_exec(try opened(), sql, nil, nil, nil)
     if result != SQLITE_OK { throw Connection.error(handle, result, sql: sql) }
   }
 
-  /// The statement for `sql`, prepared at its first use and kept until the connection closes.
+  /// The statement for `sql`, prepared at its first use and cached until the connection closes.
   package func statement(_ sql: String) throws(SQLiteError) -> Statement {
     if let statement = statements[sql] { return statement }
     let statement = try Statement(sql, in: try opened())
@@ -131,7 +131,7 @@ package final class Connection {
   }
 
   static func error(_ handle: OpaquePointer?, _ result: Int32, sql: String?) -> SQLiteError {
-    // The handle's own text is only about its latest call; without a handle the code must do.
+    // The handle's message describes its latest call; without a handle there is only the code.
     let text = handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(result)
     let extended = handle.map { sqlite3_extended_errcode($0) } ?? result
     return SQLiteError(

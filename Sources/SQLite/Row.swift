@@ -1,18 +1,18 @@
 import CSQLite
 
-/// The row a statement stands on; use it only inside the closure that got it.
+/// The current row of a statement, valid only in the closure that receives it.
 ///
 /// Reads are exact: a column of another type is a `mismatch`, never a silent conversion.
 package struct Row {
   let handle: OpaquePointer?
   let sql: String
 
-  /// Whether column `index`, from 0, holds nothing.
+  /// Whether column `index`, from 0, is `NULL`.
   package func isNull(_ index: Int32) -> Bool {
     sqlite3_column_type(handle, index) == SQLITE_NULL
   }
 
-  /// The whole number in column `index`, from 0.
+  /// The integer in column `index`, from 0.
   package func integer(_ index: Int32) throws(SQLiteError) -> Int64 {
     try expect(SQLITE_INTEGER, at: index)
     return sqlite3_column_int64(handle, index)
@@ -44,17 +44,17 @@ package struct Row {
     return Array(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// The whole number in column `index`, or nothing.
+  /// The integer in column `index`, or `nil`.
   package func optionalInteger(_ index: Int32) throws(SQLiteError) -> Int64? {
     isNull(index) ? nil : try integer(index)
   }
 
-  /// The text in column `index`, or nothing.
+  /// The text in column `index`, or `nil`.
   package func optionalText(_ index: Int32) throws(SQLiteError) -> String? {
     isNull(index) ? nil : try text(index)
   }
 
-  /// The bytes in column `index`, or nothing.
+  /// The bytes in column `index`, or `nil`.
   package func optionalBlob(_ index: Int32) throws(SQLiteError) -> [UInt8]? {
     isNull(index) ? nil : try blob(index)
   }

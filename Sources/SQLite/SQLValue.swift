@@ -1,20 +1,20 @@
-/// One value that a statement takes.
+/// A parameter value of a statement.
 package enum SQLValue: Hashable, Sendable {
-  /// No value.
+  /// `NULL`.
   case null
-  /// A whole number.
+  /// An integer.
   case integer(Int64)
-  /// Text, whose bytes arrive as they are.
+  /// Text, stored byte for byte.
   case text(String)
   /// Bytes.
   case blob([UInt8])
 
-  /// A whole number, or none.
+  /// An integer, or `NULL`.
   package static func integer(_ value: Int64?) -> SQLValue { value.map { .integer($0) } ?? .null }
 
-  /// Text, or none.
+  /// Text, or `NULL`.
   package static func text(_ value: String?) -> SQLValue { value.map { .text($0) } ?? .null }
 
-  /// Bytes, or none.
+  /// Bytes, or `NULL`.
   package static func blob(_ value: [UInt8]?) -> SQLValue { value.map { .blob($0) } ?? .null }
 }

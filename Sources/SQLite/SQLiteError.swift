@@ -1,75 +1,76 @@
 import CSQLite
 
-/// Why SQLite did not do something: the codes, its own words and the SQL, without any value.
+/// An error of SQLite: the codes, the message and the SQL, without parameter values.
 package struct SQLiteError: Error, Hashable, Sendable {
-  /// A result code of SQLite; an open vocabulary, so that a code from a newer library survives.
+  /// A result code of SQLite; a struct, so that codes of newer libraries are preserved.
   package struct Code: RawRepresentable, Hashable, Sendable {
-    /// The number SQLite gives it.
+    /// The number of the code.
     package var rawValue: Int32
 
-    /// Wraps a number SQLite gave.
+    /// Wraps a number.
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// Any fault in the SQL, and errors without a code of their own.
+    /// An error in the SQL, or an error without a specific code.
     package static let error = Code(rawValue: SQLITE_ERROR)
-    /// Another connection holds a lock, and did so for longer than the busy timeout.
+    /// Another connection held a lock for longer than the busy timeout.
     package static let busy = Code(rawValue: SQLITE_BUSY)
     /// A statement of the same connection holds a lock.
     package static let locked = Code(rawValue: SQLITE_LOCKED)
-    /// The file or its folder may not be written.
+    /// The file or its directory is read-only.
     package static let readOnly = Code(rawValue: SQLITE_READONLY)
-    /// The system failed to read or write.
+    /// A read or write of the system failed.
     package static let inputOutput = Code(rawValue: SQLITE_IOERR)
     /// The file's content is damaged.
     package static let corrupt = Code(rawValue: SQLITE_CORRUPT)
     /// The disk is full.
     package static let full = Code(rawValue: SQLITE_FULL)
-    /// The file cannot be opened.
+    /// The file can't be opened.
     package static let cannotOpen = Code(rawValue: SQLITE_CANTOPEN)
-    /// A constraint of a table forbids it.
+    /// A constraint of a table was violated.
     package static let constraint = Code(rawValue: SQLITE_CONSTRAINT)
     /// A value has the wrong type.
     package static let mismatch = Code(rawValue: SQLITE_MISMATCH)
-    /// The wrapper or its user broke a rule, such as using a closed connection.
+    /// The API was misused, for example by using a closed connection.
     package static let misuse = Code(rawValue: SQLITE_MISUSE)
-    /// A statement has no parameter or column of that number.
+    /// The statement has no parameter or column with this number.
     package static let range = Code(rawValue: SQLITE_RANGE)
-    /// The file is no SQLite database.
+    /// The file is not an SQLite database.
     package static let notADatabase = Code(rawValue: SQLITE_NOTADB)
 
-    /// The family this code belongs to: the low byte of an extended code.
+    /// The primary code: the low byte of an extended code.
     package var primary: Code { Code(rawValue: rawValue & 0xff) }
   }
 
-  /// The exact reason; its family is `extendedCode.primary`.
+  /// The extended code; its primary code is `extendedCode.primary`.
   package var extendedCode: Code
 
-  /// SQLite's own words.
+  /// The message of SQLite.
   package var message: String
 
   /// The statement that failed, with its parameters as placeholders.
   package var sql: String?
 
-  /// Describes a failure.
+  /// Creates an error.
   package init(_ extendedCode: Code, _ message: String, sql: String? = nil) {
     self.extendedCode = extendedCode
     self.message = message
     self.sql = sql
   }
 
-  /// The family of the reason.
+  /// The primary code.
   package var code: Code { extendedCode.primary }
 }
 
 extension SQLiteError: CustomStringConvertible {
-  /// The code, SQLite's words and the SQL.
+  /// The code, the message and the SQL.
   package var description: String {
     "SQLite error \(extendedCode.rawValue): \(message)" + (sql.map { " - in: \($0)" } ?? "")
   }
 }
 
 extension SQLiteError.Code {
-  /// Whether `error` is an SQLite error of this code or, for a primary code, of this family.
+  /// Whether `error` is an SQLite error with this code or, for a primary code, an extended code of
+  /// it.
   package static func ~= (code: SQLiteError.Code, error: any Error) -> Bool {
     guard let error = error as? SQLiteError else { return false }
     return error.extendedCode == code || error.code == code

@@ -2,7 +2,7 @@ import CSQLite
 
 /// The SQLite library of this process, which all its connections share.
 package enum SQLiteLibrary {
-  /// Has SQLite count no memory, for programs that use it on many threads at once.
+  /// Disables the memory statistics of SQLite, for programs that use it on many threads.
   ///
   /// Each allocation takes one lock of the whole process to be counted: four threads with
   /// connections of their own get a third less done. It is for programs that are ours alone, as it

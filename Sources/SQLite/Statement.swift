@@ -1,11 +1,11 @@
 import CSQLite
 
-/// One prepared statement: bind, step through its rows, reset, and again.
+/// A prepared statement. Use: bind all parameters, step through its rows, reset, repeat.
 ///
-/// Isolation: as its connection. Prefer the connection's `run`, `first` and `rows`, which never
-/// leave a statement half read.
+/// It has the isolation of its connection. Prefer the connection's `run`, `first` and `rows`, which
+/// never leave a statement unfinished.
 package final class Statement {
-  /// The statement's text.
+  /// The SQL of the statement.
   package let sql: String
 
   private var handle: OpaquePointer?
@@ -34,13 +34,13 @@ package final class Statement {
     handle = nil
   }
 
-  /// Whether it was stepped and neither finished nor reset.
+  /// Whether the statement was stepped and neither finished nor reset.
   package var isBusy: Bool { handle.map { sqlite3_stmt_busy($0) != 0 } ?? false }
 
-  /// How many columns a row has.
+  /// The number of columns of a row.
   package var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
-  /// Sets all parameters, in their order; the count must be exact.
+  /// Binds all parameters in order; their number must match.
   package func bind(_ values: [SQLValue]) throws(SQLiteError) {
     guard let handle else { throw closed }
     guard values.count == Int(sqlite3_bind_parameter_count(handle)) else {
@@ -79,7 +79,7 @@ package final class Statement {
     }
   }
 
-  /// Goes to the next row; false when there is none.
+  /// Steps to the next row; returns `false` if there is none.
   package func step() throws(SQLiteError) -> Bool {
     guard let handle else { throw closed }
     switch sqlite3_step(handle) {
@@ -89,13 +89,13 @@ package final class Statement {
     }
   }
 
-  /// Makes it ready to run again and lets go of the values bound.
+  /// Resets the statement and clears its parameters.
   package func reset() {
     sqlite3_reset(handle)
     sqlite3_clear_bindings(handle)
   }
 
-  /// The row it stands on; only valid until the next step or reset.
+  /// The current row, valid until the next step or reset.
   package var row: Row { Row(handle: handle, sql: sql) }
 
   private var closed: SQLiteError {

@@ -1,9 +1,9 @@
 import CloudSync
 import Foundation
 
-/// Reads a file that somebody named, which may be anything.
+/// Reads a file given by the user, which may have any content.
 enum StateFile {
-  /// More than any state takes; a larger file was named by mistake.
+  /// The maximum size of a file to inspect.
   private static let largest = 1 << 30
 
   /// All bytes of the file at `path`.
@@ -17,7 +17,7 @@ enum StateFile {
       }
       throw unreadable(shown, String(cString: strerror(errno)))
     }
-    // Anything but a file could keep the reader waiting for ever.
+    // Reading anything but a regular file could block indefinitely.
     guard status.st_mode & S_IFMT == S_IFREG else {
       let isFolder = status.st_mode & S_IFMT == S_IFDIR
       throw StateInspectionError(

@@ -1,7 +1,7 @@
 import Foundation
 package import SyncMachine
 
-/// What a file says about where a sync engine stands: the state in it, and the form it has there.
+/// The state of a sync engine read from a file, and its form in the file.
 ///
 /// Three forms are told apart by their bytes: the log of a `FileStateStore`; the bytes of an
 /// encoded `CKSyncEngine.State.Serialization`; and any JSON or property list that holds such bytes,
@@ -10,7 +10,7 @@ package import SyncMachine
 /// neither its container nor its database, and does not tell what was under way: after a restart
 /// all of that waits again. Values of this type may be used from any task.
 package struct StateInspection: Sendable, Equatable {
-  /// How the state stands in its file.
+  /// The form of a state in its file.
   package enum Form: Sendable, Equatable {
     /// As a snapshot and the steps since.
     case log(Log)
@@ -40,7 +40,7 @@ package struct StateInspection: Sendable, Equatable {
   package let name: String
   /// The size of the file.
   package let byteCount: Int
-  /// How the state stands in the file.
+  /// The form of the state in the file.
   package let form: Form
   /// The version of the state's own format.
   package let stateFormat: Int

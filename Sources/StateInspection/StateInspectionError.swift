@@ -4,7 +4,7 @@ package struct StateInspectionError: Error, Sendable, Equatable, CustomStringCon
   package enum Code: Sendable, Equatable {
     /// The system did not hand out the file's bytes.
     case unreadable
-    /// The file is no state.
+    /// The file does not contain a state.
     case foreign
     /// A newer version wrote it.
     case future

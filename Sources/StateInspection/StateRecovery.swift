@@ -1,11 +1,11 @@
 import Records
 import SyncMachine
 
-/// What can be had of a file that can't be read as what it should be.
+/// Recovers readable parts of a damaged file or of a file in an unexpected format.
 struct StateRecovery {
-  /// How a state begins in base64.
+  /// The first characters of a state in base64.
   private static let textMagic = Array("Q1NZTk".utf8)
-  /// A file with more states than this has none that anybody looks for.
+  /// The maximum number of states to look for in a file.
   private static let most = 16
 
   private let bytes: [UInt8]
@@ -16,7 +16,7 @@ struct StateRecovery {
     self.name = name
   }
 
-  /// The first state in the file that is whole.
+  /// The first intact state in the file.
   var whole: StateInspection? {
     for blob in blobs {
       var reader = ByteReader(blob)
@@ -28,7 +28,7 @@ struct StateRecovery {
     return nil
   }
 
-  /// The first state in the file, whole or not.
+  /// The first state in the file, intact or not.
   var any: StateInspection? {
     if let whole { return whole }
     for blob in blobs {
@@ -39,7 +39,7 @@ struct StateRecovery {
     return nil
   }
 
-  /// One sentence on what is readable.
+  /// A sentence that summarizes the readable parts.
   static func summary(of readable: StateInspection?) -> String {
     guard let readable else { return "Nothing of it can be read." }
     let state = readable.state
@@ -53,7 +53,7 @@ struct StateRecovery {
       + "\(parts.joined(separator: ", "))."
   }
 
-  /// What begins like a state, by itself or as base64, whatever stands behind it.
+  /// Byte sequences that begin like a state, raw or as base64.
   private var blobs: [ArraySlice<UInt8>] {
     let texts = starts(with: StateRecovery.textMagic).map { start in
       // JSON puts a backslash in front of a slash.
@@ -74,7 +74,7 @@ struct StateRecovery {
     return starts
   }
 
-  /// Goes over a state from its first byte to its last.
+  /// Skips a state from its first byte to its last.
   private static func content(
     of reader: inout ByteReader
   ) throws(ByteFormatError) -> ArraySlice<UInt8> {

@@ -1,8 +1,8 @@
 import Records
 
-/// Names and numbers as a terminal may be given them.
+/// Formatting of names and numbers for output in a terminal.
 enum TerminalText {
-  /// `name` on one line, without signs that steer a terminal or can't be seen.
+  /// `name` on one line, with control and invisible characters escaped.
   static func line(_ name: String) -> String {
     var line = ""
     for scalar in name.unicodeScalars {
@@ -16,7 +16,7 @@ enum TerminalText {
     return line
   }
 
-  /// `name` as a part of a way: in quotation marks where it could be taken for something else.
+  /// `name` as a part of a path, quoted if it would be ambiguous.
   static func part(_ name: String) -> String {
     let line = line(name)
     let needsQuotes = line.unicodeScalars.contains { scalar in
@@ -40,7 +40,7 @@ enum TerminalText {
     "\(zone(record.zone))/\(part(record.name))"
   }
 
-  /// A token's size and its bytes, of which the middle is left out when there are many.
+  /// The size and the bytes of a token; the middle of a long one is omitted.
   static func token(_ bytes: [UInt8], isWhole: Bool = false) -> String {
     let size = count(bytes.count, "byte", "bytes")
     guard !bytes.isEmpty else { return size }
@@ -58,7 +58,7 @@ enum TerminalText {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// A number with a comma before every three digits.
+  /// A number with thousands separators.
   static func number(_ value: Int) -> String {
     let digits = Array(String(value.magnitude))
     var text = value < 0 ? "-" : ""

@@ -72,7 +72,7 @@ extension PendingChanges<RecordID> {
   }
 }
 
-/// Reads numbers and texts from bytes that nobody vouches for, without copying.
+/// Decodes numbers and texts from untrusted bytes without copying.
 private struct PendingCursor {
   let bytes: UnsafeBufferPointer<UInt8>
   /// How many bytes were read before the first.

@@ -1,11 +1,11 @@
 package import Records
 
-/// Lists of what is pending, in the order it was added.
+/// Lists of pending changes, in the order of addition.
 extension PendingChanges {
-  /// The changes that wait.
+  /// The pending changes.
   package var waiting: [PendingChange<ID>] { prefix(count, inGroups: { _ in true }) }
 
-  /// The first changes that wait and satisfy `isIncluded`, at most `limit`.
+  /// The first pending changes that satisfy `isIncluded`, at most `limit`.
   package func prefix(
     _ limit: Int, where isIncluded: (PendingChange<ID>) -> Bool
   ) -> [PendingChange<ID>] {
@@ -21,10 +21,10 @@ extension PendingChanges {
     return changes
   }
 
-  /// The first changes that wait in the groups that `isIncluded`, at most `limit`.
+  /// The first pending changes in the included groups, at most `limit`.
   ///
-  /// Complexity: O(limit) where the front of the list is in scope; otherwise what stands before
-  /// is passed over without a look at its names.
+  /// Complexity: O(limit) if the front of the list is in scope; otherwise the entries before it are
+  /// skipped without reading their names.
   package func prefix(
     _ limit: Int, inGroups isIncluded: (ID.Group) -> Bool
   ) -> [PendingChange<ID>] {
@@ -42,15 +42,15 @@ extension PendingChanges {
     return changes
   }
 
-  /// The first changes that wait for any of `ids`, at most `limit`, in the order they were added.
+  /// The first pending changes of `ids`, at most `limit`, in the order of addition.
   package func prefix(_ limit: Int, of ids: [ID]) -> [PendingChange<ID>] {
     Set(ids.compactMap(waitingPosition)).sorted().prefix(max(0, limit)).map {
       change(at: $0, list[$0])
     }
   }
 
-  /// What has to be remembered across a restart: everything not settled, in order, one change an
-  /// ID; a change under way counts unless a newer one waits for the same ID.
+  /// The changes to store for a restart: all unsettled ones in order, one for each ID; a change in
+  /// flight is included unless a newer one of the same ID is pending.
   package var unsettled: [PendingChange<ID>] {
     var changes: [PendingChange<ID>] = []
     changes.reserveCapacity(list.alive)
@@ -63,7 +63,7 @@ extension PendingChanges {
 }
 
 extension PendingChanges<RecordID> {
-  /// Whether a change waits that `scope` means.
+  /// Whether a pending change is in `scope`.
   package func hasWaiting(in scope: SendScope) -> Bool {
     switch scope {
     case .all: !isEmpty
@@ -73,7 +73,7 @@ extension PendingChanges<RecordID> {
     }
   }
 
-  /// How many changes wait that `scope` means.
+  /// The number of pending changes in `scope`.
   package func waitingCount(in scope: SendScope) -> Int {
     switch scope {
     case .all: count
@@ -83,7 +83,7 @@ extension PendingChanges<RecordID> {
     }
   }
 
-  /// The first changes that wait and that `scope` means, at most `limit`, in order.
+  /// The first pending changes in `scope`, at most `limit`, in order.
   package func prefix(_ limit: Int, in scope: SendScope) -> [PendingChange<RecordID>] {
     switch scope {
     case .all: prefix(limit, inGroups: { _ in true })

@@ -1,74 +1,73 @@
 package import Records
 
-/// What is to happen to one record or zone.
+/// The kind of a pending change.
 package enum ChangeKind: UInt8, Hashable, Sendable, Codable {
-  /// Save it as it is when the batch is built.
+  /// A save of the version that exists when the batch is built.
   case save = 0
-  /// Delete it.
+  /// A deletion.
   case delete = 1
 }
 
-/// A record or zone, and what is to happen to it.
+/// A pending change of a record or zone.
 package struct PendingChange<ID: Hashable & Sendable>: Hashable, Sendable {
   /// The record or zone.
   package var id: ID
-  /// What is to happen to it.
+  /// The kind of change.
   package var kind: ChangeKind
 
-  /// Wishes `kind` for `id`.
+  /// Creates a change.
   @inlinable package init(_ kind: ChangeKind, _ id: ID) {
     self.id = id
     self.kind = kind
   }
 }
 
-/// The ordered set of changes that wait to be sent, with those under way kept apart.
+/// The ordered set of pending changes, separate from those in flight.
 ///
-/// One change waits for an ID at most: adding the same again keeps the first position, adding the
-/// opposite replaces it in place (CE-45 to CE-48). A change that was taken for a request is
-/// under way until it is settled; the same ID may be added meanwhile, and that newer change
-/// survives whatever becomes of the older one. IDs are told apart by the bytes of their names; the
-/// two names of a zone of the `user` mean the same (Docs/Decisions/0016), and a change keeps the
-/// name by which it was added last.
+/// An ID has at most one pending change: adding the same change again keeps its position, adding
+/// the opposite one replaces it in place (CE-45 to CE-48). A change taken for a request is in
+/// flight until it is settled; the same ID can be added meanwhile, and this newer change is kept
+/// whatever the outcome of the older one. IDs are compared by the bytes of their names; the two
+/// names of a zone of the `user` are equivalent (Docs/Decisions/0016), and a change keeps the name
+/// used last.
 ///
-/// Complexity: every operation on one ID is O(1) on average; listing is O(n). A `snapshot` is
-/// O(1), and the first change of each part of the list after it copies that part.
+/// Complexity: every operation on one ID is O(1) on average; listing is O(n). A `snapshot` is O(1),
+/// and the first change of each part of the list after it copies that part.
 package struct PendingChanges<ID: PendingKey>: Sendable {
   private(set) var list = PendingList()
   private var index = PendingIndex()
-  /// A snapshot has no index; whoever looks up much in one makes it first.
+  /// A snapshot has no index; call `makeIndex()` before many lookups.
   private var isIndexed = true
   private(set) var groups: [ID.Group] = []
   private var groupNumbers: [ID.Group: UInt32] = [:]
   private var lastGroup: UInt32 = 0
   /// The group under which the names of each group are found: its own, or its other name.
   private var homes: [UInt32] = []
-  /// How many changes wait in each group.
+  /// The number of pending changes in each group.
   private var waitingCounts: [Int] = []
-  /// How often the places in the list were given out anew.
+  /// The number of renumberings of the list.
   private(set) var layout: UInt64 = 0
-  /// Rises whenever something else waits.
+  /// Incremented with each change of the pending changes.
   private(set) var version: UInt64 = 0
 
-  /// How many changes wait.
+  /// The number of pending changes.
   package private(set) var count = 0
 
-  /// How many changes are under way.
+  /// The number of changes in flight.
   package private(set) var underWayCount = 0
 
-  /// Whose zones have two names; `nil` while no user is known.
+  /// The user whose zones have two names; `nil` if no user is known.
   package var user: UserID? {
     didSet { if user != oldValue { findHomes() } }
   }
 
-  /// Nothing pending.
+  /// Creates an empty set.
   package init() {}
 
-  /// Whether no change waits.
+  /// Whether no change is pending.
   package var isEmpty: Bool { count == 0 }
 
-  /// The same, to keep or to hand out: taking it costs nothing, and neither it nor what goes on
-  /// from here pays for the other later.
+  /// A copy in constant time, whose parts are copied only when either of the two changes.
   package var snapshot: PendingChanges {
     var copy = self
     copy.index = PendingIndex()
@@ -76,7 +75,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     return copy
   }
 
-  /// Makes a snapshot ready for many questions; done by itself before the first change.
+  /// Builds the index of a snapshot; called automatically before the first change.
   package mutating func makeIndex() {
     guard !isIndexed else { return }
     isIndexed = true
@@ -93,7 +92,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     return index
   }
 
-  // MARK: Looking up
+  // MARK: Lookup
 
   /// The place where a name waits, or is under way.
   private func position(
@@ -134,16 +133,16 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     place(of: id, isUnderWay: isUnderWay)?.position
   }
 
-  /// The change that waits for `id`.
+  /// The pending change of `id`.
   @_specialize(where ID == RecordID)
   package func waiting(for id: ID) -> ChangeKind? {
     position(of: id, isUnderWay: false).map { list[$0].kind }
   }
 
-  /// Whether a change of `id` is under way.
+  /// Whether a change of `id` is in flight.
   package func isUnderWay(_ id: ID) -> Bool { position(of: id, isUnderWay: true) != nil }
 
-  /// The change of `id` that would be remembered across a restart; see `unsettled`.
+  /// The change of `id` that is stored for a restart; see `unsettled`.
   package func unsettledKind(of id: ID) -> ChangeKind? {
     if let kind = waiting(for: id) { return kind }
     guard let position = position(of: id, isUnderWay: true) else { return nil }
@@ -160,7 +159,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
   /// Where the change waits that `id` has, for lists that follow this one.
   func waitingPosition(of id: ID) -> Int? { position(of: id, isUnderWay: false) }
 
-  /// Whether a change waits in any group that `isIncluded`.
+  /// Whether a change is pending in any included group.
   package func hasWaiting(inGroups isIncluded: (ID.Group) -> Bool) -> Bool {
     groups.indices.contains { waitingCounts[$0] > 0 && isIncluded(groups[$0]) }
   }
@@ -178,7 +177,9 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
 
   // MARK: Changing
 
-  /// Adds a change; answers whether anything is different now.
+  /// Adds a change.
+  ///
+  /// - Returns: Whether the set has changed.
   @_specialize(where ID == RecordID)
   @discardableResult
   package mutating func add(_ change: PendingChange<ID>) -> Bool {
@@ -252,9 +253,9 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     layout += 1
   }
 
-  /// Removes a change; one that is under way will not return.
+  /// Removes a change; one in flight will not be pending again.
   ///
-  /// Answers whether anything is different now.
+  /// - Returns: Whether the set has changed.
   @_specialize(where ID == RecordID)
   @discardableResult
   package mutating func remove(_ change: PendingChange<ID>) -> Bool {
@@ -276,7 +277,9 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     return isDifferent
   }
 
-  /// Moves a waiting change under way; answers whether exactly that change was waiting.
+  /// Marks a pending change as in flight.
+  ///
+  /// - Returns: Whether exactly this change was pending.
   @_specialize(where ID == RecordID)
   package mutating func take(_ change: PendingChange<ID>) -> Bool {
     makeIndex()
@@ -295,18 +298,18 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     return true
   }
 
-  /// What is remembered of an ID after its change under way was settled.
+  /// The state of an ID after its change in flight was settled.
   package enum Remainder: Hashable, Sendable {
-    /// Something still waits for the ID.
+    /// A change of the ID is pending.
     case waiting(ChangeKind)
-    /// Nothing is left of it.
+    /// No change of the ID is left.
     case nothing
-    /// No change of it was under way, so that nothing happened.
+    /// No change of the ID was in flight; nothing was changed.
     case untouched
   }
 
-  /// Ends a change under way; `returns` puts it back in its place, unless a newer change waits
-  /// for the same ID or the app removed it meanwhile.
+  /// Settles a change in flight. With `returns` it is pending again at its position, unless a newer
+  /// change of the ID is pending or the app removed it meanwhile.
   @_specialize(where ID == RecordID)
   @discardableResult
   package mutating func settle(_ id: ID, returns: Bool) -> Remainder {
@@ -320,7 +323,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     return isSuperseded ? waiting(for: id).map(Remainder.waiting) ?? .nothing : .nothing
   }
 
-  /// Answers whether the change waits again.
+  /// - Returns: Whether the change is pending again.
   @discardableResult
   private mutating func settle(at position: Int, _ hash: UInt32, returns: Bool) -> Bool {
     underWayCount -= 1
@@ -333,7 +336,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     return true
   }
 
-  /// Puts everything under way back in its place, as after a request whose fate is unknown.
+  /// Makes all changes in flight pending again, as after requests with an unknown outcome.
   package mutating func returnAll() {
     guard underWayCount > 0 else { return }
     makeIndex()
@@ -347,7 +350,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     for id in ids { settle(id, returns: true) }
   }
 
-  /// Forgets everything; whoever follows the list notices.
+  /// Removes everything; observers of the list detect this.
   package mutating func removeAll() {
     let (layout, version, user) = (layout, version, user)
     self = PendingChanges()
@@ -369,7 +372,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     if list.held > 1_024, list.held > 4 * list.alive { rebuild() }
   }
 
-  /// Packs the list without its holes.
+  /// Compacts the list.
   private mutating func rebuild() {
     let old = list
     list = PendingList()
@@ -388,7 +391,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
 }
 
 extension PendingChanges: Equatable {
-  /// Whether the same would be remembered across a restart.
+  /// Whether both store the same changes for a restart.
   package static func == (first: PendingChanges, second: PendingChanges) -> Bool {
     first.unsettled == second.unsettled
   }

@@ -17,7 +17,7 @@ struct PendingIndex: Sendable {
     slots = Array(repeating: 0, count: size)
   }
 
-  /// Another number in each process, so that nobody can choose names that meet in one slot.
+  /// A random seed for each process, so that colliding names can't be chosen deliberately.
   private static let seed: UInt64 = {
     var hasher = Hasher()
     hasher.combine("PendingIndex")

@@ -3,7 +3,7 @@
 /// The list is kept in chunks, so that a copy that is handed out costs nothing, and a change after
 /// it copies one chunk. What an entry is stands right before its name, as looking for a name is
 /// mostly waiting for memory. A place in the list has a number that stays the same for as long as
-/// the list is not built anew.
+/// the list is not rebuilt.
 struct PendingList: Sendable {
   /// What an entry is besides its name.
   struct Entry: Sendable {

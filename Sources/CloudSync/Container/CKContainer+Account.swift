@@ -1,9 +1,9 @@
 import CloudProtocol
 
 extension CKContainer {
-  /// Whether an account is signed in and can be used.
+  /// Returns the status of the account.
   ///
-  /// A request that fails on its way to the server ends in `couldNotDetermine`.
+  /// A network failure results in `couldNotDetermine`.
   /// - Throws: `badContainer` when the container has no transport.
   public func accountStatus() async throws -> CKAccountStatus {
     switch try await connection.answer(to: .fetchCurrentUser, in: .private) {

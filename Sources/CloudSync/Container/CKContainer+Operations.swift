@@ -1,21 +1,21 @@
 import Foundation
 
 extension CKContainer {
-  /// Runs an operation in this container; it starts as soon as its dependencies are done.
+  /// Runs an operation in this container, as soon as its dependencies have finished.
   ///
-  /// An operation on a database that names none works on the private one.
+  /// A database operation without a database uses the private one.
   public func add(_ operation: CKOperation) {
     operation.configuration.container = self
     operation.adopt(defaults)
     operationQueue.addOperation(operation)
   }
 
-  /// Calls `body` with this container under other settings: what is asked of that one runs with
-  /// them, unless it says otherwise itself.
+  /// Calls `body` with a copy of this container whose calls and operations use other default
+  /// settings.
   ///
   /// - Parameters:
-  ///   - configuration: How calls and operations run.
-  ///   - group: What they belong to; its own settings come after `configuration`.
+  ///   - configuration: The default settings of calls and operations.
+  ///   - group: Their operation group, whose settings have lower priority than `configuration`.
   @discardableResult
   public func configuredWith<R>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
@@ -24,7 +24,8 @@ extension CKContainer {
     try body(configured(OperationDefaults(configuration: configuration, group: group)))
   }
 
-  /// Calls `body` with this container under other settings, as the form that does not wait.
+  /// Calls `body` with a copy of this container whose calls and operations use other default
+  /// settings; the synchronous form.
   @discardableResult
   nonisolated(nonsending) public func configuredWith<R>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
@@ -37,7 +38,7 @@ extension CKContainer {
     CKContainer(connection: connection, defaults: defaults)
   }
 
-  /// The long-lived operations of this container that run now, oldest first.
+  /// Returns the IDs of the running long-lived operations of this container, oldest first.
   public func allLongLivedOperationIDs() async throws -> [CKOperation.ID] {
     LongLivedOperations.operations(of: connection.container).map(\.operationID)
   }

@@ -1,34 +1,34 @@
-/// What an app may do beyond its own data, the older form; there is nothing to ask for here.
+/// The status of an app's permissions, the older type. All permissions are granted here.
 public enum CKApplicationPermissionStatus: Int, Sendable {
-  /// The user was not asked yet.
+  /// The user has not been asked yet.
   case initialState = 0
-  /// Asking failed.
+  /// The request failed.
   case couldNotComplete = 1
-  /// The user said no.
+  /// The user denied the permission.
   case denied = 2
-  /// The user said yes.
+  /// The user granted the permission.
   case granted = 3
 }
 
-/// What an app may ask for beyond its own data, the older form.
+/// The permissions that an app can request, the older type.
 public struct CKApplicationPermissions: OptionSet, Hashable, Sendable {
-  /// The bits, with the values CloudKit gives them.
+  /// The bits, with CloudKit's values.
   public var rawValue: UInt
 
   /// Wraps the bits.
   public init(rawValue: UInt) { self.rawValue = rawValue }
 
-  /// Other users may find the user.
+  /// Other users can discover the user.
   public static let userDiscoverability = CKApplicationPermissions(rawValue: 1)
 }
 
 extension CKContainer {
-  /// What an app may do beyond its own data.
+  /// The status of an app's permissions.
   public typealias ApplicationPermissionStatus = CKApplicationPermissionStatus
-  /// What an app may ask for beyond its own data.
+  /// The permissions that an app can request.
   public typealias ApplicationPermissions = CKApplicationPermissions
 
-  /// Granted: accounts can always be found here.
+  /// Returns `granted`: accounts are always discoverable here.
   /// - Throws: `notAuthenticated` when no account is signed in.
   public func applicationPermissionStatus(
     for applicationPermission: CKContainer.ApplicationPermissions
@@ -37,7 +37,7 @@ extension CKContainer {
     return .granted
   }
 
-  /// Granted, without anybody being asked: accounts can always be found here.
+  /// Returns `granted` without asking the user: accounts are always discoverable here.
   /// - Throws: `notAuthenticated` when no account is signed in.
   public func requestApplicationPermission(
     _ applicationPermission: CKContainer.ApplicationPermissions

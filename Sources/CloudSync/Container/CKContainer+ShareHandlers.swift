@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The calls about shares and people with completion handlers; each does what the `async` call of
-/// the same purpose does, and calls the handler on a queue that is not the main one.
+/// The calls for shares and users with completion handlers. Each is equivalent to its `async` form
+/// and calls the handler on a queue other than the main queue.
 extension CKContainer {
   /// Describes the share behind `url`.
   @preconcurrency public func fetchShareMetadata(
@@ -19,7 +19,7 @@ extension CKContainer {
     answer(completionHandler) { try await self.shareMetadatas(for: urls) }
   }
 
-  /// Joins a share.
+  /// Accepts a share.
   @preconcurrency public func accept(
     _ metadata: CKShare.Metadata,
     completionHandler: @escaping @Sendable (CKShare?, (any Error)?) -> Void
@@ -27,7 +27,7 @@ extension CKContainer {
     answer(completionHandler) { try await self.accept(metadata) }
   }
 
-  /// Joins several shares.
+  /// Accepts several shares.
   @preconcurrency public func accept(
     _ metadatas: [CKShare.Metadata],
     completionHandler:
@@ -123,7 +123,7 @@ extension CKContainer {
     discover(completionHandler) { try await self.userIdentity(forUserRecordID: userRecordID) }
   }
 
-  /// Everyone in the address book: nobody, since there is none.
+  /// Returns an empty list, since there is no address book.
   @preconcurrency public func discoverAllIdentities(
     completionHandler: @escaping @Sendable ([CKUserIdentity]?, (any Error)?) -> Void
   ) {

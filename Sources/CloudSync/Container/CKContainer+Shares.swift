@@ -1,15 +1,15 @@
 public import Foundation
 import Records
 
-/// Shares and people. The calls about one thing throw its error; those about several give a result
-/// for each. See CS-156 to CS-166.
+/// Shares and users. Calls for a single item throw its error; those for several items return a
+/// result for each. See CS-156 to CS-166.
 extension CKContainer {
-  /// What shares are asked with.
+  /// The requests for shares.
   var shareRequests: ShareRequests { ShareRequests(connection: connection) }
 
   /// Describes the share behind `url`, without its root record.
-  /// - Throws: `unknownItem` when there is none; `permissionFailure` or
-  ///   `participantMayNeedVerification` when it is for others.
+  /// - Throws: `unknownItem` if there is none; `permissionFailure` or
+  ///   `participantMayNeedVerification` if it is restricted to other users.
   public func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
     try await shareRequests.metadatas(for: [url]).only(url)
   }
@@ -21,13 +21,13 @@ extension CKContainer {
     try await shareRequests.metadatas(for: urls).byID
   }
 
-  /// Joins a share; what it holds appears in the shared database.
+  /// Accepts a share; its records appear in the shared database.
   @discardableResult
   public func accept(_ metadata: CKShare.Metadata) async throws -> CKShare {
     try await shareRequests.accept([metadata]).only(metadata)
   }
 
-  /// Joins several shares.
+  /// Accepts several shares.
   @discardableResult
   public func accept(
     _ metadatas: [CKShare.Metadata]
@@ -111,7 +111,7 @@ extension CKContainer {
     try await identity(.init(userRecordID: userRecordID))
   }
 
-  /// Everyone in the address book: nobody, since there is none.
+  /// Returns an empty list, since there is no address book.
   public func allUserIdentitiesFromContacts() async throws -> [CKUserIdentity] { [] }
 
   private func identity(_ lookup: CKUserIdentity.LookupInfo) async throws -> CKUserIdentity? {

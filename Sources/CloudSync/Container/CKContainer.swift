@@ -1,9 +1,9 @@
 public import CloudProtocol
 public import Foundation
 
-/// Whether and how an account can be used.
+/// The status of the account.
 public enum CKAccountStatus: Int, Sendable {
-  /// It could not be found out.
+  /// The status could not be determined.
   case couldNotDetermine = 0
   /// An account is signed in.
   case available = 1
@@ -15,32 +15,32 @@ public enum CKAccountStatus: Int, Sendable {
   case temporarilyUnavailable = 4
 }
 
-/// An app's place in the cloud: three databases and the account that is signed in.
+/// A container: the three databases of an app and the signed-in account.
 ///
-/// See CS-50 to CS-54. Beside CloudKit's initialisers there is one that takes the
-/// transport, the way to a server.
+/// See CS-50 to CS-54. In addition to CloudKit's initializers there is one that takes
+/// the transport to a server.
 public final class CKContainer: NSObject, Sendable {
-  /// The container of the running program, always the same object: `iCloud.` and its bundle
-  /// identifier, or the program's name where there is no bundle.
+  /// The container of the running program, always the same object. Its identifier is `iCloud.` and
+  /// the bundle identifier, or the program's name if there is no bundle.
   public class func `default`() -> CKContainer { CloudSyncEnvironment.inForce.defaultContainer }
 
-  /// What the container and its databases share.
+  /// The connection that the container and its databases share.
   package let connection: CloudConnection
 
-  /// The container's name, such as `iCloud.com.example.app`.
+  /// The identifier of the container, such as `iCloud.com.example.app`.
   public let containerIdentifier: String?
 
-  /// The signed-in user's own database.
+  /// The private database of the signed-in user.
   public let privateCloudDatabase: CKDatabase
-  /// The database for all users of the app.
+  /// The public database for all users of the app.
   public let publicCloudDatabase: CKDatabase
-  /// What other users shared with the signed-in user.
+  /// The shared database: records that other users shared with the signed-in user.
   public let sharedCloudDatabase: CKDatabase
 
-  /// What a `configuredWith` set for the calls made here.
+  /// The defaults set by `configuredWith`.
   let defaults: OperationDefaults
 
-  /// A container and its databases, with settings for their calls.
+  /// Creates a container with settings for its calls.
   init(connection: CloudConnection, defaults: OperationDefaults = OperationDefaults()) {
     self.connection = connection
     self.defaults = defaults
@@ -51,13 +51,12 @@ public final class CKContainer: NSObject, Sendable {
     sharedCloudDatabase = CKDatabase(scope: .shared, connection: connection, defaults: defaults)
   }
 
-  /// The container `containerIdentifier`, reached as the environment in force says; see
-  /// `CloudSyncEnvironment`.
+  /// Creates a container with the transport of the current environment; see `CloudSyncEnvironment`.
   public convenience init(identifier containerIdentifier: String) {
     self.init(connection: CloudConnection(container: containerIdentifier, transport: nil))
   }
 
-  /// The container `containerIdentifier` in the given environment.
+  /// Creates a container in the given environment.
   convenience init(
     identifier containerIdentifier: String, in environment: CloudSyncEnvironment
   ) {
@@ -66,12 +65,12 @@ public final class CKContainer: NSObject, Sendable {
         container: containerIdentifier, transport: nil, surroundings: environment))
   }
 
-  /// The container `identifier`, reached by `transport`.
+  /// Creates a container that uses `transport`.
   ///
   /// - Parameters:
-  ///   - identifier: The container's name.
-  ///   - transport: The way to a server; it stands for one device.
-  ///   - environment: Which of the container's two worlds.
+  ///   - identifier: The identifier of the container.
+  ///   - transport: The transport to a server, for one device.
+  ///   - environment: The environment of the container.
   public convenience init(
     identifier: String, transport: any CloudTransport,
     environment: CloudEnvironment = .development
@@ -81,7 +80,7 @@ public final class CKContainer: NSObject, Sendable {
         container: identifier, environment: environment, transport: transport))
   }
 
-  /// A container reached by `transport`, whose tasks `taskExecutor` runs and whose news go to
+  /// Creates a container that uses `transport`, runs its tasks on `taskExecutor` and posts to
   /// `notificationCenter`.
   package convenience init(
     identifier: String, connection transport: any CloudTransport, taskExecutor: any TaskExecutor,
@@ -95,7 +94,7 @@ public final class CKContainer: NSObject, Sendable {
         container: identifier, transport: transport, surroundings: surroundings))
   }
 
-  /// A container whose engines talk to what `interception` puts before their delegates.
+  /// Creates a container whose engines' delegate calls pass through `interception`.
   package convenience init(
     identifier: String, transport: any CloudTransport, interception: any DelegateInterception
   ) {
@@ -104,7 +103,7 @@ public final class CKContainer: NSObject, Sendable {
         container: identifier, transport: transport, interception: interception))
   }
 
-  /// The database of a kind: the same object as the property of that name.
+  /// The database of a scope: the same object as the property of that name.
   public func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
     switch databaseScope {
     case .public: publicCloudDatabase
@@ -121,6 +120,6 @@ public final class CKContainer: NSObject, Sendable {
 }
 
 extension NSNotification.Name {
-  /// Posted when another account, or none, is signed in; ask for `accountStatus` again.
+  /// Posted when the account changes; call `accountStatus` again.
   public static let CKAccountChanged = NSNotification.Name("CKAccountChangedNotification")
 }

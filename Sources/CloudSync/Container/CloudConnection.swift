@@ -3,31 +3,31 @@ import Foundation
 import Records
 import Synchronization
 
-/// What a container and its databases share: the way to the server, and who watches it.
+/// The transport that a container and its databases share, and its observation.
 package final class CloudConnection: Sendable {
   private struct State {
     var transport: (any CloudTransport)?
     var observation: (any SignalObservation)?
   }
 
-  /// Where a transport is asked for when none was given.
+  /// The environment that supplies the transport if none was given.
   private let surroundings: CloudSyncEnvironment
 
-  /// The container's name.
+  /// The identifier of the container.
   package let container: String
 
-  /// Which of the container's two worlds.
+  /// The environment of the container.
   package let environment: CloudEnvironment
 
-  /// What stands between engines and their delegates; `nil` but in tests.
+  /// The interception of delegate calls; `nil` except in tests.
   package let interception: (any DelegateInterception)?
 
-  /// Who runs the tasks that are started for this container; `nil` for the system's threads.
+  /// The executor of the container's tasks; `nil` for the default one.
   package var taskExecutor: (any TaskExecutor)? { surroundings.taskExecutor }
 
   private let state = Mutex(State())
 
-  /// Makes a connection; without a transport one is asked for at the first request.
+  /// Creates a connection; without a transport, the environment supplies one at the first request.
   package init(
     container: String, environment: CloudEnvironment = .development,
     transport: (any CloudTransport)?, surroundings: CloudSyncEnvironment = .inForce,
@@ -42,14 +42,14 @@ package final class CloudConnection: Sendable {
 
   deinit { state.withLock { $0.observation }?.stop() }
 
-  /// The way to the server.
+  /// The transport to the server.
   /// - Throws: `badContainer` when there is none.
   package func transport() throws(CKError) -> any CloudTransport {
     if let transport = state.withLock({ $0.transport }) { return transport }
     return adopt(try surroundings.transport(for: container))
   }
 
-  /// Keeps the first transport offered and listens to it; answers the one that is kept.
+  /// Stores the first transport and observes its signals; returns the stored one.
   @discardableResult
   private func adopt(_ bare: any CloudTransport) -> any CloudTransport {
     let transport = AssetTransport(bare)
@@ -69,7 +69,7 @@ package final class CloudConnection: Sendable {
     return transport
   }
 
-  /// Carries one request to the server, with a new request ID.
+  /// Sends a request with a new request ID.
   package func send(
     _ request: CloudRequest, to scope: CKDatabase.Scope
   ) async throws(CKError) -> CloudReply {
@@ -79,8 +79,8 @@ package final class CloudConnection: Sendable {
     }
   }
 
-  /// The answer to one request, sent with a new request ID.
-  /// - Throws: `badContainer` when there is no way to the server.
+  /// Sends a request with a new request ID and returns the reply.
+  /// - Throws: `badContainer` when there is no transport.
   func answer(
     to request: CloudRequest, in scope: CKDatabase.Scope
   ) async throws(CKError) -> Result<CloudReply, CloudError> {
@@ -95,7 +95,7 @@ package final class CloudConnection: Sendable {
     }
   }
 
-  /// Who is signed in.
+  /// The signed-in user.
   package func currentUser() async throws(CKError) -> CKRecord.ID {
     let reply = try await send(.fetchCurrentUser, to: .private)
     guard case .currentUser(let user) = reply else { throw CKError.misplaced(reply) }
@@ -104,7 +104,7 @@ package final class CloudConnection: Sendable {
 }
 
 extension CKError {
-  /// The server answered another question than was asked.
+  /// The error for a reply of an unexpected kind.
   package static func misplaced(_ reply: CloudReply) -> CKError {
     let kind = String(describing: reply).prefix { $0 != "(" }
     return CKError(
@@ -112,7 +112,7 @@ extension CKError {
       "The server sent an answer of the kind \(kind), which does not belong to the request.")
   }
 
-  /// The server left an item out of its answer.
+  /// The error for an item missing from a reply.
   package static func unanswered(_ item: some CustomStringConvertible) -> CKError {
     CKError(.internalError, "The server's answer does not mention \(item).")
   }

@@ -2,11 +2,11 @@ public import CloudProtocol
 public import Foundation
 import Synchronization
 
-/// How containers that are created without a transport find their server.
+/// The configuration of containers that are created without a transport.
 ///
-/// By default as the process's environment variables say, by a server in the process itself, where
-/// one is linked (the `CloudKit` product brings it).
-/// A container keeps the environment that is in force when it is created.
+/// By default the process's environment variables determine the server; without them containers use
+/// a server in the process, if one is linked (the `CloudKit` product contains it). A container
+/// keeps the environment that is current when it is created.
 ///
 /// ```swift
 /// let tablet = CloudSyncEnvironment { _ in server.device("tablet", signedInAs: "alice") }
@@ -16,30 +16,29 @@ public struct CloudSyncEnvironment: Sendable {
   private static let processWide = Mutex(
     CloudSyncEnvironment(variables: ProcessInfo.processInfo.environment))
 
-  /// The environment of the running task and of the tasks it starts, for tests; `nil` for the
-  /// process's.
+  /// The environment of the current task and its child tasks, for tests; `nil` uses the process's
+  /// environment.
   @TaskLocal public static var current: CloudSyncEnvironment?
 
-  /// The environment of all tasks that have none of their own; made from the environment variables
-  /// unless set.
+  /// The environment of all other tasks, by default made from the environment variables.
   ///
-  /// Containers that exist keep theirs.
+  /// Existing containers keep theirs.
   public static var process: CloudSyncEnvironment {
     get { processWide.withLock { $0 } }
     set { processWide.withLock { $0 = newValue } }
   }
 
-  /// The environment in force.
+  /// The current environment.
   static var inForce: CloudSyncEnvironment { current ?? process }
 
-  /// Who runs the tasks that containers of this environment start: of their engines, operations and
-  /// completion handlers; `nil` for the system's threads.
+  /// The executor of the tasks of containers in this environment: of their engines, operations and
+  /// completion handlers; `nil` for the default one.
   public var taskExecutor: (any TaskExecutor)?
 
-  /// Where containers of this environment post that the account changed.
+  /// The notification center to which containers of this environment post account changes.
   ///
-  /// The default one unless set, as with Apple's. Who runs several worlds in one process gives each
-  /// its own.
+  /// The default center unless set, as with Apple's CloudKit. Processes with several environments
+  /// can use one for each.
   public var notificationCenter = NotificationCenter.default
 
   private let find: @Sendable (String) throws -> any CloudTransport
@@ -51,29 +50,28 @@ public struct CloudSyncEnvironment: Sendable {
     let container = Mutex<CKContainer?>(nil)
   }
 
-  /// An environment in which containers are reached as `transport` says.
+  /// Creates an environment that supplies transports.
   ///
-  /// - Parameter transport: gives the way to a server for a container's identifier. It is called
-  ///   once for each `CKContainer`, at its first request, from any thread; the same transport
-  ///   stands for the same device.
+  /// - Parameter transport: Returns the transport for a container's identifier. It is called once
+  ///   for each `CKContainer`, at its first request, from any thread; a transport represents a
+  ///   device.
   public init(transport: @escaping @Sendable (_ container: String) -> any CloudTransport) {
     find = transport
   }
 
-  /// An environment as a process with these environment variables would have it.
+  /// Creates the environment of a process with these environment variables.
   ///
-  /// Read are `CLOUDSYNC_SERVER` (a file the server in the process keeps everything in, which
-  /// several processes may share, or the URL of a server by HTTP, with `CLOUDSYNC_API_TOKEN` and
-  /// `CLOUDSYNC_WEB_AUTH_TOKEN` or `CLOUDSYNC_CONTROL_TOKEN`),
-  /// `CLOUDSYNC_ACCOUNT` (the account signed in there; `default` when
-  /// absent, nobody when empty) and `CLOUDSYNC_DEVICE` (this device's name there).
+  /// The variables are `CLOUDSYNC_SERVER` (the file of the server in the process, which several
+  /// processes can share, or the URL of an HTTP server, with `CLOUDSYNC_API_TOKEN` and
+  /// `CLOUDSYNC_WEB_AUTH_TOKEN` or `CLOUDSYNC_CONTROL_TOKEN`), `CLOUDSYNC_ACCOUNT` (the signed-in
+  /// account; `default` if absent, none if empty) and `CLOUDSYNC_DEVICE` (the name of this device).
   public init(variables: [String: String]) {
     self.init(variables: variables) {
       NSClassFromString("CloudKit.EmbeddedCloud") as? any CloudProvider.Type
     }
   }
 
-  /// An environment in which the server in the process is what `provider` finds.
+  /// Creates an environment whose in-process server is supplied by `provider`.
   package init(
     variables: [String: String],
     provider: @escaping @Sendable () -> (any CloudProvider.Type)?
@@ -93,7 +91,7 @@ public struct CloudSyncEnvironment: Sendable {
     }
   }
 
-  /// The way to the server of `container`.
+  /// The transport for `container`.
   /// - Throws: `badContainer` when there is none.
   func transport(for container: String) throws(CKError) -> any CloudTransport {
     do { return try find(container) } catch let error as CKError { throw error } catch {
@@ -113,10 +111,10 @@ public struct CloudSyncEnvironment: Sendable {
   }
 }
 
-/// Brings a server for containers that name none; found by name, so that this library needs to
-/// know no server.
+/// Supplies the in-process server for containers without a transport. It is found by its class
+/// name, so that this library does not depend on a server.
 public protocol CloudProvider: AnyObject {
-  /// The way to the server of `container`, in a process with the environment `variables`.
+  /// Returns the transport for `container` in a process with the environment `variables`.
   static func transport(
     for container: String, variables: [String: String]
   ) throws -> any CloudTransport

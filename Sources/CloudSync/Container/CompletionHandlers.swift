@@ -1,19 +1,18 @@
 import Foundation
 
-// The face's only tasks and queues. The tasks are detached, so that what a completion handler or
-// an observer does is never taken for a part of a delegate's callback that happened to make the
-// call. Handlers run on queues and not on the tasks' threads: there are few of those, and
-// handlers of apps may wait.
+// The only tasks and queues of the CloudKit API. The tasks are detached, so that the work of a
+// completion handler or an observer is never attributed to a delegate callback that made the call.
+// Handlers run on queues and not on the tasks' threads, which are few, since handlers may block.
 
-/// Calls an app's handlers one at a time, away from the main thread.
+/// Calls an app's handlers serially on a queue other than the main queue.
 ///
-/// The handlers find the environment in force where the queue was made, so that containers that
-/// they make are reached as the ones of the code around them.
+/// The handlers run with the environment that was current when the queue was created, so that they
+/// create containers in the same environment.
 final class CallbackQueue: Sendable {
   private let queue = DispatchQueue(label: "swift-cloud-sync.callbacks", qos: .userInitiated)
   private let environment = CloudSyncEnvironment.current
 
-  /// Calls `body` after what was asked before, and returns when it did.
+  /// Calls `body` after earlier calls and returns when it has returned.
   func call<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
       queue.async {
@@ -35,7 +34,7 @@ func beginWork(
   }
 }
 
-/// Runs `body` in a task and tells a completion handler of the older kind how it went.
+/// Runs `body` in a task and calls an older completion handler (value and error) with its result.
 func answer<Value: Sendable>(
   _ completionHandler: @escaping @Sendable (Value?, (any Error)?) -> Void,
   urgency: QualityOfService = .userInitiated,
@@ -50,7 +49,7 @@ func answer<Value: Sendable>(
     }, urgency: urgency, body)
 }
 
-/// Runs `body` in a task and tells a completion handler of the newer kind how it went.
+/// Runs `body` in a task and calls a newer completion handler (`Result`) with its result.
 func answer<Value: Sendable>(
   _ completionHandler: @escaping @Sendable (Result<Value, any Error>) -> Void,
   urgency: QualityOfService = .userInitiated,
@@ -70,7 +69,7 @@ func answer<Value: Sendable>(
   }
 }
 
-/// Posts `.CKAccountChanged`, away from the thread of the transport that told.
+/// Posts `.CKAccountChanged` from another thread than the transport's.
 func postAccountChange(in environment: CloudSyncEnvironment) {
   Task.detached(executorPreference: environment.taskExecutor, priority: .userInitiated) {
     environment.notificationCenter.post(name: .CKAccountChanged, object: nil)
@@ -78,7 +77,7 @@ func postAccountChange(in environment: CloudSyncEnvironment) {
 }
 
 extension TaskPriority {
-  /// The priority of a task that works for somebody with this patience.
+  /// The task priority for this quality of service.
   fileprivate init(_ urgency: QualityOfService) {
     switch urgency {
     case .userInteractive, .userInitiated: self = .userInitiated

@@ -10,7 +10,7 @@ extension CKDatabase {
     try await requests.records(for: [recordID], desiredKeys: nil).only(recordID)
   }
 
-  /// Saves one record when nobody else changed it; afterwards the object holds the server's
+  /// Saves one record if it is unchanged on the server; afterwards the object holds the server's
   /// version.
   /// - Throws: the record's own error, such as `serverRecordChanged`.
   @discardableResult
@@ -49,7 +49,7 @@ extension CKDatabase {
   /// - Parameters:
   ///   - recordsToSave: The records to save.
   ///   - recordIDsToDelete: The records to delete, whatever their versions.
-  ///   - savePolicy: What to do when somebody else changed a record.
+  ///   - savePolicy: The treatment of records that were changed on the server.
   ///   - atomically: Whether all changes of one custom zone land together or not at all.
   /// - Returns: how it went with each record; single failures do not throw.
   /// - Throws: `limitExceeded` for more than 400 items, `invalidArguments` when an ID is named

@@ -6,10 +6,10 @@ package import SyncMachine
 extension CKSyncEngine.State {
   /// The state that an engine needs between launches, stored by the app.
   ///
-  /// Encoded it is one run of bytes with a version and a checksum: the same state gives the same
-  /// bytes, a damaged or newer one is refused with `SerializationError`, and older versions open
-  /// for ever. `readableJSON` shows what is in it. Taking a snapshot costs nothing; the work is
-  /// done when it is encoded.
+  /// Its encoding is a single byte sequence with a version and a checksum and is deterministic. A
+  /// damaged or newer state is rejected with `SerializationError`; older versions are supported
+  /// permanently. `readableJSON` shows its content. A snapshot is inexpensive; the work is done
+  /// when it is encoded.
   public struct Serialization: Codable, Sendable {
     /// The state.
     package let value: SyncState

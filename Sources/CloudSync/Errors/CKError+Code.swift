@@ -29,7 +29,7 @@ extension CKError {
     case invalidArguments = 12
     /// Never returned any more.
     case resultsTruncated = 13
-    /// Somebody else changed the record first.
+    /// The record was changed on the server since the client fetched it.
     case serverRecordChanged = 14
     /// The server will not do this.
     case serverRejectedRequest = 15
@@ -51,7 +51,7 @@ extension CKError {
     case zoneBusy = 23
     /// This database does not do this.
     case badDatabase = 24
-    /// There is no storage left.
+    /// The storage quota is exceeded.
     case quotaExceeded = 25
     /// The zone does not exist.
     case zoneNotFound = 26
@@ -67,7 +67,7 @@ extension CKError {
     case referenceViolation = 31
     /// The account is restricted by its administrator.
     case managedAccountRestricted = 32
-    /// The user is no participant yet.
+    /// The user has not confirmed the participation yet.
     case participantMayNeedVerification = 33
     /// The request may or may not have been applied.
     case serverResponseLost = 34
@@ -123,7 +123,7 @@ extension CKError {
   public static var invalidArguments: CKError.Code { .invalidArguments }
   /// Never returned any more.
   public static var resultsTruncated: CKError.Code { .resultsTruncated }
-  /// Somebody else changed the record first.
+  /// The record was changed on the server since the client fetched it.
   public static var serverRecordChanged: CKError.Code { .serverRecordChanged }
   /// The server will not do this.
   public static var serverRejectedRequest: CKError.Code { .serverRejectedRequest }
@@ -145,7 +145,7 @@ extension CKError {
   public static var zoneBusy: CKError.Code { .zoneBusy }
   /// This database does not do this.
   public static var badDatabase: CKError.Code { .badDatabase }
-  /// There is no storage left.
+  /// The storage quota is exceeded.
   public static var quotaExceeded: CKError.Code { .quotaExceeded }
   /// The zone does not exist.
   public static var zoneNotFound: CKError.Code { .zoneNotFound }
@@ -161,7 +161,7 @@ extension CKError {
   public static var referenceViolation: CKError.Code { .referenceViolation }
   /// The account is restricted by its administrator.
   public static var managedAccountRestricted: CKError.Code { .managedAccountRestricted }
-  /// The user is no participant yet.
+  /// The user has not confirmed the participation yet.
   public static var participantMayNeedVerification: CKError.Code { .participantMayNeedVerification }
   /// The request may or may not have been applied.
   public static var serverResponseLost: CKError.Code { .serverResponseLost }

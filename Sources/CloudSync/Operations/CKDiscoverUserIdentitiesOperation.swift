@@ -14,7 +14,7 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
     ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
   /// Called once at the end; a success also when people were not found.
   public final var discoverUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called once at the end; people who were not found are no error.
+  /// Called once at the end; users that were not found do not count as errors.
   public final var discoverUserIdentitiesCompletionBlock: (((any Error)?) -> Void)?
 
   /// An operation with nothing to do as long as it is told nothing.
@@ -45,7 +45,7 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
   }
 }
 
-/// Finds everyone in the address book: nobody, since there is none.
+/// Finds the users in the address book: always none, since there is no address book.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendable {
@@ -56,7 +56,7 @@ open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendabl
   /// Called once at the end.
   public final var discoverAllUserIdentitiesCompletionBlock: (((any Error)?) -> Void)?
 
-  /// An operation that finds nobody.
+  /// Creates an operation, which finds no users.
   public override init() { super.init() }
 
   override func run() async {

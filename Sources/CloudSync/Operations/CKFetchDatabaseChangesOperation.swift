@@ -10,7 +10,7 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
   public final var previousServerChangeToken: CKServerChangeToken?
   /// The most zones wanted in one page, 0 for as many as the server likes.
   public final var resultsLimit = 0
-  /// Whether to go on until there is no further page.
+  /// Whether to fetch all pages.
   public final var fetchAllChanges = true
 
   /// Called for each zone that is new or holds changes.
@@ -69,7 +69,7 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
     }
   }
 
-  /// Tells of one page, unless the operation is cancelled on the way: then its token must not
+  /// Reports one page, unless the operation is cancelled on the way: then its token must not
   /// be told either.
   private func report(_ page: DatabaseRequests.DatabasePage) async throws(CKError) {
     await callbacks.call {

@@ -16,7 +16,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
   public final var recordZoneIDs: [CKRecordZone.ID]?
   /// What is wanted of each zone; of those that are not in it, everything from the start.
   public final var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
-  /// Whether to go on with each zone until there is no further page.
+  /// Whether to fetch all pages of each zone.
   public final var fetchAllChanges = true
 
   /// Called for each record that is new or changed.
@@ -126,7 +126,7 @@ extension CKFetchRecordZoneChangesOperation {
     }
   }
 
-  /// Tells of the records of one page.
+  /// Reports the records of one page.
   private func report(_ page: DatabaseRequests.ZonePage) async throws(CKError) {
     try await report(page.modifications) { id, result in
       if let block = self.recordWasChangedBlock {

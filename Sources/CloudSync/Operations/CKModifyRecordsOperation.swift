@@ -10,7 +10,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   public final var recordsToSave: [CKRecord]?
   /// The records to delete, whatever their versions.
   public final var recordIDsToDelete: [CKRecord.ID]?
-  /// What to do when somebody else changed a record.
+  /// The treatment of records that were changed on the server.
   public final var savePolicy: CKModifyRecordsOperation.RecordSavePolicy =
     .ifServerRecordUnchanged
   /// Whether all changes of one custom zone land together or not at all.

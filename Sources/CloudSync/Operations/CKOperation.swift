@@ -31,7 +31,7 @@ open class CKOperation: Operation, @unchecked Sendable {
   private let state = Mutex(State())
   private let environment = CloudSyncEnvironment.inForce
 
-  /// Names the operation; made anew for each.
+  /// The unique ID of the operation.
   public final let operationID: CKOperation.ID = UUID().uuidString
 
   /// Called before a long-lived operation sends its first request.

@@ -9,7 +9,7 @@ import Synchronization
 public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
   /// How much a group will send or receive, roughly.
   public enum TransferSize: Int, Sendable {
-    /// Nobody can tell.
+    /// The size is unknown.
     case unknown = 0
     /// Less than a megabyte.
     case kilobytes = 1
@@ -37,7 +37,7 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
 
   private let values: Mutex<Values>
 
-  /// Names the group; made anew for each.
+  /// The unique ID of the group.
   public let operationGroupID: String
 
   /// A group with a new ID.

@@ -1,7 +1,7 @@
 package import CloudProtocol
 
 extension CKModifyRecordsOperation {
-  /// How a save treats a record that somebody else changed (CS-112 to CS-117).
+  /// The treatment of a record that was changed on the server (CS-112 to CS-117).
   public enum RecordSavePolicy: Int, Sendable {
     /// Fails with `serverRecordChanged`.
     case ifServerRecordUnchanged = 0

@@ -87,7 +87,7 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Send
 extension CKQuery {
   /// The query in the form a server takes.
   ///
-  /// - Parameter now: What `now()` in the predicate stands for.
+  /// - Parameter now: The value of `now()` in the predicate.
   /// - Throws: `invalidArguments` with a sentence that names what CloudKit does not search for.
   package func converted(now: Date = Date()) throws(CKError) -> Query {
     let conversion = QueryConversion(

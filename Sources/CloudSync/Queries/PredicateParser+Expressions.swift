@@ -202,7 +202,7 @@ extension PredicateParser {
     return .function(canonical, arguments)
   }
 
-  /// What stands for a placeholder.
+  /// The value of a placeholder.
   private mutating func substituted(
     _ letters: String
   ) throws(PredicateSyntaxError) -> PredicateOperand {

@@ -21,7 +21,7 @@ package indirect enum PredicateTree: Hashable, Sendable, Codable {
   case block
 }
 
-/// Why a format string is no predicate, and where.
+/// A syntax error in a format string, with its position.
 package struct PredicateSyntaxError: Error, Hashable, Sendable, Codable {
   /// What was expected, or is wrong.
   package var reason: String

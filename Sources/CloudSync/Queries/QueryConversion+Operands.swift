@@ -18,7 +18,7 @@ extension QueryConversion {
     return refusal("One side must be a field's name, in \(part).")
   }
 
-  /// The value that an operand stands for.
+  /// The value of an operand.
   func constant(_ expression: PredicateOperand, _ part: String) throws(CKError) -> FieldValue {
     switch expression {
     case .value(.asset):

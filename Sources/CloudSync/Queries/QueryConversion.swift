@@ -5,7 +5,7 @@ import Records
 /// See CS-71 and CS-72. Sentences show the shape of a part, with the kinds
 /// of its values instead of the values.
 struct QueryConversion {
-  /// What `now()` stands for.
+  /// The value of `now()`.
   let now: Timestamp
 
   /// The whole query.

@@ -12,7 +12,7 @@ extension CKRecord {
   /// The version on the server this record is based on; `nil` when it was never saved.
   public var recordChangeTag: String? { state.withLock { $0.record.changeTag?.rawValue } }
 
-  /// Who saved the record first.
+  /// The ID of the user who created the record.
   public var creatorUserRecordID: CKRecord.ID? {
     CKRecord.userRecordID(state.withLock { $0.record.created })
   }
@@ -20,7 +20,7 @@ extension CKRecord {
   /// When the record was saved first.
   public var creationDate: Date? { state.withLock { $0.record.created.map { Date($0.time) } } }
 
-  /// Who saved the record last.
+  /// The ID of the user who last modified the record.
   public var lastModifiedUserRecordID: CKRecord.ID? {
     CKRecord.userRecordID(state.withLock { $0.record.modified })
   }

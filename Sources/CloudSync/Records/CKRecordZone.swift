@@ -49,7 +49,7 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// Wraps a zone as the server described it.
   package init(_ value: Zone) { self.value = value }
 
-  /// A new zone of the user who asks, there once it was saved.
+  /// Creates a zone of the current user, which exists on the server once it was saved.
   public convenience init(zoneName: String) {
     self.init(zoneID: CKRecordZoneID(zoneName: zoneName))
   }

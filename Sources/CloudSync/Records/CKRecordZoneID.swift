@@ -5,7 +5,7 @@ package import Records
 ///
 /// Known to apps as `CKRecordZone.ID`. Two IDs with the same names are equal. See CS-30 and CS-176.
 public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable {
-  /// The default zone of the user who asks.
+  /// The default zone of the current user.
   public static let `default` = CKRecordZoneID(ZoneID.default)
 
   /// The name of the zone every database has from the start.
@@ -22,7 +22,7 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
     _ = AppleArchive.knowsClassNames
   }
 
-  /// Names the zone `zoneName` of `ownerName`, by default of the user who asks.
+  /// Creates the ID of the zone `zoneName` of `ownerName`, by default of the current user.
   public convenience init(
     zoneName: String = CKRecordZoneID.defaultZoneName,
     ownerName: String = CKCurrentUserDefaultName

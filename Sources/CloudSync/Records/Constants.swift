@@ -1,4 +1,4 @@
-/// The owner name that stands for the user who asks.
+/// The owner name of the current user.
 public let CKCurrentUserDefaultName = "__defaultOwner__"
 
 /// The older name of `CKCurrentUserDefaultName`.
@@ -21,11 +21,11 @@ extension CKRecord {
   public enum SystemFieldKey {
     /// The record's ID.
     public static let recordID: CKRecord.FieldKey = "___recordID"
-    /// Who created it.
+    /// The user who created the record.
     public static let creatorUserRecordID: CKRecord.FieldKey = "___createdBy"
     /// When it was created.
     public static let creationDate: CKRecord.FieldKey = "___createTime"
-    /// Who changed it last.
+    /// The user who last modified the record.
     public static let lastModifiedUserRecordID: CKRecord.FieldKey = "___modifiedBy"
     /// When it was changed last.
     public static let modificationDate: CKRecord.FieldKey = "___modTime"

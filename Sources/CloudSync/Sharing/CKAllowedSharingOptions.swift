@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Who may be let into a share.
+/// The access options of a share.
 public struct CKSharingParticipantAccessOption: OptionSet, Hashable, Sendable {
   /// The bits, with the values CloudKit gives them.
   public var rawValue: UInt
@@ -10,7 +10,7 @@ public struct CKSharingParticipantAccessOption: OptionSet, Hashable, Sendable {
 
   /// Everyone who knows the URL.
   public static let anyoneWithLink = CKSharingParticipantAccessOption(rawValue: 1)
-  /// Only those who are invited.
+  /// Invited users only.
   public static let specifiedRecipientsOnly = CKSharingParticipantAccessOption(rawValue: 2)
   /// Either.
   public static let any: CKSharingParticipantAccessOption = [
@@ -18,7 +18,7 @@ public struct CKSharingParticipantAccessOption: OptionSet, Hashable, Sendable {
   ]
 }
 
-/// What people who are let in may be allowed.
+/// The permission options of a share.
 public struct CKSharingParticipantPermissionOption: OptionSet, Hashable, Sendable {
   /// The bits, with the values CloudKit gives them.
   public var rawValue: UInt
@@ -36,13 +36,13 @@ public struct CKSharingParticipantPermissionOption: OptionSet, Hashable, Sendabl
 
 /// What a share sheet offers.
 ///
-/// There is no such sheet here; apps that make one up can read it.
+/// There is no sharing sheet here; apps with their own can read the options.
 ///
 /// Set up by one thread before others read it, as on Apple's platforms.
 public final class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying {
   /// What people may be allowed.
   public var allowedParticipantPermissionOptions: CKSharingParticipantPermissionOption
-  /// Who may be let in.
+  /// The allowed access options.
   public var allowedParticipantAccessOptions: CKSharingParticipantAccessOption
   /// Whether participants may invite others.
   public var allowsParticipantsToInviteOthers = true

@@ -60,7 +60,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     guard state.withLock({ $0.record.sharing != nil }) else { return nil }
   }
 
-  /// What everyone who knows the URL may do; nothing unless set.
+  /// The permission of everyone who knows the URL; `none` by default.
   ///
   /// Letting everyone in removes those who were invited and did not come yet; closing the share
   /// again removes all but the owner.
@@ -84,7 +84,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
   /// Everyone in the share, the owner first.
   public var participants: [CKShare.Participant] { people() }
 
-  /// Whose records they are.
+  /// The owner of the records.
   public var owner: CKShare.Participant {
     people().first { $0.role == .owner }
       ?? CKShareParticipant(
@@ -102,7 +102,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     return people().first { $0.participantID == id }
   }
 
-  /// Invites a person, or changes what one who is in the share already may do.
+  /// Adds a participant, or changes the permission of an existing one.
   ///
   /// A share that everyone may join takes no invitations: nothing changes then.
   public func addParticipant(_ participant: CKShare.Participant) {

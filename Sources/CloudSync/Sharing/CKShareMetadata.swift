@@ -26,7 +26,7 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, Sendabl
   /// That record, where it was asked for; each reading gives an object of its own.
   public var rootRecord: CKRecord? { value.root.map { CKRecord.face(of: $0) } }
 
-  /// Whose records they are.
+  /// The owner of the records.
   public var ownerIdentity: CKUserIdentity { CKUserIdentity(value.owner) }
 
   /// What the user is, or would be, in the share.

@@ -9,7 +9,7 @@ import Synchronization
 public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// Names a participant within its share.
   public typealias ID = String
-  /// Whether someone who was invited came.
+  /// The acceptance status of the participant.
   public typealias AcceptanceStatus = CKShareParticipantAcceptanceStatus
   /// What someone may do with shared records.
   public typealias Permission = CKShareParticipantPermission
@@ -26,7 +26,7 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
   /// The participant as the vocabulary spells it, as it is now.
   package var value: ShareParticipant { state.withLock { $0 } }
 
-  /// Who it is.
+  /// The identity of the participant.
   public var userIdentity: CKUserIdentity { CKUserIdentity(value.identity) }
 
   /// What the person is in the share; a private user unless set.

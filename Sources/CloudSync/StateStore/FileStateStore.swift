@@ -3,20 +3,20 @@ public import Foundation
 import Records
 import Synchronization
 
-/// A state store in one file: a log of checksummed records behind a snapshot.
+/// A state store in one file: a snapshot followed by a log of checksummed entries.
 ///
-/// An append is on the disk when it returns. A new snapshot is written beside the log and put in
-/// its place by a rename, so that after a crash the one or the other is there. One store at a time
-/// may have the file open; a lock file beside it, named with `.lock` at the end, sees to that, also
-/// across processes, and a process that died leaves nothing to clean up. After a read or a write
-/// failed the store takes nothing more until a `load()` succeeds, because nobody knows what the
-/// disk holds. All members may be used from any thread.
+/// An append is durable when it returns. A new snapshot is written to a second file that replaces
+/// the first by a rename, so that after a crash one of them is complete. Only one store at a time
+/// can open the file, also across processes: a lock file with the suffix `.lock` ensures this, and
+/// a terminated process releases it. After a failed read or write the store rejects all writes
+/// until `load()` succeeds, since the content on the disk is unknown. All members can be used from
+/// any thread.
 public final class FileStateStore: StateStore {
   private struct Contents {
     var log: LogFile?
-    /// Whether it is known what the file holds.
+    /// Whether the content of the file is known.
     var isLoaded = false
-    /// Why nothing more is taken.
+    /// The error for which writes are rejected.
     var failure: FileStateStoreError?
   }
 
@@ -27,26 +27,28 @@ public final class FileStateStore: StateStore {
   private let lock: FileLock
   private let contents = Mutex(Contents())
 
-  /// Takes hold of the file, which need not exist yet; its directory must.
+  /// Opens the store and locks its file. The file need not exist yet; its directory must.
   ///
   /// - Parameter url: A file on a local disk.
-  /// - Throws: `FileStateStoreError` when another store has it, or the directory can't be used.
+  /// - Throws: `FileStateStoreError` when another store has locked the file, or the directory can't
+  ///   be used.
   public convenience init(url: URL) throws { try self.init(url: url, disk: SystemDisk()) }
 
-  /// Takes hold of a file of `disk`, under the path of `url`; for simulated disks.
+  /// Opens a store in a file of `disk`, at the path of `url`; for simulated disks.
   ///
-  /// - Throws: `FileStateStoreError` when another store has it, or the directory can't be used.
+  /// - Throws: `FileStateStoreError` when another store has locked the file, or the directory can't
+  ///   be used.
   package init(url: URL, disk: any Disk) throws {
     self.url = url
     self.disk = disk
     lock = try FileLock(path: url.path + ".lock", on: disk)
   }
 
-  /// What the file holds; `nil` when it does not exist or is empty.
+  /// Returns the contents of the file; `nil` if it does not exist or is empty.
   ///
-  /// An append that was cut off by a crash is taken away from the end. Damage anywhere else, and a
-  /// file of a newer version, are errors that leave every byte as it is.
-  /// - Throws: `FileStateStoreError`; the store then takes nothing until it is loaded again.
+  /// An entry at the end that a crash interrupted is removed. Other damage, and a file of a newer
+  /// version, are errors that leave the file unchanged.
+  /// - Throws: `FileStateStoreError`; the store then rejects writes until it is loaded again.
   public func load() throws -> StateStoreContents? {
     try contents.withLock { contents in try attempt(&contents, open) }
   }
@@ -56,7 +58,7 @@ public final class FileStateStore: StateStore {
     var stored: StateStoreContents?
     if let bytes = try LogFile.read(url.path, on: disk), !bytes.isEmpty {
       let parsed = try LogFormat.parse(bytes, path: url.path)
-      // What a failed write left may be shown by the system and yet not be on the disk.
+      // After a failed write, the system may return bytes that are not on the disk.
       contents.log =
         contents.failure == nil
         ? try LogFile(
@@ -69,14 +71,14 @@ public final class FileStateStore: StateStore {
     return stored
   }
 
-  /// Adds an entry behind what the file holds; it is on the disk when this returns.
+  /// Appends an entry, which is durable when this returns.
   ///
-  /// - Throws: `FileStateStoreError`; the store then takes nothing more until it is loaded again.
+  /// - Throws: `FileStateStoreError`; the store then rejects writes until it is loaded again.
   public func append(_ entry: [UInt8]) throws {
     try contents.withLock { contents in
       if let failure = contents.failure { throw failure }
       try attempt(&contents) { contents throws(FileStateStoreError) in
-        // Nobody has looked yet whether there is something to add to.
+        // The store was not loaded yet, so the end of the log is unknown.
         if !contents.isLoaded { _ = try open(&contents) }
         if contents.log == nil {
           contents.log = try LogFile(replacing: url.path, with: LogFormat.header, on: disk)
@@ -86,9 +88,9 @@ public final class FileStateStore: StateStore {
     }
   }
 
-  /// Puts a snapshot in the place of all that was there; it is on the disk when this returns.
+  /// Replaces all contents by a snapshot, which is durable when this returns.
   ///
-  /// - Throws: `FileStateStoreError`; the old contents are then still there, or the new ones.
+  /// - Throws: `FileStateStoreError`; the file then has the old or the new contents.
   public func replace(with snapshot: [UInt8]) throws {
     try contents.withLock { contents in
       if let failure = contents.failure { throw failure }
@@ -100,7 +102,7 @@ public final class FileStateStore: StateStore {
     }
   }
 
-  /// Does something with the file; after a failure nothing more is taken.
+  /// Performs a file operation; after a failure further writes are rejected.
   private func attempt<Value>(
     _ contents: inout Contents,
     _ body: (inout Contents) throws(FileStateStoreError) -> Value

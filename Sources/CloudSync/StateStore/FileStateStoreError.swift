@@ -1,9 +1,9 @@
 import Disk
 public import Foundation
 
-/// Why a state file could not be used; what could be saved of it is untouched.
+/// The reason why a state file could not be used; its bytes are unchanged.
 public struct FileStateStoreError: Error, Hashable, Sendable {
-  /// The kinds of fault.
+  /// The kinds of errors.
   public struct Code: Hashable, Sendable {
     private let rawValue: UInt8
 
@@ -11,20 +11,20 @@ public struct FileStateStoreError: Error, Hashable, Sendable {
 
     /// Another store has the file open.
     public static let inUse = Code(0)
-    /// The system refused to read or write.
+    /// A read or write failed.
     public static let system = Code(1)
-    /// The file is no state file.
+    /// The file is not a state file.
     public static let foreign = Code(2)
-    /// A newer version wrote it.
+    /// The file was written by a newer version.
     public static let future = Code(3)
-    /// It was a state file and is damaged.
+    /// The file is a damaged state file.
     public static let damaged = Code(4)
   }
 
-  /// What kind of fault it is.
+  /// The kind of error.
   public let code: Code
 
-  /// What happened, to which file, and what to do.
+  /// A description of the problem, with the file and the remedy.
   public let message: String
 
   init(_ code: Code, _ message: String) {
@@ -32,7 +32,7 @@ public struct FileStateStoreError: Error, Hashable, Sendable {
     self.message = message
   }
 
-  /// What the disk said when something was done to the file.
+  /// Creates an error for a failed file operation.
   static func system(_ doing: String, _ path: String, _ error: DiskError) -> FileStateStoreError {
     FileStateStoreError(
       .system, "Could not \(doing) the state file \(path): \(error). Check disk and rights.")

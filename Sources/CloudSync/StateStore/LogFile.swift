@@ -1,18 +1,18 @@
 import Disk
 
-/// An open file that is only ever appended to; closed when it is let go.
+/// An open append-only file, closed when it is deallocated.
 struct LogFile: Sendable {
   private let file: any DiskFile
   private let path: String
-  /// How many bytes are known to be on the disk.
+  /// The number of bytes known to be on the disk.
   private var length: Int
 
-  /// Opens a file that exists, cuts it after `bytes`, which were just read from it, and waits
-  /// until these and the file's name are on the disk: whoever wrote them may have been killed
-  /// before it did.
+  /// Opens an existing file, truncates it after `bytes`, which were just read from it, and waits
+  /// until these and the file's name are on the disk: the process that wrote them may have been
+  /// killed before its synchronization.
   ///
-  /// - Parameter lastEntry: Where the last entry begins. It is written again in its place: a
-  ///   system may show what it once failed to write and would never try again.
+  /// - Parameter lastEntry: The offset of the last entry. It is rewritten: a system may return
+  ///   bytes that it failed to write and does not retry.
   init(
     opening path: String, cutTo bytes: ArraySlice<UInt8>, lastEntry: Int?, on disk: any Disk
   ) throws(FileStateStoreError) {
@@ -30,7 +30,7 @@ struct LogFile: Sendable {
     try LogFile.synchronizeFolder(of: path, disk)
   }
 
-  /// Puts a file with these bytes in the place of whatever is at `path`, in one step.
+  /// Replaces the file at `path` atomically by one with these bytes.
   init(
     replacing path: String, with bytes: [UInt8], on disk: any Disk
   ) throws(FileStateStoreError) {
@@ -44,18 +44,18 @@ struct LogFile: Sendable {
         try disk.rename(temporary, to: path)
       }
     } catch {
-      // Half a file would only take the room that may be lacking.
+      // A partial file would only take space that may be scarce.
       try? disk.remove(temporary)
       throw error
     }
-    // The rename itself is only on the disk when the directory is.
+    // The rename is durable only when the directory is synchronized.
     try LogFile.synchronizeFolder(of: path, disk)
   }
 
-  /// Adds bytes at the end and waits until they are on the disk.
+  /// Appends bytes and waits until they are on the disk.
   ///
-  /// When that fails they are taken away again as far as the disk lets: a system may show bytes
-  /// that it could not write, and never try again.
+  /// After a failure they are removed if possible: a system may return bytes that it failed to
+  /// write and does not retry.
   mutating func append(_ bytes: [UInt8]) throws(FileStateStoreError) {
     do throws(FileStateStoreError) {
       try doing("write", path) { () throws(DiskError) in try file.append(all: bytes) }
@@ -67,7 +67,7 @@ struct LogFile: Sendable {
     }
   }
 
-  /// All bytes of the file; `nil` when it does not exist.
+  /// The content of the file; `nil` if it does not exist.
   static func read(
     _ path: String, on disk: any Disk = SystemDisk()
   ) throws(FileStateStoreError) -> [UInt8]? {
@@ -85,7 +85,7 @@ struct LogFile: Sendable {
     }
   }
 
-  /// Writes all of `bytes` from `offset` on, in as many steps as the disk needs.
+  /// Writes all of `bytes` from `offset` on, in as many steps as necessary.
   private static func write(
     _ bytes: ArraySlice<UInt8>, to file: any DiskFile, at offset: Int
   ) throws(DiskError) {
@@ -117,7 +117,7 @@ struct LogFile: Sendable {
   }
 }
 
-/// Holds a file's lock for as long as it lives; the system lets it go when the process ends.
+/// The lock of a file, held until deallocation; the system releases it when the process ends.
 struct FileLock: Sendable {
   private let lock: any DiskLock
 
@@ -134,7 +134,7 @@ struct FileLock: Sendable {
   }
 }
 
-/// Does something to the state file, and names both when it fails.
+/// Performs a file operation; an error names the operation and the file.
 private func doing<Value>(
   _ what: String, _ path: String, _ body: () throws(DiskError) -> Value
 ) throws(FileStateStoreError) -> Value {

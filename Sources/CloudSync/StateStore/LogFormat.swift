@@ -1,9 +1,8 @@
 import Records
 
-/// The bytes of a state file: a header, then records.
+/// The format of a state file: a header, then records.
 ///
-/// A record is its length, its kind, a checksum of these, a checksum of the content, and the
-/// content.
+/// A record has a length, a kind, a checksum of these, a checksum of the content, and the content.
 package enum LogFormat {
   enum Kind: UInt8 {
     case snapshot = 0
@@ -14,7 +13,7 @@ package enum LogFormat {
   package static let version: UInt8 = 1
   private static let magic: [UInt8] = Array("CSLOG".utf8)
   private static let recordHead = 13
-  /// What a disk writes in one step, at least.
+  /// The minimum number of bytes that a disk writes atomically.
   private static let sector = 512
 
   static var header: [UInt8] { magic + [version] }
@@ -29,26 +28,26 @@ package enum LogFormat {
     return writer.bytes
   }
 
-  /// What a log holds up to its end, or up to where it is damaged.
+  /// The contents of a log up to its end or its first damage.
   package struct Reading {
     /// The last snapshot and the entries after it.
     package var contents = StateStoreContents()
-    /// How many bytes are whole.
+    /// The number of intact bytes.
     package var length = 0
-    /// Where the entry at the very end begins; `nil` when a snapshot or nothing is there.
+    /// The offset of the last entry; `nil` if the log ends with a snapshot or is empty.
     var lastEntry: Int?
-    /// Why the bytes behind `length` can't be used; `nil` when a crash cut them off.
+    /// The reason why the bytes after `length` are unusable; `nil` if a crash interrupted a write.
     package var fault: FileStateStoreError?
   }
 
-  /// What `bytes` hold, and how many of them are whole.
+  /// Parses a log and determines the number of intact bytes.
   static func parse(_ bytes: [UInt8], path: String) throws(FileStateStoreError) -> Reading {
     let reading = read(bytes, path: path)
     if let fault = reading.fault { throw fault }
     return reading
   }
 
-  /// Takes all that can be had of `bytes`.
+  /// Parses `bytes` as far as they are intact.
   package static func read(_ bytes: [UInt8], path: String) -> Reading {
     var reading = Reading()
     guard bytes.starts(with: magic.prefix(bytes.count)) else {
@@ -56,7 +55,7 @@ package enum LogFormat {
         .foreign, "\(path) is no state file; give another name.")
       return reading
     }
-    // A header that a crash cut short: nothing was ever acknowledged.
+    // A crash interrupted the write of the header: no write was acknowledged.
     guard bytes.count > magic.count else { return reading }
     guard bytes[magic.count] == version else {
       reading.fault = FileStateStoreError(
@@ -79,7 +78,7 @@ package enum LogFormat {
     return reading
   }
 
-  /// Takes the record at the front of `rest`; `nil` when a crash cut it off.
+  /// Parses the first record of `rest`; `nil` if a crash interrupted its write.
   private static func take(
     _ rest: ArraySlice<UInt8>, into contents: inout StateStoreContents, path: String
   ) throws(FileStateStoreError) -> Int? {
@@ -115,10 +114,10 @@ package enum LogFormat {
     }
   }
 
-  /// Whether a crash may have left the first `count` of these bytes of a file's end as they are.
+  /// Whether a crash can explain the first `count` of these bytes at the end of a file.
   ///
-  /// A disk writes whole sectors, in any order; one that it did not get to reads as zeros. Any
-  /// other difference from what was written is damage.
+  /// A disk writes whole sectors in any order; an unwritten sector reads as zeros. Any other
+  /// difference from the written bytes is damage.
   private static func lacksSector(_ bytes: ArraySlice<UInt8>, within count: Int) -> Bool {
     let limit = min(bytes.endIndex, bytes.startIndex + count)
     var start = bytes.startIndex
@@ -130,8 +129,8 @@ package enum LogFormat {
     return false
   }
 
-  /// Whether a whole record starts anywhere in these bytes: an append is on the disk before the
-  /// next one begins, so behind one that was cut off there is none.
+  /// Whether an intact record starts anywhere in these bytes. An append is durable before the next
+  /// one begins, so none can follow an interrupted one.
   private static func holdsRecord(_ bytes: ArraySlice<UInt8>) -> Bool {
     var rest = bytes
     while rest.count >= recordHead {

@@ -57,7 +57,7 @@ public class CKNotification: NSObject, CKNotificationMaking, @unchecked Sendable
   /// The subscription that fired.
   public var subscriptionID: CKSubscription.ID? { content.subscription }
 
-  /// The user whose subscription fired, when it is somebody else's.
+  /// The owner of the subscription, if it is another user.
   public var subscriptionOwnerUserRecordID: CKRecord.ID? {
     content.subscriptionOwner.map { CKRecordID(recordName: $0) }
   }

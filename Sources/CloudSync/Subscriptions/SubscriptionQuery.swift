@@ -17,6 +17,6 @@ extension CKSubscription {
 }
 
 extension NSPredicate {
-  /// A predicate that stands for `query`, rebuilt from its filters.
+  /// A predicate equivalent to `query`, rebuilt from its filters.
   static func matching(_ query: Query) -> NSPredicate { CKQuery(query).predicate }
 }

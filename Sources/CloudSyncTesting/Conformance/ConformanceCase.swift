@@ -1,34 +1,34 @@
-/// What an app is put through.
+/// A scenario of `DelegateConformance`.
 public enum ConformanceCase: String, Hashable, Sendable, CaseIterable {
-  /// Items are made, changed and deleted, and nothing goes wrong.
+  /// Items are created, changed and deleted without faults.
   case goodDay
-  /// Two devices change, make or delete the same item.
+  /// Two devices create, change or delete the same item.
   case conflicts
-  /// The user goes on while a change is on its way.
+  /// The user changes an item again while its change is in flight.
   case changesDuringSends
-  /// The server refuses a save, once, with each code that is the app's to handle.
+  /// The server rejects a save once, with each error code that the app has to handle.
   case refusedSaves
-  /// The server refuses a deletion, likewise.
+  /// The server rejects a deletion once, with each error code that the app has to handle.
   case refusedDeletions
-  /// There is no storage left, and then there is.
+  /// The storage quota is exhausted and later raised.
   case fullStorage
-  /// A change is made, and its answer gets lost.
+  /// A change is carried out, but its reply is lost.
   case lostAnswers
-  /// The zone is removed, by another app or by the user in the settings.
+  /// The zone is deleted by another app or by the user in the settings.
   case removedZones
   /// The user resets encrypted data.
   case encryptedDataReset
   /// All change tokens expire.
   case expiredTokens
-  /// People sign in and out, and others take their place.
+  /// Accounts sign in, sign out and switch.
   case accounts
-  /// The app crashes at each step: before and after each callback, request and answer.
+  /// The app crashes at each step: before and after each callback, request and reply.
   case crashes
 
-  /// Whether the app's zone has to be one that can be removed.
+  /// Whether the case requires a zone that can be deleted.
   var removesZones: Bool { self == .removedZones || self == .encryptedDataReset }
 
-  /// What an app has that throws in this case.
+  /// The defect of an app that throws in this case.
   var mainDefect: DelegateDefect {
     switch self {
     case .goodDay: .doesNotSync

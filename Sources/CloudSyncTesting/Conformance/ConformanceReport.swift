@@ -1,26 +1,26 @@
-/// What `DelegateConformance` found out about an app.
+/// The result of `DelegateConformance` for an app.
 public struct ConformanceReport: Sendable, CustomStringConvertible {
-  /// A defect, and what was lost by it.
+  /// A defect with its evidence.
   public struct Finding: Hashable, Sendable {
-    /// What is wrong.
+    /// The defect.
     public var defect: DelegateDefect
-    /// What was done and what was lost, once for each time it was seen.
+    /// A description of the actions and the lost data for each occurrence.
     public var details: [String]
   }
 
   /// The app's name.
   public let name: String
 
-  /// What is wrong, in the order of `DelegateDefect`.
+  /// The findings, in the order of `DelegateDefect`.
   public internal(set) var findings: [Finding] = []
 
-  /// The cases that ended as they should.
+  /// The cases that passed.
   public internal(set) var passed: [ConformanceCase] = []
 
-  /// How many crashes were tried.
+  /// The number of simulated crashes.
   public internal(set) var crashCount = 0
 
-  /// Defects that the app is known to have.
+  /// The known defects of the app.
   public let tolerated: Set<DelegateDefect>
 
   init(name: String, tolerated: Set<DelegateDefect>) {
@@ -28,13 +28,13 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
     self.tolerated = tolerated
   }
 
-  /// All that is wrong, known or not.
+  /// All defects, known or not.
   public var defects: Set<DelegateDefect> { Set(findings.map(\.defect)) }
 
-  /// Whether there is nothing wrong but what is tolerated.
+  /// Whether all defects are tolerated ones.
   public var conforms: Bool { defects.isSubset(of: tolerated) }
 
-  /// The report for people: each defect by name, with at most four of its details.
+  /// The report as text: each defect by name, with at most four of its details.
   public var description: String {
     let tried =
       "\(CanonicalText.count(passed.count, "case")) passed, "
@@ -72,7 +72,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   }
 }
 
-/// An app that has a defect; its description is the report.
+/// The error for an app with a defect; its description is the report.
 public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// The report.
   public let description: String

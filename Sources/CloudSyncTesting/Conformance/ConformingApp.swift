@@ -1,23 +1,22 @@
-/// One launch of an app whose sync is put through `DelegateConformance`: how a test does what a
-/// user does, and sees what a user sees.
+/// One launch of an app under test by `DelegateConformance`: the actions and the view of its user.
 ///
-/// Items have names, and a text that tells versions apart; how the app keeps them is its own
-/// business. Nothing is to happen by itself: engines have `automaticallySync` off, and timers go by
-/// the clock in `AppSurroundings`.
+/// Items have a name and a text that distinguishes versions; the app stores them in any form.
+/// Nothing must happen automatically: engines have `automaticallySync` off, and timers use the
+/// clock in `AppSurroundings`.
 public protocol ConformingApp: AnyObject, Sendable {
-  /// Makes the item called `name`, or changes it, as its user does.
+  /// Creates or changes the item called `name`, as a user action.
   ///
-  /// Returns when the app would tell its user that it is done; from then on it must not get lost.
+  /// Returns when the app would confirm the action to its user; from then on it must not be lost.
   func write(_ text: String, as name: String) async throws
 
-  /// Deletes the item called `name`, as its user does.
+  /// Deletes the item called `name`, as a user action.
   func delete(_ name: String) async throws
 
-  /// What the user sees of everything that syncs: the text of each item by its name.
+  /// The items visible to the user: the text of each synced item by name.
   var items: [String: String] { get async throws }
 
-  /// Fetches and sends once, as the app does when its user asks for it; returns when that is over.
+  /// Fetches and sends once, as after a user's request, and returns when both have ended.
   ///
-  /// May throw when there is trouble; what the app does about it is what is tested.
+  /// May throw after errors; the test examines how the app handles them.
   func sync() async throws
 }

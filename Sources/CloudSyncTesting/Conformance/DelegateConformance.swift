@@ -1,44 +1,42 @@
 public import CloudSync
 
-/// Puts an app's sync through what real life does to it, and reports what it lost.
+/// Tests an app's sync under faults, conflicts, account changes and crashes, and reports lost data.
 ///
 /// ```swift
 /// let suite = DelegateConformance("Notes", zone: Notes.zone.zoneID) { try TestedNotes($0) }
 /// try await suite.run().check()
 /// ```
 ///
-/// Each case has a cloud of its own and devices that begin empty; what the server holds in the end
-/// is what a device sees that never was there before. Nothing waits for real time.
+/// Each case has its own cloud and initially empty devices. The final content of the server is
+/// examined through a new device. No case waits for real time.
 public struct DelegateConformance: Sendable {
-  /// The app's name, for the report.
+  /// The name of the app in the report.
   public let name: String
 
-  /// The zone the app keeps its items in; of the default zone, none of the cases is tried in which
-  /// zones are removed.
+  /// The zone of the app's items. Cases that delete the zone are skipped for the default zone.
   public let zone: CKRecordZone.ID
 
-  /// Whether the app's users can change an item after they made it.
+  /// Whether the app's users can change an existing item.
   public let canEdit: Bool
 
   /// Whether the app's users can delete an item.
   public let canDelete: Bool
 
-  /// Defects the app is known to have; the report names them without failing.
+  /// Known defects of the app, which are reported without failing.
   public let tolerated: Set<DelegateDefect>
 
   let launch: @Sendable (AppSurroundings) async throws -> any ConformingApp
 
-  /// A suite for one app.
+  /// Creates a suite for an app.
   ///
   /// - Parameters:
   ///   - name: the app's name.
-  ///   - zone: the zone the app keeps its items in; it is removed in some cases.
-  ///   - canEdit: whether items can be changed; of those that can't, two devices make different
-  ///     ones of the same name.
+  ///   - zone: the zone of the app's items; some cases delete it.
+  ///   - canEdit: whether items can be changed; if not, two devices create different items of
+  ///     the same name instead.
   ///   - canDelete: whether items can be deleted.
-  ///   - tolerated: defects that the app is known to have, on purpose or until they are mended.
-  ///   - launch: launches the app with the folder, container and clock it is given, as on a device
-  ///     whose user starts it.
+  ///   - tolerated: known defects of the app.
+  ///   - launch: launches the app with the given folder, container and clock.
   public init(
     _ name: String, zone: CKRecordZone.ID, canEdit: Bool = true, canDelete: Bool = true,
     tolerating tolerated: Set<DelegateDefect> = [],
@@ -52,11 +50,10 @@ public struct DelegateConformance: Sendable {
     self.launch = launch
   }
 
-  /// Runs the cases, one after the other.
+  /// Runs the cases sequentially.
   ///
-  /// - Parameter cases: which; all by default.
-  /// - Returns: what was found. An app that throws where nothing went wrong has a finding in that
-  ///   case.
+  /// - Parameter cases: the cases to run; all by default.
+  /// - Returns: the findings. An app that throws without a fault has a finding in that case.
   public func run(_ cases: [ConformanceCase] = ConformanceCase.allCases) async -> ConformanceReport
   {
     var report = ConformanceReport(name: name, tolerated: tolerated)
@@ -68,7 +65,7 @@ public struct DelegateConformance: Sendable {
         report.add(one.mainDefect, "\(one.rawValue): the app threw \(error)")
       }
       if report.findings == before { report.passed.append(one) }
-      // Where not even this works, the rest would only say so again.
+      // If this case fails, the other cases would only repeat its finding.
       if one == .goodDay, !report.findings.isEmpty { break }
     }
     report.sort()
@@ -96,7 +93,7 @@ public struct DelegateConformance: Sendable {
     }
   }
 
-  // MARK: What the cases share
+  // MARK: Helpers
 
   func world() -> SimulatedCloud { SimulatedCloud() }
 
@@ -106,7 +103,7 @@ public struct DelegateConformance: Sendable {
     try await TestedDevice(name, in: cloud, account: account, launchApp: launch)
   }
 
-  /// What a device sees that never was there before.
+  /// The items visible on a new device.
   func witness(in cloud: SimulatedCloud, account: String = "alice") async throws -> [String: String]
   {
     let number = cloud.server.knownDevices().count
@@ -115,7 +112,7 @@ public struct DelegateConformance: Sendable {
     return try await device.items()
   }
 
-  /// What differs between two views, in words.
+  /// The difference between two views, as text.
   func difference(_ seen: [String: String], from expected: [String: String]) -> String? {
     let lost = expected.keys.filter { seen[$0] == nil }.sorted()
     let extra = seen.keys.filter { expected[$0] == nil }.sorted()

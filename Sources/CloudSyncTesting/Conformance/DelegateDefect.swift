@@ -1,47 +1,47 @@
-/// A way in which an app loses or spoils what its users wrote.
+/// A way in which an app loses or corrupts its users' data.
 public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
-  /// Items do not get from one device to another even when nothing goes wrong.
+  /// Items are not synced between devices even without faults.
   case doesNotSync
-  /// After two devices changed the same item, they never agree again.
+  /// After two devices changed the same item, they stay different.
   case conflictsDoNotConverge
-  /// A change made while an older one of the same item was on its way is lost.
+  /// A change made while an older one of the same item was in flight is lost.
   case changeDuringSendLost
-  /// A save that failed with another code than those of conflicts is forgotten.
+  /// A save that failed with an error other than a conflict is not repeated.
   case otherFailuresIgnored
   /// A change that failed only because others in its batch did is not queued again.
   case batchFailuresNotQueuedAgain
-  /// A deletion that the server refused is forgotten, and the item comes back or stays elsewhere.
+  /// A rejected deletion is not repeated, and the item returns or remains on other devices.
   case failedDeletionsIgnored
-  /// What could not be saved for lack of storage is not saved when there is some.
+  /// A save that failed for lack of storage is not repeated when there is storage again.
   case quotaDropsEdits
-  /// A change whose answer was lost is lost, or undone.
+  /// A change whose reply was lost is lost or undone.
   case lostAnswersLoseEdits
-  /// What the user removed with its zone stays on the device.
+  /// Items of a zone that the user deleted remain on the device.
   case removedZoneKeepsData
-  /// What the user removed with its zone is uploaded again.
+  /// Items of a zone that the user deleted are uploaded again.
   case removedZoneUploadedAgain
-  /// After the zone was removed, new items do not reach the server.
+  /// After the zone was deleted, new items are not uploaded.
   case zoneNotMadeAgain
-  /// After a reset of encrypted data, what this device still has is not uploaded again.
+  /// After a reset of encrypted data, the items of this device are not uploaded again.
   case encryptedDataResetLosesData
-  /// After its change token expired, a device lacks items, or holds on to old ones.
+  /// After its change token expired, a device lacks items or keeps deleted ones.
   case expiredTokenLosesChanges
-  /// Items deleted elsewhere stay when the server can tell of the deletion no more.
+  /// Items deleted on another device remain when the server no longer lists the deletion.
   case expiredTokenKeepsDeletedItems
-  /// After another account signed in, the device still shows the data of the one before.
+  /// After an account switch, the device still shows the data of the previous account.
   case accountSwitchKeepsData
   /// The data of one account is uploaded to another one.
   case accountSwitchUploadsData
-  /// After the account is back, its data is not.
+  /// After an account has signed in again, its data is missing.
   case returningAccountLacksData
-  /// What was written before anybody signed in is not uploaded afterwards.
+  /// Items created before the first sign-in are not uploaded afterwards.
   case signInDropsEdits
   /// A crash loses changes that were made before it.
   case crashLosesEdits
-  /// A crash brings items back that were deleted before it.
+  /// After a crash, items deleted before it return.
   case crashBringsBackDeletedItems
 
-  /// What is wrong, in one sentence.
+  /// A description of the defect.
   public var sentence: String {
     switch self {
     case .doesNotSync: "Items do not get from one device to another."

@@ -1,20 +1,20 @@
 public import CloudSync
 public import Foundation
 
-/// What a simulated device gives to one launch of an app on it.
+/// The environment that a simulated device provides to one launch of an app.
 public struct AppSurroundings: Sendable {
   /// The device's name.
   public var device: String
 
-  /// Where the app keeps its files; it is there, and what one launch writes the next one finds.
+  /// The directory of the app's files. It exists, and its content persists between launches.
   public var folder: URL
 
-  /// The app's container, reached the way this device reaches it.
+  /// The app's container, with the transport of this device.
   public var container: CKContainer
 
-  /// The clock everything waits by.
+  /// The clock for all delays.
   public var clock: SimulatedClock
 
-  /// The wall clock's date.
+  /// The current date.
   public var now: Date { clock.date }
 }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A folder that is gone when nobody holds it any more.
+/// A temporary directory that is removed when it is deallocated.
 final class DeviceFolder: Sendable {
   let url: URL
 
-  /// A new folder: empty, or with a copy of all that is in `other`.
+  /// Creates a directory that is empty or has a copy of the content of `other`.
   init(copying other: URL? = nil) throws {
     url = FileManager.default.temporaryDirectory
       .appendingPathComponent("cloudsync-device-\(UUID().uuidString)")
@@ -15,6 +15,6 @@ final class DeviceFolder: Sendable {
     }
   }
 
-  // Nobody is left who could be told of a folder that can't be removed.
+  // A directory that can't be removed can't be reported from here.
   deinit { try? FileManager.default.removeItem(at: url) }
 }

@@ -2,21 +2,21 @@ import CloudProtocol
 import CloudSync
 import Synchronization
 
-/// A moment in the life of an app at which it can be looked at, or end.
+/// A step of a launch at which the app can be inspected or terminated.
 enum LaunchStep: Sendable {
-  /// The delegate is about to be told of something.
+  /// Before a delegate call.
   case beforeCallback(String)
-  /// The delegate has been told.
+  /// After a delegate call.
   case afterCallback(String)
-  /// A request is about to leave.
+  /// Before a request is sent.
   case beforeRequest(CloudRequest)
-  /// The server answered a request, and the answer has not arrived.
+  /// After the server has answered a request, before its reply arrives.
   case beforeAnswer(CloudRequest)
 }
 
-/// One launch of an app: the way to the server while it lives, and what its engines tell it.
+/// One launch of an app: its transport and its delegate calls.
 ///
-/// When it ends, nothing leaves it any more and nothing reaches it, as if its process were gone.
+/// After its end no request or call passes through it, as if its process had been terminated.
 final class Launch: CloudTransport, DelegateInterception {
   private struct Contents {
     var hasEnded = false
@@ -43,7 +43,7 @@ final class Launch: CloudTransport, DelegateInterception {
   var hasEnded: Bool { contents.withLock { $0.hasEnded } }
 
   func end() {
-    // The delegates go outside of the lock: they may be the last to hold the app.
+    // Released outside of the lock: the delegates may hold the last reference to the app.
     let delegates = contents.withLock { contents in
       contents.hasEnded = true
       defer { contents.delegates = [] }
@@ -84,7 +84,7 @@ final class Launch: CloudTransport, DelegateInterception {
   }
 }
 
-/// Passes on what an engine tells its delegate, notes it, and falls silent with its launch.
+/// Forwards and records the delegate calls of an engine until its launch ends.
 private final class RecordingDelegate: CKSyncEngineDelegate {
   private let delegate: any CKSyncEngineDelegate
   private let launch: Launch

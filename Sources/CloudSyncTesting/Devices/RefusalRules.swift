@@ -2,7 +2,7 @@ import CloudProtocol
 import Records
 import Synchronization
 
-/// Which changes are refused one by one, as a server does that takes the rest of a request.
+/// Rules that reject single changes, as a server does that accepts the rest of a request.
 final class RefusalRules: Sendable {
   struct Rule: Sendable {
     var error: CloudError
@@ -22,23 +22,23 @@ final class RefusalRules: Sendable {
 
   func clear() { rules.withLock { $0 = [] } }
 
-  /// The error for a change, which counts as refused once with it.
+  /// The error for a change; each call uses up one rejection of the matching rule.
   func refusal(_ record: RecordID, isDeletion: Bool, device: String) -> CloudError? {
     rules.withLock { rules in
-      let place = rules.firstIndex { rule in
+      let index = rules.firstIndex { rule in
         (rule.name ?? record.name) == record.name && (rule.device ?? device) == device
           && (rule.isDeletion ?? isDeletion) == isDeletion
       }
-      guard let place else { return nil }
-      rules[place].remaining -= 1
-      let error = rules[place].error
-      if rules[place].remaining == 0 { rules.remove(at: place) }
+      guard let index else { return nil }
+      rules[index].remaining -= 1
+      let error = rules[index].error
+      if rules[index].remaining == 0 { rules.remove(at: index) }
       return error
     }
   }
 }
 
-/// The way of one device to its server, on which single changes can be refused.
+/// A transport of one device that rejects single changes by rules.
 final class RefusingTransport: CloudTransport {
   private let base: any CloudTransport
   private let device: String
@@ -81,7 +81,7 @@ final class RefusingTransport: CloudTransport {
       })
   }
 
-  /// The errors of the changes that are refused, and of those that go down with them.
+  /// The errors of the rejected changes, and of those that fail with them in an atomic request.
   private func refusals(in request: ModifyRecords) -> [RecordID: CloudError] {
     var refused: [RecordID: CloudError] = [:]
     for save in request.save {

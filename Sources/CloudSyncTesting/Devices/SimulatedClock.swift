@@ -1,14 +1,14 @@
 public import Foundation
 import Synchronization
 
-/// A clock that stands still until a test moves it: nobody waits for real time.
+/// A clock that advances only when a test moves it, without real time.
 ///
-/// Hand it to `CKSyncEngine.Configuration.clock`; a `SimulatedCloud` and its devices share one.
-/// May be used from any thread.
+/// Set it as `CKSyncEngine.Configuration.clock`; a `SimulatedCloud` and its devices share one. It
+/// can be used from any thread.
 public final class SimulatedClock: Clock, Sendable {
   /// A moment of the clock.
   public struct Instant: InstantProtocol {
-    /// The time since the clock was made.
+    /// The time since the clock was created.
     public var sinceStart: Duration
 
     /// The moment `duration` later.
@@ -16,7 +16,7 @@ public final class SimulatedClock: Clock, Sendable {
       Instant(sinceStart: sinceStart + duration)
     }
 
-    /// How long it is until `other`.
+    /// The time until `other`.
     public func duration(to other: Instant) -> Duration { other.sinceStart - sinceStart }
 
     /// Orders by time.
@@ -52,7 +52,7 @@ public final class SimulatedClock: Clock, Sendable {
     }
   }
 
-  /// Which sleepers a test waits for.
+  /// The condition on sleeping tasks that a test waits for.
   private enum Awaited {
     case many(Int)
     case until(Instant)
@@ -69,12 +69,12 @@ public final class SimulatedClock: Clock, Sendable {
   private let start: Date
   private let longestLeap: Duration
 
-  /// A clock that says `start` until it is moved.
+  /// Creates a clock that starts at `start`.
   ///
   /// - Parameters:
-  ///   - start: the date it begins with; the same in every run by default.
-  ///   - longestLeap: sleeps no longer than this end at once, and the clock moves to their end. By
-  ///     default there are none: every sleeper waits for `advance(by:)`.
+  ///   - start: the initial date; by default the same in every run.
+  ///   - longestLeap: sleeps up to this duration end at once and advance the clock to their end. By
+  ///     default every sleep waits for `advance(by:)`.
   public init(
     start: Date = Date(timeIntervalSince1970: 1_767_225_600),
     leapingOver longestLeap: Duration = .zero
@@ -83,10 +83,10 @@ public final class SimulatedClock: Clock, Sendable {
     self.longestLeap = longestLeap
   }
 
-  /// What the clock says.
+  /// The current time.
   public var now: Instant { contents.withLock { $0.now } }
 
-  /// The date the clock says, for an app's own time stamps.
+  /// The current date, for an app's time stamps.
   public var date: Date {
     let parts = now.sinceStart.components
     return start.addingTimeInterval(Double(parts.seconds) + Double(parts.attoseconds) / 1e18)
@@ -95,17 +95,17 @@ public final class SimulatedClock: Clock, Sendable {
   /// Zero: the clock is exact.
   public var minimumResolution: Duration { .zero }
 
-  /// How many tasks sleep.
+  /// The number of sleeping tasks.
   public var sleeperCount: Int { contents.withLock { $0.sleepers.count } }
 
-  /// How long until the next sleeper wakes; `nil` when nobody sleeps.
+  /// The time until the next sleeping task wakes; `nil` if no task sleeps.
   public var timeToNextSleeper: Duration? {
     contents.withLock { contents in
       contents.sleepers.map(\.deadline).min().map { contents.now.duration(to: $0) }
     }
   }
 
-  /// Returns when a test moved the clock to `deadline`.
+  /// Suspends until the clock has been moved to `deadline`.
   /// - Throws: `CancellationError` when the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     let id = contents.withLock { contents in
@@ -145,9 +145,9 @@ public final class SimulatedClock: Clock, Sendable {
     }
   }
 
-  /// Moves on and wakes who is due, earliest first.
+  /// Advances the clock and wakes the due tasks, earliest first.
   ///
-  /// Returns at once: what the woken tasks do then, they do on their own threads.
+  /// Returns at once; the woken tasks continue on their own threads.
   public func advance(by duration: Duration) {
     let due = contents.withLock { contents in
       contents.now = contents.now.advanced(by: duration)
@@ -159,12 +159,12 @@ public final class SimulatedClock: Clock, Sendable {
     for sleeper in due { sleeper.continuation.resume() }
   }
 
-  /// Returns when at least `count` tasks sleep.
+  /// Suspends until at least `count` tasks sleep.
   public func waitForSleepers(_ count: Int = 1) async {
     await wait { _ in .many(count) }
   }
 
-  /// Returns when a task sleeps for exactly `duration` from now.
+  /// Suspends until a task sleeps for exactly `duration` from now.
   public func waitForSleeper(of duration: Duration) async {
     await wait { .until($0.now.advanced(by: duration)) }
   }

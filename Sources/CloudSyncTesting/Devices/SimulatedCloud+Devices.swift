@@ -1,14 +1,14 @@
 public import CloudSync
 
 extension SimulatedCloud {
-  /// A new device on which `app` is the delegate of an engine for the private database.
+  /// Creates a device on which `app` is the delegate of an engine for the private database.
   ///
-  /// The device makes the engine, keeps its state between launches, and gives it the cloud's clock.
+  /// The device creates the engine with the cloud's clock and stores its state between launches.
   /// - Parameters:
   ///   - name: the device's name, unique in this cloud.
-  ///   - account: who is signed in; `nil` for nobody.
-  ///   - automaticallySync: whether the engine works by itself, when the clock is moved.
-  ///   - app: makes the delegate for one launch; called again at each restart.
+  ///   - account: the signed-in account; `nil` for none.
+  ///   - automaticallySync: whether the engine syncs automatically when the clock is moved.
+  ///   - app: creates the delegate for one launch; called again at each restart.
   public func device<App: CKSyncEngineDelegate>(
     _ name: String, signedInAs account: String? = "alice", automaticallySync: Bool = false,
     app: @escaping @Sendable (AppSurroundings) throws -> App
@@ -24,12 +24,12 @@ extension SimulatedCloud {
     }
   }
 
-  /// A new device with an app that makes its engine itself from the container it is given, and
-  /// keeps the state itself.
+  /// Creates a device with an app that creates its engine from the given container and stores the
+  /// state itself.
   ///
   /// - Parameters:
   ///   - name: the device's name, unique in this cloud.
-  ///   - account: who is signed in; `nil` for nobody.
+  ///   - account: the signed-in account; `nil` for none.
   ///   - app: launches the app; called again at each restart.
   public func launch<App: Sendable>(
     on name: String, signedInAs account: String? = "alice",

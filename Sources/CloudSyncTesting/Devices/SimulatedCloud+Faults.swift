@@ -3,15 +3,15 @@ public import CloudSync
 public import LoopbackServer
 import Records
 
-/// What can go wrong, in one line each. Faults meet the next requests in their scope, in the order
-/// in which they arrive; `server.controls` has more, such as holding requests and pushes.
+/// Fault injection. Faults apply to the next requests in their scope, in the order of arrival;
+/// `server.controls` has further functions, such as holding requests and pushes.
 extension SimulatedCloud {
   /// Fails the next `count` requests with `code`; they never reach the database.
   ///
   /// - Parameters:
-  ///   - retryAfter: the seconds the error tells the client to wait.
+  ///   - retryAfter: the number of seconds that the error asks the client to wait.
   ///   - kind: only requests of this kind.
-  ///   - device: only requests of the device of this name.
+  ///   - device: only requests of the device with this name.
   public func fail(
     next count: Int = 1, with code: CKError.Code, retryAfter: Double? = nil,
     of kind: RequestKind? = nil, from device: String? = nil
@@ -21,16 +21,16 @@ extension SimulatedCloud {
       in: RequestScope(kind: kind, device: device))
   }
 
-  /// Carries out the next `count` requests but loses their answers.
+  /// Carries out the next `count` requests but loses their replies.
   public func loseAnswers(
     next count: Int = 1, of kind: RequestKind? = .modifyRecords, from device: String? = nil
   ) {
     server.controls.dropAnswers(next: count, in: RequestScope(kind: kind, device: device))
   }
 
-  /// Refuses the next `count` saves with `code`, and takes what else is in their requests.
+  /// Rejects the next `count` saves with `code` and accepts the other changes of their requests.
   ///
-  /// In an atomic batch the rest fails with `batchRequestFailed`, as on the server.
+  /// In an atomic batch the other changes fail with `batchRequestFailed`, as on the server.
   /// - Parameters:
   ///   - name: only saves of the record of this name.
   ///   - device: only saves by the device of this name.
@@ -41,7 +41,8 @@ extension SimulatedCloud {
     refuse(code, name, isDeletion: false, device, count)
   }
 
-  /// Refuses the next `count` deletions with `code`, and takes what else is in their requests.
+  /// Rejects the next `count` deletions with `code` and accepts the other changes of their
+  /// requests.
   ///
   /// - Parameters:
   ///   - name: only deletions of the record of this name.
@@ -63,18 +64,17 @@ extension SimulatedCloud {
         device: device, remaining: count))
   }
 
-  /// Lets each account ask only `requests` times in `seconds` of the clock; `nil` sets no bound.
+  /// Limits each account to `requests` requests in `seconds` of the clock; `nil` removes the limit.
   public func throttle(to requests: Int?, per seconds: Double = 60) {
     var limits = server.controls.limits
     limits.throttle = requests.map { ServerLimits.Throttle(requests: $0, seconds: seconds) }
     server.controls.setLimits(limits)
   }
 
-  /// Makes all change tokens of `account` expire, of one zone or of the database and all its
-  /// zones.
+  /// Expires all change tokens of `account`, of one zone or of the database and all its zones.
   ///
-  /// - Parameter forgettingDeletions: whether the server also forgets what was deleted, as it does
-  ///   after a long time; then no device can be told of it any more.
+  /// - Parameter forgettingDeletions: whether the server also forgets its deletions, as after a
+  ///   long time; it then can't report them to any device.
   public func expireTokens(
     of account: String, zone: CKRecordZone.ID? = nil, forgettingDeletions: Bool = false
   ) throws {
@@ -93,8 +93,8 @@ extension SimulatedCloud {
     try server.zones(container: containerIdentifier, account: account).filter { $0 != .default }
   }
 
-  /// Removes a zone with all it holds, as another app, the user in the settings, or a reset of
-  /// encrypted data does; devices of the account are told.
+  /// Deletes a zone with its records, as another app, the user in the settings, or a reset of
+  /// encrypted data does; devices of the account receive a push.
   public func removeZone(
     _ zone: CKRecordZone.ID, of account: String,
     reason: CKDatabase.DatabaseChange.Deletion.Reason = .deleted
@@ -112,13 +112,14 @@ extension SimulatedCloud {
     }
   }
 
-  /// Leaves `account` so many bytes for each of its private databases; 0 lets every save end in
-  /// `quotaExceeded`, `nil` sets no bound.
+  /// Sets the quota of `account` in bytes for each of its private databases. With 0 every save
+  /// fails with `quotaExceeded`; `nil` removes the limit.
   public func setQuota(_ bytes: Int?, of account: String) throws {
     try server.controls.setQuota(bytes, of: account)
   }
 
-  /// Ends all faults that still wait; what they did, a quota and a throttle stay.
+  /// Removes all faults that have not occurred yet. Their past effects, a quota and a request limit
+  /// remain.
   public func endFaults() {
     refusals.clear()
     server.controls.clear()

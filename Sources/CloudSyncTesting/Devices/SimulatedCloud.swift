@@ -2,8 +2,7 @@ import Foundation
 public import LoopbackServer
 import Records
 
-/// A server in memory, a clock that stands still, and everything that can go wrong, for tests of
-/// one container.
+/// A server in memory with a simulated clock and fault injection, for tests of one container.
 ///
 /// ```swift
 /// let cloud = SimulatedCloud()
@@ -11,26 +10,26 @@ import Records
 /// cloud.fail(next: 2, with: .zoneBusy)
 /// ```
 ///
-/// Two runs of the same test see the same names, tags, tokens and dates. May be used from any
-/// thread.
+/// Runs are deterministic: two runs of the same test have the same names, tags, tokens and dates.
+/// It can be used from any thread.
 public final class SimulatedCloud: Sendable {
-  /// The server, for everything that has no line of its own here.
+  /// The server, for operations without a member of this class.
   public let server: LoopbackServer
 
-  /// The clock of the server and of all devices made here.
+  /// The clock of the server and of all devices of this cloud.
   public let clock: SimulatedClock
 
-  /// The container that all devices made here use.
+  /// The container of all devices of this cloud.
   public let containerIdentifier: String
 
   let refusals = RefusalRules()
 
-  /// An empty cloud.
+  /// Creates an empty cloud.
   ///
   /// - Parameters:
-  ///   - containerIdentifier: the container's name.
+  ///   - containerIdentifier: the identifier of the container.
   ///   - clock: the clock of server and devices.
-  ///   - limits: how much the server takes at once.
+  ///   - limits: the request limits of the server.
   public init(
     containerIdentifier: String = "iCloud.com.example.app",
     clock: SimulatedClock = SimulatedClock(), limits: ServerLimits = ServerLimits()

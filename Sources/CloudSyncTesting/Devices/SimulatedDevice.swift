@@ -3,13 +3,13 @@ public import Foundation
 public import LoopbackServer
 import Synchronization
 
-/// A device of an account: an app on it with its engine and its folder, which can crash, start
-/// again, lose the network and change its account.
+/// A simulated device: an app with its engine and its directory, which can crash, restart, lose the
+/// network and change its account.
 ///
-/// Made by `SimulatedCloud.device(_:signedInAs:automaticallySync:app:)` for a delegate, whose
-/// engine the device makes and whose state it keeps, and by
-/// `SimulatedCloud.launch(on:signedInAs:app:)` for an app that does both itself. Nothing
-/// happens by itself unless automatic sync is on. May be used from any thread.
+/// `SimulatedCloud.device(_:signedInAs:automaticallySync:app:)` creates one for a delegate; the
+/// device then creates the engine and stores its state. `SimulatedCloud.launch(on:signedInAs:app:)`
+/// creates one for an app that does both itself. Nothing happens automatically unless automatic
+/// sync is on. It can be used from any thread.
 public final class SimulatedDevice<App: Sendable>: Sendable {
   private struct Running {
     var app: App
@@ -23,13 +23,13 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     var state: CKSyncEngine.State.Serialization?
   }
 
-  /// The cloud the device belongs to.
+  /// The cloud of the device.
   public let cloud: SimulatedCloud
 
-  /// The device's way to the server: its account and its network.
+  /// The device on the server: its account and its network.
   public let link: LoopbackDevice
 
-  /// What the engine told the app on this device, over all launches.
+  /// The recorded callbacks of all launches on this device.
   public let events = RecordedEvents()
 
   private let contents: Mutex<Contents>
@@ -57,17 +57,17 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
   /// The device's name, unique in its cloud.
   public var name: String { link.name }
 
-  /// The app's folder; another one after each crash, with the same content.
+  /// The app's directory; after each crash a new one with the same content.
   public var folder: URL { contents.withLock { $0.folder.url } }
 
-  /// The app that runs.
+  /// The running app.
   /// - Throws: `DeviceError` after a crash, until the device is restarted.
   public var app: App {
     get throws { try running().app }
   }
 
-  /// The engine that runs.
-  /// - Throws: `DeviceError` after a crash, and where the app makes its engine itself.
+  /// The running engine.
+  /// - Throws: `DeviceError` after a crash, and if the app creates its engine itself.
   public var engine: CKSyncEngine {
     get throws {
       guard let engine = try running().engine else {
@@ -77,19 +77,19 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     }
   }
 
-  /// The state the engine told of last, which the next launch begins with.
+  /// The state of the last `stateUpdate`, with which the next launch starts.
   public var savedState: CKSyncEngine.State.Serialization? { contents.withLock { $0.state } }
 
-  /// Whether the device has a network.
+  /// Whether the device has a network connection.
   public var isOnline: Bool {
     get { link.isOnline }
     set { link.isOnline = newValue }
   }
 
-  /// Ends the app without a word, as a crash or a power cut does.
+  /// Terminates the app without notice, like a crash or a power failure.
   ///
-  /// What is in its folder stays, and the state of the last `stateUpdate` that its delegate took in
-  /// whole. What was in memory is lost.
+  /// The content of its directory is kept, and the state of the last `stateUpdate` that its
+  /// delegate handled completely. The content of its memory is lost.
   public func crash() throws {
     let running = contents.withLock { contents in
       defer { contents.running = nil }
@@ -97,12 +97,12 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     }
     guard let running else { return }
     running.launch.end()
-    // What the old launch still writes goes to a folder that nobody reads any more.
+    // The old launch may still write to its directory, which is not read any more.
     let copy = try DeviceFolder(copying: folder)
     contents.withLock { $0.folder = copy }
   }
 
-  /// Launches the app again, after a crash or in place of one.
+  /// Restarts the app, after a crash or from a running state.
   public func restart() throws {
     try crash()
     try start()
@@ -130,12 +130,13 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     return running
   }
 
-  /// Fetches and sends, again and again until nothing waits any more.
+  /// Fetches and sends repeatedly until no change is pending.
   ///
-  /// A round that failed is followed by another, because delegates put things right when they are
-  /// told. The clock is not moved.
-  /// - Parameter rounds: the most rounds.
-  /// - Throws: the error of the last round when that failed, `DeviceError` when changes still wait.
+  /// A failed round is followed by another, since delegates correct errors when they handle the
+  /// results. The clock is not moved.
+  /// - Parameter rounds: the maximum number of rounds.
+  /// - Throws: the error of the last round if it failed, `DeviceError` if changes are still
+  ///   pending.
   public func sync(rounds: Int = 10) async throws {
     let engine = try engine
     var failure: (any Error)?
@@ -160,9 +161,9 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
   }
 }
 
-/// Why a simulated device could not do what a test asked of it.
+/// An error of a simulated device.
 public struct DeviceError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What happened and what to do.
+  /// A description of the problem and its remedy.
   public let message: String
 
   init(_ message: String) { self.message = message }

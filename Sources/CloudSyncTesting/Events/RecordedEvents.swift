@@ -1,26 +1,25 @@
 public import CloudSync
 import Synchronization
 
-/// One thing that an engine told its delegate or asked of it, as it was at that time.
+/// A recorded delegate call: an event or a batch.
 public struct RecordedCallback: Sendable {
-  /// Its kind: the event's case, such as `sentRecordZoneChanges`, or `batch`.
+  /// The kind: the event's case, such as `sentRecordZoneChanges`, or `batch`.
   public let name: String
 
   /// The event; `nil` for a batch.
   public let event: CKSyncEngine.Event?
 
-  /// The records of the batch that the delegate gave out; `nil` for an event, and where it had
-  /// nothing.
+  /// The batch that the delegate returned; `nil` for an event, and if it returned none.
   public let batch: CKSyncEngine.RecordZoneChangeBatch?
 
-  /// One line, and one more for each record or zone it is about.
+  /// A line for the call and one for each of its records or zones.
   public let text: String
 }
 
-/// What engines told a delegate, and what it answered, in order.
+/// The recorded delegate calls, in order.
 ///
-/// As a snapshot it leaves state updates out: when an engine tells of those is its own business.
-/// May be used from any thread.
+/// As a snapshot it omits state updates, whose timing is not specified. It can be used from any
+/// thread.
 public final class RecordedEvents: Sendable {
   private typealias Waiter = (
     isMet: @Sendable ([RecordedCallback]) -> Bool, continuation: CheckedContinuation<Void, Never>
@@ -40,19 +39,19 @@ public final class RecordedEvents: Sendable {
 
   private let contents = Mutex(Contents())
 
-  /// An empty record.
+  /// Creates an empty list.
   public init() {}
 
-  /// Everything since the beginning, or since `forget()`.
+  /// All calls since the beginning, or since `forget()`.
   public var all: [RecordedCallback] { contents.withLock { $0.callbacks } }
 
-  /// The names of all but state updates.
+  /// The names of all calls except state updates.
   public var names: [String] { all.map(\.name).filter { $0 != "stateUpdate" } }
 
-  /// Begins anew.
+  /// Removes all recorded calls.
   public func forget() { contents.withLock { $0.callbacks = [] } }
 
-  /// Returns when `isMet` holds; it is asked now and after each callback.
+  /// Suspends until `isMet` returns `true`; it is called now and after each recorded call.
   public func wait(until isMet: @escaping @Sendable ([RecordedCallback]) -> Bool) async {
     await withCheckedContinuation { continuation in
       let isDone = contents.withLock { contents in
@@ -64,7 +63,7 @@ public final class RecordedEvents: Sendable {
     }
   }
 
-  /// Returns when a callback called `name` is there.
+  /// Suspends until a call named `name` has been recorded.
   public func wait(for name: String) async {
     await wait { $0.contains { $0.name == name } }
   }
@@ -89,7 +88,7 @@ public final class RecordedEvents: Sendable {
   }
 }
 
-/// A delegate that passes everything on to another one and notes it.
+/// A delegate that records all calls and forwards them to another delegate.
 ///
 /// ```swift
 /// let recorder = EventRecorder(notes)
@@ -97,23 +96,23 @@ public final class RecordedEvents: Sendable {
 ///   .init(database: database, stateSerialization: nil, delegate: recorder))
 /// ```
 ///
-/// Engines hold their delegates weakly, so keep it. A `SimulatedDevice` has one built in.
+/// Engines hold their delegates weakly, so retain it. A `SimulatedDevice` has its own recorder.
 public final class EventRecorder: CKSyncEngineDelegate {
-  /// What was noted.
+  /// The recorded calls.
   public let events = RecordedEvents()
 
   private let delegate: any CKSyncEngineDelegate
 
-  /// Stands before `delegate`, which it keeps.
+  /// Creates a recorder for `delegate`, which it retains.
   public init(_ delegate: any CKSyncEngineDelegate) { self.delegate = delegate }
 
-  /// Notes the event and passes it on.
+  /// Records and forwards an event.
   public func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
     events.note(event)
     await delegate.handleEvent(event, syncEngine: syncEngine)
   }
 
-  /// Passes the question on and notes the answer.
+  /// Forwards the call and records the batch.
   public func nextRecordZoneChangeBatch(
     _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
@@ -122,7 +121,7 @@ public final class EventRecorder: CKSyncEngineDelegate {
     return batch
   }
 
-  /// Passes the question on.
+  /// Forwards the call.
   public func nextFetchChangesOptions(
     _ context: CKSyncEngine.FetchChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.FetchChangesOptions {

@@ -1,8 +1,8 @@
 public import Foundation
 
-/// Why a session could not be recorded or replayed, or how a replay differs from it.
+/// An error of a recording or a replay, or a difference between them.
 public struct SessionError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What happened and what to do.
+  /// A description of the problem and its remedy.
   public let description: String
 }
 

@@ -5,24 +5,24 @@ import Foundation
 struct SessionLine: Codable, Sendable {
   /// Only in the first line: the version of the format.
   var format: Int?
-  /// The number of the call, from 1, that is made or answered.
+  /// The number of the call, from 1.
   var call: Int?
-  /// What was asked.
+  /// The request.
   var sent: CloudCall?
-  /// What was answered.
+  /// The reply.
   var reply: CloudReply?
-  /// How it failed.
+  /// The error.
   var error: CloudError?
   /// A push that arrived.
   var push: CloudPush?
   /// Whether the account changed.
   var accountChanged: Bool?
-  /// Whether the server could be reached again.
+  /// Whether the network returned.
   var networkReturned: Bool?
 
   static let currentFormat = 1
 
-  /// The signal of the line, when it is one.
+  /// The signal of the line, if any.
   var signal: CloudSignal? {
     if let push { return .push(push) }
     if networkReturned == true { return .networkReturned }

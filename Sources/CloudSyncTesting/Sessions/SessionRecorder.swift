@@ -2,16 +2,16 @@ public import CloudProtocol
 public import Foundation
 import Synchronization
 
-/// Stands before a transport and writes all that passes into one file, from which `SessionReplay`
-/// gives the same answers without any server.
+/// A transport that records all calls and signals of another transport in a file. `SessionReplay`
+/// replays the file without a server.
 ///
 /// ```swift
 /// let recorder = try SessionRecorder(transport, file: url)
 /// let container = CKContainer(identifier: "iCloud.com.example.app", transport: recorder)
 /// ```
 ///
-/// The file is text, one line for each call, answer and signal, in the order in which they passed.
-/// It holds the content of records: look at it before you commit it. May be used from any thread.
+/// The file is text, with a line for each call, reply and signal, in order. It contains the content
+/// of records: review it before you commit it. It can be used from any thread.
 public final class SessionRecorder: CloudTransport {
   private struct Contents {
     var file: FileHandle
@@ -31,9 +31,9 @@ public final class SessionRecorder: CloudTransport {
   private let base: any CloudTransport
   private let contents: Mutex<Contents>
 
-  /// Records what passes through `base` into a new file, in place of one that is there.
+  /// Creates a recorder for `base` with a new file, replacing an existing one.
   ///
-  /// - Throws: what opening the file throws.
+  /// - Throws: the error of creating the file.
   public init(_ base: any CloudTransport, file url: URL) throws {
     self.base = base
     try Data().write(to: url)
@@ -41,7 +41,7 @@ public final class SessionRecorder: CloudTransport {
     contents.withLock { $0.write(SessionLine(format: SessionLine.currentFormat)) }
   }
 
-  /// Closes the file; what passes from now on is not recorded.
+  /// Closes the file; later calls are not recorded.
   ///
   /// - Throws: `SessionError` when something could not be written.
   public func finish() throws {
@@ -53,7 +53,7 @@ public final class SessionRecorder: CloudTransport {
     if let failure { throw failure }
   }
 
-  /// Carries `call` to the server, and writes it and its answer down.
+  /// Sends `call` and records it with its reply.
   public func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     let number = contents.withLock { contents in
       contents.lastCall += 1
@@ -70,7 +70,7 @@ public final class SessionRecorder: CloudTransport {
     }
   }
 
-  /// Passes signals on; each is written down once, however many listen.
+  /// Forwards signals; each is recorded once, whatever the number of listeners.
   public func observeSignals(
     _ listener: @escaping @Sendable (CloudSignal) -> Void
   ) -> any SignalObservation {

@@ -2,26 +2,26 @@ public import CloudProtocol
 public import Foundation
 import Synchronization
 
-/// Answers as a server did in a session that `SessionRecorder` wrote down.
+/// A transport that replays a session recorded by `SessionRecorder`.
 ///
-/// The app must ask what it asked then, in the same order; calls that were under way together may
-/// come in any, and who is signed in may be asked at any time. The names of requests do not
-/// count, everything else does: an app whose records hold new dates or random names needs its clock
-/// and names from the test. Another call is refused with `internalError`, and `check()` says what
-/// differs. May be used from any thread.
+/// The app must make the recorded calls in the same order; concurrent calls may come in any order,
+/// and the current user may be requested at any time. Request IDs are ignored, everything else must
+/// be equal: an app whose records contain new dates or random names must take its clock and names
+/// from the test. A different call fails with `internalError`, and `check()` reports the
+/// difference. It can be used from any thread.
 public final class SessionReplay: CloudTransport {
   private struct Exchange {
     var number: Int
     var call: CloudCall
     var answer: Result<CloudReply, CloudError>?
-    /// Where in the file it was sent and answered.
+    /// The lines of the call and its reply in the file.
     var sentAt: Int
     var answeredAt: Int
     var isServed = false
 
     var isQuestionOfUser: Bool { call.request == .fetchCurrentUser }
 
-    /// Whether the app has to ask this yet.
+    /// Whether the call is still to be made.
     var isExpected: Bool { !isServed && !isQuestionOfUser }
 
     var result: Result<CloudReply, CloudError> {
@@ -38,9 +38,9 @@ public final class SessionReplay: CloudTransport {
 
     var user: Result<CloudReply, CloudError>?
 
-    /// Who is signed in at this point of the session.
+    /// The current user at this point of the session.
     ///
-    /// Engines ask that when they like, so it may be asked more often than in the session, or less.
+    /// Its requests may be more or less frequent than in the session.
     mutating func currentUser() -> Result<CloudReply, CloudError>? {
       let questions = exchanges.indices.filter {
         !exchanges[$0].isServed && exchanges[$0].isQuestionOfUser
@@ -64,7 +64,7 @@ public final class SessionReplay: CloudTransport {
       }
     }
 
-    /// Takes the signals out that nothing before them waits for.
+    /// Removes the signals whose preceding calls have all been made.
     mutating func takeDueSignals() -> [CloudSignal] {
       guard !listeners.isEmpty else { return [] }
       let open = exchanges.first { !$0.isServed }.map { min($0.sentAt, $0.answeredAt) } ?? .max
@@ -77,7 +77,7 @@ public final class SessionReplay: CloudTransport {
 
   /// Opens a recorded session.
   ///
-  /// - Throws: `SessionError` when the file can't be read or is no session.
+  /// - Throws: `SessionError` when the file can't be read or is not a session.
   public init(_ url: URL) throws {
     guard let data = FileManager.default.contents(atPath: url.path) else {
       throw SessionError(description: "There is no recorded session at \(url.path).")
@@ -115,9 +115,9 @@ public final class SessionReplay: CloudTransport {
     contents.exchanges[index].answeredAt = place
   }
 
-  /// Answers `call` as it was answered in the session.
+  /// Returns the recorded reply to `call`.
   ///
-  /// - Throws: what it failed with then; `internalError` when it differs from the session.
+  /// - Throws: the recorded error; `internalError` when the call differs from the session.
   public func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
     let (answer, signals, listeners) = contents.withLock { contents in
       let answer = SessionReplay.answer(to: call, &contents)
@@ -166,9 +166,9 @@ public final class SessionReplay: CloudTransport {
       """
   }
 
-  /// Returns when all was as in the session, to its end.
+  /// Returns if the complete session was replayed without differences.
   ///
-  /// - Throws: `SessionError` with the first difference, or with what was not asked.
+  /// - Throws: `SessionError` with the first difference, or with the missing calls.
   public func check() throws {
     let (difference, left) = contents.withLock { contents in
       (contents.difference, contents.exchanges.filter { $0.isExpected })
@@ -184,7 +184,7 @@ public final class SessionReplay: CloudTransport {
         """)
   }
 
-  /// Calls `listener` for the signals of the session, each when the calls before it were made.
+  /// Calls `listener` for each signal of the session when the preceding calls have been made.
   public func observeSignals(
     _ listener: @escaping @Sendable (CloudSignal) -> Void
   ) -> any SignalObservation {
@@ -200,7 +200,7 @@ public final class SessionReplay: CloudTransport {
   }
 }
 
-/// Keeps one listener of a replay.
+/// The registration of one listener.
 private final class ReplayObservation: SignalObservation {
   private let end: @Sendable () -> Void
 
@@ -212,7 +212,7 @@ private final class ReplayObservation: SignalObservation {
 }
 
 extension CloudCall {
-  /// The call without its name, which is another one in every run.
+  /// The call without its request ID, which differs in every run.
   fileprivate var unnamed: CloudCall {
     var call = self
     call.requestID = ""

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Rewrites the literals of snapshots in source files.
 ///
-/// A line number is that of the file as it was compiled, so what was rewritten above it counts.
+/// Line numbers are those of the compiled file, so earlier rewrites are taken into account.
 final class InlineSnapshots: Sendable {
   static let shared = InlineSnapshots()
 
@@ -14,7 +14,7 @@ final class InlineSnapshots: Sendable {
 
   private let offsets = Mutex<[String: [LineOffset]]>([:])
 
-  /// Puts `text` into the first literal of several lines at or after `line`.
+  /// Replaces the first multi-line literal at or after `line` by `text`.
   func rewrite(to text: String, filePath: String, line: Int) throws {
     try offsets.withLock { offsets in
       let file = URL(fileURLWithPath: filePath)

@@ -1,9 +1,9 @@
-/// Two texts, line by line.
+/// The difference of two texts, line by line.
 struct LineDifference {
-  /// The lines of both: ` ` where they agree, `-` where only the expected one has it, `+` where
-  /// only the actual one has it.
+  /// The lines of both texts: ` ` marks common lines, `-` lines only in the expected text, `+`
+  /// lines only in the actual text.
   ///
-  /// Long stretches on which they agree are cut short.
+  /// Long common parts are shortened.
   let text: String
 
   init(expected: String, actual: String) {
@@ -35,7 +35,7 @@ struct LineDifference {
     text = LineDifference.shortened(marked).joined(separator: "\n")
   }
 
-  /// Leaves three lines around each difference.
+  /// Keeps three lines of context around each difference.
   private static func shortened(_ marked: [(mark: String, line: String)]) -> [String] {
     let context = 3
     var near = Array(repeating: false, count: marked.count)

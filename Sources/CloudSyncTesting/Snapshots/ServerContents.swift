@@ -2,12 +2,12 @@ public import CloudSync
 public import LoopbackServer
 import Records
 
-/// What a server holds of one account in one container: its zones with their records, by name.
+/// The contents of a server for one account and container: its zones with their records, by name.
 public struct ServerContents: Sendable, Snapshotable {
-  /// The zones that are there; one that holds nothing has no records.
+  /// The existing zones, including empty ones.
   public var zoneIDs: [CKRecordZone.ID]
 
-  /// Zones that are gone, and why.
+  /// Deleted zones, with the reasons.
   public var deletions: [CKDatabase.DatabaseChange.Deletion]
 
   /// The records, by zone and name.
@@ -28,7 +28,7 @@ public struct ServerContents: Sendable, Snapshotable {
 }
 
 extension LoopbackServer {
-  /// What the server holds of `account` in `container`, past all faults.
+  /// The contents of the server for `account` in `container`, bypassing injected faults.
   ///
   /// - Throws: `unknownItem` when there is no such account.
   public func contents(of account: String, container: String) throws -> ServerContents {
@@ -46,9 +46,9 @@ extension LoopbackServer {
 }
 
 extension SimulatedCloud {
-  /// What the server holds of `account` in this cloud's container.
+  /// The contents of the server for `account` in this cloud's container.
   ///
-  /// - Throws: `unknownItem` when nobody of this name ever asked.
+  /// - Throws: `unknownItem` when the account has never made a request.
   public func contents(of account: String = "alice") throws -> ServerContents {
     try server.contents(of: account, container: containerIdentifier)
   }

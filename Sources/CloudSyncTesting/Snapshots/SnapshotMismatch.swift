@@ -1,11 +1,11 @@
 public import Foundation
 
-/// A text that is not what it was when it was recorded.
+/// The error for a text that differs from its recorded snapshot.
 ///
 /// Its description is the difference, so a test that throws it, in Swift Testing or in XCTest,
-/// shows what changed.
+/// shows the changed lines.
 public struct SnapshotMismatch: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What differs, line by line, and how to record it anew.
+  /// The difference, line by line, and how to record the snapshot again.
   public let description: String
 }
 
@@ -14,7 +14,7 @@ extension SnapshotMismatch: LocalizedError {
   public var errorDescription: String? { description }
 }
 
-/// Compares `value` with a text in the source.
+/// Compares `value` with a snapshot in the source.
 ///
 /// ```swift
 /// try assertSnapshot(
@@ -25,10 +25,10 @@ extension SnapshotMismatch: LocalizedError {
 ///     """)
 /// ```
 ///
-/// With `CLOUDSYNC_RECORD=1` in the environment the literal is rewritten instead; it has to be of
-/// several lines for that.
+/// With `CLOUDSYNC_RECORD=1` in the environment the literal is rewritten instead; it must be a
+/// multi-line literal.
 /// - Parameters:
-///   - expected: the text as it is to be.
+///   - expected: the expected text.
 ///   - normalization: generated names that are replaced by numbers before the comparison.
 /// - Throws: `SnapshotMismatch` with the difference.
 public func assertSnapshot(
@@ -49,15 +49,15 @@ public func assertSnapshot(
   )
 }
 
-/// Compares `value` with the file `__Snapshots__/name.txt` beside the test's own file.
+/// Compares `value` with the file `__Snapshots__/name.txt` next to the test's file.
 ///
 /// With `CLOUDSYNC_RECORD=1` in the environment the file is written instead.
 /// - Parameters:
 ///   - name: the file's name without its extension, unique in the folder: letters, digits, spaces,
 ///     dots, hyphens and underscores.
 ///   - normalization: generated names that are replaced by numbers before the comparison.
-/// - Throws: `SnapshotMismatch` with the difference, or when there is no such file; what writing
-///   the file throws.
+/// - Throws: `SnapshotMismatch` with the difference, or when there is no such file; the error of
+///   writing the file.
 public func assertSnapshot(
   of value: some Snapshotable, normalization: SnapshotNormalization = [.uuids, .users],
   named name: String, filePath: String = #filePath
@@ -94,7 +94,7 @@ public func assertSnapshot(
 
 /// Whether snapshots are recorded instead of compared.
 package enum SnapshotRecording {
-  /// Says so in place of the environment, for tests of the recording itself.
+  /// Overrides the environment variable, for tests of recording.
   @TaskLocal package static var override: Bool?
 
   static var isOn: Bool {

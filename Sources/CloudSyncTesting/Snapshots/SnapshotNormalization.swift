@@ -1,4 +1,4 @@
-/// What is put in place of names that are generated, so that two runs give one text.
+/// Replacements of generated names, so that two runs give the same text.
 public struct SnapshotNormalization: OptionSet, Sendable {
   /// The bits.
   public let rawValue: Int
@@ -6,10 +6,10 @@ public struct SnapshotNormalization: OptionSet, Sendable {
   /// Wraps the bits.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Numbers UUIDs, as `<uuid 1>`, in the order in which they first appear.
+  /// Numbers UUIDs, as `<uuid 1>`, in order of first appearance.
   public static let uuids = SnapshotNormalization(rawValue: 1)
 
-  /// Numbers user record names, as `<user 1>`, likewise.
+  /// Numbers user record names, as `<user 1>`, in order of first appearance.
   public static let users = SnapshotNormalization(rawValue: 2)
 
   func applied(to text: String) -> String {

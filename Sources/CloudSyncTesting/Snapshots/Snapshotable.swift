@@ -4,8 +4,8 @@ import Records
 import StateInspection
 import SyncMachine
 
-/// Something with one canonical text: the same for the same content, in every run and on every
-/// machine.
+/// A type with a canonical text, which depends only on the content of a value, not on the run or
+/// the machine.
 public protocol Snapshotable {
   /// The text, in lines.
   var snapshotText: String { get }
@@ -22,7 +22,7 @@ extension Array: Snapshotable where Element: Snapshotable {
 }
 
 extension CKSyncEngine.PendingRecordZoneChange: Snapshotable {
-  /// What is to happen to which record.
+  /// The change and its record.
   public var snapshotText: String {
     switch self {
     case .saveRecord(let id): "save \(CanonicalText.record(id))"
@@ -32,7 +32,7 @@ extension CKSyncEngine.PendingRecordZoneChange: Snapshotable {
 }
 
 extension CKSyncEngine.PendingDatabaseChange: Snapshotable {
-  /// What is to happen to which zone.
+  /// The change and its zone.
   public var snapshotText: String {
     switch self {
     case .saveZone(let zone): "save zone \(CanonicalText.zone(zone.zoneID))"
@@ -42,7 +42,7 @@ extension CKSyncEngine.PendingDatabaseChange: Snapshotable {
 }
 
 extension CKSyncEngine.State: Snapshotable {
-  /// What waits: zone changes, then record changes, each in the order they are sent in.
+  /// The pending changes: zone changes, then record changes, in the order of sending.
   public var snapshotText: String {
     var lines = pendingDatabaseChanges.map(\.snapshotText)
     lines += pendingRecordZoneChanges.map(\.snapshotText)
@@ -52,14 +52,14 @@ extension CKSyncEngine.State: Snapshotable {
 }
 
 extension RecordedEvents: Snapshotable {
-  /// All callbacks but state updates, as lines.
+  /// All recorded calls except state updates, as lines.
   public var snapshotText: String {
     all.filter { $0.name != "stateUpdate" }.map(\.text).joined(separator: "\n")
   }
 }
 
 extension CKSyncEngine.State.Serialization: Snapshotable {
-  /// The account, how far was read, and what waits; without the bytes of tokens.
+  /// The account, the tokens without their bytes, and the pending changes.
   public var snapshotText: String {
     guard let data = try? JSONEncoder().encode(self),
       let state = try? StateInspection(bytes: Array(data)).state

@@ -1,22 +1,22 @@
-/// A run of bytes that stands inside a file of another form, and the way to it.
+/// A byte sequence embedded in a file of another format, and its path.
 struct EmbeddedBytes: Sendable {
-  /// The members and indices that lead there, outermost first.
+  /// The members and indices of its path, outermost first.
   var place: [String]
   var bytes: [UInt8]
-  /// Whether all of it could be read as what it should be.
+  /// Whether it was decoded completely.
   var isWhole: Bool
 }
 
-/// The forms that apps keep an encoded state in.
+/// The formats in which apps embed an encoded state.
 enum EnclosingFormat: Sendable {
   case json
   case binaryPropertyList
   case propertyList
 
-  /// What is nested deeper than this is none of an app's.
+  /// The maximum nesting depth that is searched.
   static let deepest = 64
 
-  /// The form that bytes seem to have by how they begin; `nil` when it is none of these.
+  /// Detects the format by the first bytes; `nil` for other formats.
   init?(of bytes: [UInt8]) {
     if bytes.starts(with: BinaryPropertyList.magic) {
       self = .binaryPropertyList
@@ -34,7 +34,7 @@ enum EnclosingFormat: Sendable {
     }
   }
 
-  /// What people call the form.
+  /// The name of the format.
   var name: String {
     switch self {
     case .json: "JSON"
@@ -43,8 +43,8 @@ enum EnclosingFormat: Sendable {
     }
   }
 
-  /// The runs of bytes in `bytes` that may be or hold a state, in the order they stand there, and
-  /// where the form is broken.
+  /// The byte sequences in `bytes` that may be or contain a state, in order, and the first syntax
+  /// error.
   func contents(of bytes: [UInt8]) -> (found: [EmbeddedBytes], fault: String?) {
     switch self {
     case .json:
@@ -69,7 +69,7 @@ extension UInt8 {
 }
 
 extension [UInt8] {
-  /// The bytes behind the mark that some editors put in front of text.
+  /// The bytes without a leading byte order mark.
   var withoutByteOrderMark: ArraySlice<UInt8> {
     starts(with: [0xef, 0xbb, 0xbf]) ? self[3...] : self[...]
   }
