@@ -2,8 +2,9 @@ import CloudProtocol
 import Records
 
 extension CloudCall {
-  /// A digest of a mutation's content: equal for a repeated request, different for every other. It
-  /// is stable across processes, so that a storage can keep it.
+  /// A digest of a mutation's content: equal for a repeated request, different for every other.
+  ///
+  /// It is stable across processes, so that a storage can keep it.
   ///
   /// The content of an upload and the receipts of assets are omitted: the machine compares the
   /// upload's checksum with its receipt, and a file that was uploaded again is the same file.

@@ -111,7 +111,8 @@ extension RecordBatch {
     case (.ifServerRecordUnchanged, let stored?, let tag?):
       guard stored.changeTag == tag || context.plantedBugs.contains(.acceptStaleTag) else {
         return CloudError(
-          .serverRecordChanged, "the record was changed by somebody else; merge into theirs",
+          .serverRecordChanged,
+          "the record was changed by another client; merge into the server record",
           serverRecord: stored)
       }
       return faultOfType(item.save, stored)

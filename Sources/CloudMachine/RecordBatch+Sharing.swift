@@ -184,7 +184,7 @@ extension RecordBatch {
           index,
           CloudError(
             .permissionFailure,
-            "in somebody else's zone a record needs a parent in a share that may be written")
+            "in another user's zone a record needs a parent in a share that may be written")
         ))
     }
     return faults

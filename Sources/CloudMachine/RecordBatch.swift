@@ -125,7 +125,7 @@ struct RecordBatch {
       return CloudError(.unknownItem, "the record to delete is not there")
     }
     return CloudError(
-      .serverRecordChanged, "the record to delete was changed by somebody else",
+      .serverRecordChanged, "the record to delete was changed by another client",
       serverRecord: stored)
   }
 

@@ -73,7 +73,7 @@ struct ShareRules {
     }
     if settled.participants.contains(where: { $0.id == asked.id || $0.identity.isSame(identity) }) {
       return .failure(
-        CloudError(.participantAlreadyInvited, "somebody is named twice in the share"))
+        CloudError(.participantAlreadyInvited, "a user is named twice in the share"))
     }
     let isOpen = settled.publicPermission.allowsReading
     let wasOpen = stored?.publicPermission.allowsReading ?? false
@@ -84,7 +84,8 @@ struct ShareRules {
       if isOpen {
         return .failure(
           CloudError(
-            .invalidArguments, "nobody can be invited by name while everyone with the URL may join")
+            .invalidArguments, "participants cannot be invited while everyone with the URL may join"
+          )
         )
       }
       let role: ShareRole = asked.role == .administrator ? .administrator : .privateUser
@@ -121,7 +122,7 @@ struct ShareRules {
       return .success(context.identity(of: account, lookup: lookup))
     }
     if case .user = lookup {
-      return .failure(CloudError(.unknownItem, "a participant is nobody with an account here"))
+      return .failure(CloudError(.unknownItem, "a participant has no account"))
     }
     return .success(UserIdentity(lookup: lookup, hasAccount: false))
   }

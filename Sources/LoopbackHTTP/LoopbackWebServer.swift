@@ -56,8 +56,9 @@ public final class LoopbackWebServer: Sendable {
   /// The port that the server listens on.
   public var port: Int { http.port }
 
-  /// The URL of the console page. It contains the control token in the fragment, which browsers do
-  /// not send to the server.
+  /// The URL of the console page.
+  ///
+  /// It contains the control token in the fragment, which browsers do not send to the server.
   public var consoleURL: String { "\(url)/console#token=\(controlToken)" }
 
   /// Starts listening and answering requests.

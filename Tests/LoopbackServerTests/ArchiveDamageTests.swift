@@ -140,7 +140,7 @@ struct ArchiveDamageTests {
       + #""recordType":"T","key":"k","sha256":"0","size":1,"time":{"seconds":1.0}}"#
     let nested = String(repeating: "[", count: 100_000)
     return [
-      ("", "JSON"), ("null", "no object"), ("[]", "no object"), ("{}", "'kind' is missing"),
+      ("", "JSON"), ("null", "not an object"), ("[]", "not an object"), ("{}", "'kind' is missing"),
       (#"{"kind":"end"}"#, "'lines' is missing"), (#"{"kind":"what"}"#, "unknown"),
       (nested, "too deep"), (account + " ", "not in the archive's form"),
       (account + " {}", "follows"),
@@ -153,9 +153,9 @@ struct ArchiveDamageTests {
       (#"{"kind":"account","name":"a","user":"_a","user":"_a"}"#, "with one name"),
       (#"{"kind":"account","name":"\ud800","user":"_a"}"#, "half of a surrogate"),
       (#"{"kind":"account","name":"\x","user":"_a"}"#, "JSON"),
-      (account + "\n" + account, "twice"),
+      (account + "\n" + account, "duplicated"),
       (account + "\n" + #"{"kind":"account","name":"b","user":"_a"}"#, "the same user"),
-      (database + "\n" + account, "not in its place"),
+      (database + "\n" + account, "out of order"),
       (database.replacing(":2,", with: ":4611686018427387905,"), "'sequence' is too large"),
       (database.replacing(":2,", with: ":18446744073709551616,"), "'sequence'"),
       (database.replacing(":2,", with: ":-1,"), "'sequence'"),
@@ -171,7 +171,7 @@ struct ArchiveDamageTests {
       (record(#""deleted":false"#), "neither"), (record(#""deleted":true,"record":{}"#), "both"),
       (field("{}"), "no known kind"), (field(#"{"int64":1,"double":2}"#), "twice"),
       (field(#"{"int64":9223372036854775808}"#), "'int64'"),
-      (field(#"{"bytes":"*"}"#), "base 64"), (field(#"{"bytes":"QQ"}"#), "base 64"),
+      (field(#"{"bytes":"*"}"#), "base64"), (field(#"{"bytes":"QQ"}"#), "base64"),
       (field(#"{"asset":{"sha256":"x","size":-1}}"#), "'size' is negative"),
       (field(#"{"reference":{"zone":"A","name":"a"},"action":"explode"}"#), "'action'"),
       (

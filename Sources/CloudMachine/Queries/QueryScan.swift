@@ -1,7 +1,9 @@
 package import CloudProtocol
 import Records
 
-/// A running query. It reads records in slices, so that the caller can do other work in between.
+/// A running query.
+///
+/// It reads records in slices, so that the caller can do other work in between.
 ///
 /// Call `read(from:)` and `examine()` in turn until `result` is not `nil`. Only `read(from:)` needs
 /// the storage; each call may be a separate transaction and may see changes made since the last

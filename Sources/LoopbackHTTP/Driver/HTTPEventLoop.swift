@@ -42,8 +42,9 @@ final class HTTPEventLoop: SerialExecutor {
     HTTPReadiness(poller, descriptor, writing: true, event: event, released: released)
   }
 
-  /// Runs `work` on separate threads. Clients in this process that block the shared thread pool
-  /// still get responses.
+  /// Runs `work` on separate threads.
+  ///
+  /// Clients in this process that block the shared thread pool still get responses.
   func start(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
     Task.detached(executorPreference: handlers) { await work() }
   }

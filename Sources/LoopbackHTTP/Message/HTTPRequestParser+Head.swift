@@ -38,8 +38,10 @@ extension HTTPRequestParser {
   }
 
   /// The part of a head that was read before it was rejected or the input ended; `nil` before its
-  /// first line. The method and the path are empty if the request line is malformed; malformed
-  /// fields are omitted.
+  /// first line.
+  ///
+  /// The method and the path are empty if the request line is malformed; malformed fields are
+  /// omitted.
   package var unfinishedHead: HTTPRequestHead? {
     guard let first = lines.first else { return nil }
     var head =

@@ -143,8 +143,9 @@ extension ServiceRoutes {
       owner.device, account: owner.account.isEmpty ? nil : owner.account)
   }
 
-  /// The response to an upload. Two members exist only because clients of Apple's service send them
-  /// back.
+  /// The response to an upload.
+  ///
+  /// Two members exist only because clients of Apple's service send them back.
   private func uploaded(_ asset: Asset, _ notation: Notation) -> JSON {
     var members = notation.json(asset).members ?? JSON.Members()
     members.add("referenceChecksum", .string(asset.checksum))

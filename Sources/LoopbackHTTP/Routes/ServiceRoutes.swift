@@ -8,8 +8,10 @@ import WebServices
 /// The routes of CloudKit Web Services: `/database/…`, `/device/…`, and the signed paths that they
 /// issue.
 struct ServiceRoutes: Sendable {
-  /// The maximum size of a JSON body that saves records. The limit of a request applies to the
-  /// decoded records; their JSON may take several times as many bytes.
+  /// The maximum size of a JSON body that saves records.
+  ///
+  /// The limit of a request applies to the decoded records; their JSON may take several times as
+  /// many bytes.
   static let savingBytes = 24 << 20
   /// The maximum size of any other body: enough for two hundred items.
   static let askingBytes = 2 << 20

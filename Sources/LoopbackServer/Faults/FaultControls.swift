@@ -2,8 +2,9 @@ public import CloudProtocol
 import Records
 import Synchronization
 
-/// Injects faults into a server and its network, and inspects its requests and pushes. Use it
-/// through `LoopbackServer.controls`.
+/// Injects faults into a server and its network, and inspects its requests and pushes.
+///
+/// Use it through `LoopbackServer.controls`.
 ///
 /// Faults apply to the next requests in their scope, in order of arrival, so a test that sends in a
 /// known order is deterministic. Delays use the clock that the server was given. Call from any task

@@ -72,7 +72,7 @@ package struct JSONScanner {
         var content = Array(bytes[start..<position])
         try readText(into: &content)
         return try valid(content)
-      case 0..<0x20: throw fault("a control character stands in text")
+      case 0..<0x20: throw fault("a string contains a control character")
       default: position += 1
       }
     }
@@ -98,7 +98,7 @@ package struct JSONScanner {
       case UInt8(ascii: "\\"):
         position += 1
         try content.append(contentsOf: escape())
-      case 0..<0x20: throw fault("a control character stands in text")
+      case 0..<0x20: throw fault("a string contains a control character")
       default:
         content.append(byte)
         position += 1
@@ -120,7 +120,7 @@ package struct JSONScanner {
     case UInt8(ascii: "u"):
       position += 1
       return try codeUnits()
-    default: throw fault("there is no such escape")
+    default: throw fault("an escape sequence is unknown")
     }
     position += 1
     return [meaning]
@@ -132,11 +132,11 @@ package struct JSONScanner {
     guard (0xD800...0xDFFF).contains(first) else { return try encoded(first) }
     guard first < 0xDC00, bytes.count - position >= 2, bytes[position] == UInt8(ascii: "\\"),
       bytes[position + 1] == UInt8(ascii: "u")
-    else { throw fault("half of a surrogate pair stands alone") }
+    else { throw fault("half of a surrogate pair is unpaired") }
     position += 2
     let second = try codeUnit()
     guard (0xDC00...0xDFFF).contains(second) else {
-      throw fault("half of a surrogate pair stands alone")
+      throw fault("half of a surrogate pair is unpaired")
     }
     return try encoded(0x10000 + ((first - 0xD800) << 10 | (second - 0xDC00)))
   }
@@ -158,7 +158,9 @@ package struct JSONScanner {
   }
 
   private func encoded(_ value: UInt32) throws(JSONParsingError) -> [UInt8] {
-    guard let scalar = Unicode.Scalar(value) else { throw fault("there is no such character") }
+    guard let scalar = Unicode.Scalar(value) else {
+      throw fault("an escaped character does not exist")
+    }
     return Array(String(scalar).utf8)
   }
 }

@@ -78,7 +78,7 @@ extension Notation {
       let comparator = Query.Filter.Comparator(
         rawValue: name == "CONTAINS_ANY" ? "LIST_CONTAINS_ANY" : name)
     else {
-      throw .malformed("there is no comparator called so")
+      throw .malformed("the comparator is unknown")
     }
     let value = try json.object("fieldValue")
     if comparator == .isIn || comparator == .isNotIn {
@@ -106,7 +106,7 @@ extension Notation {
         return system.field.rawValue
       }
       guard SystemField(rawValue: name) != nil else {
-        throw .malformed("there is no system field called so")
+        throw .malformed("the system field is unknown")
       }
       return name
     }

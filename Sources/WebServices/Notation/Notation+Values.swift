@@ -177,7 +177,7 @@ extension Notation {
     case "LOCATION":
       guard json.members != nil else { throw .unfit(type) }
       return .location(try location(json))
-    default: throw .malformed("there is no type of field called so")
+    default: throw .malformed("the field type is unknown")
     }
   }
 

@@ -210,7 +210,7 @@ extension ServerRequest {
     case "forceUpdate", "forceReplace":
       save.policy = .changedKeys
       save.clearsOtherFields = type == "forceReplace"
-    default: throw .malformed("there is no 'operationType' called so")
+    default: throw .malformed("the 'operationType' is unknown")
     }
     return save
   }

@@ -130,7 +130,7 @@ struct ConsolePageTests {
     let bearer = ("authorization", "Bearer \(ControlWorld.token)")
     let cases: [(target: String, fields: [(String, String)], status: Int, piece: String)] = [
       ("/console", [host], 200, "<!doctype html>"), ("/", [host], 200, "<!doctype html>"),
-      ("/console", [("host", "evil.example:\(web.port)")], 403, "own name"),
+      ("/console", [("host", "evil.example:\(web.port)")], 403, "must name this server"),
       ("/console", [host, ("origin", "http://localhost:3000")], 403, "other sites"),
       ("/cloudsync/1/status", [host], 401, "control token"),
       ("/cloudsync/1/status", [host, bearer], 200, "swift-cloud-sync"),
@@ -138,7 +138,7 @@ struct ConsolePageTests {
       ("/cloudsync/1/status", [host, bearer, ("origin", "http://localhost:3000")], 403, "sites"),
       ("/cloudsync/1/status", [host, bearer, ("sec-fetch-site", "cross-site")], 403, "sites"),
       ("/cloudsync/1/faults", [host, bearer], 403, "fault control is off"),
-      ("/cloudsync/1/nothing", [host, bearer], 404, "nothing here"),
+      ("/cloudsync/1/nothing", [host, bearer], 404, "no endpoint"),
     ]
     for (target, fields, status, piece) in cases {
       var request = world.request("GET", target, authorization: nil)

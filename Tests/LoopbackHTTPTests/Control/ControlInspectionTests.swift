@@ -90,17 +90,17 @@ struct ControlInspectionTests {
 
   /// A target that is refused, and what the reason must say.
   private static let refusals: [(target: String, status: Int, piece: String)] = [
-    ("", 404, "nothing here"), ("nothing", 404, "nothing here"),
-    ("status/", 404, "nothing here"), ("Status", 404, "nothing here"),
-    ("stat%75s", 404, "nothing here"), ("sign-in", 405, "POST"),
+    ("", 404, "no endpoint"), ("nothing", 404, "no endpoint"),
+    ("status/", 404, "no endpoint"), ("Status", 404, "no endpoint"),
+    ("stat%75s", 404, "no endpoint"), ("sign-in", 405, "POST"),
     ("status?x=1", 400, "takes no parameters"), ("accounts?a=", 400, "takes no parameters"),
     ("databases?a=1", 400, "takes no parameters"), ("devices?a=1", 400, "takes no parameters"),
     ("faults?a=1", 400, "takes no parameters"),
     ("zones", 400, "'container' is missing"), ("zones?container=", 400, "'container' is missing"),
     ("zones?container", 400, "an equals sign"), ("zones?container=c&", 400, "an equals sign"),
-    ("zones?container=c&container=c", 400, "there twice"),
-    ("zones?container=c&zone=a", 400, "are: account, container, environment"),
-    ("zones?container=%FF", 400, "no text in UTF-8"), ("zones?container=%C0%AF", 400, "UTF-8"),
+    ("zones?container=c&container=c", 400, "occurs twice"),
+    ("zones?container=c&zone=a", 400, "parameters: account, container, environment"),
+    ("zones?container=%FF", 400, "percent-encoded UTF-8"), ("zones?container=%C0%AF", 400, "UTF-8"),
     ("zones?container=%4", 400, "UTF-8"), ("zones?container=%zz", 400, "UTF-8"),
     ("zones?container=c&environment=test", 400, "development, production"),
     ("zones?container=c&account=nobody", 404, "nobody"),
@@ -118,7 +118,7 @@ struct ControlInspectionTests {
     ("subscriptions?container=c&account=alice&scope=mine", 400, "public, private, shared"),
     ("events?wait=26", 400, "from 0 to 25"), ("events?after=x", 400, "'after' must be"),
     ("events?after=9999999999999999999", 400, "'after' must be"),
-    ("requests?after=1&wait=1", 400, "are: after, limit"),
+    ("requests?after=1&wait=1", 400, "parameters: after, limit"),
   ]
 
   /// Proves S8.

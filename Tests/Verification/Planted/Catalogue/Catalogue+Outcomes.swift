@@ -68,7 +68,8 @@ extension Catalogue {
         .init(
           "Sources/CloudMachine/ReplySpelling.swift",
           "        saved: respelled(saved, as: request.save.map(\\.id), respelled),",
-          "        saved: PLANTED ? saved : respelled(saved, as: request.save.map(\\.id), respelled),")
+          "        saved: PLANTED ? saved\n"
+            + "          : respelled(saved, as: request.save.map(\\.id), respelled),")
       ]),
   ]
 }
