@@ -20,8 +20,9 @@ public struct UploadAsset: Hashable, Sendable, Codable {
   }
 }
 
-/// Downloads the content of an asset of a record. Read access to the record gives access to its
-/// assets.
+/// Downloads the content of an asset of a record.
+///
+/// Read access to the record gives access to its assets.
 public struct DownloadAsset: Hashable, Sendable, Codable {
   /// The record.
   public var record: RecordID

@@ -18,8 +18,9 @@ public struct CloudCall: Hashable, Sendable, Codable {
   /// client does not know the account.
   public var expectedUser: UserID?
 
-  /// The ID of the request. A repeated request with the same ID changes nothing and receives the
-  /// reply of the first one.
+  /// The ID of the request.
+  ///
+  /// A repeated request with the same ID changes nothing and receives the reply of the first one.
   ///
   /// Unique per device.
   public var requestID: String
@@ -150,7 +151,9 @@ public struct FetchZoneChanges: Hashable, Sendable, Codable {
 
 /// Creates and deletes zones.
 public struct ModifyZones: Hashable, Sendable, Codable {
-  /// Zones to create. An existing zone is unchanged and counts as a success.
+  /// Zones to create.
+  ///
+  /// An existing zone is unchanged and counts as a success.
   public var save: [ZoneID]
   /// Zones to delete with their records.
   public var delete: [ZoneID]

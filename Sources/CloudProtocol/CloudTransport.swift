@@ -34,7 +34,9 @@ public enum CloudSignal: Hashable, Sendable {
   case networkReturned
 }
 
-/// A push. It reports that there are changes, without their content.
+/// A push.
+///
+/// It reports that there are changes, without their content.
 public struct CloudPush: Hashable, Sendable, Codable {
   /// The container of the change.
   public var container: String

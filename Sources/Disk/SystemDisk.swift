@@ -6,7 +6,9 @@
   import Musl
 #endif
 
-/// The files of the system. Created files are accessible to their owner only.
+/// The files of the system.
+///
+/// Created files are accessible to their owner only.
 package struct SystemDisk: Disk {
   /// The system's disk.
   package init() {}

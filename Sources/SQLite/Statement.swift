@@ -1,6 +1,8 @@
 import CSQLite
 
-/// A prepared statement. Use: bind all parameters, step through its rows, reset, repeat.
+/// A prepared statement.
+///
+/// Use: bind all parameters, step through its rows, reset, repeat.
 ///
 /// It has the isolation of its connection. Prefer the connection's `run`, `first` and `rows`, which
 /// never leave a statement unfinished.

@@ -28,7 +28,9 @@ package struct Moment: Hashable, Sendable, Comparable {
   }
 }
 
-/// Identifies a request of a machine. Replies to any but the current request are ignored.
+/// Identifies a request of a machine.
+///
+/// Replies to any but the current request are ignored.
 package struct RequestToken: Hashable, Sendable {
   /// The number.
   package var number: UInt64
@@ -98,7 +100,9 @@ package struct OperationFailure: Hashable, Sendable {
   var concernsZonesOnly: Bool { error.code == .partialFailure && !zones.isEmpty }
 }
 
-/// An instruction for the driver, one at a time. `SyncMachine` describes the protocol of use.
+/// An instruction for the driver, one at a time.
+///
+/// `SyncMachine` describes the protocol of use.
 package enum Instruction: Hashable, Sendable {
   /// Pass this event to the app; call `delivered()` when the app has returned.
   case deliver(SyncEvent)

@@ -308,8 +308,10 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     case untouched
   }
 
-  /// Settles a change in flight. With `returns` it is pending again at its position, unless a newer
-  /// change of the ID is pending or the app removed it meanwhile.
+  /// Settles a change in flight.
+  ///
+  /// With `returns` it is pending again at its position, unless a newer change of the ID is pending
+  /// or the app removed it meanwhile.
   @_specialize(where ID == RecordID)
   @discardableResult
   package mutating func settle(_ id: ID, returns: Bool) -> Remainder {

@@ -41,8 +41,9 @@ extension SyncMachine {
     }
   }
 
-  /// Sets whether the app has untracked changes. If so, a send is scheduled that asks the app for a
-  /// batch even when no change is pending.
+  /// Sets whether the app has untracked changes.
+  ///
+  /// If so, a send is scheduled that asks the app for a batch even when no change is pending.
   package mutating func setHasUntrackedChanges(_ value: Bool, now: Moment) {
     if value { untrackedVersion += 1 }
     if state.hasUntrackedChanges != value { record(.setHasUntrackedChanges(value), now: now) }
@@ -66,8 +67,9 @@ extension SyncMachine {
     queue.append(.fetch(context, [waiter]))
   }
 
-  /// Requests a send, which begins when no other operation is running. A queued call with the same
-  /// scope is joined.
+  /// Requests a send, which begins when no other operation is running.
+  ///
+  /// A queued call with the same scope is joined.
   package mutating func send(_ context: SendContext, waiter: Waiter) {
     askForAccountIfNeeded()
     for (index, operation) in queue.enumerated() {

@@ -187,8 +187,10 @@ extension SyncMachine {
     }
   }
 
-  /// Handles the failure of a zone's fetch. Other zones are still fetched if the error concerns
-  /// this zone only and the server did not ask to wait; otherwise the fetch ends.
+  /// Handles the failure of a zone's fetch.
+  ///
+  /// Other zones are still fetched if the error concerns this zone only and the server did not ask
+  /// to wait; otherwise the fetch ends.
   ///
   /// Whatever the error, the zone stays marked as changed: later fetches read it again, until it
   /// has been read completely or the list of zones gives the reason of its deletion.

@@ -70,7 +70,9 @@ package struct SyncMachine: Sendable {
     }
   }
 
-  /// Faults for tests. Each violates one guarantee, which a checker must detect.
+  /// Faults for tests.
+  ///
+  /// Each violates one guarantee, which a checker must detect.
   package struct PlantedBugs: OptionSet, Hashable, Sendable {
     /// The bits.
     package var rawValue: UInt8
@@ -161,7 +163,9 @@ package struct SyncMachine: Sendable {
     }
   }
 
-  /// Stops the machine. Afterwards `next(now:)` returns only `wait`.
+  /// Stops the machine.
+  ///
+  /// Afterwards `next(now:)` returns only `wait`.
   ///
   /// - Returns: The waiters of all operations; the driver resumes them.
   package mutating func stop() -> [Waiter] {

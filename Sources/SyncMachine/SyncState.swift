@@ -29,7 +29,9 @@ package struct SyncState: Hashable, Sendable {
   /// Zones with changes that were not delivered yet, in the order the server listed them.
   package var changedZones: [ZoneID] = []
   /// Zones to fetch from the start: their token expired, or the app holds records of them although
-  /// they were never fetched. Records that such a fetch does not deliver have been deleted.
+  /// they were never fetched.
+  ///
+  /// Records that such a fetch does not deliver have been deleted.
   ///
   /// A zone is removed when its fetch has completed.
   package var expiredZones: Set<ZoneID> = []

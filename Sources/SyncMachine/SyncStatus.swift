@@ -1,6 +1,8 @@
 package import CloudProtocol
 
-/// The status of a machine for display. It contains no names or data of records.
+/// The status of a machine for display.
+///
+/// It contains no names or data of records.
 package struct SyncStatus: Hashable, Sendable {
   /// The running operation.
   package enum Phase: String, Hashable, Sendable {

@@ -12,7 +12,9 @@ extension AssetTransport {
     var file: URL
   }
 
-  /// The field and file of an upload. A file may belong to several fields; each has its own upload.
+  /// The field and file of an upload.
+  ///
+  /// A file may belong to several fields; each has its own upload.
   private struct UploadTarget: Hashable, Sendable {
     var key: String
     var file: URL

@@ -1,4 +1,6 @@
-/// The status of an app's permissions, the older type. All permissions are granted here.
+/// The status of an app's permissions, the older type.
+///
+/// All permissions are granted here.
 public enum CKApplicationPermissionStatus: Int, Sendable {
   /// The user has not been asked yet.
   case initialState = 0

@@ -20,8 +20,10 @@ public enum CKAccountStatus: Int, Sendable {
 /// See CS-50 to CS-54. In addition to CloudKit's initializers there is one that takes
 /// the transport to a server.
 public final class CKContainer: NSObject, Sendable {
-  /// The container of the running program, always the same object. Its identifier is `iCloud.` and
-  /// the bundle identifier, or the program's name if there is no bundle.
+  /// The container of the running program, always the same object.
+  ///
+  /// Its identifier is `iCloud.` and the bundle identifier, or the program's name if there is no
+  /// bundle.
   public class func `default`() -> CKContainer { CloudSyncEnvironment.inForce.defaultContainer }
 
   /// The connection that the container and its databases share.

@@ -111,8 +111,9 @@ public struct CloudSyncEnvironment: Sendable {
   }
 }
 
-/// Supplies the in-process server for containers without a transport. It is found by its class
-/// name, so that this library does not depend on a server.
+/// Supplies the in-process server for containers without a transport.
+///
+/// It is found by its class name, so that this library does not depend on a server.
 public protocol CloudProvider: AnyObject {
   /// Returns the transport for `container` in a process with the environment `variables`.
   static func transport(

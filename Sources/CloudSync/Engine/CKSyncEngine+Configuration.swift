@@ -12,16 +12,19 @@ extension CKSyncEngine {
     /// The delegate that receives events and supplies records.
     public var delegate: any CKSyncEngineDelegate
 
-    /// Whether the engine fetches and sends automatically. The default is `true`.
+    /// Whether the engine fetches and sends automatically.
+    ///
+    /// The default is `true`.
     public var automaticallySync: Bool
 
     /// The ID of the subscription that the engine uses or creates; `nil` lets the engine choose it.
     public var subscriptionID: CKSubscription.ID?
 
     /// The store in which the engine keeps its state, so that a change is durable when `state.add`
-    /// returns. With `nil` the app stores the state of each `stateUpdate`.
+    /// returns.
     ///
-    /// Not in CloudKit. A stored state takes precedence over `stateSerialization`.
+    /// With `nil` the app stores the state of each `stateUpdate`. Not in CloudKit. A stored state
+    /// takes precedence over `stateSerialization`.
     public var stateStore: (any StateStore)?
 
     /// The clock that times the engine's delays; tests can supply their own.

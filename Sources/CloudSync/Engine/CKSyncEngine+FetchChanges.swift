@@ -48,7 +48,9 @@ extension CKSyncEngine {
     /// The options of the fetch.
     public let options: CKSyncEngine.FetchChangesOptions
 
-    /// Creates a context. In CloudKit only the engine can create one.
+    /// Creates a context.
+    ///
+    /// In CloudKit only the engine can create one.
     public init(
       reason: CKSyncEngine.SyncReason,
       options: CKSyncEngine.FetchChangesOptions = CKSyncEngine.FetchChangesOptions()

@@ -1,5 +1,7 @@
 extension CKSyncEngine {
-  /// A pending change of a record. The delegate supplies the record when the change is sent.
+  /// A pending change of a record.
+  ///
+  /// The delegate supplies the record when the change is sent.
   public enum PendingRecordZoneChange: Sendable, Hashable {
     /// The record is saved.
     case saveRecord(CKRecord.ID)

@@ -54,7 +54,9 @@ extension CKSyncEngine {
     /// The options of the send; the delegate must supply only changes in the scope.
     public let options: CKSyncEngine.SendChangesOptions
 
-    /// Creates a context. In CloudKit only the engine can create one.
+    /// Creates a context.
+    ///
+    /// In CloudKit only the engine can create one.
     public init(
       reason: CKSyncEngine.SyncReason,
       options: CKSyncEngine.SendChangesOptions = CKSyncEngine.SendChangesOptions()

@@ -47,8 +47,9 @@ extension CKSyncEngine {
       }
     }
 
-    /// Whether the app has untracked changes. Setting it to `true` schedules a send in which the
-    /// delegate is asked for a batch.
+    /// Whether the app has untracked changes.
+    ///
+    /// Setting it to `true` schedules a send in which the delegate is asked for a batch.
     ///
     /// The engine sets it to `false` when the delegate returns no batch.
     public var hasPendingUntrackedChanges: Bool {
@@ -63,8 +64,9 @@ extension CKSyncEngine {
       driver.core.withLock { $0.machine.state.changedZones }.map { CKRecordZone.ID($0) }
     }
 
-    /// Adds pending record changes. Adding a change that is already pending has no effect; the
-    /// opposite change replaces it.
+    /// Adds pending record changes.
+    ///
+    /// Adding a change that is already pending has no effect; the opposite change replaces it.
     ///
     /// With a state store the changes are durable when this returns.
     /// - Parameter pendingRecordZoneChanges: The changes, in the order in which to send them.
@@ -74,7 +76,9 @@ extension CKSyncEngine {
       driver.move { core, now in core.machine.add(changes, now: now) }
     }
 
-    /// Removes pending record changes. A change in flight is not retried when it fails.
+    /// Removes pending record changes.
+    ///
+    /// A change in flight is not retried when it fails.
     ///
     /// With a state store the removal is durable when this returns. The app stores its own data
     /// first; otherwise the change could be lost in a crash in between.
@@ -95,7 +99,9 @@ extension CKSyncEngine {
       driver.move { core, now in core.machine.add(changes, now: now) }
     }
 
-    /// Removes pending zone changes. A change in flight is not retried when it fails.
+    /// Removes pending zone changes.
+    ///
+    /// A change in flight is not retried when it fails.
     ///
     /// - Parameter pendingDatabaseChanges: The changes; those not pending are ignored.
     public func remove(pendingDatabaseChanges: [PendingDatabaseChange]) {

@@ -37,8 +37,10 @@ public final class CKSyncEngine: Sendable {
 
   private let openingError: (any Error)?
 
-  /// Creates an engine and starts it. It determines the signed-in account and, unless
-  /// `automaticallySync` is `false`, fetches and sends.
+  /// Creates an engine and starts it.
+  ///
+  /// It determines the signed-in account and, unless `automaticallySync` is `false`, fetches and
+  /// sends.
   ///
   /// - Parameter configuration: The database, the stored state and the delegate. The public
   ///   database is not supported: every operation fails with `badDatabase`.

@@ -249,8 +249,10 @@ final class EngineDriver: Sendable {
 
   // MARK: Delegate
 
-  /// The delegate and the engine. If one of them was deallocated, all work ends and the result is
-  /// `nil`, since a page without a recipient must not advance a token.
+  /// The delegate and the engine.
+  ///
+  /// If one of them was deallocated, all work ends and the result is `nil`, since a page without a
+  /// recipient must not advance a token.
   private func app() -> (delegate: any CKSyncEngineDelegate, engine: CKSyncEngine)? {
     if let delegate = delegate.value, let engine = engine.withLock({ $0.value }) {
       return (delegate, engine)

@@ -14,7 +14,9 @@ extension CKSyncEngine.Event {
     /// The kind of change.
     public let changeType: CKSyncEngine.Event.AccountChange.ChangeType
 
-    /// Creates an event. In CloudKit only the engine can create one.
+    /// Creates an event.
+    ///
+    /// In CloudKit only the engine can create one.
     public init(changeType: CKSyncEngine.Event.AccountChange.ChangeType) {
       self.changeType = changeType
     }

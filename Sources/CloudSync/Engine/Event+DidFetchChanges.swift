@@ -4,7 +4,9 @@ extension CKSyncEngine.Event {
     /// The reason and the options of the fetch.
     public let context: CKSyncEngine.FetchChangesContext
 
-    /// Creates an event. In CloudKit only the engine can create one.
+    /// Creates an event.
+    ///
+    /// In CloudKit only the engine can create one.
     public init(context: CKSyncEngine.FetchChangesContext) {
       self.context = context
     }

@@ -7,7 +7,9 @@ extension CKSyncEngine.Event {
     /// The error of the fetch, if it failed.
     public let error: CKError?
 
-    /// Creates an event. In CloudKit only the engine can create one.
+    /// Creates an event.
+    ///
+    /// In CloudKit only the engine can create one.
     public init(zoneID: CKRecordZone.ID, error: CKError? = nil) {
       self.zoneID = zoneID
       self.error = error

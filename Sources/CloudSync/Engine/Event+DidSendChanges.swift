@@ -4,7 +4,9 @@ extension CKSyncEngine.Event {
     /// The reason and the options of the send.
     public let context: CKSyncEngine.SendChangesContext
 
-    /// Creates an event. In CloudKit only the engine can create one.
+    /// Creates an event.
+    ///
+    /// In CloudKit only the engine can create one.
     public init(context: CKSyncEngine.SendChangesContext) {
       self.context = context
     }

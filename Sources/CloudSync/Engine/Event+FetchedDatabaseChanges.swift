@@ -7,7 +7,9 @@ extension CKSyncEngine.Event {
     /// Deleted zones, with the reasons.
     public let deletions: [CKDatabase.DatabaseChange.Deletion]
 
-    /// Creates an event. In CloudKit only the engine can create one.
+    /// Creates an event.
+    ///
+    /// In CloudKit only the engine can create one.
     public init(
       modifications: [CKDatabase.DatabaseChange.Modification] = [],
       deletions: [CKDatabase.DatabaseChange.Deletion] = []

@@ -7,7 +7,9 @@ extension CKSyncEngine.Event {
     /// Deleted records.
     public let deletions: [CKDatabase.RecordZoneChange.Deletion]
 
-    /// Creates an event. In CloudKit only the engine can create one.
+    /// Creates an event.
+    ///
+    /// In CloudKit only the engine can create one.
     public init(
       modifications: [CKDatabase.RecordZoneChange.Modification] = [],
       deletions: [CKDatabase.RecordZoneChange.Deletion] = []

@@ -32,7 +32,9 @@ extension CKSyncEngine.Event {
     /// Zones that could not be deleted, with their errors.
     public let failedZoneDeletes: [CKRecordZone.ID: CKError]
 
-    /// Creates an event. In CloudKit only the engine can create one.
+    /// Creates an event.
+    ///
+    /// In CloudKit only the engine can create one.
     public init(
       savedZones: [CKRecordZone] = [],
       failedZoneSaves: [CKSyncEngine.Event.SentDatabaseChanges.FailedZoneSave] = [],

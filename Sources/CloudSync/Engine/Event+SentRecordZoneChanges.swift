@@ -32,7 +32,9 @@ extension CKSyncEngine.Event {
     /// Records that could not be deleted, with their errors.
     public let failedRecordDeletes: [CKRecord.ID: CKError]
 
-    /// Creates an event. In CloudKit only the engine can create one.
+    /// Creates an event.
+    ///
+    /// In CloudKit only the engine can create one.
     public init(
       savedRecords: [CKRecord] = [],
       failedRecordSaves: [CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave] = [],

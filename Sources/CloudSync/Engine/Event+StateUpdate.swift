@@ -4,7 +4,9 @@ extension CKSyncEngine.Event {
     /// The state to create the next engine with.
     public let stateSerialization: CKSyncEngine.State.Serialization
 
-    /// Creates an event. In CloudKit only the engine can create one.
+    /// Creates an event.
+    ///
+    /// In CloudKit only the engine can create one.
     public init(stateSerialization: CKSyncEngine.State.Serialization) {
       self.stateSerialization = stateSerialization
     }

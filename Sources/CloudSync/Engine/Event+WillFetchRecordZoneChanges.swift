@@ -12,7 +12,9 @@ extension CKSyncEngine.Event {
     /// whose engine does not report such deletions. See Docs/Decisions/0003.
     public let startsOver: Bool
 
-    /// Creates an event. In CloudKit only the engine can create one.
+    /// Creates an event.
+    ///
+    /// In CloudKit only the engine can create one.
     public init(zoneID: CKRecordZone.ID, startsOver: Bool = false) {
       self.zoneID = zoneID
       self.startsOver = startsOver

@@ -27,7 +27,9 @@ public final class FileStateStore: StateStore {
   private let lock: FileLock
   private let contents = Mutex(Contents())
 
-  /// Opens the store and locks its file. The file need not exist yet; its directory must.
+  /// Opens the store and locks its file.
+  ///
+  /// The file need not exist yet; its directory must.
   ///
   /// - Parameter url: A file on a local disk.
   /// - Throws: `FileStateStoreError` when another store has locked the file, or the directory can't

@@ -129,8 +129,9 @@ package enum LogFormat {
     return false
   }
 
-  /// Whether an intact record starts anywhere in these bytes. An append is durable before the next
-  /// one begins, so none can follow an interrupted one.
+  /// Whether an intact record starts anywhere in these bytes.
+  ///
+  /// An append is durable before the next one begins, so none can follow an interrupted one.
   private static func holdsRecord(_ bytes: ArraySlice<UInt8>) -> Bool {
     var rest = bytes
     while rest.count >= recordHead {

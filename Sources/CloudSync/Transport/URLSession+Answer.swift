@@ -5,7 +5,9 @@ package import Foundation
 #endif
 
 extension URLSession {
-  /// Performs a request and returns its response. Cancelling the task cancels the request.
+  /// Performs a request and returns its response.
+  ///
+  /// Cancelling the task cancels the request.
   ///
   /// Foundation's own `data(for:)` cancels its request inside the task's cancellation handler,
   /// where the task is locked, and on Linux waits there for the session's queue. When a response

@@ -32,8 +32,10 @@ extension WebServicesTransport {
     return .records(request.ids.compactMap { results[$0] })
   }
 
-  /// Sends the parts of a change one after the other. The failure of a later part is reported for
-  /// its items only, since the earlier parts have been carried out.
+  /// Sends the parts of a change one after the other.
+  ///
+  /// The failure of a later part is reported for its items only, since the earlier parts have been
+  /// carried out.
   func modify(
     _ request: ModifyRecords, _ call: CloudCall
   ) async throws(CloudError) -> CloudReply {
@@ -66,8 +68,10 @@ extension WebServicesTransport {
       deleted: request.delete.compactMap { deleted[$0] })
   }
 
-  /// Adds the server's records to conflicts. Such a service does not send them, so they are fetched
-  /// afterwards; when that fails, the conflict has no server record.
+  /// Adds the server's records to conflicts.
+  ///
+  /// Such a service does not send them, so they are fetched afterwards; when that fails, the
+  /// conflict has no server record.
   private func withServerRecords(
     _ results: [ItemResult<RecordID, Record>], _ call: CloudCall
   ) async -> [ItemResult<RecordID, Record>] {

@@ -13,7 +13,9 @@ public struct DelegateConformance: Sendable {
   /// The name of the app in the report.
   public let name: String
 
-  /// The zone of the app's items. Cases that delete the zone are skipped for the default zone.
+  /// The zone of the app's items.
+  ///
+  /// Cases that delete the zone are skipped for the default zone.
   public let zone: CKRecordZone.ID
 
   /// Whether the app's users can change an existing item.

@@ -6,7 +6,9 @@ public struct AppSurroundings: Sendable {
   /// The device's name.
   public var device: String
 
-  /// The directory of the app's files. It exists, and its content persists between launches.
+  /// The directory of the app's files.
+  ///
+  /// It exists, and its content persists between launches.
   public var folder: URL
 
   /// The app's container, with the transport of this device.

@@ -112,14 +112,16 @@ extension SimulatedCloud {
     }
   }
 
-  /// Sets the quota of `account` in bytes for each of its private databases. With 0 every save
-  /// fails with `quotaExceeded`; `nil` removes the limit.
+  /// Sets the quota of `account` in bytes for each of its private databases.
+  ///
+  /// With 0 every save fails with `quotaExceeded`; `nil` removes the limit.
   public func setQuota(_ bytes: Int?, of account: String) throws {
     try server.controls.setQuota(bytes, of: account)
   }
 
-  /// Removes all faults that have not occurred yet. Their past effects, a quota and a request limit
-  /// remain.
+  /// Removes all faults that have not occurred yet.
+  ///
+  /// Their past effects, a quota and a request limit remain.
   public func endFaults() {
     refusals.clear()
     server.controls.clear()

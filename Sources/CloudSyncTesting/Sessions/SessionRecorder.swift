@@ -2,8 +2,9 @@ public import CloudProtocol
 public import Foundation
 import Synchronization
 
-/// A transport that records all calls and signals of another transport in a file. `SessionReplay`
-/// replays the file without a server.
+/// A transport that records all calls and signals of another transport in a file.
+///
+/// `SessionReplay` replays the file without a server.
 ///
 /// ```swift
 /// let recorder = try SessionRecorder(transport, file: url)

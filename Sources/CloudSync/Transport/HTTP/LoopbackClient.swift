@@ -7,8 +7,10 @@
 final class LoopbackClient: Sendable {
   private let pool: LoopbackConnectionPool
 
-  /// Creates a client with at most `maximumConnections` connections. A server that sends nothing
-  /// for `timeout` milliseconds fails the request; an idle connection closes after `idleSeconds`.
+  /// Creates a client with at most `maximumConnections` connections.
+  ///
+  /// A server that sends nothing for `timeout` milliseconds fails the request; an idle connection
+  /// closes after `idleSeconds`.
   init(maximumConnections: Int = 16, timeout: Int32 = 60_000, idleSeconds: Double = 20) {
     pool = LoopbackConnectionPool(
       maximumConnections: maximumConnections, timeout: timeout, idleSeconds: idleSeconds)
@@ -16,7 +18,9 @@ final class LoopbackClient: Sendable {
 
   deinit { pool.close() }
 
-  /// Sends a request and returns the response. Cancelling the task cancels the request.
+  /// Sends a request and returns the response.
+  ///
+  /// Cancelling the task cancels the request.
   ///
   /// - Throws: a `URLError`, as `URLSession` does, or `CancellationError`.
   func send(

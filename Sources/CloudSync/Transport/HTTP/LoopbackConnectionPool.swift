@@ -5,7 +5,9 @@ import Synchronization
 final class LoopbackConnectionPool: Sendable {
   private struct State {
     var queue: [LoopbackRequest] = []
-    /// Idle threads. The most recently used is taken first, so that the others can time out.
+    /// Idle threads.
+    ///
+    /// The most recently used is taken first, so that the others can time out.
     var idle: [IdleThread] = []
     var threads = 0
     var isClosed = false

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// A request that waits for its response. The first outcome is final; later ones are ignored.
+/// A request that waits for its response.
+///
+/// The first outcome is final; later ones are ignored.
 ///
 /// The task that made the request awaits `outcome()`. The thread that performs it calls
 /// `setInterrupt(_:)` before it blocks, `clearInterrupt()` after, and `finish(_:)` with the result.
@@ -53,7 +55,9 @@ final class PendingRequest<Value: Sendable>: Sendable {
   /// Removes the interrupt action.
   func clearInterrupt() { state.withLock { $0.interrupt = nil } }
 
-  /// Waits for the outcome. Cancelling the waiting task cancels the request.
+  /// Waits for the outcome.
+  ///
+  /// Cancelling the waiting task cancels the request.
   func outcome() async -> Outcome {
     await withTaskCancellationHandler {
       await withCheckedContinuation { wait($0) }

@@ -23,7 +23,9 @@ final class WebClient: Sendable {
     }
   }
 
-  /// Sends a request and returns the response. Cancelling the task cancels the request.
+  /// Sends a request and returns the response.
+  ///
+  /// Cancelling the task cancels the request.
   ///
   /// - Throws: a `URLError` or `CancellationError`.
   func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
