@@ -42,7 +42,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
   private var groupNumbers: [ID.Group: UInt32] = [:]
   private var lastGroup: UInt32 = 0
   /// The group under which the names of each group are found: its own, or its other name.
-  private var homes: [UInt32] = []
+  private var canonicalGroups: [UInt32] = []
   /// The number of pending changes in each group.
   private var waitingCounts: [Int] = []
   /// The number of renumberings of the list.
@@ -58,7 +58,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
 
   /// The user whose zones have two names; `nil` if no user is known.
   package var user: UserID? {
-    didSet { if user != oldValue { findHomes() } }
+    didSet { if user != oldValue { uniteGroups() } }
   }
 
   /// Creates an empty set.
@@ -85,8 +85,8 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
   private func indexOfList() -> PendingIndex {
     var index = PendingIndex(capacity: list.alive)
     list.forEach { position, entry in
-      let home = homes[Int(entry.group)]
-      index.insert(list.withName(at: position) { PendingIndex.hash($0, home) }, position)
+      let canonical = canonicalGroups[Int(entry.group)]
+      index.insert(list.withName(at: position) { PendingIndex.hash($0, canonical) }, position)
       return true
     }
     return index
@@ -96,10 +96,10 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
 
   /// The place where a name waits, or is under way.
   private func position(
-    _ hash: UInt32, _ name: UnsafeBufferPointer<UInt8>, _ home: UInt32, isUnderWay: Bool
+    _ hash: UInt32, _ name: UnsafeBufferPointer<UInt8>, _ canonical: UInt32, isUnderWay: Bool
   ) -> Int? {
     func isMatch(_ position: Int) -> Bool {
-      list.matches(position, name, home, of: homes, isUnderWay: isUnderWay)
+      list.matches(position, name, canonical, of: canonicalGroups, isUnderWay: isUnderWay)
     }
     if isIndexed { return index.first(hash, where: isMatch) }
     var found: Int?
@@ -115,17 +115,17 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     return groupNumbers[group]
   }
 
-  private func home(of group: ID.Group) -> UInt32? {
-    if let number = number(of: group) { return homes[Int(number)] }
+  private func canonical(of group: ID.Group) -> UInt32? {
+    if let number = number(of: group) { return canonicalGroups[Int(number)] }
     return user.flatMap { groupNumbers[ID.resolved(group, for: $0)] }
   }
 
   private func place(of id: ID, isUnderWay: Bool) -> (position: Int, hash: UInt32)? {
-    guard let home = home(of: id.pendingGroup) else { return nil }
+    guard let canonical = canonical(of: id.pendingGroup) else { return nil }
     var name = id.pendingName
     return name.withUTF8 { name in
-      let hash = isIndexed ? PendingIndex.hash(name, home) : 0
-      return position(hash, name, home, isUnderWay: isUnderWay).map { ($0, hash) }
+      let hash = isIndexed ? PendingIndex.hash(name, canonical) : 0
+      return position(hash, name, canonical, isUnderWay: isUnderWay).map { ($0, hash) }
     }
   }
 
@@ -198,19 +198,19 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     groups.append(group)
     groupNumbers[group] = number
     waitingCounts.append(0)
-    homes.append(number)
+    canonicalGroups.append(number)
     if let resolved = user.map({ ID.resolved(group, for: $0) }), resolved != group {
-      homes[Int(number)] = adopt(resolved)
+      canonicalGroups[Int(number)] = adopt(resolved)
     }
     lastGroup = number
     return number
   }
 
   /// Unites what waits under the two names of a zone; the change that was added last counts.
-  private mutating func findHomes() {
+  private mutating func uniteGroups() {
     let isDifferent = groups.indices.contains { number in
       let resolved = user.map { ID.resolved(groups[number], for: $0) } ?? groups[number]
-      return groups[Int(homes[number])] != resolved
+      return groups[Int(canonicalGroups[number])] != resolved
     }
     guard isDifferent else { return }
     let changes = unsettled
@@ -224,16 +224,16 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     _ kind: ChangeKind, _ name: UnsafeBufferPointer<UInt8>, _ group: UInt32
   ) -> Bool {
     makeIndex()
-    let home = homes[Int(group)]
-    let hash = PendingIndex.hash(name, home)
-    if let position = position(hash, name, home, isUnderWay: false) {
+    let canonical = canonicalGroups[Int(group)]
+    let hash = PendingIndex.hash(name, canonical)
+    if let position = position(hash, name, canonical, isUnderWay: false) {
       guard list[position].kind != kind || list[position].group != group else { return false }
       list[position].kind = kind
       if list[position].group != group { rename(at: position, group) }
       version += 1
       return true
     }
-    if underWayCount > 0, let older = position(hash, name, home, isUnderWay: true) {
+    if underWayCount > 0, let older = position(hash, name, canonical, isUnderWay: true) {
       list[older].marks.insert(.superseded)
     }
     if list.endPosition >= Int(UInt32.max) - 1 { rebuild() }
@@ -289,7 +289,8 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     let isTakenAlready =
       underWayCount > 0
       && list.withName(at: position) { name in
-        self.position(hash, name, homes[Int(list[position].group)], isUnderWay: true) != nil
+        self.position(hash, name, canonicalGroups[Int(list[position].group)], isUnderWay: true)
+          != nil
       }
     guard !isTakenAlready else { return false }
     noteWaiting(-1, at: position)
@@ -383,7 +384,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
       old.withName(at: position) { name in
         let new = list.append(name, group: entry.group, kind: entry.kind)
         list[new].marks = entry.marks
-        index.insert(PendingIndex.hash(name, homes[Int(entry.group)]), new)
+        index.insert(PendingIndex.hash(name, canonicalGroups[Int(entry.group)]), new)
       }
       return true
     }

@@ -122,16 +122,17 @@ struct PendingList: Sendable {
     withName(at: position) { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Whether the entry at a place has this name, is of a group that `homes` maps to `home`, and is
-  /// under way or waits.
+  /// Whether the entry at a place has this name, belongs to a group that `canonicalGroups` maps to
+  /// `canonical`, and is under way or waits.
   func matches(
-    _ position: Int, _ name: UnsafeBufferPointer<UInt8>, _ home: UInt32, of homes: [UInt32],
+    _ position: Int, _ name: UnsafeBufferPointer<UInt8>, _ canonical: UInt32,
+    of canonicalGroups: [UInt32],
     isUnderWay: Bool
   ) -> Bool {
     let (chunk, offset) = address(of: position)
     return chunks[chunk].bytes.withUnsafeBytes { bytes in
       let entry = Entry(bytes, at: offset)
-      guard entry.length == name.count, homes[Int(entry.group)] == home,
+      guard entry.length == name.count, canonicalGroups[Int(entry.group)] == canonical,
         entry.marks.contains(.underWay) == isUnderWay
       else { return false }
       let start = offset + Entry.headLength

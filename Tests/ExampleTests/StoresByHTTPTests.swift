@@ -93,7 +93,7 @@ struct StoresByHTTPTests {
     }
     let cases: [([String], [String: String], CInt, String)] = [
       (["sync"], with("CLOUDSYNC_CONTROL_TOKEN", "x"), 1, "control token is not this server's"),
-      (["sync", "--web-token", "x"], right, 1, "the ckWebAuthToken is not valid here"),
+      (["sync", "--web-token", "x"], right, 1, "the ckWebAuthToken is invalid or has expired"),
       (["sync", "--web-token", bobs], right, 1, "stands for another account than the device"),
       (["sync", "--server", "http://127.0.0.1:9"], right, 1, "no server answers at"),
       (["sync", "--server", "stores.sqlite"], right, 2, "is no address of a server"),
@@ -119,7 +119,7 @@ struct StoresByHTTPTests {
     }
     // Another app's token makes it another server to the tool, so a device of its own is made.
     let wrong = try await stores.run(["sync", "--api-token", "wrong"], environment: right)
-    #expect(wrong.code == 1 && wrong.errors.contains("the ckAPIToken is missing or not one of"))
+    #expect(wrong.code == 1 && wrong.errors.contains("the ckAPIToken is missing or not valid"))
     try await stores.good("account", "sign-out", environment: right)
     let nobody = try await stores.run(["sync"], environment: right)
     #expect(nobody.code == 1 && nobody.errors.contains("no account is signed in on this device"))

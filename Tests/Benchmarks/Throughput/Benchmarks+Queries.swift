@@ -119,9 +119,12 @@ enum QueryBenchmarks {
       }, rounds: 5)
   }
 
-  /// Asks for the heaviest that is allowed, again and again, until the task is cancelled: all
-  /// filters, each with all the values that it may have, and every record has to be examined for
-  /// all of them. How often it was begun.
+  /// Runs the heaviest allowed query again and again until the task is cancelled.
+  ///
+  /// It has all filters, each with all the values that it may have, and every record has to be
+  /// examined for all of them.
+  ///
+  /// - Returns: How often a query was begun.
   private static func askHeavily(_ server: LoopbackServer) async throws -> Int {
     let limits = CloudLimits()
     let values = (0..<limits.filterValues).map { FieldValue.int64(-1 - Int64($0)) }

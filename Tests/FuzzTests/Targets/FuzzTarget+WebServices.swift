@@ -135,7 +135,7 @@ private enum WebWorld {
     Notation(container: container, database: database, isExact: isExact)
   }
 
-  /// What a server makes of `clientRequest`, which is written and read both with a tree and without.
+  /// The server's reading of `clientRequest`, which is written and read with a tree and without.
   static func exchange(_ clientRequest: ClientRequest, _ server: Notation) throws -> ServerRequest?
   {
     let path = ServicePath(

@@ -3,10 +3,11 @@ import Records
 
 /// Which records of a zone are in which share, and who sees them.
 ///
-/// Source: cloudkit-surface 2.7; CS-153, CS-154.
+/// Source: CS-153, CS-154.
 extension ReferenceZone {
-  /// The share of the hierarchy that the record called `name` is in: that of the nearest root at
-  /// or above it. A share is in itself.
+  /// The share of the hierarchy that the record called `name` is in.
+  ///
+  /// It is that of the nearest root at or above the record; a share is in itself.
   func share(of name: String) -> String? {
     if let sharing = records[name]?.record.sharing { return sharing.root.map { _ in name } }
     var climbed: Set<String> = []

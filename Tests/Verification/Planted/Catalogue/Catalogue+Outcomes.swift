@@ -58,8 +58,8 @@ extension Catalogue {
       edits: [
         .init(
           "Sources/SyncMachine/PendingChanges.swift",
-          "homes[Int(number)] = adopt(resolved)",
-          "if !PLANTED { homes[Int(number)] = adopt(resolved) }")
+          "canonicalGroups[Int(number)] = adopt(resolved)",
+          "if !PLANTED { canonicalGroups[Int(number)] = adopt(resolved) }")
       ]),
     PlantedFault(
       "answer under another name", "The answer to a save names the record as the server does.",
