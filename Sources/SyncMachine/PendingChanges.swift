@@ -206,7 +206,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     return number
   }
 
-  /// Unites what waits under the two names of a zone; the change that was added last counts.
+  /// Merges pending changes under the two names of a zone; of two, the later one is kept.
   private mutating func uniteGroups() {
     let isDifferent = groups.indices.contains { number in
       let resolved = user.map { ID.resolved(groups[number], for: $0) } ?? groups[number]
@@ -244,12 +244,12 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     return true
   }
 
-  /// Gives a change that waits the other name of its group.
+  /// Changes the group of a pending change to the other name of the same zone.
   private mutating func rename(at position: Int, _ group: UInt32) {
     waitingCounts[Int(list[position].group)] -= 1
     waitingCounts[Int(group)] += 1
     list[position].group = group
-    // Whoever follows the list knows a change by its place.
+    // Observers of the list identify a change by its position.
     layout += 1
   }
 

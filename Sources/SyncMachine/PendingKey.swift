@@ -16,7 +16,7 @@ package protocol PendingKey: Hashable, Sendable {
   /// Puts the two together again.
   init(pendingName: String, group: Group)
 
-  /// The one name of a group of `user`'s own, which has two; another group as it is.
+  /// The canonical name of `group`: a zone of `user` has two names, any other zone has one.
   static func resolved(_ group: Group, for user: UserID) -> Group
 }
 
@@ -30,7 +30,7 @@ extension RecordID: PendingKey {
   /// Names the record `pendingName` in the zone `group`.
   package init(pendingName: String, group: ZoneID) { self.init(name: pendingName, zone: group) }
 
-  /// The zone as feeds name it.
+  /// The zone with the owner name that change feeds use.
   package static func resolved(_ group: ZoneID, for user: UserID) -> ZoneID {
     group.owner == user.rawValue ? ZoneID(name: group.name) : group
   }
@@ -46,7 +46,7 @@ extension ZoneID: PendingKey {
   /// Names the zone `pendingName` of the owner `group`.
   package init(pendingName: String, group: String) { self.init(name: pendingName, owner: group) }
 
-  /// The owner as feeds name it.
+  /// The owner name that change feeds use.
   package static func resolved(_ group: String, for user: UserID) -> String {
     group == user.rawValue ? ZoneID.currentOwner : group
   }

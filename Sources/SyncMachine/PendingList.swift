@@ -126,8 +126,7 @@ struct PendingList: Sendable {
   /// `canonical`, and is under way or waits.
   func matches(
     _ position: Int, _ name: UnsafeBufferPointer<UInt8>, _ canonical: UInt32,
-    of canonicalGroups: [UInt32],
-    isUnderWay: Bool
+    of canonicalGroups: [UInt32], isUnderWay: Bool
   ) -> Bool {
     let (chunk, offset) = address(of: position)
     return chunks[chunk].bytes.withUnsafeBytes { bytes in
