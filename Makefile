@@ -15,7 +15,7 @@ SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
 .PHONY: help demo test check bench bench-scale bench-build simulate simulate-release \
   simulate-stores planted soak siege differential crash fuzz fuzz-release fuzz-planted fuzz-tool \
-  apple-check thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
+  apple-check by-url docs thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
 help:
 	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
@@ -38,6 +38,8 @@ help:
 	@echo 'make thread-sanitizer   all tests under the thread sanitizer (TARGETS=name for one target)'
 	@echo 'make address-sanitizer  all tests under the address sanitizer'
 	@echo 'make leaks-sanitizer    all tests, or TARGETS, with a look for leaks at the end; slow'
+	@echo 'make docs      build the documentation archives into .build/documentation'
+	@echo 'make by-url    build and test an app that depends on this package by URL'
 	@echo 'make apple-check  type-check the modules as macOS would see them, on Linux'
 	@echo 'make format    format all Swift files'
 
@@ -96,6 +98,12 @@ siege: sqlite
 
 differential: sqlite
 	$(SWIFT) run -c release $(VERIFY) differential --tapes $(TAPES)
+
+docs: sqlite
+	.ci/docs
+
+by-url: sqlite
+	.ci/by-url
 
 apple-check:
 	.ci/apple-check/apple-check . --cache .build/apple-check

@@ -267,6 +267,11 @@ let package = Package(
         "SyncMachine", "CloudMachine", "CloudProtocol", "Records",
       ],
       exclude: ["Corpora"]),
+    // The examples of the pages, built as an app's tests are, and the lists of public symbols.
+    .testTarget(
+      name: "DocumentationTests",
+      dependencies: ["CloudSync", "CloudSyncTesting", "LoopbackServer", "LoopbackHTTP"],
+      packageAccess: false, swiftSettings: strict),
     tests("HouseTests", []),
   ],
   swiftLanguageModes: [.v6]
