@@ -208,7 +208,7 @@ let package = Package(
     tests("SQLiteTests", ["SQLite"]),
     tests("PlantingTests", ["Planted"]),
     tests("SyncMachineTests", ["SyncMachine", "CloudProtocol", "Records"]),
-    tests("CloudMachineTests", ["CloudMachine", "CloudProtocol", "Records"]),
+    tests("CloudMachineTests", ["SimulationSupport", "CloudMachine", "CloudProtocol", "Records"]),
     tests(
       "CloudSyncTests",
       [

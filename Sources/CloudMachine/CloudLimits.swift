@@ -54,17 +54,3 @@ package struct CloudLimits: Hashable, Sendable {
   /// The published limits, without a rate limit.
   package init() {}
 }
-
-/// Deliberate faults with which tests prove that their checks detect them.
-package struct PlantedBugs: OptionSet, Hashable, Sendable {
-  /// The bits.
-  package var rawValue: UInt8
-
-  /// Wraps the bits.
-  package init(rawValue: UInt8) { self.rawValue = rawValue }
-
-  /// A save with a stale change tag succeeds and overwrites changes it never saw.
-  package static let acceptStaleTag = PlantedBugs(rawValue: 1)
-  /// The feeds omit deleted records.
-  package static let forgetTombstone = PlantedBugs(rawValue: 2)
-}

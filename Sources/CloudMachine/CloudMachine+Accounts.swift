@@ -76,7 +76,7 @@ extension CloudMachine {
         container: container, environment: environment, scope: .private, owner: user)
       let visits = home.shared(with: user)
       let context = RequestContext(
-        storage: storage, limits: limits, plantedBugs: plantedBugs, database: visits,
+        storage: storage, limits: limits, database: visits,
         account: account, device: nil, now: now)
       var transaction = WriteTransaction()
       for mount in try storage.zones(in: visits) where mount.deletion == nil {

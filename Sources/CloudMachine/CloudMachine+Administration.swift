@@ -90,7 +90,7 @@ extension CloudMachine {
   ) throws -> [OutgoingPush] {
     try storage.transaction {
       let context = RequestContext(
-        storage: storage, limits: limits, plantedBugs: plantedBugs, database: database,
+        storage: storage, limits: limits, database: database,
         account: try database.owner.flatMap { try storage.account($0) }, device: nil, now: now)
       var transaction = WriteTransaction()
       _ = try transaction.open(database, context)

@@ -8,7 +8,7 @@ extension CloudMachine {
   ) throws -> CloudStep {
     let account = try admit(call, from: caller, in: storage)
     let context = RequestContext(
-      storage: storage, limits: limits, plantedBugs: plantedBugs,
+      storage: storage, limits: limits,
       database: DatabaseID(
         container: call.container, environment: call.environment, scope: call.database,
         owner: call.database == .public ? nil : account?.user),

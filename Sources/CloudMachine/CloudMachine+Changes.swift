@@ -93,7 +93,7 @@ extension CloudMachine {
         }
         place.sequence = row.changedAt
         remainingReads -= 1
-        switch visibleChange(of: row, after: start, access) {
+        switch access.visibleChange(of: row, after: start) {
         case .nothing: continue
         case .changed(var record):
           record.fields = fields.applied(to: record.fields)
@@ -117,14 +117,6 @@ extension CloudMachine {
       zone.token = access.end.token(of: try access.feed(in: try context.databaseRow()))
     }
     return zone
-  }
-
-  private func visibleChange(
-    of row: RecordRow, after start: FeedPosition, _ access: ZoneAccess
-  ) -> ZoneAccess.VisibleChange {
-    let visibleChange = access.visibleChange(of: row, after: start)
-    if visibleChange == .gone && plantedBugs.contains(.forgetTombstone) { return .nothing }
-    return visibleChange
   }
 
   /// The position of `token`; throws `changeTokenExpired` for a damaged token, a token of another

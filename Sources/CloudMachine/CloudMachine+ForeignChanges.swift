@@ -12,7 +12,7 @@ extension CloudMachine {
     forChangesAfter sequence: UInt64, in database: DatabaseID, storage: any CloudStorage
   ) throws -> [OutgoingPush] {
     let context = RequestContext(
-      storage: storage, limits: limits, plantedBugs: plantedBugs, database: database,
+      storage: storage, limits: limits, database: database,
       account: try database.owner.flatMap { try storage.account($0) }, device: nil,
       now: Timestamp(secondsSinceReferenceDate: 0))
     let zones = try storage.zoneChanges(in: database, after: sequence, limit: .max)

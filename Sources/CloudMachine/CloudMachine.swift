@@ -9,8 +9,6 @@ package import Records
 package struct CloudMachine: Sendable {
   /// The limits.
   package var limits: CloudLimits
-  /// Deliberate faults for tests; empty in production.
-  package var plantedBugs: PlantedBugs = []
 
   /// Creates a machine with `limits`.
   package init(limits: CloudLimits = .init()) { self.limits = limits }

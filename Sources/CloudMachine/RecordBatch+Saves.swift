@@ -109,7 +109,7 @@ extension RecordBatch {
       return CloudError(
         .serverRecordChanged, "the record to insert already exists", serverRecord: stored)
     case (.ifServerRecordUnchanged, let stored?, let tag?):
-      guard stored.changeTag == tag || context.plantedBugs.contains(.acceptStaleTag) else {
+      guard stored.changeTag == tag else {
         return CloudError(
           .serverRecordChanged,
           "the record was changed by another client; merge into the server record",

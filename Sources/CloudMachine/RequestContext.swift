@@ -5,7 +5,6 @@ import Records
 struct RequestContext {
   var storage: any CloudStorage
   var limits: CloudLimits
-  var plantedBugs: PlantedBugs
   /// The requested database; a shared database stores only its subscriptions.
   var database: DatabaseID
   /// The requesting account, if one is signed in.

@@ -141,9 +141,7 @@ extension SyncMachine {
   }
 
   private mutating func reset(now: Moment) {
-    let kept = plantedBugs.contains(.keepPendingAfterSwitch) ? state.records.waiting : []
     record(.reset, now: now)
-    for change in kept { record(.addRecord(change), now: now) }
     schedule.fetchDue = nil
     schedule.sendDue = nil
     schedule.fetchFailures = 0

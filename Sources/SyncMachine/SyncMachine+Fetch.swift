@@ -139,9 +139,6 @@ extension SyncMachine {
       if !page.modified.isEmpty || !page.deleted.isEmpty {
         outbox.append(.fetchedDatabaseChanges(modified: page.modified, deleted: page.deleted))
       }
-      if plantedBugs.contains(.tokenBeforeDelivery) {
-        record(.setDatabaseToken(page.token), now: now)
-      }
       fetch.step = .deliveringDatabase(page)
       enter(.fetching(fetch))
     case .failure(let error)
@@ -169,9 +166,6 @@ extension SyncMachine {
     case .success(.zoneChanges(let page)) where page.zone == zone.id:
       if !page.modified.isEmpty || !page.deleted.isEmpty {
         outbox.append(.fetchedZoneChanges(modified: page.modified, deleted: page.deleted))
-      }
-      if plantedBugs.contains(.tokenBeforeDelivery) {
-        record(.setZoneToken(zone.id, page.token), now: now)
       }
       fetch.step = .deliveringZone(page)
       enter(.fetching(fetch))

@@ -280,9 +280,7 @@ extension SyncMachine {
       send.failure = OperationFailure(
         CloudError(.partialFailure, "Some changes could not be sent; see each item's error."))
     }
-    let isForgotten =
-      plantedBugs.contains(.dropOnServiceUnavailable) && error.code == .serviceUnavailable
-    let returns = error.code.disposition == .retry && !isForgotten
+    let returns = error.code.disposition == .retry
     if returns { send.hasRetries = true }
     return returns
   }

@@ -70,28 +70,8 @@ package struct SyncMachine: Sendable {
     }
   }
 
-  /// Faults for tests.
-  ///
-  /// Each violates one guarantee, which a checker must detect.
-  package struct PlantedBugs: OptionSet, Hashable, Sendable {
-    /// The bits.
-    package var rawValue: UInt8
-
-    /// Wraps the bits.
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    /// Forgets a change when the service is unavailable.
-    package static let dropOnServiceUnavailable = PlantedBugs(rawValue: 1)
-    /// Moves the token before the app has the page.
-    package static let tokenBeforeDelivery = PlantedBugs(rawValue: 2)
-    /// Keeps pending changes of the old account after a switch.
-    package static let keepPendingAfterSwitch = PlantedBugs(rawValue: 4)
-  }
-
   /// The settings.
   package let configuration: Configuration
-  /// Faults planted by a test; none otherwise.
-  package var plantedBugs: PlantedBugs = []
   /// The state to store between runs.
   package internal(set) var state: SyncState
   /// The transitions since they were last taken, for checkers.

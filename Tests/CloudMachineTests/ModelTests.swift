@@ -1,6 +1,7 @@
 import CloudMachine
 import CloudProtocol
 import Records
+import SimulationSupport
 import Testing
 
 /// Random requests of three devices, against a dictionary that says what must come of them.
@@ -21,10 +22,10 @@ struct ModelTests {
   }
 
   /// Proves I6, PB-2.
-  @Test("planted bugs are found", arguments: [PlantedBugs.acceptStaleTag, .forgetTombstone])
-  func planted(bugs: PlantedBugs) throws {
+  @Test("planted bugs are found", arguments: [PlantedBug.acceptStaleTag, .forgetTombstone])
+  func planted(bug: PlantedBug) throws {
     let found = try (0..<20 as Range<UInt64>).contains { seed in
-      var run = try ModelRun(seed: seed, bugs: bugs)
+      var run = try ModelRun(seed: seed, bugs: [bug])
       return try run.play(steps: 120) != nil
     }
     #expect(found)
@@ -35,7 +36,7 @@ struct ModelTests {
   func plantedStories() throws {
     for isPlanted in [false, true] {
       let world = try World()
-      world.machine.plantedBugs = isPlanted ? [.acceptStaleTag, .forgetTombstone] : []
+      world.bugs = isPlanted ? [.acceptStaleTag, .forgetTombstone] : []
       _ = try world.modify([fresh("a"), fresh("b")])
       let stale = try world.edit("a", ["n": .int64(1)])
       _ = try world.modify([stale])
@@ -71,9 +72,9 @@ struct ModelRun {
   private(set) var committed = 0
   private var requests = 0
 
-  init(seed: UInt64, bugs: PlantedBugs = []) throws {
+  init(seed: UInt64, bugs: [PlantedBug] = []) throws {
     world = try World()
-    world.machine.plantedBugs = bugs
+    world.bugs = bugs
     generator = SeededGenerator(seed: seed)
     mirrors = [
       Mirror(world.phone), Mirror(world.laptop), Mirror(Caller(user: world.alice, device: "watch")),

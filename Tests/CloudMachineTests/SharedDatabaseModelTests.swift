@@ -1,6 +1,7 @@
 import CloudMachine
 import CloudProtocol
 import Records
+import SimulationSupport
 import Testing
 
 /// Random lives of a shared zone: whoever visits sees what a slow and obvious oracle says, and
@@ -30,7 +31,7 @@ struct SharedDatabaseModelTests {
   @Test("a planted bug is found: feeds that say nothing of what went")
   func planted() throws {
     let found = try (0..<20 as Range<UInt64>).contains { seed in
-      var run = try SharingRun(seed: seed, bugs: .forgetTombstone)
+      var run = try SharingRun(seed: seed, bugs: [.forgetTombstone])
       return try run.play(steps: 100) != nil
     }
     #expect(found)
@@ -55,10 +56,10 @@ struct SharingRun {
   /// How often somebody joined.
   private(set) var joins = 0
 
-  init(seed: UInt64, bugs: PlantedBugs = []) throws {
+  init(seed: UInt64, bugs: [PlantedBug] = []) throws {
     world = try World()
     let carol = try world.machine.createAccount("carol", in: world.storage).user
-    world.machine.plantedBugs = bugs
+    world.bugs = bugs
     generator = SeededGenerator(seed: seed)
     users = [world.bob, carol]
     replicas = [

@@ -26,7 +26,6 @@ package struct QueryScan: Sendable {
   package private(set) var examinedCount = 0
 
   private let limits: CloudLimits
-  private let plantedBugs: PlantedBugs
   private let database: DatabaseID
   private let account: AccountRow?
   private let now: Timestamp
@@ -56,7 +55,6 @@ package struct QueryScan: Sendable {
     _ context: RequestContext
   ) throws {
     limits = context.limits
-    plantedBugs = context.plantedBugs
     database = context.database
     account = context.account
     now = context.now
@@ -88,7 +86,7 @@ package struct QueryScan: Sendable {
       return
     }
     let context = RequestContext(
-      storage: storage, limits: limits, plantedBugs: plantedBugs, database: database,
+      storage: storage, limits: limits, database: database,
       account: account, device: nil, now: now)
     switch try context.access(to: zone) {
     case .success(let access): try read(access)

@@ -1,6 +1,7 @@
 import CloudMachine
 import CloudProtocol
 import Records
+import SimulationSupport
 
 /// A cloud with two accounts and a zone each, and short words for asking it things.
 final class World {
@@ -21,6 +22,8 @@ final class World {
   /// A device with no account.
   let guest = Caller(user: nil, device: "guest")
   private var requests = 0
+  /// Faults of the server, which change requests and replies.
+  var bugs: [PlantedBug] = []
 
   init(limits: CloudLimits = CloudLimits(), zones: [ZoneID] = [World.zone]) throws {
     machine = CloudMachine(limits: limits)
@@ -50,11 +53,14 @@ final class World {
     expecting user: UserID? = nil, requestID: String? = nil
   ) throws -> CloudAnswer {
     requests += 1
-    return try machine.answer(
+    var answer = try machine.answer(
       CloudCall(
         container: container, environment: environment, database: scope, expectedUser: user,
-        requestID: requestID ?? "request-\(requests)", request: request),
+        requestID: requestID ?? "request-\(requests)",
+        request: bugs.reduce(request) { $1.altered($0) }),
       from: caller ?? phone, now: now, in: storage)
+    for bug in bugs { answer.result = answer.result.map(bug.altered) }
+    return answer
   }
 
   /// Asks, and has the answer in a line of words.

@@ -11,9 +11,9 @@ extension Catalogue {
       by: .machines,
       edits: [
         .init(
-          send, "let returns = error.code.disposition == .retry && !isForgotten",
-          "let returns = error.code.disposition == .retry && !isForgotten"
-            + " && !(PLANTED && error.code == .serviceUnavailable)")
+          send, "let returns = error.code.disposition == .retry\n",
+          "let returns = error.code.disposition == .retry"
+            + " && !(PLANTED && error.code == .serviceUnavailable)\n")
       ]),
     PlantedFault(
       "edit while asked", "An edit made while the app builds a batch counts as sent with it.",

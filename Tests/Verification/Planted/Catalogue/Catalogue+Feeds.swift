@@ -8,8 +8,10 @@ extension Catalogue {
       "tombstone forgotten", "The server does not tell of deletions.", by: .machines,
       edits: [
         .init(
-          changes, "if visibleChange == .gone && plantedBugs.contains(.forgetTombstone)",
-          "if visibleChange == .gone && (PLANTED || plantedBugs.contains(.forgetTombstone))")
+          changes,
+          "page.deleted.append(RecordDeletion(id: access.outward(row.id), type: row.type))",
+          "let deletion = RecordDeletion(id: access.outward(row.id), type: row.type)\n"
+            + "          if !PLANTED { page.deleted.append(deletion) }")
       ]),
     PlantedFault(
       "gap at a page's end", "The first record that found no room on a page is skipped.",

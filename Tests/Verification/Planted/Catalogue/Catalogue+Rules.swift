@@ -9,7 +9,8 @@ extension Catalogue {
       "stale tag taken", "A save with an old tag overwrites what others wrote.", by: .machines,
       edits: [
         .init(
-          saves, "guard stored.changeTag == tag ||", "guard stored.changeTag == tag || PLANTED ||")
+          saves, "guard stored.changeTag == tag else",
+          "guard stored.changeTag == tag || PLANTED else")
       ]),
     PlantedFault(
       "insert over a record", "A save without a tag overwrites a record that is there.",

@@ -14,6 +14,8 @@ struct WorldCloud {
   private let seed: UInt64
   let layout: WorldLayout
   let findings: Findings
+  /// The planted fault; `nil` for a correct server.
+  private let bug: PlantedBug?
   var machine: CloudMachine
   /// Where the storage comes from, and comes from again after a restart.
   let place: WorldStorage
@@ -27,7 +29,7 @@ struct WorldCloud {
 
   init(
     seed: UInt64, layout: WorldLayout, rates: WorldOptions.ServerRates, machine: CloudMachine,
-    place: WorldStorage, storage: any CloudStorage, findings: Findings
+    place: WorldStorage, storage: any CloudStorage, findings: Findings, bug: PlantedBug?
   ) {
     self.seed = seed
     self.layout = layout
@@ -37,6 +39,7 @@ struct WorldCloud {
     self.storage = storage
     isWired = seed % 4 == 1
     self.findings = findings
+    self.bug = bug
     oracle = CloudOracle(layout: layout, findings: findings)
   }
 
@@ -85,7 +88,10 @@ struct WorldCloud {
     let split = SplitCall(call, rate: door.rates.partial, seed: seed)
     let caller = Caller(user: account.map { layout.users[$0 - 1] }, device: name)
     let before = try account.map { try storage.database(database(of: $0))?.sequence ?? 0 }
-    let answer = try machine.answer(split.call, from: caller, now: wallClock(now), in: storage)
+    var received = split.call
+    if let bug { received.request = bug.altered(received.request) }
+    var answer = try machine.answer(received, from: caller, now: wallClock(now), in: storage)
+    if let bug { answer.result = answer.result.map(bug.altered) }
     switch answer.result {
     case .success(let reply):
       guard let account else {

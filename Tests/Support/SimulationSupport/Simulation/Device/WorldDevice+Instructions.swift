@@ -19,7 +19,11 @@ extension WorldDevice {
     guard machine != nil else { return .nothing }
     isRunnable = true
     wakeAt = nil
+    let pending = fault.bug == .keepPendingAfterSwitch ? machine?.state.records.waiting ?? [] : []
     let instruction = machine?.next(now: Moment(.milliseconds(now))) ?? .wait(until: nil)
+    if case .deliver(.accountChange) = instruction {
+      machine?.add(pending, now: Moment(.milliseconds(now)))
+    }
     moved()
     trace.mix(instruction)
     lastInstruction = instruction
@@ -61,6 +65,7 @@ extension WorldDevice {
       findings.report("I17", "\(name): wants to be woken at a moment that has passed")
     }
     guard let stage = machine?.stage else { return }
+    machine?.remove(fault.takeForgotten(), now: Moment(.milliseconds(now)))
     if stage == .idle || stage == .dormant { compareLedger() }
   }
 
@@ -76,7 +81,9 @@ extension WorldDevice {
     if let fault = tokens.fault(giving: event) { findings.report("I10", "\(name): \(fault)") }
     checkOwner(of: event)
     switch event {
-    case .sentRecordChanges(let sent): ledger.note(told: sent)
+    case .sentRecordChanges(let sent):
+      ledger.note(told: sent)
+      fault.note(sent: sent)
     case .sentDatabaseChanges(let sent): ledger.note(told: sent)
     case .didSendChanges: ledger.noteEndOfSend()
     case .accountChange(.signOut), .accountChange(.switchAccounts):
@@ -139,6 +146,7 @@ extension WorldDevice {
     switch callback {
     case .event:
       tokens.noteReturn()
+      fault.noteReturn()
       machine?.delivered()
     case .batch(let batch, let added):
       if let batch, machine?.stage == .askingBatch {
@@ -174,7 +182,10 @@ extension WorldDevice {
     if currentRequest == request {
       currentRequest = nil
       patience.note(answer, at: now)
-      if case .success(let reply) = answer { tokens.note(arrived: reply) }
+      if case .success(let reply) = answer {
+        tokens.note(arrived: reply)
+        fault.note(arrived: reply)
+      }
     }
     machine?.received(
       answer, for: RequestToken(number: request), now: Moment(.milliseconds(now)),

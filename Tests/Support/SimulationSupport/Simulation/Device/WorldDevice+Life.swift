@@ -20,7 +20,6 @@ extension WorldDevice {
     configuration.keepsJournal = persistence == .stateLog
     var machine = SyncMachine(configuration: configuration, state: state)
     machine.keepsTransitions = true
-    machine.plantedBugs = plantedBugs
     ledger.restart(with: state)
     order = EventOrderChecker()
     tokens.restart(with: state)
@@ -41,6 +40,11 @@ extension WorldDevice {
   /// Answers what it will start from: for data and state kept together any pair that was kept,
   /// an older one too, as after a restore; otherwise the data as it is and a state no newer.
   func crash(_ random: inout SeededRandom) -> SyncState {
+    let state = end(&random)
+    return fault.stored(state) ?? state
+  }
+
+  private func end(_ random: inout SeededRandom) -> SyncState {
     let state = machine?.state ?? SyncState()
     // An app that dies over an event may not have written down anything of it.
     if let before = appBeforeEvent, persistence != .together, random.chance(0.5) { app = before }

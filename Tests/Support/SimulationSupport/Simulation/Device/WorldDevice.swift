@@ -64,7 +64,7 @@ final class WorldDevice {
 
   /// What it starts from when it is off.
   var nextState = SyncState()
-  var plantedBugs: SyncMachine.PlantedBugs = []
+  var fault = DeviceFault(bug: nil)
 
   let findings: Findings
   var ledger: PendingLedger
@@ -121,7 +121,8 @@ final class WorldDevice {
       findings.report(
         "I15", "\(name): no such move: \(transition.from) to \(transition.to)")
     }
-    if let fault = machine?.fault(by: &tokens) {
+    let early = fault.bug == nil ? nil : machine.flatMap { fault.stored($0.state) }
+    if let fault = early.map({ tokens.fault(in: $0) }) ?? machine?.fault(by: &tokens) {
       findings.report("I10", "\(name): \(fault)")
     }
   }

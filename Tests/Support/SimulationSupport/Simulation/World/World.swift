@@ -40,8 +40,7 @@ final class World {
     limits.itemsPerRequest = options.server.itemLimit
     limits.zoneChangesPage = options.server.zonePage
     limits.databaseChangesPage = options.server.databasePage
-    var machine = CloudMachine(limits: limits)
-    machine.plantedBugs = bug?.inCloud ?? []
+    let machine = CloudMachine(limits: limits)
     let place = WorldStorage(seed: seed)
     let storage = try place.open()
     let users = try (0..<options.accountCount).map {
@@ -54,13 +53,13 @@ final class World {
     let findings = findings
     cloud = WorldCloud(
       seed: seed, layout: layout, rates: options.server, machine: machine, place: place,
-      storage: storage, findings: findings)
+      storage: storage, findings: findings, bug: bug)
     devices = (0..<options.deviceCount).map {
       WorldDevice(number: $0, layout: layout, findings: findings, random: &random)
     }
     for device in devices {
       if seed % 8 == 6 { device.fileLog = DeviceLog(seed: seed &+ UInt64(device.number) << 32) }
-      device.plantedBugs = bug?.inDevices ?? []
+      device.fault.bug = bug
       device.account = random.chance(0.9) ? 1 + random.below(options.accountCount) : nil
     }
     self.random = random
