@@ -51,10 +51,12 @@ func support(
 }
 
 /// A command of the verification tool.
-func verification(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+func verification(
+  _ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
+) -> Target {
   .target(
     name: name, dependencies: dependencies, path: "Tests/Verification/\(name)",
-    swiftSettings: strict)
+    resources: resources, swiftSettings: strict)
 }
 
 func tests(
@@ -171,8 +173,8 @@ let package = Package(
     verification(
       "Soak",
       [
-        "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol", "Records", "SQLite",
-        "VerificationSupport", "CommandLineKit",
+        "SimulationSupport", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol",
+        "Records", "SQLite", "VerificationSupport", "CommandLineKit",
       ]),
     verification(
       "Differential",
@@ -183,8 +185,11 @@ let package = Package(
     verification(
       "Siege",
       [
-        "LoopbackHTTP", "LoopbackServer", "WebServices", "CloudProtocol", "VerificationSupport",
-        "CommandLineKit",
+        "SimulationSupport", "LoopbackHTTP", "LoopbackServer", "WebServices",
+        "VerificationSupport", "CommandLineKit",
+      ],
+      resources: [
+        .embedInCode("Data/HostileTexts.json"), .embedInCode("Data/ValidBodies.json"),
       ]),
     verification("Planted", ["VerificationSupport", "CommandLineKit"]),
     tool(
@@ -198,7 +203,7 @@ let package = Package(
       "cloudsync-bench",
       [
         "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "SyncMachine",
-        "CloudProtocol", "Records", "SQLite", "CommandLineKit",
+        "CloudProtocol", "Records", "SQLite", "VerificationSupport", "CommandLineKit",
       ],
       path: "Tests/Benchmarks"),
 

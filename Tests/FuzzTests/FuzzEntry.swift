@@ -4,10 +4,6 @@
   /// The target that `CLOUDSYNC_FUZZ_TARGET` names.
   private let target: FuzzTarget = {
     let environment = ProcessInfo.processInfo.environment
-    if let folder = environment["CLOUDSYNC_FUZZ_SEEDS"] {
-      do { try FuzzSeeds.write(to: URL(filePath: folder)) } catch { fatalError("\(error)") }
-      exit(0)
-    }
     let name = environment["CLOUDSYNC_FUZZ_TARGET"] ?? ""
     guard let target = FuzzTarget.all.first(where: { $0.name == name }) else {
       print("CLOUDSYNC_FUZZ_TARGET must be one of:")
@@ -19,7 +15,7 @@
 
   private let isPlanted = ProcessInfo.processInfo.environment["CLOUDSYNC_FUZZ_PLANTED"] == "1"
 
-  /// What libFuzzer calls with each input.
+  /// The function that libFuzzer calls with each input.
   @_cdecl("LLVMFuzzerTestOneInput")
   public func fuzzOne(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = FuzzInput(Array(UnsafeBufferPointer(start: bytes, count: count)))

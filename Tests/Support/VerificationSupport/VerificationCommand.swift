@@ -17,7 +17,7 @@ package protocol VerificationCommand: Sendable {
 
   /// Serves a process of the tool as its child, where the words after the name ask for that; `nil`
   /// where they don't, else the exit code.
-  static func runChild(_ words: [String]) async -> Int32?
+  static func runChild(_ words: [String]) async throws -> Int32?
 }
 
 extension VerificationCommand {

@@ -1,210 +1,200 @@
+import CommandLineKit
 import Foundation
+import SimulationSupport
 import WebServices
 
 /// Makes hostile requests.
 struct HostileRequests {
-  /// One request, or what is sent for one.
+  /// The bytes of one request, or of something that is sent like one.
   struct Request {
-    /// What is hostile about it.
+    /// The level of the request, such as `values`.
     var level: String
     var bytes: [UInt8]
     var isHead = false
-    /// Whether it shows a token that lets in as alice.
+    /// Whether it has a token that admits it as alice.
     var isAlices = false
     /// Whether its end can be found, so that another may follow.
     var isFramed = true
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
   }
 
-  let land: Land
-  private var bodies: [Endpoint: JSON] = [:]
-  private var texts: [Endpoint: [UInt8]] = [:]
-  /// Texts from answers: tokens, tickets and markers that were good once.
-  private(set) var learned: [String] = []
+  let access: Access
+  let texts: HostileTexts
+  /// A valid body for each endpoint.
+  private let bodies: [Endpoint: JSON]
+  private var values: HostileValues
 
-  init(_ land: Land) {
-    self.land = land
-    for endpoint in Endpoint.allCases {
-      let body = ValidBodies.body(endpoint, alicesName: land.alicesName)
-      bodies[endpoint] = body
-      texts[endpoint] = body.bytes
+  init(_ access: Access) throws {
+    self.access = access
+    texts = try JSONDecoder().decode(
+      HostileTexts.self, from: Data(PackageResources.HostileTexts_json))
+    values = HostileValues(texts: texts)
+    let valid = String(decoding: PackageResources.ValidBodies_json, as: UTF8.self)
+      .replacing("ALICE", with: access.alicesName)
+    let json = try JSON(parsing: Array(valid.utf8))
+    bodies = Dictionary(
+      uniqueKeysWithValues: Endpoint.allCases.map { ($0, json[$0.rawValue] ?? .null) })
+    if let missing = Endpoint.allCases.first(where: { bodies[$0] == .null }) {
+      throw ToolError("no valid body of \(missing.rawValue)")
     }
   }
 
-  /// Keeps some of what an answer says.
-  mutating func learn(_ body: ArraySlice<UInt8>, _ random: inout Randomness) {
+  /// Stores some texts of a response: tokens, tickets and markers that were valid once.
+  mutating func learn(_ body: ArraySlice<UInt8>, _ random: inout SeededRandom) {
     guard let json = try? JSON(parsing: Array(body)) else { return }
     for text in json.longTexts().prefix(8) {
-      if learned.count < 64 {
-        learned.append(text)
+      if values.learned.count < 64 {
+        values.learned.append(text)
       } else {
-        learned[random.below(learned.count)] = text
+        values.learned[random.below(values.learned.count)] = text
       }
     }
   }
 
   // MARK: Requests whose end can be found
 
-  /// The levels of requests whose end can be found.
-  static let levels = [
-    "values", "JSON", "valid", "tokens", "paths", "tickets", "fields", "chunked",
+  private typealias Maker = @Sendable (HostileRequests, inout SeededRandom) -> Request
+
+  /// The kinds of requests whose end can be found, with their shares in percent.
+  private static let makers: [(level: String, share: Int, make: Maker)] = [
+    ("values", 30, { $0.endpoint(&$1) { $0.mutatedBody($1, &$2) } }),
+    ("JSON", 15, { $0.endpoint(&$1) { $0.damagedBody($1, &$2) } }),
+    ("valid", 15, { $0.endpoint(&$1) { requests, endpoint, _ in requests.body(endpoint) } }),
+    ("tokens", 10, { $0.tokens(&$1) }), ("paths", 10, { $0.paths(&$1) }),
+    ("tickets", 8, { $0.tickets(&$1) }), ("fields", 6, { $0.fields(&$1) }),
+    ("chunked", 6, { $0.chunked(&$1) }),
   ]
 
-  /// A request that is hostile in what it says; of one level, or of any.
-  func framed(_ random: inout Randomness, level: String? = nil) -> Request {
-    let shares = [30, 15, 15, 10, 10, 8, 6, 6]
+  /// The names of the kinds.
+  static var levels: [String] { makers.map(\.level) }
+
+  /// A request with hostile content; of one level, or of any.
+  func framed(_ random: inout SeededRandom, level: String? = nil) -> Request {
     var left = random.below(100)
-    var index = 0
-    while left >= shares[index] {
-      left -= shares[index]
-      index += 1
+    let drawn = Self.makers.first { maker in
+      left -= maker.share
+      return left < 0
     }
-    switch level ?? HostileRequests.levels[index] {
-    case "values":
-      return request(&random, "values") { random, endpoint in
-        var body = bodies[endpoint] ?? .null
-        for _ in 0...random.below(3) { body = body.mutated(&random, learned: learned) }
-        return body.bytes
-      }
-    case "JSON":
-      return request(&random, "JSON") { random, endpoint in
-        random.happens(40)
-          ? random.pick(HostileValues.bodies) : random.damaged(texts[endpoint] ?? [])
-      }
-    case "tokens": return tokens(&random)
-    case "paths": return paths(&random)
-    case "tickets": return tickets(&random)
-    case "fields": return fields(&random)
-    case "chunked": return chunked(&random)
-    default: return request(&random, "valid") { _, endpoint in texts[endpoint] ?? [] }
-    }
+    let maker = Self.makers.first { $0.level == level } ?? drawn ?? Self.makers[0]
+    var request = maker.make(self, &random)
+    request.level = maker.level
+    request.isHead = request.bytes.starts(with: "HEAD ".utf8)
+    return request
   }
 
-  /// Which endpoints alice's own token is used with: none that changes what she has.
+  private func body(_ endpoint: Endpoint) -> [UInt8] { bodies[endpoint]?.bytes ?? [] }
+
+  private func mutatedBody(_ endpoint: Endpoint, _ random: inout SeededRandom) -> [UInt8] {
+    var body = bodies[endpoint] ?? .null
+    for _ in 0...random.below(3) { body = values.mutated(body, &random) }
+    return body.bytes
+  }
+
+  private func damagedBody(_ endpoint: Endpoint, _ random: inout SeededRandom) -> [UInt8] {
+    random.happens(40) ? texts.body(&random) : random.damaged(body(endpoint))
+  }
+
+  /// The endpoints that alice's own token is used with: none that changes her data.
   private static let reading: [Endpoint] = [
     .recordsLookup, .recordsQuery, .recordsChanges, .changesDatabase, .changesZone, .zonesList,
     .zonesLookup, .zonesChanges, .subscriptionsList, .subscriptionsLookup, .usersCaller,
     .usersCurrent, .usersDiscover, .usersLookupID, .usersLookupEmail, .usersLookupContacts,
   ]
 
-  private func request(
-    _ random: inout Randomness, _ level: String,
-    body: (inout Randomness, Endpoint) -> [UInt8]
+  /// A request to any endpoint.
+  private func endpoint(
+    _ random: inout SeededRandom,
+    body: (HostileRequests, Endpoint, inout SeededRandom) -> [UInt8]
   ) -> Request {
     let isAlices = random.happens(8)
-    let endpoint = random.pick(isAlices ? HostileRequests.reading : Endpoint.allCases)
-    let web: String? = isAlices ? land.keys.alice : random.happens(90) ? land.keys.mallory : nil
+    let endpoint = random.pick(isAlices ? Self.reading : Endpoint.allCases)
+    let web: String? = isAlices ? access.alice : random.happens(90) ? access.mallory : nil
     let isWriting = [Endpoint.recordsModify, .subscriptionsModify, .zonesModify].contains(endpoint)
     let database =
       isWriting && !random.happens(10) ? "private" : random.pick(["private", "public", "shared"])
-    let content = body(&random, endpoint)
+    let content = body(self, endpoint, &random)
+    var target = access.target(endpoint.rawValue, database, web: web)
+    if endpoint.isOfDevice {
+      target = target.replacing("/database/1/", with: "/device/1/")
+        .replacing("/development/\(database)/", with: "/development/")
+    }
     return Request(
-      level: level,
-      bytes: post(target(endpoint, database, web: web), extras(&random), content),
-      isAlices: isAlices)
-  }
-
-  private func target(_ endpoint: Endpoint, _ database: String, web: String?) -> String {
-    endpoint.isOfDevice
-      ? "/device/1/\(Land.container)/development/\(endpoint.rawValue)?ckAPIToken=\(land.keys.api)"
-        + (web.map { "&ckWebAuthToken=\($0)" } ?? "")
-      : land.target(endpoint.rawValue, database, web: web)
+      level: "",
+      bytes: access.request(
+        "POST", target,
+        fields: clientFields(&random) + (content.isEmpty ? "Content-Length: 0\r\n" : ""),
+        body: content), isAlices: isAlices)
   }
 
   /// Fields of this package's own client, and others.
-  private func extras(_ random: inout Randomness) -> String {
-    var text = ""
-    if random.happens(40) { text += "cloudsync: 1\r\n" }
-    if random.happens(10) { text += "cloudsync-device: device-\(random.below(100_000))\r\n" }
-    if random.happens(10) { text += "cloudsync-request: \(random.below(1000))\r\n" }
-    if random.happens(3) { text += "cloudsync-user: \(land.alicesName)\r\n" }
-    if random.happens(3) { text += "Expect: 100-continue\r\n" }
-    return text
+  private func clientFields(_ random: inout SeededRandom) -> String {
+    let fields = [
+      (40, "cloudsync: 1"), (10, "cloudsync-device: device-\(random.below(100_000))"),
+      (10, "cloudsync-request: \(random.below(1000))"),
+      (3, "cloudsync-user: \(access.alicesName)"), (3, "Expect: 100-continue"),
+    ]
+    return fields.reduce(into: "") { if random.happens($1.0) { $0 += $1.1 + "\r\n" } }
   }
 
-  private func post(_ target: String, _ extras: String, _ body: [UInt8]) -> [UInt8] {
-    let head =
-      "POST \(target) HTTP/1.1\r\nHost: localhost:\(land.keys.port)\r\n\(extras)"
-      + "Content-Length: \(body.count)\r\n\r\n"
-    return Array(head.utf8) + body
-  }
-
-  /// Tokens that are none, or another's, or for another thing.
-  private func tokens(_ random: inout Randomness) -> Request {
+  /// Invalid tokens, tokens of others, and tokens for something else.
+  private func tokens(_ random: inout SeededRandom) -> Request {
     let endpoint = random.pick(Endpoint.allCases)
-    let good = [land.keys.api, land.keys.mallory, land.keys.alice] + learned
-    func token(_ random: inout Randomness) -> String {
+    let good = [access.api, access.mallory, access.alice] + values.learned
+    func escaped(_ text: String) -> String {
+      text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+    func token(_ random: inout SeededRandom) -> String {
       switch random.below(6) {
       case 0: ""
-      case 1: escaped(random.pick(HostileValues.texts))
+      case 1: escaped(texts.pick(texts.texts, &random))
       case 2: escaped(String(decoding: random.bytes(random.below(100)), as: UTF8.self))
       case 3: String(repeating: "A", count: random.pick([1, 64, 1000, 4000, 5000]))
-      default:
-        escaped(String(decoding: random.damaged(Array(random.pick(good).utf8)), as: UTF8.self))
+      default: escaped(random.damaged(random.pick(good)))
       }
     }
-    var items = "ckAPIToken=\(random.happens(60) ? land.keys.api : token(&random))"
+    var items = "ckAPIToken=\(random.happens(60) ? access.api : token(&random))"
     if random.happens(80) {
       items += "&\(random.pick(["ckWebAuthToken", "ckSession"]))=\(token(&random))"
     }
     if random.happens(20) { items += "&" + random.pick(["ckAPIToken", "ckWebAuthToken"]) + "=x" }
     if random.happens(20) { items += "&&=&a&%41=%42&" }
+    let database = random.pick(["private/", "public/", "shared/"])
     let path =
-      endpoint.isOfDevice
-      ? "/device/1/\(Land.container)/development/\(endpoint.rawValue)"
-      : "/database/1/\(Land.container)/development/"
-        + "\(random.pick(["private", "public", "shared"]))/\(endpoint.rawValue)"
+      "/\(endpoint.isOfDevice ? "device" : "database")/1/\(Access.container)/development/"
+      + "\(endpoint.isOfDevice ? "" : database)\(endpoint.rawValue)"
+    // With a body the refusal would be the last response of the connection.
+    let content = random.happens(10) ? body(endpoint) : []
     let method = random.pick(["GET", "POST", "POST", "HEAD"])
-    // With a body the refusal would be the last answer of the connection.
-    let body = random.happens(10) ? texts[endpoint] ?? [] : []
-    return Request(
-      level: "tokens", bytes: ask(method, path + "?" + items, body: body), isHead: method == "HEAD")
+    return Request(level: "", bytes: access.request(method, path + "?" + items, body: content))
   }
 
-  private func escaped(_ text: String) -> String {
-    text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-  }
-
-  private func ask(_ method: String, _ target: String, body: [UInt8] = []) -> [UInt8] {
-    let head =
-      "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(land.keys.port)\r\n"
-      + (body.isEmpty ? "" : "Content-Length: \(body.count)\r\n") + "\r\n"
-    return Array(head.utf8) + body
-  }
-
-  /// Paths that lead nowhere.
-  private func paths(_ random: inout Randomness) -> Request {
-    let parts = [
-      "", ".", "..", "%2e%2e", "%2E", "..%2f", "%00", "%c0%ae", "%c0%af", "%5c", "etc", "passwd",
-      "database", "device", "1", "2", Land.container, "development", "production", "private",
-      "public", "shared", "records", "lookup", "query", "modify", "users", "caller", "assets",
-      "download", "upload", "courier", "console", "cloudsync", "status", "events",
-      "faults", "sign-in", "index.html", "~", "...", ";a=b",
-      String(repeating: "x", count: 300), String(repeating: "../", count: 40), "%ff%fe", "*",
-    ]
-    let count = random.below(10)
-    var path = "/" + (0..<count).map { _ in random.pick(parts) }.joined(separator: "/")
+  /// Paths that do not exist.
+  private func paths(_ random: inout SeededRandom) -> Request {
+    func part(_ random: inout SeededRandom) -> String {
+      texts.pick(texts.pathParts, &random).replacing("CONTAINER", with: Access.container)
+    }
+    var path = "/" + (0..<random.below(10)).map { _ in part(&random) }.joined(separator: "/")
     if random.happens(30) {
-      path = land.target(random.pick(Endpoint.allCases).rawValue, web: nil)
-        .replacing(random.pick(parts.dropFirst(4) + ["/"]), with: random.pick(parts))
+      let known = part(&random)
+      path = access.target(random.pick(Endpoint.allCases).rawValue, web: nil)
+        .replacing(known.contains { $0 != "." } ? known : "/", with: part(&random))
     }
     if random.happens(40) {
       path +=
-        (path.contains("?") ? "&" : "?") + "ckAPIToken=\(land.keys.api)"
-        + "&ckWebAuthToken=\(land.keys.mallory)"
+        (path.contains("?") ? "&" : "?") + "ckAPIToken=\(access.api)"
+        + "&ckWebAuthToken=\(access.mallory)"
     }
-    let method = random.pick([
-      "GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "get", "X",
-    ])
-    return Request(
-      level: "paths", bytes: ask(method, String(path.prefix(8000))), isHead: method == "HEAD")
+    let method = texts.pick(texts.methods, &random)
+    return Request(level: "", bytes: access.request(method, String(path.prefix(8000))))
   }
 
   /// Tickets that were damaged, or used with another method.
-  private func tickets(_ random: inout Randomness) -> Request {
-    let known = learned.filter { $0.contains("/assets/") || $0.contains("/courier/") }
+  private func tickets(_ random: inout SeededRandom) -> Request {
+    let known = values.learned.filter { $0.contains("/assets/") || $0.contains("/courier/") }
       .compactMap { URL(string: $0)?.path }
-    let path = random.pick(known + [land.filePath])
-    // Whoever waits for a push would wait for long.
+    let path = random.pick(known + [access.filePath])
+    // A request that waits for a push would wait for long.
     let method =
       path.contains("/courier/")
       ? random.pick(["POST", "PUT", "DELETE"]) : random.pick(["GET", "POST", "PUT", "HEAD"])
@@ -219,49 +209,28 @@ struct HostileRequests {
     let body =
       ["POST", "PUT"].contains(method) && random.happens(50)
       ? [UInt8](repeating: UInt8(ascii: "m"), count: random.pick([1, 100, 2000])) : []
-    return Request(
-      level: "tickets", bytes: ask(method, target, body: body), isHead: method == "HEAD")
+    return Request(level: "", bytes: access.request(method, target, body: body))
   }
 
   /// Fields of the header that mislead.
-  private func fields(_ random: inout Randomness) -> Request {
-    let port = land.keys.port
-    let host = random.pick([
-      "evil.example", "localhost", "127.0.0.1", "127.0.0.1:1", "localhost:\(port)",
-      "127.0.0.1:\(port)", "[::1]:\(port)", "127.1:\(port)", "0.0.0.0:\(port)",
-      "localhost.:\(port)", "a@127.0.0.1:\(port)", "127.0.0.1:\(port):\(port)", "", "é",
-      "localhost:0\(port)", "LOCALHOST:\(port)",
-    ])
-    var text = "Host: \(host)\r\n"
-    for _ in 0..<random.below(4) {
-      text += random.pick([
-        "Origin: http://evil.example\r\n", "Origin: null\r\n", "Origin: http://allowed.example\r\n",
-        "Origin: http://localhost:\(port)\r\n", "Sec-Fetch-Site: cross-site\r\n",
-        "Sec-Fetch-Site: none\r\n", "Access-Control-Request-Method: POST\r\n",
-        "X-Forwarded-Host: localhost\r\n", "Cookie: a=b\r\n", "Authorization: Bearer x\r\n",
-        "Content-Type: \(String(repeating: "x", count: random.below(3000)))\r\n",
-        "Range: bytes=0-1\r\n", "Upgrade: websocket\r\n", "Te: trailers\r\n",
-        "X-Apple-CloudKit-Request-KeyID: \(land.keys.api)\r\n", "If-None-Match: *\r\n",
-        "cloudsync-device: \(String(repeating: "d", count: random.below(600)))\r\n",
-        "cloudsync-request: \(String(repeating: "r", count: random.below(600)))\r\n",
-      ])
-    }
-    let target = land.target("zones/list", "private", web: land.keys.mallory)
+  private func fields(_ random: inout SeededRandom) -> Request {
+    var lines = ["Host: " + texts.pick(texts.hosts, &random)]
+    for _ in 0..<random.below(4) { lines.append(texts.pick(texts.fields, &random)) }
+    let text = lines.joined(separator: "\r\n").replacing("PORT", with: "\(access.port)")
+      .replacing("API", with: access.api)
+    let target = access.target("zones/list", web: access.mallory)
     let method = random.pick(["GET", "POST", "OPTIONS", "HEAD"])
     return Request(
-      level: "fields", bytes: Array("\(method) \(target) HTTP/1.1\r\n\(text)\r\n".utf8),
-      isHead: method == "HEAD")
+      level: "", bytes: Array("\(method) \(target) HTTP/1.1\r\n\(text)\r\n\r\n".utf8))
   }
 
-  /// A body in many pieces.
-  private func chunked(_ random: inout Randomness) -> Request {
+  /// A body in many chunks.
+  private func chunked(_ random: inout SeededRandom) -> Request {
     let endpoint = random.pick([Endpoint.recordsLookup, .zonesLookup, .usersLookupID])
-    var body = texts[endpoint] ?? []
-    if random.happens(50) { body = random.damaged(body) }
-    var bytes = Array(
-      ("POST \(land.target(endpoint.rawValue, web: land.keys.mallory)) HTTP/1.1\r\n"
-        + "Host: localhost:\(land.keys.port)\r\nTransfer-Encoding: chunked\r\n\r\n").utf8)
-    var rest = body[...]
+    var rest = (random.happens(50) ? random.damaged(body(endpoint)) : body(endpoint))[...]
+    var bytes = access.request(
+      "POST", access.target(endpoint.rawValue, web: access.mallory),
+      fields: "Transfer-Encoding: chunked\r\n")
     while !rest.isEmpty {
       let piece = rest.prefix(1 + random.below(40))
       rest = rest.dropFirst(piece.count)
@@ -269,6 +238,6 @@ struct HostileRequests {
       bytes += Array((size + random.pick(["", "", ";a=b", ";"]) + "\r\n").utf8) + piece + [13, 10]
     }
     bytes += Array("0\r\n\(random.pick(["", "Trailer: x\r\n"]))\r\n".utf8)
-    return Request(level: "chunked", bytes: bytes)
+    return Request(level: "", bytes: bytes)
   }
 }

@@ -1,125 +1,107 @@
 import Foundation
 import Synchronization
+import VerificationSupport
 
-/// Hostile requests over several connections, and one client that must be served rightly meanwhile.
+/// Hostile requests on several connections, and one client that must be served correctly meanwhile.
 final class HostileSiege: Sendable {
-  /// So many connections besiege at once.
-  private static let besiegers = 6
-  /// After so many requests the well-behaved client asks.
+  private static let clients = 6
+  /// The number of requests between two requests of the well-behaved client.
   private static let healthyEvery = 1000
-  /// How much more memory the server may hold at the end than after the warm-up, in KiB.
-  private static let growth = 32 * 1024
+  /// The bytes that the server may hold at the end in addition to those after the warm-up.
+  private static let growth = 32 << 20
 
   private let options: Options
+  private let server: TestedServer
   private let violations = Violations()
   /// How many hostile requests were sent.
   private let sent = Atomic<Int>(0)
   private let isOver = Atomic<Bool>(false)
-  private let tally = Mutex(Tally())
-  private let healthy = Mutex(Latencies())
-  private let peak = Atomic<Int>(0)
-  private let warm = Atomic<Int>(0)
-  /// The server's memory at each tenth of the way.
-  private let curve = Mutex<[Int]>([])
+  private let tally = Mutex(HostileClient.Tally())
+  private let healthy = Mutex<[Double]>([])
+  /// The server's memory: the peak, and that at each tenth of the run.
+  private let memory = Mutex<(peak: Int, tenths: [Int])>((0, []))
 
-  init(_ options: Options) { self.options = options }
-
-  /// Whether every promise held.
-  func run() throws -> Bool {
-    let server = try ServerProcess(options.storage)
-    var land = Land(server.keys)
-    try land.settle(fileBytes: 100_000)
-    let (goal, id) = (land, server.id)
-    let expected = try Client(port: land.keys.port).expect(land.lookup, "a question").body
-    let answer = [UInt8](expected)
-    print("hostile: \(options.requests) requests, seed \(options.seed), storage \(options.storage)")
-    Crew.pause(seconds: 0.5)
-    let descriptors = server.descriptorCount
-    let fresh = server.residentKilobytes
-    let start = ContinuousClock.now
-    var works: [@Sendable () -> Void] = (0..<HostileSiege.besiegers).map { number in
-      { self.besiege(goal, number) }
-    }
-    works.append { self.keepHouse(goal, answer) }
-    let watched = Watched(server: server)
-    works.append { self.watch(watched.server) }
-    Crew.run(works)
-    let seconds = start.duration(to: .now) / .seconds(1)
-    if !server.returns(to: descriptors, within: 15) {
-      violations.add("\(server.descriptorCount) descriptors at the end, \(descriptors) before")
-    }
-    let after = server.residentKilobytes
-    report(seconds)
-    let grown = after - warm.load(ordering: .relaxed)
-    print(
-      "  memory: \(Figure.mebibytes(fresh)) fresh, "
-        + "\(Figure.mebibytes(warm.load(ordering: .relaxed))) after the warm-up, peak "
-        + "\(Figure.mebibytes(peak.load(ordering: .relaxed))), \(Figure.mebibytes(after)) after; "
-        + "grown by \(Figure.mebibytes(grown)) (at most \(Figure.mebibytes(HostileSiege.growth)))")
-    print(
-      "  memory at each tenth, in MiB: "
-        + curve.withLock { $0.map { "\($0 / 1024)" } }.joined(separator: " "))
-    print(
-      "  descriptors: \(descriptors) before, \(server.descriptorCount) after; process \(id) "
-        + (server.isRunning ? "is alive" : "is gone") + "; processor time "
-        + "\(Figure.text(server.processorSeconds)) s")
-    if grown > HostileSiege.growth { violations.add("the server's memory grew too much") }
-    if !server.isRunning { violations.add("the server is gone") }
-    if server.stop() != 0 { violations.add("the server did not end well") }
-    return violations.report()
+  init(_ options: Options) throws {
+    self.options = options
+    server = try TestedServer(options.storage, fileBytes: 100_000)
   }
 
-  /// The process, which one thread watches while the others leave it alone; that guards it.
-  private struct Watched: @unchecked Sendable {
-    let server: ServerProcess
+  /// Whether no violation was found.
+  func run() async throws -> Bool {
+    let expected = try LocalClient(port: server.access.port).expect(server.access.lookup, "lookup")
+    say("hostile: \(options.requests) requests, seed \(options.seed), storage \(options.storage)")
+    try await Task.sleep(for: .milliseconds(500))
+    let (descriptors, fresh) = (server.descriptors, server.memory)
+    let start = ContinuousClock.now
+    let works: [@Sendable () -> Void] = (0..<Self.clients).map { number in
+      { self.attack(number) }
+    }
+    withThreads(works + [{ self.stayHealthy(Array(expected.body)) }]) { watch() }
+    let seconds = start.duration(to: .now) / .seconds(1)
+    if !server.returns(to: descriptors, within: 15) {
+      violations.add("\(server.descriptors) descriptors at the end, \(descriptors) before")
+    }
+    let after = server.memory
+    let (peak, tenths) = memory.withLock { $0 }
+    // The caches are filled when a tenth is done.
+    let warm = tenths.first ?? 0
+    report(seconds)
+    say(
+      "  memory: \(Figure.mebibytes(fresh)) fresh, \(Figure.mebibytes(warm)) after the warm-up, "
+        + "peak \(Figure.mebibytes(peak)), \(Figure.mebibytes(after)) after; grown by "
+        + "\(Figure.mebibytes(after - warm)) (at most \(Figure.mebibytes(Self.growth)))")
+    say("  memory at each tenth, in MiB: \(tenths.map { "\($0 >> 20)" }.joined(separator: " "))")
+    say(
+      "  descriptors: \(descriptors) before, \(server.descriptors) after; process \(server.id) "
+        + (server.isRunning ? "is alive" : "is gone") + "; processor time "
+        + "\(Figure.text(server.processorSeconds)) s")
+    if after - warm > Self.growth { violations.add("the server's memory grew too much") }
+    if !server.isRunning { violations.add("the server has ended") }
+    if await server.stop() != 0 { violations.add("the server ended with an error") }
+    return violations.report()
   }
 
   // MARK: Threads
 
-  private func besiege(_ land: Land, _ number: Int) {
-    var besieger = Besieger(
-      land: land, seed: options.seed &* 1_000_003 &+ UInt64(number), level: options.level,
-      violations: violations)
-    while sent.load(ordering: .relaxed) < options.requests,
-      !isOver.load(ordering: .relaxed)
-    {
-      do throws(SiegeFault) {
-        let count = try besieger.storm()
-        sent.add(count, ordering: .relaxed)
-      } catch {
-        violations.add("seed \(options.seed), besieger \(number): \(error)")
-        break
+  private func attack(_ number: Int) {
+    do {
+      var client = try HostileClient(
+        server.access, seed: options.seed &* 1_000_003 &+ UInt64(number), level: options.level,
+        violations: violations)
+      defer { tally.withLock { $0.add(client.tally) } }
+      while sent.load(ordering: .relaxed) < options.requests, !isOver.load(ordering: .relaxed) {
+        sent.add(try client.sendGroup(), ordering: .relaxed)
       }
+    } catch {
+      violations.add("seed \(options.seed), client \(number): \(error)")
     }
-    let own = besieger.tally
-    tally.withLock { $0.add(own) }
   }
 
-  /// The well-behaved client; it also clears away what the hostile ones managed to save.
-  private func keepHouse(_ land: Land, _ answer: [UInt8]) {
+  /// The well-behaved client; it also deletes what the hostile ones saved.
+  private func stayHealthy(_ expected: [UInt8]) {
     defer { isOver.store(true, ordering: .relaxed) }
     var next = 0
     var cleared = 0
-    do throws(SiegeFault) {
-      let client = try Client(port: land.keys.port)
+    do {
+      let client = try LocalClient(port: server.access.port)
       while sent.load(ordering: .relaxed) < options.requests {
         let count = sent.load(ordering: .relaxed)
         guard count >= next else {
-          Crew.pause(seconds: 0.001)
+          Thread.sleep(forTimeInterval: 0.001)
           if violations.count > 20 { return }
           continue
         }
-        next = count + HostileSiege.healthyEvery
+        next = count + Self.healthyEvery
         let start = ContinuousClock.now
-        let found = try client.ask(land.lookup)
-        let duration = start.duration(to: .now)
-        healthy.withLock { $0.add(duration) }
-        if found.status != 200 || !found.body.elementsEqual(answer) {
+        let found = try client.ask(server.access.lookup)
+        let time = start.duration(to: .now) / .milliseconds(1)
+        healthy.withLock { $0.append(time) }
+        if found.status != 200 || !found.body.elementsEqual(expected) {
           violations.add("the healthy client was told: \(found.text.prefix(500))")
         }
         if count >= cleared + 10_000 {
           cleared = count
-          try Housekeeping(land: land, client: client).clear()
+          try server.access.deleteHostileData(client)
         }
       }
     } catch {
@@ -127,56 +109,30 @@ final class HostileSiege: Sendable {
     }
   }
 
-  private func watch(_ server: ServerProcess) {
+  private func watch() {
     while !isOver.load(ordering: .relaxed) {
-      let memory = server.residentKilobytes
-      peak.store(max(peak.load(ordering: .relaxed), memory), ordering: .relaxed)
+      let now = server.memory
       let tenths = sent.load(ordering: .relaxed) * 10 / options.requests
-      curve.withLock { curve in
-        while curve.count < tenths { curve.append(memory) }
-      }
-      // The caches are filled when a tenth is done.
-      if warm.load(ordering: .relaxed) == 0, tenths > 0 {
-        warm.store(memory, ordering: .relaxed)
+      memory.withLock { memory in
+        memory.peak = max(memory.peak, now)
+        while memory.tenths.count < tenths { memory.tenths.append(now) }
       }
       if !server.isRunning {
         violations.add("the server's process ended")
         isOver.store(true, ordering: .relaxed)
       }
-      Crew.pause(seconds: 0.1)
+      Thread.sleep(forTimeInterval: 0.1)
     }
   }
 
   private func report(_ seconds: Double) {
     let tally = tally.withLock { $0 }
     let count = sent.load(ordering: .relaxed)
-    print(
+    say(
       "  \(count) requests in \(Figure.text(seconds)) s: \(Int(Double(count) / seconds)) a second; "
-        + "\(tally.connections) connections, \(tally.cuts) of them cut, "
-        + "\(tally.answers) answers")
-    print("  by level: " + tally.line(tally.levels))
-    print("  by status: " + tally.line(tally.statuses))
-    print("  the healthy client: " + healthy.withLock { $0.line })
-  }
-}
-
-/// What was sent and answered.
-struct Tally: Sendable {
-  var connections = 0
-  var cuts = 0
-  var answers = 0
-  var levels: [String: Int] = [:]
-  var statuses: [String: Int] = [:]
-
-  mutating func add(_ other: Tally) {
-    connections += other.connections
-    cuts += other.cuts
-    answers += other.answers
-    levels.merge(other.levels, uniquingKeysWith: +)
-    statuses.merge(other.statuses, uniquingKeysWith: +)
-  }
-
-  func line(_ counts: [String: Int]) -> String {
-    counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        + "\(tally.connections) connections, \(tally.cuts) of them cut, \(tally.answers) answers")
+    say("  by level: \(Figure.counts(tally.levels))")
+    say("  by status: \(Figure.counts(tally.statuses))")
+    say("  the healthy client: \(Figure.latencies(healthy.withLock { $0 }))")
   }
 }

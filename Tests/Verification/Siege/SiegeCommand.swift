@@ -4,7 +4,7 @@ package import VerificationSupport
 /// The command `siege` of the verification tool.
 package let siegeCommand: any VerificationCommand.Type = SiegeCommand.self
 
-/// Besieges a server and says whether it stood.
+/// Runs hostile or slow clients against a server.
 enum SiegeCommand: VerificationCommand {
   static let name = "siege"
   static let summary = "hostile and slow clients of the HTTP server"
@@ -27,21 +27,17 @@ enum SiegeCommand: VerificationCommand {
     """
   }
 
-  static func run(_ arguments: inout Arguments) throws -> Bool {
+  static func run(_ arguments: inout Arguments) async throws -> Bool {
     let options = try Options(&arguments)
     return switch options.programme {
-    case .hostile: try HostileSiege(options).run()
-    case .slow: try SlowSiege(options).run()
+    case .hostile: try await HostileSiege(options).run()
+    case .slow: try await SlowSiege(options).run()
     }
   }
 
-  static func runChild(_ words: [String]) async -> Int32? {
+  static func runChild(_ words: [String]) async throws -> Int32? {
     guard words.first == "server" else { return nil }
-    do {
-      try await ServerRole.run(path: words.dropFirst().first)
-      return 0
-    } catch {
-      return 1
-    }
+    try await TestedServer.serve(path: words.dropFirst().first)
+    return 0
   }
 }

@@ -1,6 +1,9 @@
-/// One client that takes its time.
+import CommandLineKit
+import VerificationSupport
+
+/// A client that sends or reads slowly.
 final class SlowClient {
-  /// How it is slow.
+  /// The way in which a client is slow.
   enum Manner: String, CaseIterable {
     /// Sends a header byte by byte.
     case header
@@ -26,40 +29,41 @@ final class SlowClient {
     }
   }
 
-  /// How a deaf client finds out, at the end of the server's patience, whether it was cut.
+  /// The size of the file that a deaf client asks for.
   static let fileBytes = 8 << 20
 
   let manner: Manner
-  let wire: Wire
+  let socket: LocalSocket
   private let toSend: [UInt8]
   private var sent = 0
   private var received: [UInt8] = []
   private var receivedCount = 0
-  /// When the server's patience began.
+  /// The time from which the server counts.
   private(set) var began: Double
   private var nextByte: Double
 
-  init(_ manner: Manner, _ land: Land, now: Double) throws(SiegeFault) {
+  init(_ manner: Manner, _ access: Access, now: Double) throws(ToolError) {
     self.manner = manner
-    wire = try Wire(port: land.keys.port, receiveBuffer: manner == .deaf ? 4096 : nil)
+    socket = try LocalSocket(
+      port: access.port, timeout: nil, receiveBuffer: manner == .deaf ? 4096 : nil)
     began = now
     nextByte = now
     switch manner {
-    case .header: toSend = land.lookup
+    case .header: toSend = access.lookup
     case .body:
-      toSend = land.request(
-        "POST", land.target("records/lookup", web: land.keys.alice),
+      toSend = access.request(
+        "POST", access.target("records/lookup", web: access.alice),
         body: [UInt8](repeating: 32, count: 65536))
       let headEnd = toSend.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound ?? 0
-      sent = wire.send(toSend[..<headEnd]) ?? 0
+      sent = socket.write(toSend[..<headEnd]) ?? 0
     case .silent: toSend = []
     case .idle:
       toSend = []
-      _ = wire.send(land.lookup[...])
+      _ = socket.write(access.lookup[...])
     case .deaf:
       toSend = []
-      let request = land.request("GET", land.filePath)
-      _ = wire.send((request + request)[...])
+      let request = access.request("GET", access.filePath)
+      _ = socket.write((request + request)[...])
     }
   }
 
@@ -68,21 +72,21 @@ final class SlowClient {
     String(String(decoding: received, as: UTF8.self).split(separator: " ").dropFirst().first ?? "-")
   }
 
-  /// For how long the server has been patient.
+  /// The time since then.
   func age(_ now: Double) -> Double { now - began }
 
   /// Sends one byte more if it is time; never the last.
   func dribble(now: Double) {
     guard sent < toSend.count - 1, now >= nextByte else { return }
     nextByte = now + 0.1
-    sent += wire.send(toSend[sent..<(sent + 1)]) ?? 0
+    sent += socket.write(toSend[sent..<(sent + 1)]) ?? 0
   }
 
   /// Reads what came; whether the server has ended the connection.
   func hasEnded(now: Double) -> Bool {
     while true {
       var bytes: [UInt8] = []
-      switch wire.receive(into: &bytes) {
+      switch socket.read(into: &bytes) {
       case .bytes:
         // From its answer on, the server waits for the next request.
         if manner == .idle { began = now }
@@ -96,8 +100,8 @@ final class SlowClient {
 
   /// Whether the server had cut a client that took nothing: then the file's end never comes.
   func wasCut() -> Bool {
-    wire.widen()
-    while wire.wait(writing: false, milliseconds: 5000) {
+    socket.setReceiveBuffer(1 << 20)
+    while socket.wait(writing: false, milliseconds: 5000) {
       if hasEnded(now: began) { return receivedCount < SlowClient.fileBytes }
     }
     return false

@@ -25,8 +25,9 @@ enum SoakCommand: VerificationCommand {
     try await Run(Options(&arguments)).run()
   }
 
-  static func runChild(_ words: [String]) async -> Int32? {
+  static func runChild(_ words: [String]) async throws -> Int32? {
     guard words.first == "server", words.count == 3, let port = Int(words[1]) else { return nil }
-    return await ServerProgram.run(port: port, path: words[2])
+    try await ServerChild.serve(port: port, path: words[2])
+    return 0
   }
 }

@@ -41,8 +41,8 @@ struct Verify {
       end("there is no command \(printable(words[0])); see --help", of: nil, status: 2)
     }
     let rest = Array(words.dropFirst())
-    if let status = await command.runChild(rest) { exit(status) }
     do {
+      if let status = try await command.runChild(rest) { exit(status) }
       var arguments = try Arguments(rest, knowing: command.options)
       if arguments.flag("help") { return say(command.usage) }
       exit(try await command.run(&arguments) ? 0 : 1)

@@ -1,5 +1,6 @@
 import CloudSync
 import Foundation
+import SimulationSupport
 
 /// What a record of the soak says: everything that shows whether a save was lost, was made twice,
 /// or was mixed with another.
@@ -53,24 +54,26 @@ struct Note: Hashable, Sendable {
 
   /// A text that no other version has.
   var text: String {
-    var random = SeededGenerator(seed: UInt64(version) << 8 | UInt64(writer), name: name)
-    let count = Int.random(in: 3...24, using: &random)
+    var random = SeededRandom(seed: UInt64(version) << 8 | UInt64(writer), name: name)
+    let count = random.number(in: 3...24)
     let words = (0..<count).map { _ in String(random.next(), radix: 36) }
     return words.joined(separator: " ")
   }
 
   /// The content of its file.
   var file: Data {
-    var random = SeededGenerator(seed: UInt64(fileSeed), name: name + " file")
-    let count = Int.random(in: 100...40_000, using: &random)
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(count + 8)
-    while bytes.count < count {
-      let word = random.next()
-      for shift in stride(from: 0, to: 64, by: 8) {
-        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
-      }
-    }
-    return Data(bytes.prefix(count))
+    var random = SeededRandom(seed: UInt64(fileSeed), name: name + " file")
+    let count = random.number(in: 100...40_000)
+    let words = (0...count / 8).map { _ in random.next() }
+    return words.withUnsafeBytes { Data($0.prefix(count)) }
+  }
+}
+
+extension SeededRandom {
+  /// The numbers of a seed and a name.
+  init(seed: UInt64, name: String) {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    self.init(seed: seed ^ hash)
   }
 }

@@ -1,5 +1,6 @@
 import CloudSync
 import Foundation
+import SimulationSupport
 import Synchronization
 
 /// What the user of a device does.
@@ -7,18 +8,18 @@ extension Replica {
   /// The most changes that wait before the user pauses.
   private static let mostPending = 150
   /// How many notes a realm holds about.
-  private static let notesPerRealm = 250
+  fileprivate static let notesPerRealm = 250
   /// How many of these all devices like to edit.
-  private static let popularNotes = 25
+  fileprivate static let popularNotes = 25
 
   /// Does something, unless much is waiting already.
-  func write(_ random: inout SeededGenerator) {
+  func write(_ random: inout SeededRandom) {
     guard let device = place.device else { return }
     contents.withLock { contents in
       guard let engine = contents.engine,
         engine.state.pendingRecordZoneChanges.count < Replica.mostPending
       else { return }
-      let count = Int.random(in: 1...4, using: &random)
+      let count = random.number(in: 1...4)
       var changes: [CKSyncEngine.PendingRecordZoneChange] = []
       for _ in 0..<count {
         if let id = contents.write(as: device, place, &random) { changes.append(.saveRecord(id)) }
@@ -26,31 +27,30 @@ extension Replica {
       if !changes.isEmpty { engine.state.add(pendingRecordZoneChanges: changes) }
     }
   }
-
-  fileprivate static var room: (notes: Int, popular: Int) { (notesPerRealm, popularNotes) }
 }
 
 extension Replica.Contents {
   /// Makes, edits, or wants to delete a note; answers which.
   fileprivate mutating func write(
-    as device: Int, _ place: Replica.Place, _ random: inout SeededGenerator
+    as device: Int, _ place: Replica.Place, _ random: inout SeededRandom
   ) -> CKRecord.ID? {
-    let room = Replica.room
-    let isFull = rows.count >= room.notes * place.realms.count
-    if !isFull, random.chance(rows.count < 20 ? 100 : 15) {
+    let isFull = rows.count >= Replica.notesPerRealm * place.realms.count
+    if !isFull, random.chance(rows.count < 20 ? 1 : 0.15) {
       return make(as: device, place, &random)
     }
-    let isPopular = random.chance(20) && !popular.isEmpty
-    guard let id = (isPopular ? popular : order).randomElement(using: &random),
-      var row = rows[id], row.note?.isEnding != true, !row.wantsEnd
+    let isPopular = random.chance(0.2) && !popular.isEmpty
+    let choices = isPopular ? popular : order
+    guard !choices.isEmpty else { return nil }
+    let id = random.pick(choices)
+    guard var row = rows[id], row.note?.isEnding != true, !row.wantsEnd
     else { return nil }
     row.edits += 1
     // Only its maker ends a note: another could end it before the maker knows that it was made,
     // who would then make it a second time.
     let isOwn = id.recordName.contains("-\(device)-")
-    if isOwn, row.note != nil, random.chance(isFull ? 30 : 5) {
+    if isOwn, row.note != nil, random.chance(isFull ? 0.3 : 0.05) {
       row.wantsEnd = true
-    } else if id.recordName.hasSuffix("7"), random.chance(20) {
+    } else if id.recordName.hasSuffix("7"), random.chance(0.2) {
       row.wantsFile = max(row.wantsFile, row.note?.fileSeed ?? 0) + 1 + device
     }
     rows[id] = row
@@ -58,12 +58,11 @@ extension Replica.Contents {
   }
 
   private mutating func make(
-    as device: Int, _ place: Replica.Place, _ random: inout SeededGenerator
-  ) -> CKRecord.ID? {
-    let zones = place.realms.keys.sorted { $0.zoneName < $1.zoneName }
-    guard let zone = zones.randomElement(using: &random) else { return nil }
+    as device: Int, _ place: Replica.Place, _ random: inout SeededRandom
+  ) -> CKRecord.ID {
+    let zone = random.pick(place.realms.keys.sorted { $0.zoneName < $1.zoneName })
     made += 1
-    let isPopular = popular.count < Replica.room.popular
+    let isPopular = popular.count < Replica.popularNotes
     let id = CKRecord.ID(
       recordName: "\(isPopular ? "popular" : "note")-\(device)-\(made)", zoneID: zone)
     note(id, Replica.Row(edits: 1))

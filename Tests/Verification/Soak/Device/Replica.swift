@@ -111,35 +111,25 @@ final class Replica: Sendable {
 
   /// The version and tag of every note.
   var versions: [NoteKey: Version] {
-    contents.withLock { contents in
-      var versions: [NoteKey: Version] = [:]
-      for (id, row) in contents.rows {
-        guard let key = key(id), let note = row.note else { continue }
-        versions[key] = Version(number: note.version, tag: row.server?.recordChangeTag ?? "")
-      }
-      return versions
+    values { row in
+      row.note.map { Version(number: $0.version, tag: row.server?.recordChangeTag ?? "") }
     }
   }
 
   /// What every note says.
-  var notes: [NoteKey: Note] {
-    contents.withLock { contents in
-      var notes: [NoteKey: Note] = [:]
-      for (id, row) in contents.rows {
-        if let key = key(id), let note = row.note { notes[key] = note }
-      }
-      return notes
-    }
-  }
+  var notes: [NoteKey: Note] { values(\.note) }
 
   /// How often this device edited each note that it has.
-  var edits: [NoteKey: Int] {
+  var edits: [NoteKey: Int] { values(\.edits) }
+
+  /// A value of every row that has one.
+  private func values<Value: Sendable>(_ value: (Row) -> Value?) -> [NoteKey: Value] {
     contents.withLock { contents in
-      var edits: [NoteKey: Int] = [:]
+      var values: [NoteKey: Value] = [:]
       for (id, row) in contents.rows {
-        if let key = key(id) { edits[key] = row.edits }
+        if let key = key(id) { values[key] = value(row) }
       }
-      return edits
+      return values
     }
   }
 

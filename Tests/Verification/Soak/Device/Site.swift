@@ -71,10 +71,24 @@ struct Site: Sendable {
     }
   }
 
+  /// The engines of one device with a folder of its own; nothing is opened yet.
+  func device(
+    _ number: Int, of count: Int, _ ledger: Ledger, folder: URL
+  ) throws -> [Replica] {
+    let account = number < count / 2 ? 0 : 1
+    let container = container(CountedTransport(transport("device-\(number)", account), ledger))
+    return try views(of: account).map { view in
+      let place = Replica.Place(
+        device: number, deviceCount: count, scope: view.scope, realms: view.realms,
+        folder: folder.appendingPathComponent("device-\(number)-\(view.scope.rawValue)"))
+      return try Replica(place, container, ledger)
+    }
+  }
+
   /// Reads all that there is, as a device that was never there before.
   func read(_ ledger: Ledger, deviceCount: Int, folder: URL) async throws -> [Replica] {
     var replicas: [Replica] = []
-    for account in ServerProgram.accounts.indices {
+    for account in ServerChild.accounts.indices {
       let container = container(
         CountedTransport(transport("reader-\(account)", account), ledger))
       for view in views(of: account) {

@@ -87,7 +87,7 @@ struct Audit {
 
   /// The server numbers its changes: there must be as many as the records' own counters say.
   mutating func checkLogs(_ server: LoopbackServer) throws {
-    for (account, name) in ServerProgram.accounts.enumerated() {
+    for (account, name) in ServerChild.accounts.enumerated() {
       var writes = 0
       var first: UInt64 = 0
       var last: UInt64 = 0

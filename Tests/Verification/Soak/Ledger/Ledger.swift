@@ -1,5 +1,6 @@
 import CloudSync
 import Synchronization
+import VerificationSupport
 
 /// What all devices learned: which saves were acknowledged, and under which tag.
 ///
@@ -37,28 +38,22 @@ final class Ledger: Sendable {
     var acknowledged: Int { saves + deletions }
   }
 
-  fileprivate struct State {
+  private struct State {
     var pages: [NoteKey: Page] = [:]
     var totals = Totals()
-    var violations: [String] = []
-    var violationCount = 0
     var engines: [WeakEngine] = []
   }
 
-  fileprivate struct WeakEngine: Sendable { weak var value: CKSyncEngine? }
+  private struct WeakEngine: Sendable { weak var value: CKSyncEngine? }
 
   private let state = Mutex(State())
 
   var totals: Totals { state.withLock { $0.totals } }
   var pages: [NoteKey: Page] { state.withLock { $0.pages } }
-  var violationCount: Int { state.withLock { $0.violationCount } }
-  /// The first violations.
-  var violations: [String] { state.withLock { $0.violations } }
+  let violations = Violations()
 
-  /// Notes a promise that was broken.
-  func violation(_ text: String) {
-    state.withLock { $0.note(text) }
-  }
+  /// Adds a violation.
+  func violation(_ text: String) { violations.add(text) }
 
   func count(_ key: any WritableKeyPath<Totals, Int> & Sendable, _ number: Int = 1) {
     state.withLock { $0.totals[keyPath: key] += number }
@@ -66,17 +61,18 @@ final class Ledger: Sendable {
 
   /// Notes that somebody saw `note` under `tag`.
   func saw(_ note: Note, _ key: NoteKey, tag: String) {
-    state.withLock { $0.saw(note, key, tag) }
+    let fault = state.withLock { $0.pages[key, default: Page()].saw(note, tag) }
+    if let fault { violation("\(key): \(fault)") }
   }
 
   /// Notes that a save was acknowledged to `device`.
   func acknowledged(_ note: Note, _ key: NoteKey, tag: String, to device: Int) {
+    saw(note, key, tag: tag)
+    if note.writer != device {
+      violation("device \(device) got an answer about a save of device \(note.writer): \(key)")
+    }
     state.withLock { state in
-      state.saw(note, key, tag)
       state.totals.saves += 1
-      if note.writer != device {
-        state.note("device \(device) got an answer about a save of device \(note.writer): \(key)")
-      }
       state.pages[key, default: Page()].acknowledge(note, to: device)
     }
   }
@@ -120,16 +116,5 @@ extension Ledger.Page {
   fileprivate mutating func acknowledge(_ note: Note, to device: Int) {
     acknowledged = max(acknowledged, note.version)
     counts[device] = max(counts[device] ?? 0, note.counts[device])
-  }
-}
-
-extension Ledger.State {
-  fileprivate mutating func note(_ text: String) {
-    violationCount += 1
-    if violations.count < 40 { violations.append(text) }
-  }
-
-  fileprivate mutating func saw(_ seen: Note, _ key: NoteKey, _ tag: String) {
-    if let fault = pages[key, default: Ledger.Page()].saw(seen, tag) { note("\(key): \(fault)") }
   }
 }

@@ -23,7 +23,7 @@ enum Realm: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  var description: String { "\(ServerProgram.accounts[owner])/\(zoneName)" }
+  var description: String { "\(ServerChild.accounts[owner])/\(zoneName)" }
 }
 
 /// A record, whoever looks at it.

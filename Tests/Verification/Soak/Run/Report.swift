@@ -1,4 +1,5 @@
 import Foundation
+import VerificationSupport
 
 /// What is printed at the end, with the bounds that the figures have to keep.
 struct Report {
@@ -85,10 +86,7 @@ struct Report {
           + "\(text(clientBefore.threads)) and \(text(clientAfter.threads)) threads"
       ),
     ]
-    let table = rows.map { row in
-      row.0.padding(toLength: 32, withPad: " ", startingAt: 0) + row.1
-    }
-    return table + [
+    return rows.map { "  \($0.0): \($0.1)" } + [
       "soak: \(options.seconds) s, \(options.devices) devices, \(kills) kills, "
         + "\(totals.acknowledged) acknowledged writes, \(lost) lost, "
         + "\(doubled) doubled, converged in \(String(format: "%.1f", quiet)) s, "

@@ -1,5 +1,6 @@
 import CloudSync
 import Foundation
+import SimulationSupport
 import Synchronization
 import VerificationSupport
 
@@ -7,15 +8,15 @@ import VerificationSupport
 extension Run {
   /// Uses a device: its user writes, and now and then ends the app and starts it again.
   func use(_ replica: Replica, until end: ContinuousClock.Instant) async throws {
-    var random = SeededGenerator(seed: options.seed, name: replica.name)
-    var nextEnd = clock.now + .seconds(Int.random(in: 5...40, using: &random))
+    var random = SeededRandom(seed: options.seed, name: replica.name)
+    var nextEnd = clock.now + .seconds(random.number(in: 5...40))
     while clock.now < end {
       replica.write(&random)
       if clock.now > nextEnd {
-        nextEnd = clock.now + .seconds(Int.random(in: 5...40, using: &random))
+        nextEnd = clock.now + .seconds(random.number(in: 5...40))
         try await reopen(replica)
       }
-      try await Task.sleep(for: .milliseconds(Int.random(in: 0...120, using: &random)))
+      try await Task.sleep(for: .milliseconds(random.number(in: 0...120)))
     }
   }
 
@@ -39,7 +40,7 @@ extension Run {
   /// and nobody is told.
   func killServers(until end: ContinuousClock.Instant) async throws {
     guard options.killEvery > 0 else { return }
-    var random = SeededGenerator(seed: options.seed, name: "kills")
+    var random = SeededRandom(seed: options.seed, name: "kills")
     let interval = Duration.seconds(options.killEvery)
     var next = clock.now + interval
     while next < end {
@@ -53,8 +54,8 @@ extension Run {
       if number % 2 == 0 { await writes() }
       await child.kill()
       if options.bug == .rollback { try rollBack(number) }
-      try await clock.sleep(for: .milliseconds(Int.random(in: 0...500, using: &random)))
-      _ = try await child.start()
+      try await clock.sleep(for: .milliseconds(random.number(in: 0...500)))
+      _ = try child.start()
     }
   }
 
@@ -85,7 +86,7 @@ extension Run {
 
   /// Says every ten seconds how it goes.
   func tell(
-    _ devices: [Device], from start: ContinuousClock.Instant, until end: ContinuousClock.Instant
+    _ replicas: [Replica], from start: ContinuousClock.Instant, until end: ContinuousClock.Instant
   ) async throws {
     var next = start
     var last = 0
@@ -95,7 +96,7 @@ extension Run {
       let totals = ledger.totals
       let server = ProcessFigures(of: child.processID ?? 0)
       let own = ProcessFigures()
-      let pending = devices.flatMap(\.replicas).reduce(0) { sum, replica in
+      let pending = replicas.reduce(0) { sum, replica in
         sum + (replica.engine?.state.pendingRecordZoneChanges.count ?? 0)
       }
       say(
@@ -104,7 +105,7 @@ extension Run {
           + "\(totals.foundApplied) found applied, \(totals.fetched) fetched, "
           + "\(pending) pending, \(kills.withLock { $0 }) kills, server \(server.megabytes) MB "
           + "\(server.descriptorText) fds, soak \(own.megabytes) MB \(own.descriptorText) fds, "
-          + "\(ledger.violationCount) violations")
+          + "\(ledger.violations.count) violations")
       last = totals.acknowledged
     }
   }
@@ -114,9 +115,8 @@ extension Run {
   /// Waits until nothing is to be sent and everybody has the same.
   ///
   /// By pushes alone; then, if that takes too long, by hand. Answers how many seconds it took.
-  func becomeQuiet(_ devices: [Device]) async -> Double {
+  func becomeQuiet(_ replicas: [Replica]) async -> Double {
     let start = clock.now
-    let replicas = devices.flatMap(\.replicas)
     while clock.now - start < .seconds(60) {
       if isQuiet(replicas) { return Double((clock.now - start) / .milliseconds(1)) / 1000 }
       try? await Task.sleep(for: .milliseconds(20))
@@ -156,17 +156,6 @@ extension Run {
 
   // MARK: Figures
 
-  /// What this process holds, once it has stopped giving back.
-  func settled() async -> ProcessFigures {
-    await settled { ProcessFigures.afterTidying() }
-  }
-
-  /// What the server holds, once it has stopped giving back.
-  func settled(_ child: ServerChild) async -> ProcessFigures {
-    let id = child.processID ?? 0
-    return await settled { ProcessFigures(of: id) }
-  }
-
   /// Waits until no device holds a connection any more.
   ///
   /// On Linux a request that was given up goes on until it is answered; one that waits for a push
@@ -177,7 +166,11 @@ extension Run {
     }
   }
 
-  private func settled(_ look: () -> ProcessFigures) async -> ProcessFigures {
+  /// The figures of the server, or of this process, when it no longer closes descriptors.
+  func settled(_ child: ServerChild? = nil) async -> ProcessFigures {
+    func look() -> ProcessFigures {
+      child.map { ProcessFigures(of: $0.processID ?? 0) } ?? .afterTidying()
+    }
     var last = look()
     var steady = 0
     for _ in 0..<100 where steady < 10 {

@@ -10,7 +10,7 @@ final class Run: Sendable {
   let options: Options
   let ledger = Ledger()
   let child: ServerChild
-  let folder: URL
+  let folder: TemporaryFolder
   let clock = ContinuousClock()
   let kills = Mutex(0)
   /// What each server held when it was killed.
@@ -18,14 +18,10 @@ final class Run: Sendable {
 
   init(_ options: Options) throws {
     self.options = options
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cloudsync-soak-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    folder = try TemporaryFolder("soak")
     // Below the ports that the system gives to those who connect: one of them could connect to
     // itself while no server listens, and take its port.
-    child = try ServerChild(
-      port: Int.random(in: 10_000...30_000),
-      path: folder.appendingPathComponent("cloud.db").path)
+    child = ServerChild(port: Int.random(in: 10_000...30_000), path: folder.path("cloud.db"))
   }
 
   /// Runs it all; answers whether every promise held.
@@ -33,14 +29,13 @@ final class Run: Sendable {
     say(
       "soak: seed \(options.seed), \(options.devices) devices, \(options.seconds) s, "
         + "a kill every \(options.killEvery) s, server at \(child.url)")
-    var site = Site(
-      url: try url(), greeting: try await child.start())
+    guard let url = URL(string: child.url) else { throw ToolError("\(child.url) is no URL") }
+    var site = Site(url: url, greeting: try child.start())
     try await site.prepare()
     // Once everything was used, so that what stays for ever is there before.
-    _ = try await site.read(Ledger(), deviceCount: options.devices, folder: folder)
-    let before = await settled()
+    _ = try await site.read(Ledger(), deviceCount: options.devices, folder: folder.url)
     var report = Report(options)
-    report.clientBefore = before
+    report.clientBefore = await settled()
     let audit = try await inspect(site, &report)
     report.lost = audit.lost
     report.doubled = audit.doubled
@@ -54,46 +49,35 @@ final class Run: Sendable {
     }
     report.check(ledger)
     for line in report.lines { say(line) }
-    if ledger.violationCount == 0 {
-      try FileManager.default.removeItem(at: folder)
-      return true
-    }
-    for violation in ledger.violations { say("violation: \(violation)") }
-    say("\(ledger.violationCount) violations; seed \(options.seed); files kept in \(folder.path)")
+    if ledger.violations.report() { return true }
+    folder.keep()
+    say("seed \(options.seed); files kept in \(folder.url.path)")
     return false
   }
 
-  func url() throws -> URL {
-    guard let url = URL(string: child.url) else { throw ToolError("\(child.url) is no URL") }
-    return url
-  }
-
-  /// Prints a line that is seen at once, also in a file.
-  func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
-
   /// The devices' time: writing, then becoming quiet, then the first half of the audit.
   private func soak(_ site: Site, _ report: inout Report) async throws -> Audit {
-    let devices = try (0..<options.devices).map {
-      try Device($0, of: options.devices, site, ledger, folder: folder)
+    let replicas = try (0..<options.devices).flatMap {
+      try site.device($0, of: options.devices, ledger, folder: folder.url)
     }
-    for device in devices { try device.open() }
+    for replica in replicas { try replica.open() }
     let start = clock.now
     let end = start + .seconds(options.seconds)
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for replica in devices.flatMap(\.replicas) {
+      for replica in replicas {
         group.addTask { try await self.use(replica, until: end) }
       }
       group.addTask { try await self.killServers(until: end) }
-      group.addTask { try await self.tell(devices, from: start, until: end) }
+      group.addTask { try await self.tell(replicas, from: start, until: end) }
       try await group.waitForAll()
     }
-    report.quiet = await becomeQuiet(devices)
+    report.quiet = await becomeQuiet(replicas)
     let readers = try await site.read(
-      ledger, deviceCount: options.devices, folder: folder)
+      ledger, deviceCount: options.devices, folder: folder.url)
     var audit = Audit(ledger, readers: readers)
     audit.checkAcknowledged()
-    for replica in devices.flatMap(\.replicas) + readers { audit.check(replica) }
-    for replica in devices.flatMap(\.replicas) + readers { replica.close() }
+    for replica in replicas + readers { audit.check(replica) }
+    for replica in replicas + readers { replica.close() }
     return audit
   }
 
@@ -105,10 +89,10 @@ final class Run: Sendable {
     report.server = await settled(child)
     let status = await child.stop()
     if status != 0 { ledger.violation("the server ended with status \(status)") }
-    _ = try await child.start()
+    _ = try child.start()
     do {
       let readers = try await site.read(
-        ledger, deviceCount: options.devices, folder: folder)
+        ledger, deviceCount: options.devices, folder: folder.url)
       for replica in readers { audit.check(replica) }
       for replica in readers { replica.close() }
     }
