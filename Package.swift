@@ -273,11 +273,9 @@ let package = Package(
       ],
       exclude: ["Corpora"]),
     // Written as code outside this package: plain imports, no access to package declarations.
-    tests("AdopterTests", ["CloudSync", "LoopbackServer"], packageAccess: false),
-    // The examples of the pages, and the lists of public symbols.
     tests(
-      "DocumentationTests",
-      ["CloudSync", "CloudSyncTesting", "LoopbackServer", "LoopbackHTTP"], packageAccess: false),
+      "AdopterTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer", "LoopbackHTTP"],
+      packageAccess: false),
     tests("HouseTests", []),
   ],
   swiftLanguageModes: [.v6]
