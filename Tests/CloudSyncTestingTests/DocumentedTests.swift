@@ -71,6 +71,7 @@ func theExampleStoresConform(_ suite: DelegateConformance) async throws {
 
 @Test func aSessionIsReplayed() async throws {
   let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).jsonl")
+  defer { try? FileManager.default.removeItem(at: file) }
   let live = SimulatedCloud().server.device("phone", signedInAs: "alice")
   let recorder = try SessionRecorder(live, file: file)
   let zones = try await CKContainer(identifier: "iCloud.com.example.app", transport: recorder)
