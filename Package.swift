@@ -19,8 +19,10 @@ let strict: [SwiftSetting] =
 /// A module of `Sources`.
 ///
 /// It depends on modules of lower layers only; see Docs/Architecture.md.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func module(
+  _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []
+) -> Target {
+  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
 func tool(
@@ -101,7 +103,8 @@ let package = Package(
       ["CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite", "Disk"]),
     // layer 4
     module(
-      "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"]),
+      "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"],
+      resources: ["html", "css", "js"].map { .embedInCode("Console/console.\($0)") }),
     module("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),
     module("StateInspection", ["CloudSync", "SyncMachine", "WebServices", "Records"]),
     // layer 5

@@ -11,8 +11,20 @@ enum ConsolePage {
   /// The paths of the page.
   static let paths = ["/", "/console"]
 
+  /// The script, which inserts data from the server as text, never as markup.
+  static let script = String(decoding: PackageResources.console_js, as: UTF8.self)
+
+  /// The style sheet.
+  static let style = String(decoding: PackageResources.console_css, as: UTF8.self)
+
+  /// The frame that the script fills in, without script and style.
+  static let markup = String(decoding: PackageResources.console_html, as: UTF8.self)
+
   /// The HTML document.
-  static let html = before + style + between + script + after
+  static let html =
+    markup
+    .replacing("<style></style>", with: "<style>\(style)</style>")
+    .replacing("<script></script>", with: "<script>\(script)</script>")
 
   /// The content security policy.
   static let policy = [

@@ -107,7 +107,7 @@ struct ConsolePageTests {
     where !unused.contains(endpoint) && !script.contains("'\(endpoint.rawValue)'") {
       Issue.record("the page never asks for \(endpoint.rawValue)")
     }
-    let both = script + ConsolePage.between
+    let both = script + ConsolePage.markup
     let withoutForm: Set<FaultAction> = [
       .deliverPush, .person, .eraseData, .deploySchema, .setIndexes, .forgetRequests,
     ]
