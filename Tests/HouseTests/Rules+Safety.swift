@@ -38,11 +38,11 @@ let drivers: [(path: String, why: String)] = [
     "reads the signals that were caught"
   ),
   (
-    "Tests/Verification/Planted/Field.swift",
-    "spreads independent processes over the cores"
+    "Tests/Support/VerificationSupport/SeedOptions.swift",
+    "spreads independent worlds and processes over the cores"
   ),
   (
-    "Tests/Verification/Planted/Run.swift",
+    "Tests/Verification/Planted/Verdict.swift",
     "ends a process that takes too long"
   ),
   (
@@ -72,14 +72,6 @@ let drivers: [(path: String, why: String)] = [
   (
     "Tests/Verification/Siege/Crew.swift",
     "hostile and slow clients beside each other, and one that must not notice"
-  ),
-  (
-    "Tests/Verification/Simulate/Fleet.swift",
-    "spreads independent seeds over the cores; no world sees it"
-  ),
-  (
-    "Tests/Verification/Stores/Fleet.swift",
-    "spreads independent worlds of stores over the cores"
   ),
   (
     "Tests/Support/StoreSimulation/Stores/SimulatedAnnotations.swift",

@@ -8,7 +8,7 @@ struct SharingSimulationTests {
   func ownersAndParticipantsAgree() throws {
     var tally = EngineTally()
     for seed in UInt64(100)..<140 {
-      let report = try EngineSimulation.runTwice(seed: seed)
+      let report = try EngineSimulation().runTwice(seed: seed)
       #expect(report.violation == nil, "\(report.violation?.description ?? "")")
       tally.add(report.tally)
     }

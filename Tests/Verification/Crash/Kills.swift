@@ -16,7 +16,7 @@ struct Kills {
   func run() async -> Bool {
     let sites = max(2, (options.kills + Kills.killsPerSite - 1) / Kills.killsPerSite)
     let kills = options.kills
-    let results = await atOnce(options.jobs, of: sites) { number -> Result in
+    let results = await atOnce(options.seeds.jobs, of: sites) { number -> Result in
       let share = kills * (number + 1) / sites - kills * number / sites
       return Kills.run(number, kills: share)
     }

@@ -35,7 +35,7 @@ struct Limits {
       for blocks in 1...24 { cases.append((role, .shell("-f \(blocks * blocks)"))) }
       for files in 3...12 { cases.append((role, .shell("-n \(files)"))) }
     }
-    let results = await atOnce(options.jobs, of: cases.count) { [cases] number in
+    let results = await atOnce(options.seeds.jobs, of: cases.count) { [cases] number in
       Limits.run(cases[number].role, cases[number].limit)
     }
     let violations = results.flatMap(\.violations)

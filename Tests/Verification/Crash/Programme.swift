@@ -16,23 +16,8 @@ enum Programme: String, CaseIterable {
   /// Whether it plays scenarios that seeds decide.
   var hasScenarios: Bool { self == .images || self == .failures }
 
-  /// Plays scenario after scenario up to the first that loses something; says the number of each
-  /// before it begins, so that whoever watches knows which one ended the process.
-  static func runUntilViolation(_ options: Options) async -> Bool {
-    for seed in options.first..<options.first &+ UInt64(options.seeds) {
-      say("world \(seed)")
-      for programme in options.programmes {
-        let tally = await programme.play(seed)
-        guard let violation = tally.violations.first else { continue }
-        say(violation)
-        return false
-      }
-    }
-    return true
-  }
-
   /// What one scenario of each subject comes to.
-  private func play(_ seed: UInt64) async -> CrashTally {
+  func play(_ seed: UInt64) async -> CrashTally {
     let store = CrashRun<StateStoreSubject>(seed: seed)
     var server = CrashRun<ServerSubject>(seed: seed)
     server.imagesPerMoment = 1
@@ -51,15 +36,16 @@ enum Programme: String, CaseIterable {
   func run(_ options: Options) async -> Bool {
     switch self {
     case .images:
-      let store = await Programme.images(StateStoreSubject.self, options, options.seeds, 8)
+      let store = await Programme.images(StateStoreSubject.self, options, options.seeds.count, 8)
       let server = await Programme.images(
-        ServerSubject.self, options, max(1, options.seeds / Options.serverShare), 2)
+        ServerSubject.self, options, max(1, options.seeds.count / Options.serverShare), 2)
       return store && server
     case .failures:
       let store = await Programme.failures(
-        StateStoreSubject.self, options, max(1, options.seeds / 10), stride: 1)
+        StateStoreSubject.self, options, max(1, options.seeds.count / 10), stride: 1)
       let server = await Programme.failures(
-        ServerSubject.self, options, max(1, options.seeds / 10), stride: Programme.serverStride)
+        ServerSubject.self, options, max(1, options.seeds.count / 10),
+        stride: Programme.serverStride)
       return store && server
     case .damage:
       let tally = Damage.run(edits: options.edits)
@@ -110,8 +96,10 @@ enum Programme: String, CaseIterable {
   ) async -> (CrashTally, Int64) {
     let clock = ContinuousClock()
     let start = clock.now
-    let tally = await atOnce(options.jobs, of: count) { await body(options.first &+ UInt64($0)) }
-      .reduce(into: CrashTally()) { $0.add($1) }
+    let tally = await atOnce(options.seeds.jobs, of: count) {
+      await body(options.seeds.first &+ UInt64($0))
+    }
+    .reduce(into: CrashTally()) { $0.add($1) }
     return (tally, (clock.now - start).components.seconds)
   }
 }

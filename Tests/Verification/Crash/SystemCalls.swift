@@ -37,7 +37,7 @@ struct SystemCalls {
       return true
     }
     let cases = SystemCalls.cases
-    let results = await atOnce(options.jobs, of: cases.count) {
+    let results = await atOnce(options.seeds.jobs, of: cases.count) {
       SystemCalls.run(cases[$0], strace)
     }
     let violations = results.flatMap(\.violations)

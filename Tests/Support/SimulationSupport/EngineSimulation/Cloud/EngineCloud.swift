@@ -46,7 +46,7 @@ final class EngineCloud: Sendable {
   }
 
   init(
-    seed: UInt64, options: WorldOptions, sharing: SharingOptions?, shape: EngineShape,
+    seed: UInt64, options: WorldOptions, sharing: SharingOptions?, shape: WorldShape,
     lane: SerialLane, findings: Findings, journal: EngineJournal, random: SeededRandom
   ) throws {
     var limits = ServerLimits()

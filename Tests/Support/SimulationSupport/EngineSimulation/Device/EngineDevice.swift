@@ -111,7 +111,7 @@ final class EngineDevice {
   }
 
   /// Does without what `shape` takes away.
-  func forgo(_ shape: EngineShape) {
+  func forgo(_ shape: WorldShape) {
     if shape.lacks(.pauses) { pauseRate = 0 }
     if shape.lacks(.scopes) {
       scopeRate = 0

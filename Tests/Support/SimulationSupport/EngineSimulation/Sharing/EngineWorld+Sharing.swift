@@ -6,7 +6,7 @@ import Records
 extension EngineWorld {
   /// The engines on the shared databases of `hosts`; on one of them at least.
   func guests(
-    of hosts: [EngineDevice], _ shape: EngineShape, _ sharing: inout SharingOptions?
+    of hosts: [EngineDevice], _ shape: WorldShape, _ sharing: inout SharingOptions?
   ) -> [EngineDevice] {
     guard var options = sharing else { return [] }
     let layout = layout.visited(owner: layout.users[SharingOptions.owner - 1])

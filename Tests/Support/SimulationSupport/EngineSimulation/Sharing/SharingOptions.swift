@@ -22,7 +22,7 @@ struct SharingOptions: Sendable {
 
   /// The options of the world of `seed`, which is given two accounts and two devices at least;
   /// `nil` for a world without shares.
-  init?(seed: UInt64, shape: EngineShape, options: inout WorldOptions) {
+  init?(seed: UInt64, shape: WorldShape, options: inout WorldOptions) {
     var random = SeededRandom(seed: seed ^ 0x5368_6172_6573)
     guard random.chance(1.0 / 3), !shape.lacks(.sharing) else { return nil }
     options.accountCount = max(2, options.accountCount)

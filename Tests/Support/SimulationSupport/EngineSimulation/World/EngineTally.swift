@@ -31,32 +31,25 @@ package struct EngineTally: Hashable, Sendable {
   /// Nothing happened yet.
   package init() {}
 
-  /// Takes every count into a hash.
+  private static var counts: [WritableKeyPath<EngineTally, Int>] {
+    [
+      \.steps, \.jobs, \.requests, \.edits, \.kills, \.powerLosses, \.restarts, \.staleRestarts,
+      \.serverRestarts, \.serverKills, \.serverPowerLosses, \.worldsOnDisk,
+    ]
+  }
+
+  /// Adds every count to a hash.
   func mix(into hash: inout TraceHash) {
-    for count in [
-      steps, jobs, requests, edits, kills, powerLosses, restarts, staleRestarts, serverRestarts,
-      serverKills, serverPowerLosses, worldsOnDisk,
-    ] { hash.mix(count) }
+    for count in Self.counts { hash.mix(self[keyPath: count]) }
     for (name, count) in situations.sorted(by: { $0.key < $1.key }) {
       hash.mix(name)
       hash.mix(count)
     }
   }
 
-  /// Takes in what happened in another world.
+  /// Adds the counts of another world.
   package mutating func add(_ other: EngineTally) {
-    steps += other.steps
-    jobs += other.jobs
-    requests += other.requests
-    edits += other.edits
-    kills += other.kills
-    powerLosses += other.powerLosses
-    restarts += other.restarts
-    staleRestarts += other.staleRestarts
-    serverRestarts += other.serverRestarts
-    serverKills += other.serverKills
-    serverPowerLosses += other.serverPowerLosses
-    worldsOnDisk += other.worldsOnDisk
+    for count in Self.counts { self[keyPath: count] += other[keyPath: count] }
     situations.merge(other.situations) { $0 + $1 }
   }
 }

@@ -8,21 +8,8 @@ import SyncMachine
 extension EngineWorld {
   func act() throws {
     if let rate = sharing?.rate, random.chance(rate) { return share() }
-    let weights = options.actions
-    let table: [(Int, World.Action)] = [
-      (weights.edit, .edit), (weights.delete, .delete), (weights.deleteZone, .deleteZone),
-      (weights.manualFetch, .manualFetch), (weights.manualSend, .manualSend),
-      (weights.cancel, .cancel), (weights.retryBlocked, .retryBlocked), (weights.crash, .crash),
-      (weights.offline, .offline), (weights.account, .account),
-      (weights.administration, .administration), (weights.expiry, .expiry),
-      (weights.serverRestart, .serverRestart), (weights.outage, .outage),
-      (weights.quota, .quota),
-    ]
-    var choice = random.below(table.reduce(0) { $0 + $1.0 })
-    for (weight, action) in table {
-      if choice < weight { return try perform(action, on: devices[random.below(devices.count)]) }
-      choice -= weight
-    }
+    let action = options.action(among: WorldAction.allCases.filter { $0 != .poke }, &random)
+    try perform(action, on: devices[random.below(devices.count)])
   }
 
   /// Counts a fault by what the engine of `device` is busy with.
@@ -31,7 +18,7 @@ extension EngineWorld {
     tally.situations[Situation.name(fault, run.engine.stage), default: 0] += 1
   }
 
-  private func perform(_ action: World.Action, on device: EngineDevice) throws {
+  private func perform(_ action: WorldAction, on device: EngineDevice) throws {
     journal.mix(device.number)
     switch action {
     case .edit, .delete, .deleteZone, .retryBlocked, .manualFetch, .manualSend, .cancel, .poke:
@@ -104,7 +91,7 @@ extension EngineWorld {
   }
 
   /// Somebody uses the app.
-  func use(_ device: EngineDevice, _ run: EngineDevice.Run, _ action: World.Action) {
+  func use(_ device: EngineDevice, _ run: EngineDevice.Run, _ action: WorldAction) {
     device.patience.noteCause()
     let layout = device.layout
     let place = random.below(layout.records.count)
@@ -253,7 +240,7 @@ extension EngineWorld {
       clockJump: jump > 0 ? Double(random.number(in: -jump...jump)) : 0)
   }
 
-  private func administer(_ action: World.Action) throws {
+  private func administer(_ action: WorldAction) throws {
     let account = random.number(in: 1...options.accountCount)
     let zone = random.below(layout.zones.count)
     if action == .administration {

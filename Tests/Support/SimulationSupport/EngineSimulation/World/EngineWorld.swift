@@ -45,14 +45,13 @@ final class EngineWorld {
   private var taskCancelRate = 0.0
 
   init(
-    seed: UInt64, shape: EngineShape, lane: SerialLane, print: (@Sendable (String) -> Void)?
+    seed: UInt64, shape: WorldShape, lane: SerialLane, print: (@Sendable (String) -> Void)?
   ) throws {
     self.seed = seed
     self.lane = lane
     journal = EngineJournal(print: print)
     var random = SeededRandom(seed: seed)
-    var options = WorldOptions(&random, steps: shape.steps)
-    shape.apply(to: &options)
+    var options = WorldOptions(&random, shape: shape)
     var sharing = SharingOptions(seed: seed, shape: shape, options: &options)
     self.options = options
     if shape.variation > 0 { random = SeededRandom(seed: random.next() &+ shape.variation) }

@@ -28,14 +28,12 @@ final class World {
   let print: ((String) -> Void)?
 
   init(
-    seed: UInt64, choices: SeededRandom, steps: Int, reductions: [WorldReduction],
-    bug: PlantedBug?, print: ((String) -> Void)? = nil
+    seed: UInt64, shape: WorldShape, bug: PlantedBug?, print: ((String) -> Void)? = nil
   ) throws {
     self.seed = seed
     self.print = print
-    var random = choices
-    var options = WorldOptions(&random, steps: steps)
-    for reduction in reductions { reduction.apply(to: &options) }
+    var random = shape.choices(of: seed)
+    let options = WorldOptions(&random, shape: shape)
     var limits = CloudLimits()
     limits.itemsPerRequest = options.server.itemLimit
     limits.zoneChangesPage = options.server.zonePage

@@ -1,19 +1,19 @@
 import CommandLineKit
 import Foundation
 
-/// A copy of the package with every fault in it, and the simulators built from it.
-struct SeedBed {
+/// A copy of the package with every fault in it, and the tool built from it.
+struct PlantedCopy {
   /// The package that is copied.
   let root: URL
-  /// Where the copy is kept.
+  /// The folder of the copy.
   let folder: URL
 
-  /// What of the package is copied; nothing else is needed to build it.
+  /// The parts of the package that the build needs.
   private static let parts = ["Package.swift", "Sources", "Tests", "Examples"]
 
-  /// Brings the copy up to date.
+  /// Updates the copy.
   ///
-  /// Files that did not change are left alone, so that the next build is short.
+  /// Unchanged files are not written, so that the next build is short.
   func plant(_ planter: Planter) throws {
     let files = FileManager.default
     var wanted: [String: Data] = [:]
@@ -65,18 +65,18 @@ struct SeedBed {
     return found
   }
 
-  /// Builds a simulator; answers where it is.
+  /// Builds a product, and returns its program.
   func build(_ product: String) throws -> URL {
     let swift = ProcessInfo.processInfo.environment["SWIFT"] ?? "swift"
     let arguments = [
       swift, "build", "--package-path", folder.path, "--configuration", "release", "--product",
       product,
     ]
-    let outcome = try Run.wait(for: arguments, seconds: 3_600)
+    let outcome = try ProcessOutcome.run(arguments, seconds: 3_600)
     guard outcome.status == 0 else {
       throw PlantingError("\(product) can't be built with the faults in it:\n\(outcome.output)")
     }
-    let place = try Run.wait(for: arguments + ["--show-bin-path"], seconds: 600)
+    let place = try ProcessOutcome.run(arguments + ["--show-bin-path"], seconds: 600)
     let path = place.output.split(separator: "\n").last.map(String.init) ?? ""
     return URL(fileURLWithPath: path).appendingPathComponent(product)
   }

@@ -1,21 +1,18 @@
 import Foundation
 
-/// One process, run to its end.
-enum Run {
-  /// What became of it.
-  struct Outcome: Sendable {
-    /// Its exit status; negative for the signal that ended it.
-    var status: Int32
-    /// What it printed.
-    var output: String
-    /// Whether it was ended because it took too long.
-    var tookTooLong = false
-  }
+/// The outcome of one process.
+struct ProcessOutcome: Sendable {
+  /// The exit status; negative for the signal that ended the process.
+  var status: Int32
+  /// The combined output.
+  var output: String
+  /// Whether the process was ended because it took too long.
+  var tookTooLong = false
 
-  /// Runs `arguments`, the first of which names the program, for at most so long.
-  static func wait(
-    for arguments: [String], environment: [String: String] = [:], seconds: Int
-  ) throws -> Outcome {
+  /// Runs `arguments`, the first of which names the program, for at most `seconds`.
+  static func run(
+    _ arguments: [String], environment: [String: String] = [:], seconds: Int
+  ) throws -> ProcessOutcome {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = arguments
@@ -31,32 +28,32 @@ enum Run {
     process.waitUntilExit()
     end.cancel()
     let isSignal = process.terminationReason == .uncaughtSignal
-    return Outcome(
+    return ProcessOutcome(
       status: isSignal ? -process.terminationStatus : process.terminationStatus,
       output: String(decoding: data, as: UTF8.self),
       tookTooLong: isSignal && process.terminationStatus == SIGKILL)
   }
 }
 
-/// What a programme made of a fault.
+/// The result of a detector's run with a fault.
 struct Verdict: Sendable {
-  /// How it ended.
+  /// The end of a run.
   enum End: Sendable {
-    /// A promise did not hold in the last world.
+    /// A violation in the last world.
     case violation(String)
     /// The last world ended the process.
     case trap(signal: Int32)
-    /// Every promise held in all worlds.
+    /// No violation in any world.
     case nothing
     /// There was no time for more worlds.
     case tooLong
-    /// The programme could not be run.
+    /// The detector could not be run.
     case failure(String)
   }
 
-  var programme: Programme
+  var detector: Detector
   var end: End
-  /// How many worlds were run, the last one included unless it was cut off.
+  /// The number of worlds, with the last one unless it was cut off.
   var seeds: Int
 
   /// Whether the fault was found.
@@ -67,7 +64,7 @@ struct Verdict: Sendable {
     }
   }
 
-  /// Whether worlds were run and every promise held in them, as it has to be without a fault.
+  /// Whether worlds ran without a violation, as they must without a fault.
   var isHealthy: Bool {
     switch end {
     case .nothing, .tooLong: seeds > 0
@@ -75,9 +72,9 @@ struct Verdict: Sendable {
     }
   }
 
-  /// Reads what a simulator printed.
-  init(_ programme: Programme, _ outcome: Run.Outcome) {
-    self.programme = programme
+  /// Reads the output of a detector.
+  init(_ detector: Detector, _ outcome: ProcessOutcome) {
+    self.detector = detector
     let lines = outcome.output.split(separator: "\n")
     seeds = lines.count { $0.hasPrefix("world ") }
     let words = lines.filter { !$0.hasPrefix("world ") }
