@@ -43,11 +43,12 @@ func store(
 
 /// What several test targets and the verification tool use.
 func support(
-  _ name: String, _ dependencies: [Target.Dependency], exclude excluded: [String] = []
+  _ name: String, _ dependencies: [Target.Dependency], exclude excluded: [String] = [],
+  resources: [Resource] = []
 ) -> Target {
   .target(
     name: name, dependencies: dependencies, path: "Tests/Support/\(name)", exclude: excluded,
-    swiftSettings: strict)
+    resources: resources, swiftSettings: strict)
 }
 
 /// A command of the verification tool.
@@ -149,7 +150,7 @@ let package = Package(
       [
         "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "WebServices",
         "CloudProtocol", "Records", "SQLite", "Disk",
-      ]),
+      ], resources: [.embedInCode("Situations.txt")]),
     support(
       "StoreSimulation",
       [

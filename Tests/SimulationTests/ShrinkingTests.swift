@@ -6,8 +6,8 @@ struct ShrinkingTests {
   /// Proves PB-9.
   @Test("A world with a planted bug becomes a small one that breaks the same promise")
   func planted() throws {
-    let seeds = UInt64(1)...40
-    let simulation = MachineSimulation(bug: .dropOnServiceUnavailable)
+    let seeds = UInt64(60)...90
+    let simulation = MachineSimulation(bug: .acceptStaleTag)
     let found = try seeds.first { try simulation.run(seed: $0).violation != nil }
     let seed = try #require(found)
     let violation = try #require(try simulation.run(seed: seed).violation)

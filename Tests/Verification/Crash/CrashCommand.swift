@@ -11,10 +11,10 @@ enum CrashCommand: VerificationCommand {
   static let name = "crash"
   static let summary = "power cuts, damaged bytes and killed processes"
   static let usage = """
-    usage: cloudsync-verify crash [PROGRAMME...] [--seeds N] [--from S] [--kills N] [--edits N] [--jobs J]
+    usage: cloudsync-verify crash [MODE...] [--seeds N] [--from S] [--kills N] [--edits N] [--jobs J]
            cloudsync-verify crash images|failures... --until-violation [--seeds N] [--from S]
 
-    Programmes, all of them when none is named:
+    Modes, all of them when none is named:
       images    cuts the power behind every call of a simulated disk, and opens what is left
       failures  has every call of a simulated disk fail, once and for ever
       damage    changes bits, lengths and sectors of what is stored; nothing of it may go unseen
@@ -35,15 +35,15 @@ enum CrashCommand: VerificationCommand {
     let options = try Options(&arguments)
     if options.seeds.endsAtViolation {
       return await options.seeds.runUntilViolation { seed in
-        for programme in options.programmes {
-          if let violation = await programme.play(seed).violations.first { return violation }
+        for mode in options.modes {
+          if let violation = await mode.play(seed).violations.first { return violation }
         }
         return nil
       }
     }
     var isGood = true
-    for programme in options.programmes {
-      isGood = await programme.run(options) && isGood
+    for mode in options.modes {
+      isGood = try await mode.run(options) && isGood
     }
     return isGood
   }

@@ -21,8 +21,8 @@ package struct Planter: Sendable {
 
   /// The text of the file at `path` with every fault in it.
   ///
-  /// - Throws: ``PlantingError`` if an original does not occur exactly once, if two of them overlap,
-  ///   or if a replacement has no condition.
+  /// - Throws: ``PlantingError`` if an original does not occur exactly once, two of them
+  ///   overlap, or a replacement has no condition.
   package func planted(_ text: String, at path: String) throws(PlantingError) -> String {
     var changes: [(range: Range<String.Index>, text: String, name: String)] = []
     for (index, fault) in faults.enumerated() {

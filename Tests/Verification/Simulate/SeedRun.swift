@@ -7,7 +7,7 @@ struct SeedRun {
   /// The combined reports.
   struct Outcome: Sendable {
     var seeds = 0
-    var tally = EngineTally()
+    var tally = WorldTally()
     var violations: [Violation] = []
     /// The hashes of the worlds that a second process repeats, or all that are printed.
     var hashes: [UInt64: UInt64] = [:]

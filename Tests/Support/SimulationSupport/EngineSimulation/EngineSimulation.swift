@@ -3,7 +3,7 @@ import CloudProtocol
 /// Simulates worlds of whole engines.
 package struct EngineSimulation: SimulatedWorlds {
   /// An invariant of a test: returns what of the tally violates it.
-  package typealias Invariant = @Sendable (EngineTally) -> String?
+  package typealias Invariant = @Sendable (WorldTally) -> String?
 
   /// The command line that simulates these worlds, without a seed.
   package let command = "cloudsync-verify simulate --engine"
@@ -17,22 +17,22 @@ package struct EngineSimulation: SimulatedWorlds {
 
   /// Runs the world of `seed`, changed by `shape`, on the calling thread.
   ///
-  /// - Throws: ``LaneError``.
+  /// - Throws: ``ExecutorError``.
   package func run(
     seed: UInt64, shape: WorldShape, print: (@Sendable (String) -> Void)?
   ) throws -> WorldReport {
-    let lane = SerialLane(seed: seed)
+    let executor = SeededExecutor(seed: seed)
     var report = WorldReport(seed: seed)
-    try TaskHook.with(lane) { run(shape, lane, &report, print) }
+    try GlobalExecutorHook.with(executor) { run(shape, executor, &report, print) }
     return report
   }
 
   private func run(
-    _ shape: WorldShape, _ lane: SerialLane, _ report: inout WorldReport,
+    _ shape: WorldShape, _ executor: SeededExecutor, _ report: inout WorldReport,
     _ print: (@Sendable (String) -> Void)?
   ) {
     do {
-      let world = try EngineWorld(seed: report.seed, shape: shape, lane: lane, print: print)
+      let world = try EngineWorld(seed: report.seed, shape: shape, executor: executor, print: print)
       report.options = "\(world.options)"
       try world.run()
       if world.findings.isEmpty, let violation = invariant?(world.tally) {

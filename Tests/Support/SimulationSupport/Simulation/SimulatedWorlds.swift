@@ -18,7 +18,7 @@ package struct WorldReport: Hashable, Sendable {
   /// The seed.
   package var seed: UInt64
   /// The number of times that things happened.
-  package var tally = EngineTally()
+  package var tally = WorldTally()
   /// A hash of everything that happened.
   package var hash: UInt64 = 0
   /// The first violation, if any.

@@ -4,7 +4,7 @@ import LoopbackServer
 import Records
 import SyncMachine
 
-/// What people and fate do.
+/// The actions of users and of the environment.
 extension EngineWorld {
   func act() throws {
     if let rate = sharing?.rate, random.chance(rate) { return share() }
@@ -63,7 +63,7 @@ extension EngineWorld {
     guard !device.isOnline else { return }
     device.isOnline = true
     note("\(device.name) is online")
-    device.patience.noteCause()
+    device.retryChecker.noteCause()
     device.run?.link.tell(.networkReturned)
     deliverWaitingPushes(to: device)
   }
@@ -72,7 +72,7 @@ extension EngineWorld {
   func deliverWaitingPushes(to device: EngineDevice) {
     guard device.waitingPushes > 0 else { return }
     device.waitingPushes = 0
-    device.patience.noteCause()
+    device.retryChecker.noteCause()
     push(to: device)
   }
 
@@ -80,7 +80,7 @@ extension EngineWorld {
   func push(to device: EngineDevice) {
     for part in device.process.parts {
       guard let run = part.run else { continue }
-      part.patience.noteCause()
+      part.retryChecker.noteCause()
       part.noteNews(at: cloud.time)
       run.link.tell(
         .push(
@@ -90,9 +90,9 @@ extension EngineWorld {
     }
   }
 
-  /// Somebody uses the app.
+  /// The user uses the app.
   func use(_ device: EngineDevice, _ run: EngineDevice.Run, _ action: WorldAction) {
-    device.patience.noteCause()
+    device.retryChecker.noteCause()
     let layout = device.layout
     let place = random.below(layout.records.count)
     switch action {
@@ -127,7 +127,7 @@ extension EngineWorld {
     case .cancel:
       reach(.cancel, device)
       note("\(device.name) cancels")
-      device.patience.noteEnding()
+      device.retryChecker.noteEnding()
       operate(run, endsWithTask: false) { await $0.cancelOperations() }
     case .poke, .crash, .offline, .account, .administration, .expiry, .serverRestart, .outage,
       .quota:
@@ -151,7 +151,7 @@ extension EngineWorld {
   ) {
     let (engine, operations, journal, name) = (run.engine, operations, journal, run.app.name)
     let number = operations.begin(on: run.app.number)
-    let task = Task.detached(executorPreference: lane) {
+    let task = Task.detached(executorPreference: executor) {
       do {
         try await body(engine)
       } catch {
@@ -163,12 +163,12 @@ extension EngineWorld {
     if endsWithTask { operations.note(task, of: number) }
   }
 
-  /// Cancels the task of somebody who waits for an operation.
+  /// Cancels the task of a waiting caller for an operation.
   func cancelWaitingTask() {
     guard let (device, cancel) = operations.cancellable(&random) else { return }
     reach(.taskCancel, devices[device])
     note("a task of device\(device) is cancelled that waits for its engine")
-    devices[device].patience.noteEnding()
+    devices[device].retryChecker.noteEnding()
     cancel()
   }
 

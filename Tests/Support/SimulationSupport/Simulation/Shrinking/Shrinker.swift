@@ -69,9 +69,9 @@ private final class Lines: Sendable {
 /// Makes a failing world smaller as long as it violates the same invariant.
 ///
 /// A world with a tape of all its choices is shrunk by delta debugging: steps are removed in
-/// chunks, then parts of the world, then single choices become benign. A world without a tape loses parts
-/// and its last steps; since this changes all other choices, several variations of each shape are
-/// tried.
+/// chunks, then parts of the world, then single choices become benign. A world without a tape loses
+/// parts and its last steps; since this changes all other choices, several variations of each shape
+/// are tried.
 struct Shrinker {
   /// The number of variations of one shape.
   private static let variations: UInt64 = 6

@@ -31,7 +31,7 @@ enum WorldReduction: String, CaseIterable, Sendable {
   case crash, offline, account, administration, expiry, serverRestart, outage, quota
   case cancel, deleteZone, delete, manualFetch, manualSend
   // Parts that only worlds of engines have.
-  case diskFaults, serverFile, powerCuts, habits, pauses, scopes, sharing, names
+  case diskFaults, serverFile, powerCuts, delegateFaults, pauses, scopes, sharing, names
 
   /// Removes the part from `options`.
   func apply(to options: inout WorldOptions) {
@@ -53,10 +53,11 @@ enum WorldReduction: String, CaseIterable, Sendable {
     case .crash, .offline, .account, .administration, .expiry, .serverRestart, .outage, .quota,
       .cancel, .deleteZone, .delete, .manualFetch, .manualSend:
       if let action = WorldAction(rawValue: rawValue) { options.weights[action] = 0 }
-    case .diskFaults, .serverFile, .powerCuts, .habits, .pauses, .scopes, .sharing, .names: break
+    case .diskFaults, .serverFile, .powerCuts, .delegateFaults, .pauses, .scopes, .sharing, .names:
+      break
     }
   }
 
-  /// How often the part can be removed.
+  /// The number of times that the part can be removed.
   var limit: Int { self == .fewerDevices || self == .oneRecord ? 4 : 1 }
 }

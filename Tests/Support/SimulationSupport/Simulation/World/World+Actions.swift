@@ -3,7 +3,7 @@ import CloudProtocol
 import Records
 import SyncMachine
 
-/// What people, administrators and fate do.
+/// The actions of users, administrators and the environment.
 extension World {
   /// One action, chosen by the weights of this world.
   func act() throws {
@@ -30,13 +30,13 @@ extension World {
       device.isOnline.toggle()
       note("\(device.name) is \(device.isOnline ? "online" : "offline")")
       guard device.isOnline else { return }
-      device.patience.noteCause()
+      device.retryChecker.noteCause()
       device.machine?.networkReturned(now: Moment(.milliseconds(now)))
       device.moved()
     case .account: changeAccount(of: device)
     case .administration, .expiry: try administer(action)
     case .serverRestart:
-      cloud.door.downUntil = now + random.number(in: 1...30_000)
+      cloud.refusals.downUntil = now + random.number(in: 1...30_000)
       if options.server.clockJump > 0 {
         let jump = options.server.clockJump
         cloud.clockOffset += Double(random.number(in: -jump...jump))
@@ -52,9 +52,9 @@ extension World {
     }
   }
 
-  /// Somebody uses the app.
+  /// The user uses the app.
   private func use(_ device: WorldDevice, _ action: WorldAction) {
-    device.patience.noteCause()
+    device.retryChecker.noteCause()
     let moment = Moment(.milliseconds(now))
     let place = random.below(layout.records.count)
     switch action {
@@ -139,7 +139,7 @@ extension World {
   }
 
   private func beginOutage() {
-    cloud.door.outage = CloudDoor.Outage(&random, deviceCount: devices.count, at: now)
-    note("an outage begins: \(cloud.door.outage.map { "\($0.code)" } ?? "")")
+    cloud.refusals.outage = RequestRefusals.Outage(&random, deviceCount: devices.count, at: now)
+    note("an outage begins: \(cloud.refusals.outage.map { "\($0.code)" } ?? "")")
   }
 }

@@ -5,16 +5,16 @@ struct WorldOptions: Sendable {
   var accountCount: Int
   var zoneCount: Int
   var recordsPerZone: Int
-  /// How many steps the phase with faults takes.
+  /// The number of steps of the phase with faults.
   var steps: Int
   var network: NetworkRates
   var server: ServerRates
-  /// How likely each action is, against the others.
+  /// The weights of the actions.
   var weights: [WorldAction: Int]
-  /// How often a step is an action of people or fate, and not the next thing that is due.
+  /// The probability that a step is an action, instead of the next event that is due.
   var actionRate: Double
 
-  /// What can happen to a message.
+  /// The faults of messages.
   struct NetworkRates: Sendable {
     var loss: Double
     var answerLoss: Double
@@ -22,23 +22,23 @@ struct WorldOptions: Sendable {
     var pushLoss: Double
     /// The longest way of a message, in milliseconds.
     var longestDelay: Int
-    /// How long a device waits for an answer before it gives up, in milliseconds.
-    var patience: Int
+    /// The time after which a device stops waiting for an answer, in milliseconds.
+    var timeout: Int
   }
 
-  /// What can happen at the server's door.
+  /// The faults and limits of the server.
   struct ServerRates: Sendable {
     var unavailable: Double
     var throttled: Double
     var refused: Double
-    /// How often single items of a request fail.
+    /// The probability that single items of a request fail.
     var partial: Double
     /// The longest time a device is asked to wait, in seconds.
     var longestRetryAfter: Int
     var itemLimit: Int
     var zonePage: Int
     var databasePage: Int
-    /// How far the server's wall clock may jump either way, in seconds.
+    /// The largest jump of the server's wall clock in either direction, in seconds.
     var clockJump: Int
   }
 
@@ -60,7 +60,7 @@ struct WorldOptions: Sendable {
       loss: Self.rate(&random, 0.3, isCalm), answerLoss: Self.rate(&random, 0.3, isCalm),
       doubling: Self.rate(&random, 0.5, isCalm), pushLoss: Self.rate(&random, 0.5, isCalm),
       longestDelay: random.pick([1, 50, 500, 5_000, 60_000, 3_600_000]),
-      patience: random.pick([1_000, 15_000, 60_000]))
+      timeout: random.pick([1_000, 15_000, 60_000]))
     server = ServerRates(
       unavailable: Self.rate(&random, 0.2, isCalm), throttled: Self.rate(&random, 0.2, isCalm),
       refused: Self.rate(&random, 0.1, isCalm), partial: Self.rate(&random, 0.3, isCalm),

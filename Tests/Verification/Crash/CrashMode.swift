@@ -1,8 +1,8 @@
 import SimulationSupport
 import VerificationSupport
 
-/// What can be run; each prints lines of figures.
-enum Programme: String, CaseIterable {
+/// A kind of crash test; each prints lines of figures.
+enum CrashMode: String, CaseIterable {
   case images
   case failures
   case damage
@@ -10,13 +10,13 @@ enum Programme: String, CaseIterable {
   case calls
   case limits
 
-  /// How many of a server's calls fail: every so-manieth, as it has thousands.
+  /// The distance between the calls of a server that fail, as it has thousands.
   private static let serverStride = 97
 
   /// Whether it plays scenarios that seeds decide.
   var hasScenarios: Bool { self == .images || self == .failures }
 
-  /// What one scenario of each subject comes to.
+  /// The results of one scenario of each subject.
   func play(_ seed: UInt64) async -> CrashTally {
     let store = CrashRun<StateStoreSubject>(seed: seed)
     var server = CrashRun<ServerSubject>(seed: seed)
@@ -27,33 +27,33 @@ enum Programme: String, CaseIterable {
       tally.add(await server.images())
     } else {
       tally.add(await store.failures())
-      tally.add(await server.failures(stride: Programme.serverStride))
+      tally.add(await server.failures(stride: CrashMode.serverStride))
     }
     return tally
   }
 
   /// Answers whether everything held.
-  func run(_ options: Options) async -> Bool {
+  func run(_ options: Options) async throws -> Bool {
     switch self {
     case .images:
-      let store = await Programme.images(StateStoreSubject.self, options, options.seeds.count, 8)
-      let server = await Programme.images(
+      let store = await CrashMode.images(StateStoreSubject.self, options, options.seeds.count, 8)
+      let server = await CrashMode.images(
         ServerSubject.self, options, max(1, options.seeds.count / Options.serverShare), 2)
       return store && server
     case .failures:
-      let store = await Programme.failures(
+      let store = await CrashMode.failures(
         StateStoreSubject.self, options, max(1, options.seeds.count / 10), stride: 1)
-      let server = await Programme.failures(
+      let server = await CrashMode.failures(
         ServerSubject.self, options, max(1, options.seeds.count / 10),
-        stride: Programme.serverStride)
+        stride: CrashMode.serverStride)
       return store && server
     case .damage:
       let tally = Damage.run(edits: options.edits)
       say("damage (state log): \(tally.text)")
       return tally.isGood
-    case .kills: return await Kills(options).run()
-    case .calls: return await SystemCalls(options).run()
-    case .limits: return await Limits(options).run()
+    case .kills: return try Kills(options).run()
+    case .calls: return try SystemCalls(options).run()
+    case .limits: return try Limits(options).run()
     }
   }
 

@@ -1,15 +1,15 @@
 import CloudSync
 import SyncMachine
 
-/// What is done because an engine is where it seldom is.
+/// Actions in the stages of an engine that are short or rare.
 ///
 /// Steps choose what happens without regard to what engines do, so that a stage that lasts for one
 /// callback, or that an engine has once in its life, is hardly ever met by what people do seldom.
 extension EngineWorld {
-  /// Meets a short stage of an engine now and then; answers whether it did.
+  /// Meets a short stage of an engine now and then; returns whether it did.
   ///
   /// Nothing is drawn while no engine is in such a stage.
-  func meetShortMoment() -> Bool {
+  func actInShortStage() -> Bool {
     for device in devices {
       guard let stage = device.run?.engine.stage else { continue }
       if stage == .askingBatch, random.chance(0.004) {

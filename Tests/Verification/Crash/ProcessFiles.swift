@@ -5,13 +5,13 @@ import SimulationSupport
 import VerificationSupport
 
 /// A folder that one child after the other writes in, and what they said was safe.
-final class Site {
+final class ProcessFiles {
   let folder: URL
   let role: String
   private(set) var acknowledged: Set<String> = []
   private(set) var violations: [String] = []
   private(set) var killed = 0
-  /// How many ended by themselves because something failed.
+  /// The number of processes that ended because of a failure.
   private(set) var failed = 0
   private var round = 0
 
@@ -69,7 +69,7 @@ final class Site {
     // What stands before a line's end was said as a whole.
     let lines = String(decoding: text, as: UTF8.self).split(
       separator: "\n", omittingEmptySubsequences: false)
-    acknowledged.formUnion(lines.dropLast().map(String.init).filter(Site.isName))
+    acknowledged.formUnion(lines.dropLast().map(String.init).filter(ProcessFiles.isName))
   }
 
   /// Whether a child says that this is safe; the system may say something in its place.
@@ -99,6 +99,6 @@ final class Site {
   private func served() throws -> Set<String> {
     let server = try LoopbackServer(path: folder.appendingPathComponent("cloud.sqlite").path)
     defer { server.close() }
-    return Set(try CrashClient.names(server))
+    return Set(try CrashClient.texts(of: server).keys)
   }
 }

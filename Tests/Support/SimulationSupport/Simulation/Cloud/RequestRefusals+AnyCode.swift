@@ -1,9 +1,9 @@
 import CloudProtocol
 
-/// What a server that merely fails may answer: every code, for every kind of request.
-extension CloudDoor {
+/// Refusals with every code, for every kind of request.
+extension RequestRefusals {
   /// A failure that meets the next requests of one kind from one device as well.
-  struct Insistence: Sendable {
+  struct RepeatedRefusal: Sendable {
     var kind: RequestKind
     var code: CloudError.Code
     var left: Int
@@ -42,16 +42,16 @@ extension CloudDoor {
     of request: CloudRequest, from device: Int, isDeniable: Bool, _ random: inout SeededRandom
   ) -> CloudError? {
     let kind = RequestKind(request)
-    if let insistence = insistences[device], insistence.kind == kind {
-      insistences[device] = insistence.left > 1 ? insistence : nil
-      insistences[device]?.left -= 1
-      return allowed(insistence.code, request, isDeniable)
+    if let repeatedRefusal = repeated[device], repeatedRefusal.kind == kind {
+      repeated[device] = repeatedRefusal.left > 1 ? repeatedRefusal : nil
+      repeated[device]?.left -= 1
+      return allowed(repeatedRefusal.code, request, isDeniable)
     }
     guard random.chance(rates.refused) else { return nil }
     var code = random.pick(CloudError.Code.allCases)
     if isDeniable, random.chance(0.2) { code = random.pick([.zoneNotFound, .userDeletedZone]) }
     if random.chance(0.3) {
-      insistences[device] = Insistence(kind: kind, code: code, left: random.number(in: 1...5))
+      repeated[device] = RepeatedRefusal(kind: kind, code: code, left: random.number(in: 1...5))
     }
     return allowed(code, request, isDeniable)
   }

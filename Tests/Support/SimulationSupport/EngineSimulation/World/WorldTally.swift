@@ -1,6 +1,6 @@
-/// What happened in engine worlds, counted.
-package struct EngineTally: Hashable, Sendable {
-  /// Steps: jobs, messages, moves of the clock, and what people and fate do.
+/// The number of times that things happened in worlds of engines.
+package struct WorldTally: Hashable, Sendable {
+  /// Steps: jobs, messages, moves of the clock, and what users and the environment do.
   package var steps = 0
   /// Jobs of tasks among them.
   package var jobs = 0
@@ -25,13 +25,13 @@ package struct EngineTally: Hashable, Sendable {
   /// Worlds whose server keeps everything in a file.
   package var worldsOnDisk = 0
 
-  /// How often each situation was reached.
+  /// The number of times that each situation was reached.
   package var situations: [String: Int] = [:]
 
-  /// Nothing happened yet.
+  /// Creates an empty tally.
   package init() {}
 
-  private static var counts: [WritableKeyPath<EngineTally, Int>] {
+  private static var counts: [WritableKeyPath<WorldTally, Int>] {
     [
       \.steps, \.jobs, \.requests, \.edits, \.kills, \.powerLosses, \.restarts, \.staleRestarts,
       \.serverRestarts, \.serverKills, \.serverPowerLosses, \.worldsOnDisk,
@@ -48,7 +48,7 @@ package struct EngineTally: Hashable, Sendable {
   }
 
   /// Adds the counts of another world.
-  package mutating func add(_ other: EngineTally) {
+  package mutating func add(_ other: WorldTally) {
     for count in Self.counts { self[keyPath: count] += other[keyPath: count] }
     situations.merge(other.situations) { $0 + $1 }
   }

@@ -1,8 +1,7 @@
 import CloudSync
 import Synchronization
 
-/// A clock that moves only when its lane says so; it also decides what is otherwise left to
-/// chance.
+/// A clock that only its executor advances, and that provides the random numbers of engines.
 package final class VirtualClock: RandomizingClock, Sendable {
   /// A moment, as the time since the world began.
   package struct Instant: InstantProtocol {
@@ -12,7 +11,7 @@ package final class VirtualClock: RandomizingClock, Sendable {
     /// The moment `duration` later.
     package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-    /// How much later `other` is.
+    /// The time until `other`.
     package func duration(to other: Instant) -> Duration { other.offset - offset }
 
     /// Whether the first is earlier.
@@ -29,9 +28,9 @@ package final class VirtualClock: RandomizingClock, Sendable {
 
   private struct State {
     var now = Instant(offset: .zero)
-    /// By deadline, and in the order they lay down.
+    /// By deadline, then in the order in which they began to sleep.
     var sleepers: [Sleeper] = []
-    /// Cancelled before they lay down.
+    /// The tasks that were cancelled before they slept.
     var cancelled: Set<UInt64> = []
     var lastNumber: UInt64 = 0
     var random: SeededRandom
@@ -40,20 +39,20 @@ package final class VirtualClock: RandomizingClock, Sendable {
 
   private let state: Mutex<State>
 
-  /// A clock that says zero, with the chance that `seed` decides.
+  /// Creates a clock at zero with the random numbers of `seed`.
   package init(seed: UInt64) { state = Mutex(State(random: SeededRandom(seed: seed))) }
 
-  /// What it says, in whole milliseconds.
+  /// The current time in whole milliseconds.
   package var milliseconds: Int {
     // Not by a quotient of durations, which is a fraction and may fall short of the number.
     let (seconds, attoseconds) = now.offset.components
     return Int(seconds) * 1_000 + Int(attoseconds / 1_000_000_000_000_000)
   }
 
-  /// What it says.
+  /// The current time.
   package var now: Instant { state.withLock { $0.now } }
 
-  /// It tells every two moments apart.
+  /// Zero: the clock is exact.
   package var minimumResolution: Duration { .zero }
 
   /// The next number from 0 up to 1.
@@ -67,13 +66,13 @@ package final class VirtualClock: RandomizingClock, Sendable {
     }
   }
 
-  /// How many sleep.
+  /// The number of sleeping tasks.
   package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-  /// When the next sleeper wakes; `nil` when nobody sleeps.
+  /// The time at which the next task wakes; `nil` if no task sleeps.
   package var nextDeadline: Instant? { state.withLock { $0.sleepers.first?.deadline } }
 
-  /// Moves on, never back, and wakes whoever slept long enough.
+  /// Advances the clock, never back, and wakes the due tasks.
   package func move(to moment: Instant) {
     let woken = state.withLock { state in
       state.now = max(state.now, moment)
@@ -85,7 +84,7 @@ package final class VirtualClock: RandomizingClock, Sendable {
     for sleeper in woken { sleeper.continuation.resume() }
   }
 
-  /// Returns when the clock says `deadline`.
+  /// Suspends until the clock reaches `deadline`.
   ///
   /// - Throws: `CancellationError`.
   package func sleep(until deadline: Instant, tolerance: Duration?) async throws {

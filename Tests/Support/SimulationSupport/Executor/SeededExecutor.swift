@@ -4,10 +4,9 @@ import Synchronization
 ///
 /// A job is what a task does between two waits. Which of the jobs that could run comes next is
 /// drawn from the seed, so races are tried out and every run of a seed takes the same course.
-/// When no job can run, everybody waits: that is quiescence, and the only time at which the
-/// lane's clock moves.
-package final class SerialLane: TaskExecutor {
-  /// What a paused task waits for.
+/// The executor's clock advances only when no job is ready.
+package final class SeededExecutor: TaskExecutor {
+  /// The condition for which a paused task waits.
   fileprivate enum Pause {
     case untilIdle(CheckedContinuation<Void, Never>)
     case forJobs(Int, CheckedContinuation<Void, Never>)
@@ -22,37 +21,37 @@ package final class SerialLane: TaskExecutor {
     var isDone = false
   }
 
-  /// The only time there is on this lane.
+  /// The clock of all tasks on this executor.
   package let clock: VirtualClock
 
-  /// How far the clock may move by itself while the world waits for one thing.
+  /// The longest time that the clock advances while the main task waits.
   private static let longestWait = Duration.seconds(2 * 86_400)
 
   private let state: Mutex<State>
 
-  /// A lane whose order `seed` decides.
+  /// An executor whose order `seed` decides.
   package init(seed: UInt64) {
     clock = VirtualClock(seed: seed ^ 0x5eed)
     state = Mutex(State(random: SeededRandom(seed: seed)))
   }
 
-  /// How many jobs ran so far.
+  /// The number of jobs that have run.
   package var jobCount: Int { state.withLock { $0.ran } }
 
-  /// How many jobs could run now.
+  /// The number of jobs that are ready.
   package var readyCount: Int { state.withLock { $0.jobs.count } }
 
-  /// How many jobs came past the executor: made on the lane's thread by a task that was started
-  /// without the lane.
+  /// How many jobs came past the executor: made on the executor's thread by a task that was started
+  /// without the executor.
   package var escapeCount: Int { state.withLock { $0.escaped } }
 
-  /// Takes a job whose turn comes.
+  /// Adds a job.
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     state.withLock { $0.jobs.append(job) }
   }
 
-  /// Takes a job that was on its way to the system's threads.
+  /// Adds a job that was about to run on the system's threads.
   func catchEscaped(_ job: UnownedJob) {
     state.withLock { state in
       state.jobs.append(job)
@@ -60,9 +59,10 @@ package final class SerialLane: TaskExecutor {
     }
   }
 
-  /// Runs one of the jobs that could run; answers whether there was one.
+  /// Runs one of the ready jobs; returns whether there was one.
   ///
-  /// For worlds that are no task themselves; the thread must be the lane's, see ``TaskHook``.
+  /// For worlds that are not tasks; the thread must be the executor's, see
+  /// ``GlobalExecutorHook``.
   package func runOne() -> Bool {
     guard let job = state.withLock({ $0.nextJob() }) else { return false }
     job.runSynchronously(on: asUnownedTaskExecutor())
@@ -72,9 +72,9 @@ package final class SerialLane: TaskExecutor {
   /// Runs `body` with everything it starts, until no job is left.
   ///
   /// - Returns: whether `body` came to its end; if not, it waits for what never comes.
-  /// - Throws: ``LaneError``.
-  package func run(_ body: @escaping @Sendable () async -> Void) throws(LaneError) -> Bool {
-    try TaskHook.with(self) {
+  /// - Throws: ``ExecutorError``.
+  package func run(_ body: @escaping @Sendable () async -> Void) throws(ExecutorError) -> Bool {
+    try GlobalExecutorHook.with(self) {
       Task.detached { [self] in
         await body()
         state.withLock { $0.isDone = true }
@@ -109,7 +109,7 @@ package final class SerialLane: TaskExecutor {
     clock.move(to: end)
   }
 
-  /// What comes next on the lane.
+  /// The next thing to do on the executor.
   fileprivate enum Turn {
     case job(UnownedJob)
     case resume(CheckedContinuation<Void, Never>)
@@ -135,9 +135,9 @@ package final class SerialLane: TaskExecutor {
   }
 }
 
-extension SerialLane.State {
+extension SeededExecutor.State {
   /// Takes the next job, or the task that waited for this moment.
-  fileprivate mutating func nextTurn() -> SerialLane.Turn {
+  fileprivate mutating func nextTurn() -> SeededExecutor.Turn {
     if case .forJobs(let left, let continuation) = pause {
       if left <= 0 || jobs.isEmpty {
         pause = nil

@@ -3,23 +3,23 @@ import SyncMachine
 
 /// I16: no request before the server's retry-after has passed, and no storm of requests that
 /// fail.
-struct PatienceChecker {
+struct RetryChecker {
   /// Before this, in milliseconds, the server wants no request.
   private var notBefore = 0
-  /// What `notBefore` was when nobody could run.
+  /// The value of `notBefore` when no task could run.
   private var notBeforeAtRest = 0
   /// Whether the operation under way is being ended, and its answer may come to nothing.
   private var isEnding = false
   private var start = 0
   private var failures = 0
-  /// What may cause a request: edits, pushes, calls, signals, and answers that brought something.
+  /// The number of causes of requests: edits, pushes, calls, signals and successful answers.
   private var causes = 0
   /// Failures in a row without any cause or success in between, and when the first was.
   private var streak = 0
   private var streakStart = 0
 
   mutating func restart(at now: Int) {
-    self = PatienceChecker()
+    self = RetryChecker()
     start = now
   }
 
@@ -47,7 +47,7 @@ struct PatienceChecker {
     isEnding = false
   }
 
-  /// What is wrong with sending a request now.
+  /// The fault in sending a request now; `nil` for none.
   func faultOfRequest(at now: Int) -> String? {
     guard now < notBefore else { return nil }
     return "a request \(notBefore - now) ms before the server allows one"

@@ -4,7 +4,7 @@ import SyncMachine
 
 /// The checkers of what one app is told and does: order (I14), tokens (I10), pending changes (I3),
 /// newer edits (I4), batches (I12), errors (I15), lost zones (I21) and whose data it is (I13).
-struct EventWatch {
+struct EventChecker {
   struct Fault {
     var invariant: String
     var message: String
@@ -13,7 +13,7 @@ struct EventWatch {
   let layout: WorldLayout
   /// The account whose zones the app visits; `nil` for an app on the user's own.
   private let home: Int?
-  var ledger: PendingLedger
+  var pendingChanges: PendingChangeChecker
   private var order = EventOrderChecker()
   private var tokens = TokenChecker()
   private var edits = EditChecker()
@@ -24,13 +24,13 @@ struct EventWatch {
   init(layout: WorldLayout, home: Int? = nil) {
     self.layout = layout
     self.home = home
-    ledger = PendingLedger(layout: layout)
+    pendingChanges = PendingChangeChecker(layout: layout)
     zones = ZoneLossChecker(layout: layout)
   }
 
   /// A run begins with `state`.
   mutating func restart(with state: SyncState) {
-    ledger.restart(with: state)
+    pendingChanges.restart(with: state)
     order = EventOrderChecker()
     tokens.restart(with: state)
     forgetChanges()
@@ -51,7 +51,7 @@ struct EventWatch {
     if case .zones(let results) = reply { zones.note(arrived: results) }
   }
 
-  /// What is wrong with telling `event` now.
+  /// The faults in delivering `event` now.
   ///
   /// - Parameter lastSequence: The newest edit of the world.
   mutating func faults(
@@ -103,7 +103,7 @@ struct EventWatch {
     edits.fault(in: state).map { Fault(invariant: "I4", message: $0) }
   }
 
-  /// What is wrong with the pending changes while no operation is under way: I4 and I15.
+  /// The faults of the pending changes while no operation runs: I4 and I15.
   mutating func changeFaultsAtRest(in state: SyncState) -> [Fault] {
     [editFault(in: state)].compactMap { $0 }
       + outcomes.faults(in: state).map { Fault(invariant: "I15", message: $0) }
@@ -119,14 +119,14 @@ struct EventWatch {
 
   /// The app did something on the engine's state.
   mutating func note(_ call: AppCall) {
-    ledger.note(call)
+    pendingChanges.note(call)
     edits.note(call)
     outcomes.note(call)
   }
 
-  /// Nobody knows whether this call came through: either is right.
+  /// It is unknown whether this call had an effect: both are allowed.
   mutating func excuse(_ call: AppCall) {
-    ledger.excuse(call)
+    pendingChanges.excuse(call)
     edits.excuse(call)
     outcomes.note(call)
   }
@@ -136,20 +136,20 @@ struct EventWatch {
 
   /// The engine has the batch that was built last.
   mutating func note(given batch: RecordBatch, addedSince: Set<RecordID>) {
-    ledger.note(given: batch, addedSince: addedSince)
+    pendingChanges.note(given: batch, addedSince: addedSince)
     edits.note(given: batch)
   }
 
-  /// What is wrong with the tokens at rest.
+  /// The fault of the tokens at rest; `nil` for none.
   mutating func tokenFault(in state: SyncState) -> String? { tokens.fault(in: state) }
 
-  /// Takes `event` into the books.
+  /// Takes `event` into account.
   mutating func note(_ event: SyncEvent) {
     switch event {
-    case .sentRecordChanges(let sent): ledger.note(told: sent)
-    case .sentDatabaseChanges(let sent): ledger.note(told: sent)
-    case .didSendChanges: ledger.noteEndOfSend()
-    case .accountChange(.signOut), .accountChange(.switchAccounts): ledger.clear()
+    case .sentRecordChanges(let sent): pendingChanges.note(told: sent)
+    case .sentDatabaseChanges(let sent): pendingChanges.note(told: sent)
+    case .didSendChanges: pendingChanges.noteEndOfSend()
+    case .accountChange(.signOut), .accountChange(.switchAccounts): pendingChanges.clear()
     case .stateUpdate, .accountChange(.signIn), .willFetchChanges, .fetchedDatabaseChanges,
       .willFetchZoneChanges, .fetchedZoneChanges, .didFetchZoneChanges, .didFetchChanges,
       .willSendChanges:

@@ -3,11 +3,11 @@ import Records
 
 /// A request of which some items are held back, which fail by themselves; the same ones whenever
 /// the same request comes again.
-struct SplitCall {
-  /// What the server is given.
+struct PartiallyFailingCall {
+  /// The call without the items that fail.
   var call: CloudCall
   private var error: CloudError?
-  /// What the items' errors ask to wait, in turn.
+  /// The retry-after times of the items' errors, used in turn.
   private var waits: [Double?] = [nil]
   private var order: CloudRequest?
 

@@ -6,10 +6,10 @@ import WebServices
 ///
 /// Between two sides of this package nothing may be lost on the way, so both are compared with what
 /// was sent.
-struct WorldWire {
+struct JSONExchange {
   /// The request as the server reads it; `nil` when it can't.
   private(set) var arrived: CloudRequest?
-  /// What is wrong with it.
+  /// The fault of the conversion; `nil` for none.
   private(set) var fault: String?
 
   /// Whether bodies are written and read as text, and not as trees of values.
@@ -51,7 +51,7 @@ struct WorldWire {
     }
   }
 
-  /// What the device reads of the server's `answer`.
+  /// The reply that the device reads from the server's `answer`.
   func answer(_ answer: Result<CloudReply, CloudError>) -> Result<CloudReply, CloudError> {
     do throws(CloudError) {
       guard let exchange else { return answer }

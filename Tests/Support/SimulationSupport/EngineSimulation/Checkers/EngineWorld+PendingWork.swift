@@ -8,11 +8,13 @@ import SyncMachine
 /// waits to be sent, no zone waits to be read, and the app has what was on the server when the
 /// engine last had a cause to fetch. What came later on the server it need not know.
 extension EngineWorld {
-  func checkNothingIsOwed() {
-    for device in devices where device.isAutomatic && findings.isEmpty { checkDebts(of: device) }
+  func checkNoWorkIsPending() {
+    for device in devices where device.isAutomatic && findings.isEmpty {
+      checkPendingWork(of: device)
+    }
   }
 
-  private func checkDebts(of device: EngineDevice) {
+  private func checkPendingWork(of device: EngineDevice) {
     guard let run = device.run, let account = device.account, device.isUsable,
       run.engine.stateStoreError == nil
     else { return }

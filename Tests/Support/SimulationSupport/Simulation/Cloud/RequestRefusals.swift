@@ -1,7 +1,7 @@
 import CloudProtocol
 
-/// What turns requests away before the server sees them.
-struct CloudDoor: Sendable {
+/// Refuses requests before the server receives them.
+struct RequestRefusals: Sendable {
   /// A time in which every request of some kind fails.
   struct Outage: Sendable {
     var until: Int
@@ -16,22 +16,22 @@ struct CloudDoor: Sendable {
   /// Whether requests fail with any code, and not only with those that are likely.
   var refusesWithAnyCode = false
   /// Failures that go on, by device.
-  var insistences: [Int: Insistence] = [:]
+  var repeated: [Int: RepeatedRefusal] = [:]
   /// Until when the server can't be reached, in milliseconds.
   var downUntil = 0
 
-  /// Lets everything in from now on.
-  mutating func open() {
+  /// Ends all refusals.
+  mutating func end() {
     rates.unavailable = 0
     rates.throttled = 0
     rates.refused = 0
     rates.partial = 0
     outage = nil
-    insistences = [:]
+    repeated = [:]
     downUntil = 0
   }
 
-  /// Why a request is turned away before the machine sees it.
+  /// The refusal of a request; `nil` if the server receives it.
   ///
   /// - Parameter isDeniable: Whether the zone that the request reads is there.
   mutating func error(
@@ -79,7 +79,7 @@ struct CloudDoor: Sendable {
   }
 }
 
-extension CloudDoor.Outage {
+extension RequestRefusals.Outage {
   /// An outage that begins now.
   init(
     _ random: inout SeededRandom, deviceCount: Int, at now: Int, hasAnyCode: Bool = false

@@ -6,8 +6,8 @@ import Synchronization
 
 /// An app that was given the state of another database by mistake: it must be told nothing, for
 /// whatever that state knows is missing there.
-final class Visitor: CKSyncEngineDelegate {
-  /// How its database differs from the one that the state is of.
+final class ForeignStateApp: CKSyncEngineDelegate {
+  /// The difference between its database and the one of the state.
   enum Difference: String, CaseIterable, Sendable { case scope, container, environment }
 
   let link: SimulatedLink
@@ -22,7 +22,8 @@ final class Visitor: CKSyncEngineDelegate {
     _ device: EngineDevice, _ difference: Difference, state: CKSyncEngine.State.Serialization,
     _ world: EngineWorld
   ) {
-    link = SimulatedLink(device: device.number, run: Visitor.run, mailbox: world.mailbox)
+    link = SimulatedLink(
+      device: device.number, run: ForeignStateApp.run, networkQueue: world.networkQueue)
     name = device.name
     findings = world.findings
     let container =
@@ -31,13 +32,13 @@ final class Visitor: CKSyncEngineDelegate {
         identifier: WorldLayout.container, transport: link, environment: .production)
       : CKContainer(
         identifier: difference == .container ? "iCloud.other" : WorldLayout.container,
-        connection: link, taskExecutor: world.lane, notificationCenter: NotificationCenter())
+        connection: link, taskExecutor: world.executor, notificationCenter: NotificationCenter())
     let isShared = (device.scope == .shared) != (difference == .scope)
     var configuration = CKSyncEngine.Configuration(
       database: isShared ? container.sharedCloudDatabase : container.privateCloudDatabase,
       stateSerialization: state, delegate: self)
-    configuration.clock = world.lane.clock
-    configuration.taskExecutor = world.lane
+    configuration.clock = world.executor.clock
+    configuration.taskExecutor = world.executor
     engine.withLock { $0 = CKSyncEngine(configuration) }
     world.journal.reach(Situation.name(difference))
   }
