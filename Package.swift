@@ -45,19 +45,21 @@ func store(
 
 /// What several test targets and the verification tool use.
 func support(
-  _ name: String, _ dependencies: [Target.Dependency], exclude excluded: [String] = []
+  _ name: String, _ dependencies: [Target.Dependency], exclude excluded: [String] = [],
+  resources: [Resource] = []
 ) -> Target {
   .target(
     name: name, dependencies: dependencies, path: "Tests/Support/\(name)", exclude: excluded,
-    swiftSettings: strict)
+    resources: resources, swiftSettings: strict)
 }
 
 /// A command of the verification tool.
 func verification(
-  _ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
+  _ name: String, _ dependencies: [Target.Dependency], exclude excluded: [String] = [],
+  resources: [Resource] = []
 ) -> Target {
   .target(
-    name: name, dependencies: dependencies, path: "Tests/Verification/\(name)",
+    name: name, dependencies: dependencies, path: "Tests/Verification/\(name)", exclude: excluded,
     resources: resources, swiftSettings: strict)
 }
 
@@ -152,7 +154,7 @@ let package = Package(
       [
         "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "WebServices",
         "CloudProtocol", "Records", "SQLite", "Disk",
-      ]),
+      ], resources: [.embedInCode("Situations.txt")]),
     support(
       "StoreSimulation",
       [
@@ -166,7 +168,7 @@ let package = Package(
     verification(
       "Simulate", ["SimulationSupport", "SQLite", "VerificationSupport", "CommandLineKit"]),
     verification(
-      "Stores", ["StoreSimulation", "SimulationSupport", "VerificationSupport", "CommandLineKit"]),
+      "Stores", ["StoreSimulation", "VerificationSupport", "CommandLineKit"]),
     verification(
       "Crash",
       [
@@ -194,7 +196,8 @@ let package = Package(
       resources: [
         .embedInCode("Data/HostileTexts.json"), .embedInCode("Data/ValidBodies.json"),
       ]),
-    verification("Planted", ["VerificationSupport", "CommandLineKit"]),
+    verification(
+      "Planted", ["VerificationSupport", "CommandLineKit"], exclude: ["Faults"]),
     tool(
       "cloudsync-verify",
       [

@@ -38,11 +38,11 @@ let drivers: [(path: String, why: String)] = [
     "reads the signals that were caught"
   ),
   (
-    "Tests/Verification/Planted/Field.swift",
-    "spreads independent processes over the cores"
+    "Tests/Support/VerificationSupport/SeedOptions.swift",
+    "spreads independent worlds and processes over the cores"
   ),
   (
-    "Tests/Verification/Planted/Run.swift",
+    "Tests/Verification/Planted/Verdict.swift",
     "ends a process that takes too long"
   ),
   (
@@ -54,44 +54,36 @@ let drivers: [(path: String, why: String)] = [
     "the server of the bare spike, on a thread of its own"
   ),
   (
-    "Tests/Support/SimulationSupport/Lane/SerialLane.swift",
-    "the first task of a lane, which the lane itself runs"
+    "Tests/Support/SimulationSupport/Executor/SeededExecutor.swift",
+    "the first task of an executor, which the executor itself runs"
   ),
   (
     "Tests/Support/SimulationSupport/EngineSimulation/Sharing/EngineWorld+Sharing.swift",
-    "what users of a world do about shares, on its lane"
+    "what users of a world do about shares, on its executor"
   ),
   (
     "Tests/Support/SimulationSupport/EngineSimulation/World/EngineWorld+Actions.swift",
-    "what the people of a world do, on its lane"
+    "what the people of a world do, on its executor"
   ),
   (
     "Tests/Support/SimulationSupport/EngineSimulation/World/EngineWorld+Network.swift",
-    "messages under way, on the world's lane"
+    "messages under way, on the world's executor"
   ),
   (
     "Tests/Verification/Siege/Crew.swift",
     "hostile and slow clients beside each other, and one that must not notice"
   ),
   (
-    "Tests/Verification/Simulate/Fleet.swift",
-    "spreads independent seeds over the cores; no world sees it"
-  ),
-  (
-    "Tests/Verification/Stores/Fleet.swift",
-    "spreads independent worlds of stores over the cores"
-  ),
-  (
     "Tests/Support/StoreSimulation/Stores/SimulatedAnnotations.swift",
-    "what begins when an app opens, on the world's lane"
+    "what begins when an app opens, on the world's executor"
   ),
   (
     "Tests/Support/StoreSimulation/Stores/SimulatedLeaderboards.swift",
-    "what begins when an app opens, on the world's lane"
+    "what begins when an app opens, on the world's executor"
   ),
   (
     "Tests/Support/StoreSimulation/World/StoreWorld+Actions.swift",
-    "what the people of a world of stores do, on its lane"
+    "what the people of a world of stores do, on its executor"
   ),
   (
     "Tests/Benchmarks/Throughput/Benchmarks+Queries.swift",

@@ -10,7 +10,7 @@ struct CatalogueTests {
   /// Proves PB-4.
   @Test("Every fault still fits the code: its place is there once and is no other fault's")
   func fits() throws {
-    let planter = Planter(Catalogue.all)
+    let planter = Planter(try FaultCatalogue.faults(of: Self.root))
     for path in planter.paths {
       let text = try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
       #expect(throws: Never.self) { try planter.planted(text, at: path) }
@@ -19,15 +19,26 @@ struct CatalogueTests {
 
   /// Proves PB-4.
   @Test("There are more faults than have to be found, each with a name, a story and a finder")
-  func isComplete() {
-    let faults = Catalogue.all
-    #expect(faults.count >= 48)
+  func isComplete() throws {
+    let faults = try FaultCatalogue.faults(of: Self.root)
+    #expect(faults.count >= 97)
     #expect(Set(faults.map(\.name)).count == faults.count)
     #expect(Set(faults.map(\.story)).count == faults.count)
     for fault in faults {
       #expect(
-        fault.story.hasSuffix(".") && !fault.edits.isEmpty && !fault.programmes.isEmpty
+        fault.story.hasSuffix(".") && !fault.edits.isEmpty && !fault.detectors.isEmpty
           && fault.edits.allSatisfy { Planter.target(of: $0.path) != nil }, "\(fault.name)")
     }
+  }
+
+  @Test(
+    "A catalogue with a mistake is refused",
+    arguments: [
+      ("story: A story.", "begins with"), ("fault: a\nfound by: dice", "no run called dice"),
+      ("fault: a\n- x", "no line of a fault"), ("fault: a\nwords", "no line of a fault"),
+    ])
+  func refusals(_ text: String, _ reason: String) {
+    let error = #expect(throws: PlantingError.self) { try FaultCatalogue.faults(in: text) }
+    #expect(error?.description.contains(reason) == true)
   }
 }

@@ -6,8 +6,11 @@ struct PlanterTests {
   private let path = "Sources/A/B.swift"
 
   private func fault(_ name: String, _ original: String, _ replacement: String) -> PlantedFault {
-    PlantedFault(
-      name, "A story.", by: .machines, edits: [.init(path, original, replacement)])
+    var fault = PlantedFault(name: name)
+    fault.edits = [PlantedFault.Edit(path: path)]
+    fault.edits[0].original = original
+    fault.edits[0].replacement = replacement
+    return fault
   }
 
   @Test("Each fault has a switch of its own")
@@ -28,8 +31,8 @@ struct PlanterTests {
     "What can't be planted is refused",
     arguments: [
       ([("z", "PLANTED")], "0 times"), ([("x", "PLANTED")], "2 times"),
-      ([("if x", "if y")], "does not say"), ([("", "PLANTED")], "not once"),
-      ([("if x", "PLANTED"), ("x {", "PLANTED")], "the same place"),
+      ([("if x", "if y")], "does not contain"), ([("", "PLANTED")], "not once"),
+      ([("if x", "PLANTED"), ("x {", "PLANTED")], "the same text"),
     ])
   func refusals(_ edits: [(String, String)], _ reason: String) {
     let planter = Planter(edits.enumerated().map { fault("f\($0)", $1.0, $1.1) })

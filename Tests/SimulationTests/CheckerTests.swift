@@ -59,19 +59,19 @@ struct CheckerTests {
   @Test("A repeated request has one answer")
   func replays() {
     var checker = ReplayChecker()
-    func judge(_ name: String, _ tag: String, account: Int = 1) -> ReplayChecker.Verdict {
+    func check(_ name: String, _ tag: String, account: Int = 1) -> ReplayChecker.Verdict {
       let call = CloudCall(
         container: WorldLayout.container, environment: .development, database: .private,
         expectedUser: nil, requestID: name, request: .modifyRecords(ModifyRecords(save: [save(1)])))
       let record = Record(
         id: id, type: SimulatedValue.recordType, changeTag: ChangeTag(tag))
-      return checker.judge(
+      return checker.check(
         call, account: account, device: "phone",
         .recordsModified(saved: [ItemResult(id: id, .success(record))], deleted: []))
     }
-    #expect(judge("a", "1") == .new && judge("a", "1") == .repeated)
-    #expect(judge("a", "2") == .contradicted)
-    #expect(judge("b", "2") == .new && judge("a", "2", account: 2) == .new)
+    #expect(check("a", "1") == .new && check("a", "1") == .repeated)
+    #expect(check("a", "2") == .contradicted)
+    #expect(check("b", "2") == .new && check("a", "2", account: 2) == .new)
   }
 
   /// Proves I12.
@@ -80,7 +80,7 @@ struct CheckerTests {
     let request = ModifyRecords(save: [save(1)], delete: [layout.records[1]])
     let done = ItemResult<RecordID, Done>(id: layout.records[1], .success(Done()))
     let (saved, deleted) = (sent().saved, [done])
-    let courses: [(String, SentRecords, Bool)] = [
+    let zoneHistories: [(String, SentRecords, Bool)] = [
       ("all", SentRecords(saved: saved, deleted: deleted), true),
       ("no deletion", SentRecords(saved: saved, deleted: []), false),
       ("no save", SentRecords(saved: [], deleted: deleted), false),
@@ -91,7 +91,7 @@ struct CheckerTests {
         false
       ),
     ]
-    for (name, sent, isRight) in courses {
+    for (name, sent, isRight) in zoneHistories {
       var checker = BatchChecker()
       checker.note(sending: request)
       #expect((checker.fault(telling: sent) == nil) == isRight, "\(name)")
@@ -106,11 +106,11 @@ struct CheckerTests {
     let oracle = CloudOracle(layout: layout, findings: findings)
     let request = ModifyRecords(save: [save(1)], delete: [layout.records[1]])
     let done = ItemResult<RecordID, Done>(id: layout.records[1], .success(Done()))
-    #expect(oracle.judgeCompleteness(request, sent().saved, [done]))
-    oracle.judgeAtomicity(sent().saved, [done])
+    #expect(oracle.checkCompleteness(request, sent().saved, [done]))
+    oracle.checkAtomicity(sent().saved, [done])
     #expect(findings.isEmpty)
-    #expect(!oracle.judgeCompleteness(request, sent().saved, []))
-    oracle.judgeAtomicity(sent(.zoneBusy).saved, [done])
+    #expect(!oracle.checkCompleteness(request, sent().saved, []))
+    oracle.checkAtomicity(sent(.zoneBusy).saved, [done])
     #expect(findings.found.map(\.invariant) == ["I12", "I12"])
   }
 

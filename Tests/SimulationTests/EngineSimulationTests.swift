@@ -9,9 +9,9 @@ struct EngineSimulationTests {
   /// Proves PB-11.
   @Test("Every promise holds, and a seed takes the same course twice")
   func keepsPromises() throws {
-    var tally = EngineTally()
+    var tally = WorldTally()
     for seed in UInt64(0)..<20 {
-      let report = try EngineSimulation.runTwice(seed: seed)
+      let report = try EngineSimulation().runTwice(seed: seed)
       #expect(report.violation == nil, "\(report.violation?.description ?? "")")
       tally.add(report.tally)
     }
@@ -41,7 +41,7 @@ struct EngineSimulationTests {
       141, 1039, 1554, 2895,
     ])
   func staysMended(seed: UInt64) throws {
-    let report = try EngineSimulation.run(seed: seed)
+    let report = try EngineSimulation().run(seed: seed)
     #expect(report.violation == nil, "\(report.violation?.description ?? "")")
   }
 
@@ -53,10 +53,10 @@ struct EngineSimulationTests {
     let token = NotificationCenter.default.addObserver(
       forName: .CKAccountChanged, object: nil, queue: nil
     ) { _ in
-      if TaskHook.isOnLane { heard.value.add(1, ordering: .relaxed) }
+      if GlobalExecutorHook.isOnSeededExecutor { heard.value.add(1, ordering: .relaxed) }
     }
     defer { NotificationCenter.default.removeObserver(token) }
-    for seed in UInt64(0)..<3 { _ = try EngineSimulation.run(seed: seed) }
+    for seed in UInt64(0)..<3 { _ = try EngineSimulation().run(seed: seed) }
     #expect(heard.value.load(ordering: .relaxed) == 0)
   }
 
@@ -66,8 +66,8 @@ struct EngineSimulationTests {
 
   @Test("Servers in files are killed and lose power")
   func losesServers() throws {
-    var tally = EngineTally()
-    for seed in UInt64(3000)..<3010 { tally.add(try EngineSimulation.run(seed: seed).tally) }
+    var tally = WorldTally()
+    for seed in UInt64(3000)..<3010 { tally.add(try EngineSimulation().run(seed: seed).tally) }
     #expect(tally.worldsOnDisk > 0 && tally.serverPowerLosses > 0, "\(tally)")
   }
 }

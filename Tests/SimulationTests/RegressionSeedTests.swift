@@ -33,9 +33,9 @@ struct RegressionSeedTests {
   ]
 
   @Test("Every promise holds", arguments: stories.map(\.seed))
-  func holds(_ seed: UInt64) {
+  func holds(_ seed: UInt64) throws {
     let story = Self.stories.first { $0.seed == seed }?.story ?? ""
-    let violation = Simulation.run(seed: seed).violation
+    let violation = try MachineSimulation().run(seed: seed).violation
     #expect(violation == nil, "\(story): \(violation.map(String.init(describing:)) ?? "")")
   }
 }

@@ -39,7 +39,7 @@ struct SharingCheckerTests {
     var oracle = CloudOracle(layout: layout, findings: findings)
     oracle.sharing = SharingModel(layout: layout)
     let zone = layout.zones[0]
-    judge(
+    check(
       &oracle, .modifyZones(ModifyZones(save: [zone])),
       .zonesModified(saved: [ItemResult(id: zone, .success(Zone(id: zone)))], deleted: []), by: 1)
     let id = layout.share(of: 0)
@@ -51,7 +51,7 @@ struct SharingCheckerTests {
           id: "bob", identity: UserIdentity(user: UserID("bob")), permission: permission,
           acceptance: .accepted)
       ])
-    judge(
+    check(
       &oracle,
       .modifyRecords(
         ModifyRecords(save: [
@@ -67,18 +67,18 @@ struct SharingCheckerTests {
     return oracle
   }
 
-  private func judge(
+  private func check(
     _ oracle: inout CloudOracle, _ request: CloudRequest, _ reply: CloudReply, by account: Int,
     in database: DatabaseScope = .private
   ) {
     let call = CloudCall(
       container: WorldLayout.container, database: database,
       requestID: "\(oracle.clock) \(request)", request: request)
-    _ = oracle.judge(call, account: account, device: "device\(account)", reply)
+    _ = oracle.check(call, account: account, device: "device\(account)", reply)
   }
 
   private func read(_ places: [Int], _ oracle: inout CloudOracle) {
-    judge(
+    check(
       &oracle, .fetchZoneChanges(FetchZoneChanges(zone: visited, since: nil)),
       .zoneChanges(
         ZoneChangesPage(
@@ -101,7 +101,7 @@ struct SharingCheckerTests {
   func aWriteWithoutPermissionIsReported(permission: SharePermission) {
     var oracle = oracle(permission)
     let id = RecordID(name: layout.records[0].name, zone: visited)
-    judge(
+    check(
       &oracle, .modifyRecords(ModifyRecords(save: [save(0, in: visited, tag: "1")])),
       .recordsModified(
         saved: [ItemResult(id: id, .success(record(0, in: visited, tag: "4")))], deleted: []),
@@ -113,7 +113,7 @@ struct SharingCheckerTests {
   @Test
   func aParticipantThatLeftAndStillReadsIsReported() {
     var oracle = oracle(.readWrite)
-    judge(
+    check(
       &oracle, .modifyZones(ModifyZones(delete: [visited])),
       .zonesModified(saved: [], deleted: [ItemResult(id: visited, .success(Done()))]),
       by: 2, in: .shared)

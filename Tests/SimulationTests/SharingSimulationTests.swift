@@ -6,9 +6,9 @@ struct SharingSimulationTests {
   /// Proves SC-200.
   @Test
   func ownersAndParticipantsAgree() throws {
-    var tally = EngineTally()
+    var tally = WorldTally()
     for seed in UInt64(100)..<140 {
-      let report = try EngineSimulation.runTwice(seed: seed)
+      let report = try EngineSimulation().runTwice(seed: seed)
       #expect(report.violation == nil, "\(report.violation?.description ?? "")")
       tally.add(report.tally)
     }

@@ -6,40 +6,42 @@ struct ShrinkingTests {
   /// Proves PB-9.
   @Test("A world with a planted bug becomes a small one that breaks the same promise")
   func planted() throws {
-    let seeds = UInt64(1)...40
-    let bug = PlantedBug.dropOnServiceUnavailable
-    let found = seeds.lazy.compactMap { Simulation.run(seed: $0, bug: bug).violation }.first
-    let violation = try #require(found)
-    let world = try #require(Simulation.shrink(seed: violation.seed, bug: bug, budget: 250))
+    let seeds = UInt64(60)...90
+    let simulation = MachineSimulation(bug: .acceptStaleTag)
+    let found = try seeds.first { try simulation.run(seed: $0).violation != nil }
+    let seed = try #require(found)
+    let violation = try #require(try simulation.run(seed: seed).violation)
+    let world = try #require(try simulation.shrink(seed: seed, budget: 250))
+    let choices = try #require(world.choices)
     #expect(world.violation.invariant == violation.invariant)
     #expect(world.steps.left < world.steps.before / 2, "\(world.steps)")
-    #expect(world.choices.left < world.choices.before / 2, "\(world.choices)")
+    #expect(choices.left < choices.before / 2, "\(choices)")
     #expect(!world.trace.isEmpty)
   }
 
   /// Proves PB-9.
   @Test("A healthy world can't be shrunk")
-  func healthy() {
-    #expect(Simulation.shrink(seed: 1) == nil)
+  func healthy() throws {
+    #expect(try MachineSimulation().shrink(seed: 1) == nil)
   }
 
   /// Proves PB-9.
   @Test("A world of engines becomes a small one that breaks the same promise")
   func engines() throws {
     // A promise that only worlds with kills break.
-    let promise: EngineSimulation.Promise = { tally in
+    let simulation = EngineSimulation { tally in
       tally.kills > 1 ? "\(tally.kills) kills" : nil
     }
-    var shrunk: EngineSimulation.ShrunkWorld?
+    var shrunk: ShrunkWorld?
     for seed in UInt64(1)...20 where shrunk == nil {
-      shrunk = try EngineSimulation.shrink(seed: seed, budget: 150, promise: promise)
+      shrunk = try simulation.shrink(seed: seed, budget: 150)
     }
     let world = try #require(shrunk)
     #expect(world.violation.invariant == "I0" && world.violation.message.hasSuffix("kills"))
     #expect(world.steps.left < world.steps.before / 2, "\(world.steps)")
     #expect(world.reductions.count > 10 && !world.reductions.contains("crash"))
     #expect(world.trace.contains { $0.hasSuffix("is killed") } && world.worlds <= 150)
-    #expect(try EngineSimulation.shrink(seed: 1) == nil, "a healthy world was shrunk")
+    #expect(try EngineSimulation().shrink(seed: 1) == nil, "a healthy world was shrunk")
   }
 
   /// Proves I24.

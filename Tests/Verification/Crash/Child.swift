@@ -51,7 +51,8 @@ enum Child {
     say("open")
     for number in 0..<limit {
       let name = "\(round)-\(number)"
-      try await client.save(name, text: String(repeating: "x", count: number * 37 % 900))
+      let text = String(repeating: "x", count: number * 37 % 900)
+      try await client.change(name, saving: [name: text])
       say(name)
     }
     server.close()

@@ -1,5 +1,6 @@
 import CommandLineKit
 import SQLite
+import SimulationSupport
 package import VerificationSupport
 
 /// The command `crash` of the verification tool.
@@ -10,10 +11,10 @@ enum CrashCommand: VerificationCommand {
   static let name = "crash"
   static let summary = "power cuts, damaged bytes and killed processes"
   static let usage = """
-    usage: cloudsync-verify crash [PROGRAMME...] [--seeds N] [--from S] [--kills N] [--edits N] [--jobs J]
+    usage: cloudsync-verify crash [MODE...] [--seeds N] [--from S] [--kills N] [--edits N] [--jobs J]
            cloudsync-verify crash images|failures... --until-violation [--seeds N] [--from S]
 
-    Programmes, all of them when none is named:
+    Modes, all of them when none is named:
       images    cuts the power behind every call of a simulated disk, and opens what is left
       failures  has every call of a simulated disk fail, once and for ever
       damage    changes bits, lengths and sectors of what is stored; nothing of it may go unseen
@@ -24,7 +25,7 @@ enum CrashCommand: VerificationCommand {
     --from S    the first one (0)
     --kills N   how many processes are killed (2000)
     --edits N   how many edits of several bytes (1000000)
-    --jobs J    how much runs at once, 1 to 64 (one for each core)
+    --jobs J    how much runs at once, 1 to 256 (one for each core)
     --until-violation  end at the first scenario that loses something; it is said before it begins
     Ends with 0 when nothing was lost, 1 when something was, 2 for a wrong command line.
     """
@@ -32,10 +33,17 @@ enum CrashCommand: VerificationCommand {
   static func run(_ arguments: inout Arguments) async throws -> Bool {
     SQLiteLibrary.countNoMemory()
     let options = try Options(&arguments)
-    if options.endsAtViolation { return await Programme.runUntilViolation(options) }
+    if options.seeds.endsAtViolation {
+      return await options.seeds.runUntilViolation { seed in
+        for mode in options.modes {
+          if let violation = await mode.play(seed).violations.first { return violation }
+        }
+        return nil
+      }
+    }
     var isGood = true
-    for programme in options.programmes {
-      isGood = await programme.run(options) && isGood
+    for mode in options.modes {
+      isGood = try await mode.run(options) && isGood
     }
     return isGood
   }

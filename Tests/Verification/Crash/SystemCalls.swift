@@ -15,20 +15,8 @@ struct SystemCalls {
 
   init(_ options: Options) { self.options = options }
 
-  private struct Result: Sendable {
-    var killed = 0
-    var failed = 0
-    var acknowledged = 0
-    var violations: [String] = []
-  }
-
-  private struct Case: Sendable {
-    var role: String
-    var injection: String
-  }
-
   /// Answers whether nothing was lost.
-  func run() async -> Bool {
+  func run() throws -> Bool {
     let strace = ["/usr/bin/strace", "/bin/strace", "/usr/local/bin/strace"].first {
       FileManager.default.isExecutableFile(atPath: $0)
     }
@@ -37,55 +25,46 @@ struct SystemCalls {
       return true
     }
     let cases = SystemCalls.cases
-    let results = await atOnce(options.jobs, of: cases.count) {
-      SystemCalls.run(cases[$0], strace)
+    let tally = try ProcessTally.of(cases, jobs: options.seeds.jobs) { each, files, tally in
+      try SystemCalls.run(each.detail, strace, files, &tally)
     }
-    let violations = results.flatMap(\.violations)
-    let killed = results.reduce(0) { $0 + $1.killed }
-    let failed = results.reduce(0) { $0 + $1.failed }
-    say(
-      "calls: \(cases.count) processes traced, \(killed) killed in a call, \(failed) ended by a "
-        + "failing one, \(results.reduce(0) { $0 + $1.acknowledged }) changes acknowledged, "
-        + "\(violations.count) violations")
-    for violation in violations.prefix(10) { say("  " + violation) }
+    tally.report(
+      "calls: \(cases.count) processes traced, \(tally.killed) killed in a call, \(tally.failed) "
+        + "ended by a failing one")
     // Where nothing was hit, nothing was tried.
-    return violations.isEmpty && killed > 0 && failed > 0
+    return tally.violations.isEmpty && tally.killed > 0 && tally.failed > 0
   }
 
-  private static var cases: [Case] {
+  private static var cases: [ProcessCase<String>] {
     ["store", "server"].flatMap { role in
       calls.flatMap { call, count in
         faults.flatMap { fault in
-          (1...count).map { Case(role: role, injection: "inject=\(call):\(fault):when=\($0)") }
+          (1...count).map { number in
+            let injection = "inject=\(call):\(fault):when=\(number)"
+            return ProcessCase(role: role, story: injection, detail: injection)
+          }
         }
       }
     }
   }
 
-  private static func run(_ hit: Case, _ strace: String) -> Result {
-    var result = Result()
-    do {
-      let site = try Site(hit.role)
-      // Something is there before it gets difficult.
-      try site.run(limit: 5, killAfter: nil)
-      let before = (site.killed, site.failed)
-      try site.run(
-        prefix: [strace, "-f", "-qq", "-o", "/dev/null", "-e", hit.injection]
-          + site.paths.flatMap { ["-P", $0] },
-        limit: 60, killAfter: nil)
-      result.killed = site.killed - before.0
-      result.failed = site.failed - before.1
-      site.look()
-      try site.run(limit: 5, killAfter: nil)
-      site.look()
-      if site.failed > before.1 + result.failed {
-        result.violations.append("\(hit.injection): \(hit.role): the next process fails")
-      }
-      result.acknowledged = site.acknowledged.count
-      result.violations += site.violations.map { "\(hit.injection): \($0)" }
-    } catch {
-      result.violations.append("\(hit.injection): no child can be run: \(error)")
+  private static func run(
+    _ injection: String, _ strace: String, _ files: ProcessFiles, _ tally: inout ProcessTally
+  ) throws {
+    // The files exist before the call is hit.
+    try files.run(limit: 5, killAfter: nil)
+    let before = (files.killed, files.failed)
+    try files.run(
+      prefix: [strace, "-f", "-qq", "-o", "/dev/null", "-e", injection]
+        + files.paths.flatMap { ["-P", $0] },
+      limit: 60, killAfter: nil)
+    tally.killed = files.killed - before.0
+    tally.failed = files.failed - before.1
+    files.look()
+    try files.run(limit: 5, killAfter: nil)
+    files.look()
+    if files.failed > before.1 + tally.failed {
+      tally.violations.append("\(injection): \(files.role): the next process fails")
     }
-    return result
   }
 }

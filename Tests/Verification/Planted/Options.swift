@@ -2,11 +2,11 @@ import CommandLineKit
 import Foundation
 import VerificationSupport
 
-/// What the command line asks for.
+/// The options of the command.
 struct Options {
   /// The most seeds that each programme runs with a fault.
   var seeds = 10_000
-  /// How many processes run at once.
+  /// The number of processes that run at once.
   var jobs = ProcessInfo.processInfo.activeProcessorCount
   /// The longest that all runs with a fault together may take, in seconds.
   var seconds = 540
@@ -18,7 +18,7 @@ struct Options {
   var healthySeconds = 20
   /// The package whose sources are copied.
   var root = "."
-  /// Where the copy and its build are kept, so that the next run builds only what changed.
+  /// The folder of the copy and its build, which the next run updates.
   var folder: String?
   /// The only faults to run, by name; all when empty.
   var names: [String] = []
@@ -48,8 +48,5 @@ struct Options {
     wantsCheck = arguments.flag("check")
     wantsList = arguments.flag("list")
     try arguments.end()
-    for name in names where !Catalogue.all.contains(where: { $0.name == name }) {
-      throw UsageError("there is no fault called \(printable(name)); see --list")
-    }
   }
 }

@@ -15,45 +15,49 @@ enum PlantedCommand: VerificationCommand {
                                     [--root PATH] [--folder PATH] [--fault NAME...]
            cloudsync-verify planted --list | --check [--root PATH]
 
-    Plants faults into a copy of the sources, builds the simulators once, and counts the seeds that
-    each fault needs until a simulator reports a violation. At last the simulators run without one.
+    Plants faults into a copy of the sources, builds the tool once, and counts the seeds that each
+    fault needs until a run reports a violation. At last the runs are repeated without a fault.
       --seeds N           the most seeds with a fault, 1 to 1,000,000 (10000)
-      --jobs J            how many processes run at once, 1 to 256 (one for each core)
+      --jobs J            the number of processes at once, 1 to 256 (one for each core)
       --seconds S         the longest all runs may take together, 1 to 86,400 (540); the builds and
                           the runs without a fault come on top
       --run-seconds S     the longest one run may take, 1 to 86,400 (120)
       --healthy-seeds N   the most seeds without a fault, 1 to 1,000,000 (200)
-      --healthy-seconds S the longest a programme runs without one, 1 to 86,400 (20)
+      --healthy-seconds S the longest run without one, 1 to 86,400 (20)
       --root PATH         the package's folder (.)
-      --folder PATH       where the copy is kept (.build/planted in the package)
+      --folder PATH       the folder of the copy (.build/planted in the package)
       --fault NAME        this fault only; may be given several times
       --check             say which faults no longer fit the code, without a build
-      --list              print the faults and who should find them
-    Ends with 0 when every fault was found and no healthy world broke a promise, 1 when not, 2 for a
-    wrong command line.
+      --list              print the faults and the runs that should find them
+    Ends with 0 when every fault was found and nothing was reported without one, 1 when not, 2 for
+    a wrong command line.
     """
 
   static func run(_ arguments: inout Arguments) throws -> Bool {
     let options = try Options(&arguments)
+    let faults = try FaultCatalogue.faults(of: URL(fileURLWithPath: options.root))
+    for name in options.names where !faults.contains(where: { $0.name == name }) {
+      throw UsageError("there is no fault called \(printable(name)); see --list")
+    }
     if options.wantsList {
-      list()
+      list(faults)
       return true
     }
-    return try options.wantsCheck ? check(options) : run(options)
+    return try options.wantsCheck ? check(faults, options) : run(faults, options)
   }
 
-  private static func list() {
-    for (index, fault) in Catalogue.all.enumerated() {
-      let programmes = fault.programmes.map(\.name).joined(separator: ", ")
-      print("\(index + 1)  \(fault.name)  \(fault.target)  by \(programmes)\n   \(fault.story)")
+  private static func list(_ faults: [PlantedFault]) {
+    for (index, fault) in faults.enumerated() {
+      let detectors = fault.detectors.map(\.name).joined(separator: ", ")
+      print("\(index + 1)  \(fault.name)  \(fault.target)  by \(detectors)\n   \(fault.story)")
     }
   }
 
-  /// Answers whether every fault fits the code.
-  private static func check(_ options: Options) throws -> Bool {
+  /// Checks whether every fault fits the code.
+  private static func check(_ faults: [PlantedFault], _ options: Options) throws -> Bool {
     let root = URL(fileURLWithPath: options.root)
     var isWell = true
-    for fault in Catalogue.all {
+    for fault in faults {
       do {
         for path in Set(fault.edits.map(\.path)).sorted() {
           let data = try Data(contentsOf: root.appendingPathComponent(path))
@@ -67,23 +71,22 @@ enum PlantedCommand: VerificationCommand {
     return isWell
   }
 
-  /// Answers whether every fault was found and no healthy world broke a promise.
-  private static func run(_ options: Options) throws -> Bool {
-    let faults = Catalogue.all
+  /// Checks whether every fault is found, and nothing without a fault.
+  private static func run(_ faults: [PlantedFault], _ options: Options) throws -> Bool {
     let chosen = faults.indices.filter {
       options.names.isEmpty || options.names.contains(faults[$0].name)
     }
     let program = try build(faults, options)
-    let field = Field(options, program: program)
-    let jobs = chosen.map { (number: $0 + 1, programmes: faults[$0].programmes) }
-    let verdicts = field.run(jobs, seeds: options.seeds) { index, verdicts in
+    let runs = PlantedRuns(options, program: program)
+    let jobs = chosen.map { (number: $0 + 1, detectors: faults[$0].detectors) }
+    let verdicts = try runs.run(jobs, seeds: options.seeds) { index, verdicts in
       Output.write(line(faults[chosen[index]], verdicts) + "\n")
     }
-    let programmes = Set(chosen.flatMap { faults[$0].programmes }).sorted { $0.name < $1.name }
-    let healthy = Field(options.healthy, program: program).run(
-      programmes.map { (number: 0, programmes: [$0]) }, seeds: options.healthySeeds
+    let detectors = Set(chosen.flatMap { faults[$0].detectors }).sorted { $0.name < $1.name }
+    let healthy = try PlantedRuns(options.healthy, program: program).run(
+      detectors.map { (number: 0, detectors: [$0]) }, seeds: options.healthySeeds
     ) { index, verdicts in
-      Output.write(line(verdicts, ofHealthy: programmes[index]) + "\n")
+      Output.write(line(verdicts, ofHealthy: detectors[index]) + "\n")
     }
     return sum(up: verdicts, healthy)
   }
@@ -94,40 +97,40 @@ enum PlantedCommand: VerificationCommand {
     let folder =
       options.folder.map { URL(fileURLWithPath: $0) }
       ?? root.appendingPathComponent(".build/planted")
-    let bed = SeedBed(root: root, folder: folder)
-    try bed.plant(Planter(faults))
+    let copy = PlantedCopy(root: root, folder: folder)
+    try copy.plant(Planter(faults))
     Output.writeError("building the tool with \(faults.count) faults in it\n")
-    return try bed.build("cloudsync-verify")
+    return try copy.build("cloudsync-verify")
   }
 
   private static func line(_ fault: PlantedFault, _ verdicts: [Verdict]) -> String {
-    guard let last = verdicts.last else { return "\(fault.name): nobody is to find it" }
+    guard let last = verdicts.last else { return "\(fault.name): no detector is named" }
     let end =
       switch last.end {
-      case .violation(let message): "found by \(last.programme.name) in \(last.seeds): \(message)"
+      case .violation(let message): "found by \(last.detector.name) in \(last.seeds): \(message)"
       case .trap(let signal):
-        "found by \(last.programme.name) in \(last.seeds): ended by signal \(signal)"
+        "found by \(last.detector.name) in \(last.seeds): ended by signal \(signal)"
       case .nothing, .tooLong, .failure:
         "NOT FOUND: " + verdicts.map(words(of:)).joined(separator: "; ")
       }
     return "\(fault.target): \(fault.name): \(end)"
   }
 
-  private static func line(_ verdicts: [Verdict], ofHealthy programme: Programme) -> String {
-    guard let verdict = verdicts.last else { return "\(programme.name): not run" }
+  private static func line(_ verdicts: [Verdict], ofHealthy detector: Detector) -> String {
+    guard let verdict = verdicts.last else { return "\(detector.name): not run" }
     if verdict.isHealthy {
-      return "no fault: \(programme.name): \(verdict.seeds) seeds, 0 violations"
+      return "no fault: \(detector.name): \(verdict.seeds) seeds, 0 violations"
     }
-    return "no fault: \(programme.name): " + words(of: verdict)
+    return "no fault: \(detector.name): " + words(of: verdict)
   }
 
   private static func words(of verdict: Verdict) -> String {
     switch verdict.end {
-    case .violation(let message): "\(verdict.programme.name): \(message)"
-    case .trap(let signal): "\(verdict.programme.name): ended by signal \(signal)"
-    case .nothing: "\(verdict.programme.name): \(verdict.seeds) seeds without a violation"
-    case .tooLong: "\(verdict.programme.name): no time after \(verdict.seeds) seeds"
-    case .failure(let message): "\(verdict.programme.name): could not be run: \(message)"
+    case .violation(let message): "\(verdict.detector.name): \(message)"
+    case .trap(let signal): "\(verdict.detector.name): ended by signal \(signal)"
+    case .nothing: "\(verdict.detector.name): \(verdict.seeds) seeds without a violation"
+    case .tooLong: "\(verdict.detector.name): no time after \(verdict.seeds) seeds"
+    case .failure(let message): "\(verdict.detector.name): could not be run: \(message)"
     }
   }
 
@@ -142,7 +145,7 @@ enum PlantedCommand: VerificationCommand {
     print(
       "\(seeds.count) of \(verdicts.count) planted faults found, median \(median) seeds, "
         + "at most \(seeds.last ?? 0); without a fault \(broken.count) of \(healthy.count) "
-        + "programmes reported anything in \(healthySeeds) seeds")
+        + "kinds of runs reported anything in \(healthySeeds) seeds")
     return seeds.count == verdicts.count && broken.isEmpty
   }
 }

@@ -1,50 +1,69 @@
-/// A fault that is put into a copy of the sources to see whether the simulated worlds find it.
+/// A fault for a copy of the sources, which shows whether the simulations detect it.
 ///
-/// The product itself holds no line of it. All faults are planted into one copy at once, each
-/// behind a question for its number, so that one build serves them all and the environment says
-/// which of them is awake.
+/// The product itself has no code for it. All faults are applied to one copy, each behind a
+/// condition on its number, so that one build serves them all and the environment activates one.
 package struct PlantedFault: Hashable, Sendable {
   /// A short name, unique in the catalogue.
-  package var name: String
-  /// What somebody might have got wrong, in one sentence.
-  package var story: String
-  /// Where the text is changed.
-  package var edits: [Edit]
-  /// Who is expected to find it, the most likely one first.
-  package var programmes: [Programme]
+  package var name = ""
+  /// One sentence about the mistake.
+  package var story = ""
+  /// The replacements in the sources.
+  package var edits: [Edit] = []
+  /// The runs that are expected to find it, the most likely one first.
+  package var detectors: [Detector] = []
 
-  /// One change to one file.
+  /// One replacement in one file.
   package struct Edit: Hashable, Sendable {
-    /// The file, from the root of the package.
+    /// The file, relative to the package's folder.
     package var path: String
-    /// What stands there now; it must stand there exactly once.
-    package var original: String
-    /// What stands there instead; `PLANTED` in it becomes the question whether the fault is awake.
-    package var replacement: String
+    /// The text to replace, which must occur exactly once in the file.
+    package var original = ""
+    /// The text that replaces it; `PLANTED` in it becomes the condition that activates the fault.
+    package var replacement = ""
 
-    /// Puts `replacement` in the place of `original`.
-    package init(_ path: String, _ original: String, _ replacement: String) {
-      self.path = path
-      self.original = original
-      self.replacement = replacement
-    }
+    /// Creates an edit of the file at `path`.
+    package init(path: String) { self.path = path }
   }
 
-  /// The word in a replacement that becomes the question whether the fault is awake.
+  /// The word in a replacement that becomes the condition.
   package static let switchWord = "PLANTED"
 
-  /// Describes a fault that `edits` put in and that `programmes` should find.
-  package init(
-    _ name: String, _ story: String, by programmes: Programme..., edits: [Edit]
-  ) {
-    self.name = name
-    self.story = story
-    self.edits = edits
-    self.programmes = programmes
-  }
+  /// Creates a fault without edits.
+  package init(name: String) { self.name = name }
 
-  /// The target whose code the first edit is in, as the report names it.
+  /// The target of the first edit, as the report names it.
   package var target: String {
     edits.first.flatMap { Planter.target(of: $0.path) } ?? "?"
   }
+}
+
+/// A run of this tool that simulates world after world until it detects a violation.
+package struct Detector: Hashable, Sendable {
+  /// The name in the catalogue and in reports.
+  package let name: String
+  /// The command and its options, before the seeds.
+  package let arguments: [String]
+
+  /// The detector with this name: `machines`, `engines`, `crashes`, or `stores: KIND`; `nil` for
+  /// another name.
+  package init?(_ name: String) {
+    switch name {
+    case "machines": arguments = ["simulate"]
+    case "engines": arguments = ["simulate", "--engine"]
+    case "crashes": arguments = ["crash", "images", "failures"]
+    case _ where name.hasPrefix("stores: "):
+      arguments = ["stores", "--store", String(name.dropFirst("stores: ".count))]
+    default: return nil
+    }
+    self.name = name
+  }
+}
+
+/// An error in the catalogue, or a fault that does not fit the sources.
+package struct PlantingError: Error, Hashable, CustomStringConvertible {
+  /// The fault and the problem.
+  package var description: String
+
+  /// Creates an error with a description.
+  package init(_ description: String) { self.description = description }
 }

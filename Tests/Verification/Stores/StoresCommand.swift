@@ -31,60 +31,82 @@ enum StoresCommand: VerificationCommand {
     Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
     """
 
-  static func run(_ arguments: inout Arguments) throws -> Bool {
-    try run(Options(&arguments), in: StoreSimulation.defaultFolder)
-  }
-
-  /// Answers whether every promise held.
-  private static func run(_ options: Options, in folder: URL) throws -> Bool {
-    if let seed = options.seed { return try replay(seed, options, in: folder) }
-    if options.endsAtViolation { return try runUntilViolation(options, in: folder) }
+  static func run(_ arguments: inout Arguments) async throws -> Bool {
+    let options = try Options(&arguments)
+    let folder = StoreSimulation.defaultFolder
+    if let seed = options.seeds.seed { return try replay(seed, options, in: folder) }
     var isWell = true
     for kind in options.kinds {
-      let begin = ContinuousClock.now
-      let outcome = try Fleet(kind, options, in: folder).run()
-      for violation in outcome.violations.prefix(10) { print(violation) }
-      let seconds = (ContinuousClock.now - begin) / .seconds(1)
-      print(
-        "\(kind.name): \(outcome.worlds) seeds, \(outcome.edits) edits, "
-          + "\(outcome.requests) requests, \(outcome.violations.count) violations, "
-          + "trace \(String(outcome.hash, radix: 16)), "
-          + seconds.formatted(.number.precision(.fractionLength(1))) + " s")
-      if options.isTwice {
-        print(
-          "\(kind.name): \(outcome.different.count) seeds ran otherwise the second time: "
-            + outcome.different.prefix(10).map(String.init).joined(separator: " "))
+      if options.seeds.endsAtViolation {
+        isWell = try await options.seeds.runUntilViolation {
+          try simulate(kind, $0, options, in: folder).violation
+        }
+        guard isWell else { return false }
+      } else {
+        isWell = try run(kind, options, in: folder) && isWell
       }
-      isWell = isWell && outcome.violations.isEmpty && outcome.different.isEmpty
     }
     return isWell
   }
 
-  /// Runs world after world up to the first violation; says the number of each before it begins,
-  /// so that whoever watches knows which one ended the process.
-  private static func runUntilViolation(_ options: Options, in folder: URL) throws -> Bool {
-    for kind in options.kinds {
-      for seed in options.first..<options.first &+ UInt64(options.count) {
-        say("world \(seed)")
-        let report = try StoreSimulation.run(
-          kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder)
-        guard let violation = report.violation else { continue }
-        print(violation)
-        return false
-      }
+  private static func simulate(
+    _ kind: StoreKind, _ seed: UInt64, _ options: Options, in folder: URL,
+    print: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws -> StoreSimulation.Report {
+    try StoreSimulation.run(
+      kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder, print: print)
+  }
+
+  /// The combined reports of the worlds of one kind.
+  private struct Outcome: Sendable {
+    var worlds = 0
+    var edits = 0
+    var requests = 0
+    /// A hash of all worlds, whatever their order.
+    var hash: UInt64 = 0
+    var different: [UInt64] = []
+    var violations: [StoreViolation] = []
+  }
+
+  /// Runs all worlds of one kind and prints the results.
+  private static func run(_ kind: StoreKind, _ options: Options, in folder: URL) throws -> Bool {
+    let begin = ContinuousClock.now
+    let outcome = try options.seeds.run("\(kind.name): ", into: Outcome()) { seed in
+      let report = try simulate(kind, seed, options, in: folder)
+      let isOnce = !options.isTwice
+      let isSame = try isOnce || simulate(kind, seed, options, in: folder) == report
+      return (report: report, isSame: isSame)
+    } combine: { outcome, result in
+      outcome.worlds += 1
+      outcome.edits += result.report.edits
+      outcome.requests += result.report.requests
+      outcome.hash ^= result.report.hash
+      if !result.isSame { outcome.different.append(result.report.seed) }
+      if let violation = result.report.violation { outcome.violations.append(violation) }
+      return nil
     }
-    return true
+    let seconds = (ContinuousClock.now - begin) / .seconds(1)
+    for violation in outcome.violations.sorted(by: { $0.seed < $1.seed }).prefix(10) {
+      print(violation)
+    }
+    print(
+      "\(kind.name): \(outcome.worlds) seeds, \(outcome.edits) edits, "
+        + "\(outcome.requests) requests, \(outcome.violations.count) violations, "
+        + "trace \(String(outcome.hash, radix: 16)), "
+        + seconds.formatted(.number.precision(.fractionLength(1))) + " s")
+    if options.isTwice {
+      print(
+        "\(kind.name): \(outcome.different.count) seeds ran otherwise the second time: "
+          + outcome.different.sorted().prefix(10).map(String.init).joined(separator: " "))
+    }
+    return outcome.violations.isEmpty && outcome.different.isEmpty
   }
 
   private static func replay(_ seed: UInt64, _ options: Options, in folder: URL) throws -> Bool {
     var isWell = true
     for kind in options.kinds {
-      let wantsTrace = options.wantsTrace
-      let report = try StoreSimulation.run(
-        kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder
-      ) {
-        if wantsTrace { print($0) }
-      }
+      let wantsTrace = options.seeds.wantsTrace
+      let report = try simulate(kind, seed, options, in: folder) { if wantsTrace { print($0) } }
       if let violation = report.violation { print(violation) }
       print(
         "\(kind.name), seed \(seed): \(report.edits) edits, \(report.requests) requests, "

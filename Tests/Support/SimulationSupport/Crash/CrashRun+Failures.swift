@@ -34,7 +34,7 @@ extension CrashRun {
     return tally
   }
 
-  /// Plays the scenario on a disk that fails somewhere; answers what may be there afterwards.
+  /// Plays the scenario on a disk that fails somewhere; returns what may be there afterwards.
   private func struggle(
     on disk: SimulatedDisk, _ tally: inout CrashTally, _ story: String
   ) async -> [Subject.Contents] {

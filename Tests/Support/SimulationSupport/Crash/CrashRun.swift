@@ -9,11 +9,11 @@ import Synchronization
 /// Then one more change is made, and crashes in the midst of all this are looked at the same way,
 /// down to the third recovery.
 package struct CrashRun<Subject: CrashSubject> {
-  /// What decides the scenario.
+  /// The seed of the scenario.
   package var seed: UInt64
-  /// How many images each moment gives.
+  /// The number of crash images of each moment.
   package var imagesPerMoment = 4
-  /// How many changes a scenario has.
+  /// The number of changes of a scenario.
   package var steps = 12
   /// Whether the disk lies about synchronization: what a store does that forgets it.
   package var losesSynchronizations = false
@@ -28,7 +28,7 @@ package struct CrashRun<Subject: CrashSubject> {
   }
 
   /// The moments of a disk, with what is allowed while they pass.
-  final class Film: Sendable {
+  final class ImageRecorder: Sendable {
     private struct State {
       var allowed: [Subject.Contents]
       var moments: [Moment] = []
@@ -56,14 +56,14 @@ package struct CrashRun<Subject: CrashSubject> {
     let disk = SimulatedDisk(seed: seed)
     disk.faults.shortWriteRate = 0.05
     disk.faults.losesSynchronizations = losesSynchronizations
-    let film = Film(allowed: [Subject.empty], of: disk)
+    let recorder = ImageRecorder(allowed: [Subject.empty], of: disk)
     do {
-      try await play(on: disk, film, &tally)
+      try await play(on: disk, recorder, &tally)
     } catch {
       tally.violate("\(Subject.name) seed \(seed): a whole disk fails: \(error)")
     }
     var random = SeededRandom(seed: seed ^ 0x6372_6173_68)
-    for (index, moment) in film.moments.enumerated() {
+    for (index, moment) in recorder.moments.enumerated() {
       for image in images(of: moment, &random) {
         await recover(
           image, moment.allowed, depth: 1, "\(Subject.name) seed \(seed) moment \(index)", &random,
@@ -73,7 +73,9 @@ package struct CrashRun<Subject: CrashSubject> {
     return tally
   }
 
-  private func play(on disk: SimulatedDisk, _ film: Film, _ tally: inout CrashTally) async throws {
+  private func play(on disk: SimulatedDisk, _ recorder: ImageRecorder, _ tally: inout CrashTally)
+    async throws
+  {
     var random = SeededRandom(seed: seed)
     var contents = Subject.empty
     var subject = try await Subject(on: disk)
@@ -83,16 +85,16 @@ package struct CrashRun<Subject: CrashSubject> {
         subject = try await Subject(on: disk)
       }
       let (change, next) = Subject.change(step, of: contents, &random)
-      film.allow([contents, next])
+      recorder.allow([contents, next])
       try await subject.apply(change)
-      film.allow([next])
+      recorder.allow([next])
       contents = next
       tally.acknowledged += 1
     }
     let found = try await subject.contents()
     if found != contents { tally.violate("\(Subject.name) seed \(seed): the scenario fails") }
     await subject.close()
-    film.add(disk.image)
+    recorder.add(disk.image)
   }
 
   /// All subsets of few unsynced pieces, and a sample of those of many.
@@ -113,7 +115,7 @@ package struct CrashRun<Subject: CrashSubject> {
     tally.images += 1
     tally.byDepth[depth - 1] += 1
     let disk = SimulatedDisk(image: image, seed: random.next())
-    let film = Film(allowed: allowed, of: disk)
+    let recorder = ImageRecorder(allowed: allowed, of: disk)
     do {
       let subject = try await Subject(on: disk)
       let found = try await subject.contents()
@@ -122,16 +124,16 @@ package struct CrashRun<Subject: CrashSubject> {
         return
       }
       let (change, next) = Subject.change(1_000 + depth, of: found, &random)
-      film.allow([found, next])
+      recorder.allow([found, next])
       try await subject.apply(change)
-      film.allow([next])
-      film.add(disk.image)
+      recorder.allow([next])
+      recorder.add(disk.image)
       await subject.close()
     } catch {
       tally.violate("\(story) depth \(depth): does not open: \(error)")
       return
     }
-    let moments = film.moments
+    let moments = recorder.moments
     guard depth < 3, !moments.isEmpty else { return }
     let moment = random.pick(moments)
     await recover(

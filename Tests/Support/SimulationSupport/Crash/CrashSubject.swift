@@ -1,13 +1,13 @@
 /// Something that keeps data on a disk and says when a change is safe.
 package protocol CrashSubject: SendableMetatype {
-  /// What it holds, as seen from outside.
+  /// The contents, as seen from outside.
   associatedtype Contents: Equatable & Sendable
   /// One change of it, as a caller asks for it.
   associatedtype Change: Sendable
 
   /// Its name in a report.
   static var name: String { get }
-  /// What it holds when it is new.
+  /// The contents of a new subject.
   static var empty: Contents { get }
   /// Whether nothing is taken after a failure until it is opened again.
   static var refusesAfterFailure: Bool { get }
@@ -15,7 +15,7 @@ package protocol CrashSubject: SendableMetatype {
   /// Opens it, as a process that starts does.
   init(on disk: SimulatedDisk) async throws
 
-  /// What it holds now.
+  /// The current contents.
   func contents() async throws -> Contents
 
   /// The `step`th change, and what it makes of `contents`.
@@ -33,22 +33,22 @@ package protocol CrashSubject: SendableMetatype {
   static func isTyped(_ error: any Error) -> Bool
 }
 
-/// What crash programmes have counted.
+/// The results of crash scenarios.
 package struct CrashTally: Sendable {
-  /// How many images of a disk were opened again.
+  /// The number of disk images that were opened again.
   package var images = 0
-  /// How many of them came from a crash during the recovery of another, by depth from 1 on.
+  /// The number of images by depth: of crashes, of crashes during recovery, and so on.
   package var byDepth = [0, 0, 0]
-  /// How many calls of the disk failed on purpose.
+  /// The number of injected failures.
   package var failures = 0
-  /// How many changes were acknowledged.
+  /// The number of acknowledged changes.
   package var acknowledged = 0
-  /// What should not have been, each with its seed; the first hundred.
+  /// The first hundred violations, each with its seed.
   package var violations: [String] = []
-  /// How many there were of them.
+  /// The number of violations.
   package var violationCount = 0
 
-  /// Nothing counted yet.
+  /// Creates an empty tally.
   package init() {}
 
   /// Notes what should not have been.
@@ -57,7 +57,7 @@ package struct CrashTally: Sendable {
     if violations.count < 100 { violations.append(text) }
   }
 
-  /// Adds what somebody else counted.
+  /// Adds what another account counted.
   package mutating func add(_ other: CrashTally) {
     images += other.images
     for index in byDepth.indices { byDepth[index] += other.byDepth[index] }

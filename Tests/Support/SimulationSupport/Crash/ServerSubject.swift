@@ -12,13 +12,11 @@ package final class ServerSubject: CrashSubject {
     var number: Int
   }
 
-  /// Where the file is.
+  /// The path of the file.
   package static let path = "/server/cloud.sqlite"
-  private static let zone = ZoneID(name: "Notes")
-  private static let container = "iCloud.com.example.crash"
 
   private let server: LoopbackServer
-  private let device: LoopbackDevice
+  private let client: CrashClient
 
   /// The subject's name.
   package static var name: String { "server" }
@@ -32,25 +30,11 @@ package final class ServerSubject: CrashSubject {
     server = try LoopbackServer(
       path: ServerSubject.path, fileSystem: SQLiteFileSystem(disk: disk), identity: 7,
       clock: { Timestamp(secondsSinceReferenceDate: 1_000) })
-    device = server.device("phone", signedInAs: "alice")
+    client = CrashClient(server)
   }
 
-  /// The texts of all records, by name; a zone that was not made yet has none.
-  package func contents() async throws -> [String: String] {
-    do throws(CloudError) {
-      let records = try server.records(
-        in: ServerSubject.zone, container: ServerSubject.container, account: "alice")
-      return Dictionary(uniqueKeysWithValues: records.map { ($0.id.name, ServerSubject.text($0)) })
-    } catch {
-      if error.code == .zoneNotFound || error.code == .unknownItem { return [:] }
-      throw error
-    }
-  }
-
-  private static func text(_ record: Record) -> String {
-    guard case .string(let text)? = record.fields["text"]?.value else { return "" }
-    return text
-  }
+  /// The texts of all records, by name.
+  package func contents() async throws -> [String: String] { try CrashClient.texts(of: server) }
 
   /// Up to four saves, a deletion, sometimes a text of several pages.
   package static func change(
@@ -76,23 +60,11 @@ package final class ServerSubject: CrashSubject {
     return (change, next)
   }
 
-  /// Sends one atomic request, behind one for the zone.
+  /// Sends one atomic request, after one for the zone.
   package func apply(_ change: Change) async throws {
-    let zone = ServerSubject.zone
-    _ = try await device.send(call("zone", .modifyZones(ModifyZones(save: [zone]))))
-    let saves = change.saves.sorted { $0.key < $1.key }.map { name, text in
-      RecordSave(
-        id: RecordID(name: name, zone: zone), type: "Note",
-        changes: [.init(key: "text", field: Field(.string(text)))])
-    }
-    let deletions = change.deletions.map { RecordID(name: $0, zone: zone) }
-    let request = ModifyRecords(save: saves, delete: deletions, policy: .allKeys)
-    _ = try await device.send(call("step-\(change.number)", .modifyRecords(request)))
-  }
-
-  private func call(_ id: String, _ request: CloudRequest) -> CloudCall {
-    CloudCall(
-      container: ServerSubject.container, database: .private, requestID: id, request: request)
+    try await client.makeZone("zone")
+    try await client.change(
+      "step-\(change.number)", saving: change.saves, deleting: change.deletions)
   }
 
   /// Closes the file.

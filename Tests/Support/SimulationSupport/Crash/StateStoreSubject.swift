@@ -12,7 +12,7 @@ package final class StateStoreSubject: CrashSubject {
     case replace([UInt8])
   }
 
-  /// Where the file is.
+  /// The path of the file.
   package static let url = URL(fileURLWithPath: "/device/state")
 
   /// Gone when it is closed, and its lock with it.
@@ -32,7 +32,7 @@ package final class StateStoreSubject: CrashSubject {
     self.store = Mutex(store)
   }
 
-  /// What is in the file.
+  /// The contents of the file.
   package func contents() async throws -> StateStoreContents {
     try store.withLock { try $0?.load() } ?? StateStoreContents()
   }
@@ -64,7 +64,7 @@ package final class StateStoreSubject: CrashSubject {
     }
   }
 
-  /// Lets the store go.
+  /// Releases the store.
   package func close() async { store.withLock { $0 = nil } }
 
   /// Whether it is the store's own error.

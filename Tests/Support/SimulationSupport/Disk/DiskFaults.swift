@@ -1,6 +1,6 @@
 package import Disk
 
-/// What can be done to a simulated disk.
+/// An operation on a simulated disk.
 package enum DiskOperation: String, Hashable, Sendable, CaseIterable {
   /// Opening a file, and making or emptying it.
   case open
@@ -32,7 +32,7 @@ package enum DiskOperation: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// What is wrong with a simulated disk; by default nothing.
+/// The faults of a simulated disk; none by default.
 package struct DiskFaults: Sendable {
   /// One fault: the calls that fail, and how.
   package struct Failure: Sendable {
@@ -42,7 +42,7 @@ package struct DiskFaults: Sendable {
     package var isForEver: Bool
     /// Which kinds of calls; all when empty.
     package var operations: Set<DiskOperation>
-    /// How they fail.
+    /// The error of the calls.
     package var error: DiskError
 
     /// A fault that hits the `number`th call, or that one and all later ones.
@@ -74,7 +74,7 @@ package struct DiskFaults: Sendable {
   package var rates: [DiskOperation: Double] = [:]
   /// The probability that a write writes only a part.
   package var shortWriteRate = 0.0
-  /// How many bytes all files together may have; a write beyond that fails with `full`.
+  /// The largest size of all files together in bytes; a write beyond it fails with `full`.
   package var capacity: Int?
   /// Whether synchronizing does nothing and says that it was done.
   package var losesSynchronizations = false

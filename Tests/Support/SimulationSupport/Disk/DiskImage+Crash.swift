@@ -1,5 +1,5 @@
 extension DiskImage {
-  /// How many pieces of unsynced changes there are that may each survive a power cut or not.
+  /// The number of unsynchronized changes, each of which may survive a power cut or not.
   package var unsyncedPieceCount: Int {
     unsyncedNames.count
       + files.values.reduce(0) {
@@ -7,13 +7,13 @@ extension DiskImage {
       }
   }
 
-  /// What a power cut leaves; the seed decides which unsynced pieces survive.
+  /// The contents after a power cut; the seed decides which unsynchronized changes survive.
   package func afterCrash(seed: UInt64) -> DiskImage {
     var survival = CrashSurvival(seed: seed)
     return afterCrash(&survival)
   }
 
-  /// What a power cut leaves when exactly those pieces survive whose bit in `pieces` is set.
+  /// The contents after a power cut if exactly the changes with a set bit in `pieces` survive.
   ///
   /// Bit 0 is the oldest name, the bits of contents follow, file by file.
   package func afterCrash(pieces: UInt64) -> DiskImage {

@@ -1,6 +1,6 @@
 /// Everything a simulated disk holds at one moment: what programs see, and what is durable of it.
 package struct DiskImage: Sendable {
-  /// How much of a file a disk writes in one step.
+  /// The number of bytes that a disk writes atomically.
   static let sectorSize = 512
 
   /// A file: what programs read, what a power cut leaves, and what lies between.
@@ -25,7 +25,7 @@ package struct DiskImage: Sendable {
 
   /// The files by number.
   var files: [Int: File] = [:]
-  /// What is called how, as programs see it.
+  /// The files by name, as programs see them.
   var names: [String: Int] = [:]
   var durableNames: [String: Int] = [:]
   var unsyncedNames: [(number: Int, change: NameChange)] = []
@@ -59,7 +59,7 @@ package struct DiskImage: Sendable {
     }
   }
 
-  /// How many bytes all files with a name have.
+  /// The size of all files with a name in bytes.
   package var byteCount: Int {
     names.values.reduce(0) { $0 + (files[$1]?.cached.count ?? 0) }
   }

@@ -17,7 +17,7 @@ package final class SimulatedDisk: Disk {
     var image: DiskImage
     var faults = DiskFaults()
     var random: SeededRandom
-    /// How many calls were made, of those that `DiskOperation` names.
+    /// The number of calls of the operations in `DiskOperation`.
     var operations = 0
     var locks: Set<String> = []
     var observer: (@Sendable (DiskMoment) -> Void)?
@@ -35,7 +35,7 @@ package final class SimulatedDisk: Disk {
     contents = Mutex(Contents(image: image, random: SeededRandom(seed: seed)))
   }
 
-  /// What the disk holds now, with what a power cut would do to it.
+  /// The contents of the disk, with the changes that a power cut can lose.
   package var image: DiskImage { contents.withLock { $0.image } }
 
   /// The faults from now on; set `DiskFaults()` for a disk that is whole again.
@@ -44,7 +44,7 @@ package final class SimulatedDisk: Disk {
     set { contents.withLock { $0.faults = newValue } }
   }
 
-  /// How many calls were made so far that a fault could have hit.
+  /// The number of calls so far that a fault can affect.
   package var operationCount: Int { contents.withLock { $0.operations } }
 
   /// Has `observer` called after each call that changed something, and before it returns.
@@ -146,11 +146,11 @@ package final class SimulatedDisk: Disk {
 
 /// The state of a simulated disk right after one of its calls.
 package struct DiskMoment: Sendable {
-  /// What was done.
+  /// The operation.
   package var operation: DiskOperation
   /// The how-manieth call it was, from 1 on.
   package var number: Int
-  /// What the disk held then, and what a power cut would have done to it.
+  /// The contents of the disk then, with the changes that a power cut can lose.
   package var image: DiskImage
 }
 

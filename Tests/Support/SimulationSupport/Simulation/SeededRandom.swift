@@ -3,7 +3,7 @@
 /// They can be recorded as a tape, and come from a tape again: then a choice that is missing is the
 /// benign one, so that a tape may be cut anywhere.
 package struct SeededRandom: Sendable {
-  /// Where the next number comes from.
+  /// The source of the next number.
   private enum Source {
     case seed
     case recorder(ChoiceTape)
@@ -31,13 +31,13 @@ package struct SeededRandom: Sendable {
     source = .player(ChoiceTape.Player(tape))
   }
 
-  /// What was recorded so far; `nil` when nothing is recorded.
+  /// The recorded choices so far; `nil` without a recording.
   package var tape: ChoiceTape? {
     guard case .recorder(let tape) = source else { return nil }
     return tape
   }
 
-  /// Begins the choices of another step.
+  /// Starts the choices of the next step.
   package mutating func beginStep(isHealing: Bool) {
     switch source {
     case .seed: break

@@ -3,7 +3,7 @@ import Records
 import SyncMachine
 
 extension TraceHash {
-  /// Takes in what a machine decided.
+  /// Adds an instruction of a machine.
   mutating func mix(_ instruction: Instruction) {
     switch instruction {
     case .deliver(let event): mix(event)
@@ -27,7 +27,7 @@ extension TraceHash {
     }
   }
 
-  /// Takes in what an app is told.
+  /// Adds an event for an app.
   mutating func mix(_ event: SyncEvent) {
     switch event {
     case .stateUpdate: mix(10)

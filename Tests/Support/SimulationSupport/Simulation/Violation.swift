@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A promise that did not hold, and where.
+/// A violation of an invariant.
 package struct Violation: Hashable, Sendable, CustomStringConvertible {
   /// The seed of the world.
   package var seed: UInt64
@@ -8,12 +8,12 @@ package struct Violation: Hashable, Sendable, CustomStringConvertible {
   package var step: Int
   /// The invariant's short name, such as `I3`.
   package var invariant: String
-  /// What was seen.
+  /// A description of the violation.
   package var message: String
   /// The command that shows it again.
   package var replay: String
 
-  /// Describes a promise that did not hold.
+  /// Creates a violation.
   package init(
     seed: UInt64, step: Int, invariant: String, message: String, replay: String
   ) {
@@ -24,13 +24,13 @@ package struct Violation: Hashable, Sendable, CustomStringConvertible {
     self.replay = replay
   }
 
-  /// One line for people.
+  /// A description in one line.
   package var description: String {
     "seed \(seed), step \(step): \(invariant): \(message)\n  replay: \(replay)"
   }
 }
 
-/// Where checkers report what they saw; the first report of a world is the one that counts.
+/// The violations that checkers report; the first one of a world counts.
 ///
 /// May be used from any thread: the apps of a world report from their callbacks.
 final class Findings: Sendable {
@@ -54,7 +54,7 @@ final class Findings: Sendable {
     set { contents.withLock { $0.step = newValue } }
   }
 
-  /// What was found so far.
+  /// The violations so far.
   var found: [Finding] { contents.withLock { $0.found } }
 
   /// Whether nothing was found so far.

@@ -10,7 +10,7 @@ struct WorldLayout: Sendable {
   let records: [RecordID]
   /// The accounts' user names.
   let users: [UserID]
-  /// How many records of each zone are a tree; empty in worlds without trees.
+  /// The number of records of each zone in a tree; empty in worlds without trees.
   var treeSizes: [Int] = []
 
   /// Describes the zones of `owner`; `nil` for the user's own.

@@ -32,27 +32,28 @@ package enum StoreSimulation {
   ///   - bug: a fault to build in, to see whether it is found.
   ///   - folder: where the devices' folders are made; they are removed in the end.
   ///   - print: is given a line for everything that happens.
-  /// - Throws: ``LaneError``.
+  /// - Throws: ``ExecutorError``.
   package static func run(
     _ kind: StoreKind, seed: UInt64, isShort: Bool = false, bug: PlantedStoreBug? = nil,
     in folder: URL,
     print: (@Sendable (String) -> Void)? = nil
-  ) throws(LaneError) -> Report {
-    let lane = SerialLane(seed: seed)
+  ) throws(ExecutorError) -> Report {
+    let executor = SeededExecutor(seed: seed)
     let home = folder.appendingPathComponent(
       "stores-simulate-\(kind.name)-\(seed)-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: home) }
     let journal = WorldJournal(print: print)
-    let isDone = try lane.run {
+    let isDone = try executor.run {
       let world = StoreWorld(
-        kind, seed: seed, isShort: isShort, bug: bug, lane: lane, home: home, journal: journal)
+        kind, seed: seed, isShort: isShort, bug: bug, executor: executor, home: home,
+        journal: journal)
       await world.run()
     }
     if !isDone { journal.fail("it stands still: somebody waits for what never comes") }
-    if lane.clock.sleeperCount > 0 { journal.fail("a timer runs on after the end") }
+    if executor.clock.sleeperCount > 0 { journal.fail("a timer runs on after the end") }
     let record = journal.record
     var report = Report(store: kind.name, seed: seed)
-    report.jobs = lane.jobCount
+    report.jobs = executor.jobCount
     report.requests = record.requests
     report.edits = record.edits
     report.hash = record.hash.value

@@ -25,7 +25,7 @@ extension StoreWorld {
     }
     // Time passes while nobody does anything, and sometimes not at all.
     let seconds = random.pick([0, 0, 0.01, 0.2, 3, 40, 400])
-    await lane.pass(.seconds(seconds))
+    await executor.pass(.seconds(seconds))
   }
 
   /// Somebody edits on a device, once or several times.
@@ -58,10 +58,10 @@ extension StoreWorld {
       }
     }
     for _ in 0..<1_000 {
-      await lane.settle()
+      await executor.settle()
       if let result = outcome.result.withLock({ $0 }) { return try result.get() }
       server.controls.release()
-      await lane.pass(.seconds(1))
+      await executor.pass(.seconds(1))
     }
     throw BrokenPromise("an edit does not end")
   }
@@ -94,7 +94,7 @@ extension StoreWorld {
   private func sync(_ device: SimulatedDevice) async {
     journal.say("\(device.name) syncs")
     await device.store.sync()
-    await lane.settle()
+    await executor.settle()
   }
 
   private func syncAll() async {
@@ -104,7 +104,7 @@ extension StoreWorld {
       return Task.detached { await store.sync() }
     }
     for task in tasks { await task.value }
-    await lane.settle()
+    await executor.settle()
   }
 
   private func syncWithAnEdit(_ device: SimulatedDevice) async throws {
@@ -150,14 +150,14 @@ extension StoreWorld {
       let jobs = random.below(random.pick([30, 80, 160]))
       journal.say("\(device.name) syncs, for \(jobs) jobs")
       let sync = RunningSync(store, holding: held)
-      await lane.pause(forJobs: jobs)
+      await executor.pause(forJobs: jobs)
       return sync
     }
     let point = random.pick(HoldPoint.allCases)
     journal.say("\(device.name) syncs, until its changes stand still: \(point)")
     server.controls.hold(next: 1, at: point, in: held)
     let sync = RunningSync(store, holding: held)
-    await lane.settle()
+    await executor.settle()
     return sync
   }
 
@@ -165,9 +165,9 @@ extension StoreWorld {
     // A request that was delayed comes to stand later.
     for _ in 0..<1_000 {
       server.controls.release(in: sync.held)
-      await lane.settle()
+      await executor.settle()
       if sync.isOver.load(ordering: .relaxed) { return }
-      await lane.pass(.seconds(2))
+      await executor.pass(.seconds(2))
     }
     journal.fail("a sync does not end")
   }
@@ -186,7 +186,7 @@ extension StoreWorld {
     forget(device)
     let old = device.folder
     try launch(device, in: copy, isOnline: isOnline)
-    await lane.settle()
+    await executor.settle()
     try? FileManager.default.removeItem(at: old)
   }
 
@@ -196,7 +196,7 @@ extension StoreWorld {
     await device.store.quit()
     forget(device)
     try launch(device, in: device.folder, isOnline: isOnline)
-    await lane.settle()
+    await executor.settle()
   }
 
   /// Remembers the app of a device as one that must be gone in the end.

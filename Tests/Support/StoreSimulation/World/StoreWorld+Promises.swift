@@ -13,16 +13,16 @@ extension StoreWorld {
     server.controls.clear()
     server.controls.setLimits(ServerLimits())
     for device in devices { device.link.isOnline = true }
-    await lane.pass(.seconds(1_200))
+    await executor.pass(.seconds(1_200))
     for round in 1...Self.mostRounds {
       for device in devices {
         journal.say("\(device.name) syncs, round \(round)")
         if round > 3 { try device.store.giveUpRefused() }
         await device.store.sync()
-        await lane.settle()
+        await executor.settle()
         tellRequests()
       }
-      await lane.pass(.seconds(400))
+      await executor.pass(.seconds(400))
       if round > 1, isQuiet { return }
     }
   }
@@ -83,7 +83,7 @@ extension StoreWorld {
         setting(account, 9, folder: folder, link: link, offset: 0, rate: 1)))
     for _ in 0..<2 {
       await device.store.sync()
-      await lane.settle()
+      await executor.settle()
     }
     return device
   }
@@ -152,7 +152,7 @@ extension StoreWorld {
       // Some edits need the cloud; the others are enough.
       try? await edit(device)
     }
-    await lane.pass(.seconds(random.pick([0, 3])))
+    await executor.pass(.seconds(random.pick([0, 3])))
   }
 
   /// Ends all apps; nothing of them may be left.
@@ -163,7 +163,7 @@ extension StoreWorld {
       forget(device)
     }
     devices = []
-    await lane.settle()
+    await executor.settle()
     for store in gone where store.store != nil {
       journal.fail("the app of \(store.name) is still there after its end")
     }

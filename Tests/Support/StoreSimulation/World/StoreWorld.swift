@@ -15,7 +15,7 @@ final class StoreWorld {
 
   let kind: StoreKind
   let bug: PlantedStoreBug?
-  let lane: SerialLane
+  let executor: SeededExecutor
   let home: URL
   let journal: WorldJournal
   let server: LoopbackServer
@@ -29,20 +29,20 @@ final class StoreWorld {
   let identities: SeededIDs
 
   init(
-    _ kind: StoreKind, seed: UInt64, isShort: Bool, bug: PlantedStoreBug?, lane: SerialLane,
+    _ kind: StoreKind, seed: UInt64, isShort: Bool, bug: PlantedStoreBug?, executor: SeededExecutor,
     home: URL,
     journal: WorldJournal
   ) {
     self.kind = kind
     self.bug = bug
-    self.lane = lane
+    self.executor = executor
     self.home = home
     self.journal = journal
     random = SeededRandom(seed: seed)
     options = WorldOptions(&random, isShareable: kind.isShareable, isShort: isShort)
     identities = SeededIDs(seed: random.next())
     container = "iCloud.simulation.\(kind.name)"
-    let clock = lane.clock
+    let clock = executor.clock
     server = LoopbackServer(
       clock: {
         Timestamp(
@@ -96,12 +96,12 @@ final class StoreWorld {
       device.link.isOnline = true
       await device.store.sync()
     }
-    await lane.settle()
+    await executor.settle()
     guard let url = try await devices[0].store.share() else { return }
     for device in devices where device.account != devices[0].account {
       try await device.store.join(url)
     }
-    await lane.settle()
+    await executor.settle()
     for (device, isOnline) in zip(devices, isOnline) { device.link.isOnline = isOnline }
     journal.say("\(devices[0].name) shares, and the others join")
   }
@@ -144,7 +144,7 @@ final class StoreWorld {
     _ account: String, _ number: Int, folder: URL, link: LoopbackDevice, offset: Double,
     rate: Double
   ) -> DeviceSetting {
-    let clock = lane.clock
+    let clock = executor.clock
     let grain = options.clockGrain
     return DeviceSetting(
       account: account, number: number, folder: folder,

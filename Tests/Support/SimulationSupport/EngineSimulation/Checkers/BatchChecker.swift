@@ -4,7 +4,7 @@ import SyncMachine
 
 /// I12, on the device: the app is told what became of every member of a request, once, and no more.
 ///
-/// What the server does with a batch is judged by ``CloudOracle``.
+/// ``CloudOracle`` checks the server's handling of a batch.
 struct BatchChecker {
   private var saves: Set<RecordID>?
   private var deletions: Set<RecordID> = []
@@ -15,7 +15,7 @@ struct BatchChecker {
     deletions = Set(request.delete)
   }
 
-  /// What is wrong with telling this now; `nil` when nothing is.
+  /// The fault in reporting this now; `nil` for none.
   mutating func fault(telling sent: SentRecords) -> String? {
     guard let saves else { return "the app is told of changes that were not sent" }
     self.saves = nil

@@ -10,7 +10,7 @@ import SyncMachine
 struct EditChecker {
   private struct Edit {
     var kind: ChangeKind
-    /// When it was added, by the checker's own count.
+    /// The time of the addition, by the checker's own count.
     var addedAt: Int
   }
 
@@ -19,7 +19,7 @@ struct EditChecker {
   /// The last change the app added, and when a batch was built that holds an older one.
   private var edits: [RecordID: Edit] = [:]
   private var builtAt: [RecordID: Int] = [:]
-  /// What must be there.
+  /// The changes that must be pending.
   private var demanded: [RecordID: ChangeKind] = [:]
 
   private mutating func tick() -> Int {
@@ -74,7 +74,7 @@ struct EditChecker {
     demanded[id] = edit.kind
   }
 
-  /// What `state` lacks; `nil` when it has everything.
+  /// The first change that `state` lacks; `nil` if it has all.
   func fault(in state: SyncState) -> String? {
     let lost = demanded.keys.filter { state.records.unsettledKind(of: $0) != demanded[$0] }
     return lost.min().map {

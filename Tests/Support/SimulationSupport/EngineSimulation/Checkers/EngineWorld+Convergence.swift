@@ -27,32 +27,21 @@ extension EngineWorld {
   }
 
   private func check(_ device: EngineDevice) {
-    guard let run = device.run else { return }
-    let (name, state, stage) = (device.name, run.engine.syncState, run.engine.stage)
-    let model = run.app.model
-    if stage != .idle && stage != .dormant {
-      findings.report("I17", "\(name): at rest in \(stage)")
+    guard let run = device.run, let atRest = device.atRest else { return }
+    if run.link.openCount > 0 {
+      findings.report("I17", "\(device.name): a request has no answer")
     }
-    if run.link.openCount > 0 { findings.report("I17", "\(name): a request has no answer") }
-    guard let account = device.account else {
-      // An engine that was given no state, while nobody is signed in, knows of no account to take
-      // leave of: data kept without state are then the app's own affair.
-      if model.owner != nil, device.persistence != .dataFirst {
-        findings.report("I13", "\(name): keeps data after a sign-out")
-      }
-      return
-    }
-    if model.owner != layout.users[account - 1] || state.user != model.owner {
-      findings.report("I13", "\(name): is not at its account")
-      return
-    }
-    if !state.records.isEmpty || !state.zones.isEmpty || state.hasUntrackedChanges {
-      findings.report("I3", "\(name): changes are still pending")
-    }
-    let expected = cloud.records(for: account, device.scope)
-    for place in layout.records.indices {
-      findings.compare(
-        model.entries[place], of: device.name, at: place, in: layout, with: expected[place])
+    findings.compare(atRest, in: layout) { cloud.records(for: $0, device.scope) }
+  }
+}
+
+extension EngineDevice {
+  /// The device for the check of convergence; `nil` while it is off.
+  var atRest: DeviceAtRest? {
+    run.map {
+      DeviceAtRest(
+        name: name, stage: $0.engine.stage, state: $0.engine.syncState, app: $0.app.model,
+        account: account, persistence: persistence)
     }
   }
 }

@@ -32,13 +32,13 @@ struct OutcomeChecker {
     }
   }
 
-  /// What came otherwise than it should, once the operation is over that it was told in.
+  /// The wrong outcomes, after the operation that reported them.
   mutating func faults(in state: SyncState) -> [String] {
     records.faults(in: state.records) { $0.path } + zones.faults(in: state.zones) { $0.name }
   }
 }
 
-/// What is to become of failed changes of one kind.
+/// The expected outcomes of failed changes of one kind.
 private struct Expectations<ID: PendingKey & Comparable> {
   private var codes: [ID: CloudError.Code] = [:]
 

@@ -27,7 +27,7 @@ struct ZoneLossChecker {
     for deletion in page.deleted { listed[deletion.zone] = deletion.reason }
   }
 
-  /// What became of zones that a list of zones left out is on its way to the engine.
+  /// The reply about zones that a list left out is on its way to the engine.
   mutating func note(arrived results: [ItemResult<ZoneID, Zone>]) {
     for result in results {
       switch result.error?.code {
@@ -40,7 +40,7 @@ struct ZoneLossChecker {
     }
   }
 
-  /// What is wrong with telling of these zones; takes them into the books.
+  /// The faults in reporting these zones; notes the zones.
   ///
   /// - Parameter lastSequence: The newest edit of the world.
   mutating func faults(telling deletions: [ZoneDeletion], lastSequence: Int) -> [String] {
@@ -67,7 +67,7 @@ struct ZoneLossChecker {
     }
   }
 
-  /// What is wrong with sending this; `nil` when nothing is.
+  /// The fault in sending this; `nil` for none.
   func fault(sending request: ModifyRecords) -> String? {
     for save in request.save {
       guard let loss = losses[save.id.zone] else { continue }

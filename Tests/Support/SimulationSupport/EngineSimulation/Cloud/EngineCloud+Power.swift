@@ -5,7 +5,7 @@ import Synchronization
 
 /// The server's process ends, or its power does, and it comes back from its disk (I18).
 extension EngineCloud {
-  /// What became of the server's process.
+  /// The ends of the server's process.
   var endings: (powerCuts: Int, kills: Int) {
     contents.withLock { ($0.powerCuts, $0.kills) }
   }
@@ -30,7 +30,7 @@ extension EngineCloud {
   /// What was answered must be there. What was not may be there as a whole or not at all: it is
   /// asked once more under the same ID, which must give the one answer it has.
   func losePower(
-    during call: CloudCall, _ split: SplitCall, by asker: Asker,
+    during call: CloudCall, _ split: PartiallyFailingCall, by asker: Asker,
     _ answer: Result<CloudReply, CloudError>
   ) async -> Result<CloudReply, CloudError> {
     let isInDoubt: Bool
@@ -40,12 +40,12 @@ extension EngineCloud {
       isInDoubt = false
     }
     journal.note("the server loses power \(isInDoubt ? "before" : "behind") an answer")
-    let heard = isInDoubt ? lost : judge(answer, to: call, split, by: asker)
+    let heard = isInDoubt ? lost : check(answer, to: call, split, by: asker)
     contents.withLock { $0.powerCuts += 1 }
     guard comeBack(afterPowerCut: true) else { return lost }
     if isInDoubt, call.request.isMutation {
       let second = await send(split.call, to: server, by: asker)
-      _ = judge(second, to: call, split, by: asker)
+      _ = check(second, to: call, split, by: asker)
     }
     checkDurability()
     return heard
@@ -66,14 +66,14 @@ extension EngineCloud {
     if comeBack(afterPowerCut: isCut) { checkDurability() }
   }
 
-  /// Opens the file as the next process finds it; answers whether it could.
+  /// Opens the file as the next process finds it; returns whether it could.
   private func comeBack(afterPowerCut isCut: Bool) -> Bool {
-    let (old, disk, mailbox, deviceCount) = contents.withLock { contents in
+    let (old, disk, networkQueue, deviceCount) = contents.withLock { contents in
       contents.observations = []
       let disk = contents.disk.map {
         isCut ? $0.crash(seed: contents.random.next()) : $0.restarted()
       }
-      return (contents.server, disk, contents.mailbox, contents.deviceCount)
+      return (contents.server, disk, contents.networkQueue, contents.deviceCount)
     }
     do {
       let server = try open(disk)
@@ -83,7 +83,7 @@ extension EngineCloud {
       }
       // What a dead process does later happens on a disk that nobody will see.
       old.close()
-      if let mailbox { connect(deviceCount: deviceCount, mailbox: mailbox) }
+      if let networkQueue { connect(deviceCount: deviceCount, networkQueue: networkQueue) }
       return true
     } catch {
       findings.report("I19", "the server does not open after its end: \(error)")

@@ -5,24 +5,25 @@ import Records
 import SQLite
 import Synchronization
 
-/// The server of a world, real from its door on, with an oracle that judges every answer.
+/// The server of a world, a real `LoopbackServer` behind injected refusals, with an oracle that
+/// checks every answer.
 final class EngineCloud: Sendable {
   struct Contents {
     var server: LoopbackServer
     /// The disk under the server's file; `nil` for a server that keeps everything in memory.
     var disk: SimulatedDisk?
-    /// How often the power is cut while a request is carried out.
+    /// The probability of a power cut during a request.
     var cutRate = 0.0
     var powerCuts = 0
     var kills = 0
     var oracle: CloudOracle
-    var door: CloudDoor
+    var refusals: RequestRefusals
     var random: SeededRandom
     var observations: [any SignalObservation] = []
     /// Whether the accounts on the devices can be used, where they can't always.
     var availability: [Int: AccountAvailability] = [:]
-    /// Where pushes go, and of how many devices.
-    var mailbox: Mailbox?
+    /// The queue for pushes, and the number of devices.
+    var networkQueue: NetworkQueue?
     var deviceCount = 0
   }
 
@@ -46,14 +47,14 @@ final class EngineCloud: Sendable {
   }
 
   init(
-    seed: UInt64, options: WorldOptions, sharing: SharingOptions?, shape: EngineShape,
-    lane: SerialLane, findings: Findings, journal: EngineJournal, random: SeededRandom
+    seed: UInt64, options: WorldOptions, sharing: SharingOptions?, shape: WorldShape,
+    executor: SeededExecutor, findings: Findings, journal: EngineJournal, random: SeededRandom
   ) throws {
     var limits = ServerLimits()
     limits.itemsPerRequest = options.server.itemLimit
     limits.zoneChangesPage = options.server.zonePage
     limits.databaseChangesPage = options.server.databasePage
-    let clock = lane.clock
+    let clock = executor.clock
     let offset = ClockOffset()
     let time: @Sendable () -> Timestamp = {
       Timestamp(
@@ -64,17 +65,17 @@ final class EngineCloud: Sendable {
       guard let disk else {
         return LoopbackServer(
           clock: time, delayClock: clock, identity: seed &+ 1, limits: whatItTakes,
-          taskExecutor: lane)
+          taskExecutor: executor)
       }
       return try LoopbackServer(
         path: "/server/cloud.sqlite", fileSystem: SQLiteFileSystem(disk: disk),
         identity: seed &+ 1, clock: time, delayClock: clock, limits: whatItTakes,
-        taskExecutor: lane)
+        taskExecutor: executor)
     }
     openEmpty = {
       LoopbackServer(
         clock: time, delayClock: clock, identity: seed ^ 0x6e65_7773, limits: whatItTakes,
-        taskExecutor: lane)
+        taskExecutor: executor)
     }
     // A generator of its own: the rest of the world is the same on either storage.
     var storage = SeededRandom(seed: seed ^ 0x5157_4c69_7465)
@@ -96,14 +97,14 @@ final class EngineCloud: Sendable {
     self.seed = seed
     self.clock = clock
     self.offset = offset
-    var door = CloudDoor(rates: options.server)
-    door.refusesWithAnyCode = true
+    var refusals = RequestRefusals(rates: options.server)
+    refusals.refusesWithAnyCode = true
     contents = Mutex(
       Contents(
         server: server, disk: disk,
         cutRate: disk != nil && storage.chance(0.8) && !shape.lacks(.powerCuts)
           ? storage.fraction() * 0.05 : 0,
-        oracle: oracle, door: door, random: random))
+        oracle: oracle, refusals: refusals, random: random))
   }
 
   /// The name of an account, counted from 1.
@@ -130,15 +131,15 @@ final class EngineCloud: Sendable {
     let plain = spelling(of: account, call).plain(call.request)
     let (refusal, rate, server) = contents.withLock { contents in
       (
-        contents.door.error(
+        contents.refusals.error(
           for: call, from: device, at: now,
           isDeniable: contents.oracle.isThere(zoneOf: plain, account: account),
           &contents.random),
-        contents.door.rates.partial, contents.server
+        contents.refusals.rates.partial, contents.server
       )
     }
     if let refusal { return .failure(refusal) }
-    let split = SplitCall(call, rate: rate, seed: seed, hasAnyCode: true)
+    let split = PartiallyFailingCall(call, rate: rate, seed: seed, hasAnyCode: true)
     let name = "device\(device)"
     let asker = Asker(number: device, name: name, account: account)
     let isCut = plansPowerCut()
@@ -146,7 +147,7 @@ final class EngineCloud: Sendable {
     if isCut {
       return await losePower(during: call, split, by: asker, answer)
     }
-    return judge(answer, to: call, split, by: asker)
+    return check(answer, to: call, split, by: asker)
   }
 
   /// The names of the asker's own zones; one only where the database has none of them.
@@ -155,7 +156,7 @@ final class EngineCloud: Sendable {
     return ZoneSpelling(user: layout.users[account - 1])
   }
 
-  /// Who asks.
+  /// The sender of a request.
   struct Asker {
     var number: Int
     var name: String
@@ -176,11 +177,11 @@ final class EngineCloud: Sendable {
     }
   }
 
-  /// Has the oracle judge an answer, and gives what the device is to hear.
+  /// Has the oracle check an answer, and gives what the device is to hear.
   ///
   /// Nothing comes between the commit and this: the server answers without a pause.
-  func judge(
-    _ answer: Result<CloudReply, CloudError>, to call: CloudCall, _ split: SplitCall,
+  func check(
+    _ answer: Result<CloudReply, CloudError>, to call: CloudCall, _ split: PartiallyFailingCall,
     by asker: Asker
   ) -> Result<CloudReply, CloudError> {
     let (account, name) = (asker.account, asker.name)
@@ -189,7 +190,7 @@ final class EngineCloud: Sendable {
     plain.request = spelling.plain(plain.request)
     switch answer {
     case .failure(let error):
-      contents.withLock { $0.oracle.judge(refusal: error, of: plain, account: account) }
+      contents.withLock { $0.oracle.check(refusal: error, of: plain, account: account) }
       return .failure(error)
     case .success(let reply):
       guard let account else {
@@ -203,14 +204,14 @@ final class EngineCloud: Sendable {
         findings.report("I15", "an answer to \(name) has another name than was asked for: \(item)")
       }
       contents.withLock { contents in
-        _ = contents.oracle.judge(plain, account: account, device: name, spelling.plain(reply))
+        _ = contents.oracle.check(plain, account: account, device: name, spelling.plain(reply))
       }
       return .success(split.join(reply))
     }
   }
 
-  /// Has the pushes for every device and account put into `mailbox`.
-  func connect(deviceCount: Int, mailbox: Mailbox) {
+  /// Puts the pushes for every device and account into `networkQueue`.
+  func connect(deviceCount: Int, networkQueue: NetworkQueue) {
     let server = server
     var observations: [any SignalObservation] = []
     for device in 0..<deviceCount {
@@ -219,13 +220,13 @@ final class EngineCloud: Sendable {
         observations.append(
           link.observeSignals { signal in
             guard case .push(let push) = signal else { return }
-            mailbox.put(.push(push, device: device, account: account))
+            networkQueue.put(.push(push, device: device, account: account))
           })
       }
     }
     contents.withLock { contents in
       contents.observations = observations
-      contents.mailbox = mailbox
+      contents.networkQueue = networkQueue
       contents.deviceCount = deviceCount
     }
   }
@@ -235,7 +236,7 @@ final class EngineCloud: Sendable {
   /// Lets everything in from now on, and everybody store anything.
   func heal() throws(CloudError) {
     contents.withLock { contents in
-      contents.door.open()
+      contents.refusals.end()
       contents.cutRate = 0
     }
     for number in 1...layout.users.count {
@@ -253,14 +254,14 @@ final class EngineCloud: Sendable {
       contents.server = next
       contents.oracle.loseEverything()
     }
-    let (mailbox, deviceCount) = contents.withLock { ($0.mailbox, $0.deviceCount) }
-    if let mailbox { connect(deviceCount: deviceCount, mailbox: mailbox) }
+    let (networkQueue, deviceCount) = contents.withLock { ($0.networkQueue, $0.deviceCount) }
+    if let networkQueue { connect(deviceCount: deviceCount, networkQueue: networkQueue) }
   }
 
   /// Has requests of one kind fail from now on, on each device; `nil` ends it.
-  func insist(_ insistence: CloudDoor.Insistence?, deviceCount: Int) {
+  func refuseRepeatedly(_ repeatedRefusal: RequestRefusals.RepeatedRefusal?, deviceCount: Int) {
     contents.withLock { contents in
-      for device in 0..<deviceCount { contents.door.insistences[device] = insistence }
+      for device in 0..<deviceCount { contents.refusals.repeated[device] = repeatedRefusal }
     }
   }
 
@@ -277,16 +278,16 @@ final class EngineCloud: Sendable {
   func restart(downtime: Int, clockJump: Double) {
     offset.add(clockJump)
     let now = now
-    contents.withLock { $0.door.downUntil = now + downtime }
+    contents.withLock { $0.refusals.downUntil = now + downtime }
     endProcess()
   }
 
   func beginOutage(deviceCount: Int) -> CloudError.Code? {
     let now = now
     return contents.withLock { contents in
-      contents.door.outage = CloudDoor.Outage(
+      contents.refusals.outage = RequestRefusals.Outage(
         &contents.random, deviceCount: deviceCount, at: now, hasAnyCode: true)
-      return contents.door.outage?.code
+      return contents.refusals.outage?.code
     }
   }
 
@@ -295,7 +296,7 @@ final class EngineCloud: Sendable {
     contents.withLock { $0.oracle.databases[account - 1].zones[zone].isLive }
   }
 
-  /// Somebody else, or the user in the settings, removes a zone; answers whether it was there.
+  /// Another account, or the user in the settings, removes a zone; returns whether it was there.
   func remove(
     _ zone: Int, of account: Int, reason: ZoneDeletionReason
   ) throws(CloudError) -> Bool {
@@ -341,12 +342,12 @@ final class EngineCloud: Sendable {
     }
   }
 
-  /// What the oracle holds of an account.
+  /// The oracle's data of an account.
   func database(of account: Int) -> CloudOracle.Database {
     contents.withLock { $0.oracle.databases[account - 1] }
   }
 
-  /// What the server holds of an account's zone, shares apart.
+  /// The server's records of an account's zone, without shares.
   func records(in zone: Int, of account: Int) throws(CloudError) -> [Record] {
     let stored = try server.records(
       in: layout.zones[zone], container: WorldLayout.container, account: Self.account(account))
@@ -355,7 +356,7 @@ final class EngineCloud: Sendable {
     }
   }
 
-  /// How many requests are under way in the server.
+  /// The number of requests that the server is processing.
   var openRequestCount: Int { server.controls.openRequestCount }
 
   /// Ends the server.

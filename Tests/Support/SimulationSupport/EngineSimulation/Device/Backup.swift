@@ -2,7 +2,7 @@ import CloudSync
 import Records
 import SyncMachine
 
-/// What a device keeps of one moment, and may come back to: the app's data and the engine's state.
+/// The app's data and the engine's state of one moment, from which a device can be restored.
 struct Backup {
   /// The engine's state in the form in which the app or the store had it.
   enum Held {
@@ -11,14 +11,14 @@ struct Backup {
     /// The value of the engine at that moment.
     case engineValue(CKSyncEngine.State.Serialization)
     /// The disk with the state log, and the checker's list of what it must hold.
-    case log(SimulatedDisk, PendingLedger)
+    case log(SimulatedDisk, PendingChangeChecker)
   }
 
   var model: AppModel
   var held: Held
 }
 
-/// What the next run of an app begins with.
+/// The state with which the next run of an app starts.
 enum RestartState {
   case nothing
   /// The state log on the device's disk.
@@ -28,7 +28,7 @@ enum RestartState {
   /// The same, encoded and decoded.
   case encoded(CKSyncEngine.State.Serialization)
 
-  /// How the state of `backup` comes back; `nil` for a log, which is on the disk.
+  /// Creates the state that a backup restores; a log is on the disk.
   init(_ held: Backup.Held, isEncoded: Bool) {
     switch held {
     case .eventValue(let state):
@@ -49,7 +49,7 @@ enum RestartState {
     }
   }
 
-  /// What the app had kept; `nil` for a log.
+  /// The state that the app had stored; `nil` for a log.
   var given: CKSyncEngine.State.Serialization? {
     switch self {
     case .nothing, .log: nil
@@ -67,7 +67,7 @@ extension SyncState {
     records.unsettled.count != records.waiting.count || zones.unsettled.count != zones.waiting.count
   }
 
-  /// What of `kept` an engine that went on from it does not have; `nil` when it has everything.
+  /// The first change of `kept` that an engine restored from it lacks; `nil` if it has all.
   ///
   /// A request ends with its run: whatever was under way waits again.
   func lossOfChanges(since kept: SyncState) -> String? {

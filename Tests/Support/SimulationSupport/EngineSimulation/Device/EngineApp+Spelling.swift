@@ -5,10 +5,10 @@ import SyncMachine
 import Synchronization
 
 /// By which name an app calls the zones of its own user.
-struct NamingHabit: Sendable {
+struct ZoneNaming: Sendable {
   /// Whether the app knows the user's record name, in this run or another.
   let isMixed: Bool
-  /// How often it uses the name in this run.
+  /// The probability that it uses the user's record name in this run.
   private let rate: Double
   private var random: SeededRandom
 
@@ -98,7 +98,7 @@ extension EngineApp {
 }
 
 extension Situation {
-  /// What an app names a zone of its user in.
+  /// The API calls in which an app names a zone of its user.
   enum Naming: String, CaseIterable {
     case save, deletion, zoneSave, zoneDeletion, batchSave, batchDeletion, parent
     case fetchScope, sendScope
@@ -114,24 +114,10 @@ extension Situation {
     [true, false].map { byName in
       Required(
         name: name(naming, byName: byName),
-        sentence: "An app that uses both names of its user names a zone in \(naming.words) by "
+        sentence:
+          "An app that uses both names of its user names a zone in "
+          + "\(SituationWords.of("naming", naming.rawValue)) by "
           + (byName ? "the user's record name." : "the default owner's name."))
-    }
-  }
-}
-
-extension Situation.Naming {
-  fileprivate var words: String {
-    switch self {
-    case .save: "a pending save"
-    case .deletion: "a pending deletion"
-    case .zoneSave: "a pending save of a zone"
-    case .zoneDeletion: "a pending deletion of a zone"
-    case .batchSave: "a record of a batch"
-    case .batchDeletion: "a deletion of a batch"
-    case .parent: "the parent of a record"
-    case .fetchScope: "the scope of a fetch"
-    case .sendScope: "the scope of a send"
     }
   }
 }

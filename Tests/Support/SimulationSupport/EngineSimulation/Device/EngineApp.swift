@@ -5,19 +5,19 @@ import SyncMachine
 import Synchronization
 
 /// The app of one run of a device: a straight delegate around an ``AppModel``, and the checkers
-/// that watch what it is told.
+/// of what it is told.
 ///
 /// What the model decides is done on the engine as an app would do it. Between two moments of a
 /// callback the app pauses now and then, so that everything else may come in between.
 final class EngineApp: CKSyncEngineDelegate {
-  /// What one lock guards.
+  /// The state that the lock guards.
   struct Contents {
     var model: AppModel
-    var watch: EventWatch
+    var checker: EventChecker
     var random: SeededRandom
-    /// What was kept of data and state, oldest first.
+    /// The stored pairs of data and state, oldest first.
     var kept: [Backup] = []
-    /// How many callbacks are under way; more than one is a fault of the engine.
+    /// The number of running callbacks; more than one is a fault of the engine.
     var callbacks = 0
     /// What was added since the engine asked for the batch that is being made: it can't know when
     /// the app puts the batch together, and takes all of this for newer.
@@ -27,18 +27,18 @@ final class EngineApp: CKSyncEngineDelegate {
     /// Whether the run has ended, and only its last tasks have not noticed.
     var isDead = false
     var scopeRate: Double
-    /// What had happened on the server when the fetch began.
+    /// The server's clock at the start of the fetch.
     var fetchBegan = 0
-    /// What the fetch knew of the list of zones.
+    /// The database token of the fetch.
     var tokenState: Situation.TokenState?
     /// By which name it calls zones of its own user.
-    var naming: NamingHabit
-    /// Whether the app is careful from now on, whatever its habits.
+    var naming: ZoneNaming
+    /// Whether the app is careful from now on, without delegate faults.
     var isCalm = false
 
     /// Whether `state` has everything that the data want from the engine.
     func holdsNothingBeyond(_ state: SyncState) -> Bool {
-      guard watch.ledger.difference(from: state) == nil else { return false }
+      guard checker.pendingChanges.difference(from: state) == nil else { return false }
       return !model.policy.isUntracked || state.hasUntrackedChanges
         || !model.entries.contains { $0.isDirty && !$0.isBlocked }
     }
@@ -49,9 +49,9 @@ final class EngineApp: CKSyncEngineDelegate {
   let layout: WorldLayout
   let persistence: WorldDevice.Persistence
   let keepRate: Double
-  /// How often the app pauses in a callback.
+  /// The probability that the app pauses in a callback.
   let pauseRate: Double
-  let habits: AppHabits
+  let delegateFaults: DelegateFaults
   /// Whether it may call zones of its own user by the user's record name, in this run or another.
   let namesOwner: Bool
   /// The disk under the engine's state store, which may end in the middle of a write.
@@ -62,8 +62,8 @@ final class EngineApp: CKSyncEngineDelegate {
   let contents: Mutex<Contents>
 
   init(
-    _ device: EngineDevice, model: AppModel, watch: EventWatch, cloud: EngineCloud,
-    random: SeededRandom, naming: NamingHabit
+    _ device: EngineDevice, model: AppModel, checker: EventChecker, cloud: EngineCloud,
+    random: SeededRandom, naming: ZoneNaming
   ) {
     self.cloud = cloud
     name = device.name
@@ -72,14 +72,15 @@ final class EngineApp: CKSyncEngineDelegate {
     persistence = device.persistence
     keepRate = device.keepRate
     pauseRate = device.pauseRate
-    habits = device.habits
+    delegateFaults = device.delegateFaults
     namesOwner = naming.isMixed
     disk = device.disk
     findings = device.findings
     journal = device.journal
     contents = Mutex(
       Contents(
-        model: model, watch: watch, random: random, scopeRate: device.scopeRate, naming: naming))
+        model: model, checker: checker, random: random, scopeRate: device.scopeRate, naming: naming)
+    )
   }
 
   // MARK: The delegate
@@ -92,10 +93,10 @@ final class EngineApp: CKSyncEngineDelegate {
     // The books are kept before anything else can come in between.
     let state = syncEngine.syncState
     contents.withLock { contents in
-      let faults = contents.watch.faults(
+      let faults = contents.checker.faults(
         of: told, with: state, owner: contents.model.owner, lastSequence: journal.lastSequence)
       for fault in faults { findings.report(fault.invariant, "\(name): \(fault.message)") }
-      contents.watch.note(told)
+      contents.checker.note(told)
     }
     checkReasons(in: told)
     if case .accountChange(let change) = told {
@@ -107,7 +108,7 @@ final class EngineApp: CKSyncEngineDelegate {
     keep(event, syncEngine)
     await misbehave(syncEngine)
     await pause()
-    leave { $0.watch.noteReturn() }
+    leave { $0.checker.noteReturn() }
   }
 
   func nextRecordZoneChangeBatch(
@@ -123,20 +124,20 @@ final class EngineApp: CKSyncEngineDelegate {
     }
     let sendContext = spelling.plain(context.machineContext)
     var batch: RecordBatch?
-    contents.withLock { $0.watch.noteBuilding() }
+    contents.withLock { $0.checker.noteBuilding() }
     use(syncEngine) { batch = $0.nextBatch(sendContext, waiting: waiting) }
     await misbehave(syncEngine)
     await pause()
     let isAsked = syncEngine.stage == .askingBatch
     leave { contents in
       if let batch, isAsked {
-        contents.watch.note(given: batch, addedSince: contents.addedSinceBatch ?? [])
+        contents.checker.note(given: batch, addedSince: contents.addedSinceBatch ?? [])
       }
       contents.addedSinceBatch = nil
     }
     journal.note("\(name) gives \(batch?.saves.count ?? 0) + \(batch?.deletions.count ?? 0)")
     return batch.map {
-      CKSyncEngine.RecordZoneChangeBatch(spelled($0, syncEngine), habits: habits)
+      CKSyncEngine.RecordZoneChangeBatch(spelled($0, syncEngine), delegateFaults: delegateFaults)
     }
   }
 
@@ -223,14 +224,16 @@ final class EngineApp: CKSyncEngineDelegate {
         // call, nobody can know.
         return contents.withLock { contents in
           if let before { contents.model = before }
-          contents.watch.excuse(call)
+          contents.checker.excuse(call)
         }
       }
       let isSending = engine.stage == .sendingZones
       contents.withLock { contents in
-        contents.watch.note(call)
-        // Once the request is out the books know by themselves what is newer.
-        if isSending, !contents.watch.ledger.hasZonesUnderWay, case .addZone(let change) = call {
+        contents.checker.note(call)
+        // Once the request is out the checkers know by themselves what is newer.
+        if isSending, !contents.checker.pendingChanges.hasZonesUnderWay,
+          case .addZone(let change) = call
+        {
           contents.zonesAddedSince.insert(change.id)
         }
         if case .add(let change) = call { contents.addedSinceBatch?.insert(change.id) }
@@ -258,7 +261,7 @@ final class EngineApp: CKSyncEngineDelegate {
       let held: Backup.Held
       if persistence == .stateLog {
         guard isLogSound, contents.random.chance(keepRate * 0.2) else { return }
-        held = .log(disk.restarted(), contents.watch.ledger)
+        held = .log(disk.restarted(), contents.checker.pendingChanges)
       } else {
         guard contents.random.chance(keepRate) else { return }
         let isEvents = contents.random.chance(0.7)
@@ -310,7 +313,9 @@ final class EngineApp: CKSyncEngineDelegate {
   func noteExpiredListing() { contents.withLock { $0.tokenState = .expired } }
 
   private func checkForgotten(by engine: CKSyncEngine) {
-    let difference = contents.withLock { $0.watch.ledger.recordDifference(from: engine.syncState) }
+    let difference = contents.withLock {
+      $0.checker.pendingChanges.recordDifference(from: engine.syncState)
+    }
     if let difference {
       findings.report("I13", "\(name): after a change of account, \(difference)")
     }
@@ -341,7 +346,7 @@ final class EngineApp: CKSyncEngineDelegate {
   /// Whether a callback is under way.
   var isBusy: Bool { contents.withLock { $0.callbacks > 0 } }
 
-  /// What the app holds.
+  /// The app's data.
   var model: AppModel { contents.withLock { $0.model } }
 }
 
@@ -356,7 +361,7 @@ extension CKSyncEngine.PendingDatabaseChange {
 
 extension CKSyncEngine.RecordZoneChangeBatch {
   /// The batch an app would make: records with their cached system fields and new values.
-  init(_ batch: RecordBatch, habits: AppHabits) {
+  init(_ batch: RecordBatch, delegateFaults: DelegateFaults) {
     self.init(
       recordsToSave: batch.saves.map { save in
         let record = CKRecord.face(

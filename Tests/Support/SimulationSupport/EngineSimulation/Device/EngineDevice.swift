@@ -18,7 +18,7 @@ final class EngineDevice {
   }
 
   /// Knows whether what belonged to a run that ended is still there.
-  struct Remains {
+  struct EndedRun {
     weak var engine: CKSyncEngine?
     weak var app: EngineApp?
     weak var link: SimulatedLink?
@@ -29,16 +29,16 @@ final class EngineDevice {
   let layout: WorldLayout
   /// The database its engine is on.
   let scope: DatabaseScope
-  /// What runs in the same process on the user's own database; `nil` for that itself.
+  /// The device in the same process on the private database; `nil` for that device itself.
   let host: EngineDevice?
-  /// What runs in the same process on the shared database.
+  /// The device in the same process on the shared database.
   weak var guest: EngineDevice?
   let persistence: WorldDevice.Persistence
   let isAutomatic: Bool
   let keepRate: Double
   private(set) var pauseRate: Double
   var scopeRate: Double
-  private(set) var habits: AppHabits
+  private(set) var delegateFaults: DelegateFaults
   /// Whether its app may call zones of its own user by the user's record name.
   private var mayName = true
   let findings: Findings
@@ -52,23 +52,23 @@ final class EngineDevice {
   private var kept: [Backup] = []
   /// The disk under the engine's state store; another one after each end.
   private(set) var disk: SimulatedDisk
-  /// How often a call on the disk fails.
+  /// The probability that a call of the disk fails.
   private var diskFaultRate: Double
   /// Whether the disk failed in the last run: the app can't trust the engine to remember.
-  private var hasLostTrust = false
+  private var hadStoreFailure = false
   /// The books of the last run, to compare with what the next one has.
-  private var lastBooks: PendingLedger?
+  private var lastPendingChanges: PendingChangeChecker?
 
   var run: Run?
   private(set) var runCount = 0
   /// An app that was given this device's state for another database.
-  private(set) var visitor: Visitor?
-  private var remains: [Remains] = []
-  /// The app's own: who listens to the process's default one must not hear of this world.
+  private(set) var foreignApp: ForeignStateApp?
+  private var endedRuns: [EndedRun] = []
+  /// The app's own: who listens to the process's default one must not receive this world.
   private let notificationCenter = NotificationCenter()
-  /// What the engines of one process have in common.
-  let surroundings: Surroundings
-  var patience = PatienceChecker()
+  /// The state that the engines of one process share.
+  let processState: ProcessState
+  var retryChecker = RetryChecker()
   /// What had happened on the server when the device last had a cause to fetch everything; `nil`
   /// when it never had one since it was signed in.
   private(set) var newsTime: Int?
@@ -85,7 +85,7 @@ final class EngineDevice {
     self.layout = layout
     self.host = host
     scope = host == nil ? .private : .shared
-    surroundings = host?.surroundings ?? Surroundings()
+    processState = host?.processState ?? ProcessState()
     self.findings = findings
     self.journal = journal
     name = host.map { "\($0.name) (shared)" } ?? "device\(number)"
@@ -98,7 +98,7 @@ final class EngineDevice {
     pauseRate = random.pick([0, 0.1, 0.5])
     scopeRate = random.chance(0.3) ? 0.3 : 0
     fetchesEverything = scopeRate == 0
-    habits = AppHabits(&random)
+    delegateFaults = DelegateFaults(&random)
     disk = SimulatedDisk(seed: random.next())
     diskFaultRate = random.chance(0.15) ? 0.03 : 0
     model = AppModel(
@@ -111,13 +111,13 @@ final class EngineDevice {
   }
 
   /// Does without what `shape` takes away.
-  func forgo(_ shape: EngineShape) {
+  func apply(_ shape: WorldShape) {
     if shape.lacks(.pauses) { pauseRate = 0 }
     if shape.lacks(.scopes) {
       scopeRate = 0
       fetchesEverything = true
     }
-    if shape.lacks(.habits) { habits = .none }
+    if shape.lacks(.delegateFaults) { delegateFaults = .none }
     if shape.lacks(.names) { mayName = false }
     if shape.lacks(.diskFaults) { diskFaultRate = 0 }
   }
@@ -127,23 +127,24 @@ final class EngineDevice {
     guard run == nil else { return }
     runCount += 1
     let link =
-      host?.run?.link ?? SimulatedLink(device: number, run: runCount, mailbox: world.mailbox)
+      host?.run?.link
+      ?? SimulatedLink(device: number, run: runCount, networkQueue: world.networkQueue)
     let app = EngineApp(
-      self, model: model, watch: EventWatch(layout: layout, home: model.policy.visits),
+      self, model: model, checker: EventChecker(layout: layout, home: model.policy.visits),
       cloud: world.cloud, random: random,
-      naming: NamingHabit(
+      naming: ZoneNaming(
         world: world.seed, device: number, run: runCount, isPossible: host == nil && mayName))
     let container =
       host?.run?.container
       ?? CKContainer(
         identifier: WorldLayout.container,
-        connection: link, taskExecutor: world.lane, notificationCenter: notificationCenter)
+        connection: link, taskExecutor: world.executor, notificationCenter: notificationCenter)
     var configuration = CKSyncEngine.Configuration(
       database: scope == .shared ? container.sharedCloudDatabase : container.privateCloudDatabase,
       stateSerialization: restoredState(), delegate: app)
     configuration.automaticallySync = isAutomatic
-    configuration.clock = world.lane.clock
-    configuration.taskExecutor = world.lane
+    configuration.clock = world.executor.clock
+    configuration.taskExecutor = world.executor
     if persistence == .stateLog {
       configuration.stateStore = openStore()
     }
@@ -155,27 +156,28 @@ final class EngineDevice {
     if let loss = nextState.state.kept.flatMap({ state.lossOfChanges(since: $0) }) {
       findings.report("I3", "\(name): \(loss)")
     }
-    if persistence == .stateLog, let loss = lastBooks?.loss(in: state) {
+    if persistence == .stateLog, let loss = lastPendingChanges?.loss(in: state) {
       findings.report("I3", "\(name): \(loss)")
     }
-    lastBooks = nil
+    lastPendingChanges = nil
     app.contents.withLock { contents in
       contents.kept = kept
-      contents.watch.restart(with: state)
+      contents.checker.restart(with: state)
     }
-    patience.restart(at: world.now)
+    retryChecker.restart(at: world.now)
     (toldAccount, newsTime) = (nil, nil)
     noteAccount(at: world.cloud.time)
     run = Run(number: runCount, link: link, app: app, engine: engine, container: container)
     if let given = nextState.state.given, !world.isHealed, world.random.chance(0.06) {
-      let differences = Visitor.Difference.allCases
-      visitor = Visitor(self, differences[runCount % differences.count], state: given, world)
+      let differences = ForeignStateApp.Difference.allCases
+      foreignApp = ForeignStateApp(
+        self, differences[runCount % differences.count], state: given, world)
     }
     if world.isHealed { calmDown() }
     if persistence == .stateLog, diskFaultRate > 0, !world.isHealed {
       for operation in DiskOperation.allCases { disk.faults.rates[operation] = diskFaultRate }
     }
-    if persistence == .dataFirst || hasLostTrust { app.use(engine) { $0.readdDirty() } }
+    if persistence == .dataFirst || hadStoreFailure { app.use(engine) { $0.readdDirty() } }
   }
 
   private func openStore() -> (any StateStore)? {
@@ -246,21 +248,21 @@ final class EngineDevice {
     }
   }
 
-  /// The app ends at once; answers whether it will go on from older data than the newest.
+  /// The app ends at once; returns whether it will go on from older data than the newest.
   ///
   /// - Parameter isStale: whether an older pair of data and state comes back, as from a backup.
   func end(_ random: inout SeededRandom, isStale: Bool) -> Bool {
-    visitor?.end()
-    visitor = nil
+    foreignApp?.end()
+    foreignApp = nil
     guard let run else { return false }
     self.run = nil
     run.link.sever()
     let left = run.app.end()
-    hasLostTrust = run.engine.stateStoreError != nil
+    hadStoreFailure = run.engine.stateStoreError != nil
     disk =
       disk.isOff || random.chance(0.3)
       ? disk.crash(seed: random.next()) : disk.restarted()
-    remains.append(Remains(engine: run.engine, app: run.app, link: run.link))
+    endedRuns.append(EndedRun(engine: run.engine, app: run.app, link: run.link))
     model = left.model
     model.calls = []
     model.sweep = nil
@@ -277,15 +279,15 @@ final class EngineDevice {
     _ left: EngineApp.Contents, _ random: inout SeededRandom, isStale: Bool
   ) {
     nextState = (.log, false)
-    lastBooks = hasLostTrust ? nil : left.watch.ledger
+    lastPendingChanges = hadStoreFailure ? nil : left.checker.pendingChanges
     guard isStale, !kept.isEmpty, random.chance(0.4) else { return }
     let index = random.below(kept.count)
     kept.removeSubrange((index + 1)...)
     guard case .log(let older, let books) = kept[index].held else { return }
     model = kept[index].model
     disk = older.restarted()
-    lastBooks = books
-    hasLostTrust = false
+    lastPendingChanges = books
+    hadStoreFailure = false
     nextState.isOlder = true
   }
 
@@ -307,8 +309,8 @@ final class EngineDevice {
     nextState = (RestartState(kept[index].held, isEncoded: random.chance(0.4)), isOlder)
   }
 
-  /// How many runs ended and still hold something.
+  /// The number of ended runs with objects that are still alive.
   var leftOverCount: Int {
-    remains.count { $0.engine != nil || $0.app != nil || $0.link != nil }
+    endedRuns.count { $0.engine != nil || $0.app != nil || $0.link != nil }
   }
 }

@@ -1,8 +1,8 @@
 import CloudProtocol
 import Synchronization
 
-/// What a device or the server hands to the network.
-enum Parcel: Sendable {
+/// A request, a reply or a push that the network carries.
+enum NetworkItem: Sendable {
   /// A request of a device's run.
   case request(CloudCall, device: Int, run: Int, number: Int)
   /// The server's answer to a request.
@@ -13,24 +13,24 @@ enum Parcel: Sendable {
   case shared(SharingAction, zone: Int, accounts: [Int])
 }
 
-/// Where tasks leave what the network is to carry, until the world takes it.
-final class Mailbox: Sendable {
-  private let parcels = Mutex<[Parcel]>([])
+/// The items that tasks pass to the network, until the world takes them.
+final class NetworkQueue: Sendable {
+  private let items = Mutex<[NetworkItem]>([])
 
   /// Leaves something.
-  func put(_ parcel: Parcel) { parcels.withLock { $0.append(parcel) } }
+  func put(_ item: NetworkItem) { items.withLock { $0.append(item) } }
 
   /// Takes everything, in the order it was left.
-  func take() -> [Parcel] {
-    parcels.withLock { parcels in
-      guard !parcels.isEmpty else { return [] }
-      defer { parcels.removeAll(keepingCapacity: true) }
-      return parcels
+  func take() -> [NetworkItem] {
+    items.withLock { items in
+      guard !items.isEmpty else { return [] }
+      defer { items.removeAll(keepingCapacity: true) }
+      return items
     }
   }
 }
 
-/// The way of one run of a device to the cloud: everything goes through the world's network.
+/// The transport of one run of a device; all requests pass through the simulated network.
 final class SimulatedLink: CloudTransport {
   private typealias Answer = Result<CloudReply, CloudError>
 
@@ -45,19 +45,19 @@ final class SimulatedLink: CloudTransport {
 
   private let device: Int
   private let run: Int
-  private let mailbox: Mailbox
+  private let networkQueue: NetworkQueue
   private let contents = Mutex(Contents())
 
-  init(device: Int, run: Int, mailbox: Mailbox) {
+  init(device: Int, run: Int, networkQueue: NetworkQueue) {
     self.device = device
     self.run = run
-    self.mailbox = mailbox
+    self.networkQueue = networkQueue
   }
 
-  /// How many requests wait for an answer.
+  /// The number of requests without an answer.
   var openCount: Int { contents.withLock { $0.waiting.count } }
 
-  /// How many listen to signals.
+  /// The number of listeners to signals.
   var listenerCount: Int { contents.withLock { $0.listeners.count } }
 
   func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
@@ -73,7 +73,7 @@ final class SimulatedLink: CloudTransport {
           return false
         }
         if isOver { return continuation.resume(returning: Self.gone) }
-        mailbox.put(.request(call, device: device, run: run, number: number))
+        networkQueue.put(.request(call, device: device, run: run, number: number))
       }
     } onCancel: {
       let continuation = contents.withLock { contents -> CheckedContinuation<Answer, Never>? in
@@ -120,7 +120,7 @@ final class SimulatedLink: CloudTransport {
 
   // MARK: What the world does
 
-  /// Brings an answer; answers whether anybody waited for it.
+  /// Delivers an answer; returns whether a request waited for it.
   func answer(_ number: Int, with result: Result<CloudReply, CloudError>) -> Bool {
     let continuation = contents.withLock { contents -> CheckedContinuation<Answer, Never>? in
       guard let index = contents.waiting.firstIndex(where: { $0.number == number }) else {
@@ -132,17 +132,17 @@ final class SimulatedLink: CloudTransport {
     return continuation != nil
   }
 
-  /// Whether somebody waits for the answer to a request.
+  /// Whether a request waits for its answer.
   func isOpen(_ number: Int) -> Bool {
     contents.withLock { contents in contents.waiting.contains { $0.number == number } }
   }
 
-  /// Tells the listeners of a signal.
+  /// Sends a signal to the listeners.
   func tell(_ signal: CloudSignal) {
     for listener in contents.withLock({ $0.listeners }) { listener.call(signal) }
   }
 
-  /// Cuts the run off from the world: it is dead and only has not noticed.
+  /// Disconnects the run from the world after its end.
   func sever() {
     let waiting = contents.withLock { contents in
       contents.isSevered = true

@@ -5,10 +5,10 @@ import Records
 /// feeds of owner and participants must give.
 ///
 /// The order of these feeds is not modelled, for records that come into a share move in it. A feed
-/// is judged by what a reader knows that has read it to its end: exactly what it may see.
+/// is checked by what a reader knows that has read it to its end: exactly what it may see.
 extension CloudOracle {
-  /// Judges what concerns shares; answers whether it did.
-  mutating func judgeSharing(
+  /// Checks what concerns shares; returns whether it did.
+  mutating func checkSharing(
     _ call: CloudCall, account: Int, device: String, _ reply: CloudReply
   ) -> Bool {
     guard sharing != nil else { return false }
@@ -19,19 +19,19 @@ extension CloudOracle {
       for result in results { if let record = result.value { keep(record) } }
     case (.fetchZoneChanges(let request), .zoneChanges(let page))
     where isOwners || call.database == .shared:
-      judgeView(request, page, account: account, scope: call.database)
+      checkView(request, page, account: account, scope: call.database)
     case (.fetchDatabaseChanges(let request), .databaseChanges(let page))
     where isOwners || call.database == .shared:
-      judgeView(request, page, account: account, scope: call.database)
+      checkView(request, page, account: account, scope: call.database)
     case (.modifyRecords(let request), .recordsModified(let saved, let deleted)) where isOwners:
-      judge(request, saved, deleted, account: account, device: device)
+      check(request, saved, deleted, account: account, device: device)
       noteOwnersShares(saved, deleted)
     case (.modifyRecords(let request), .recordsModified(let saved, let deleted))
     where call.database == .shared:
-      judgeVisit(request, saved, deleted, account: account, device: device)
+      checkParticipantChange(request, saved, deleted, account: account, device: device)
     case (.modifyZones(let request), .zonesModified(let saved, let deleted))
     where call.database == .shared:
-      guard judgeCompleteness(request, saved, deleted) else { return true }
+      guard checkCompleteness(request, saved, deleted) else { return true }
       for result in saved where result.error == nil {
         findings.report("I6", "\(result.id.name) is created in a shared database")
       }
@@ -121,7 +121,7 @@ extension CloudOracle {
 
   // MARK: Who sees what
 
-  /// What `account` sees of a zone, by place; `nil` when it does not see the zone.
+  /// The records of a zone that `account` sees, by place; `nil` if it does not see the zone.
   func visible(_ zone: Int, _ account: Int, _ scope: DatabaseScope) -> [Int: Record]? {
     guard let sharing else { return nil }
     let home = databases[SharingOptions.owner - 1]
@@ -138,7 +138,7 @@ extension CloudOracle {
     return visible
   }
 
-  /// Whether `account` sees something of a zone of somebody else.
+  /// Whether `account` sees something of a zone of another account.
   func isThere(visited id: ZoneID, _ account: Int) -> Bool {
     guard let sharing, let zone = layout.number(of: sharing.inward(id)) else { return false }
     return visible(zone, account, .shared) != nil
@@ -147,7 +147,7 @@ extension CloudOracle {
   /// What is wrong with telling a participant that a zone is gone: it was, at some time since
   /// `start`.
   func fault(
-    telling deletion: ZoneDeletion, toVisitor account: Int, since start: Int
+    telling deletion: ZoneDeletion, toParticipant account: Int, since start: Int
   ) -> String? {
     guard let sharing, let zone = layout.number(of: sharing.inward(deletion.zone)),
       sharing.lives[account - 1][zone] > 0
@@ -172,12 +172,12 @@ extension CloudOracle {
 
   // MARK: Writes of participants
 
-  private mutating func judgeVisit(
+  private mutating func checkParticipantChange(
     _ request: ModifyRecords, _ saved: [ItemResult<RecordID, Record>],
     _ deleted: [ItemResult<RecordID, Done>], account: Int, device: String
   ) {
-    guard judgeCompleteness(request, saved, deleted), let sharing else { return }
-    if request.isAtomic { judgeAtomicity(saved, deleted) }
+    guard checkCompleteness(request, saved, deleted), let sharing else { return }
+    if request.isAtomic { checkAtomicity(saved, deleted) }
     var rest = (request: request, saved: saved, deleted: deleted)
     rest.request.isAtomic = false
     (rest.request.save, rest.saved) = ([], [])
@@ -190,7 +190,7 @@ extension CloudOracle {
     for (save, result) in zip(request.save, saved) {
       let id = sharing.inward(save.id)
       guard let place = layout.place(of: id),
-        judgeRight(
+        checkPermission(
           to: place, result.error, account, isDeletion: false,
           mayLoseParent: treesCutInto.contains(layout.zone(of: place)))
       else { continue }
@@ -203,20 +203,20 @@ extension CloudOracle {
       let id = sharing.inward(result.id)
       if let zone = sharing.zone(ofShare: id), result.error == nil { left.append(zone) }
       guard let place = layout.place(of: id),
-        judgeRight(to: place, result.error, account, isDeletion: true)
+        checkPermission(to: place, result.error, account, isDeletion: true)
       else { continue }
       rest.request.delete.append(id)
       rest.deleted.append(
         ItemResult(id: id, result.error.map { .failure($0) } ?? .success(Done())))
     }
-    judge(
+    check(
       rest.request, rest.saved, rest.deleted, account: SharingOptions.owner, device: device)
     for zone in left { leave(zone, account) }
   }
 
-  /// Judges whether a participant's change was rightly taken or refused; answers whether it is then
-  /// to be judged like one of the owner's.
-  private mutating func judgeRight(
+  /// Checks whether a participant's change was rightly taken or refused; returns whether it is then
+  /// to be checked like one of the owner's.
+  private mutating func checkPermission(
     to place: Int, _ error: CloudError?, _ account: Int, isDeletion: Bool,
     mayLoseParent: Bool = false
   ) -> Bool {

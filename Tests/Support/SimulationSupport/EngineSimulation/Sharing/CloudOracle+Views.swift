@@ -3,7 +3,7 @@ import Records
 
 /// I8, I9, I10 and I13 for the feeds of a zone that is shared: of its owner and of participants.
 extension CloudOracle {
-  mutating func judgeView(
+  mutating func checkView(
     _ request: FetchZoneChanges, _ page: ZoneChangesPage, account: Int, scope: DatabaseScope
   ) {
     guard let sharing, let zone = layout.number(of: sharing.inward(request.zone)) else { return }
@@ -60,7 +60,7 @@ extension CloudOracle {
     self.sharing?.views[page.token] = view
   }
 
-  mutating func judgeView(
+  mutating func checkView(
     _ request: FetchDatabaseChanges, _ page: DatabaseChangesPage, account: Int,
     scope: DatabaseScope
   ) {
@@ -80,7 +80,7 @@ extension CloudOracle {
     }
     for deletion in page.deleted {
       guard let zone = layout.number(of: sharing.inward(deletion.zone)) else { continue }
-      if scope == .private { judgeListing(deletion, of: zone, account: account) }
+      if scope == .private { checkListing(deletion, of: zone, account: account) }
       if visible(zone, account, scope) != nil {
         findings.report("I8", "\(deletion.zone.name) is said to be gone and is not")
       }
@@ -116,7 +116,7 @@ extension CloudOracle {
     return hash.value
   }
 
-  /// What a reader knows that has `token`; reports a token that should have been refused.
+  /// The view of a reader with `token`; reports a token that should have been refused.
   private func view(
     _ token: ChangeToken?, account: Int, scope: DatabaseScope, zone: Int?, life: Int
   ) -> SharingModel.View? {

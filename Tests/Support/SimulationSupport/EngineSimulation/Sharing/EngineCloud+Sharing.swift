@@ -14,7 +14,7 @@ extension EngineCloud {
     var accounts: [Int]
   }
 
-  /// What the server holds for an account in one of its databases, by place.
+  /// The server's records for an account in one of its databases, by place.
   func records(for account: Int, _ scope: DatabaseScope) -> [Record?] {
     contents.withLock { contents in
       guard scope == .shared else {
@@ -26,17 +26,17 @@ extension EngineCloud {
     }
   }
 
-  /// When what an account sees of a zone of somebody else last changed.
+  /// The time of the last change of a shared zone, as an account sees it.
   func visitChange(of zone: Int, for account: Int) -> Int {
     contents.withLock { $0.oracle.sharing?.changedAt[account - 1][zone] ?? 0 }
   }
 
-  /// How often what happened to shared zones, for the tally.
+  /// The number of times that each outcome in shared zones happened, for the tally.
   var sharingCounts: [String: Int] {
     contents.withLock { $0.oracle.sharing?.counts ?? [:] }
   }
 
-  /// What `action` asks of the server; `nil` where there is nothing to do.
+  /// The requests of `action`; `nil` if there is nothing to do.
   ///
   /// - Parameter sequence: The number of the edit that makes the root of a tree.
   func request(
@@ -117,7 +117,7 @@ extension EngineCloud {
       requests: requests, account: SharingOptions.owner, accounts: others)
   }
 
-  /// Changes who is in a share and what they may do; answers whether there was anything to change.
+  /// Changes who is in a share and what they may do; returns whether there was anything to change.
   private func change(
     _ details: inout ShareDetails, _ action: SharingAction, _ others: [Int],
     _ random: inout SeededRandom

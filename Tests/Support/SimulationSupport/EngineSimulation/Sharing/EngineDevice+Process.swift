@@ -2,38 +2,38 @@ import LoopbackServer
 import Records
 
 extension EngineDevice {
-  /// What the engines of one process have in common.
-  final class Surroundings {
+  /// The state that the engines of one process share.
+  final class ProcessState {
     var account: Int?
     var availability = AccountAvailability.available
     var isOnline = true
     var waitingPushes = 0
   }
 
-  /// Who is signed in, counted from 1; `nil` for nobody.
+  /// The signed-in account, counted from 1; `nil` for none.
   var account: Int? {
-    get { surroundings.account }
-    set { surroundings.account = newValue }
+    get { processState.account }
+    set { processState.account = newValue }
   }
 
   /// Whether the account that is signed in can be used.
   var availability: AccountAvailability {
-    get { surroundings.availability }
-    set { surroundings.availability = newValue }
+    get { processState.availability }
+    set { processState.availability = newValue }
   }
 
   var isOnline: Bool {
-    get { surroundings.isOnline }
-    set { surroundings.isOnline = newValue }
+    get { processState.isOnline }
+    set { processState.isOnline = newValue }
   }
 
   /// Pushes that wait until it is online.
   var waitingPushes: Int {
-    get { surroundings.waitingPushes }
-    set { surroundings.waitingPushes = newValue }
+    get { processState.waitingPushes }
+    set { processState.waitingPushes = newValue }
   }
 
-  /// What the process began with: itself, or what it is the guest of.
+  /// The device that owns the process: itself, or its host.
   var process: EngineDevice { host ?? self }
 
   /// Itself and what else runs in its process.

@@ -6,7 +6,7 @@ import Records
 extension EngineWorld {
   /// The engines on the shared databases of `hosts`; on one of them at least.
   func guests(
-    of hosts: [EngineDevice], _ shape: EngineShape, _ sharing: inout SharingOptions?
+    of hosts: [EngineDevice], _ shape: WorldShape, _ sharing: inout SharingOptions?
   ) -> [EngineDevice] {
     guard var options = sharing else { return [] }
     let layout = layout.visited(owner: layout.users[SharingOptions.owner - 1])
@@ -18,7 +18,7 @@ extension EngineWorld {
       let guest = EngineDevice(
         number: hosts.count + guests.count, layout: layout, findings: findings,
         journal: journal, random: &options.random, host: host)
-      guest.forgo(shape)
+      guest.apply(shape)
       host.guest = guest
       guests.append(guest)
     }
@@ -57,18 +57,18 @@ extension EngineWorld {
     guard !asking.isEmpty else { return }
     let device = random.pick(asking)
     note("\(device.name), account \(request.account): \(action) \(layout.zones[zone].name)")
-    let (cloud, mailbox, number) = (cloud, mailbox, device.number)
+    let (cloud, networkQueue, number) = (cloud, networkQueue, device.number)
     let calls = request.requests.map { body in
       CloudCall(
         container: WorldLayout.container, database: request.database,
         requestID: "people-\(journal.nextSequence())", request: body)
     }
-    Task.detached(executorPreference: lane) {
+    Task.detached(executorPreference: executor) {
       for call in calls {
         let answer = await cloud.answer(call, device: number, account: request.account)
         guard answer.isWhole else { return }
       }
-      mailbox.put(.shared(action, zone: zone, accounts: request.accounts))
+      networkQueue.put(.shared(action, zone: zone, accounts: request.accounts))
     }
   }
 

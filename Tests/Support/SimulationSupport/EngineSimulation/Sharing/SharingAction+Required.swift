@@ -5,40 +5,29 @@ import SyncMachine
 extension SharingAction {
   static let required: [Situation.Required] =
     allCases.flatMap { action in
-      stages.map { stage, words in
+      stages.map { stage in
         Situation.Required(
           name: Situation.name(action, stage),
-          sentence: "\(action.sentence) while an engine on the shared database \(words).")
+          sentence:
+            "\(SituationWords.of("sharing", action.rawValue)) while an engine on the shared "
+            + "database \(SituationWords.of("stage", stage.rawValue)).")
       }
     }
-    + outcomes.map { name, sentence in Situation.Required(name: name, sentence: sentence) }
+    + outcomes.sorted { $0.key < $1.key }.flatMap { change, outcomes in
+      outcomes.map {
+        Situation.Required(name: "\(change): \($0)", sentence: SituationWords.of(change, $0))
+      }
+    }
 
-  private static let stages: [(Stage, String)] = [
-    (.idle, "has nothing to do"), (.checkingAccount, "asks who is signed in"),
-    (.findingSubscription, "looks for its subscription"),
-    (.savingSubscription, "makes its subscription"),
-    (.readingDatabase, "reads the list of changed zones"),
-    (.readingZone, "reads the changes of a zone"), (.sendingRecords, "sends records"),
+  private static let stages: [Stage] = [
+    .idle, .checkingAccount, .findingSubscription, .savingSubscription, .readingDatabase,
+    .readingZone, .sendingRecords,
   ]
 
   private static let outcomes = [
-    ("participant saves: done", "A participant's save is accepted."),
-    ("participant saves: serverRecordChanged", "A participant's save meets a newer version."),
-    ("participant saves: permissionFailure", "A participant may not make the change it sends."),
-    ("participant saves: zoneNotFound", "A participant writes into a zone it was taken out of."),
-    ("participant saves: referenceViolation", "A participant's save has lost its parent."),
-    ("participant deletes: done", "A participant's deletion is accepted."),
-    ("participant deletes: permissionFailure", "A participant may not delete what it deletes."),
+    "participant saves": [
+      "done", "serverRecordChanged", "permissionFailure", "zoneNotFound", "referenceViolation",
+    ],
+    "participant deletes": ["done", "permissionFailure"],
   ]
-
-  private var sentence: String {
-    switch self {
-    case .share: "The owner makes a share that the user may join"
-    case .accept: "The user accepts a share"
-    case .permit: "The owner changes what participants may do"
-    case .revoke: "The owner takes participants out of a share"
-    case .leave: "The user leaves a share on another device"
-    case .unshare: "The owner deletes a share"
-    }
-  }
 }

@@ -1,4 +1,4 @@
-/// What people do about shares.
+/// The actions of users on shares.
 enum SharingAction: String, CaseIterable, Sendable {
   /// The owner shares a zone or a tree.
   case share

@@ -1,7 +1,7 @@
 import CloudProtocol
 import Records
 
-/// What the server must know of the shares of a world, built from what it was asked and answered.
+/// The expected shares of a world, derived from requests and replies.
 struct SharingModel {
   /// The share of one zone.
   struct Share {
@@ -10,7 +10,7 @@ struct SharingModel {
     var details: ShareDetails
   }
 
-  /// What a reader that has a token was given up to there.
+  /// The records and zones that the holder of a token has received.
   struct View {
     var account: Int
     var scope: DatabaseScope
@@ -19,14 +19,14 @@ struct SharingModel {
     var life = 0
     /// The version of each record, by its place.
     var records: [Int: ChangeTag] = [:]
-    /// What each zone held when it was listed.
+    /// A hash of each zone's contents when it was listed.
     var zones: [Int: UInt64] = [:]
   }
 
   let layout: WorldLayout
   /// The share of each zone.
   var shares: [Share?]
-  /// How often each account came into each zone, by account and zone.
+  /// The number of times that each account joined each zone, by account and zone.
   private(set) var lives: [[Int]]
   /// Whether each account is in each zone.
   private(set) var isMounted: [[Bool]]
@@ -36,7 +36,7 @@ struct SharingModel {
   private(set) var changedAt: [[Int]]
   /// A number over what each account sees of each zone; 0 for nothing.
   private var held: [[UInt64]]
-  /// How often each of these happened, for the tally.
+  /// The number of times that each outcome happened, for the tally.
   var counts: [String: Int] = [:]
   /// The places that each account ever saw.
   var seen: [Set<Int>]
@@ -52,7 +52,7 @@ struct SharingModel {
     seen = layout.users.map { _ in [] }
   }
 
-  /// What `account` is in the share of `zone`, when it has accepted it and may read.
+  /// The participant that `account` is in the share of `zone`, if it has accepted and may read.
   func participant(_ account: Int, in zone: Int) -> ShareParticipant? {
     shares[zone]?.details.participants.first {
       $0.identity.user == layout.users[account - 1] && $0.role != .owner

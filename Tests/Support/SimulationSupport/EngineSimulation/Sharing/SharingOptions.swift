@@ -1,6 +1,6 @@
 import Records
 
-/// How accounts share in a world: one account shares its zones, the others are participants.
+/// The sharing of a world: one account shares its zones, the others are participants.
 ///
 /// A third of the worlds have it. Its choices come from a generator of their own, so that worlds
 /// without shares do not depend on it.
@@ -11,18 +11,18 @@ struct SharingOptions: Sendable {
   /// How many of each zone's records are a tree that is shared as a hierarchy; 0 for a zone that is
   /// shared as a whole.
   var treeSizes: [Int]
-  /// How often an action is one of sharing.
+  /// The probability that an action concerns sharing.
   var rate: Double
   /// Whether the first shares reach participants before anything goes wrong on the network.
   var startsQuietly: Bool
-  /// How likely a device runs an engine on its shared database.
+  /// The probability that a device runs an engine on its shared database.
   var guestRate: Double
-  /// What the world's further choices about shares come from.
+  /// The generator of the world's further choices about shares.
   var random: SeededRandom
 
   /// The options of the world of `seed`, which is given two accounts and two devices at least;
   /// `nil` for a world without shares.
-  init?(seed: UInt64, shape: EngineShape, options: inout WorldOptions) {
+  init?(seed: UInt64, shape: WorldShape, options: inout WorldOptions) {
     var random = SeededRandom(seed: seed ^ 0x5368_6172_6573)
     guard random.chance(1.0 / 3), !shape.lacks(.sharing) else { return nil }
     options.accountCount = max(2, options.accountCount)

@@ -10,7 +10,7 @@ extension WorldLayout {
     return layout
   }
 
-  /// How many records of a zone are one tree, which is shared as a hierarchy; 0 for none.
+  /// The number of records of a zone in a tree that is shared as a hierarchy; 0 for none.
   func treeSize(of zone: Int) -> Int { treeSizes.isEmpty ? 0 : treeSizes[zone] }
 
   /// The place above `place` in its zone's tree; `nil` for the root and for what is in no tree.
@@ -22,7 +22,7 @@ extension WorldLayout {
     return first + (index - 1) / 2
   }
 
-  /// What a save of the record at `place` says of its parent.
+  /// The change of the parent in a save of the record at `place`.
   func parentChange(of place: Int) -> RecordSave.ParentChange {
     parent(of: place).map { .set(records[$0]) } ?? .keep
   }

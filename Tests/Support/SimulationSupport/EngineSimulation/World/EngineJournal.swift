@@ -1,7 +1,7 @@
 import SyncMachine
 import Synchronization
 
-/// What is told of a world while it runs, by the world and by the apps in it.
+/// The log of a world, written by the world and by its apps.
 final class EngineJournal: Sendable {
   private struct Contents {
     var step = 0
@@ -30,7 +30,7 @@ final class EngineJournal: Sendable {
     }
   }
 
-  /// How often each situation was reached that apps and devices see by themselves.
+  /// The number of times that apps and devices reached each situation.
   var situations: [String: Int] { contents.withLock { $0.situations } }
 
   /// Counts a situation.
@@ -51,7 +51,7 @@ final class EngineJournal: Sendable {
   /// Takes what an app is told into the hash.
   func mix(_ event: SyncEvent) { contents.withLock { $0.hash.mix(event) } }
 
-  /// Prints a line, when somebody wants to see it.
+  /// Prints a line, if set.
   func note(_ text: @autoclosure () -> String) {
     guard let print else { return }
     let (step, time) = contents.withLock { ($0.step, $0.time) }

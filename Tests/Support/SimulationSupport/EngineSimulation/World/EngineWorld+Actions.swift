@@ -4,25 +4,12 @@ import LoopbackServer
 import Records
 import SyncMachine
 
-/// What people and fate do.
+/// The actions of users and of the environment.
 extension EngineWorld {
   func act() throws {
     if let rate = sharing?.rate, random.chance(rate) { return share() }
-    let weights = options.actions
-    let table: [(Int, World.Action)] = [
-      (weights.edit, .edit), (weights.delete, .delete), (weights.deleteZone, .deleteZone),
-      (weights.manualFetch, .manualFetch), (weights.manualSend, .manualSend),
-      (weights.cancel, .cancel), (weights.retryBlocked, .retryBlocked), (weights.crash, .crash),
-      (weights.offline, .offline), (weights.account, .account),
-      (weights.administration, .administration), (weights.expiry, .expiry),
-      (weights.serverRestart, .serverRestart), (weights.outage, .outage),
-      (weights.quota, .quota),
-    ]
-    var choice = random.below(table.reduce(0) { $0 + $1.0 })
-    for (weight, action) in table {
-      if choice < weight { return try perform(action, on: devices[random.below(devices.count)]) }
-      choice -= weight
-    }
+    let action = options.action(among: WorldAction.allCases.filter { $0 != .poke }, &random)
+    try perform(action, on: devices[random.below(devices.count)])
   }
 
   /// Counts a fault by what the engine of `device` is busy with.
@@ -31,7 +18,7 @@ extension EngineWorld {
     tally.situations[Situation.name(fault, run.engine.stage), default: 0] += 1
   }
 
-  private func perform(_ action: World.Action, on device: EngineDevice) throws {
+  private func perform(_ action: WorldAction, on device: EngineDevice) throws {
     journal.mix(device.number)
     switch action {
     case .edit, .delete, .deleteZone, .retryBlocked, .manualFetch, .manualSend, .cancel, .poke:
@@ -76,7 +63,7 @@ extension EngineWorld {
     guard !device.isOnline else { return }
     device.isOnline = true
     note("\(device.name) is online")
-    device.patience.noteCause()
+    device.retryChecker.noteCause()
     device.run?.link.tell(.networkReturned)
     deliverWaitingPushes(to: device)
   }
@@ -85,7 +72,7 @@ extension EngineWorld {
   func deliverWaitingPushes(to device: EngineDevice) {
     guard device.waitingPushes > 0 else { return }
     device.waitingPushes = 0
-    device.patience.noteCause()
+    device.retryChecker.noteCause()
     push(to: device)
   }
 
@@ -93,7 +80,7 @@ extension EngineWorld {
   func push(to device: EngineDevice) {
     for part in device.process.parts {
       guard let run = part.run else { continue }
-      part.patience.noteCause()
+      part.retryChecker.noteCause()
       part.noteNews(at: cloud.time)
       run.link.tell(
         .push(
@@ -103,9 +90,9 @@ extension EngineWorld {
     }
   }
 
-  /// Somebody uses the app.
-  func use(_ device: EngineDevice, _ run: EngineDevice.Run, _ action: World.Action) {
-    device.patience.noteCause()
+  /// The user uses the app.
+  func use(_ device: EngineDevice, _ run: EngineDevice.Run, _ action: WorldAction) {
+    device.retryChecker.noteCause()
     let layout = device.layout
     let place = random.below(layout.records.count)
     switch action {
@@ -140,7 +127,7 @@ extension EngineWorld {
     case .cancel:
       reach(.cancel, device)
       note("\(device.name) cancels")
-      device.patience.noteEnding()
+      device.retryChecker.noteEnding()
       operate(run, endsWithTask: false) { await $0.cancelOperations() }
     case .poke, .crash, .offline, .account, .administration, .expiry, .serverRestart, .outage,
       .quota:
@@ -164,7 +151,7 @@ extension EngineWorld {
   ) {
     let (engine, operations, journal, name) = (run.engine, operations, journal, run.app.name)
     let number = operations.begin(on: run.app.number)
-    let task = Task.detached(executorPreference: lane) {
+    let task = Task.detached(executorPreference: executor) {
       do {
         try await body(engine)
       } catch {
@@ -176,12 +163,12 @@ extension EngineWorld {
     if endsWithTask { operations.note(task, of: number) }
   }
 
-  /// Cancels the task of somebody who waits for an operation.
+  /// Cancels the task of a waiting caller for an operation.
   func cancelWaitingTask() {
     guard let (device, cancel) = operations.cancellable(&random) else { return }
     reach(.taskCancel, devices[device])
     note("a task of device\(device) is cancelled that waits for its engine")
-    devices[device].patience.noteEnding()
+    devices[device].retryChecker.noteEnding()
     cancel()
   }
 
@@ -253,7 +240,7 @@ extension EngineWorld {
       clockJump: jump > 0 ? Double(random.number(in: -jump...jump)) : 0)
   }
 
-  private func administer(_ action: World.Action) throws {
+  private func administer(_ action: WorldAction) throws {
     let account = random.number(in: 1...options.accountCount)
     let zone = random.below(layout.zones.count)
     if action == .administration {

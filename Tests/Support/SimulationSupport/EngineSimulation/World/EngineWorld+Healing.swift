@@ -5,14 +5,14 @@ import Records
 import SyncMachine
 import Synchronization
 
-/// The second phase: nothing fails any more, and everything must come to rest in agreement.
+/// The second phase: there are no more faults, and all devices must converge.
 extension EngineWorld {
   /// The most steps that healing may take.
   private static let stepBound = 40_000
   /// The longest it may take: the longest wait a server asked for, and some rounds of retries.
   private var timeBound: Int { (options.server.longestRetryAfter + 2 * 3_600) * 1_000 }
   /// The longest a message of the first phase can still be under way.
-  private var lateness: Int { now + 2 * options.network.longestDelay + options.network.patience }
+  private var lateness: Int { now + 2 * options.network.longestDelay + options.network.timeout }
 
   /// The bounds of a phase that begins now.
   var limits: (steps: Int, time: Int) {
@@ -32,10 +32,16 @@ extension EngineWorld {
     // First every engine has to do by itself what it had a cause for: a push, a signal or a change
     // that it would not have had would hide that it does not.
     try settle(limits)
-    checkNothingIsOwed()
+    checkNoWorkIsPending()
     if findings.isEmpty { try tryFaults() }
     guard findings.isEmpty else { return }
     try settleAccounts()
+    try retryEverywhere()
+    if findings.isEmpty { try loseServer() }
+  }
+
+  /// Lets every device retry and sync until all hold the same.
+  func retryEverywhere() throws {
     for device in devices {
       guard let run = device.run else { continue }
       run.app.use(run.engine) { $0.retryBlocked() }
@@ -43,15 +49,13 @@ extension EngineWorld {
     }
     try settle(limits)
     try syncByHand(limits)
-    guard findings.isEmpty else { return }
-    try checkConvergence()
-    if findings.isEmpty { try loseServer() }
+    if findings.isEmpty { try checkConvergence() }
   }
 
   /// Somebody is signed in nearly everywhere, and every device hears so.
   private func settleAccounts() throws {
     note("accounts are settled")
-    for device in devices { device.patience.noteCause() }
+    for device in devices { device.retryChecker.noteCause() }
     for device in devices where device.host == nil {
       if device.account == nil, random.chance(0.8) {
         device.account = random.number(in: 1...options.accountCount)
@@ -87,7 +91,7 @@ extension EngineWorld {
         try settle(limits)
         run.app.use(run.engine) { $0.retryBlocked() }
       }
-      if devices.allSatisfy({ $0.isAutomatic || $0.isSettled }) { break }
+      if devices.allSatisfy({ $0.isAutomatic || $0.atRest?.isSettled ?? true }) { break }
     }
     for device in devices where !device.isAutomatic {
       guard let run = device.run else { continue }
@@ -101,30 +105,20 @@ extension EngineWorld {
     let isHealthy = findings.isEmpty
     for device in devices { _ = device.end(&random, isStale: false) }
     var left = 20_000
-    while left > 0, lane.readyCount > 0 || !messages.isEmpty {
-      while lane.runOne() {}
-      _ = mailbox.take()
+    while left > 0, executor.readyCount > 0 || !messages.isEmpty {
+      while executor.runOne() {}
+      _ = networkQueue.take()
       messages = MessageQueue()
       left -= 1
     }
     cloud.close()
     tally.steps = steps
     tally.situations.merge(journal.situations) { $0 + $1 }
-    tally.jobs = lane.jobCount
+    tally.jobs = executor.jobCount
     tally.situations.merge(cloud.sharingCounts) { $0 + $1 }
     tally.worldsOnDisk = cloud.isOnDisk ? 1 : 0
     (tally.serverPowerLosses, tally.serverKills) = cloud.endings
     guard isHealthy else { return }
     checkNothingIsLeft()
-  }
-}
-
-extension EngineDevice {
-  /// Whether nothing is left to send.
-  var isSettled: Bool {
-    guard let run, account != nil else { return true }
-    let state = run.engine.syncState
-    return run.app.model.isSettled && state.records.isEmpty && state.zones.isEmpty
-      && !state.hasUntrackedChanges
   }
 }

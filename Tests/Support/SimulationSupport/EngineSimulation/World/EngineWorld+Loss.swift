@@ -16,15 +16,7 @@ extension EngineWorld {
     journal.reach(Situation.serverBeganAgain)
     for device in devices { push(to: device) }
     try settle(limits)
-    for device in devices {
-      guard let run = device.run else { continue }
-      run.app.use(run.engine) { $0.retryBlocked() }
-      push(to: device)
-    }
-    try settle(limits)
-    try syncByHand(limits)
-    guard findings.isEmpty else { return }
-    try checkConvergence()
+    try retryEverywhere()
     for account in 1...options.accountCount where findings.isEmpty {
       guard devices.contains(where: { $0.account == account }),
         values(of: account) != held[account - 1]
@@ -40,7 +32,7 @@ extension EngineWorld {
       .allSatisfy { $0.run?.engine.syncState.databaseToken != nil }
   }
 
-  /// What the server holds of `account`, without the versions.
+  /// The server's values of `account`, without the versions.
   private func values(of account: Int) -> [SimulatedValue?] {
     let entries = cloud.database(of: account).entries
     return entries.indices.map { place in

@@ -4,7 +4,7 @@ import Records
 import SyncMachine
 import Synchronization
 
-/// The ways between devices and server.
+/// The network between devices and server.
 extension EngineWorld {
   /// A delay in milliseconds; mostly short, sometimes as long as this world has.
   func delay() -> Int {
@@ -18,12 +18,12 @@ extension EngineWorld {
 
   /// Takes what tasks left for the network.
   func carry() {
-    for parcel in mailbox.take() {
-      switch parcel {
-      case .request(let call, let device, Visitor.run, let number):
+    for item in networkQueue.take() {
+      switch item {
+      case .request(let call, let device, ForeignStateApp.run, let number):
         post(
           .request(
-            call, device: device, run: Visitor.run, number: number,
+            call, device: device, run: ForeignStateApp.run, number: number,
             account: devices[device].account, isAnswered: true), after: 1)
       case .request(let call, let device, let run, let number):
         send(call, from: devices[device].part(for: call.database), run: run, number: number)
@@ -49,7 +49,7 @@ extension EngineWorld {
     note("\(device.name) asks \(call.request.summary) as \(run).\(number)")
     if case .modifyZones(let request) = request {
       device.run?.app.contents.withLock { contents in
-        contents.watch.ledger.note(sending: request, addedSince: contents.zonesAddedSince)
+        contents.checker.pendingChanges.note(sending: request, addedSince: contents.zonesAddedSince)
         contents.zonesAddedSince = []
       }
     }
@@ -57,11 +57,13 @@ extension EngineWorld {
       device.run?.app.note(listingFrom: request.since)
     }
     if case .modifyRecords(let request) = request,
-      let fault = device.run?.app.contents.withLock({ $0.watch.fault(sending: request) })
+      let fault = device.run?.app.contents.withLock({ $0.checker.fault(sending: request) })
     {
       findings.report(fault.invariant, "\(device.name): \(fault.message)")
     }
-    if let fault = device.patience.faultOfRequest(at: now) ?? device.patience.faultOfRate(at: now) {
+    if let fault = device.retryChecker.faultOfRequest(at: now)
+      ?? device.retryChecker.faultOfRate(at: now)
+    {
       findings.report("I16", "\(device.name): \(fault)")
     }
     guard device.isOnline else {
@@ -87,13 +89,13 @@ extension EngineWorld {
     }
   }
 
-  /// No answer will come: the device gives up after a while.
+  /// The request or its answer is lost: the device gets a timeout.
   private func lose(device: Int, run: Int, number: Int) {
     let code: CloudError.Code = random.chance(0.8) ? .networkFailure : .serverResponseLost
     post(
       .answer(
         .failure(CloudError(code, "no answer came")), device: device, run: run, number: number),
-      after: options.network.patience)
+      after: options.network.timeout)
   }
 
   /// Something arrives.
@@ -102,21 +104,21 @@ extension EngineWorld {
     switch message {
     case .request(let call, let device, let run, let number, let account, let isAnswered):
       tally.requests += 1
-      let (cloud, mailbox) = (cloud, mailbox)
+      let (cloud, networkQueue) = (cloud, networkQueue)
       let asker = devices[device].process.number
-      Task.detached(executorPreference: lane) {
+      Task.detached(executorPreference: executor) {
         let answer = await cloud.answer(call, device: asker, account: account)
         guard isAnswered else { return }
-        mailbox.put(.answer(answer, device: device, run: run, number: number))
+        networkQueue.put(.answer(answer, device: device, run: run, number: number))
       }
-    case .answer(let answer, let number, Visitor.run, let request):
-      _ = devices[number].visitor?.link.answer(request, with: answer)
+    case .answer(let answer, let number, ForeignStateApp.run, let request):
+      _ = devices[number].foreignApp?.link.answer(request, with: answer)
     case .answer(let answer, let number, let runNumber, let request):
       let device = devices[number]
       guard let run = device.run, run.number == runNumber, run.link.isOpen(request) else { return }
       note("\(device.name) hears of \(runNumber).\(request): \(answer.summary)")
       // What arrives for an operation that was ended is news to nobody.
-      if run.engine.stage.waitsForAnswer { device.patience.note(answer, at: now) }
+      if run.engine.stage.waitsForAnswer { device.retryChecker.note(answer, at: now) }
       switch answer {
       case .failure(let error): note(failure: error, of: device, run)
       case .success(let reply):
@@ -124,7 +126,7 @@ extension EngineWorld {
           tally.situations[Situation.name(itemOf: run.engine.stage, error.code), default: 0] += 1
         }
         let plain = run.app.spelling(run.engine).plain(reply)
-        run.app.contents.withLock { $0.watch.note(arrived: plain) }
+        run.app.contents.withLock { $0.checker.note(arrived: plain) }
       }
       _ = run.link.answer(request, with: answer)
     case .push(let push, let number, let account):
@@ -136,7 +138,7 @@ extension EngineWorld {
       }
       note("\(device.name) gets a push")
       for part in device.parts {
-        part.patience.noteCause()
+        part.retryChecker.noteCause()
         if part.scope == push.database { part.noteNews(at: cloud.time) }
       }
       run.link.tell(.push(push))
@@ -146,8 +148,8 @@ extension EngineWorld {
       guard let run = device.run else { return }
       note("\(device.name) hears that the account may have changed")
       for part in device.parts {
-        part.patience.noteAccountSignal()
-        part.patience.noteEnding()
+        part.retryChecker.noteAccountSignal()
+        part.retryChecker.noteEnding()
         part.noteAccount(at: cloud.time)
       }
       run.link.tell(.accountChanged)
@@ -158,7 +160,7 @@ extension EngineWorld {
 }
 
 extension EngineWorld {
-  /// What `device` asks, with its user's zones by the name that checkers know.
+  /// A request of `device`, with the zone names that checkers use.
   private func plain(_ call: CloudCall, of device: EngineDevice) -> CloudRequest {
     guard let run = device.run else { return call.request }
     return run.app.spelling(run.engine).plain(call.request)

@@ -6,7 +6,7 @@ import SyncMachine
 /// Single faults in a world that is whole otherwise, with nothing behind them that would hide what
 /// they left: no change elsewhere, no push and no fetch by hand.
 extension EngineWorld {
-  /// How long a change may wait after the link is back, in milliseconds.
+  /// The longest time that a change may wait after the network is back, in milliseconds.
   private static let linkBound = 30_000
 
   /// Tries a few faults, one after the other.
@@ -17,7 +17,7 @@ extension EngineWorld {
       case 6..<8: try tryLink()
       default: try tryNarrowFetch()
       }
-      checkNothingIsOwed()
+      checkNoWorkIsPending()
     }
   }
 
@@ -32,13 +32,14 @@ extension EngineWorld {
 
   /// One kind of request fails with one code, once or several times, on every device.
   private func tryRefusal() throws {
-    let kind = random.pick(CloudDoor.RequestKind.ofEngines)
+    let kind = random.pick(RequestRefusals.RequestKind.ofEngines)
     let code = random.pick(CloudError.Code.allCases)
     let count = random.chance(0.5) ? 1 : random.number(in: 2...5)
     guard let (device, run) = randomDevice(where: { _ in true }) else { return }
     note("\(code) meets \(count) requests: \(kind)")
-    cloud.insist(
-      CloudDoor.Insistence(kind: kind, code: code, left: count), deviceCount: devices.count)
+    cloud.refuseRepeatedly(
+      RequestRefusals.RepeatedRefusal(kind: kind, code: code, left: count),
+      deviceCount: devices.count)
     switch kind {
     case .account, .findSubscription, .saveSubscription:
       changeAccount(of: device)
@@ -50,7 +51,7 @@ extension EngineWorld {
     }
     if !device.isAutomatic { send(run, .all) }
     try settle(limits)
-    cloud.insist(nil, deviceCount: devices.count)
+    cloud.refuseRepeatedly(nil, deviceCount: devices.count)
   }
 
   /// A zone goes, and the server forgets the tokens that would have told why.

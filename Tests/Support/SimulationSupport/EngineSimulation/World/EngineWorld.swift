@@ -7,10 +7,10 @@ import Synchronization
 /// A whole world on one thread: real engines with straight delegates, a real server, and between
 /// them a network that loses, doubles and delays.
 ///
-/// Tasks run on one lane in an order the seed draws, time passes only when nobody can run, and
+/// Tasks run on one executor in an order the seed draws, time passes only when no task can run, and
 /// every other choice comes from one generator. So the seed decides everything.
 final class EngineWorld {
-  /// What the network carries, and what is due later.
+  /// A message in the network, or an event that is due later.
   enum Message {
     case request(CloudCall, device: Int, run: Int, number: Int, account: Int?, isAnswered: Bool)
     case answer(Result<CloudReply, CloudError>, device: Int, run: Int, number: Int)
@@ -23,10 +23,10 @@ final class EngineWorld {
 
   let seed: UInt64
   let options: WorldOptions
-  /// How accounts share; `nil` for a world without shares.
+  /// The sharing between accounts; `nil` for a world without shares.
   var sharing: SharingOptions?
-  let lane: SerialLane
-  let mailbox = Mailbox()
+  let executor: SeededExecutor
+  let networkQueue = NetworkQueue()
   let findings = Findings()
   let journal: EngineJournal
   let cloud: EngineCloud
@@ -34,42 +34,41 @@ final class EngineWorld {
   var devices: [EngineDevice] = []
   var random: SeededRandom
   var messages = MessageQueue<Message>()
-  var tally = EngineTally()
+  var tally = WorldTally()
   var steps = 0
   var isHealed = false
   /// A device that reads one zone by hand at its next push.
   var narrowFetch: (device: Int, zone: CKRecordZone.ID)?
   /// Manual operations that have not returned.
   let operations = OperationList()
-  /// How often a step cancels the task of somebody who waits for an operation.
+  /// The probability that a step cancels a task that waits for an operation.
   private var taskCancelRate = 0.0
 
   init(
-    seed: UInt64, shape: EngineShape, lane: SerialLane, print: (@Sendable (String) -> Void)?
+    seed: UInt64, shape: WorldShape, executor: SeededExecutor, print: (@Sendable (String) -> Void)?
   ) throws {
     self.seed = seed
-    self.lane = lane
+    self.executor = executor
     journal = EngineJournal(print: print)
     var random = SeededRandom(seed: seed)
-    var options = WorldOptions(&random, steps: shape.steps)
-    shape.apply(to: &options)
+    var options = WorldOptions(&random, shape: shape)
     var sharing = SharingOptions(seed: seed, shape: shape, options: &options)
     self.options = options
     if shape.variation > 0 { random = SeededRandom(seed: random.next() &+ shape.variation) }
     cloud = try EngineCloud(
-      seed: seed, options: options, sharing: sharing, shape: shape, lane: lane,
+      seed: seed, options: options, sharing: sharing, shape: shape, executor: executor,
       findings: findings, journal: journal, random: SeededRandom(seed: random.next()))
     for number in 0..<options.deviceCount {
       let device = EngineDevice(
         number: number, layout: cloud.layout, findings: findings, journal: journal,
         random: &random)
-      device.forgo(shape)
+      device.apply(shape)
       device.account = random.chance(0.9) ? 1 + random.below(options.accountCount) : nil
       devices.append(device)
     }
     taskCancelRate = random.pick([0, 0.02, 0.2])
     self.random = random
-    cloud.connect(deviceCount: devices.count, mailbox: mailbox)
+    cloud.connect(deviceCount: devices.count, networkQueue: networkQueue)
     if options.server.refused > 0 { refuseBeginnings() }
     if sharing != nil { devices += guests(of: devices, shape, &sharing) }
     self.sharing = sharing
@@ -80,18 +79,18 @@ final class EngineWorld {
     for device in devices { device.launch(self, random: nextRandom()) }
   }
 
-  /// What an engine asks only at its beginning fails in some worlds.
+  /// Requests that an engine sends only at its start fail in some worlds.
   private func refuseBeginnings() {
     guard random.chance(0.7) else { return }
-    cloud.insist(
-      CloudDoor.Insistence(
+    cloud.refuseRepeatedly(
+      RequestRefusals.RepeatedRefusal(
         kind: random.pick([.account, .findSubscription, .saveSubscription, .saveSubscription]),
         code: random.pick(CloudError.Code.allCases), left: random.number(in: 1...3)),
       deviceCount: devices.count)
   }
 
   /// Milliseconds since the world began.
-  var now: Int { lane.clock.milliseconds }
+  var now: Int { executor.clock.milliseconds }
 
   /// A generator of its own for something that may draw at any time.
   func nextRandom() -> SeededRandom { SeededRandom(seed: random.next()) }
@@ -115,7 +114,7 @@ final class EngineWorld {
     journal.begin(steps, at: now)
     if isHealed {
       try advance()
-    } else if !meetShortMoment() {
+    } else if !actInShortStage() {
       try random.chance(options.actionRate) ? act() : advance()
     }
     if !isHealed, operations.open > 0, random.chance(taskCancelRate) { cancelWaitingTask() }
@@ -125,31 +124,31 @@ final class EngineWorld {
 
   private func advance() throws {
     let isDue = messages.nextTime.map { $0 <= now } ?? false
-    if lane.readyCount > 0, !isDue || random.chance(0.7) {
-      _ = lane.runOne()
+    if executor.readyCount > 0, !isDue || random.chance(0.7) {
+      _ = executor.runOne()
     } else if isDue, let message = messages.pop() {
       arrive(message)
     } else {
-      for device in devices { device.patience.noteRest() }
+      for device in devices { device.retryChecker.noteRest() }
       checkAtRest()
       checkCancelled()
       try passTime()
     }
   }
 
-  /// Nobody can run: time passes until somebody can.
+  /// No task can run: advances the time until one can.
   private func passTime() throws {
     let message = messages.nextTime.map { VirtualClock.Instant(offset: .milliseconds($0)) }
-    guard let next = [message, lane.clock.nextDeadline].compactMap({ $0 }).min() else {
-      checkNothingIsOwed()
+    guard let next = [message, executor.clock.nextDeadline].compactMap({ $0 }).min() else {
+      checkNoWorkIsPending()
       if !isHealed { try act() }
       return
     }
-    lane.clock.move(to: next)
+    executor.clock.move(to: next)
   }
 
-  /// Whether nothing will ever happen by itself.
+  /// Whether no task, message or timer is left.
   var isQuiet: Bool {
-    lane.readyCount == 0 && messages.isEmpty && lane.clock.nextDeadline == nil
+    executor.readyCount == 0 && messages.isEmpty && executor.clock.nextDeadline == nil
   }
 }

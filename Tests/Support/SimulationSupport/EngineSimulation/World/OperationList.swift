@@ -39,10 +39,10 @@ final class OperationList: Sendable {
     contents.withLock { contents in contents.open.removeAll { $0.number == number } }
   }
 
-  /// How many have not returned.
+  /// The number of operations that have not returned.
   var open: Int { contents.withLock { $0.open.count } }
 
-  /// How many have not returned although their tasks are cancelled.
+  /// The number of operations that have not returned although their tasks are cancelled.
   var cancelledCount: Int { contents.withLock { $0.open.count { $0.isCancelled } } }
 
   /// One of them that was not cancelled yet: its device, and what cancels its task.

@@ -23,7 +23,7 @@ extension Situation {
   package struct Required: Hashable, Sendable {
     /// The fault and the stage, as runs count them.
     package var name: String
-    /// What happens.
+    /// A sentence about the situation.
     package var sentence: String
   }
 
@@ -32,7 +32,9 @@ extension Situation {
     Fault.allCases.flatMap { fault in
       phases(of: fault).map { stage in
         Required(
-          name: name(fault, stage), sentence: "\(fault.sentence) while the engine \(stage.words).")
+          name: name(fault, stage),
+          sentence: "\(SituationWords.of("fault", fault.rawValue)) while the engine \(stage.words)."
+        )
       }
     }
     + SharingAction.required
@@ -40,7 +42,7 @@ extension Situation {
       stages(of: code).map { stage in
         Required(
           name: name(code, stage),
-          sentence: "\(words(of: code)) what the engine asked when it \(stage.words).")
+          sentence: "\(SituationWords.failure(code)) what the engine asked when it \(stage.words).")
       }
     } + items + restarts + deletions + namings + others
 
@@ -60,7 +62,7 @@ extension Situation {
 
   /// Engines begin with a state of every origin, also of the middle of a request.
   private static let restarts: [Required] = Restart.allCases.flatMap { kind in
-    let sentence = "An engine begins again with \(kind.words)"
+    let sentence = "An engine begins again with \(SituationWords.of("restart", kind.rawValue))"
     let plain = Required(name: name(kind, isUnderWay: false), sentence: "\(sentence).")
     if kind.older == .olderLog { return [plain] }
     return [
@@ -81,7 +83,7 @@ extension Situation {
   }
 
   private static let others: [Required] =
-    Visitor.Difference.allCases.map {
+    ForeignStateApp.Difference.allCases.map {
       Required(
         name: name($0), sentence: "A state is given to an engine of another \($0.rawValue).")
     }
@@ -115,29 +117,6 @@ extension Situation {
     }
   }
 
-  private static func words(of code: CloudError.Code) -> String {
-    failures[code] ?? "The server answers \(code) to"
-  }
-
-  private static let failures: [CloudError.Code: String] = [
-    .networkFailure: "The network fails",
-    .networkUnavailable: "The device is offline for",
-    .serverResponseLost: "The answer is lost to",
-    .serviceUnavailable: "The server is not available for",
-    .requestRateLimited: "The server throttles",
-    .zoneBusy: "The server is too busy for",
-    .notAuthenticated: "Nobody is known to be signed in for",
-    .accountTemporarilyUnavailable: "The account is not available for",
-    .internalError: "The server breaks down over",
-    .quotaExceeded: "There is no room left for",
-    .operationCancelled: "The way to the server gives up",
-    .limitExceeded: "There is too much in",
-    .permissionFailure: "It is forbidden",
-    .changeTokenExpired: "The server calls the token expired for",
-    .zoneNotFound: "The zone is not there for",
-    .userDeletedZone: "The user has removed the zone for",
-  ]
-
   private static func stages(of code: CloudError.Code) -> [Stage] {
     switch code {
     case .unknownItem, .userDeletedZone, .serverRecordChanged:
@@ -147,74 +126,28 @@ extension Situation {
   }
 }
 
-extension Situation.Fault {
-  fileprivate var sentence: String {
-    switch self {
-    case .kill: "The app is killed"
-    case .power: "The device is about to lose power in the middle of a write"
-    case .network: "The network goes or comes back"
-    case .outage: "The service fails for a long time"
-    case .edit: "Somebody edits a record"
-    case .deletion: "Somebody deletes a record"
-    case .manualFetch: "The app asks for a fetch"
-    case .manualSend: "The app asks for a send"
-    case .cancel: "The app cancels all operations"
-    case .taskCancel: "The task that waits for an operation is cancelled"
-    case .signOut: "The user signs out"
-    case .signIn: "A user signs in, the same one or another"
-    case .serverRestart: "The server goes down and comes back"
-    case .zoneDeleted: "Another device deletes a zone"
-    case .zonePurged: "The user removes a zone in the settings"
-    case .zoneReset: "The user resets encrypted data"
-    case .expiry: "The server forgets its change tokens"
-    case .trim: "The server forgets deletions"
-    }
-  }
-}
+/// The words of which the sentences about situations are made, from `Situations.txt`.
+///
+/// A line has a kind, a name and the words: `fault kill: The app is killed`.
+enum SituationWords {
+  private static let words: [String: String] = Dictionary(
+    String(decoding: PackageResources.Situations_txt, as: UTF8.self).split(separator: "\n")
+      .compactMap { line in
+        line.firstRange(of: ": ").map {
+          (String(line[..<$0.lowerBound]), String(line[$0.upperBound...]))
+        }
+      },
+    uniquingKeysWith: { first, _ in first })
 
-extension Situation.Restart {
-  fileprivate var words: String {
-    switch self {
-    case .value: "the value that an event handed over"
-    case .engineValue: "the value of the engine"
-    case .encoded: "a value that was encoded and decoded"
-    case .log: "its log"
-    case .olderValue: "an older value that an event handed over"
-    case .olderEngineValue: "an older value of the engine"
-    case .olderEncoded: "an older value that was encoded and decoded"
-    case .olderLog: "an older copy of its log"
-    }
+  /// The words for `name`; the name itself if there are none.
+  static func of(_ kind: String, _ name: String) -> String { words["\(kind) \(name)"] ?? name }
+
+  /// The words for the failure of a request.
+  static func failure(_ code: CloudError.Code) -> String {
+    words["failure \(code)"] ?? "The server answers \(code) to"
   }
 }
 
 extension Stage {
-  fileprivate var words: String {
-    switch self {
-    case .created: "is made"
-    case .dormant: "has no account"
-    case .idle: "has nothing to do"
-    case .checkingAccount: "asks who is signed in"
-    case .announcingFetch: "tells the app that a fetch begins"
-    case .findingSubscription: "looks for its subscription"
-    case .savingSubscription: "makes its subscription"
-    case .askingFetchOptions: "asks the app for the options of a fetch"
-    case .choosingZone: "decides what to fetch"
-    case .readingDatabase: "reads the list of changed zones"
-    case .deliveringDatabase: "gives the app the list of changed zones"
-    case .checkingZones: "asks what became of zones that may be gone"
-    case .openingZone: "tells the app that a zone's fetch begins"
-    case .readingZone: "reads the changes of a zone"
-    case .deliveringZone: "gives the app the changes of a zone"
-    case .closingZone: "tells the app that a zone's fetch is over"
-    case .closingFetch: "tells the app that a fetch is over"
-    case .announcingSend: "tells the app that a send begins"
-    case .sendingZones: "sends zones"
-    case .deliveringZones: "tells the app what became of zones"
-    case .askingBatch: "asks the app for a batch"
-    case .sendingRecords: "sends records"
-    case .deliveringRecords: "tells the app what became of records"
-    case .closingSend: "tells the app that a send is over"
-    case .stopped: "is gone"
-    }
-  }
+  fileprivate var words: String { SituationWords.of("stage", rawValue) }
 }

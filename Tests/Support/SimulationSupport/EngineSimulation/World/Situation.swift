@@ -5,7 +5,7 @@ import SyncMachine
 
 /// A fault and what the engine was busy with when it came.
 package enum Situation {
-  /// What happens to a device from outside of its engine.
+  /// An event outside of the engine of a device.
   enum Fault: String, CaseIterable {
     case kill, power, network, outage, edit, deletion
     case manualFetch, manualSend, cancel, taskCancel, signOut, signIn
@@ -20,7 +20,7 @@ package enum Situation {
     }
   }
 
-  /// What the state comes from that the next run of an app begins with.
+  /// The origin of the state with which the next run of an app starts.
   enum Restart: String, CaseIterable {
     case value, engineValue, encoded, log
     case olderValue, olderEngineValue, olderEncoded, olderLog
@@ -36,7 +36,7 @@ package enum Situation {
     }
   }
 
-  /// What a fetch knew of the list of zones before the server answered that a zone is gone.
+  /// The database token of a fetch before the server answered that a zone is deleted.
   enum TokenState: String, CaseIterable { case live, expired, absent }
 
   /// The name of a start from a state, of which a request may have been under way.
@@ -53,7 +53,7 @@ package enum Situation {
   }
 
   /// The name of a state that is used for another database.
-  static func name(_ difference: Visitor.Difference) -> String {
+  static func name(_ difference: ForeignStateApp.Difference) -> String {
     "foreign \(difference.rawValue)"
   }
 

@@ -4,8 +4,8 @@ import Records
 /// I12: every member of a batch has an answer, in order, and an atomic batch is carried out as a
 /// whole or not at all, zone by zone.
 extension CloudOracle {
-  /// Answers whether the answers fit the request.
-  func judgeCompleteness(
+  /// Returns whether the answers fit the request.
+  func checkCompleteness(
     _ request: ModifyRecords, _ saved: [ItemResult<RecordID, Record>],
     _ deleted: [ItemResult<RecordID, Done>]
   ) -> Bool {
@@ -16,8 +16,8 @@ extension CloudOracle {
     return false
   }
 
-  /// Answers whether the answers fit the request.
-  func judgeCompleteness(
+  /// Returns whether the answers fit the request.
+  func checkCompleteness(
     _ request: ModifyZones, _ saved: [ItemResult<ZoneID, Zone>],
     _ deleted: [ItemResult<ZoneID, Done>]
   ) -> Bool {
@@ -26,7 +26,7 @@ extension CloudOracle {
     return false
   }
 
-  func judgeAtomicity(
+  func checkAtomicity(
     _ saved: [ItemResult<RecordID, Record>], _ deleted: [ItemResult<RecordID, Done>]
   ) {
     var failed: [ZoneID] = []

@@ -3,7 +3,7 @@ import Records
 
 /// I8 to I10: what the feeds give.
 extension CloudOracle {
-  mutating func judge(
+  mutating func check(
     _ request: FetchZoneChanges, _ page: ZoneChangesPage, account: Int, device: String
   ) {
     guard let zone = layout.number(of: request.zone) else { return }
@@ -55,13 +55,13 @@ extension CloudOracle {
       account: account, zone: zone, life: model.life, through: end, floor: floor)
   }
 
-  /// A fetch from nothing hears of a deletion only when the device made the record, or when it is
+  /// A fetch from nothing receives a deletion only when the device made the record, or when it is
   /// newer than the fetch.
   private func isNoNews(_ entry: Entry, to device: String, _ start: Position) -> Bool {
     entry.changedAt <= start.floor && (entry.maker != device || entry.isTrimmed)
   }
 
-  mutating func judge(_ request: FetchDatabaseChanges, _ page: DatabaseChangesPage, account: Int) {
+  mutating func check(_ request: FetchDatabaseChanges, _ page: DatabaseChangesPage, account: Int) {
     guard let start = position(request.since, account, -1, life: 0) else { return }
     var given: Set<Int> = []
     var end = start.through
@@ -76,7 +76,7 @@ extension CloudOracle {
         findings.report("I9", "\(deletion.zone.name) is given twice in one page")
         continue
       }
-      judgeListing(deletion, of: zone, account: account)
+      checkListing(deletion, of: zone, account: account)
       end = max(end, databases[account - 1].zones[zone].changedAt)
     }
     if !page.moreComing { end = max(end, clock) }
@@ -91,7 +91,7 @@ extension CloudOracle {
       account: account, zone: -1, life: 0, through: end, floor: floor)
   }
 
-  /// Where a fetch begins; reports a token that the server should have refused.
+  /// The position at which a fetch starts; reports a token that the server should have refused.
   private func position(
     _ token: ChangeToken?, _ account: Int, _ zone: Int, life: Int
   ) -> Position? {

@@ -3,12 +3,12 @@ import Records
 
 /// I2, I5, I6, I8, I13: what the server writes.
 extension CloudOracle {
-  mutating func judge(
+  mutating func check(
     _ request: ModifyRecords, _ saved: [ItemResult<RecordID, Record>],
     _ deleted: [ItemResult<RecordID, Done>], account: Int, device: String
   ) {
-    guard judgeCompleteness(request, saved, deleted) else { return }
-    if request.isAtomic { judgeAtomicity(saved, deleted) }
+    guard checkCompleteness(request, saved, deleted) else { return }
+    if request.isAtomic { checkAtomicity(saved, deleted) }
     // The order of the feed: zone by zone, as the request first names them.
     var zones: [ZoneID] = []
     for zone in request.save.map(\.id.zone) + request.delete.map(\.zone)
@@ -16,11 +16,11 @@ extension CloudOracle {
       zones.append(zone)
     }
     for zone in zones {
-      judge(zone, request, saved, deleted, account: account, device: device)
+      check(zone, request, saved, deleted, account: account, device: device)
     }
   }
 
-  private mutating func judge(
+  private mutating func check(
     _ zone: ZoneID, _ request: ModifyRecords, _ saved: [ItemResult<RecordID, Record>],
     _ deleted: [ItemResult<RecordID, Done>], account: Int, device: String
   ) {
@@ -29,7 +29,7 @@ extension CloudOracle {
       switch result.outcome {
       case .success(let record):
         commit(save, record, at: place, account: account, device: device)
-      case .failure(let error): judge(error, of: save, at: place, account: account)
+      case .failure(let error): check(error, of: save, at: place, account: account)
       }
     }
     for result in deleted where result.id.zone == zone {
@@ -41,7 +41,7 @@ extension CloudOracle {
         delete(place, account: account)
         continue
       }
-      judgeZoneError(error, zone, account)
+      checkZoneError(error, zone, account)
     }
   }
 
@@ -89,7 +89,7 @@ extension CloudOracle {
     databases[account - 1].zones[layout.zone(of: place)].changedAt = now
   }
 
-  private func judge(_ error: CloudError, of save: RecordSave, at place: Int, account: Int) {
+  private func check(_ error: CloudError, of save: RecordSave, at place: Int, account: Int) {
     let current = databases[account - 1].entries[place].record
     switch error.code {
     case .serverRecordChanged:
@@ -103,22 +103,22 @@ extension CloudOracle {
       if current != nil || save.changeTag == nil {
         findings.report("I6", "\(save.id.name) is said to be unknown and is not")
       }
-    default: judgeZoneError(error, layout.zone(of: place), account)
+    default: checkZoneError(error, layout.zone(of: place), account)
     }
   }
 
-  mutating func judge(
+  mutating func check(
     _ request: ModifyZones, _ saved: [ItemResult<ZoneID, Zone>],
     _ deleted: [ItemResult<ZoneID, Done>], account: Int
   ) {
-    guard judgeCompleteness(request, saved, deleted) else { return }
+    guard checkCompleteness(request, saved, deleted) else { return }
     for result in saved where result.error == nil {
       guard let zone = layout.number(of: result.id),
         !databases[account - 1].zones[zone].isLive
       else { continue }
       let life = databases[account - 1].zones[zone].life + 1
       databases[account - 1].zones[zone] = ZoneModel(isLive: true, life: life, changedAt: tick())
-      databases[account - 1].courses[zone].append(ZoneTurn(at: clock, deletion: nil))
+      databases[account - 1].zoneHistories[zone].append(ZoneEvent(at: clock, deletion: nil))
     }
     for result in deleted where result.error == nil {
       if let zone = layout.number(of: result.id) { remove(zone, of: account, reason: .deleted) }

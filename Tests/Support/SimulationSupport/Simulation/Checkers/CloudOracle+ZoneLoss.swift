@@ -1,11 +1,11 @@
 import CloudProtocol
 import Records
 
-/// I21, on the server: a zone is said to be gone for the reason it is gone for, in the feed and in
+/// I21, on the server: a zone is reported as gone for the reason it is gone for, in the feed and in
 /// the answers to those who write to it.
 extension CloudOracle {
   /// A zone is made, or goes, or the server forgets why it went.
-  struct ZoneTurn {
+  struct ZoneEvent {
     var at: Int
     /// Why it is gone from here on; `nil` when it is there.
     var deletion: ZoneDeletionReason?
@@ -24,10 +24,10 @@ extension CloudOracle {
   /// time since `start`.
   func fault(telling deletion: ZoneDeletion, to account: Int, since start: Int) -> String? {
     guard let zone = layout.number(of: deletion.zone) else {
-      if sharing != nil { return fault(telling: deletion, toVisitor: account, since: start) }
+      if sharing != nil { return fault(telling: deletion, toParticipant: account, since: start) }
       return "\(deletion.zone.name) is told to be gone, which never was"
     }
-    let turns = databases[account - 1].courses[zone]
+    let turns = databases[account - 1].zoneHistories[zone]
     let before = turns.last { $0.at <= start }
     let reasons = [before?.deletion] + turns.filter { $0.at > start }.map(\.deletion)
     if reasons.contains(deletion.reason) { return nil }
@@ -36,29 +36,29 @@ extension CloudOracle {
       + (truth.isEmpty ? "there" : "gone: \(truth)")
   }
 
-  /// Judges what the server says of zones that it was asked for.
-  func judge(_ zones: [ZoneID], _ results: [ItemResult<ZoneID, Zone>], account: Int) {
+  /// Checks what the server says of zones that it was asked for.
+  func check(_ zones: [ZoneID], _ results: [ItemResult<ZoneID, Zone>], account: Int) {
     guard results.map(\.id) == zones else {
       return findings.report("I12", "a zone has no answer, or the answers are out of order")
     }
     for result in results {
       guard let zone = layout.number(of: result.id) else { continue }
       if let error = result.error {
-        judgeZoneError(error, zone, account)
+        checkZoneError(error, zone, account)
       } else if !databases[account - 1].zones[zone].isLive {
         findings.report("I9", "\(result.id.name) is said to be there and is not")
       }
     }
   }
 
-  func judgeListing(_ deletion: ZoneDeletion, of zone: Int, account: Int) {
+  func checkListing(_ deletion: ZoneDeletion, of zone: Int, account: Int) {
     let model = databases[account - 1].zones[zone]
     if model.isLive || model.deletion != deletion.reason {
       findings.report("I21", "\(deletion.zone.name) is said to be gone for another reason")
     }
   }
 
-  func judgeZoneError(_ error: CloudError, _ zone: Int, _ account: Int) {
+  func checkZoneError(_ error: CloudError, _ zone: Int, _ account: Int) {
     let model = databases[account - 1].zones[zone]
     switch error.code {
     case .zoneNotFound:

@@ -2,7 +2,7 @@ import CloudProtocol
 import Records
 
 /// A second, small account of what the server must hold, built only from what it was asked and
-/// answered: it judges every answer before the device sees it.
+/// answered: it checks every answer before the device sees it.
 ///
 /// Each write names the tag it replaced, so the history of a record is one chain and checking is
 /// linear in its length (I5).
@@ -10,7 +10,7 @@ struct CloudOracle {
   /// The last word on one place.
   struct Entry {
     var record: Record?
-    /// When it last changed, counted over the whole world; 0 for never.
+    /// The time of the last change, by the oracle's clock; 0 for never.
     var changedAt = 0
     /// The device that made it, also when it is gone.
     var maker: String?
@@ -31,11 +31,11 @@ struct CloudOracle {
   struct Database {
     var entries: [Entry]
     var zones: [ZoneModel]
-    /// What became of each zone, oldest first.
-    var courses: [[ZoneTurn]]
+    /// The history of each zone, oldest first.
+    var zoneHistories: [[ZoneEvent]]
   }
 
-  /// What a token stands for.
+  /// The position in a feed that a token represents.
   struct Position {
     var account: Int
     /// The zone, or -1 for the database feed.
@@ -53,10 +53,8 @@ struct CloudOracle {
   var clock = 0
   var positions: [ChangeToken: Position] = [:]
   var tags: Set<String> = []
-  /// The account an edit was first stored for.
-  var homes: [Int: Int] = [:]
   var replays = ReplayChecker()
-  /// What is shared between accounts; `nil` in worlds without shares.
+  /// The shares between accounts; `nil` in worlds without shares.
   var sharing: SharingModel?
 
   init(layout: WorldLayout, findings: Findings) {
@@ -66,7 +64,7 @@ struct CloudOracle {
       Database(
         entries: Array(repeating: Entry(), count: layout.records.count),
         zones: Array(repeating: ZoneModel(), count: layout.zones.count),
-        courses: Array(repeating: [], count: layout.zones.count))
+        zoneHistories: Array(repeating: [], count: layout.zones.count))
     }
   }
 
@@ -77,11 +75,11 @@ struct CloudOracle {
 
   // MARK: Judging answers
 
-  /// Judges the answer to a call of `account`, counted from 1; answers whether the call was new.
-  mutating func judge(
+  /// Checks the answer to a call of `account`, counted from 1; returns whether the call was new.
+  mutating func check(
     _ call: CloudCall, account: Int, device: String, _ reply: CloudReply
   ) -> Bool {
-    switch replays.judge(call, account: account, device: device, reply) {
+    switch replays.check(call, account: account, device: device, reply) {
     case .new: break
     case .repeated: return false
     case .contradicted:
@@ -89,20 +87,20 @@ struct CloudOracle {
       return false
     }
     let reply = reply.naming(layout.users[account - 1])
-    if judgeSharing(call, account: account, device: device, reply) { return true }
+    if checkSharing(call, account: account, device: device, reply) { return true }
     switch (call.request, reply) {
     case (.fetchCurrentUser, .currentUser(let user)):
       if user != layout.users[account - 1] { findings.report("I13", "another user is named") }
     case (.modifyRecords(let request), .recordsModified(let saved, let deleted)):
-      judge(request, saved, deleted, account: account, device: device)
+      check(request, saved, deleted, account: account, device: device)
     case (.modifyZones(let request), .zonesModified(let saved, let deleted)):
-      judge(request, saved, deleted, account: account)
+      check(request, saved, deleted, account: account)
     case (.fetchZoneChanges(let request), .zoneChanges(let page)):
-      judge(request, page, account: account, device: device)
+      check(request, page, account: account, device: device)
     case (.fetchDatabaseChanges(let request), .databaseChanges(let page)):
-      judge(request, page, account: account)
+      check(request, page, account: account)
     case (.fetchZones(let zones?), .zones(let results)):
-      judge(zones, results, account: account)
+      check(zones, results, account: account)
     case (.fetchSubscriptions, .subscriptions), (.modifySubscriptions, .subscriptionsModified):
       break
     case (.fetchCurrentUser, _), (.modifyRecords, _), (.modifyZones, _), (.fetchZoneChanges, _),
@@ -114,8 +112,8 @@ struct CloudOracle {
     return true
   }
 
-  /// Judges a refusal of a whole call.
-  func judge(refusal error: CloudError, of call: CloudCall, account: Int?) {
+  /// Checks a refusal of a whole call.
+  func check(refusal error: CloudError, of call: CloudCall, account: Int?) {
     switch error.code {
     case .zoneNotFound, .userDeletedZone:
       guard case .fetchZoneChanges(let request) = call.request, let account,
@@ -147,7 +145,7 @@ struct CloudOracle {
     databases[account - 1].zones[zone].deletion = reason
     databases[account - 1].zones[zone].changedAt = tick()
     databases[account - 1].zones[zone].isTrimmed = false
-    databases[account - 1].courses[zone].append(ZoneTurn(at: clock, deletion: reason))
+    databases[account - 1].zoneHistories[zone].append(ZoneEvent(at: clock, deletion: reason))
     for place in layout.places(of: zone) { databases[account - 1].entries[place] = Entry() }
     if account == SharingOptions.owner { endShare(of: zone) }
   }
@@ -160,8 +158,8 @@ struct CloudOracle {
         databases[account].zones[zone] = ZoneModel(
           changedAt: databases[account].zones[zone].changedAt)
       }
-      databases[account].courses = databases[account].courses.map {
-        $0 + [ZoneTurn(at: clock, deletion: .encryptedDataReset)]
+      databases[account].zoneHistories = databases[account].zoneHistories.map {
+        $0 + [ZoneEvent(at: clock, deletion: .encryptedDataReset)]
       }
       databases[account].entries = layout.records.map { _ in Entry() }
     }
@@ -179,8 +177,8 @@ struct CloudOracle {
       for zone in layout.zones.indices where !databases[account - 1].zones[zone].isLive {
         databases[account - 1].zones[zone].isTrimmed = true
         databases[account - 1].zones[zone].deletion = nil
-        guard !databases[account - 1].courses[zone].isEmpty else { continue }
-        databases[account - 1].courses[zone].append(ZoneTurn(at: tick(), deletion: .deleted))
+        guard !databases[account - 1].zoneHistories[zone].isEmpty else { continue }
+        databases[account - 1].zoneHistories[zone].append(ZoneEvent(at: tick(), deletion: .deleted))
       }
     }
   }

@@ -9,7 +9,7 @@ struct ReplayChecker {
     var requestID: String
   }
 
-  /// What a request is to the server.
+  /// The relation of a reply to earlier replies.
   enum Verdict: Hashable {
     /// It was never answered before, or changes nothing.
     case new
@@ -21,8 +21,8 @@ struct ReplayChecker {
 
   private var answered: [Key: CloudReply] = [:]
 
-  /// Takes an answer into the books.
-  mutating func judge(
+  /// Notes an answer.
+  mutating func check(
     _ call: CloudCall, account: Int, device: String, _ reply: CloudReply
   ) -> Verdict {
     guard call.request.isMutation else { return .new }

@@ -17,7 +17,7 @@ struct TokenChecker {
   private var zoneTokens: [ZoneID: ChangeToken] = [:]
   private var databasePage: Page?
   private var zonePage: Page?
-  /// What the server answered of zones that no list named.
+  /// The server's replies about zones that no list contained.
   private var answeredZones: [ZoneID: CloudError?] = [:]
 
   mutating func restart(with state: SyncState) {
@@ -46,7 +46,7 @@ struct TokenChecker {
     }
   }
 
-  /// The app is given an event; answers what is wrong with it.
+  /// The app is given an event; returns what is wrong with it.
   mutating func fault(giving event: SyncEvent) -> String? {
     switch event {
     case .fetchedDatabaseChanges(let modified, let deleted):
@@ -87,7 +87,7 @@ struct TokenChecker {
     if zonePage?.isWithApp == true { zonePage?.isTaken = true }
   }
 
-  /// What is wrong with how the tokens moved since the last look.
+  /// The fault in the tokens' changes since the last call; `nil` for none.
   mutating func fault(in state: SyncState) -> String? {
     if state.databaseToken != databaseToken {
       databaseToken = state.databaseToken

@@ -3,17 +3,24 @@ import CloudProtocol
 import Records
 import SyncMachine
 
-/// I1: at rest, every device holds exactly what the server shows, and nothing waits.
+/// I1: at rest, every device holds exactly what the server shows, and nothing is pending.
 extension World {
   func checkConvergence() throws {
     try checkStorage()
     for device in devices {
-      check(device)
+      if !device.openWaiters.isEmpty {
+        findings.report("I17", "\(device.name): an operation never ends")
+      }
+      if let atRest = device.atRest {
+        findings.compare(atRest, in: layout) { account in
+          cloud.oracle.databases[account - 1].entries.map(\.record)
+        }
+      }
       if let finding = findings.found.first { return note(finding.message) }
     }
   }
 
-  /// The oracle, which the devices are compared with, agrees with what is stored.
+  /// The oracle, with which devices are compared, agrees with the stored records.
   private func checkStorage() throws {
     for account in 1...options.accountCount {
       for place in layout.records.indices {
@@ -26,47 +33,15 @@ extension World {
       }
     }
   }
-
-  private func check(_ device: WorldDevice) {
-    guard let machine = device.machine else { return }
-    let name = device.name
-    if machine.stage != .idle && machine.stage != .dormant {
-      findings.report("I17", "\(name): at rest in \(machine.stage)")
-    }
-    if !device.openWaiters.isEmpty {
-      findings.report("I17", "\(name): somebody waits for ever")
-    }
-    guard let account = device.account else {
-      // An engine that was given no state, while nobody is signed in, knows of no account to take
-      // leave of: data kept without state are then the app's own affair.
-      if device.app.owner != nil, device.persistence != .dataFirst {
-        findings.report("I13", "\(name): keeps data after a sign-out")
-      }
-      return
-    }
-    if device.app.owner != layout.users[account - 1] || machine.state.user != device.app.owner {
-      findings.report("I13", "\(name): is not at its account")
-      return
-    }
-    if !machine.state.records.isEmpty || !machine.state.zones.isEmpty
-      || machine.state.hasUntrackedChanges
-    {
-      findings.report("I3", "\(name): changes are still pending")
-    }
-    for place in layout.records.indices {
-      findings.compare(
-        device.app.entries[place], of: device.name, at: place, in: layout,
-        with: cloud.oracle.databases[account - 1].entries[place].record)
-    }
-  }
 }
 
 extension WorldDevice {
-  /// Whether nothing is left to send.
-  var isSettled: Bool {
-    guard let machine else { return true }
-    guard account != nil else { return true }
-    return app.isSettled && machine.state.records.isEmpty && machine.state.zones.isEmpty
-      && !machine.state.hasUntrackedChanges
+  /// The device for the check of convergence; `nil` while it is off.
+  var atRest: DeviceAtRest? {
+    machine.map {
+      DeviceAtRest(
+        name: name, stage: $0.stage, state: $0.state, app: app, account: account,
+        persistence: persistence)
+    }
   }
 }

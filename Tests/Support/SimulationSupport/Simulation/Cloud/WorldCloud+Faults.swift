@@ -2,9 +2,9 @@ import CloudMachine
 import CloudProtocol
 import Records
 
-/// What others do to its zones.
+/// The changes of its zones by administrators and other programs.
 extension WorldCloud {
-  /// Somebody else, or the user in the settings, removes a zone.
+  /// Another account, or the user in the settings, removes a zone.
   mutating func remove(
     _ zone: Int, of account: Int, reason: ZoneDeletionReason, at now: Int
   ) throws -> [OutgoingPush] {
@@ -40,7 +40,7 @@ extension WorldCloud {
     let caller = Caller(user: layout.users[account - 1], device: Self.console)
     let answer = try machine.answer(call, from: caller, now: time, in: storage)
     guard case .success(let reply) = answer.result else { return [] }
-    _ = oracle.judge(call, account: account, device: Self.console, reply)
+    _ = oracle.check(call, account: account, device: Self.console, reply)
     return answer.pushes
   }
 

@@ -2,10 +2,10 @@ import CloudMachine
 import CloudProtocol
 import Records
 
-/// The server: the cloud's machine over a storage, with a door where requests are turned away, and
-/// an oracle that judges every answer.
+/// The server: a `CloudMachine` with its storage, behind injected refusals, with an oracle that
+/// checks every answer.
 struct WorldCloud {
-  /// What the server made of a request.
+  /// The server's reaction to a request.
   struct Outcome {
     var answer: Result<CloudReply, CloudError>
     var pushes: [OutgoingPush] = []
@@ -17,14 +17,14 @@ struct WorldCloud {
   /// The planted fault; `nil` for a correct server.
   private let bug: PlantedBug?
   var machine: CloudMachine
-  /// Where the storage comes from, and comes from again after a restart.
+  /// The source of the storage, also after a restart.
   let place: WorldStorage
   var storage: any CloudStorage
   /// Whether requests and answers travel as JSON.
   let isWired: Bool
   var oracle: CloudOracle
-  var door: CloudDoor
-  /// How far its wall clock is off, in seconds.
+  var refusals: RequestRefusals
+  /// The error of its wall clock, in seconds.
   var clockOffset = 0.0
 
   init(
@@ -33,7 +33,7 @@ struct WorldCloud {
   ) {
     self.seed = seed
     self.layout = layout
-    door = CloudDoor(rates: rates)
+    refusals = RequestRefusals(rates: rates)
     self.machine = machine
     self.place = place
     self.storage = storage
@@ -62,7 +62,7 @@ struct WorldCloud {
     _ call: CloudCall, from device: Int, name: String, account: Int?, at now: Int,
     _ random: inout SeededRandom
   ) throws -> Outcome {
-    guard isWired, let wire = WorldWire(call, asText: seed % 8 == 1) else {
+    guard isWired, let wire = JSONExchange(call, asText: seed % 8 == 1) else {
       return try carryOut(call, from: device, name: name, account: account, at: now, &random)
     }
     var arrived = call
@@ -82,10 +82,10 @@ struct WorldCloud {
     _ call: CloudCall, from device: Int, name: String, account: Int?, at now: Int,
     _ random: inout SeededRandom
   ) throws -> Outcome {
-    if let error = door.error(for: call, from: device, at: now, &random) {
+    if let error = refusals.error(for: call, from: device, at: now, &random) {
       return Outcome(answer: .failure(error))
     }
-    let split = SplitCall(call, rate: door.rates.partial, seed: seed)
+    let split = PartiallyFailingCall(call, rate: refusals.rates.partial, seed: seed)
     let caller = Caller(user: account.map { layout.users[$0 - 1] }, device: name)
     let before = try account.map { try storage.database(database(of: $0))?.sequence ?? 0 }
     var received = split.call
@@ -101,13 +101,13 @@ struct WorldCloud {
       if let expected = call.expectedUser, expected != caller.user {
         findings.report("I13", "a request made for another account is carried out")
       }
-      let isNew = oracle.judge(split.call, account: account, device: name, reply)
+      let isNew = oracle.check(split.call, account: account, device: name, reply)
       if !isNew, try storage.database(database(of: account))?.sequence ?? 0 != before {
         findings.report("I7", "\(call.requestID) changed something a second time")
       }
       return Outcome(answer: .success(split.join(reply)), pushes: answer.pushes)
     case .failure(let error):
-      oracle.judge(refusal: error, of: split.call, account: account)
+      oracle.check(refusal: error, of: split.call, account: account)
       return Outcome(answer: .failure(error))
     }
   }

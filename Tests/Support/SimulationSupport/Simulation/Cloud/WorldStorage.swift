@@ -30,7 +30,7 @@ struct WorldStorage {
     return try ServerStorage.file(path: path(in: folder), identity: identity)
   }
 
-  /// What a server that begins again finds: the file, or the same memory.
+  /// The storage of a restarted server: the file, or the same memory.
   func reopened(_ storage: any CloudStorage) throws -> any CloudStorage {
     guard let folder else { return storage }
     return try ServerStorage.file(path: path(in: folder), identity: identity)

@@ -2,7 +2,7 @@ import CloudProtocol
 import Records
 import SyncMachine
 
-/// What the app does with what the engine fetched, and with accounts.
+/// The app's handling of fetched changes and of accounts.
 extension AppModel {
   /// Handles one event; the device carries out `calls` afterwards.
   mutating func handle(_ event: SyncEvent) {
@@ -26,7 +26,7 @@ extension AppModel {
     }
   }
 
-  /// Data of somebody else goes before anything else happens; unconfirmed data of the new owner,
+  /// Data of another account goes before anything else happens; unconfirmed data of the new owner,
   /// or of nobody, is added again, for the engine forgot what was pending.
   private mutating func handle(_ change: AccountChange) {
     let current = change.current
@@ -90,7 +90,7 @@ extension AppModel {
     confirm(place)
   }
 
-  /// What the server once held and did not give is gone; what it never held is not.
+  /// Removes the records that the server once held and did not return.
   private mutating func finishSweep() {
     guard let sweep else { return }
     for place in layout.places(of: sweep.zone)
@@ -101,7 +101,7 @@ extension AppModel {
 }
 
 extension AccountChange {
-  /// Who is signed in now.
+  /// The current user.
   var current: UserID? {
     switch self {
     case .signIn(let user): user

@@ -2,7 +2,7 @@ import CloudProtocol
 import Records
 import SyncMachine
 
-/// What the app gives the engine to send, and does with what became of it.
+/// The app's batches and its handling of their outcomes.
 extension AppModel {
   /// The next batch of the changes that wait; what vanished meanwhile is taken back.
   mutating func nextBatch(
@@ -124,7 +124,7 @@ extension AppModel {
     case .zoneNotFound:
       // What is confirmed goes when the engine tells that the zone is gone.
       guard entries[place].isDirty else { return }
-      // Somebody else's can't be made again; when it is gone the engine tells so.
+      // Another account's can't be made again; when it is gone the engine tells so.
       guard policy.visits == nil else { return giveUp(place) }
       entries[place].tag = nil
       wantZone(layout.zone(of: place))

@@ -1,7 +1,7 @@
 import Records
 import SyncMachine
 
-/// What the app does on the engine's state while it handles something.
+/// A call of the app on the engine's state.
 enum AppCall: Hashable {
   case add(PendingChange<RecordID>)
   case remove(PendingChange<RecordID>)
@@ -17,7 +17,7 @@ enum AppCall: Hashable {
 /// added once and then trusted to the engine. Every change to the engine's state is put into
 /// `calls`, for the device to carry out.
 struct AppModel {
-  /// What it does by choice; every choice must lead to agreement.
+  /// The choices of the app; all must lead to the same data on every device.
   struct Policy {
     /// Whether the server's version wins a conflict; otherwise the later edit does.
     var serverWins: Bool
@@ -31,13 +31,13 @@ struct AppModel {
     var visits: Int?
   }
 
-  /// What it knows of one record.
+  /// The data of one record.
   struct Entry {
-    /// What it shows; `nil` when there is none.
+    /// The value that the app shows; `nil` for none.
     var value: SimulatedValue?
     /// The server's version it builds on.
     var tag: ChangeTag?
-    /// What the server holds at that version.
+    /// The server's value of that version.
     var confirmed: SimulatedValue?
     /// Whether it holds an edit or a deletion that the server has not confirmed.
     var isDirty = false
@@ -54,7 +54,7 @@ struct AppModel {
   let layout: WorldLayout
   let device: Int
   var policy: Policy
-  /// Whose data it holds; `nil` for data made while nobody was known.
+  /// The owner of the data; `nil` for data from before the first sign-in.
   var owner: UserID?
   var entries: [Entry]
   var knownZones: [Bool]
@@ -62,7 +62,7 @@ struct AppModel {
   /// Zones that people deleted and the server has not confirmed.
   var zonesToDelete: [Bool]
   var sweep: Sweep?
-  /// What to do on the engine's state, in order.
+  /// The calls on the engine's state, in order.
   var calls: [AppCall] = []
 
   init(layout: WorldLayout, device: Int, policy: Policy) {
@@ -97,7 +97,7 @@ struct AppModel {
     wantSent(place)
   }
 
-  /// Whether an edit makes sense here: in somebody else's zone only when it is there, and mostly
+  /// Whether an edit makes sense here: in another account's zone only when it is there, and mostly
   /// where a share can reach.
   private func mayEdit(_ place: Int, _ sequence: Int) -> Bool {
     let zone = layout.zone(of: place)
@@ -116,7 +116,7 @@ struct AppModel {
 
   /// Deletes a zone with everything in it.
   ///
-  /// A zone of somebody else is left.
+  /// A zone of another account is left.
   mutating func deleteZone(_ zone: Int) {
     guard policy.visits == nil || knownZones[zone] else { return }
     drop(zone)

@@ -4,14 +4,18 @@ import SyncMachine
 
 /// Carrying out the machine's instructions, one a step.
 extension WorldDevice {
-  /// What a step of the device asks of the world.
+  /// The result of a step of the device.
   enum Outcome {
     case nothing
     case send(OutgoingRequest)
   }
 
   /// One step: the app returns from what it is busy with, or the machine is asked what to do.
-  func step(at now: Int, _ random: inout SeededRandom, _ trace: inout TraceHash) -> Outcome {
+  ///
+  /// - Parameter lastSequence: The newest edit of the world.
+  func step(
+    at now: Int, lastSequence: Int, _ random: inout SeededRandom, _ trace: inout TraceHash
+  ) -> Outcome {
     if let callback {
       finish(callback, at: now)
       return .nothing
@@ -28,21 +32,28 @@ extension WorldDevice {
     trace.mix(instruction)
     lastInstruction = instruction
     switch instruction {
-    case .deliver(let event): deliver(event, at: now, &random)
+    case .deliver(let event): deliver(event, at: now, lastSequence, &random)
     case .askForBatch(let context):
       var batch: RecordBatch?
       let waiting = machine?.state.records.waiting ?? []
+      checker.noteBuilding()
       withApp(at: now) { batch = $0.nextBatch(context, waiting: waiting) }
       callback = .batch(batch, addedSince: [])
     case .askForFetchOptions(let context):
       callback = .options(options(for: context, &random))
     case .send(let request):
-      if let fault = patience.faultOfRequest(at: now) {
+      if let fault = retryChecker.faultOfRequest(at: now) {
         findings.report("I16", "\(name): \(fault)")
       }
-      if let fault = patience.faultOfRate(at: now) { findings.report("I16", "\(name): \(fault)") }
+      if let fault = retryChecker.faultOfRate(at: now) {
+        findings.report("I16", "\(name): \(fault)")
+      }
       currentRequest = request.token.number
-      if case .modifyZones(let zones) = request.request { ledger.note(sending: zones) }
+      switch request.request {
+      case .modifyZones(let zones): checker.pendingChanges.note(sending: zones)
+      case .modifyRecords(let records): report([checker.fault(sending: records)].compactMap { $0 })
+      default: break
+      }
       return .send(request)
     case .abandon(let token):
       if currentRequest == token.number { currentRequest = nil }
@@ -66,36 +77,30 @@ extension WorldDevice {
     }
     guard let stage = machine?.stage else { return }
     machine?.remove(fault.takeForgotten(), now: Moment(.milliseconds(now)))
-    if stage == .idle || stage == .dormant { compareLedger() }
+    if stage == .idle || stage == .dormant { checkPendingChanges() }
   }
 
-  private func deliver(_ event: SyncEvent, at now: Int, _ random: inout SeededRandom) {
+  private func deliver(
+    _ event: SyncEvent, at now: Int, _ lastSequence: Int, _ random: inout SeededRandom
+  ) {
     callback = .event
     switch event {
     case .accountChange, .sentRecordChanges:
-      // The log has the account, and the zones that were written to, before the app hears of it.
+      // The log has the account, and the zones that were written to, before the app receives it.
       durableLog = log.count
     default: break
     }
-    if let fault = order.fault(event) { findings.report("I14", "\(name): \(fault)") }
-    if let fault = tokens.fault(giving: event) { findings.report("I10", "\(name): \(fault)") }
-    checkOwner(of: event)
-    switch event {
-    case .sentRecordChanges(let sent):
-      ledger.note(told: sent)
-      fault.note(sent: sent)
-    case .sentDatabaseChanges(let sent): ledger.note(told: sent)
-    case .didSendChanges: ledger.noteEndOfSend()
-    case .accountChange(.signOut), .accountChange(.switchAccounts):
-      ledger.clear()
-      if let machine, ledger.difference(from: machine.state) != nil {
-        findings.report("I13", "\(name): changes of the old account are pending for the new one")
+    if let state = machine?.state {
+      report(
+        checker.faults(of: event, with: state, owner: app.owner, lastSequence: lastSequence))
+      checker.note(event)
+      if case .accountChange = event,
+        let fault = checker.pendingChanges.recordDifference(from: state)
+      {
+        findings.report("I13", "\(name): after a change of account, \(fault)")
       }
-    case .stateUpdate, .accountChange(.signIn), .willFetchChanges, .fetchedDatabaseChanges,
-      .willFetchZoneChanges, .fetchedZoneChanges, .didFetchZoneChanges, .didFetchChanges,
-      .willSendChanges:
-      break
     }
+    if case .sentRecordChanges(let sent) = event { fault.note(sent: sent) }
     appBeforeEvent = app
     withApp(at: now) { $0.handle(event) }
     switch event {
@@ -110,47 +115,18 @@ extension WorldDevice {
     }
   }
 
-  /// I13: nothing of another account is given to the app.
-  private func checkOwner(of event: SyncEvent) {
-    let records: [Record]
-    switch event {
-    case .fetchedZoneChanges(let modified, _): records = modified
-    case .sentRecordChanges(let sent):
-      records = sent.saved.compactMap { $0.value ?? $0.error?.serverRecord }
-    case .stateUpdate, .accountChange, .willFetchChanges, .fetchedDatabaseChanges,
-      .willFetchZoneChanges, .didFetchZoneChanges, .didFetchChanges, .willSendChanges,
-      .sentDatabaseChanges, .didSendChanges:
-      return
-    }
-    let owner = app.owner.flatMap { layout.account(of: $0) }
-    for record in records {
-      guard let place = layout.place(of: record.id),
-        let value = SimulatedValue(record, at: place)
-      else {
-        findings.report("I13", "\(name): a record that nobody wrote: \(record.id.name)")
-        continue
-      }
-      if value.account != 0, value.account != owner {
-        findings.report(
-          "I13",
-          "\(name): edit \(value.sequence) of account \(value.account) is given to "
-            + "\(owner.map { "account \($0)" } ?? "nobody")")
-      }
-    }
-  }
-
   private func finish(_ callback: Callback, at now: Int) {
     self.callback = nil
     appBeforeEvent = nil
     let moment = Moment(.milliseconds(now))
     switch callback {
     case .event:
-      tokens.noteReturn()
+      checker.noteReturn()
       fault.noteReturn()
       machine?.delivered()
     case .batch(let batch, let added):
       if let batch, machine?.stage == .askingBatch {
-        ledger.note(given: batch, addedSince: added)
+        checker.note(given: batch, addedSince: added)
       }
       machine?.provided(batch: batch, now: moment)
     case .options(let options): machine?.provided(options: options)
@@ -181,9 +157,9 @@ extension WorldDevice {
     guard machine != nil else { return }
     if currentRequest == request {
       currentRequest = nil
-      patience.note(answer, at: now)
+      retryChecker.note(answer, at: now)
       if case .success(let reply) = answer {
-        tokens.note(arrived: reply)
+        checker.note(arrived: reply)
         fault.note(arrived: reply)
       }
     }

@@ -1,7 +1,7 @@
 import Records
 import SyncMachine
 
-/// Starts and crashes.
+/// The starts and crashes of a device.
 extension WorldDevice {
   /// Starts the app from `app` and `state` as they came from disk.
   func start(from stored: SyncState, at now: Int) {
@@ -20,10 +20,8 @@ extension WorldDevice {
     configuration.keepsJournal = persistence == .stateLog
     var machine = SyncMachine(configuration: configuration, state: state)
     machine.keepsTransitions = true
-    ledger.restart(with: state)
-    order = EventOrderChecker()
-    tokens.restart(with: state)
-    patience.restart(at: now)
+    checker.restart(with: state)
+    retryChecker.restart(at: now)
     logBase = state
     log = []
     beginFileLog(with: state)
@@ -35,7 +33,7 @@ extension WorldDevice {
     if persistence == .dataFirst { withApp(at: now) { $0.readdDirty() } }
   }
 
-  /// The device ends at once; what is not on disk is gone.
+  /// Ends the device at once; data that are not on disk are lost.
   ///
   /// Answers what it will start from: for data and state kept together any pair that was kept,
   /// an older one too, as after a restore; otherwise the data as it is and a state no newer.
@@ -84,7 +82,9 @@ extension WorldDevice {
             + restored.difference(from: state))
       }
       if let kept = stateAfterPowerCut() { restored = kept }
-      if let loss = ledger.loss(in: restored) { findings.report("I3", "\(name): \(loss)") }
+      if let loss = checker.pendingChanges.loss(in: restored) {
+        findings.report("I3", "\(name): \(loss)")
+      }
       return restored
     }
   }
@@ -151,7 +151,7 @@ extension WorldDevice {
     }
   }
 
-  /// What the file holds after the power went: every step that was appended.
+  /// The state in the file after a power cut: it contains every appended step.
   private func stateAfterPowerCut() -> SyncState? {
     withFileLog { file -> SyncState? in
       var all = logBase

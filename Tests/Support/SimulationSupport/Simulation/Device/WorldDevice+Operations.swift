@@ -1,9 +1,9 @@
 import Records
 import SyncMachine
 
-/// What the app asks of the engine by hand.
+/// The manual operations of the app.
 extension WorldDevice {
-  /// Somebody who waits.
+  /// A new waiter for an operation.
   func newWaiter() -> Waiter {
     lastWaiter += 1
     openWaiters.insert(lastWaiter)
@@ -43,7 +43,7 @@ extension WorldDevice {
     moved()
   }
 
-  /// Where it stands, for people.
+  /// The state of the device, for the trace.
   var summary: String {
     guard let machine else { return "is off" }
     let pending = machine.state.records.count + machine.state.zones.count

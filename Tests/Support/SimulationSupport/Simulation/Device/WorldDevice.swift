@@ -2,9 +2,9 @@ import CloudProtocol
 import Records
 import SyncMachine
 
-/// One device: a machine, the app above it, what both keep on disk, and the checkers that watch.
+/// One device: a machine, the app above it, what both store on disk, and the checkers.
 final class WorldDevice {
-  /// How the app keeps its data and the engine's state.
+  /// The storage of the app's data and the engine's state.
   enum Persistence: CaseIterable {
     /// Both in one transaction, at a state update or later or never.
     case together
@@ -14,7 +14,7 @@ final class WorldDevice {
     case stateLog
   }
 
-  /// What the app is busy with; it returns in a later step.
+  /// The callback that the app handles; it returns in a later step.
   enum Callback {
     case event
     case batch(RecordBatch?, addedSince: Set<RecordID>)
@@ -26,34 +26,34 @@ final class WorldDevice {
   let layout: WorldLayout
   let persistence: Persistence
   let isAutomatic: Bool
-  /// How often a state update is kept on disk.
+  /// The probability that a state update is stored on disk.
   let keepRate: Double
-  /// How often the app narrows the scope of a request.
+  /// The probability that the app narrows the scope of a fetch.
   var scopeRate: Double
 
   var app: AppModel
   let emptyApp: AppModel
   var machine: SyncMachine?
   var callback: Callback?
-  /// What the app had before the event it is busy with.
+  /// The app's data before the event that it handles.
   var appBeforeEvent: AppModel?
   /// Whether the machine may have something to do at once.
   var isRunnable = false
-  /// When the machine wants to be asked again, in milliseconds.
+  /// The time at which the machine must be called again, in milliseconds.
   var wakeAt: Int?
-  /// How often the device was started: names the runs.
+  /// The number of starts, which names the runs.
   var session = 0
-  /// Who is signed in on the device, counted from 1; `nil` for nobody.
+  /// The signed-in account, counted from 1; `nil` for none.
   var account: Int?
   var isOnline = true
   var lastWaiter: UInt64 = 0
   var openWaiters: Set<UInt64> = []
-  /// What the machine said last, for the trace.
+  /// The last instruction of the machine, for the trace.
   var lastInstruction = Instruction.wait(until: nil)
   /// Names of requests that the machine still waits for.
   var currentRequest: UInt64?
 
-  /// What was kept, oldest first.
+  /// The stored pairs of data and state, oldest first.
   var kept: [(app: AppModel, state: SyncState)] = []
   /// The state log: where it begins, what follows, and how much of that is surely on disk.
   var logBase = SyncState()
@@ -62,15 +62,13 @@ final class WorldDevice {
   /// The same as a file, in some worlds; every step is on its disk at once.
   var fileLog: DeviceLog?
 
-  /// What it starts from when it is off.
+  /// The state of the next start.
   var nextState = SyncState()
   var fault = DeviceFault(bug: nil)
 
   let findings: Findings
-  var ledger: PendingLedger
-  var order = EventOrderChecker()
-  var tokens = TokenChecker()
-  var patience = PatienceChecker()
+  var checker: EventChecker
+  var retryChecker = RetryChecker()
 
   init(
     number: Int, layout: WorldLayout, findings: Findings, random: inout SeededRandom
@@ -90,7 +88,7 @@ final class WorldDevice {
         isUntracked: random.chance(0.15), isAtomic: random.chance(0.3),
         batchLimit: random.pick([1, 3, 250])))
     emptyApp = app
-    ledger = PendingLedger(layout: layout)
+    checker = EventChecker(layout: layout)
   }
 
   /// The table of moves, looked up once.
@@ -122,7 +120,7 @@ final class WorldDevice {
         "I15", "\(name): no such move: \(transition.from) to \(transition.to)")
     }
     let early = fault.bug == nil ? nil : machine.flatMap { fault.stored($0.state) }
-    if let fault = early.map({ tokens.fault(in: $0) }) ?? machine?.fault(by: &tokens) {
+    if let fault = early.map({ checker.tokenFault(in: $0) }) ?? machine?.fault(by: &checker) {
       findings.report("I10", "\(name): \(fault)")
     }
   }
@@ -154,7 +152,7 @@ final class WorldDevice {
         machine?.setHasUntrackedChanges(true, now: moment)
         hasAdded = true
       }
-      ledger.note(call)
+      checker.note(call)
     }
     moved()
     if hasAdded { durableLog = log.count }
@@ -182,18 +180,23 @@ final class WorldDevice {
     if isPending, persistence == .stateLog { appBeforeEvent = nil }
   }
 
-  /// Checks that nothing pending was lost or invented.
-  func compareLedger() {
+  /// Checks that no pending change was lost or invented.
+  func checkPendingChanges() {
     guard let machine else { return }
-    if let difference = ledger.difference(from: machine.state) {
+    report(checker.changeFaultsAtRest(in: machine.state))
+    if let difference = checker.pendingChanges.difference(from: machine.state) {
       findings.report("I3", "\(name): \(difference)")
     }
+  }
+
+  func report(_ faults: [EventChecker.Fault]) {
+    for fault in faults { findings.report(fault.invariant, "\(name): \(fault.message)") }
   }
 }
 
 extension SyncMachine {
-  /// What the checker finds in the state, without a copy of the machine.
-  fileprivate mutating func fault(by tokens: inout TokenChecker) -> String? {
-    tokens.fault(in: state)
+  /// The fault of the tokens, found without a copy of the machine.
+  fileprivate mutating func fault(by checker: inout EventChecker) -> String? {
+    checker.tokenFault(in: state)
   }
 }

@@ -10,14 +10,14 @@ package struct ChoiceTape: Hashable, Sendable {
   /// The choices of each step after that.
   package var healing: [[UInt64?]] = []
 
-  /// How many choices there are that are not benign.
+  /// The number of choices that are not benign.
   package var choiceCount: Int {
     (steps + healing).reduce(opening.count { $0 != nil }) { sum, step in
       sum + step.count { $0 != nil }
     }
   }
 
-  /// Nothing chosen.
+  /// Creates an empty tape.
   package init() {}
 
   mutating func beginStep(isHealing: Bool) {
@@ -34,7 +34,7 @@ package struct ChoiceTape: Hashable, Sendable {
     }
   }
 
-  /// Gives the choices of a tape, and the benign one where it says nothing.
+  /// Reads the choices of a tape, and the benign choice after its end.
   struct Player: Sendable {
     private let tape: ChoiceTape
     /// The choices of the current step.

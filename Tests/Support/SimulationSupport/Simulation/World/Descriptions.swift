@@ -2,7 +2,7 @@ import CloudProtocol
 import Records
 import SyncMachine
 
-/// One line each, for the trace; and a number each, for its hash.
+/// Descriptions for the trace, and digests for its hash.
 
 extension RecordID {
   var path: String { "\(zone.name)/\(name)" }

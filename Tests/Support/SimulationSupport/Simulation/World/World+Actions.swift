@@ -3,37 +3,18 @@ import CloudProtocol
 import Records
 import SyncMachine
 
-/// What people, administrators and fate do.
+/// The actions of users, administrators and the environment.
 extension World {
   /// One action, chosen by the weights of this world.
   func act() throws {
     // Actions take time, so that a world whose messages wait for hours still moves.
     now += random.below(random.chance(0.1) ? 30_000 : 20)
     trace.mix(200)
-    let weights = options.actions
-    let table: [(Int, Action)] = [
-      (weights.edit, .edit), (weights.delete, .delete), (weights.deleteZone, .deleteZone),
-      (weights.manualFetch, .manualFetch), (weights.manualSend, .manualSend),
-      (weights.cancel, .cancel), (weights.retryBlocked, .retryBlocked), (weights.crash, .crash),
-      (weights.offline, .offline), (weights.account, .account),
-      (weights.administration, .administration), (weights.expiry, .expiry),
-      (weights.serverRestart, .serverRestart), (weights.outage, .outage),
-      (weights.quota, .quota), (weights.poke, .poke),
-    ]
-    var choice = random.below(table.reduce(0) { $0 + $1.0 })
-    for (weight, action) in table {
-      if choice < weight { return try perform(action, on: devices[random.below(devices.count)]) }
-      choice -= weight
-    }
+    let action = options.action(among: WorldAction.allCases, &random)
+    try perform(action, on: devices[random.below(devices.count)])
   }
 
-  /// The kinds of action.
-  enum Action {
-    case edit, delete, deleteZone, manualFetch, manualSend, cancel, retryBlocked, crash, offline
-    case account, administration, expiry, serverRestart, outage, quota, poke
-  }
-
-  private func perform(_ action: Action, on device: WorldDevice) throws {
+  private func perform(_ action: WorldAction, on device: WorldDevice) throws {
     trace.mix(device.number)
     switch action {
     case .edit, .delete, .deleteZone, .retryBlocked, .manualFetch, .manualSend, .cancel, .poke:
@@ -49,13 +30,13 @@ extension World {
       device.isOnline.toggle()
       note("\(device.name) is \(device.isOnline ? "online" : "offline")")
       guard device.isOnline else { return }
-      device.patience.noteCause()
+      device.retryChecker.noteCause()
       device.machine?.networkReturned(now: Moment(.milliseconds(now)))
       device.moved()
     case .account: changeAccount(of: device)
     case .administration, .expiry: try administer(action)
     case .serverRestart:
-      cloud.door.downUntil = now + random.number(in: 1...30_000)
+      cloud.refusals.downUntil = now + random.number(in: 1...30_000)
       if options.server.clockJump > 0 {
         let jump = options.server.clockJump
         cloud.clockOffset += Double(random.number(in: -jump...jump))
@@ -71,9 +52,9 @@ extension World {
     }
   }
 
-  /// Somebody uses the app.
-  private func use(_ device: WorldDevice, _ action: Action) {
-    device.patience.noteCause()
+  /// The user uses the app.
+  private func use(_ device: WorldDevice, _ action: WorldAction) {
+    device.retryChecker.noteCause()
     let moment = Moment(.milliseconds(now))
     let place = random.below(layout.records.count)
     switch action {
@@ -134,7 +115,7 @@ extension World {
     device.start(from: device.nextState, at: now)
   }
 
-  private func administer(_ action: Action) throws {
+  private func administer(_ action: WorldAction) throws {
     let account = random.number(in: 1...options.accountCount)
     let zone = random.below(layout.zones.count)
     if action == .administration {
@@ -158,7 +139,7 @@ extension World {
   }
 
   private func beginOutage() {
-    cloud.door.outage = CloudDoor.Outage(&random, deviceCount: devices.count, at: now)
-    note("an outage begins: \(cloud.door.outage.map { "\($0.code)" } ?? "")")
+    cloud.refusals.outage = RequestRefusals.Outage(&random, deviceCount: devices.count, at: now)
+    note("an outage begins: \(cloud.refusals.outage.map { "\($0.code)" } ?? "")")
   }
 }

@@ -3,7 +3,7 @@ import CloudProtocol
 import Records
 import SyncMachine
 
-/// The second phase: nothing fails any more, and everything must come to rest in agreement.
+/// The second phase: there are no more faults, and all devices must converge.
 extension World {
   /// The most steps that healing may take.
   private static let stepBound = 20_000
@@ -14,13 +14,13 @@ extension World {
     isHealed = true
     random.beginStep(isHealing: true)
     note("faults end")
-    cloud.door.open()
+    cloud.refusals.end()
     for user in layout.users { try cloud.machine.setQuota(nil, of: user, in: cloud.storage) }
     for device in devices {
       launch(device.number)
       device.isOnline = true
       device.scopeRate = 0
-      device.patience.noteCause()
+      device.retryChecker.noteCause()
       if device.account == nil, random.chance(0.8) {
         device.account = random.number(in: 1...options.accountCount)
       }
@@ -43,7 +43,7 @@ extension World {
   }
 
   /// The longest a message of the first phase can still be under way.
-  private var lateness: Int { now + 2 * options.network.longestDelay + options.network.patience }
+  private var lateness: Int { now + 2 * options.network.longestDelay + options.network.timeout }
 
   /// Lets things happen until nothing is due any more.
   private func settle(_ limits: (steps: Int, time: Int)) throws {
@@ -69,7 +69,7 @@ extension World {
         try settle(limits)
         device.withPeople(at: now) { $0.retryBlocked() }
       }
-      let isDone = devices.allSatisfy { $0.isAutomatic || $0.isSettled }
+      let isDone = devices.allSatisfy { $0.isAutomatic || $0.atRest?.isSettled ?? true }
       if isDone { break }
     }
     for device in devices where !device.isAutomatic {

@@ -3,7 +3,7 @@ import CloudProtocol
 import Records
 import SyncMachine
 
-/// The ways between devices and server.
+/// The network between devices and server.
 extension World {
   /// A delay in milliseconds; mostly short, sometimes as long as this world has.
   func delay() -> Int {
@@ -47,13 +47,13 @@ extension World {
     }
   }
 
-  /// No answer will come: the device gives up after a while.
+  /// The request or its answer is lost: the device gets a timeout.
   private func lose(device: Int, session: Int, token: UInt64) {
     let code: CloudError.Code = random.chance(0.8) ? .networkFailure : .serverResponseLost
     let error = CloudError(code, "no answer came")
     post(
       .answer(.failure(error), device: device, session: session, token: token),
-      after: options.network.patience)
+      after: options.network.timeout)
   }
 
   /// Something arrives.
@@ -84,14 +84,14 @@ extension World {
       let device = devices[number]
       guard device.account == account, device.isOnline, device.machine != nil else { return }
       note("\(device.name) gets a push")
-      device.patience.noteCause()
+      device.retryChecker.noteCause()
       device.machine?.serverChanged(now: Moment(.milliseconds(now)))
       device.moved()
     case .accountSignal(let number):
       let device = devices[number]
       guard device.machine != nil else { return }
       note("\(device.name) hears that the account may have changed")
-      device.patience.noteAccountSignal()
+      device.retryChecker.noteAccountSignal()
       device.machine?.accountSignalled(now: Moment(.milliseconds(now)))
       device.noteInterruption()
       device.moved()

@@ -3,7 +3,7 @@ import CloudProtocol
 import Records
 import SyncMachine
 
-/// A whole world in one thread: devices, accounts, one server, and what lies between them.
+/// A world of state machines on one thread: devices, accounts, a server and the network.
 ///
 /// Every choice comes from one generator, every order is explicit, and time is a number. So the
 /// seed decides everything, and a run can be had again.
@@ -24,18 +24,16 @@ final class World {
   var lastSequence = 0
   /// Whether faults have ended.
   var isHealed = false
-  /// Prints what happens, when somebody wants to see it.
+  /// Prints everything that happens, if set.
   let print: ((String) -> Void)?
 
   init(
-    seed: UInt64, choices: SeededRandom, steps: Int, reductions: [WorldReduction],
-    bug: PlantedBug?, print: ((String) -> Void)? = nil
+    seed: UInt64, shape: WorldShape, bug: PlantedBug?, print: ((String) -> Void)? = nil
   ) throws {
     self.seed = seed
     self.print = print
-    var random = choices
-    var options = WorldOptions(&random, steps: steps)
-    for reduction in reductions { reduction.apply(to: &options) }
+    var random = shape.choices(of: seed)
+    let options = WorldOptions(&random, shape: shape)
     var limits = CloudLimits()
     limits.itemsPerRequest = options.server.itemLimit
     limits.zoneChangesPage = options.server.zonePage
@@ -71,7 +69,7 @@ final class World {
     if let print { print("\(steps)\t\(now)ms\t\(text())") }
   }
 
-  /// Runs the world to its end; answers what was found.
+  /// Runs the world to its end; violations are in `findings`.
   func run() throws {
     while steps < options.steps, findings.isEmpty { try step() }
     guard findings.isEmpty else { return }
@@ -80,7 +78,7 @@ final class World {
 
   // MARK: Steps
 
-  /// One step: something that somebody does, or the next thing that is due.
+  /// One step: an action, or the next event that is due.
   func step() throws {
     steps += 1
     findings.step = steps
@@ -111,7 +109,7 @@ final class World {
     }
   }
 
-  /// When the next thing is due; `nil` when nothing ever is.
+  /// The time of the next event; `nil` if there is none.
   var nextTime: Int? {
     (devices.compactMap { $0.machine == nil ? nil : $0.wakeAt }
       + [messages.nextTime].compactMap { $0 })
@@ -122,7 +120,7 @@ final class World {
     let device = devices[number]
     trace.mix(number)
     let before = device.callback == nil
-    let outcome = device.step(at: now, &random, &trace)
+    let outcome = device.step(at: now, lastSequence: lastSequence, &random, &trace)
     if print != nil, before { note("\(device.name) \(device.summary)") }
     if case .send(let request) = outcome { send(request, from: device) }
   }

@@ -5,15 +5,16 @@ struct WorldOptions: Sendable {
   var accountCount: Int
   var zoneCount: Int
   var recordsPerZone: Int
-  /// How many steps the phase with faults takes.
+  /// The number of steps of the phase with faults.
   var steps: Int
   var network: NetworkRates
   var server: ServerRates
-  var actions: ActionWeights
-  /// How often a step is an action of people or fate, and not the next thing that is due.
+  /// The weights of the actions.
+  var weights: [WorldAction: Int]
+  /// The probability that a step is an action, instead of the next event that is due.
   var actionRate: Double
 
-  /// What can happen to a message.
+  /// The faults of messages.
   struct NetworkRates: Sendable {
     var loss: Double
     var answerLoss: Double
@@ -21,48 +22,33 @@ struct WorldOptions: Sendable {
     var pushLoss: Double
     /// The longest way of a message, in milliseconds.
     var longestDelay: Int
-    /// How long a device waits for an answer before it gives up, in milliseconds.
-    var patience: Int
+    /// The time after which a device stops waiting for an answer, in milliseconds.
+    var timeout: Int
   }
 
-  /// What can happen at the server's door.
+  /// The faults and limits of the server.
   struct ServerRates: Sendable {
     var unavailable: Double
     var throttled: Double
     var refused: Double
-    /// How often single items of a request fail.
+    /// The probability that single items of a request fail.
     var partial: Double
     /// The longest time a device is asked to wait, in seconds.
     var longestRetryAfter: Int
     var itemLimit: Int
     var zonePage: Int
     var databasePage: Int
-    /// How far the server's wall clock may jump either way, in seconds.
+    /// The largest jump of the server's wall clock in either direction, in seconds.
     var clockJump: Int
   }
 
-  /// How likely each action is, against the others.
-  struct ActionWeights: Sendable {
-    var edit = 0
-    var delete = 0
-    var deleteZone = 0
-    var manualFetch = 0
-    var manualSend = 0
-    var cancel = 0
-    var retryBlocked = 0
-    var crash = 0
-    var offline = 0
-    var account = 0
-    var administration = 0
-    var expiry = 0
-    var serverRestart = 0
-    var outage = 0
-    var quota = 0
-    var poke = 0
+  /// The world that belongs to `random`'s seed.
+  init(_ random: inout SeededRandom, shape: WorldShape) {
+    self.init(drawing: &random, steps: shape.steps)
+    for reduction in shape.reductions { reduction.apply(to: &self) }
   }
 
-  /// The world that belongs to `random`'s seed.
-  init(_ random: inout SeededRandom, steps: Int) {
+  private init(drawing random: inout SeededRandom, steps: Int) {
     deviceCount = random.number(in: 2...5)
     accountCount = random.number(in: 1...3)
     zoneCount = random.number(in: 1...3)
@@ -74,7 +60,7 @@ struct WorldOptions: Sendable {
       loss: Self.rate(&random, 0.3, isCalm), answerLoss: Self.rate(&random, 0.3, isCalm),
       doubling: Self.rate(&random, 0.5, isCalm), pushLoss: Self.rate(&random, 0.5, isCalm),
       longestDelay: random.pick([1, 50, 500, 5_000, 60_000, 3_600_000]),
-      patience: random.pick([1_000, 15_000, 60_000]))
+      timeout: random.pick([1_000, 15_000, 60_000]))
     server = ServerRates(
       unavailable: Self.rate(&random, 0.2, isCalm), throttled: Self.rate(&random, 0.2, isCalm),
       refused: Self.rate(&random, 0.1, isCalm), partial: Self.rate(&random, 0.3, isCalm),
@@ -83,24 +69,31 @@ struct WorldOptions: Sendable {
       databasePage: random.pick([1, 2, 200]),
       clockJump: random.chance(0.1) ? 1_000_000_000 : 0)
     actionRate = random.pick([0.01, 0.03, 0.1, 0.3])
-    actions = ActionWeights()
-    actions.edit = 30
-    actions.delete = random.pick([0, 2, 10, 20])
-    actions.manualFetch = random.pick([0, 2, 5])
-    actions.manualSend = random.pick([0, 2, 5])
-    actions.retryBlocked = 2
-    actions.poke = 2
+    weights = [.edit: 30]
+    weights[.delete] = random.pick([0, 2, 10, 20])
+    weights[.manualFetch] = random.pick([0, 2, 5])
+    weights[.manualSend] = random.pick([0, 2, 5])
+    weights[.retryBlocked] = 2
+    weights[.poke] = 2
     guard !isCalm else { return }
-    actions.deleteZone = Self.weight(&random, 2)
-    actions.cancel = Self.weight(&random, 5)
-    actions.crash = Self.weight(&random, 10)
-    actions.offline = Self.weight(&random, 5)
-    actions.account = Self.weight(&random, 8)
-    actions.administration = Self.weight(&random, 4)
-    actions.expiry = Self.weight(&random, 8)
-    actions.serverRestart = Self.weight(&random, 3)
-    actions.outage = Self.weight(&random, 6)
-    actions.quota = Self.weight(&random, 2)
+    let rare: [(WorldAction, Int)] = [
+      (.deleteZone, 2), (.cancel, 5), (.crash, 10), (.offline, 5), (.account, 8),
+      (.administration, 4), (.expiry, 8), (.serverRestart, 3), (.outage, 6), (.quota, 2),
+    ]
+    for (action, highest) in rare {
+      weights[action] = random.chance(0.5) ? random.number(in: 1...highest) : 0
+    }
+  }
+
+  /// One of `actions`, by the weights.
+  func action(among actions: [WorldAction], _ random: inout SeededRandom) -> WorldAction {
+    var choice = random.below(actions.reduce(0) { $0 + weights[$1, default: 0] })
+    for action in actions {
+      let weight = weights[action, default: 0]
+      if choice < weight { return action }
+      choice -= weight
+    }
+    return .edit
   }
 
   private static func rate(
@@ -109,8 +102,12 @@ struct WorldOptions: Sendable {
     let rate = random.chance(0.5) ? random.fraction() * highest : 0
     return isCalm ? 0 : rate
   }
+}
 
-  private static func weight(_ random: inout SeededRandom, _ highest: Int) -> Int {
-    random.chance(0.5) ? random.number(in: 1...highest) : 0
-  }
+/// The kinds of actions of users and of the environment.
+enum WorldAction: String, CaseIterable, Sendable {
+  case edit, delete, deleteZone, manualFetch, manualSend, cancel, retryBlocked, crash, offline
+  case account, administration, expiry, serverRestart, outage, quota
+  /// The engine is called while the app handles an event; only in worlds of machines.
+  case poke
 }
