@@ -33,7 +33,7 @@ enum WebBenchmarks {
   }
 
   /// The floor: sockets with a constant response, and a table.
-  // One turn after the other uses it, never two at once.
+  // Guarded by the bench: one turn after the other uses it, never two at once.
   private final class Raw: @unchecked Sendable {
     private let folder: TemporaryFolder
     private let server: HTTPServer

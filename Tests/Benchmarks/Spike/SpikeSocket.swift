@@ -25,7 +25,8 @@ final class SpikeSocket: Sendable {
     }
   }
 
-  /// The listener, which only the thread of the spike uses after it was made.
+  /// The listener of the spike.
+  // Guarded by the hand-over: only the thread of the spike uses it after it was made.
   private struct Listener: @unchecked Sendable {
     let socket: LocalSocket
   }

@@ -136,7 +136,7 @@ extension LoopbackWebServer {
   }
 }
 
-/// Asks `request` `count` times on one connection, on a thread of its own: a client that blocks must
+/// Sends `request` `count` times on one connection, on a separate thread: a client that blocks must
 /// not take a thread from the tasks of the server.
 ///
 /// - Returns: The time of each answer in nanoseconds.

@@ -23,7 +23,7 @@ struct Kills {
     let violations = results.flatMap(\.violations)
     for role in ["store", "server"] {
       let own = results.filter { $0.role == role }
-      say(
+      conclude(
         "kills (\(role)): \(own.reduce(0) { $0 + $1.kills }) processes killed, "
           + "\(own.reduce(0) { $0 + $1.acknowledged }) changes acknowledged, "
           + "\(own.reduce(0) { $0 + $1.violations.count }) violations")

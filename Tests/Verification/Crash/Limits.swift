@@ -40,7 +40,7 @@ struct Limits {
     }
     let violations = results.flatMap(\.violations)
     let failed = results.reduce(0) { $0 + $1.failed }
-    say(
+    conclude(
       "limits: \(cases.count) processes with a full disk, a short file or few descriptors, "
         + "\(failed) of them stopped by it, \(results.reduce(0) { $0 + $1.acknowledged }) changes "
         + "acknowledged, \(violations.count) violations")

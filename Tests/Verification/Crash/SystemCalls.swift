@@ -43,7 +43,7 @@ struct SystemCalls {
     let violations = results.flatMap(\.violations)
     let killed = results.reduce(0) { $0 + $1.killed }
     let failed = results.reduce(0) { $0 + $1.failed }
-    say(
+    conclude(
       "calls: \(cases.count) processes traced, \(killed) killed in a call, \(failed) ended by a "
         + "failing one, \(results.reduce(0) { $0 + $1.acknowledged }) changes acknowledged, "
         + "\(violations.count) violations")

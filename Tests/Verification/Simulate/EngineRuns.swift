@@ -35,7 +35,7 @@ struct EngineRuns {
     if options.usesSecondProcess, isHealthy {
       isHealthy = try compare(outcome.hashes, count: Int(repeated))
     }
-    say(summary(outcome))
+    conclude(summary(outcome))
     if options.wantsSituations {
       for (name, count) in outcome.tally.situations.sorted(by: { $0.key < $1.key }) {
         say("\(count)\t\(name)")
@@ -50,7 +50,7 @@ struct EngineRuns {
     let missing = Situation.required.filter { outcome.tally.situations[$0.name] == nil }
     for situation in missing { say("never reached: \(situation.name): \(situation.sentence)") }
     let count = Situation.required.count
-    say("\(count - missing.count) of \(count) situations reached")
+    conclude("\(count - missing.count) of \(count) situations reached")
     return missing.isEmpty
   }
 
@@ -108,7 +108,7 @@ struct EngineRuns {
         say("seed \(seed): I24: another process took another course")
       }
     }
-    say("\(equal) of \(count) seeds took the same course in a second process")
+    conclude("\(equal) of \(count) seeds took the same course in a second process")
     return equal == count
   }
 

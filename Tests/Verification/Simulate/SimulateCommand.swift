@@ -66,7 +66,7 @@ enum SimulateCommand: VerificationCommand {
     let outcome = fleet.wait()
     for violation in outcome.violations.prefix(10) { say(violation) }
     let found = outcome.violationCount
-    say("\(outcome.seeds) seeds, \(outcome.steps) steps, \(found) violations")
+    conclude("\(outcome.seeds) seeds, \(outcome.steps) steps, \(found) violations")
     return found == 0
   }
 

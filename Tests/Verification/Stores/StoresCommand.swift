@@ -45,7 +45,7 @@ enum StoresCommand: VerificationCommand {
       let outcome = try Fleet(kind, options, in: folder).run()
       for violation in outcome.violations.prefix(10) { print(violation) }
       let seconds = (ContinuousClock.now - begin) / .seconds(1)
-      print(
+      conclude(
         "\(kind.name): \(outcome.worlds) seeds, \(outcome.edits) edits, "
           + "\(outcome.requests) requests, \(outcome.violations.count) violations, "
           + "trace \(String(outcome.hash, radix: 16)), "
