@@ -92,9 +92,9 @@ struct Report {
   /// The most important figures.
   var summary: String {
     " \(options.seconds) s, \(options.devices) devices, \(kills) kills, "
-        + "\(totals.acknowledged) acknowledged writes, \(lost) lost, "
-        + "\(doubled) doubled, converged in \(String(format: "%.1f", quiet)) s, "
-        + "server \(server.megabytes) MB (fresh \(freshServer.megabytes)), "
-        + "\(server.descriptorText) fds (\(freshServer.descriptorText))"
+      + "\(totals.acknowledged) acknowledged writes, \(lost) lost, "
+      + "\(doubled) doubled, converged in \(String(format: "%.1f", quiet)) s, "
+      + "server \(server.megabytes) MB (fresh \(freshServer.megabytes)), "
+      + "\(server.descriptorText) fds (\(freshServer.descriptorText))"
   }
 }
