@@ -1,9 +1,10 @@
-# The commands of the house. On Linux, SQLite's header comes from a package; on macOS it is in
-# the SDK.
+# The commands of this repository: `make help` lists them.
+#
+# The tests need SQLite's header. It is part of the SDK on macOS; on Linux `make sqlite` installs it.
 
 SWIFT ?= swift
 VERIFY = cloudsync-verify
-# Warnings are errors in our own builds.
+# Warnings are errors in this repository's own builds.
 export CLOUDSYNC_STRICT ?= 1
 SEEDS ?= 20000
 RELEASE_SEEDS ?= 1000000
@@ -11,6 +12,8 @@ STORE_SEEDS ?= 2000
 SOAK ?= 300
 TAPES ?= 5000
 RUNS ?= 100000
+# RECORD=1 stores the figures of a run in Docs/Reliability.json and in the table of its page.
+WRITE = $(if $(RECORD),--write Docs/Reliability.json)
 SQLITE_INSTALL = apt-get install -y libsqlite3-dev
 
 .PHONY: help demo test check bench bench-scale bench-build simulate simulate-release \
@@ -18,30 +21,33 @@ SQLITE_INSTALL = apt-get install -y libsqlite3-dev
   apple-check by-url docs thread-sanitizer address-sanitizer leaks-sanitizer sqlite format
 
 help:
-	@echo 'make demo      run the example stores on two devices and two accounts, on real input'
-	@echo 'make test      build everything and run all tests'
-	@echo 'make check     formatting, imports, then all tests'
-	@echo 'make bench     print what things cost, as ratios, and plot them into Docs/Performance'
-	@echo 'make bench-scale  print what 10,000, 100,000 and 1,000,000 records take'
-	@echo 'make bench-build  print how long a clean build and all tests take'
-	@echo 'make simulate  run whole engines in $(SEEDS) seeded worlds with faults (SEEDS=n)'
-	@echo 'make simulate-release  run $(RELEASE_SEEDS) seeded worlds of the machines alone'
-	@echo 'make simulate-stores  run the example stores in $(STORE_SEEDS) worlds each (STORE_SEEDS=n)'
-	@echo 'make planted   plant faults into a copy of the sources and count the seeds to find each'
-	@echo 'make soak      devices write for 5 minutes to a server that is killed every 10 s (SOAK=n s)'
-	@echo 'make siege     besiege the HTTP server with hostile and with slow clients'
-	@echo 'make differential  play $(TAPES) random tapes to a reference and three servers (TAPES=n)'
-	@echo 'make crash     cut the power, damage bytes and kill processes; look for what was safe'
-	@echo 'make fuzz      give every reader of bytes from outside $(RUNS) inputs (RUNS=n)'
-	@echo 'make fuzz-release  the same with 10,000,000 inputs a reader'
-	@echo 'make fuzz-planted  put a bug into every reader, and see that fuzzing finds it'
-	@echo 'make thread-sanitizer   all tests under the thread sanitizer (TARGETS=name for one target)'
-	@echo 'make address-sanitizer  all tests under the address sanitizer'
-	@echo 'make leaks-sanitizer    all tests, or TARGETS, with a look for leaks at the end; slow'
-	@echo 'make docs      build the documentation archives into .build/documentation'
-	@echo 'make by-url    build and test an app that depends on this package by URL'
-	@echo 'make apple-check  type-check the modules as macOS would see them, on Linux'
-	@echo 'make format    format all Swift files'
+	@echo 'make demo       run the example stores on two devices and two accounts'
+	@echo 'make test       build everything and run all tests'
+	@echo 'make check      check the formatting and the imports, then run all tests'
+	@echo 'make format     format all Swift files'
+	@echo 'make bench      run the benchmarks and write the table of Docs/Performance'
+	@echo 'make bench-scale  measure the transfer of 10,000, 100,000 and 1,000,000 records'
+	@echo 'make bench-build  measure a clean build and all tests'
+	@echo
+	@echo 'Verification runs; RECORD=1 adds the figures of a run to Docs/Reliability.md:'
+	@echo 'make simulate   $(SEEDS) seeded simulations of whole engines with faults (SEEDS=n)'
+	@echo 'make simulate-release  $(RELEASE_SEEDS) simulations of the state machines alone'
+	@echo 'make simulate-stores   $(STORE_SEEDS) simulations of each example store (STORE_SEEDS=n)'
+	@echo 'make planted    plant faults into a copy of the sources; each must be found'
+	@echo 'make soak       devices write for $(SOAK) s to a server that is killed every 10 s (SOAK=s)'
+	@echo 'make siege      send hostile and slow requests to the HTTP server'
+	@echo 'make differential  compare a reference with three servers in $(TAPES) runs (TAPES=n)'
+	@echo 'make crash      power cuts, failing calls, damaged files and killed processes'
+	@echo
+	@echo 'make fuzz       $(RUNS) random inputs for each reader of external bytes (RUNS=n)'
+	@echo 'make fuzz-release  the same with 10,000,000 inputs for each reader'
+	@echo 'make fuzz-planted  plant a bug into each reader; fuzzing must find it'
+	@echo 'make thread-sanitizer   all tests with the thread sanitizer (TARGETS=name for one target)'
+	@echo 'make address-sanitizer  all tests with the address sanitizer'
+	@echo 'make leaks-sanitizer    all tests, or TARGETS, with a search for leaks at the end; slow'
+	@echo 'make docs       build the documentation archives into .build/documentation'
+	@echo 'make by-url     build and test an app that depends on this package by URL'
+	@echo 'make apple-check  type-check the modules on Linux as for macOS'
 
 demo: sqlite
 	$(SWIFT) build -c release --product stores
@@ -63,7 +69,7 @@ bench: sqlite
 bench-scale: sqlite
 	$(SWIFT) run -c release cloudsync-bench --scale
 
-# P18: a clean debug build of everything, and then all tests, in a folder of its own.
+# P18: a clean debug build of everything and all tests, in a new folder.
 bench-build: sqlite
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT INT TERM \
 	  && start=$$(date +%s) \
@@ -76,28 +82,28 @@ bench-build: sqlite
 
 simulate: sqlite
 	$(SWIFT) run -c release $(VERIFY) simulate --engine --seeds $(SEEDS) \
-	  --repeat 500 --second-process --all-situations
+	  --repeat 500 --second-process --all-situations $(WRITE)
 
 simulate-release: sqlite
-	$(SWIFT) run -c release $(VERIFY) simulate --seeds $(RELEASE_SEEDS) --repeat 1000
+	$(SWIFT) run -c release $(VERIFY) simulate --seeds $(RELEASE_SEEDS) --repeat 1000 $(WRITE)
 
 simulate-stores: sqlite
-	$(SWIFT) run -c release $(VERIFY) stores --seeds $(STORE_SEEDS)
+	$(SWIFT) run -c release $(VERIFY) stores --seeds $(STORE_SEEDS) $(WRITE)
 
 planted: sqlite
 	$(SWIFT) build --product $(VERIFY)
-	SWIFT="$(SWIFT)" "$$($(SWIFT) build --show-bin-path)/$(VERIFY)" planted
+	SWIFT="$(SWIFT)" "$$($(SWIFT) build --show-bin-path)/$(VERIFY)" planted $(WRITE)
 
 soak: sqlite
-	$(SWIFT) run -c release $(VERIFY) soak --seconds $(SOAK)
+	$(SWIFT) run -c release $(VERIFY) soak --seconds $(SOAK) $(WRITE)
 
 siege: sqlite
-	$(SWIFT) run -c release $(VERIFY) siege hostile
-	$(SWIFT) run -c release $(VERIFY) siege hostile --storage file
-	$(SWIFT) run -c release $(VERIFY) siege slow
+	$(SWIFT) run -c release $(VERIFY) siege hostile $(WRITE)
+	$(SWIFT) run -c release $(VERIFY) siege hostile --storage file $(WRITE)
+	$(SWIFT) run -c release $(VERIFY) siege slow $(WRITE)
 
 differential: sqlite
-	$(SWIFT) run -c release $(VERIFY) differential --tapes $(TAPES)
+	$(SWIFT) run -c release $(VERIFY) differential --tapes $(TAPES) $(WRITE)
 
 docs: sqlite
 	.ci/docs
@@ -113,7 +119,7 @@ thread-sanitizer address-sanitizer leaks-sanitizer: sqlite
 
 crash: sqlite
 	$(SWIFT) build -c release --product $(VERIFY)
-	@"$$($(SWIFT) build -c release --show-bin-path)/$(VERIFY)" crash
+	@"$$($(SWIFT) build -c release --show-bin-path)/$(VERIFY)" crash $(WRITE)
 
 fuzz: fuzz-tool
 	@$(FUZZ) $(RUNS)
@@ -124,9 +130,9 @@ fuzz-release: fuzz-tool
 fuzz-planted: fuzz-tool
 	@PLANTED=1 OUTPUT=.build/fuzz-planted $(FUZZ) 5000000
 
-# Sanitizers see nothing in a debug build, and the flags are none that a manifest may give. SwiftPM
-# must know that the fuzzer brings its own main; of two flags the compiler obeys the last alone, so
-# both sanitizers stand in one. The linker must not take coverage for dead code.
+# The sanitizers need a release build, and flags that a package manifest can't contain. SwiftPM must
+# know that the fuzzer has its own main function. The compiler uses only the last of two `-sanitize`
+# flags, so one flag names both. The linker must not remove the coverage data as dead code.
 FUZZ = .ci/fuzz "$(FUZZ_BUILD)/release/cloudsync-fuzz"
 FUZZ_BUILD ?= .build/fuzz
 
@@ -140,8 +146,7 @@ fuzz-tool: sqlite
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples
 
-# Sees to it that sqlite3.h can be found: installs it where that needs no password, and says the
-# one command to run where it does.
+# Checks for sqlite3.h; installs it if that needs no password, otherwise prints the command to run.
 sqlite:
 	@command -v $(SWIFT) >/dev/null || { \
 	  echo 'error: Swift is not installed; see https://www.swift.org/install' >&2; exit 1; }

@@ -27,10 +27,11 @@ func module(
 
 func tool(
   _ name: String, _ dependencies: [Target.Dependency], path: String? = nil,
-  exclude excluded: [String] = []
+  exclude excluded: [String] = [], resources: [Resource] = []
 ) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: path, exclude: excluded, swiftSettings: strict)
+    name: name, dependencies: dependencies, path: path, exclude: excluded, resources: resources,
+    swiftSettings: strict)
 }
 
 /// A store: it adopts the public product the way an outside app would.
@@ -211,7 +212,7 @@ let package = Package(
         "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "SyncMachine",
         "CloudProtocol", "Records", "SQLite", "VerificationSupport", "CommandLineKit",
       ],
-      path: "Tests/Benchmarks"),
+      path: "Tests/Benchmarks", resources: [.embedInCode("Peers/kinto.ini")]),
 
     // tests
     tests("RecordsTests", ["Records", "CloudProtocol"]),

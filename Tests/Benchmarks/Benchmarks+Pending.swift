@@ -21,8 +21,9 @@ enum PendingBenchmarks {
   // What every turn reads and none changes.
   private static let manyChanges = PendingSample.changes(many)
   private static let manyKeys = PendingSample.keys(many)
-  private static let mixedChanges = PendingSample.shuffled(many).map { manyChanges[$0] }
-  private static let mixedKeys = PendingSample.shuffled(many).map { manyKeys[$0] }
+  private static let mixedOrder = PendingSample.shuffled(many)
+  private static let mixedChanges = mixedOrder.map { manyChanges[$0] }
+  private static let mixedKeys = mixedOrder.map { manyKeys[$0] }
 
   /// Adding, adding again and removing are stages of one run: building what the later ones need
   /// takes longer than they do.

@@ -1,66 +1,101 @@
 import CloudProtocol
 import CloudSync
-import CommandLineKit
 import Foundation
 import LoopbackHTTP
 import LoopbackServer
 import Records
-import Synchronization
+import SQLite
+import VerificationSupport
 
-/// What a server over HTTP costs.
+/// The cost of a server over HTTP.
 enum WebBenchmarks {
-  private static let container = "iCloud.bench"
-  private static let zone = ZoneID(name: "Notes")
-
-  /// P14 and P15: from one save to another device, and a small lookup against the same sockets
-  /// answering a constant.
-  static func all() -> [Benchmark] {
-    [PushBenchmark.latency(), lookup()]
-  }
-
-  private static func saves(_ count: Int) -> [RecordSave] {
-    (0..<count).map { number in
-      RecordSave(
-        Record(
-          id: RecordID(name: "note-\(number)", zone: zone), type: "Note",
-          fields: [
-            "text": .string(String(repeating: "Bread, milk, apples. ", count: 10)),
-            "position": .int64(Int64(number)), "isDone": .int64(0),
-            "lastModified": .date(
-              Timestamp(secondsSinceReferenceDate: 700_000_000.123 + Double(number))),
-          ]))
-    }
-  }
-
-  // MARK: Requests
-
   private static let clients = 16
   private static let requests = 200
 
-  private final class Failures: Sendable {
-    let count = Atomic<Int>(0)
+  /// P14 and P15: from one save to another device, and a small lookup against the same sockets with
+  /// a constant response.
+  static func all() -> [Benchmark] { [push(), lookup()] }
+
+  // MARK: P14
+
+  private struct World: Sendable {
+    let (phone, desk): (JobDevice, JobDevice)
+    let raw: Raw
+    private let job: Job
+
+    init() async throws {
+      job = try Job(.web)
+      phone = JobDevice(try job.transport("phone"), syncsAutomatically: true)
+      desk = JobDevice(try job.transport("desk"), syncsAutomatically: true)
+      raw = try Raw()
+      _ = try await phone.sendAll()
+    }
   }
 
-  /// Asks from threads of its own: a client that blocks must not take one from the server's tasks.
-  private static func asking(_ port: Int, _ request: [UInt8]) async throws {
-    let failures = Failures()
-    await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<clients {
-        group.addTask {
-          await withCheckedContinuation { continuation in
-            Thread.detachNewThread {
-              let connection = try? RawConnection(port: port)
-              for _ in 0..<requests where (try? connection?.ask(request)) != 200 {
-                failures.count.add(1, ordering: .relaxed)
-                break
-              }
-              continuation.resume()
-            }
-          }
-        }
-      }
+  /// The floor: sockets with a constant response, and a table.
+  // Guarded by the bench: one turn after the other uses it, never two at once.
+  private final class Raw: @unchecked Sendable {
+    private let folder: TemporaryFolder
+    private let server: HTTPServer
+    private let client: LocalClient
+    private let database: Connection
+
+    init() throws {
+      folder = try TemporaryFolder("bench")
+      database = try Connection(path: folder.path("raw.db"))
+      try database.useWriteAheadLog()
+      try database.execute("CREATE TABLE rows (name TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT")
+      server = try constantServer(bodyBytes: 400)
+      client = try LocalClient(port: server.port)
     }
-    guard failures.count.load(ordering: .relaxed) == 0 else { throw ToolError("not answered") }
+
+    /// A round trip, and one small commit that is on the disk when it returns.
+    func turn() throws -> Duration {
+      let start = ContinuousClock.now
+      keep(try client.post("/", Array(repeating: 0x78, count: 400)))
+      try database.run(
+        "INSERT INTO rows (name, body) VALUES (?, ?)",
+        [.text(UUID().uuidString), .blob(Array(repeating: 0x78, count: 300))])
+      return ContinuousClock.now - start
+    }
+  }
+
+  /// One save, sent at once, until the app of another device has the record, by push, against a
+  /// bare round trip and a bare commit.
+  private static func push() -> Benchmark {
+    let world = Once { try await World() }
+    return Benchmark(
+      name: "P14 one save until another device has it by push", goal: 4,
+      subject: Side("from sendChanges() to the other app") {
+        let world = try await world.value
+        // Pushes that follow each other within 100 ms are answered together; this is one save.
+        try await Task.sleep(for: .milliseconds(150))
+        let start = ContinuousClock.now
+        let name = UUID().uuidString
+        _ = try await world.phone.send([Job.note(0, name: name)])
+        return try await world.desk.arrival(of: name) - start
+      },
+      reference: Side("bare round trip + one durable commit") { try await world.value.raw.turn() },
+      rounds: 41)
+  }
+
+  // MARK: P15
+
+  private static func constantServer(bodyBytes: Int) throws -> HTTPServer {
+    let body = Array(repeating: UInt8(ascii: "x"), count: bodyBytes)
+    return try HTTPServer(
+      admission: { _ in .accept(bodyBytes: 1 << 16) },
+      handler: { _ in HTTPResponse(200, body: body) })
+  }
+
+  /// Sends requests on many connections at once.
+  private static func ask(_ port: Int, _ request: [UInt8]) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<clients {
+        group.addTask { _ = try await askOnThread(request, requests, port: port) }
+      }
+      try await group.waitForAll()
+    }
   }
 
   private static func lookup() -> Benchmark {
@@ -71,65 +106,29 @@ enum WebBenchmarks {
         setUp: {
           let server = LoopbackServer()
           let web = try LoopbackWebServer(server)
-          let transport = server.device("setup", signedInAs: "alice")
-          _ = try await transport.send(
-            CloudCall(
-              container: container, database: .private, requestID: "1",
-              request: .modifyZones(ModifyZones(save: [zone]))))
-          _ = try await transport.send(
-            CloudCall(
-              container: container, database: .private, requestID: "2",
-              request: .modifyRecords(ModifyRecords(save: saves(1)))))
-          return (web, request(web, try web.webAuthToken(for: "alice")))
+          let device = server.device("setup", signedInAs: "alice")
+          _ = try await device.ask(.modifyZones(ModifyZones(save: [ZoneID(name: "Notes")])))
+          var record = BareServer.record(Job.note(0))
+          record.id.name = "note-0"
+          record.fields["text"] = Field(
+            .string(String(repeating: "Bread, milk, apples. ", count: 10)))
+          _ = try await device.ask(.modifyRecords(ModifyRecords(save: [RecordSave(record)])))
+          return (web, try web.lookupRequest(of: "note-0", "alice"))
         },
         body: { context in
-          try await asking(context.0.port, context.1)
+          try await ask(context.0.port, context.1)
           await context.0.stop()
         }),
       reference: Side(
-        "a constant answer of the same sockets", operations: clients * requests,
-        setUp: {
-          let body = Array(repeating: UInt8(ascii: "x"), count: 700)
-          return try HTTPServer(
-            admission: { _ in .accept(bodyBytes: 1 << 16) },
-            handler: { _ in HTTPResponse(200, body: body) })
-        },
-        body: { server in
-          try await asking(
-            server.port, post("/", host: "127.0.0.1:\(server.port)", lookupBody))
-          await server.stop()
+        "a constant response of the same sockets", operations: clients * requests,
+        setUp: { (try constantServer(bodyBytes: 700), [UInt8](repeating: 0x78, count: 70)) },
+        body: { context in
+          try await ask(
+            context.0.port,
+            HTTPMessage.request(
+              "POST", "/", host: "127.0.0.1:\(context.0.port)",
+              fields: "content-type: text/plain\r\n", body: context.1))
+          await context.0.stop()
         }))
   }
-
-  private static let lookupBody =
-    #"{"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"note-0"}]}"#
-
-  private static func request(_ web: LoopbackWebServer, _ token: String) -> [UInt8] {
-    post(
-      "/database/1/\(container)/development/private/records/lookup?ckAPIToken=\(web.apiToken())"
-        + "&ckWebAuthToken=\(token)", host: "127.0.0.1:\(web.port)", lookupBody)
-  }
-
-  private static func post(_ target: String, host: String, _ body: String) -> [UInt8] {
-    Array(
-      ("POST \(target) HTTP/1.1\r\nhost: \(host)\r\ncontent-type: text/plain\r\n"
-        + "content-length: \(body.utf8.count)\r\n\r\n\(body)").utf8)
-  }
-
-}
-
-/// A folder that goes when nobody holds it.
-final class TemporaryFolder: Sendable {
-  private let url: URL
-
-  init() throws {
-    url = FileManager.default.temporaryDirectory
-      .appendingPathComponent("bench-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(at: url) }
-
-  /// The path of a file in it.
-  func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 }

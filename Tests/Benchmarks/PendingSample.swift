@@ -35,18 +35,8 @@ enum PendingSample {
     names.prefix(count).map { Key(zone: zone.name, name: $0) }
   }
 
-  /// The numbers to `count`, each once, in an order that nothing follows.
-  static func shuffled(_ count: Int) -> [Int] {
-    var state: UInt64 = 0x2545_f491_4f6c_dd1d
-    var numbers = Array(0..<count)
-    for last in stride(from: count - 1, to: 0, by: -1) {
-      state ^= state << 13
-      state ^= state >> 7
-      state ^= state << 17
-      numbers.swapAt(last, Int(state % UInt64(last + 1)))
-    }
-    return numbers
-  }
+  /// The numbers to `count`, each once, in a random order.
+  static func shuffled(_ count: Int) -> [Int] { (0..<count).shuffled() }
 
   /// A set that holds `changes`.
   static func pending(_ changes: [PendingChange<RecordID>]) -> PendingChanges<RecordID> {

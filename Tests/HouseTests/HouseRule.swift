@@ -38,6 +38,13 @@ extension HouseRule {
   }
 }
 
+/// A tree of one file that breaks a rule, with the places where it does.
+func fault(
+  _ text: String, at lines: Int..., in path: String = "Sources/A/A.swift"
+) -> (tree: SourceTree, places: [String]) {
+  ([path: text], lines.map { "\(path):\($0)" })
+}
+
 extension SourceFile {
   /// Where the words and symbols of `pattern` follow one another in the code.
   func occurrences(of pattern: String) -> [Int] {

@@ -4,31 +4,13 @@ extension HouseRule {
       "Every public and package declaration has a doc comment",
       files: { $0.swift(under: "Sources", "Examples", "Tests") },
       broken: [
-        (["Sources/A/A.swift": "public func f() {}"], ["Sources/A/A.swift:1"]),
-        (["Sources/A/A.swift": "// F.\npackage func f() {}"], ["Sources/A/A.swift:2"]),
-        (["Sources/A/A.swift": "/// F.\n\npublic func f() {}"], ["Sources/A/A.swift:3"]),
-        (
-          [
-            "Sources/A/A.swift":
-              "/// A.\npublic struct A {\n  @B(c)\n  public private(set) var a = 1\n}"
-          ],
-          ["Sources/A/A.swift:4"]
-        ),
-        (
-          ["Sources/A/A.swift": "/// E.\npackage enum E {\n  /// A.\n  case a\n  case b\n}"],
-          ["Sources/A/A.swift:5"]
-        ),
-        (
-          [
-            "Sources/A/A.swift":
-              "/// P.\npublic protocol P {\n  func f()\n  static var a: Int { get }\n}"
-          ],
-          ["Sources/A/A.swift:3", "Sources/A/A.swift:4"]
-        ),
-        (
-          ["Sources/A/A.swift": "public extension P {\n  func f() {}\n  private func g() {}\n}"],
-          ["Sources/A/A.swift:2"]
-        ),
+        fault("public func f() {}", at: 1),
+        fault("// F.\npackage func f() {}", at: 2),
+        fault("/// F.\n\npublic func f() {}", at: 3),
+        fault("/// A.\npublic struct A {\n  @B(c)\n  public private(set) var a = 1\n}", at: 4),
+        fault("/// E.\npackage enum E {\n  /// A.\n  case a\n  case b\n}", at: 5),
+        fault("/// P.\npublic protocol P {\n  func f()\n  static var a: Int { get }\n}", at: 3, 4),
+        fault("public extension P {\n  func f() {}\n  private func g() {}\n}", at: 2),
       ],
       kept: [
         ["Sources/A/A.swift": "public import B\npackage import C\nfunc f() {}"],

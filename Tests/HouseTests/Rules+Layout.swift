@@ -75,10 +75,8 @@ extension HouseRule {
       name: "The package depends on no other package",
       check: { $0.packageDependencyFaults() },
       broken: [
-        (
-          ["Package.swift": "dependencies: [\n.package(url: \"a\", from: \"1.0.0\")]"],
-          ["Package.swift:2"]
-        ),
+        fault(
+          "dependencies: [\n.package(url: \"a\", from: \"1.0.0\")]", at: 2, in: "Package.swift"),
         (
           ["Package.swift": "", "Examples/A/Package.swift": "let a = 1"],
           ["Examples/A/Package.swift"]

@@ -19,13 +19,10 @@ extension HouseRule {
         tree.swift().filter { file in pureModules.contains { file.isIn(module: $0) } }
       },
       broken: impureWords.map { word in
-        (
-          ["Sources/SyncMachine/A.swift": "let a = 1\nlet b = \(word)"],
-          ["Sources/SyncMachine/A.swift:2"]
-        )
+        fault("let a = 1\nlet b = \(word)", at: 2, in: "Sources/SyncMachine/A.swift")
       } + [
-        (["Sources/CloudMachine/A.swift": "func f() async {}"], ["Sources/CloudMachine/A.swift:1"]),
-        (["Sources/Records/B/A.swift": "Int.random(in: 0...1)"], ["Sources/Records/B/A.swift:1"]),
+        fault("func f() async {}", at: 1, in: "Sources/CloudMachine/A.swift"),
+        fault("Int.random(in: 0...1)", at: 1, in: "Sources/Records/B/A.swift"),
       ],
       kept: [
         ["Sources/CloudSync/A.swift": "Task { await f(Date()) }"],
@@ -46,12 +43,9 @@ extension HouseRule {
         tree.swift().filter { file in pureModules.contains { file.isIn(module: $0) } }
       },
       broken: [
-        (["Sources/Records/A.swift": "import Foundation"], ["Sources/Records/A.swift:1"]),
-        (["Sources/Records/A.swift": "package import Dispatch"], ["Sources/Records/A.swift:1"]),
-        (
-          ["Sources/Records/A.swift": "import struct Foundation.Date"],
-          ["Sources/Records/A.swift:1"]
-        ),
+        fault("import Foundation", at: 1, in: "Sources/Records/A.swift"),
+        fault("package import Dispatch", at: 1, in: "Sources/Records/A.swift"),
+        fault("import struct Foundation.Date", at: 1, in: "Sources/Records/A.swift"),
       ],
       kept: [
         ["Sources/SyncMachine/A.swift": "package import Records\npublic import CloudProtocol"],

@@ -67,27 +67,12 @@ extension HouseRule {
       "No function is longer than \(longestFunction) lines, but for one exhaustive switch",
       files: { $0.swift(under: "Sources", "Examples", "Tests") },
       broken: [
-        (["Sources/A/A.swift": "func f() {\n\(lines(70))}"], ["Sources/A/A.swift:1"]),
-        (
-          [
-            "Sources/A/A.swift":
-              "struct A {\n  init?(a: Int = { 1 }())\n  where A: B {\n\(lines(70))}}"
-          ],
-          ["Sources/A/A.swift:2"]
-        ),
-        (["Tests/A/A.swift": "var a: Int {\n\(lines(70))}"], ["Tests/A/A.swift:1"]),
-        (
-          ["Sources/A/A.swift": "func f() {\n  switch a {\n\(lines(70))  default: 1\n  }\n}"],
-          ["Sources/A/A.swift:1"]
-        ),
-        (
-          ["Sources/A/A.swift": "func f() {\n  g()\n  switch a {\n\(lines(70))  }\n}"],
-          ["Sources/A/A.swift:1"]
-        ),
-        (
-          ["Sources/A/A.swift": "func f() {\n  let a = \"{\\(b(\"}\"))\"\n\(lines(70))} // }"],
-          ["Sources/A/A.swift:1"]
-        ),
+        fault("func f() {\n\(lines(70))}", at: 1),
+        fault("struct A {\n  init?(a: Int = { 1 }())\n  where A: B {\n\(lines(70))}}", at: 2),
+        fault("var a: Int {\n\(lines(70))}", at: 1, in: "Tests/A/A.swift"),
+        fault("func f() {\n  switch a {\n\(lines(70))  default: 1\n  }\n}", at: 1),
+        fault("func f() {\n  g()\n  switch a {\n\(lines(70))  }\n}", at: 1),
+        fault("func f() {\n  let a = \"{\\(b(\"}\"))\"\n\(lines(70))} // }", at: 1),
       ],
       kept: [
         ["Sources/A/A.swift": "func f() {\n\(lines(68))}\nfunc g() {\n\(lines(68))}"],

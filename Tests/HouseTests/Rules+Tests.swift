@@ -13,8 +13,8 @@ extension HouseRule {
         return tree.swift(under: "Tests").filter { !programs.contains($0.path) }
       },
       broken: bannedInTests.filter { $0 != "sleep(" }.map { word in
-        (["Tests/A/A.swift": "\n\(word)"], ["Tests/A/A.swift:2"])
-      } + [(["Tests/A/A.swift": "sleep(1)"], ["Tests/A/A.swift:1"])],
+        fault("\n\(word)", at: 2, in: "Tests/A/A.swift")
+      } + [fault("sleep(1)", at: 1, in: "Tests/A/A.swift")],
       kept: [
         ["Tests/A/A.swift": "// Task.sleep\nlet a = \".disabled(\"\nclock.sleep(1)\nmay(1)"],
         ["Sources/A/A.swift": "try await Task.sleep(for: a)"],

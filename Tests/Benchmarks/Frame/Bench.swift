@@ -1,12 +1,28 @@
 import CommandLineKit
 import Foundation
 import Synchronization
+import VerificationSupport
 
-/// Prints what things cost.
+/// The benchmarks: prints the cost of operations as ratios.
 @main
 struct Bench {
-  /// All benchmarks, in the order of the table; a new area adds its `all()` here.
-  static func benchmarks() throws -> [Benchmark] {
+  private static let usage = """
+    usage: cloudsync-bench [--json] [--rounds N] [--only LIST] [--write FOLDER] [--processor] [--list]
+           cloudsync-bench --scale
+
+    Prints the cost of operations as ratios of two measurements taken in turn.
+      --json          one JSON document; times in nanoseconds for one operation
+      --rounds N      pairs for each benchmark at most, 1 to 10,000 (7)
+      --only LIST     only these rows, such as P10, or names that contain a text; with commas
+      --write FOLDER  bench.json and the table of README.md in this folder
+      --processor     processor time instead of time, on a machine with other load
+      --list          the names, without a measurement
+      --scale         times instead of ratios: 10,000, 100,000 and 1,000,000 records from one
+                      device to another, with each kind of server; takes some minutes
+    """
+
+  /// All benchmarks, in the order of the table.
+  private static func benchmarks() -> [Benchmark] {
     RecordBenchmarks.all() + PendingBenchmarks.all() + StateBenchmarks.all()
       + SystemFieldsBenchmarks.all() + EngineBenchmarks.all()
       + ThroughputBenchmarks.all() + ServerBenchmarks.all() + QueryBenchmarks.all()
@@ -15,68 +31,57 @@ struct Bench {
 
   static func main() async {
     do {
-      let options = try Options(CommandLine.arguments.dropFirst())
-      if options.wantsHelp {
-        print(Options.usage)
-      } else if options.wantsScale {
-        show(Scale.header)
-        try await Scale.measure(show)
-      } else {
-        try await run(options)
+      let lines = usage.split(separator: "\n").prefix(2).joined(separator: " ")
+      var arguments = try Arguments(
+        Array(CommandLine.arguments.dropFirst()),
+        knowing: Arguments.Options([UsageLine(lines + " [--help]")]))
+      if arguments.flag("help") { return print(usage) }
+      if arguments.flag("scale") {
+        try arguments.end()
+        return try await Scale.measure()
       }
+      try await run(&arguments)
     } catch let error as UsageError {
-      fail("\(error)\n\(Options.usage)", code: 64)
+      fail("\(error)\n\(usage)", code: 64)
     } catch {
       fail("the measurement stopped: \(error)", code: 1)
     }
   }
 
-  private static func run(_ options: Options) async throws {
-    let chosen = try benchmarks().filter(options.chooses)
+  private static func run(_ arguments: inout Arguments) async throws {
+    let rounds = try arguments.number("rounds", in: 1...10_000) ?? 7
+    let only = arguments.value("only")?.split(separator: ",").map(String.init) ?? []
+    let folder = arguments.value("write")
+    let (wantsJSON, wantsList) = (arguments.flag("json"), arguments.flag("list"))
+    Stopwatch.readsProcessor.store(arguments.flag("processor"), ordering: .relaxed)
+    try arguments.end()
+    let chosen = benchmarks().filter { benchmark in
+      only.isEmpty || only.contains { benchmark.row == $0 || benchmark.question.contains($0) }
+    }
     guard !chosen.isEmpty else {
-      throw UsageError("no benchmark is \(options.only.joined(separator: " or "))")
+      throw UsageError("no benchmark is \(only.joined(separator: " or "))")
     }
-    if options.wantsList {
-      print(chosen.map(\.name).joined(separator: "\n"))
-      return
-    }
+    if wantsList { return print(chosen.map(\.name).joined(separator: "\n")) }
     #if DEBUG
-      note("a debug build: the ratios mean little; use `make bench`")
+      note("ratios of a debug build mean little; use `make bench`")
     #endif
-    Stopwatch.readsProcessor.store(options.timesProcessor, ordering: .relaxed)
     let start = ContinuousClock.now
-    if !options.wantsJSON { show(Report.header) }
-    var measurements: [Measurement] = []
+    var report = Report()
     for benchmark in chosen {
-      let measurement: Measurement
-      do { measurement = try await benchmark.measure(rounds: options.rounds) } catch let
-        absence as Absence
-      {
-        if !options.wantsJSON { show("\(benchmark.name): not measured, \(absence.reason)") }
-        continue
+      do {
+        report.measurements.append(try await benchmark.measure(rounds: rounds))
+        if !wantsJSON, let last = report.measurements.last { say(last.line) }
+      } catch let absence as Absence {
+        if !wantsJSON { say("\(benchmark.name): not measured, \(absence.reason)") }
       }
-      measurements.append(measurement)
-      if !options.wantsJSON { show(Report.line(measurement)) }
     }
     let seconds = (ContinuousClock.now - start) / .seconds(1)
-    show(
-      options.wantsJSON
-        ? try Report.json(measurements) : Report.summary(measurements, seconds: seconds))
-    guard let folder = options.folder else { return }
-    let url = URL(fileURLWithPath: folder)
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    try Data(try Report.json(measurements).utf8).write(to: url.appendingPathComponent("bench.json"))
-    try Data(Plot.svg(measurements).utf8).write(to: url.appendingPathComponent("bench.svg"))
+    say(wantsJSON ? try report.json : "\(report.summary), \(Int(seconds)) s")
+    if let folder { try report.write(to: URL(fileURLWithPath: folder)) }
   }
 
-  /// Prints a line at once, also into a pipe.
-  private static func show(_ text: String) {
-    FileHandle.standardOutput.write(Data("\(text)\n".utf8))
-  }
-
-  private static func note(_ text: String) {
-    FileHandle.standardError.write(Data("cloudsync-bench: \(text)\n".utf8))
-  }
+  /// Prints a line on the standard error.
+  static func note(_ text: String) { Output.writeError("cloudsync-bench: \(text)\n") }
 
   private static func fail(_ text: String, code: Int32) -> Never {
     note(text)
@@ -84,8 +89,7 @@ struct Bench {
   }
 }
 
-/// Something to measure against is not on this machine.
+/// Something to measure against is not installed on this machine.
 struct Absence: Error {
-  /// What is missing.
   var reason: String
 }

@@ -62,7 +62,7 @@ struct Benchmark: Sendable {
   /// The row of the table of goals it belongs to, which its name begins with, such as `P10`.
   var row: String? {
     let start = name.prefix { $0 != " " }
-    return Row.isName(start) ? String(start) : nil
+    return start.wholeMatch(of: /P\d+/) == nil ? nil : String(start)
   }
 
   /// What is asked, without the row.

@@ -1,4 +1,6 @@
-/// What came out of a benchmark.
+import VerificationSupport
+
+/// The result of a benchmark.
 struct Measurement: Codable, Sendable {
   /// The row of the table of goals, where it belongs to one.
   let row: String?
@@ -40,13 +42,9 @@ extension Benchmark {
     var subjectTimes: [Double] = []
     var referenceTimes: [Double] = []
     for round in 0..<rounds {
-      if round.isMultiple(of: 2) {
-        subjectTimes.append(try await subject.nanosecondsPerOperation())
-        referenceTimes.append(try await reference.nanosecondsPerOperation())
-      } else {
-        referenceTimes.append(try await reference.nanosecondsPerOperation())
-        subjectTimes.append(try await subject.nanosecondsPerOperation())
-      }
+      if round.isMultiple(of: 2) { subjectTimes.append(try await subject.nanoseconds()) }
+      referenceTimes.append(try await reference.nanoseconds())
+      if !round.isMultiple(of: 2) { subjectTimes.append(try await subject.nanoseconds()) }
     }
     let ratios = zip(subjectTimes, referenceTimes).map { $0 / max($1, .leastNormalMagnitude) }
     return Measurement(
@@ -59,18 +57,8 @@ extension Benchmark {
 }
 
 extension Side {
-  fileprivate func nanosecondsPerOperation() async throws -> Double {
-    let time = try await turn() / .nanoseconds(1)
-    return time / Double(max(1, operations))
+  /// The time of one operation in one turn.
+  fileprivate func nanoseconds() async throws -> Double {
+    try await turn() / .nanoseconds(1) / Double(max(1, operations))
   }
-}
-
-/// The value below which `share` of the values lie, 0 when there are none.
-func quantile(_ share: Double, of values: [Double]) -> Double {
-  guard !values.isEmpty else { return 0 }
-  let sorted = values.sorted()
-  let position = share * Double(sorted.count - 1)
-  let index = Int(position)
-  let next = min(index + 1, sorted.count - 1)
-  return sorted[index] + (sorted[next] - sorted[index]) * (position - Double(index))
 }

@@ -1,83 +1,68 @@
+import CommandLineKit
 import Foundation
+import VerificationSupport
 
-/// Turns measurements into what people and programs read.
-enum Report {
-  /// How wide each column is; what is longer pushes the rest of its line.
-  private static let widths = [4, 58, 10, 10, 7, 12, 7, 7]
+/// The measurements of one run, as `bench.json` contains them.
+struct Report: Codable {
+  var run = RunRecord.current
+  var measurements: [Measurement] = []
 
-  /// The names of the columns.
-  static let header = line([
-    "row", "what", "ours", "reference", "ratio", "quartiles", "bar", "", "against",
-  ])
+  /// The document, with sorted keys.
+  var json: String { get throws { try Output.json(self) } }
 
-  /// One measurement as a line of the table.
-  static func line(_ measurement: Measurement) -> String {
-    line([
-      measurement.row ?? "",
-      measurement.name,
-      amount(measurement.subjectTime, measurement.unit),
-      amount(measurement.referenceTime, measurement.unit),
-      ratio(measurement.ratio) + "x",
-      "\(ratio(measurement.lowRatio))–\(ratio(measurement.highRatio))",
-      measurement.goal.map { "\(ratio($0))x" } ?? "–",
-      measurement.isMet.map { $0 ? "met" : "MISSED" } ?? "",
-      measurement.reference,
-    ])
-  }
-
-  /// What there is to say after the last line.
-  static func summary(_ measurements: [Measurement], seconds: Double) -> String {
+  /// How many bars are met.
+  var summary: String {
     let judged = measurements.compactMap(\.isMet)
-    return String(
-      format: "%d of %d bars met, %.0f s", judged.filter { $0 }.count, judged.count, seconds)
+    return "\(judged.count { $0 }) of \(judged.count) bars met"
   }
 
-  /// One JSON document, with the keys in order.
-  static func json(_ measurements: [Measurement]) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    return String(decoding: try encoder.encode(measurements), as: UTF8.self)
+  /// Writes `bench.json`, and the table of `README.md`, in `folder`.
+  func write(to folder: URL) throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Data(try json.utf8).write(to: folder.appendingPathComponent("bench.json"))
+    try RunRecord.write(lines, to: folder.appendingPathComponent("README.md"))
   }
 
-  private static func line(_ cells: [String]) -> String {
-    cells.enumerated().map { column, text in
-      guard column < widths.count else { return text }
-      let gap = String(repeating: " ", count: max(0, widths[column] - text.count))
-      return column < 2 || column == 7 ? text + gap : gap + text
-    }
-    .joined(separator: "  ").trimmingEnd()
-  }
-
-  static func ratio(_ value: Double) -> String {
-    switch value.magnitude {
-    case ..<0.1: String(format: "%.3f", value)
-    case ..<10: String(format: "%.2f", value)
-    default: String(format: "%.1f", value)
-    }
-  }
-
-  private static func amount(_ value: Double, _ unit: MeasuredUnit) -> String {
-    switch unit {
-    case .nanoseconds: time(value)
-    case .bytes where value >= 1_000_000: String(format: "%.1f MB", value / 1_000_000)
-    case .bytes: String(format: "%.1f B", value)
-    }
-  }
-
-  private static func time(_ nanoseconds: Double) -> String {
-    switch nanoseconds {
-    case ..<1_000: String(format: "%.1f ns", nanoseconds)
-    case ..<1_000_000: String(format: "%.2f us", nanoseconds / 1_000)
-    case ..<1_000_000_000: String(format: "%.1f ms", nanoseconds / 1_000_000)
-    default: String(format: "%.2f s", nanoseconds / 1_000_000_000)
-    }
+  /// The table in Markdown.
+  private var lines: [String] {
+    [
+      "\(run.date), commit `\(run.commit)`, \(run.machine): \(summary).", "",
+      "| row | measured | reference | ratio | quartiles | bar |", "|---|---|---|---|---|---|",
+    ]
+      + measurements.map { one in
+        let cells = [
+          one.row ?? "", "\(one.name): \(one.amount(one.subjectTime))",
+          "\(one.reference): \(one.amount(one.referenceTime))",
+          one.isMet == false ? "**\(Measurement.text(one.ratio))x**" : one.ratioText,
+          one.quartiles, one.goal.map { "\(Measurement.text($0))x" } ?? "",
+        ]
+        return "| \(cells.joined(separator: " | ")) |"
+      }
   }
 }
 
-extension String {
-  fileprivate func trimmingEnd() -> String {
-    var text = self
-    while text.hasSuffix(" ") { text.removeLast() }
-    return text
+extension Measurement {
+  /// The measurement in one line.
+  var line: String {
+    let bar = goal.map { ", bar \(Self.text($0))x \(isMet == true ? "met" : "MISSED")" } ?? ""
+    return "\(row.map { $0 + " " } ?? "")\(name): \(ratioText) (\(quartiles))\(bar); "
+      + "\(amount(subjectTime)) against \(amount(referenceTime)) (\(reference))"
+  }
+
+  fileprivate var ratioText: String { Self.text(ratio) + "x" }
+  fileprivate var quartiles: String { "\(Self.text(lowRatio))–\(Self.text(highRatio))" }
+
+  fileprivate static func text(_ value: Double) -> String {
+    let digits = value.magnitude < 0.1 ? 3 : value.magnitude < 10 ? 2 : 1
+    return String(format: "%.\(digits)f", value)
+  }
+
+  /// A time or a size with a unit that fits.
+  fileprivate func amount(_ value: Double) -> String {
+    let units =
+      unit == .bytes
+      ? [(1e6, "MB"), (1, "B")] : [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns")]
+    let (size, name) = units.first { value >= $0.0 } ?? (1, units[units.count - 1].1)
+    return String(format: "%.1f ", value / size) + name
   }
 }

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import VerificationSupport
 
 /// What else would do the job: other programs, where they are installed.
 enum PeerBenchmarks {
@@ -7,7 +8,7 @@ enum PeerBenchmarks {
 
   /// P16: the whole job against Kinto in memory and against git.
   static func all() -> [Benchmark] {
-    let notes = Lazily { Job.notes(count) }
+    let notes = Once { Job.notes(count) }
     return [
       Benchmark(
         name: "P16 push 10000 over HTTP on SQLite, against Kinto in memory", goal: 0.02,
@@ -24,7 +25,7 @@ enum PeerBenchmarks {
           try await Job.run(.web, notes.value).0
         },
         reference: Side("git add, commit and push to a file", operations: count) {
-          try GitPeer.push(notes.value)
+          try await GitPeer.push(notes.value)
         }, rounds: 2, warmsUp: false),
     ]
   }
@@ -73,7 +74,7 @@ struct Program {
 enum GitPeer {
   static func push(_ notes: [SpikeNote]) throws -> Duration {
     guard let git = Program.path(of: "git") else { throw Absence(reason: "git is not installed") }
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryFolder("bench")
     let (work, remote) = (folder.path("work"), folder.path("remote.git"))
     try Program(git, ["init", "-q", "--bare", remote]).finish()
     try Program(git, ["init", "-q", work]).finish()
@@ -103,15 +104,17 @@ enum KintoPeer {
     guard let kinto = Program.path(of: "kinto") else {
       throw Absence(reason: "kinto is not installed")
     }
-    let folder = try TemporaryFolder()
-    let port = try SpikeSocket.freePort()
-    try Data(settings(port).utf8).write(to: URL(fileURLWithPath: folder.path("kinto.ini")))
+    let folder = try TemporaryFolder("bench")
+    let port = try LocalSocket.listener().port
+    let settings = String(decoding: PackageResources.kinto_ini, as: UTF8.self)
+      .replacing("PORT", with: "\(port)")
+    try Data(settings.utf8).write(to: URL(fileURLWithPath: folder.path("kinto.ini")))
     let server = try Program(kinto, ["start", "--ini", folder.path("kinto.ini")])
     defer { server.stop() }
-    var connection = try? RawConnection(port: port)
+    var connection = try? LocalClient(port: port)
     for _ in 0..<300 where connection == nil {
       try await Task.sleep(for: .milliseconds(100))
-      connection = try? RawConnection(port: port)
+      connection = try? LocalClient(port: port)
     }
     guard let connection else { throw Absence(reason: "kinto did not start") }
     try ask(connection, "PUT", "/v1/buckets/bench", "{}")
@@ -133,45 +136,12 @@ enum KintoPeer {
   }
 
   private static func ask(
-    _ connection: RawConnection, _ method: String, _ path: String, _ body: String
+    _ connection: LocalClient, _ method: String, _ path: String, _ body: String
   ) throws {
-    let head =
-      "\(method) \(path) HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Basic dTpw\r\n"
-      + "content-type: application/json\r\ncontent-length: \(body.utf8.count)\r\n\r\n"
-    let status = try connection.ask(Array((head + body).utf8))
+    let request = HTTPMessage.request(
+      method, path, fields: "authorization: Basic dTpw\r\ncontent-type: application/json\r\n",
+      body: Array(body.utf8))
+    let status = try connection.ask(request).status
     guard (200...299).contains(status) else { throw ToolError("kinto answered \(status)") }
-  }
-
-  private static func settings(_ port: Int) -> String {
-    """
-    [server:main]
-    use = egg:waitress#main
-    host = 127.0.0.1
-    port = \(port)
-    [app:main]
-    use = egg:kinto
-    kinto.storage_backend = kinto.core.storage.memory
-    kinto.cache_backend = kinto.core.cache.memory
-    kinto.permission_backend = kinto.core.permission.memory
-    multiauth.policies = basicauth
-    kinto.userid_hmac_secret = bench
-    kinto.bucket_create_principals = system.Authenticated
-    [loggers]
-    keys = root
-    [handlers]
-    keys = console
-    [formatters]
-    keys = generic
-    [logger_root]
-    level = ERROR
-    handlers = console
-    [handler_console]
-    class = StreamHandler
-    args = (sys.stderr,)
-    level = NOTSET
-    formatter = generic
-    [formatter_generic]
-    format = %(message)s
-    """
   }
 }

@@ -2,8 +2,10 @@ import CloudMachine
 import CloudProtocol
 import CommandLineKit
 import Foundation
+import LoopbackHTTP
 import LoopbackServer
 import Records
+import VerificationSupport
 
 /// A server in this process and one device that asks it without an engine.
 final class BareServer: Sendable {
@@ -13,7 +15,7 @@ final class BareServer: Sendable {
   private let server: LoopbackServer
   private let device: LoopbackDevice
 
-  convenience init() throws { try self.init(TemporaryFolder()) }
+  convenience init() throws { try self.init(TemporaryFolder("bench")) }
 
   private init(_ folder: TemporaryFolder) throws {
     self.folder = folder
@@ -24,7 +26,7 @@ final class BareServer: Sendable {
   /// A server that holds `count` notes, which the storage wrote into its file as the server would
   /// have: by requests it takes most of a minute.
   static func holding(_ count: Int) async throws -> BareServer {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryFolder("bench")
     let empty = try BareServer(folder)
     try await empty.makeZone()
     empty.server.close()
@@ -73,10 +75,7 @@ final class BareServer: Sendable {
   deinit { server.close() }
 
   func send(_ request: CloudRequest) async throws -> CloudReply {
-    try await device.send(
-      CloudCall(
-        container: "iCloud.bench", database: .private, requestID: UUID().uuidString,
-        request: request))
+    try await device.ask(request)
   }
 
   func makeZone() async throws { _ = try await send(.modifyZones(ModifyZones(save: [Self.zone]))) }
@@ -110,6 +109,49 @@ final class BareServer: Sendable {
       count += page.modified.count
       token = page.token
       if !page.moreComing { return count }
+    }
+  }
+}
+
+extension LoopbackDevice {
+  /// Sends one request to the private database.
+  func ask(_ request: CloudRequest) async throws(CloudError) -> CloudReply {
+    try await send(
+      CloudCall(
+        container: Job.container, database: .private, requestID: UUID().uuidString,
+        request: request))
+  }
+}
+
+extension LoopbackWebServer {
+  /// The bytes of a request that looks up one record of `account`.
+  func lookupRequest(of name: String, _ account: String) throws -> [UInt8] {
+    let body = #"{"zoneID":{"zoneName":"Notes"},"records":[{"recordName":"\#(name)"}]}"#
+    let target =
+      "/database/1/\(Job.container)/development/private/records/lookup"
+      + "?ckAPIToken=\(apiToken())&ckWebAuthToken=\(try webAuthToken(for: account))"
+    return HTTPMessage.request(
+      "POST", target, host: "127.0.0.1:\(port)", fields: "content-type: text/plain\r\n",
+      body: Array(body.utf8))
+  }
+}
+
+/// Sends `request` `count` times on one connection, on a separate thread: a client that blocks must
+/// not take a thread from the tasks of the server.
+///
+/// - Returns: The time of each answer in nanoseconds.
+func askOnThread(_ request: [UInt8], _ count: Int, port: Int) async throws -> [Double] {
+  try await withCheckedThrowingContinuation { continuation in
+    Thread.detachNewThread {
+      continuation.resume(
+        with: Result {
+          let client = try LocalClient(port: port)
+          return try (0..<count).map { _ in
+            let start = ContinuousClock.now
+            _ = try client.expect(request, "a request")
+            return (ContinuousClock.now - start) / .nanoseconds(1)
+          }
+        })
     }
   }
 }

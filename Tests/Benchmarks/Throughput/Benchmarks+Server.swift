@@ -5,7 +5,7 @@ import Foundation
 import LoopbackServer
 import Records
 import SQLite
-import Synchronization
+import VerificationSupport
 
 /// What the server costs, without the engines.
 enum ServerBenchmarks {
@@ -21,7 +21,7 @@ enum ServerBenchmarks {
   // MARK: P13
 
   private static var durable: Benchmark {
-    let notes = Lazily { Job.notes(batch * batches) }
+    let notes = Once { Job.notes(batch * batches) }
     return Benchmark(
       name: "P13 durable commit of a request of 400 records", goal: 6,
       subject: Side(
@@ -29,23 +29,23 @@ enum ServerBenchmarks {
         setUp: {
           let server = try BareServer()
           try await server.makeZone()
-          return (server, records(notes.value))
+          return (server, records(try await notes.value))
         },
         body: { context in try await context.0.save(context.1) }),
       reference: inserts(notes), rounds: 9)
   }
 
   /// The same bytes with one prepared statement, as many rows in a transaction, each on the disk.
-  private static func inserts(_ notes: Lazily<[SpikeNote]>) -> Side {
+  private static func inserts(_ notes: Once<[SpikeNote]>) -> Side {
     Side(
       "bare prepared inserts", operations: batches,
       setUp: {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder("bench")
         let connection = try Connection(path: folder.path("raw.db"))
         try connection.useWriteAheadLog()
         try connection.execute(
           "CREATE TABLE rows (name TEXT PRIMARY KEY, body BLOB NOT NULL) STRICT")
-        let rows = records(notes.value).map { save -> (String, [UInt8]) in
+        let rows = records(try await notes.value).map { save -> (String, [UInt8]) in
           var writer = ByteWriter()
           let fields = save.changes.compactMap { change in
             change.field.map { Fields.Element(key: change.key, field: $0) }
@@ -95,40 +95,27 @@ enum ServerBenchmarks {
       subject: saving(100_000), reference: saving(10_000), rounds: 3, warmsUp: false)
   }
 
-  /// Two servers that stay for several rows: filling them takes long.
-  private final class Filled: Sendable {
-    private let servers = Mutex<[Int: BareServer]>([:])
-    private let turns = Mutex<UInt64>(1)
-
-    func server(_ count: Int) async throws -> BareServer {
-      if let server = servers.withLock({ $0[count] }) { return server }
-      let server = try await BareServer.holding(count)
-      servers.withLock { $0[count] = server }
-      return server
-    }
-
-    /// `count` numbers below `limit`, others each time.
-    func numbers(_ count: Int, below limit: Int) -> [Int] {
-      turns.withLock { state in
-        var found = Set<Int>()
-        while found.count < count {
-          state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-          found.insert(Int((state >> 33) % UInt64(limit)))
-        }
-        return found.sorted()
-      }
-    }
-
-    func forget() { servers.withLock { $0 = [:] } }
+  /// Two servers that stay for several rows, since filling them takes long.
+  private static let filled = [million, 100_000].reduce(into: [Int: Once<BareServer>]()) {
+    servers, count in servers[count] = Once { try await BareServer.holding(count) }
   }
 
-  private static let filled = Filled()
+  private static func server(_ count: Int) async throws -> BareServer {
+    guard let server = try await filled[count]?.value else { throw ToolError("no such server") }
+    return server
+  }
+
+  /// 1,000 different notes below `limit`.
+  private static func someNotes(below limit: Int) -> [SpikeNote] {
+    var numbers = Set<Int>()
+    while numbers.count < 1_000 { numbers.insert(Int.random(in: 0..<limit)) }
+    return numbers.sorted().map { Job.note($0) }
+  }
 
   private static func changing(_ count: Int) -> Side {
     Side("1000 of \(count)", operations: 1) {
-      let server = try await filled.server(count)
-      let notes = filled.numbers(1_000, below: count).map { Job.note($0) }
-      let saves = records(notes).map { save in
+      let server = try await server(count)
+      let saves = records(someNotes(below: count)).map { save in
         var save = save
         save.changes = save.changes.map { change in
           var change = change
@@ -147,10 +134,9 @@ enum ServerBenchmarks {
 
   private static func fetching(_ count: Int) -> Side {
     Side("1000 of \(count)", operations: 1) {
-      let server = try await filled.server(count)
+      let server = try await server(count)
       let token = try await server.token()
-      try await server.save(
-        records(filled.numbers(1_000, below: count).map { Job.note($0) }), policy: .allKeys)
+      try await server.save(records(someNotes(below: count)), policy: .allKeys)
       let start = ContinuousClock.now
       let found = try await server.fetch(since: token)
       guard found == 1_000 else { throw ToolError("\(found) of 1000 changes came") }
@@ -176,10 +162,10 @@ enum ServerBenchmarks {
     Benchmark(
       name: "P17 memory of a server of 1000000 records on SQLite", goal: 1,
       subject: Side("the server, after a pull of 1000 changes") {
-        _ = try await filled.server(million)
+        _ = try await server(million)
         let before = try await Memory.settledBytesInUse()
         // What it holds is what goes with it; reopening it says the rest.
-        filled.forget()
+        for server in filled.values { await server.forget() }
         let after = try await Memory.settledBytesInUse()
         return .nanoseconds(before - after)
       },

@@ -5,7 +5,7 @@ import Foundation
 import LoopbackServer
 import Records
 import SQLite
-import Synchronization
+import VerificationSupport
 
 /// What the whole job costs: from one app's change to the other app's store.
 enum ThroughputBenchmarks {
@@ -29,9 +29,9 @@ enum ThroughputBenchmarks {
     _ reference: String,
     _ theirs: @escaping @Sendable ([SpikeNote]) async throws -> (Duration, Duration)
   ) -> [Benchmark] {
-    let notes = Lazily { Job.notes(count) }
-    let subject = Turns { try await list(ours(notes.value)) }
-    let spike = Turns { try await list(theirs(notes.value)) }
+    let notes = Once { Job.notes(count) }
+    let subject = Turns { try await list(ours(try await notes.value)) }
+    let spike = Turns { try await list(theirs(try await notes.value)) }
     return [
       Benchmark(
         name: "\(row) push \(count) \(how)", goal: 2.5,
@@ -58,9 +58,9 @@ enum ThroughputBenchmarks {
   @Sendable private static func spikeOnSocket(
     _ notes: [SpikeNote]
   ) async throws -> (Duration, Duration) {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryFolder("bench")
     let socket = try SpikeSocket { try SpikeServer(path: folder.path("notes.db")) }
-    let connection = try RawConnection(port: socket.port)
+    let connection = try LocalClient(port: socket.port)
     return try timed(
       notes, push: { try connection.post("/push", $0) },
       pull: { try connection.post("/pull", Array(String($0).utf8)) })
@@ -76,22 +76,5 @@ enum ThroughputBenchmarks {
     let count = try SpikeClient.pull(pull)
     guard count == notes.count else { throw ToolError("the spike lost notes") }
     return (middle - start, Stopwatch.now - middle)
-  }
-}
-
-/// A value that is made when it is first asked for.
-final class Lazily<Value: Sendable>: Sendable {
-  private let made = Mutex<Value?>(nil)
-  private let make: @Sendable () -> Value
-
-  init(_ make: @escaping @Sendable () -> Value) { self.make = make }
-
-  var value: Value {
-    made.withLock { made in
-      if let made { return made }
-      let value = make()
-      made = value
-      return value
-    }
   }
 }

@@ -6,6 +6,7 @@ import LoopbackHTTP
 import LoopbackServer
 import Records
 import Synchronization
+import VerificationSupport
 
 /// The whole job: one device's engine sends notes, another's fetches them, through a server with
 /// all its rules.
@@ -28,7 +29,7 @@ final class Job: Sendable {
   private let web: LoopbackWebServer?
 
   init(_ place: Place) throws {
-    folder = try TemporaryFolder()
+    folder = try TemporaryFolder("bench")
     switch place {
     case .memory: server = LoopbackServer()
     case .file, .web: server = try LoopbackServer(path: folder.path("cloud.db"))
@@ -61,14 +62,12 @@ final class Job: Sendable {
   }
 
   /// `count` notes of the size of a small record.
-  static func notes(_ count: Int) -> [SpikeNote] {
-    (0..<count).map(note)
-  }
+  static func notes(_ count: Int) -> [SpikeNote] { (0..<count).map { note($0) } }
 
   /// The note with this number.
-  static func note(_ number: Int) -> SpikeNote {
+  static func note(_ number: Int, name: String? = nil) -> SpikeNote {
     SpikeNote(
-      name: PendingSample.name(number),
+      name: name ?? PendingSample.name(number),
       text: "Bread, milk, apples, and whatever looks good today.", position: number, isDone: 0,
       modified: 1_700_000_000_123 + Double(number))
   }
@@ -85,28 +84,55 @@ final class JobDevice: CKSyncEngineDelegate {
   private let engine = Mutex<CKSyncEngine?>(nil)
   /// The names of the notes that are sent.
   let ids: [CKRecord.ID]
+  /// The notes of others with the time they came, for a device that syncs automatically.
+  private let arrivals: AsyncStream<(name: String, time: ContinuousClock.Instant)>
+  private let arrived: AsyncStream<(name: String, time: ContinuousClock.Instant)>.Continuation?
 
-  init(_ transport: any CloudTransport, sending notes: [SpikeNote] = []) {
-    let zone = Job.zone.zoneID
-    let records = notes.map { note in
-      let record = CKRecord(
-        recordType: "Note", recordID: CKRecord.ID(recordName: note.name, zoneID: zone))
-      record["text"] = note.text
-      record["position"] = note.position
-      record["isDone"] = note.isDone
-      record["lastModified"] = Date(timeIntervalSince1970: note.modified / 1000)
-      return record
-    }
+  init(
+    _ transport: any CloudTransport, sending notes: [SpikeNote] = [],
+    syncsAutomatically: Bool = false
+  ) {
+    let records = notes.map { Self.record($0) }
     ids = records.map(\.recordID)
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: (name: String, time: ContinuousClock.Instant).self)
+    arrivals = stream
+    arrived = syncsAutomatically ? continuation : nil
     state.withLock { state in
       for record in records { state.notes[record.recordID.recordName] = record }
     }
     let container = CKContainer(identifier: Job.container, transport: transport)
     var configuration = CKSyncEngine.Configuration(
       database: container.privateCloudDatabase, stateSerialization: nil, delegate: self)
-    configuration.automaticallySync = false
+    configuration.automaticallySync = syncsAutomatically
     let engine = CKSyncEngine(configuration)
     self.engine.withLock { $0 = engine }
+  }
+
+  private static func record(_ note: SpikeNote) -> CKRecord {
+    let record = CKRecord(
+      recordType: "Note",
+      recordID: CKRecord.ID(recordName: note.name, zoneID: Job.zone.zoneID))
+    record["text"] = note.text
+    record["position"] = note.position
+    record["isDone"] = note.isDone
+    record["lastModified"] = Date(timeIntervalSince1970: note.modified / 1000)
+    return record
+  }
+
+  /// The time when the note called `name` came.
+  func arrival(of name: String) async throws -> ContinuousClock.Instant {
+    for await arrival in arrivals where arrival.name == name { return arrival.time }
+    throw ToolError("no note came")
+  }
+
+  /// Adds new notes and sends them.
+  func send(_ notes: [SpikeNote]) async throws -> Duration {
+    let records = notes.map { Self.record($0) }
+    state.withLock { state in
+      for record in records { state.notes[record.recordID.recordName] = record }
+    }
+    return try await send(records.map(\.recordID))
   }
 
   /// Adds all notes as changes and sends them; how long that took.
@@ -122,12 +148,16 @@ final class JobDevice: CKSyncEngineDelegate {
     return time
   }
 
-  /// Changes some of the notes and sends them; how long that took.
-  func send(_ some: [CKRecord.ID]) async throws -> Duration {
-    guard let engine = engine.withLock({ $0 }) else { throw ToolError("there is no engine") }
+  /// Changes some of the notes and sends them; how long the sending took.
+  func complete(_ some: [CKRecord.ID]) async throws -> Duration {
     state.withLock { state in
       for id in some { state.notes[id.recordName]?["isDone"] = 1 }
     }
+    return try await send(some)
+  }
+
+  private func send(_ some: [CKRecord.ID]) async throws -> Duration {
+    guard let engine = engine.withLock({ $0 }) else { throw ToolError("there is no engine") }
     let start = Stopwatch.now
     engine.state.add(pendingRecordZoneChanges: some.map { .saveRecord($0) })
     try await engine.sendChanges()
@@ -158,6 +188,12 @@ final class JobDevice: CKSyncEngineDelegate {
         for record in sent.savedRecords { state.notes[record.recordID.recordName] = record }
       }
     case .fetchedRecordZoneChanges(let changes):
+      if let arrived {
+        let now = ContinuousClock.now
+        for change in changes.modifications {
+          arrived.yield((change.record.recordID.recordName, now))
+        }
+      }
       state.withLock { state in
         for change in changes.modifications {
           state.notes[change.record.recordID.recordName] = change.record

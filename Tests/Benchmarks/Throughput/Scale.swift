@@ -1,5 +1,6 @@
 import CommandLineKit
 import Foundation
+import VerificationSupport
 
 /// The whole job at three sizes in every place, once each: how the cost of a record grows with the
 /// number of records, and what a change of one in a hundred costs.
@@ -13,15 +14,10 @@ enum Scale {
     (.web, "over HTTP, on SQLite"),
   ]
 
-  /// The names of the columns.
-  static let header = line([
-    "where", "records", "push", "a record", "pull", "a record", "push of 1 %", "pull of 1 %",
-  ])
-
-  /// Measures everything and hands on each line when it is known.
-  static func measure(_ show: (String) -> Void) async throws {
+  /// Measures everything and prints a line for each size.
+  static func measure() async throws {
     for (place, name) in places {
-      for count in counts { show(try await measure(place, name, count)) }
+      for count in counts { say(try await measure(place, name, count)) }
     }
   }
 
@@ -34,35 +30,17 @@ enum Scale {
     let push = try await phone.sendAll()
     let pull = try await desk.fetchAll(count)
     let some = stride(from: 0, to: count, by: 100).map { phone.ids[$0] }
-    let pushOfSome = try await phone.send(some)
+    let pushOfSome = try await phone.complete(some)
     let pullOfSome = try await desk.fetchAll(count)
     guard desk.doneCount == some.count else {
       throw ToolError("\(desk.doneCount) of \(some.count) changes came")
     }
     await job.stop()
-    return line([
-      name, "\(count)", seconds(push), each(push, count), seconds(pull), each(pull, count),
-      milliseconds(pushOfSome), milliseconds(pullOfSome),
-    ])
-  }
-
-  private static func seconds(_ time: Duration) -> String {
-    String(format: "%.2f s", time / .seconds(1))
-  }
-
-  private static func milliseconds(_ time: Duration) -> String {
-    String(format: "%.1f ms", time / .milliseconds(1))
-  }
-
-  private static func each(_ time: Duration, _ count: Int) -> String {
-    String(format: "%.2f us", time / .microseconds(1) / Double(count))
-  }
-
-  private static func line(_ cells: [String]) -> String {
-    cells.enumerated().map { column, text in
-      let gap = String(repeating: " ", count: max(0, (column == 0 ? 22 : 11) - text.count))
-      return column == 0 ? text + gap : gap + text
-    }
-    .joined(separator: "  ")
+    func each(_ time: Duration) -> Double { time / .microseconds(1) / Double(count) }
+    return String(
+      format: "%@, %d records: push %.2f s, %.1f µs each, pull %.2f s, %.1f µs each; "
+        + "of 1 %% push %.1f ms, pull %.1f ms",
+      name, count, push / .seconds(1), each(push), pull / .seconds(1), each(pull),
+      pushOfSome / .milliseconds(1), pullOfSome / .milliseconds(1))
   }
 }

@@ -49,7 +49,7 @@ enum CrashMode: String, CaseIterable {
       return store && server
     case .damage:
       let tally = Damage.run(edits: options.edits)
-      say("damage (state log): \(tally.text)")
+      conclude("damage (state log): \(tally.text)")
       return tally.isGood
     case .kills: return try Kills(options).run()
     case .calls: return try SystemCalls(options).run()
@@ -65,7 +65,7 @@ enum CrashMode: String, CaseIterable {
       run.imagesPerMoment = imagesPerMoment
       return await run.images()
     }
-    say(
+    conclude(
       "images (\(Subject.name)): \(tally.images) images of \(count) scenarios, "
         + "\(tally.byDepth[1]) of them of recoveries and \(tally.byDepth[2]) of recoveries of "
         + "recoveries, \(tally.acknowledged) changes acknowledged, \(tally.violationCount) "
@@ -79,7 +79,7 @@ enum CrashMode: String, CaseIterable {
     let (tally, seconds) = await tally(options, count) { seed in
       await CrashRun<Subject>(seed: seed).failures(stride: stride)
     }
-    say(
+    conclude(
       "failures (\(Subject.name)): \(tally.failures) runs of \(count) scenarios with a failing "
         + "call, \(tally.images) images, \(tally.violationCount) violations, \(seconds) s")
     return report(tally)

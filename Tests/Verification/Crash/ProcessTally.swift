@@ -43,7 +43,7 @@ struct ProcessTally: Sendable {
 
   /// Prints a line of figures and the first violations.
   func report(_ figures: String) {
-    say("\(figures), \(acknowledged) changes acknowledged, \(violations.count) violations")
+    conclude("\(figures), \(acknowledged) changes acknowledged, \(violations.count) violations")
     for violation in violations.prefix(10) { say("  " + violation) }
   }
 }

@@ -41,7 +41,7 @@ enum DifferentialCommand: VerificationCommand {
       print(difference)
     }
     let seconds = (clock.now - start) / .seconds(1)
-    print(
+    conclude(
       "\(outcome.tapes) tapes, \(outcome.steps) steps on each of 4 clouds, "
         + "\(outcome.differences.count) with differences, \(Int(seconds.rounded())) s")
     if options.wantsCounts {
@@ -51,7 +51,7 @@ enum DifferentialCommand: VerificationCommand {
     }
     let missed = outcome.missed
     let reached = Situation.required.count - missed.count
-    print("\(reached) of \(Situation.required.count) situations reached")
+    conclude("\(reached) of \(Situation.required.count) situations reached")
     if !missed.isEmpty { print("not reached: \(missed.joined(separator: ", "))") }
     // A few tapes need not reach everything.
     return outcome.differences.isEmpty && (missed.isEmpty || outcome.tapes < 1_000)

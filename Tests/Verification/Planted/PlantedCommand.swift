@@ -142,7 +142,7 @@ enum PlantedCommand: VerificationCommand {
     let median = seeds.isEmpty ? "no" : "\(seeds[(seeds.count - 1) / 2])"
     let broken = healthy.filter { $0.last?.isHealthy != true }
     let healthySeeds = healthy.reduce(0) { $0 + ($1.last?.seeds ?? 0) }
-    print(
+    conclude(
       "\(seeds.count) of \(verdicts.count) planted faults found, median \(median) seeds, "
         + "at most \(seeds.last ?? 0); without a fault \(broken.count) of \(healthy.count) "
         + "kinds of runs reported anything in \(healthySeeds) seeds")

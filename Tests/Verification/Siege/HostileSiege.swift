@@ -46,8 +46,8 @@ final class HostileSiege: Sendable {
     // The caches are filled when a tenth is done.
     let warm = tenths.first ?? 0
     report(seconds)
-    say(
-      "  memory: \(Figure.mebibytes(fresh)) fresh, \(Figure.mebibytes(warm)) after the warm-up, "
+    conclude(
+      "memory: \(Figure.mebibytes(fresh)) fresh, \(Figure.mebibytes(warm)) after the warm-up, "
         + "peak \(Figure.mebibytes(peak)), \(Figure.mebibytes(after)) after; grown by "
         + "\(Figure.mebibytes(after - warm)) (at most \(Figure.mebibytes(Self.growth)))")
     say("  memory at each tenth, in MiB: \(tenths.map { "\($0 >> 20)" }.joined(separator: " "))")
@@ -128,8 +128,8 @@ final class HostileSiege: Sendable {
   private func report(_ seconds: Double) {
     let tally = tally.withLock { $0 }
     let count = sent.load(ordering: .relaxed)
-    say(
-      "  \(count) requests in \(Figure.text(seconds)) s: \(Int(Double(count) / seconds)) a second; "
+    conclude(
+      "\(count) requests in \(Figure.text(seconds)) s: \(Int(Double(count) / seconds)) a second; "
         + "\(tally.connections) connections, \(tally.cuts) of them cut, \(tally.answers) answers")
     say("  by level: \(Figure.counts(tally.levels))")
     say("  by status: \(Figure.counts(tally.statuses))")

@@ -112,8 +112,8 @@ final class SlowSiege: Sendable {
     }
     let middle = ratio(0.5, to: siege[1])
     let slow = ratio(0.99, to: siege[1])
-    say(
-      "  besieged to idle: p50 \(Figure.text(middle)), p99 \(Figure.text(slow)) (at most 2); "
+    conclude(
+      "besieged to idle: p50 \(Figure.text(middle)), p99 \(Figure.text(slow)) (at most 2); "
         + "p99 to before: \(Figure.text(ratio(0.99, to: before[0])))")
     if !(slow <= 2) { violations.add("the besieged server's p99 is more than twice the other's") }
     if siege[0].count < 1000 { violations.add("too few quick requests to judge") }

@@ -32,7 +32,7 @@ struct SeedRun {
     }
     var isHealthy = outcome.violations.isEmpty
     if options.usesSecondProcess, isHealthy { isHealthy = try compare(outcome.hashes) }
-    say(summary(outcome))
+    conclude(summary(outcome))
     if options.wantsSituations {
       for (name, count) in outcome.tally.situations.sorted(by: { $0.key < $1.key }) {
         say("\(count)\t\(name)")
@@ -64,7 +64,7 @@ struct SeedRun {
     let missing = Situation.required.filter { outcome.tally.situations[$0.name] == nil }
     for situation in missing { say("never reached: \(situation.name): \(situation.sentence)") }
     let count = Situation.required.count
-    say("\(count - missing.count) of \(count) situations reached")
+    conclude("\(count - missing.count) of \(count) situations reached")
     return missing.isEmpty
   }
 
@@ -111,7 +111,7 @@ struct SeedRun {
         say("seed \(seed): I24: another process took another course")
       }
     }
-    say("\(equal) of \(hashes.count) seeds took the same course in a second process")
+    conclude("\(equal) of \(hashes.count) seeds took the same course in a second process")
     return equal == hashes.count
   }
 }

@@ -89,7 +89,7 @@ enum StoresCommand: VerificationCommand {
     for violation in outcome.violations.sorted(by: { $0.seed < $1.seed }).prefix(10) {
       print(violation)
     }
-    print(
+    conclude(
       "\(kind.name): \(outcome.worlds) seeds, \(outcome.edits) edits, "
         + "\(outcome.requests) requests, \(outcome.violations.count) violations, "
         + "trace \(String(outcome.hash, radix: 16)), "

@@ -9,7 +9,7 @@ import Soak
 import Stores
 import VerificationSupport
 
-/// Runs one of the commands that verify the engine and the server.
+/// The verification tool: runs one of its commands.
 @main
 struct Verify {
   private static let commands: [any VerificationCommand.Type] = [
@@ -24,16 +24,23 @@ struct Verify {
       return "  \(name)  \(command.summary)"
     }
     return """
-      usage: cloudsync-verify COMMAND [OPTION...]
+      usage: cloudsync-verify COMMAND [OPTION...] [--write FILE]
              cloudsync-verify COMMAND --help
 
       \(lines.joined(separator: "\n"))
+
+      --write adds the figures to a JSON file and to the table of the page beside it.
       Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
       """
   }
 
   static func main() async {
-    let words = Array(CommandLine.arguments.dropFirst())
+    var words = Array(CommandLine.arguments.dropFirst())
+    var log: String?
+    if let option = words.firstIndex(of: "--write"), option + 1 < words.count {
+      log = words[option + 1]
+      words.removeSubrange(option...option + 1)
+    }
     if words.isEmpty || words == ["--help"] || words == ["-h"] || words == ["help"] {
       return say(usage)
     }
@@ -45,7 +52,12 @@ struct Verify {
       if let status = try await command.runChild(rest) { exit(status) }
       var arguments = try Arguments(rest, knowing: command.options)
       if arguments.flag("help") { return say(command.usage) }
-      exit(try await command.run(&arguments) ? 0 : 1)
+      let holds = try await command.run(&arguments)
+      if let log {
+        try RunLog.add(
+          words.joined(separator: " "), holds: holds, to: URL(fileURLWithPath: log))
+      }
+      exit(holds ? 0 : 1)
     } catch let error as UsageError {
       end("\(error)", of: command, status: 2)
     } catch {

@@ -56,7 +56,7 @@ struct Report {
     }
   }
 
-  /// The table, and the line that says it all.
+  /// All figures.
   var lines: [String] {
     let memory = lives.compactMap(\.memory).sorted()
     let descriptors = lives.compactMap(\.descriptors).sorted()
@@ -86,12 +86,15 @@ struct Report {
           + "\(text(clientBefore.threads)) and \(text(clientAfter.threads)) threads"
       ),
     ]
-    return rows.map { "  \($0.0): \($0.1)" } + [
-      "soak: \(options.seconds) s, \(options.devices) devices, \(kills) kills, "
-        + "\(totals.acknowledged) acknowledged writes, \(lost) lost, "
-        + "\(doubled) doubled, converged in \(String(format: "%.1f", quiet)) s, "
-        + "server \(server.megabytes) MB (fresh \(freshServer.megabytes)), "
-        + "\(server.descriptorText) fds (\(freshServer.descriptorText))"
-    ]
+    return rows.map { "  \($0.0): \($0.1)" }
+  }
+
+  /// The most important figures.
+  var summary: String {
+    " \(options.seconds) s, \(options.devices) devices, \(kills) kills, "
+      + "\(totals.acknowledged) acknowledged writes, \(lost) lost, "
+      + "\(doubled) doubled, converged in \(String(format: "%.1f", quiet)) s, "
+      + "server \(server.megabytes) MB (fresh \(freshServer.megabytes)), "
+      + "\(server.descriptorText) fds (\(freshServer.descriptorText))"
   }
 }

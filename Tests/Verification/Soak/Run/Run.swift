@@ -49,6 +49,7 @@ final class Run: Sendable {
     }
     report.check(ledger)
     for line in report.lines { say(line) }
+    conclude(report.summary)
     if ledger.violations.report() { return true }
     folder.keep()
     say("seed \(options.seed); files kept in \(folder.url.path)")
