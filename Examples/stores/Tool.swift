@@ -1,22 +1,37 @@
 import CommandLineKit
 import Foundation
 
-/// The tool from the command line to the exit code.
+/// Runs a command line of the tool.
 enum Tool {
-  /// Carries out one command line.
+  /// Runs one command line, given without the program's name.
   ///
-  /// - Returns: 0 when it was done, 1 when it failed, 2 when the command line makes no sense.
-  static func run(_ arguments: [String], environment: [String: String]) async -> CInt {
-    if arguments.first == Completion.word {
-      Output.write(await Completion.answer(Array(arguments.dropFirst()), environment))
+  /// - Returns: the exit code: 0 for success, 1 for a failure, 2 for an invalid command line.
+  static func run(_ line: [String], environment: [String: String]) async -> CInt {
+    if line.first == Completion.word {
+      Output.write(await Completion.answer(Array(line.dropFirst()), environment))
       return 0
     }
     do {
-      let request = try CommandLineRequest(arguments)
+      let usages = [GlobalOptions.usage] + ToolCommand.all.flatMap(\.usages)
+      var arguments = try Arguments(line, knowing: Arguments.Options(usages))
+      let options = try GlobalOptions(&arguments)
       let output = Output(
-        isJSON: request.options.isJSON, colors: request.options.colors, environment: environment)
+        isJSON: options.isJSON, colors: options.colors, environment: environment)
+      if let help = try help(options, &arguments) {
+        let width = output.terminal.width
+        Output.write(width.map { FittedText.lines(help, width: $0) } ?? help)
+        return 0
+      }
+      let action = try ToolCommand.action(&arguments)
       do {
-        return try await perform(request, environment, output)
+        let server = try ServerAddress(options, environment)
+        let home = try Home(options["home"], environment: environment, server: server)
+        let code = try await action(
+          Invocation(
+            home: home, device: options["device"] ?? "default", account: options["account"],
+            output: output))
+        CrashPoint.pass(environment)
+        return code
       } catch let error as UsageError {
         throw error
       } catch {
@@ -34,29 +49,21 @@ enum Tool {
     }
   }
 
-  private static func perform(
-    _ request: CommandLineRequest, _ environment: [String: String], _ output: Output
-  ) async throws -> CInt {
-    switch request.wish {
-    case .help(let text):
-      let width = output.terminal.width
-      Output.write(width.map { FittedText.lines(text, width: $0) } ?? text)
-      return 0
-    case .action(let action):
-      let options = request.options
-      let home = try Home(
-        options.home, environment: environment, server: ServerAddress(options, environment))
-      let code = try await action(
-        Invocation(
-          home: home, device: options.device ?? "default", account: options.account,
-          output: output))
-      CrashPoint.pass(environment)
-      return code
-    }
+  /// The help that a command line asks for, if it does.
+  private static func help(
+    _ options: GlobalOptions, _ arguments: inout Arguments
+  ) throws(UsageError) -> String? {
+    if options.wantsHelp { return try Help.text(arguments.word()) }
+    guard let word = arguments.nextWord else { throw UsageError("say what to do") }
+    guard word == "help" else { return nil }
+    _ = arguments.word()
+    let help = try Help.text(arguments.word())
+    try arguments.end()
+    return help
   }
 }
 
-/// Runs `body` until it ends or the person interrupts the program.
+/// Runs `body` until it ends or the user interrupts the program.
 func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
   let task = Task { try await body() }
   let sources = [SIGINT, SIGTERM].map { number in

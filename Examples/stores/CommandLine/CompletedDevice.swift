@@ -1,29 +1,26 @@
 import CommandLineKit
 import Foundation
+import SyncSupport
 
-/// What a device can say for a command line that is being written.
+/// The completions that depend on the devices in the home folder.
 ///
-/// Only a device that is there already is looked into, and only when no other command acts as it.
+/// It reads only a device that exists, and only while no other command uses it.
 struct CompletedDevice {
   private let home: Home?
   private let name: String
   private let store: Store?
 
   /// The device that a command line names.
-  init(_ line: CompletedLine, _ store: Store?, _ environment: [String: String]) {
+  ///
+  /// - Parameter values: the values of the options on the line, by name.
+  init(_ values: [String: String], _ store: Store?, _ environment: [String: String]) {
     self.store = store
-    name = line.values["device"] ?? "default"
-    var options = GlobalOptions()
-    options.home = line.values["home"]
-    options.server = line.values["server"]
-    options.apiToken = line.values["api-token"]
-    options.webToken = line.values["web-token"]
-    options.controlToken = line.values["control-token"]
-    let server = try? ServerAddress(options, environment)
-    home = server.flatMap { try? Home(options.home, environment: environment, server: $0) }
+    name = values["device"] ?? "default"
+    let server = try? ServerAddress(GlobalOptions(values), environment)
+    home = server.flatMap { try? Home(values["home"], environment: environment, server: $0) }
   }
 
-  /// The values an option may have; `nil` where it is a file.
+  /// The completions of an option's value; `nil` for a file.
   func candidates(option: UsageLine.Option) async -> [Completion.Candidate]? {
     switch option.name {
     case "device": return devices.map { Completion.Candidate(word: $0) }
@@ -36,12 +33,12 @@ struct CompletedDevice {
     }
   }
 
-  /// What may stand where a usage has `place`.
+  /// The completions of a word in a usage line.
   func candidates(_ place: UsageLine.Placeholder) async -> [Completion.Candidate] {
     var found = place.choices.map { Completion.Candidate(word: $0) }
     for name in place.names {
       guard let store else {
-        // The one command about all stores that asks for something is `account switch NAME`.
+        // Of the commands for all stores, only `account switch NAME` has a value.
         if name == "NAME" { found += accounts.map { Completion.Candidate(word: $0) } }
         continue
       }
@@ -60,7 +57,7 @@ struct CompletedDevice {
     return try completing.items(session)
   }
 
-  /// The devices that are there.
+  /// The names of the devices.
   private var devices: [String] {
     guard
       let folder = home.flatMap({ try? $0.folder(ofDevice: "any") })?.deletingLastPathComponent()
@@ -69,11 +66,11 @@ struct CompletedDevice {
     return names.filter { !$0.hasPrefix(".") }.sorted()
   }
 
-  /// The accounts that the devices are signed in as.
+  /// The accounts of the devices.
   private var accounts: [String] {
     let names = devices.compactMap { device -> String? in
       guard let folder = try? home?.folder(ofDevice: device) else { return nil }
-      return (try? DeviceSettingsFile(folder: folder).read())?.account
+      return (try? DeviceSettings.file(in: folder).read())?.account
     }
     return Set(names).sorted()
   }

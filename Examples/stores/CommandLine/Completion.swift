@@ -1,24 +1,23 @@
 import CommandLineKit
 import Foundation
 
-/// What a shell may put where somebody presses the tab key.
+/// Completes command lines for a shell.
 ///
-/// The shells' scripts know nothing about the stores: they ask the tool, which looks into the same
-/// usages that it reads command lines by, and into what the device has. Nothing is asked of a
-/// server, and what can't be had at once is left out without a word.
+/// The shells' scripts call the tool, which uses its usage lines and the data on the device. It
+/// sends no requests, and omits what it can't read at once.
 enum Completion {
-  /// The hidden command that the scripts call, with all words up to the one being written.
+  /// The hidden command that the scripts call, with all words up to the one that is completed.
   static let word = "complete"
 
-  /// Something that may stand for a word.
+  /// A possible word.
   struct Candidate: Hashable {
     var word: String
-    /// What it is, for shells that show such things.
+    /// A description, for shells that show one.
     var meaning = ""
   }
 
-  /// What may stand for the last of `words`: the line `files`, or the line `words` and one possible
-  /// word a line, with a tab and its meaning behind it where it has one.
+  /// The completions of the last of `words`: the line `files`, or the line `words` and then a line
+  /// for each word, with a tab and its meaning if it has one.
   static func answer(_ words: [String], _ environment: [String: String]) async -> String {
     let current = words.last ?? ""
     guard let found = await candidates(words.dropLast(), current, environment) else {
@@ -32,15 +31,15 @@ enum Completion {
       }.joined()
   }
 
-  /// The words that may follow `before`; `nil` where it is a file.
+  /// The words that may follow `before`; `nil` for a file.
   private static func candidates(
     _ before: [String].SubSequence, _ current: String, _ environment: [String: String]
   ) async -> [Candidate]? {
     let commands = ToolCommand.all
-    let line = CompletedLine(before, commands.flatMap(\.usages))
+    let line = Line(before, commands.flatMap(\.usages))
     let given = line.words
     let store = Store.all.first { $0.name == given.first }
-    let device = CompletedDevice(line, store, environment)
+    let device = CompletedDevice(line.values, store, environment)
     if let open = line.open { return await device.candidates(option: open) }
     let command = given.first.flatMap { name in commands.first { $0.name == name } }
     let usages = (command?.usages ?? []).filter { usage in
@@ -69,10 +68,42 @@ enum Completion {
   }
 }
 
+extension Completion {
+  /// A command line up to the word that is completed.
+  private struct Line {
+    /// The words that are not options.
+    var words: [String] = []
+    /// The values of the options, by name.
+    var values: [String: String] = [:]
+    /// The option whose value is completed.
+    var open: UsageLine.Option?
+
+    init(_ before: [String].SubSequence, _ usages: [UsageLine]) {
+      let options = ([GlobalOptions.usage] + usages).flatMap(\.options)
+      for word in before {
+        if let option = open {
+          values[option.name] = word
+          open = nil
+        } else if word.hasPrefix("--") {
+          let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1)
+          let name = parts.first.map(String.init) ?? ""
+          if parts.count == 2 {
+            values[name] = String(parts[1])
+          } else {
+            open = options.first { $0.name == name && $0.value != nil }
+          }
+        } else {
+          words.append(word)
+        }
+      }
+    }
+  }
+}
+
 extension Completion.Candidate {
-  /// The candidate as it goes on after what is written; `nil` where it does not.
+  /// The candidate if it begins with `current`.
   ///
-  /// An ID is found in letters of either case, and goes on in the case it was begun in.
+  /// IDs are matched in either case, and completed in the case in which they were begun.
   fileprivate func completing(_ current: String) -> Completion.Candidate? {
     if word.hasPrefix(current) { return self }
     guard UUID(uuidString: word) != nil, word.lowercased().hasPrefix(current) else { return nil }
@@ -89,7 +120,7 @@ extension Verb {
 }
 
 extension UsageLine.Placeholder {
-  /// Whether a file or a folder goes there.
+  /// Whether it is a file or a folder.
   var isFile: Bool {
     names.contains { $0.hasPrefix("FILE") || $0.hasPrefix("DIR") }
   }

@@ -20,45 +20,25 @@ extension ToolCommand {
   }
 }
 
-/// What a `sync` of all stores did, by app.
-struct SyncAllDocument: Encodable {
-  var reports: [(app: String, report: any SyncReport)]
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: AnyKey.self)
-    for (app, report) in reports { try container.encode(report, forKey: AnyKey(app)) }
-  }
-}
-
-/// A key of a document that is known only while the program runs.
-struct AnyKey: CodingKey {
-  let stringValue: String
-  var intValue: Int? { nil }
-
-  init(_ text: String) { stringValue = text }
-  init?(stringValue: String) { self.stringValue = stringValue }
-  init?(intValue: Int) { return nil }
-}
-
 extension Session {
-  /// Syncs all stores, then throws the first thing that went wrong, if anything did.
+  /// Syncs all stores, then throws the first error, if there was one.
   func syncAll(_ output: Output) async throws {
     try await device.connect()
-    var reports: [(app: String, report: any SyncReport)] = []
+    var document: Document = [:]
+    var lines: [String] = []
     var failures: [any Error] = []
     for type in Store.apps() {
       do {
-        reports.append((type.name, try await app(type).syncOnce(showingOn: output)))
+        let report = try await app(type).syncOnce(showingOn: output)
+        document[type.name] = report.document
+        lines.append(report.words)
       } catch let error as CancellationError {
         throw error
       } catch {
         failures.append(error)
       }
     }
-    if !reports.isEmpty {
-      try output.result(
-        SyncAllDocument(reports: reports), reports.map(\.report.words).joined(separator: "\n"))
-    }
+    if !lines.isEmpty { try output.result(document, lines.joined(separator: "\n")) }
     guard let first = failures.first else { return }
     var told = [words(first)]
     for failure in failures.dropFirst() where !told.contains(words(failure)) {

@@ -1,28 +1,24 @@
 import CloudSync
 import CommandLineKit
 import Foundation
+import SyncSupport
 import Synchronization
 
-/// A device and its way to the server, which is taken when somebody wants it.
+/// A device and its connection to the server, which is opened at the first use.
 final class ConnectedDevice: Sendable {
-  /// What the tool keeps of the device.
   let home: Home
-
-  /// What the device is called.
   let name: String
-
-  /// Who was signed in when it was opened; `nil` when nobody was.
-  let account: String?
-
-  /// Its folder.
   let folder: URL
 
+  /// The account when the device was opened, if one was signed in.
+  let account: String?
+
   private let cloud: (any Cloud)?
-  private let taken = Mutex<LinkedDevice?>(nil)
+  private let opened = Mutex<LinkedDevice?>(nil)
 
   /// A device of `home`.
   ///
-  /// - Parameter cloud: the server when it is open already, else the home's.
+  /// - Parameter cloud: the server if it is already open, else the home's is used.
   init(_ home: Home, name: String, account: String?, folder: URL, cloud: (any Cloud)?) {
     self.home = home
     self.name = name
@@ -31,29 +27,20 @@ final class ConnectedDevice: Sendable {
     self.cloud = cloud
   }
 
-  /// The way to the server, as this device and its account; nothing is asked of it yet.
+  /// The connection to the server, as this device and its account; sends no request.
   func link() throws -> LinkedDevice {
-    try taken.withLock { taken throws -> LinkedDevice in
-      if let taken { return taken }
-      let new: LinkedDevice
-      if let cloud {
-        new = LinkedDevice(cloud, device: name, account: account)
-      } else {
-        switch home.server {
-        case .home: new = LinkedDevice(try HomeCloud(home), device: name, account: account)
-        case .web(let address):
-          new = LinkedDevice(WebCloud(address: address), device: name, account: account)
-        }
-      }
-      taken = new
-      return new
+    try opened.withLock { opened throws -> LinkedDevice in
+      if let opened { return opened }
+      let link = LinkedDevice(try cloud ?? home.cloud(), device: name, account: account)
+      opened = link
+      return link
     }
   }
 
-  /// Sees to it that the server is there and takes this device for its account's.
+  /// Checks that an HTTP server answers and that its user is the same as before.
   ///
-  /// - Throws: `ToolError` when a server by HTTP can't be reached, lets nobody in, or knows who
-  ///   asks as somebody else than the last time: then nothing of one account reaches the other.
+  /// - Throws: `ToolError` if it does not answer, refuses the token, or the token belongs to
+  ///   another user: then no data of one account may reach the other.
   func connect() async throws {
     let link = try link()
     guard cloud == nil, case .web(let address) = home.server, account != nil else { return }
@@ -61,7 +48,7 @@ final class ConnectedDevice: Sendable {
     do { user = try await link.container.userRecordID().recordName } catch let error as CKError {
       throw address.refusal(error)
     }
-    let file = DeviceSettingsFile(folder: folder)
+    let file = DeviceSettings.file(in: folder)
     guard var settings = try file.read(), settings.user != user else { return }
     guard settings.user == nil else {
       throw ToolError(

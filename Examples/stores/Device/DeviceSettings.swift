@@ -2,16 +2,21 @@ import CommandLineKit
 import Foundation
 import SyncSupport
 
-/// What the tool remembers of a device beside what its stores do.
+/// The state of a device, apart from the data of its stores.
 struct DeviceSettings: Codable, Hashable, Sendable {
-  /// The account that is signed in; `nil` when none is.
+  /// The account that is signed in, if any.
   var account: String?
 
-  /// Whether the device is on its way out of an account: its data must go before anything else.
+  /// Whether the device is leaving an account: its data must be removed before anything else.
   var isLeaving = false
 
-  /// Whom a server by HTTP knows the account as; `nil` until it said so.
+  /// The user record name of the account on an HTTP server; `nil` until the server sent it.
   var user: String?
+
+  /// The file of the settings in the folder of a device.
+  static func file(in folder: URL) -> DocumentFile<DeviceSettings> {
+    DocumentFile(folder.appendingPathComponent("device.json"), format: "device")
+  }
 
   /// Checks that an account can be called `name`.
   static func check(account name: String) throws(ToolError) {
@@ -22,19 +27,4 @@ struct DeviceSettings: Codable, Hashable, Sendable {
       throw ToolError("\(quoted(name)) is no name for an account: use 1 to 255 plain characters")
     }
   }
-}
-
-/// The settings in the device's folder.
-struct DeviceSettingsFile: Sendable {
-  private let file: DocumentFile<DeviceSettings>
-
-  init(folder: URL) {
-    file = DocumentFile(folder.appendingPathComponent("device.json"), format: "device")
-  }
-
-  /// The settings; `nil` when the device is new.
-  func read() throws -> DeviceSettings? { try file.read() }
-
-  /// Writes the settings; durable when it returns.
-  func write(_ settings: DeviceSettings) throws { try file.write(settings) }
 }

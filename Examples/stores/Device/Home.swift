@@ -46,6 +46,14 @@ struct Home: Sendable {
     server = .home
   }
 
+  /// The server of the devices.
+  func cloud() throws -> any Cloud {
+    switch server {
+    case .home: try HomeCloud(self)
+    case .web(let address): WebCloud(address: address)
+    }
+  }
+
   /// The file of the home's own server.
   var serverPath: String { url.appendingPathComponent("server.sqlite").path }
 

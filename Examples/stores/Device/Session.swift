@@ -1,68 +1,68 @@
 import CommandLineKit
 import Foundation
+import SyncSupport
 import Synchronization
 
-/// One device for the time of one command: its folder is locked, its apps are opened when wanted.
+/// One device during one command: its folder is locked, its apps are opened when they are needed.
 ///
 /// The apps' data is in `data/` of the device's folder, so that leaving an account can remove all
-/// of it at once, whatever a store keeps there.
+/// of it at once.
 final class Session: Sendable {
   /// The apps' container, the same on every device.
   static let container = "iCloud.com.example.stores"
 
-  let home: Home
   let device: ConnectedDevice
   private let locks: [FileLock]
   private let opened = Mutex<[String: any StoreApp]>([:])
 
-  /// Opens the device called `name`, making it when it is new.
+  /// Opens the device called `name`, and creates it if it does not exist.
   ///
   /// - Parameters:
-  ///   - cloud: the server when it is open already, else the home's.
-  ///   - seconds: how long to wait at most for other commands.
-  ///   - waiting: told when there is something to wait for.
+  ///   - cloud: the server if it is already open, else the home's is used.
+  ///   - seconds: the maximum time to wait for other commands.
+  ///   - waiting: receives a message if there is something to wait for.
   /// - Throws: `ToolError` or `FileError`; nothing is changed then.
   init(
-    _ home: Home, device: String, account: String?, cloud: (any Cloud)? = nil,
+    _ home: Home, device name: String, account: String?, cloud: (any Cloud)? = nil,
     waitAtMost seconds: Double = 30, waiting: @Sendable (String) -> Void = { _ in }
   ) async throws {
-    let locked = try await LockedDevice(
-      home, device: device, waitAtMost: seconds, waiting: waiting)
-    let folder = locked.folder
-    let file = DeviceSettingsFile(folder: folder)
-    var settings = try file.read()
-    if let account { try DeviceSettings.check(account: account) }
-    if let settings, let account, let own = settings.account, own != account {
-      throw ToolError(
-        "the device \(quoted(device)) is signed in as \(quoted(own)); to change that, run: "
-          + "stores --device \(device) account switch \(account)")
+    let folder = try home.folder(ofDevice: name)
+    let homeLock = try await home.use(waitAtMost: seconds)
+    try makeFolder(folder)
+    let what = "the device \(quoted(name))"
+    let deviceLock = try await FileLock(
+      folder.appendingPathComponent("lock").path, .exclusive, what: what, waitAtMost: seconds
+    ) { waiting("waiting for another stores command on \(what)") }
+    locks = [homeLock, deviceLock]
+    let file = DeviceSettings.file(in: folder)
+    let known = try file.read()
+    if let account {
+      try DeviceSettings.check(account: account)
+      if let known, known.account != account {
+        let now = known.account.map { "signed in as \(quoted($0)); to change that" }
+        throw ToolError(
+          "\(what) is \(now ?? "signed out; to sign in"), run: "
+            + "stores --device \(name) account switch \(account)")
+      }
     }
-    if let settings, settings.account == nil, let account {
-      throw ToolError(
-        "the device \(quoted(device)) is signed out; to sign in, run: "
-          + "stores --device \(device) account switch \(account)")
+    var settings = known ?? DeviceSettings(account: account ?? home.server.defaultAccount)
+    if known == nil {
+      if let account = settings.account { try DeviceSettings.check(account: account) }
+      try file.write(settings)
     }
-    if settings == nil {
-      let new = DeviceSettings(account: account ?? home.server.defaultAccount)
-      if let name = new.account { try DeviceSettings.check(account: name) }
-      try file.write(new)
-      settings = new
-    }
-    if settings?.isLeaving == true {
+    if settings.isLeaving {
       try Self.removeData(folder)
-      settings?.isLeaving = false
-      if let settings { try file.write(settings) }
+      settings.isLeaving = false
+      try file.write(settings)
     }
-    self.home = home
-    locks = locked.locks
-    self.device = ConnectedDevice(
-      home, name: device, account: settings?.account, folder: folder, cloud: cloud)
+    device = ConnectedDevice(
+      home, name: name, account: settings.account, folder: folder, cloud: cloud)
   }
 
-  /// Who is signed in; `nil` when nobody is.
+  /// The account that is signed in, if any.
   var account: String? { device.account }
 
-  /// One of the apps, which is opened when nobody asked for it before.
+  /// One of the apps, opened at the first use.
   func app<App: StoreApp>(_ type: App.Type) throws -> App {
     let app = try opened.withLock { opened throws -> any StoreApp in
       if let app = opened[App.name] { return app }
@@ -84,21 +84,21 @@ final class Session: Sendable {
 
   /// Syncs an app now.
   ///
-  /// - Parameter output: where somebody sees how far it is.
+  /// - Parameter output: where progress is shown.
   func sync(
     _ type: any StoreApp.Type, showingOn output: Output? = nil
-  ) async throws -> any SyncReport {
+  ) async throws -> SyncReport {
     let app = try app(type)
     try await device.connect()
     return try await app.syncOnce(showingOn: output)
   }
 
-  /// Leaves the account: removes all data of the device, then notes who is signed in now.
+  /// Leaves the account: removes all data of the device, then stores the next account.
   ///
-  /// A crash in between is finished by the next command, before it does anything else.
+  /// After a crash in between, the next command completes it first.
   func leave(for account: String?) throws {
-    let folder = try home.folder(ofDevice: device.name)
-    let file = DeviceSettingsFile(folder: folder)
+    let folder = device.folder
+    let file = DeviceSettings.file(in: folder)
     try file.write(DeviceSettings(account: account, isLeaving: true))
     try Self.removeData(folder)
     try file.write(DeviceSettings(account: account))

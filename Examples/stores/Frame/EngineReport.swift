@@ -1,32 +1,16 @@
 import CommandLineKit
-import Foundation
 import SyncSupport
 
-/// What one sync with a ``CloudSyncEngine`` did.
-struct EngineReport: SyncReport {
-  var store: String
-  var sent: Int
-  var deletionsSent: Int
-  var received: Int
-  var deletionsReceived: Int
-  var conflicts: [SyncActivity.Conflict]
-  var unsent: Int
-
-  /// What was done since `before`.
+extension SyncReport {
+  /// The report of a sync by a ``CloudSyncEngine``: what changed in `activity` since `before`.
   init(
-    _ store: String, _ activity: SyncActivity, since before: SyncActivity = SyncActivity(),
-    unsent: Int
+    _ store: String, _ activity: SyncActivity, since before: SyncActivity, unsent: Int
   ) {
-    self.store = store
-    sent = activity.saved - before.saved
-    deletionsSent = activity.deleted - before.deleted
-    received = activity.received - before.received
-    deletionsReceived = activity.removed - before.removed
-    conflicts = Array(activity.conflicts.dropFirst(before.conflicts.count))
-    self.unsent = unsent
-  }
-
-  var words: String {
+    let sent = activity.saved - before.saved
+    let deletionsSent = activity.deleted - before.deleted
+    let received = activity.received - before.received
+    let deletionsReceived = activity.removed - before.removed
+    let conflicts = Array(activity.conflicts.dropFirst(before.conflicts.count))
     var parts = ["sent \(sent), received \(received)"]
     if deletionsSent + deletionsReceived > 0 {
       parts.append("deletions sent \(deletionsSent), received \(deletionsReceived)")
@@ -39,6 +23,10 @@ struct EngineReport: SyncReport {
           + "\(real.count - won) the other one")
     }
     if unsent > 0 { parts.append("\(count(unsent, "change")) not sent yet") }
-    return "\(store): " + parts.joined(separator: " · ")
+    self.init(
+      [
+        "store": store, "sent": sent, "deletionsSent": deletionsSent, "received": received,
+        "deletionsReceived": deletionsReceived, "conflicts": conflicts, "unsent": unsent,
+      ], "\(store): " + parts.joined(separator: " · "))
   }
 }

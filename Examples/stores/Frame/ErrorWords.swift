@@ -2,13 +2,12 @@ import CloudProtocol
 import CloudSync
 import CommandLineKit
 
-/// What went wrong, in words for people.
+/// The message for an error of any kind.
 func words(_ error: any Error) -> String {
   switch error {
   case let error as CKError:
     switch error.code {
-    case .notAuthenticated:
-      return "no account is signed in on this device; run: stores account switch NAME"
+    case .notAuthenticated: return ToolError.noAccount.description
     case .networkFailure, .networkUnavailable:
       return "the server can't be reached: \(error.localizedDescription)"
     default: return "\(error.localizedDescription) (\(error.code))"

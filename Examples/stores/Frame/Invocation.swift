@@ -1,59 +1,50 @@
 import CommandLineKit
 
-/// One call of the tool, while a command is carried out.
+/// One call of the tool, while its command runs.
 struct Invocation: Sendable {
-  /// Where everything is kept.
+  /// The home folder.
   let home: Home
   /// The device to act as.
   let device: String
-  /// The account that was asked for.
+  /// The account given on the command line.
   let account: String?
-  /// Where words go.
+  /// Where results and messages go.
   let output: Output
 
-  /// Opens the device and keeps others from it until `body` is done.
+  /// Opens the device and locks it until `body` returns.
   func withSession<Result>(
     _ body: (Session) async throws -> Result
   ) async throws -> Result {
     let session = try await Session(home, device: device, account: account) { output.note($0) }
-    // Whatever `body` takes out of the session is only good while the device is locked.
+    // Results of `body` may use the session only while the device is locked.
     defer { withExtendedLifetime(session) {} }
     return try await body(session)
   }
 }
 
-/// What holds for every command.
+/// The options of every command.
 struct GlobalOptions: Hashable {
-  /// How these options are given.
+  /// The usage line of these options.
   static let usage = UsageLine(
     "[--home DIR] [--device NAME] [--account NAME] [--server URL] [--api-token T] "
       + "[--web-token T] [--control-token T] [--json] [--color auto|always|never] [--help]")
 
-  var home: String?
-  var device: String?
-  var account: String?
-  var server: String?
-  var apiToken: String?
-  var webToken: String?
-  var controlToken: String?
-  var isJSON = false
-  var colors = Terminal.Colors.auto
-  var wantsHelp = false
+  private var values: [String: String]
+  private(set) var isJSON = false
+  private(set) var colors = Terminal.Colors.auto
+  private(set) var wantsHelp = false
 
-  /// None given.
-  init() {}
+  /// The options with the values given, by name.
+  init(_ values: [String: String]) { self.values = values }
 
-  /// Takes the options that hold for every command.
+  /// Reads the options of every command.
   init(_ arguments: inout Arguments) throws(UsageError) {
-    home = arguments.value("home")
-    device = arguments.value("device")
-    account = arguments.value("account")
-    server = arguments.value("server")
-    apiToken = arguments.value("api-token")
-    webToken = arguments.value("web-token")
-    controlToken = arguments.value("control-token")
+    values = [:]
+    for option in Self.usage.options where option.value != nil {
+      values[option.name] = arguments.value(option.name)
+    }
     isJSON = arguments.flag("json")
-    if let word = arguments.value("color") {
+    if let word = self["color"] {
       guard let colors = Terminal.Colors(rawValue: word) else {
         throw UsageError("--color is auto, always or never, not \(quoted(word))")
       }
@@ -61,4 +52,7 @@ struct GlobalOptions: Hashable {
     }
     wantsHelp = arguments.flag("help")
   }
+
+  /// The value of the option called `name`.
+  subscript(_ name: String) -> String? { values[name] }
 }

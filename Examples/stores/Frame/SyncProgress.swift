@@ -1,14 +1,18 @@
 import CommandLineKit
 import Synchronization
 
-/// What a person at a terminal sees of a sync while it runs.
+/// The progress of a running sync, for a terminal.
 ///
-/// How much there is to send is known when it begins; how much there is to receive, nobody knows
-/// before it is here.
+/// The number of changes to send is known at the start, the number of items to receive is not.
 final class SyncProgress: Sendable {
   private struct Figures {
     var unsent: Int
     var items: Int
+
+    init(_ app: any StoreApp) {
+      unsent = app.unsent
+      items = app.itemCount
+    }
   }
 
   private let app: any StoreApp
@@ -18,13 +22,13 @@ final class SyncProgress: Sendable {
   /// The progress of a sync of `app` that begins now.
   init(_ app: any StoreApp) {
     self.app = app
-    start = Figures(unsent: app.unsent, items: app.itemCount)
+    start = Figures(app)
     last = Mutex((start, ProgressLine("syncing \(type(of: app).name)", "item", done: nil)))
   }
 
-  /// How far it is: about whichever of the two changed last.
+  /// The current line: about the changes sent or the items received, whichever changed last.
   var line: ProgressLine {
-    let now = Figures(unsent: app.unsent, items: app.itemCount)
+    let now = Figures(app)
     let name = type(of: app).name
     return last.withLock { last in
       if now.unsent < last.figures.unsent {
@@ -39,37 +43,10 @@ final class SyncProgress: Sendable {
   }
 }
 
-extension StoreApp {
-  /// Starts, syncs and stops, whatever the sync comes to.
-  ///
-  /// - Parameter output: where somebody sees how far it is.
-  func syncOnce(showingOn output: Output? = nil) async throws -> any SyncReport {
-    try await start()
-    let report: any SyncReport
-    do {
-      if let output, output.showsProgress {
-        let progress = SyncProgress(self)
-        report = try await output.following {
-          progress.line
-        } while: {
-          try await sync()
-        }
-      } else {
-        report = try await sync()
-      }
-    } catch {
-      try await stop()
-      throw error
-    }
-    try await stop()
-    return report
-  }
-}
-
 extension Output {
-  /// Shows how far `body` is while it runs.
+  /// Shows a progress line while `body` runs.
   ///
-  /// - Parameter line: says it, ten times a second and on another thread than `body`.
+  /// - Parameter line: the line; called ten times a second, on another thread than `body`.
   func following<Result>(
     _ line: @escaping @Sendable () -> ProgressLine, while body: () async throws -> Result
   ) async throws -> Result {

@@ -1,29 +1,29 @@
 import CommandLineKit
 
-/// A first word of the tool's command line: a store, or something about all of them.
+/// The first word of a command line: a store, or a command for all stores.
 struct ToolCommand: Sendable {
-  /// What is done once the command line is understood; returns the exit code.
+  /// Runs the command after its command line was read; returns the exit code.
   typealias Action = @Sendable (Invocation) async throws -> CInt
 
   /// The word.
   let name: String
 
-  /// How the overview writes it.
+  /// The word and its arguments in the overview of the help.
   let title: String
 
-  /// What it is for, in a line.
+  /// The description in the overview.
   let summary: String
 
-  /// Its help.
+  /// The help about the command.
   let help: String
 
-  /// All ways to call it, without the word itself.
+  /// The usage lines, without the word.
   let usages: [UsageLine]
 
-  /// Takes the words and options behind the word.
+  /// Reads the words and options after the word.
   let parse: @Sendable (inout Arguments) throws -> Action
 
-  /// A command about all stores.
+  /// A command for all stores.
   init(
     _ name: String, summary: String, help: String, usages: [String] = [],
     parse: @escaping @Sendable (inout Arguments) throws -> Action
@@ -57,55 +57,17 @@ struct ToolCommand: Sendable {
     }
   }
 
-  /// All commands, in the order people see them.
+  /// All commands, in the order of the help.
   static let all =
     Store.all.map { ToolCommand($0) } + [.sync, .account, .demo, .reset, .completion]
-}
 
-/// What somebody may have meant, as the end of a sentence.
-func hint(_ text: String, _ words: [String]) -> String {
-  nearest(to: text, of: words).map { "; did you mean \($0)?" } ?? ""
-}
-
-/// A command line that was understood.
-struct CommandLineRequest: Sendable {
-  var options: GlobalOptions
-  /// The text of help that was asked for, or what to do.
-  var wish: Wish
-
-  /// What somebody wants of the tool.
-  enum Wish: Sendable {
-    case help(String)
-    case action(ToolCommand.Action)
-  }
-
-  /// Reads a command line, without the program's name.
+  /// Reads a command line after the options of every command.
   ///
-  /// - Throws: `UsageError` when it makes no sense.
-  init(_ line: [String]) throws {
-    let usages = [GlobalOptions.usage] + ToolCommand.all.flatMap(\.usages)
-    var arguments = try Arguments(line, knowing: Arguments.Options(usages))
-    options = try GlobalOptions(&arguments)
-    guard let name = arguments.word() else {
-      guard options.wantsHelp else { throw UsageError("say what to do") }
-      wish = .help(Help.overview)
-      return
-    }
-    if options.wantsHelp {
-      wish = .help(try Help.text(name))
-    } else if name == "help" {
-      wish = .help(try Help.text(arguments.word()))
-      try arguments.end()
-    } else {
-      wish = .action(try Self.action(name, &arguments))
-    }
-  }
-
-  private static func action(
-    _ name: String, _ arguments: inout Arguments
-  ) throws -> ToolCommand.Action {
-    let names = ToolCommand.all.map(\.name)
-    guard let command = ToolCommand.all.first(where: { $0.name == name }) else {
+  /// - Throws: `UsageError` for an invalid command line.
+  static func action(_ arguments: inout Arguments) throws -> Action {
+    let name = try arguments.word("a command")
+    guard let command = all.first(where: { $0.name == name }) else {
+      let names = all.map(\.name)
       let meant = nearest(to: name, of: names + ["help"]).map { "did you mean \($0)? There" }
       throw UsageError(
         "unknown store or command \(quoted(name)); \(meant ?? "there") are "
@@ -119,4 +81,9 @@ struct CommandLineRequest: Sendable {
       throw UsageError(error.description, topic: name)
     }
   }
+}
+
+/// A suggestion of the most similar word, as the end of a sentence.
+func hint(_ text: String, _ words: [String]) -> String {
+  nearest(to: text, of: words).map { "; did you mean \($0)?" } ?? ""
 }

@@ -1,27 +1,33 @@
 import CommandLineKit
 
-/// One thing a store can be told to do.
+/// A command of a store.
 struct Verb: Sendable {
-  /// What is done once the command line is understood.
+  /// Runs the command after its command line was read.
   typealias Action = @Sendable (Invocation) async throws -> Void
 
-  /// How it is called; the first word is its name.
+  /// What a verb does before it runs on the opened app.
+  enum Access: Sendable {
+    /// Nothing: it uses only the data on the device.
+    case device
+    /// Connects to the server, and stops the app at the end.
+    case server
+    /// Syncs, because what it shares must be on the server.
+    case syncedServer
+  }
+
+  /// The usage line; its first word is the verb's name.
   let usage: UsageLine
 
-  /// What it does, in a line.
+  /// The description in the help.
   let summary: String
 
-  /// Takes the words and options behind the verb.
+  /// Reads the words and options after the verb.
   let parse: @Sendable (inout Arguments) throws -> Action
 
-  /// The word that stands for it.
+  /// The first word of the usage line.
   var name: String { String(usage.text.prefix { $0 != " " }) }
 
-  /// A verb that is carried out in its own way.
-  ///
-  /// - Parameters:
-  ///   - usage: the verb and what goes behind it, as ``UsageLine`` reads it.
-  ///   - parse: takes the words and options, and says what to do; throws `UsageError`.
+  /// A verb with its own parser; `parse` throws `UsageError`.
   init(
     _ usage: String, _ summary: String,
     parse: @escaping @Sendable (inout Arguments) throws -> Action
@@ -31,41 +37,92 @@ struct Verb: Sendable {
     self.parse = parse
   }
 
-  /// A verb that is carried out on what the device has, without the server.
+  /// A verb that runs on an app of the device.
   ///
-  /// - Parameter parse: takes the words and options, and says what to do with the opened app.
-  init<App: StoreApp>(
-    _ usage: String, _ summary: String, on app: App.Type,
-    parse:
-      @escaping @Sendable (inout Arguments) throws
-      -> @Sendable (App, Output) async throws -> Void
+  /// - Parameters:
+  ///   - parameters: what it reads from the command line, in order.
+  ///   - run: receives the opened app, the output, and the values of the parameters.
+  init<App: StoreApp, each Value: Sendable>(
+    _ usage: String, _ summary: String, on app: App.Type, access: Access = .device,
+    _ parameters: repeat Parameter<each Value>,
+    run: @escaping @Sendable (App, Output, repeat each Value) async throws -> Void
   ) {
     self.init(usage, summary) { arguments in
-      let action = try parse(&arguments)
+      let values = (repeat try (each parameters).read(&arguments))
+      return Self.action(on: App.self, access) { app, output in
+        try await run(app, output, repeat each values)
+      }
+    }
+  }
+
+  /// A verb that needs the session, such as for two apps.
+  static func inSession<each Value: Sendable>(
+    _ usage: String, _ summary: String, _ parameters: repeat Parameter<each Value>,
+    run: @escaping @Sendable (Session, Output, repeat each Value) async throws -> Void
+  ) -> Verb {
+    Verb(usage, summary) { arguments in
+      let values = (repeat try (each parameters).read(&arguments))
       return { invocation in
         try await invocation.withSession { session in
-          try await action(try session.app(App.self), invocation.output)
+          try await run(session, invocation.output, repeat each values)
         }
       }
     }
   }
 
-  /// Fetches and sends now.
+  /// Opens an app and runs `body` on it.
+  static func action<App: StoreApp>(
+    on app: App.Type, _ access: Access = .device,
+    _ body: @escaping @Sendable (App, Output) async throws -> Void
+  ) -> Action {
+    { invocation in
+      try await invocation.withSession { session in
+        let app = try session.app(App.self)
+        switch access {
+        case .device: try await body(app, invocation.output)
+        case .server:
+          try await session.device.connect()
+          try await app.stopping { try await body(app, invocation.output) }
+        case .syncedServer:
+          _ = try await session.sync(App.self)
+          try await body(app, invocation.output)
+        }
+      }
+    }
+  }
+
+  /// The verb `sync`.
   static func sync<App: StoreApp>(_ app: App.Type) -> Verb {
     Verb("sync", "fetch and send now") { _ in syncing(app) }
   }
 
-  /// What `sync` does.
-  static func syncing<App: StoreApp>(_ app: App.Type) -> Action {
+  /// The verb `sync [on|off]`, for a store whose sync the user can turn off.
+  static func sync<App: StoreApp>(
+    _ app: App.Type, _ summary: String,
+    turn: @escaping @Sendable (App, Bool) async throws -> Void
+  ) -> Verb {
+    Verb("sync [on|off]", summary) { arguments in
+      guard let word = arguments.word() else { return syncing(app) }
+      guard let isOn = ["on": true, "off": false][word] else {
+        throw UsageError("sync is turned on or off, not \(quoted(word))")
+      }
+      return action(on: App.self) { app, output in
+        try await turn(app, isOn)
+        try output.result(["sync": isOn], "sync is \(word)")
+      }
+    }
+  }
+
+  private static func syncing<App: StoreApp>(_ app: App.Type) -> Action {
     { invocation in
       let report = try await invocation.withSession {
         try await $0.sync(App.self, showingOn: invocation.output)
       }
-      try invocation.output.result(report, report.words)
+      try invocation.output.result(report.document, report.words)
     }
   }
 
-  /// Keeps in sync and shows what changes.
+  /// The verb `watch`: keeps in sync and prints changes.
   static func watch<App: StoreApp>(_ watching: Watching<App>) -> Verb {
     Verb(
       "watch",
@@ -77,9 +134,9 @@ struct Verb: Sendable {
     }
   }
 
-  /// The same verb with `--watch`: syncs, does what it always does, then watches.
+  /// The same verb with the option `--watch`, which syncs, runs the verb, and then watches.
   ///
-  /// Options that choose among the items choose from what is listed, not from what is watched.
+  /// Options that select items apply to the list only, not to the changes shown after it.
   func watched<App: StoreApp>(_ watching: Watching<App>) -> Verb {
     Verb(
       "\(usage.text) [--watch]", summary + ";\n--watch: then keep in sync and show what changes"
@@ -94,4 +151,9 @@ struct Verb: Sendable {
       }
     }
   }
+}
+
+/// Builds a list from its elements, one after another.
+@resultBuilder enum ListBuilder<Element> {
+  static func buildBlock(_ elements: Element...) -> [Element] { elements }
 }

@@ -2,21 +2,6 @@ import CloudSync
 import CommandLineKit
 import Foundation
 
-/// One change that `watch` shows.
-struct WatchDocument: Encodable {
-  var time: Date
-  var change: String
-  var noun: String
-  var item: any Encodable
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: AnyKey.self)
-    try container.encode(time, forKey: AnyKey("time"))
-    try container.encode(change, forKey: AnyKey("change"))
-    try container.encode(item, forKey: AnyKey(noun))
-  }
-}
-
 /// Syncs again and again and shows what changed, by whichever device or command.
 ///
 /// Each look opens the device anew and lets go of it, so that other commands can act as the same
@@ -130,8 +115,9 @@ struct Watch<App: StoreApp>: Sendable {
   private func show(_ change: String, _ item: Watching<App>.Item) throws {
     let time = Date()
     if invocation.output.isJSON {
-      let document = WatchDocument(
-        time: time, change: change, noun: watching.noun, item: item.document)
+      let document: Document = [
+        "time": time, "change": change, watching.noun: item.row.document,
+      ]
       Output.write(try Output.json(document, isPretty: false) + "\n")
     } else {
       Output.write(line(timestamp(time), change, item) + "\n")
@@ -141,13 +127,14 @@ struct Watch<App: StoreApp>: Sendable {
   /// A change for people: on a terminal as short as it can be, elsewhere in full.
   private func line(_ time: String, _ change: String, _ item: Watching<App>.Item) -> String {
     let terminal = invocation.output.terminal
-    guard let width = terminal.width else { return "\(time)  \(change) \(item.words)" }
+    guard let width = terminal.width else { return "\(time)  \(change) \(item.row.words)" }
     let clock = time.dropFirst(11).prefix(8)
     // As lists show an ID; by itself this is enough to name the item.
-    let isNamed = UUID(uuidString: item.id) != nil && item.words.hasPrefix(item.id)
-    let words = isNamed ? item.id.prefix(8) + item.words.dropFirst(item.id.count) : item.words[...]
+    let words = item.row.words
+    let isNamed = UUID(uuidString: item.id) != nil && words.hasPrefix(item.id)
+    let shown = isNamed ? item.id.prefix(8) + words.dropFirst(item.id.count) : words[...]
     let head = "\(clock)  \(change) "
-    let cut = words.cut(to: max(0, width - head.displayWidth))
+    let cut = shown.cut(to: max(0, width - head.displayWidth))
     return terminal.styled(String(clock), .dim) + "  " + terminal.styled(change, .bold) + " " + cut
   }
 }

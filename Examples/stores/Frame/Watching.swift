@@ -1,34 +1,37 @@
 import CommandLineKit
-import Foundation
 
 /// What `watch` shows of a store.
 struct Watching<App: StoreApp>: Sendable {
-  /// An item at one look.
+  /// An item at one time.
   struct Item {
-    /// What stays the same as long as it is the same item.
+    /// The item's identity.
     var id: String
-    /// What is different when the item has changed.
+    /// A value that differs if the item has changed.
     var state: AnyHashable
-    /// The item as `--json` shows it.
-    var document: any Encodable
-    /// The item in one line for people.
-    var words: String
+    /// The item as it is shown.
+    var row: Row
+
+    init(_ id: String, _ row: Row, state: AnyHashable? = nil) {
+      self.id = id
+      self.row = row
+      self.state = state ?? AnyHashable(row.words)
+    }
   }
 
-  /// What an item is called; also its key in `--json`.
+  /// The noun for an item; also its key in `--json`.
   var noun: String
 
-  /// What has happened to an item that is new, different or not there any more.
+  /// The words for an item that is new, different or removed.
   var added = "added"
   var changed = "changed"
   var removed = "removed"
 
-  /// The verb that shows the same with `--watch`, after all there is.
+  /// The verb that gets the option `--watch`.
   var listVerb = "list"
 
-  /// What the server shall send pushes for; the user's private database unless given.
+  /// The subscriptions for pushes of an HTTP server.
   var subscriptions = PushLine.privateDatabase
 
-  /// All items, in the order people see them.
+  /// All items, in the order in which they are shown.
   var items: @Sendable (App) throws -> [Item]
 }

@@ -41,7 +41,7 @@ struct LinkedDevice: Sendable {
   let container: CKContainer
 
   /// The device called `name` of `cloud`.
-  init(_ cloud: some Cloud, device name: String, account: String?) {
+  init(_ cloud: any Cloud, device name: String, account: String?) {
     device = cloud.device(name, account: account)
     container = CKContainer(identifier: cloud.container, transport: device.transport)
   }

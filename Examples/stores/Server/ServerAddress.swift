@@ -2,16 +2,16 @@ import CommandLineKit
 import Foundation
 import Records
 
-/// Which server the stores talk to.
+/// The server that the stores sync with.
 enum ServerAddress: Hashable, Sendable {
-  /// The one in a file of the home folder.
+  /// The server in a file of the home folder.
   case home
-  /// One that runs, reached by HTTP.
+  /// An HTTP server.
   case web(WebAddress)
 
-  /// The server that the command line names, else the one the environment names, else the home's.
+  /// The server named by the command line, else by the environment, else the home's.
   ///
-  /// - Throws: `UsageError` when it is no server by HTTP, or something that lets in is missing.
+  /// - Throws: `UsageError` for an address or a token that is invalid or missing.
   init(_ options: GlobalOptions, _ environment: [String: String]) throws(UsageError) {
     do throws(UsageError) {
       self = try Self.named(options, environment)
@@ -26,39 +26,39 @@ enum ServerAddress: Hashable, Sendable {
     func variable(_ name: String) -> String? {
       environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
-    guard let text = options.server ?? variable(Variable.server) else {
-      let given = [
-        ("api-token", options.apiToken), ("web-token", options.webToken),
-        ("control-token", options.controlToken),
-      ].first { $0.1 != nil }
-      if let given { throw UsageError("--\(given.0) lets in to a server; say which: --server URL") }
+    guard let text = options["server"] ?? variable(Variable.server) else {
+      let tokens = ["api-token", "web-token", "control-token"]
+      if let given = tokens.first(where: { options[$0] != nil }) {
+        throw UsageError("--\(given) lets in to a server; say which: --server URL")
+      }
       return .home
     }
-    let url = try ServerAddress.url(text, isOption: options.server != nil)
-    guard let api = options.apiToken ?? variable(Variable.apiToken) else {
+    let url = try Self.url(text, isOption: options["server"] != nil)
+    guard let api = options["api-token"] ?? variable(Variable.apiToken) else {
       throw UsageError(
         "the API token is missing; set \(Variable.apiToken) to what cloudsync serve printed, or "
           + "give --api-token")
     }
+    var (control, web) = (options["control-token"], options["web-token"])
+    if control != nil, web != nil {
+      throw UsageError("give --web-token or --control-token, not both")
+    }
+    if control == nil, web == nil {
+      (control, web) = (variable(Variable.controlToken), variable(Variable.webToken))
+    }
     let credential: WebAddress.Credential
-    switch (options.controlToken, options.webToken) {
-    case (_?, _?): throw UsageError("give --web-token or --control-token, not both")
-    case (let token?, nil): credential = .controlToken(try .checked(token, "control token"))
-    case (nil, let token?): credential = .webToken(try .checked(token, "web token"))
-    case (nil, nil):
-      if let token = variable(Variable.controlToken) {
-        credential = .controlToken(try .checked(token, "control token"))
-      } else if let token = variable(Variable.webToken) {
-        credential = .webToken(try .checked(token, "web token"))
-      } else {
-        throw UsageError(
-          "what stands for the account is missing; set \(Variable.webToken) or "
-            + "\(Variable.controlToken), or give --web-token or --control-token")
-      }
+    if let control {
+      credential = .controlToken(try checked(control, "control token"))
+    } else if let web {
+      credential = .webToken(try checked(web, "web token"))
+    } else {
+      throw UsageError(
+        "what stands for the account is missing; set \(Variable.webToken) or "
+          + "\(Variable.controlToken), or give --web-token or --control-token")
     }
     return .web(
       WebAddress(
-        url: url, apiToken: try .checked(api, "API token"), credential: credential,
+        url: url, apiToken: try checked(api, "API token"), credential: credential,
         account: variable(Variable.account), onlyContainer: variable(Variable.container)))
   }
 
@@ -77,13 +77,9 @@ enum ServerAddress: Hashable, Sendable {
     }
     return url
   }
-}
 
-extension String {
-  /// A token that can go into a request's head.
-  fileprivate static func checked(
-    _ token: String, _ what: String
-  ) throws(UsageError) -> String {
+  /// A token that can be sent in a header.
+  private static func checked(_ token: String, _ what: String) throws(UsageError) -> String {
     guard !token.isEmpty, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw UsageError("the \(what) is ASCII without blanks")
     }
@@ -91,13 +87,13 @@ extension String {
   }
 }
 
-/// A server by HTTP, and what lets in there.
+/// The address of an HTTP server, and the tokens for it.
 struct WebAddress: Hashable, Sendable {
-  /// What stands for the person.
+  /// The token that identifies the account.
   enum Credential: Hashable, Sendable {
-    /// Signs any account in; a loopback server has it.
+    /// Signs in any account; only a loopback server has one.
     case controlToken(String)
-    /// Stands for one account.
+    /// Belongs to one account.
     case webToken(String)
   }
 
@@ -106,18 +102,18 @@ struct WebAddress: Hashable, Sendable {
   var credential: Credential
   /// The account a new device signs in as when the command line names none.
   var account: String?
-  /// The one container the tokens are good for; `nil` for all.
+  /// The only container the tokens are valid for; `nil` for all.
   var onlyContainer: String?
 
-  /// The way to the server's control interface, for whom has its token.
+  /// The server's control interface; `nil` without its token.
   var control: Control? {
     if case .controlToken(let token) = credential { Control(url: url, token: token) } else { nil }
   }
 
-  /// A name for what this server holds, the same after it was started again with its file.
+  /// The name of the folder for this server's devices.
   ///
-  /// The API token comes from the server's content, unlike its address: another server that gets
-  /// the same port has other devices.
+  /// It depends on the API token, which belongs to the server's content, not on the address, which
+  /// another server may get.
   var folderName: String {
     var hash = SHA256()
     hash.update(Array(apiToken.utf8))

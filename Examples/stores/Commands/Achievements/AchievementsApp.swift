@@ -4,16 +4,16 @@ import CommandLineKit
 import Foundation
 import SyncSupport
 
-/// What a person has reached, with sync that is off until they turn it on.
+/// The achievements of a device; sync is off until the user turns it on.
 final class AchievementsApp: StoreApp {
   static let name = "achievements"
   static let recordTypes = [AchievementRecord.recordType]
 
   let store: AchievementStore
-  private let account: String?
+  private let place: AppPlace
 
   init(_ place: AppPlace) throws {
-    account = place.device.account
+    self.place = place
     store = try AchievementStore(
       directory: place.directory, container: place.device.link().container,
       automaticallySync: false)
@@ -25,15 +25,20 @@ final class AchievementsApp: StoreApp {
 
   func start() throws { try store.startIfEnabled() }
 
-  /// Syncs, or says that sync is off, which is no failure: nobody asked for it yet.
-  func sync() async throws -> any SyncReport {
-    guard store.isEnabled else { return AchievementStatusDocument(store) }
-    do {
-      try await store.sync()
-    } catch let failure as SyncFailure where failure.code == .notAuthenticated && account == nil {
-      throw ToolError("no account is signed in on this device; run: stores account switch NAME")
+  /// Syncs, or reports that sync is off, which is not a failure.
+  func sync() async throws -> SyncReport {
+    if store.isEnabled {
+      do {
+        try await store.sync()
+      } catch let failure as SyncFailure where failure.code == .notAuthenticated {
+        throw place.device.account == nil ? ToolError.noAccount : failure
+      }
     }
-    return AchievementStatusDocument(store)
+    return SyncReport(
+      status.document,
+      store.isEnabled
+        ? "achievements: \(unlocked) of \(store.stored.count) unlocked. \(store.status.text)"
+        : "achievements: off, nothing leaves this device (stores achievements sync on)")
   }
 
   func stop() async throws { try await store.shutDown() }
@@ -49,74 +54,46 @@ final class AchievementsApp: StoreApp {
   }
 
   var traces: Traces { Traces(names: store.stored.map(\.text), texts: []) }
+
+  private var unlocked: Int { store.stored.count(where: \.isUnlocked) }
+
+  /// The state of the sync, as a document and as lines of text.
+  var status: (document: Document, words: String) {
+    let status = store.status
+    let lines = [
+      "sync: \(status.isEnabled ? "on" : "off")", "state: \(status.text)",
+      "unlocked: \(unlocked) of \(store.stored.count)",
+      "last sync: \(status.lastSync.map(timestamp) ?? "never")",
+      "last pushed: \(status.lastUpdated.map(timestamp) ?? "never")",
+    ]
+    return (
+      [
+        "sync": status.isEnabled, "state": status.text, "achievements": store.stored.count,
+        "unlocked": unlocked, "unsent": status.isUnsent, "merges": status.merges,
+        "lastSync": status.lastSync, "lastUpdated": status.lastUpdated,
+        "notices": status.notices,
+      ], (lines + status.notices.map(printable)).joined(separator: "\n")
+    )
+  }
 }
 
-/// An achievement as `--json` shows it.
-struct AchievementDocument: Encodable {
-  var name: String
-  var id: UUID
-  var title: String
-  var category: String
-  var progress: Int
-  var tier: String?
-  var next: Int?
-  var unlocked: [String: Date]
-
+extension Row {
+  /// An achievement as it is shown; `nil` if the catalogue does not have it.
   init?(_ achievement: TieredAchievement) {
     guard let definition = AchievementDefinition.with(id: achievement.id) else { return nil }
-    name = definition.name
-    id = definition.id
-    title = definition.title
-    category = definition.category
-    progress = achievement.progress.currentValue
-    tier = achievement.progress.currentTier?.name
-    next = definition.next(after: progress)
-    unlocked = Dictionary(
-      achievement.progress.tierUnlockDates.map { ($0.key.name, $0.value) }
-    ) { max($0, $1) }
-  }
-
-  /// One line for people.
-  var words: String { cells.map { printable($0.text) }.joined(separator: "  ") }
-
-  /// A row of a table.
-  var cells: [Table.Cell] {
-    [
-      .init(name), .init(tier ?? "–", tier == nil ? .plain : .green),
-      .init(next.map { "\(progress) of \($0)" } ?? "\(progress)"), .init(title),
-    ]
-  }
-}
-
-/// Where the sync of achievements stands, as `--json` shows it.
-struct AchievementStatusDocument: SyncReport {
-  var sync: Bool
-  var state: String
-  var achievements: Int
-  var unlocked: Int
-  var unsent: Bool
-  var merges: Int
-  var lastSync: Date?
-  var lastUpdated: Date?
-  var notices: [String]
-
-  init(_ store: AchievementStore) {
-    let status = store.status
-    sync = status.isEnabled
-    state = status.text
-    achievements = store.stored.count
-    unlocked = store.stored.filter(\.isUnlocked).count
-    unsent = status.isUnsent
-    merges = status.merges
-    lastSync = status.lastSync
-    lastUpdated = status.lastUpdated
-    notices = status.notices
-  }
-
-  /// One line for people, after a sync.
-  var words: String {
-    sync
-      ? "achievements: \(unlocked) of \(achievements) unlocked. \(state)"
-      : "achievements: off, nothing leaves this device (stores achievements sync on)"
+    let progress = achievement.progress.currentValue
+    let tier = achievement.progress.currentTier?.name
+    let next = definition.next(after: progress)
+    let unlocked = achievement.progress.tierUnlockDates.map { ($0.key.name, $0.value) }
+    self.init(
+      [
+        "name": definition.name, "id": definition.id, "title": definition.title,
+        "category": definition.category, "progress": progress, "tier": tier, "next": next,
+        "unlocked": Dictionary(unlocked) { max($0, $1) },
+      ],
+      [
+        .init(definition.name), .init(tier ?? "–", tier == nil ? .plain : .green),
+        .init(next.map { "\(progress) of \($0)" } ?? "\(progress)"), .init(definition.title),
+      ])
   }
 }

@@ -34,9 +34,7 @@ struct AnnotationsApp: StoreApp {
 
   var unsent: Int { store.waitingCount }
 
-  func start() {}
-
-  func sync() async throws -> any SyncReport {
+  func sync() async throws -> SyncReport {
     guard link.status.isConnected else {
       throw ToolError("the simulated link is off; run: stores annotations link on")
     }
@@ -47,7 +45,7 @@ struct AnnotationsApp: StoreApp {
       throw error
     }
     try noteMetrics()
-    return AnnotationsStatusDocument(self)
+    return status
   }
 
   func stop() async { await coordinator.stopSync() }
@@ -68,22 +66,22 @@ struct AnnotationsApp: StoreApp {
       texts: annotations.map(\.content.text) + store.comments().map(\.text))
   }
 
-  /// What the simulated network is like.
+  /// The status of the simulated network.
   var network: NetworkStatus { link.status }
 
-  /// Turns the simulated network on or off, for this and later calls.
+  /// Turns the simulated network on or off, for this and later commands.
   func setNetwork(_ status: NetworkStatus) throws {
     try linkFile.write(Data(status.rawValue.utf8))
     link.status = status
   }
 
-  /// Figures of all calls on this device so far.
+  /// The metrics of all commands on this device.
   func metrics() throws -> SyncMetrics { try metricsFile.read() ?? SyncMetrics() }
 
-  /// Sets the figures back.
+  /// Sets all metrics to 0.
   func resetMetrics() throws { try metricsFile.write(SyncMetrics()) }
 
-  /// Adds what this call did to the figures on the disk.
+  /// Adds the metrics of this command to those on the disk.
   private func noteMetrics() throws {
     let now = store.metrics
     var sum = try metrics()
@@ -96,7 +94,7 @@ struct AnnotationsApp: StoreApp {
     try metricsFile.write(sum)
   }
 
-  /// The layer with this name, or whose ID begins so.
+  /// The layer with the name or the beginning of the ID in `word`.
   func layer(_ word: String) throws -> Layer {
     let layers = store.layers
     let named = layers.filter { $0.name == word }
@@ -106,7 +104,7 @@ struct AnnotationsApp: StoreApp {
     return layer
   }
 
-  /// The annotation whose ID begins so, shown or not.
+  /// The annotation whose ID starts with `prefix`, also one without a layer.
   func annotation(_ prefix: String) throws -> Annotation {
     let known = store.annotations() + store.orphans
     let id = try find(prefix, in: known.map(\.id), "annotation")

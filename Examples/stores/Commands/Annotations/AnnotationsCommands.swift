@@ -8,24 +8,17 @@ extension Store {
   static let annotations = Store(
     "annotations", AnnotationsApp.self,
     summary: "annotations on shared layers; conflicts are decided",
-    verbs: [
-      layerVerb, addAnnotation, listAnnotations, showAnnotation, editAnnotation, moveAnnotation,
-      deleteAnnotation, restoreAnnotation, attachFile, addComment, listConflicts, resolveConflict,
-      setStrategy, setLink, showStatus, showMetrics,
-    ],
     notes: """
       A layer is named by its name or its ID; an ID may be shortened as long as it stays unique.
       Strategies: lastWriteWins, remoteWins, localWins, manual, clearlyLaterWins(SECONDS), and
       several of them by field, such as title=manual,lastWriteWins.
       """,
-    watching: Watching(
+    watching: Watching<AnnotationsApp>(
       noun: "annotation", subscriptions: PushLine.privateDatabase + PushLine.sharedDatabase
     ) { app in
       app.store.annotations().map { annotation in
-        let document = AnnotationDocument(annotation)
-        return .init(
-          id: annotation.id.uuidString, state: document.words + annotation.content.text,
-          document: document, words: document.words)
+        let row = Row(annotation)
+        return .init(annotation.id.uuidString, row, state: row.words + annotation.content.text)
       }
     },
     completing: [
@@ -33,68 +26,50 @@ extension Store {
         app.store.layers.map { ($0.name, "\($0.id)") }
       }
     ],
-    act: .annotations)
-
-  private static let addAnnotation = Verb(
-    "add LAYER [TITLE] [--text TEXT | --file FILE | -] [--at X,Y,Z] [--scale N] [--type TYPE]",
-    "pin an annotation to a layer", on: AnnotationsApp.self
-  ) { arguments in
-    let layer = try arguments.word("the layer")
-    let source = try TextSource(&arguments)
-    let title = arguments.word()
-    let changes = try AnnotationChanges(&arguments)
-    return { app, output in
+    act: .annotations
+  ) {
+    layerVerb
+    Verb(
+      "add LAYER [TITLE] [--text TEXT | --file FILE | -] [--at X,Y,Z] [--scale N] [--type TYPE]",
+      "pin an annotation to a layer", on: AnnotationsApp.self, .word("the layer"), .text,
+      .optionalWord, .changes
+    ) { app, output, layer, source, title, changes in
       var draft = AnnotationStore.Draft(title: title, text: try source?.read() ?? "")
       if let type = changes.type { draft.type = type }
       if let position = changes.position { draft.position = position }
       if let scale = changes.scale { draft.scale = scale }
-      let added = try app.store.add(draft, to: try app.layer(layer).id)
-      let document = AnnotationDocument(added)
-      try output.result(document, "added " + document.words)
+      let row = Row(try app.store.add(draft, to: try app.layer(layer).id))
+      try output.result(row.document, "added " + row.words)
     }
-  }
-
-  private static let listAnnotations = Verb(
-    "list [LAYER] [--orphans]", "all annotations, those of a layer,\nor those without one",
-    on: AnnotationsApp.self
-  ) { arguments in
-    let (layer, orphans) = (arguments.word(), arguments.flag("orphans"))
-    return { app, output in
+    Verb(
+      "list [LAYER] [--orphans]", "all annotations, those of a layer,\nor those without one",
+      on: AnnotationsApp.self, .optionalWord, .flag("orphans")
+    ) { app, output, layer, orphans in
       let id = try layer.map { try app.layer($0).id }
       let found = orphans ? app.store.orphans : app.store.annotations(on: id)
-      let documents = found.map { AnnotationDocument($0) }
-      try output.result(
-        ["annotations": documents],
-        Table(
-          [
-            .init("ID", .id), .init("TYPE", isDetail: true), .init("  TITLE", .text),
-            .init("PLACE", isDetail: true),
-          ],
-          documents.map(\.cells)), empty: "no annotations")
+      try output.list(
+        "annotations", found.map { Row($0) },
+        [
+          .init("ID", .id), .init("TYPE", isDetail: true), .init("  TITLE", .text),
+          .init("PLACE", isDetail: true),
+        ], empty: "no annotations")
     }
-  }
-
-  private static let showAnnotation = Verb(
-    "show ID", "all of an annotation, with its comments", on: AnnotationsApp.self
-  ) { arguments in
-    let id = try arguments.word("the annotation's ID")
-    return { app, output in
+    Verb(
+      "show ID", "all of an annotation, with its comments", on: AnnotationsApp.self, annotationID
+    ) { app, output, id in
       let annotation = try app.annotation(id)
-      let document = AnnotationDocument(
-        annotation, comments: app.store.comments(on: annotation.id))
-      try output.result(document, document.page)
+      let comments = app.store.comments(on: annotation.id).map(\.text)
+      var document = Row(annotation).document
+      document["text"] = annotation.content.text
+      document["comments"] = comments
+      try output.result(document, annotation.page(comments))
     }
-  }
-
-  private static let editAnnotation = Verb(
-    "edit ID [--title TITLE] [--text TEXT | --file FILE | -] [--at X,Y,Z] "
-      + "[--scale N] [--type TYPE]",
-    "change an annotation", on: AnnotationsApp.self
-  ) { arguments in
-    let id = try arguments.word("the annotation's ID")
-    let (source, title) = (try TextSource(&arguments), arguments.value("title"))
-    let changes = try AnnotationChanges(&arguments)
-    return { app, output in
+    Verb(
+      "edit ID [--title TITLE] [--text TEXT | --file FILE | -] [--at X,Y,Z] "
+        + "[--scale N] [--type TYPE]",
+      "change an annotation", on: AnnotationsApp.self, annotationID, .text, .option("title"),
+      .changes
+    ) { app, output, id, source, title, changes in
       let text = try source?.read()
       let edited = try app.store.edit(try app.annotation(id).id) { annotation in
         if let title { annotation.title = title.isEmpty ? nil : title }
@@ -103,133 +78,75 @@ extension Store {
         if let position = changes.position { annotation.position = position }
         if let scale = changes.scale { annotation.scale = scale }
       }
-      let document = AnnotationDocument(edited)
-      try output.result(document, "changed " + document.words)
+      try output.result(Row(edited).document, "changed " + Row(edited).words)
     }
-  }
-
-  private static let moveAnnotation = Verb(
-    "move ID LAYER", "move an annotation to another layer", on: AnnotationsApp.self
-  ) { arguments in
-    let id = try arguments.word("the annotation's ID")
-    let layer = try arguments.word("the layer")
-    return { app, output in
-      let moved = try app.store.move(try app.annotation(id).id, to: try app.layer(layer).id)
-      let document = AnnotationDocument(moved)
-      try output.result(document, "moved " + document.words)
+    Verb(
+      "move ID LAYER", "move an annotation to another layer", on: AnnotationsApp.self,
+      annotationID, .word("the layer")
+    ) { app, output, id, layer in
+      let row = Row(try app.store.move(try app.annotation(id).id, to: try app.layer(layer).id))
+      try output.result(row.document, "moved " + row.words)
     }
-  }
-
-  private static let deleteAnnotation = Verb(
-    "delete ID", "put an annotation into the trash", on: AnnotationsApp.self
-  ) { arguments in
-    let id = try arguments.word("the annotation's ID")
-    return { app, output in
-      let annotation = try app.annotation(id)
-      try app.store.deleteAnnotation(annotation.id)
-      try output.result(["deleted": annotation.id.uuidString], "deleted \(annotation.id)")
+    Verb(
+      "delete ID", "put an annotation into the trash", on: AnnotationsApp.self, annotationID
+    ) { app, output, prefix in
+      let id = try app.annotation(prefix).id
+      try app.store.deleteAnnotation(id)
+      try output.result(["deleted": id.uuidString], "deleted \(id)")
     }
-  }
-
-  private static let restoreAnnotation = Verb(
-    "restore ID", "take an annotation or layer out of the trash;\nneeds the whole ID",
-    on: AnnotationsApp.self
-  ) { arguments in
-    let word = try arguments.word("the ID")
-    return { app, output in
+    Verb(
+      "restore ID", "take an annotation or layer out of the trash;\nneeds the whole ID",
+      on: AnnotationsApp.self, .word("the ID")
+    ) { app, output, word in
       guard let id = UUID(uuidString: word) else {
         throw ToolError("\(quoted(word)) is no whole ID")
       }
       try app.store.restore(id)
       try output.result(["restored": id.uuidString], "restored \(id)")
     }
-  }
-
-  private static let attachFile = Verb(
-    "attach ID FILE", "give an annotation a picture or another file", on: AnnotationsApp.self
-  ) { arguments in
-    let id = try arguments.word("the annotation's ID")
-    let path = try arguments.word("the file")
-    return { app, output in
+    Verb(
+      "attach ID FILE", "give an annotation a picture or another file", on: AnnotationsApp.self,
+      annotationID, .word("the file")
+    ) { app, output, id, path in
       let annotation = try app.annotation(id)
       try app.store.attach(URL(fileURLWithPath: path), to: annotation.id)
       try output.result(
-        AnnotationDocument(app.store.annotation(annotation.id) ?? annotation),
+        Row(app.store.annotation(annotation.id) ?? annotation).document,
         "attached \(quoted(path)) to \(annotation.id)")
     }
-  }
-
-  private static let addComment = Verb(
-    "comment ID TEXT", "say something about an annotation", on: AnnotationsApp.self
-  ) { arguments in
-    let id = try arguments.word("the annotation's ID")
-    let text = try arguments.word("what to say")
-    return { app, output in
+    Verb(
+      "comment ID TEXT", "say something about an annotation", on: AnnotationsApp.self,
+      annotationID, .word("what to say")
+    ) { app, output, id, text in
       let comment = try app.store.comment(on: try app.annotation(id).id, text: text)
       try output.result(["comment": comment.id.uuidString], "said it: \(comment.id)")
     }
-  }
-
-  private static let setStrategy = Verb(
-    "strategy [NAME]", "what decides about conflicts, or set it", on: AnnotationsApp.self
-  ) { arguments in
-    let name = arguments.word()
-    let wanted = name.flatMap(ConflictStrategy.init)
-    if let name, wanted == nil {
-      throw UsageError(
-        "\(quoted(name)) is no strategy; there are lastWriteWins, remoteWins, localWins, manual "
-          + "and clearlyLaterWins(SECONDS)")
-    }
-    return { app, output in
-      if let wanted { try app.store.setStrategy(wanted) }
+    listConflicts
+    resolveConflict
+    Verb(
+      "strategy [NAME]", "what decides about conflicts, or set it", on: AnnotationsApp.self,
+      strategy
+    ) { app, output, strategy in
+      if let strategy { try app.store.setStrategy(strategy) }
       try output.result(["strategy": "\(app.store.strategy)"], "\(app.store.strategy)")
     }
-  }
-
-  private static let setLink = Verb(
-    "link [on|off|expensive]", "the simulated network of this device", on: AnnotationsApp.self
-  ) { arguments in
-    let word = arguments.word()
-    let known: [String: NetworkStatus] = ["on": .online, "off": .offline, "expensive": .expensive]
-    let wanted = word.flatMap { known[$0] }
-    if let word, wanted == nil {
-      throw UsageError("the link is on, off or expensive, not \(quoted(word))")
-    }
-    return { app, output in
-      if let wanted { try app.setNetwork(wanted) }
+    Verb(
+      "link [on|off|expensive]", "the simulated network of this device", on: AnnotationsApp.self,
+      network
+    ) { app, output, status in
+      if let status { try app.setNetwork(status) }
       try output.result(
         ["link": app.network.rawValue], "the link is \(app.network.rawValue)")
     }
-  }
-
-  private static let showStatus = Verb(
-    "status", "where sync stands, what waits, what is refused", on: AnnotationsApp.self
-  ) { _ in
-    { app, output in
-      let document = AnnotationsStatusDocument(app)
-      var lines = [
-        document.words,
-        "strategy: \(document.strategy), link: \(document.link)",
-        "last sync: \(document.lastSync.map(timestamp) ?? "never")",
-      ]
-      if document.orphans > 0 {
-        lines.append(
-          "\(count(document.orphans, "annotation")) without a layer: see list --orphans")
-      }
-      if document.unreadable > 0 {
-        lines.append(
-          "\(count(document.unreadable, "record")) of a newer version, kept and not shown")
-      }
-      lines += document.refused.map { "refused: \($0.id) \($0.message)" }
-      try output.result(document, lines.joined(separator: "\n"))
+    Verb(
+      "status", "where sync stands, what waits, what is refused", on: AnnotationsApp.self
+    ) { app, output in
+      try output.result(app.status.document, app.statusLines)
     }
-  }
-
-  private static let showMetrics = Verb(
-    "metrics [--reset]", "figures of all syncs of this device", on: AnnotationsApp.self
-  ) { arguments in
-    let isReset = arguments.flag("reset")
-    return { app, output in
+    Verb(
+      "metrics [--reset]", "figures of all syncs of this device", on: AnnotationsApp.self,
+      .flag("reset")
+    ) { app, output, isReset in
       if isReset { try app.resetMetrics() }
       let metrics = try app.metrics()
       let duration = metrics.lastSyncDuration.map { "\(($0 * 1_000).rounded() / 1_000) s" }
@@ -244,9 +161,30 @@ extension Store {
         """)
     }
   }
+
+  private static let annotationID = Parameter.word("the annotation's ID")
+
+  private static let strategy = Parameter<ConflictStrategy?> { arguments in
+    guard let name = arguments.word() else { return nil }
+    guard let strategy = ConflictStrategy(name) else {
+      throw UsageError(
+        "\(quoted(name)) is no strategy; there are lastWriteWins, remoteWins, localWins, manual "
+          + "and clearlyLaterWins(SECONDS)")
+    }
+    return strategy
+  }
+
+  private static let network = Parameter<NetworkStatus?> { arguments in
+    guard let word = arguments.word() else { return nil }
+    let known: [String: NetworkStatus] = ["on": .online, "off": .offline, "expensive": .expensive]
+    guard let status = known[word] else {
+      throw UsageError("the link is on, off or expensive, not \(quoted(word))")
+    }
+    return status
+  }
 }
 
-/// What `add` and `edit` may say of an annotation beside its words.
+/// The options that `add` and `edit` have in common, except for the texts.
 private struct AnnotationChanges: Sendable {
   var position: SIMD3<Float>?
   var scale: Float?
@@ -275,4 +213,8 @@ private struct AnnotationChanges: Sendable {
       type = known
     }
   }
+}
+
+extension Parameter where Value == AnnotationChanges {
+  fileprivate static var changes: Self { Parameter { try AnnotationChanges(&$0) } }
 }

@@ -69,15 +69,9 @@ struct IdeaLatency {
 
   /// Two devices of the session's account on its server.
   init(_ session: Session) throws {
-    let cloud: any Cloud
-    switch session.home.server {
-    case .home:
-      cloud = try HomeCloud(session.home)
-      server = "in this process"
-    case .web(let address):
-      cloud = WebCloud(address: address)
-      server = "over HTTP"
-    }
+    let home = session.device.home
+    let cloud = try home.cloud()
+    server = home.server == .home ? "in this process" : "over HTTP"
     let name = session.device.name
     writer = try Device(cloud, "\(name) (writing)", account: session.account)
     reader = try Device(cloud, "\(name) (reading)", account: session.account)

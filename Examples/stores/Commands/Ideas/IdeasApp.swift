@@ -1,4 +1,3 @@
-import CloudSync
 import CommandLineKit
 import Foundation
 import IdeaStore
@@ -8,10 +7,10 @@ struct IdeasApp: StoreApp {
   static let name = "ideas"
 
   let store: IdeaStore
-  private let account: String?
+  private let place: AppPlace
 
   init(_ place: AppPlace) throws {
-    account = place.device.account
+    self.place = place
     store = try IdeaStore(
       directory: place.directory, container: place.device.link().container,
       deviceID: place.device.name, automaticallySync: false)
@@ -26,17 +25,24 @@ struct IdeasApp: StoreApp {
 
   func start() { store.start() }
 
-  func sync() async throws -> any SyncReport {
+  func sync() async throws -> SyncReport {
     let before = store.status
     let status = try await store.syncNow()
-    switch status.phase {
-    case .synced: return IdeasReport(status, since: before, ideas: store.ideas.count)
-    case .waiting, .syncing, .offline, .failed:
-      throw ToolError(
-        account == nil
-          ? "no account is signed in on this device; run: stores account switch NAME"
-          : status.message ?? "the sync did not end")
+    guard status.phase == .synced else {
+      throw place.failure(status.message ?? "the sync did not end")
     }
+    // The counts begin at 0 again when the account changes.
+    let sent = max(0, status.sent - before.sent)
+    let received = max(0, status.received - before.received)
+    let conflicts = max(0, status.conflicts - before.conflicts)
+    var parts = ["sent \(sent), received \(received)"]
+    if conflicts > 0 { parts.append("\(count(conflicts, "conflict")): the later change stays") }
+    if status.heldBack > 0 { parts.append("\(status.heldBack) held back") }
+    return SyncReport(
+      [
+        "ideas": store.ideas.count, "sent": sent, "received": received, "conflicts": conflicts,
+        "unsent": status.pending, "heldBack": status.heldBack,
+      ], "ideas: " + parts.joined(separator: " · "))
   }
 
   func stop() async { await store.stop() }
@@ -54,13 +60,75 @@ struct IdeasApp: StoreApp {
       texts: ideas.flatMap { [$0.title, $0.description] }.filter { !$0.isEmpty })
   }
 
-  /// Where sync stands.
-  var status: IdeasStatusDocument {
+  /// The state of the sync, as a document and as lines of text.
+  var status: (document: Document, words: String) {
     let status = store.status
-    return IdeasStatusDocument(
-      account: account, ideas: store.ideas.count,
-      completed: store.ideas.count(where: \.isCompleted),
-      deleted: store.deletedIdeas.count, pending: status.pending, heldBack: status.heldBack,
-      unreadable: status.unreadable, lastSync: status.lastSync, damage: status.damage)
+    let completed = store.ideas.count(where: \.isCompleted)
+    var lines = [
+      "account: \(place.device.account.map(printable) ?? "none")",
+      "ideas: \(store.ideas.count), \(completed) completed, \(store.deletedIdeas.count) deleted",
+      "waiting to be sent: \(status.pending)"
+        + (status.heldBack > 0 ? ", \(status.heldBack) of them held back" : ""),
+      "last sync: \(status.lastSync.map(timestamp) ?? "never")",
+    ]
+    if status.unreadable > 0 {
+      lines.append("records of a newer version: \(status.unreadable), not shown")
+    }
+    if let damage = status.damage { lines.append(printable(damage)) }
+    return (
+      [
+        "account": place.device.account, "ideas": store.ideas.count, "completed": completed,
+        "deleted": store.deletedIdeas.count, "pending": status.pending,
+        "heldBack": status.heldBack, "unreadable": status.unreadable,
+        "lastSync": status.lastSync, "damage": status.damage,
+      ], lines.joined(separator: "\n")
+    )
+  }
+
+  /// The ID that starts with `prefix`.
+  func id(_ prefix: String) throws -> UUID {
+    try find(prefix, in: store.ideas.map(\.id), "idea")
+  }
+
+  /// An idea as it is shown.
+  func row(_ idea: Idea) -> Row {
+    let state = store.syncState(of: idea.id)
+    let isPending = state?.isPendingSync ?? true
+    let marks = "\(isPending ? "*" : " ") \(idea.isCompleted ? "[x]" : "[ ]")"
+    return Row(
+      [
+        "id": idea.id, "title": idea.title, "description": idea.description,
+        "isCompleted": idea.isCompleted, "createdAt": idea.createdAt,
+        "updatedAt": idea.updatedAt, "deviceId": idea.deviceId, "version": idea.version,
+        "isPendingSync": isPending, "remoteVersion": state?.remoteVersion,
+        "lastSyncedAt": state?.lastSyncedAt, "heldBack": state?.heldBack,
+      ],
+      [
+        .init("\(idea.id)", .dim), .init(timestamp(idea.updatedAt)),
+        .init(
+          "\(marks) \(idea.title)", isPending ? .yellow : idea.isCompleted ? .green : .plain),
+      ])
+  }
+
+  /// All of an idea in lines of text.
+  func details(_ idea: Idea) -> String {
+    let state = store.syncState(of: idea.id)
+    var lines = [
+      "id: \(idea.id)", "title: \(printable(idea.title))",
+      "completed: \(idea.isCompleted ? "yes" : "no")", "created: \(timestamp(idea.createdAt))",
+      "updated: \(timestamp(idea.updatedAt)), version \(idea.version), "
+        + "on \(printable(idea.deviceId))",
+      state?.isPendingSync ?? true
+        ? "waiting to be sent"
+        : "synced: \(state?.lastSyncedAt.map(timestamp) ?? "at another time")",
+    ]
+    if let heldBack = state?.heldBack { lines.append("held back: \(printable(heldBack))") }
+    if !idea.description.isEmpty {
+      lines += [""]
+      lines += idea.description.split(separator: "\n", omittingEmptySubsequences: false).map {
+        printable($0)
+      }
+    }
+    return lines.joined(separator: "\n")
   }
 }

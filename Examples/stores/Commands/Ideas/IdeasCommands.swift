@@ -6,14 +6,9 @@ import IdeaStore
 extension Store {
   /// Ideas in the default zone.
   static let ideas = Store(
-    "ideas", IdeasApp.self,
-    summary: "ideas in the default zone, found by queries",
-    verbs: [
-      addIdea, listIdeas, showIdea, editIdea, completeIdea, reopenIdea, deleteIdea, importIdeas,
-      showIdeasStatus, showIdeasLog, measureLatency,
-    ],
+    "ideas", IdeasApp.self, summary: "ideas in the default zone, found by queries",
     notes: "The later change of an idea wins; its version and device break ties.",
-    watching: Watching(
+    watching: Watching<IdeasApp>(
       noun: "idea", removed: "deleted",
       subscriptions: [
         {
@@ -25,174 +20,130 @@ extension Store {
         }
       ]
     ) { app in
-      app.store.ideas.map { idea in
-        let document = IdeaDocument(idea, app.store.syncState(of: idea.id))
-        return .init(
-          id: idea.id.uuidString, state: idea, document: document, words: document.words)
-      }
+      app.store.ideas.map { .init($0.id.uuidString, app.row($0), state: $0) }
     },
-    act: .ideas)
-
-  private static let addIdea = Verb(
-    "add TITLE [--text TEXT | --file FILE | -]", "note an idea, and what there is to say about it",
-    on: IdeasApp.self
-  ) { arguments in
-    let source = try TextSource(&arguments)
-    let title = try arguments.word("the idea's title")
-    let late = try source ?? TextSource(&arguments)
-    return { app, output in
-      let idea = try app.store.create(title: title, description: try late?.read() ?? "")
-      try output.result(IdeaDocument(idea, nil), "added \(idea.id)")
+    act: .ideas
+  ) {
+    Verb(
+      "add TITLE [--text TEXT | --file FILE | -]",
+      "note an idea, and what there is to say about it", on: IdeasApp.self,
+      .wordAndText("the idea's title")
+    ) { app, output, given in
+      let (title, text) = given
+      let idea = try app.store.create(title: title, description: try text?.read() ?? "")
+      try output.result(app.row(idea).document, "added \(idea.id)")
     }
-  }
-
-  private static let listIdeas = Verb(
-    "list [--completed] [--limit N]", "last changed first; * waits to be sent", on: IdeasApp.self
-  ) { arguments in
-    let isCompletedOnly = arguments.flag("completed")
-    let limit = try arguments.number("limit")
-    return { app, output in
+    Verb(
+      "list [--completed] [--limit N]", "last changed first; * waits to be sent",
+      on: IdeasApp.self, .flag("completed"), .number("limit")
+    ) { app, output, isCompletedOnly, limit in
       let all = app.store.ideas.filter { !isCompletedOnly || $0.isCompleted }
-      let documents = all.prefix(limit ?? all.count).map {
-        IdeaDocument($0, app.store.syncState(of: $0.id))
-      }
-      try output.result(
-        IdeasDocument(ideas: documents, total: all.count, unsent: app.unsent),
-        Table(
-          [.init("ID", .id), .init("UPDATED", isDetail: true), .init("  IDEA", .text)],
-          documents.map(\.cells)),
+      try output.list(
+        "ideas", all.prefix(limit ?? all.count).map(app.row),
+        [.init("ID", .id), .init("UPDATED", isDetail: true), .init("  IDEA", .text)],
+        with: ["total": all.count, "unsent": app.unsent],
         empty: isCompletedOnly ? "no completed ideas" : "no ideas")
     }
-  }
-
-  private static let showIdea = Verb(
-    "show ID", "everything about an idea", on: IdeasApp.self
-  ) { arguments in
-    let prefix = try arguments.word("the idea's ID")
-    return { app, output in
-      let document = try app.document(prefix)
-      try output.result(document, document.details)
+    Verb("show ID", "everything about an idea", on: IdeasApp.self, .word("the idea's ID")) {
+      app, output, prefix in
+      guard let idea = app.store.idea(try app.id(prefix)) else { throw IdeaError.notFound }
+      try output.result(app.row(idea).document, app.details(idea))
     }
-  }
-
-  private static let editIdea = Verb(
-    "edit ID [--title TITLE] [--text TEXT | --file FILE | -]", "change an idea", on: IdeasApp.self
-  ) { arguments in
-    let title = arguments.value("title")
-    let source = try TextSource(&arguments)
-    let prefix = try arguments.word("the idea's ID")
-    let late = try source ?? TextSource(&arguments)
-    guard title != nil || late != nil else {
-      throw UsageError("say what to change: --title, --text, --file or -")
-    }
-    return { app, output in
-      try app.change(prefix, output) { id in
-        try app.store.update(id, title: title, description: try late?.read())
+    Verb("edit ID [--title TITLE] [--text TEXT | --file FILE | -]", "change an idea") {
+      arguments in
+      let title = arguments.value("title")
+      let (prefix, text) = try Parameter.wordAndText("the idea's ID").read(&arguments)
+      guard title != nil || text != nil else {
+        throw UsageError("say what to change: --title, --text, --file or -")
+      }
+      return Verb.action(on: IdeasApp.self) { app, output in
+        try app.change(prefix, output) { id in
+          try app.store.update(id, title: title, description: try text?.read())
+        }
       }
     }
-  }
-
-  private static let completeIdea = Verb(
-    "done ID", "an idea is done", on: IdeasApp.self
-  ) { arguments in
-    let prefix = try arguments.word("the idea's ID")
-    return { app, output in
-      try app.change(prefix, output) { try app.store.update($0, isCompleted: true) }
-    }
-  }
-
-  private static let reopenIdea = Verb(
-    "undone ID", "an idea is not done after all", on: IdeasApp.self
-  ) { arguments in
-    let prefix = try arguments.word("the idea's ID")
-    return { app, output in
-      try app.change(prefix, output) { try app.store.update($0, isCompleted: false) }
-    }
-  }
-
-  private static let deleteIdea = Verb(
-    "delete ID", "delete an idea", on: IdeasApp.self
-  ) { arguments in
-    let prefix = try arguments.word("the idea's ID")
-    return { app, output in
-      let id = try find(prefix, in: app.store.ideas.map(\.id), "idea")
+    completion("done", "an idea is done", true)
+    completion("undone", "an idea is not done after all", false)
+    Verb("delete ID", "delete an idea", on: IdeasApp.self, .word("the idea's ID")) {
+      app, output, prefix in
+      let id = try app.id(prefix)
       try app.store.delete(id)
       try output.result(["deleted": id.uuidString], "deleted \(id)")
     }
-  }
-
-  private static let importIdeas = Verb(
-    "import FILE", "all ideas in a CSV file", on: IdeasApp.self
-  ) { arguments in
-    let path = try arguments.word("a CSV file")
-    return { app, output in
-      let report = try app.store.importIdeas(fromCSV: try readData(path))
-      try output.result(
-        IdeaImportDocument(
-          added: report.added.map(\.id), duplicates: report.duplicates,
-          problems: report.problems.map(\.description), ignoredColumns: report.ignoredColumns),
-        "\(count(report.added.count, "idea")) added, \(report.duplicates) known already, "
-          + "\(report.problems.count) skipped")
-      for problem in report.problems { output.note(problem.description) }
-      for column in report.ignoredColumns {
-        output.note("the column \(quoted(column)) was ignored")
-      }
+    Verb("import FILE", "all ideas in a CSV file", on: IdeasApp.self, .word("a CSV file")) {
+      app, output, path in
+      try app.importIdeas(path, output)
     }
-  }
-
-  private static let showIdeasStatus = Verb(
-    "status", "where sync stands, and what waits", on: IdeasApp.self
-  ) { _ in
-    { app, output in
+    Verb("status", "where sync stands, and what waits", on: IdeasApp.self) { app, output in
       let status = app.status
-      try output.result(status, status.words)
+      try output.result(status.document, status.words)
     }
-  }
-
-  private static let showIdeasLog = Verb(
-    "log [--limit N]", "what sync did, newest last; 200 lines are kept", on: IdeasApp.self
-  ) { arguments in
-    let limit = try arguments.number("limit")
-    return { app, output in
-      let documents = app.store.log.suffix(limit ?? IdeaLogEntry.limit).map(IdeaLogDocument.init)
-      try output.result(
-        ["log": documents],
-        Table(
-          [.init("TIME", isDetail: true), .init("WHAT"), .init("MESSAGE", .text)],
-          documents.map(\.cells)),
+    Verb(
+      "log [--limit N]", "what sync did, newest last; 200 lines are kept", on: IdeasApp.self,
+      .number("limit")
+    ) { app, output, limit in
+      try output.list(
+        "log", app.store.log.suffix(limit ?? IdeaLogEntry.limit).map(row),
+        [.init("TIME", isDetail: true), .init("WHAT"), .init("MESSAGE", .text)],
         empty: "nothing happened yet")
     }
-  }
-}
-
-extension Store {
-  private static let measureLatency = Verb(
-    "latency [--count N]",
-    "how long ideas take from one device to another, by\npush; 200 ideas unless given"
-  ) { arguments in
-    let number = try arguments.number("count") ?? 200
-    return { invocation in
-      let result = try await invocation.withSession { session in
-        try await session.device.connect()
-        return try await IdeaLatency(session).run(number)
-      }
-      try invocation.output.result(result, result.words)
+    Verb.inSession(
+      "latency [--count N]",
+      "how long ideas take from one device to another, by\npush; 200 ideas unless given",
+      .number("count")
+    ) { session, output, number in
+      try await session.device.connect()
+      let result = try await IdeaLatency(session).run(number ?? 200)
+      try output.result(result, result.words)
     }
+  }
+
+  private static func completion(
+    _ name: String, _ summary: String, _ isCompleted: Bool
+  ) -> Verb {
+    Verb("\(name) ID", summary, on: IdeasApp.self, .word("the idea's ID")) { app, output, prefix in
+      try app.change(prefix, output) { try app.store.update($0, isCompleted: isCompleted) }
+    }
+  }
+
+  /// An entry of the sync log as it is shown.
+  @Sendable private static func row(_ entry: IdeaLogEntry) -> Row {
+    let operation = entry.operation.rawValue
+    let isBad = operation == "failure" || operation == "damage"
+    let idea = entry.ideaID.map { "\($0.uuidString.prefix(8)): " } ?? ""
+    return Row(
+      [
+        "date": entry.date, "operation": operation, "idea": entry.ideaID,
+        "message": entry.message,
+      ],
+      [
+        .init(timestamp(entry.date), .dim), .init(operation, isBad ? .red : .plain),
+        .init(idea + entry.message),
+      ])
   }
 }
 
 extension IdeasApp {
-  fileprivate func document(_ prefix: String) throws -> IdeaDocument {
-    let id = try find(prefix, in: store.ideas.map(\.id), "idea")
-    guard let idea = store.idea(id) else { throw IdeaError.notFound }
-    return IdeaDocument(idea, store.syncState(of: id))
-  }
-
   fileprivate func change(
     _ prefix: String, _ output: Output, _ body: (UUID) throws -> Idea
   ) throws {
-    let idea = try body(try find(prefix, in: store.ideas.map(\.id), "idea"))
+    let idea = try body(try id(prefix))
+    try output.result(row(idea).document, "version \(idea.version) of \(idea.id)")
+  }
+
+  fileprivate func importIdeas(_ path: String, _ output: Output) throws {
+    let report = try store.importIdeas(fromCSV: try readData(path))
+    let document: Document = [
+      "added": report.added.map(\.id), "duplicates": report.duplicates,
+      "problems": report.problems.map(\.description), "ignoredColumns": report.ignoredColumns,
+    ]
     try output.result(
-      IdeaDocument(idea, store.syncState(of: idea.id)), "version \(idea.version) of \(idea.id)")
+      document,
+      "\(count(report.added.count, "idea")) added, \(report.duplicates) known already, "
+        + "\(report.problems.count) skipped")
+    for problem in report.problems { output.note(problem.description) }
+    for column in report.ignoredColumns {
+      output.note("the column \(quoted(column)) was ignored")
+    }
   }
 }

@@ -19,7 +19,7 @@ extension ItsypadApp {
       throw ToolError("the tab \(id) is gone")
     }
     try output.result(
-      TabDocument(tab, unsent: tabs.isUnsent(id)), "changed \(id) \(printable(tab.name))")
+      Row(tab, unsent: tabs.isUnsent(id)).document, "changed \(id) \(printable(tab.name))")
   }
 
   /// Opens tabs for the files of a folder, or moves in an older app's export.
@@ -42,10 +42,12 @@ extension ItsypadApp {
       bar?.show(ProgressLine("taking over", "file", done: $0, of: $1))
     }
     bar?.end()
+    let document: Document = [
+      "added": report.added, "changed": report.changed, "unchanged": report.unchanged,
+      "skipped": found.skipped,
+    ]
     try output.result(
-      ImportDocument(
-        added: report.added, changed: report.changed, unchanged: report.unchanged,
-        skipped: found.skipped),
+      document,
       "\(count(report.added, "tab")) opened, \(report.changed) changed, "
         + "\(report.unchanged) as before"
         + (found.skipped.isEmpty ? "" : "; \(count(found.skipped.count, "file")) left out"))
@@ -54,32 +56,18 @@ extension ItsypadApp {
 
   private func migrate(_ path: String, _ output: Output) throws {
     let export = try KeyValueExport(try readData(path))
-    let document = MigrationDocument(
-      tabs: try tabs.migrate(export), clipboard: try clipboard.migrate(export),
-      unreadable: export.unreadable)
+    let (tabs, clipboard) = (try tabs.migrate(export), try clipboard.migrate(export))
+    let document: Document = [
+      "tabs": tabs, "clipboard": clipboard, "unreadable": export.unreadable,
+    ]
     try output.result(
       document,
-      document.tabs.wasDoneBefore
+      tabs.wasDoneBefore
         ? "moved in before; nothing was changed"
-        : "\(count(document.tabs.added, "tab")) and "
-          + "\(count(document.clipboard.added, "clipboard entry")) moved in, "
-          + "\(document.tabs.updated) updated, "
-          + "\(document.tabs.removed + document.clipboard.removed) removed by tombstones, "
+        : "\(count(tabs.added, "tab")) and "
+          + "\(count(clipboard.added, "clipboard entry")) moved in, "
+          + "\(tabs.updated) updated, "
+          + "\(tabs.removed + clipboard.removed) removed by tombstones, "
           + "\(export.unreadable) unreadable")
   }
-}
-
-/// What moving in from the key-value store did.
-struct MigrationDocument: Encodable {
-  var tabs: MigrationReport
-  var clipboard: MigrationReport
-  var unreadable: Int
-}
-
-/// What an import of a folder did.
-struct ImportDocument: Encodable {
-  var added: Int
-  var changed: Int
-  var unchanged: Int
-  var skipped: [TextFiles.Skipped]
 }

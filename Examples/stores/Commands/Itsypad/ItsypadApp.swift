@@ -3,6 +3,7 @@ import CloudSync
 import CommandLineKit
 import Foundation
 import SyncSupport
+import Synchronization
 import TabStore
 
 /// The editor whose tabs and clipboard history sync with one engine.
@@ -13,7 +14,7 @@ final class ItsypadApp: StoreApp {
   let tabs: TabStore
   let clipboard: ClipboardStore
   private let place: AppPlace
-  private let running = OnceMade<CloudSyncEngine>()
+  private let running = Mutex<CloudSyncEngine?>(nil)
 
   init(_ place: AppPlace) throws {
     self.place = place
@@ -27,20 +28,23 @@ final class ItsypadApp: StoreApp {
 
   var unsent: Int { tabs.unsentCount + clipboard.unsentCount }
 
-  /// The engine of both stores; nothing is sent before it is started.
+  /// The engine of both stores, made at the first use; sends nothing until it is started.
   var engine: CloudSyncEngine {
     get throws {
-      try running.get {
-        try CloudSyncEngine(
+      try running.withLock { running throws -> CloudSyncEngine in
+        if let running { return running }
+        let engine = try CloudSyncEngine(
           database: place.device.link().container.privateCloudDatabase,
           directory: place.directory, stores: [tabs, clipboard], automaticallySync: false)
+        running = engine
+        return engine
       }
     }
   }
 
-  /// Starts the engine unless the person turned sync off on this device.
+  /// Starts the engine, unless the user turned sync off on this device.
   ///
-  /// As long as nobody has decided about sync, asking for one turns it on.
+  /// The first sync turns it on if the user has not decided.
   func start() throws {
     let switchFile = place.directory.appendingPathComponent("cloud-sync-settings.json")
     let engine = try engine
@@ -53,30 +57,30 @@ final class ItsypadApp: StoreApp {
     }
   }
 
-  func sync() async throws -> any SyncReport {
+  func sync() async throws -> SyncReport {
     let engine = try engine
     let before = engine.activity
     try await engine.sync()
-    return EngineReport("tabs and clipboard", engine.activity, since: before, unsent: unsent)
+    return SyncReport("tabs and clipboard", engine.activity, since: before, unsent: unsent)
   }
 
   func stop() async throws { try await engine.shutDown() }
 
   func seen() -> RecordTable {
     var table = RecordTable()
-    let zone = CKRecordZone.ID(zoneName: "seen")
-    for tab in tabs.tabs where tab.isScratch {
-      let id = CKRecord.ID(recordName: tab.id.uuidString, zoneID: zone)
-      let record = CKRecord(recordType: "ScratchTab", recordID: id)
-      CloudTabRecord(tab).copy(onto: record)
+    func add(_ type: String, _ id: UUID, copy: (CKRecord) -> Void) {
+      let zone = CKRecordZone.ID(zoneName: "seen")
+      let record = CKRecord(
+        recordType: type, recordID: CKRecord.ID(recordName: id.uuidString, zoneID: zone))
+      copy(record)
       table.add(record)
+    }
+    for tab in tabs.tabs where tab.isScratch {
+      add("ScratchTab", tab.id, copy: CloudTabRecord(tab).copy(onto:))
     }
     for entry in clipboard.entries {
       guard let fields = CloudClipboardRecord(entry) else { continue }
-      let id = CKRecord.ID(recordName: entry.id.uuidString, zoneID: zone)
-      let record = CKRecord(recordType: "ClipboardEntry", recordID: id)
-      fields.copy(onto: record)
-      table.add(record)
+      add("ClipboardEntry", entry.id, copy: fields.copy(onto:))
     }
     return table
   }

@@ -7,15 +7,15 @@ import SyncSupport
 
 /// Friends, scores and shared leaderboards.
 ///
-/// What a command changes waits here until a sync moves it up.
+/// Changes by a command wait on the device until a sync.
 final class LeaderboardApp: StoreApp {
   static let name = "leaderboard"
 
   let social: HybridSocialService
-  private let account: String?
+  private let place: AppPlace
 
   init(_ place: AppPlace) throws {
-    account = place.device.account
+    self.place = place
     social = try HybridSocialService(
       directory: place.directory, container: place.device.link().container,
       scoring: LeaderboardScoring { name in
@@ -33,17 +33,16 @@ final class LeaderboardApp: StoreApp {
 
   var unsent: Int { social.cloud.waiting + social.local.waiting }
 
-  func start() {}
-
-  func sync() async throws -> any SyncReport {
+  func sync() async throws -> SyncReport {
     guard await social.checkCloud() == .cloudKit else {
-      throw ToolError(
-        account == nil
-          ? "no account is signed in on this device; run: stores account switch NAME"
-          : social.reason ?? "the server can't be reached")
+      throw place.failure(social.reason ?? "the server can't be reached")
     }
     try await social.cloud.sync()
-    return LeaderboardStatusDocument(self)
+    return SyncReport(
+      status.document,
+      "leaderboard: \(count(social.cloud.myScores.count, "score")), "
+        + "\(count(social.cloud.leaderboards.count, "leaderboard")), "
+        + "\(unsent) waiting · \(social.serviceStatus.displayName)")
   }
 
   func stop() async throws { try await social.shutDown() }
@@ -60,142 +59,73 @@ final class LeaderboardApp: StoreApp {
       texts: social.cloud.canonicalRows.map(\.text))
   }
 
-  /// What is asked of the cloud at once: connects, does it, and lets go of the cloud again.
-  static func online(
-    _ usage: String, _ summary: String,
-    parse:
-      @escaping @Sendable (inout Arguments) throws
-      -> @Sendable (LeaderboardApp, Output) async throws -> Void
-  ) -> Verb {
-    Verb(usage, summary) { arguments in
-      let action = try parse(&arguments)
-      return { invocation in
-        try await invocation.withSession { session in
-          let app = try session.app(LeaderboardApp.self)
-          try await session.device.connect()
-          do {
-            try await action(app, invocation.output)
-          } catch {
-            try await app.stop()
-            throw error
-          }
-          try await app.stop()
-        }
-      }
+  /// The state of the service, as a document and as lines of text.
+  var status: (document: Document, words: String) {
+    let (service, cloud) = (social.serviceStatus, social.cloud)
+    let lines = [
+      "\(service.displayName): \(service.description)", social.reason.map(printable),
+      "waiting: \(unsent)", "scores: \(cloud.myScores.count)",
+      "leaderboards: \(cloud.leaderboards.count)",
+      "last sync: \(cloud.lastSync.map(timestamp) ?? "never")",
+    ]
+    return (
+      [
+        "service": service.displayName, "meaning": service.description,
+        "reason": social.reason, "waiting": unsent, "scores": cloud.myScores.count,
+        "leaderboards": cloud.leaderboards.count, "lastSync": cloud.lastSync,
+      ], lines.compactMap(\.self).joined(separator: "\n")
+    )
+  }
+
+  /// The ID of the leaderboard that has `name` as its title, its ID, or the beginning of its ID.
+  func boardID(_ name: String) throws -> String {
+    let boards = social.cloud.leaderboards
+    if let board = boards.first(where: { $0.title.lowercased() == name.lowercased() }) {
+      return board.id
     }
-  }
-
-  /// The ID scores have for a game somebody named.
-  static func gameId(_ name: String) -> String { Game.named(name)?.id.uuidString ?? name }
-
-  /// What people call the game of a score.
-  static func gameName(_ id: String) -> String {
-    UUID(uuidString: id).flatMap { Game.with(id: $0) }?.name ?? id
+    return try find(name, in: boards.compactMap { UUID(uuidString: $0.id) }, "leaderboard")
+      .uuidString
   }
 }
 
-/// A row of a ranking as `--json` shows it.
-struct RankDocument: Encodable {
-  var rank: Int
-  var name: String
-  var userId: String
-  var isMe: Bool
-  var points: Int
-  var solved: Int
-  var played: Int
-  var score: Int?
-
+extension Row {
+  /// A line of a ranking as it is shown.
   init(_ row: LeaderboardRow) {
-    rank = row.rank
-    name = row.displayName
-    userId = row.userId
-    isMe = row.isMe
-    points = row.points
-    solved = row.solved
-    played = row.played
-    score = row.score
+    self.init(
+      [
+        "rank": row.rank, "name": row.displayName, "userId": row.userId, "isMe": row.isMe,
+        "points": row.points, "solved": row.solved, "played": row.played, "score": row.score,
+      ],
+      [
+        "\(row.rank)",
+        .init(row.displayName + (row.isMe ? " (you)" : ""), row.isMe ? .green : .plain),
+        "\(row.points)", "\(row.solved)/\(row.played)", .init(row.score.map { "\($0)" } ?? "–"),
+      ])
   }
 
-  /// A row of a table.
-  var cells: [Table.Cell] {
-    [
-      .init("\(rank)"), .init(name + (isMe ? " (you)" : ""), isMe ? .green : .plain),
-      .init("\(points)"), .init("\(solved)/\(played)"), .init(score.map { "\($0)" } ?? "–"),
-    ]
-  }
-}
-
-/// A leaderboard as `--json` shows it.
-struct LeaderboardDocument: Encodable {
-  var id: String
-  var title: String
-  var url: URL?
-  var isOpen: Bool
-  var isMine: Bool
-  var members: [String]
-  var scores: Int
-
+  /// A leaderboard as it is shown.
   init(_ board: SharedLeaderboard) {
-    id = board.id
-    title = board.title
-    url = board.url
-    isOpen = board.isOpen
-    isMine = board.isMine
-    members = board.members.filter(\.hasJoined).map { $0.displayName ?? $0.userId ?? "somebody" }
-    scores = board.scoreCount
+    let members = board.members.filter(\.hasJoined).map {
+      $0.displayName ?? $0.userId ?? "somebody"
+    }
+    self.init(
+      [
+        "id": board.id, "title": board.title, "url": board.url, "isOpen": board.isOpen,
+        "isMine": board.isMine, "members": members, "scores": board.scoreCount,
+      ],
+      [
+        .init(board.id, .dim), .init(board.title),
+        .init(board.isMine ? "yours" : "shared with you"),
+        .init(members.joined(separator: ", ")), "\(board.scoreCount)",
+      ])
   }
 
-  /// A row of a table.
-  var cells: [Table.Cell] {
-    [
-      .init(id, .dim), .init(title), .init(isMine ? "yours" : "shared with you"),
-      .init(members.joined(separator: ", ")), .init("\(scores)"),
-    ]
-  }
-}
-
-/// A profile as `--json` shows it.
-struct ProfileDocument: Encodable {
-  var name: String
-  var friendCode: String
-  var userId: String
-
-  init(_ profile: UserProfile) {
-    name = profile.displayName
-    friendCode = (try? FriendCode(profile.friendCode))?.description ?? profile.friendCode
-    userId = profile.id
-  }
-
-  /// Some lines for people.
-  var words: String {
-    "name: \(printable(name))\nfriend code: \(printable(friendCode))\nuser: \(printable(userId))"
-  }
-}
-
-/// Where scores go, as `--json` shows it.
-struct LeaderboardStatusDocument: SyncReport {
-  var service: String
-  var meaning: String
-  var reason: String?
-  var waiting: Int
-  var scores: Int
-  var leaderboards: Int
-  var lastSync: Date?
-
-  init(_ app: LeaderboardApp) {
-    let social = app.social
-    service = social.serviceStatus.displayName
-    meaning = social.serviceStatus.description
-    reason = social.reason
-    waiting = app.unsent
-    scores = social.cloud.myScores.count
-    leaderboards = social.cloud.leaderboards.count
-    lastSync = social.cloud.lastSync
-  }
-
-  /// One line for people, after a sync.
-  var words: String {
-    "leaderboard: \(count(scores, "score")), \(count(leaderboards, "leaderboard")), "
-      + "\(waiting) waiting · \(service)"
+  /// A friend as it is shown.
+  init(_ friend: Friend) {
+    let code = (try? FriendCode(friend.connection.friendCode))?.description ?? "?"
+    let name = friend.profile?.displayName ?? "not met yet"
+    let added = String(timestamp(friend.connection.addedAt).prefix(10))
+    self.init(
+      ["code": code, "name": name, "added": added], [.init(code), .init(name), .init(added)])
   }
 }

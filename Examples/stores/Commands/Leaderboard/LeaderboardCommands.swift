@@ -8,23 +8,15 @@ extension Store {
   static let leaderboard = Store(
     "leaderboard", LeaderboardApp.self,
     summary: "daily scores among friends, in shared leaderboards",
-    verbs: [
-      profile, friendCode, changeFriends, listFriends, publish, show, listBoards, create, share,
-      accept, revoke, leave, deleteBoard, leaderboardStatus,
-    ],
     notes: """
       profile, friends and scores wait on this device until a sync moves them up; whatever changes
       a leaderboard itself is done at once.
       """,
-    watching: Watching(
+    watching: Watching<LeaderboardApp>(
       noun: "rank", listVerb: "show",
       subscriptions: PushLine.privateDatabase + PushLine.sharedDatabase
     ) { app in
-      try app.social.cloud.standings(LeaderboardQuery()).map { row in
-        let document = RankDocument(row)
-        let words = document.cells.map { printable($0.text) }.joined(separator: "  ")
-        return .init(id: row.userId, state: words, document: document, words: words)
-      }
+      try app.social.cloud.standings(LeaderboardQuery()).map { .init($0.userId, Row($0)) }
     },
     completing: [
       "GAME": .fixed(Game.all.map(\.name)),
@@ -32,37 +24,114 @@ extension Store {
         app.social.cloud.leaderboards.map { ($0.title, $0.id) }
       },
     ],
-    act: .leaderboard)
-
-  private static let profile = Verb(
-    "profile [NAME]", "your profile; a name makes or changes it", on: LeaderboardApp.self
-  ) { arguments in
-    let name = arguments.word()
-    return { app, output in
+    act: .leaderboard
+  ) {
+    Verb(
+      "profile [NAME]", "your profile; a name makes or changes it", on: LeaderboardApp.self,
+      .optionalWord
+    ) { app, output, name in
       let profile = try await app.social.ensureProfile(displayName: name)
-      try output.result(ProfileDocument(profile), ProfileDocument(profile).words)
+      let code = (try? FriendCode(profile.friendCode))?.description ?? profile.friendCode
+      try output.result(
+        ["name": profile.displayName, "friendCode": code, "userId": profile.id],
+        """
+        name: \(printable(profile.displayName))
+        friend code: \(printable(code))
+        user: \(printable(profile.id))
+        """)
     }
-  }
-
-  private static let friendCode = Verb(
-    "code", "the code to give to friends", on: LeaderboardApp.self
-  ) { _ in
-    { app, output in
+    Verb("code", "the code to give to friends", on: LeaderboardApp.self) { app, output in
       let code = try await app.social.generateFriendCode()
       try output.result(["code": code.description], code.description)
     }
+    friend
+    Verb(
+      "friends", "your friends; those in a leaderboard with you by name", on: LeaderboardApp.self
+    ) { app, output in
+      try output.list(
+        "friends", try await app.social.listFriends().map { Row($0) },
+        [.init("CODE"), .init("NAME", .text), .init("ADDED")],
+        empty: "no friends yet; add one by their code")
+    }
+    publish
+    show
+    Verb("list", "the leaderboards you are in", on: LeaderboardApp.self) { app, output in
+      try output.list(
+        "leaderboards", app.social.cloud.leaderboards.map { Row($0) },
+        [
+          .init("ID", .id), .init("TITLE", .text), .init("WHOSE", isDetail: true),
+          .init("MEMBERS", .text), .init("SCORES", .number, isDetail: true),
+        ], empty: "no leaderboards yet; create one, or accept a link")
+    }
+    Verb(
+      "create TITLE", "make a leaderboard", on: LeaderboardApp.self, access: .server,
+      .word("the leaderboard's title")
+    ) { app, output, title in
+      let board = try await app.social.cloud.createLeaderboard(title: title)
+      try output.result(Row(board).document, "made \(printable(board.title)), \(board.id)")
+    }
+    share
+    Verb(
+      "accept URL", "join a leaderboard", on: LeaderboardApp.self, access: .server,
+      Parameter { arguments in
+        let text = try arguments.word("the leaderboard's link")
+        guard let url = URL(string: text) else { throw UsageError("\(quoted(text)) is no link") }
+        return url
+      }
+    ) { app, output, url in
+      let board = try await app.social.cloud.accept(url)
+      try output.result(Row(board).document, "joined \(printable(board.title)), \(board.id)")
+    }
+    Verb(
+      "revoke BOARD USER", "take somebody out of a leaderboard of yours", on: LeaderboardApp.self,
+      access: .server, board, .word("whom to take out")
+    ) { app, output, board, user in
+      try await app.social.cloud.revoke(user, from: try app.boardID(board))
+      try output.result(["revoked": user], "\(printable(user)) is out of \(printable(board))")
+    }
+    Verb(
+      "leave BOARD", "leave somebody else's leaderboard, with your scores",
+      on: LeaderboardApp.self, access: .server, board
+    ) { app, output, board in
+      try await app.social.cloud.leave(try app.boardID(board))
+      try output.result(["left": board], "you left \(printable(board))")
+    }
+    Verb(
+      "delete BOARD", "end a leaderboard of yours, for everybody", on: LeaderboardApp.self,
+      access: .server, board
+    ) { app, output, board in
+      try await app.social.cloud.delete(try app.boardID(board))
+      try output.result(["deleted": board], "\(printable(board)) is no more")
+    }
+    Verb(
+      "status", "where scores go now, and what waits", on: LeaderboardApp.self, access: .server
+    ) { app, output in
+      _ = await app.social.checkCloud()
+      let status = app.status
+      try output.result(status.document, status.words)
+    }
   }
 
-  private static let changeFriends = Verb(
-    "friend add|remove CODE", "add a friend by their code, or take them off the list",
-    on: LeaderboardApp.self
+  private static let board = Parameter.word("the leaderboard's title or ID")
+
+  /// An option with a day, written with or without hyphens, as a number.
+  private static let day = Parameter<Int?> { arguments in
+    guard let text = arguments.value("day") else { return nil }
+    guard let number = Int(text.filter { $0 != "-" }), number > 0 else {
+      throw UsageError("a day is written as 2026-11-03, not \(quoted(text))")
+    }
+    return number
+  }
+
+  private static let friend = Verb(
+    "friend add|remove CODE", "add a friend by their code, or take them off the list"
   ) { arguments in
     let what = try arguments.word("add or remove")
     guard ["add", "remove"].contains(what) else {
       throw UsageError("a friend is added or removed, not \(quoted(what))")
     }
     let code = try arguments.word("the friend's code")
-    return { app, output in
+    return Verb.action(on: LeaderboardApp.self) { app, output in
       if what == "add" {
         try await app.social.addFriend(code: code)
       } else {
@@ -74,87 +143,92 @@ extension Store {
     }
   }
 
-  private static let listFriends = Verb(
-    "friends", "your friends; those in a leaderboard with you by name", on: LeaderboardApp.self
-  ) { _ in
-    { app, output in
-      let friends = try await app.social.listFriends().map { friend in
-        [
-          (try? FriendCode(friend.connection.friendCode))?.description ?? "?",
-          friend.profile?.displayName ?? "not met yet",
-          String(timestamp(friend.connection.addedAt).prefix(10)),
-        ]
-      }
-      try output.result(
-        ["friends": friends.map { ["code": $0[0], "name": $0[1], "added": $0[2]] }],
-        Table(
-          [.init("CODE"), .init("NAME", .text), .init("ADDED")],
-          friends.map { $0.map { Table.Cell($0) } }),
-        empty: "no friends yet; add one by their code")
-    }
-  }
-
-  private static let listBoards = Verb(
-    "list", "the leaderboards you are in", on: LeaderboardApp.self
-  ) { _ in
-    { app, output in
-      let boards = app.social.cloud.leaderboards.map(LeaderboardDocument.init)
-      try output.result(
-        ["leaderboards": boards],
-        Table(
-          [
-            .init("ID", .id), .init("TITLE", .text), .init("WHOSE", isDetail: true),
-            .init("MEMBERS", .text), .init("SCORES", .number, isDetail: true),
-          ], boards.map(\.cells)), empty: "no leaderboards yet; create one, or accept a link")
-    }
-  }
-
   private static let show = Verb(
     "show [BOARD] [--game GAME] [--day DAY]",
-    "the ranking in a leaderboard, or of everybody you know", on: LeaderboardApp.self
+    "the ranking in a leaderboard, or of everybody you know", on: LeaderboardApp.self,
+    .optionalWord, .option("game"), day
+  ) { app, output, board, game, day in
+    let query = LeaderboardQuery(
+      gameId: game.map(gameId), from: day ?? 0, through: day ?? .max,
+      leaderboard: try board.map(app.boardID))
+    try output.list(
+      "ranking", try await app.social.fetchLeaderboard(query).map { Row($0) },
+      [
+        .init("RANK", .number), .init("NAME", .text), .init("POINTS", .number),
+        .init("SOLVED", .number), .init("SCORE", .number, isDetail: true),
+      ], empty: "no scores yet")
+  }
+
+  private static let share = Verb(
+    "share BOARD (--with USER | --anyone)", "invite somebody, or all who have the link"
   ) { arguments in
-    let board = arguments.word()
-    let game = arguments.value("game")
-    let day = try arguments.value("day").map(day)
-    return { app, output in
-      let rows = try await app.social.fetchLeaderboard(
-        LeaderboardQuery(
-          gameId: game.map(LeaderboardApp.gameId), from: day ?? 0, through: day ?? .max,
-          leaderboard: try board.map(app.boardID))
-      ).map(RankDocument.init)
-      try output.result(
-        ["ranking": rows],
-        Table(
-          [
-            .init("RANK", .number), .init("NAME", .text), .init("POINTS", .number),
-            .init("SOLVED", .number), .init("SCORE", .number, isDetail: true),
-          ],
-          rows.map(\.cells)), empty: "no scores yet")
+    let board = try arguments.word("the leaderboard's title or ID")
+    let user = arguments.value("with")
+    guard arguments.flag("anyone") != (user != nil) else {
+      throw UsageError("say with whom: --with USER, as their profile shows it, or --anyone")
+    }
+    return Verb.action(on: LeaderboardApp.self, .server) { app, output in
+      let cloud = app.social.cloud
+      let url =
+        if let user { try await cloud.invite(user, to: board) } else {
+          try await cloud.open(board)
+        }
+      try output.result(["url": url.absoluteString], url.absoluteString)
     }
   }
 
-  /// The number of a day as a person writes it, with or without hyphens.
-  static func day(_ text: String) throws -> Int {
-    guard let number = Int(text.filter { $0 != "-" }), number > 0 else {
-      throw UsageError("a day is written as 2026-11-03, not \(quoted(text))")
+  private static let publish = Verb(
+    "publish [GAME] [SCORE] [--max N] [--day DAY] [--results]",
+    "publish a score, without one as not solved; or those of\nthe results on this device"
+  ) { arguments in
+    let game = arguments.word()
+    let score = try arguments.word().map { try number($0, "a score") }
+    let limit = try arguments.value("max").map { try number($0, "--max") }
+    let day = try day.read(&arguments)
+    guard arguments.flag("results") != (game != nil) else {
+      throw UsageError("name a game, or take those of the results with --results")
+    }
+    return { invocation in
+      try await invocation.withSession { session in
+        let app = try session.app(LeaderboardApp.self)
+        let scores =
+          if let game {
+            [
+              DailyScore(
+                gameId: gameId(game), dateInt: day ?? DailyScore.dateInt(of: Date()),
+                score: score, maxAttempts: limit ?? Game.named(game)?.maxAttempts ?? 0,
+                completed: score != nil, publishedAt: Date())
+            ]
+          } else {
+            try session.app(ResultsApp.self).store.results.map { DailyScore($0) }
+          }
+        try await app.social.publishDailyScores(scores)
+        try invocation.output.result(
+          ["scores": scores.count, "waiting": app.unsent],
+          "\(count(scores.count, "score")) on this device, \(app.unsent) waiting for the cloud")
+      }
+    }
+  }
+
+  private static func number(_ text: String, _ what: String) throws -> Int {
+    guard let number = Int(text), number >= 0 else {
+      throw UsageError("\(what) is a whole number, not \(quoted(text))")
     }
     return number
   }
 
-  private static let leaderboardStatus = LeaderboardApp.online(
-    "status", "where scores go now, and what waits"
-  ) { _ in
-    { app, output in
-      _ = await app.social.checkCloud()
-      let document = LeaderboardStatusDocument(app)
-      try output.result(
-        document,
-        [
-          "\(document.service): \(document.meaning)", document.reason.map(printable),
-          "waiting: \(document.waiting)", "scores: \(document.scores)",
-          "leaderboards: \(document.leaderboards)",
-          "last sync: \(document.lastSync.map(timestamp) ?? "never")",
-        ].compactMap(\.self).joined(separator: "\n"))
-    }
+  /// The ID that the scores of the game called `name` have.
+  @Sendable private static func gameId(_ name: String) -> String {
+    Game.named(name)?.id.uuidString ?? name
+  }
+}
+
+extension DailyScore {
+  /// The score of a result of a daily puzzle.
+  fileprivate init(_ result: GameResult) {
+    self.init(
+      gameId: result.gameId.uuidString, dateInt: DailyScore.dateInt(of: result.date),
+      score: result.completed ? result.score : nil, maxAttempts: result.maxAttempts,
+      completed: result.completed, publishedAt: result.date)
   }
 }

@@ -1,4 +1,3 @@
-import CloudSync
 import CommandLineKit
 import Foundation
 import GameResultStore
@@ -10,10 +9,10 @@ struct ResultsApp: StoreApp {
   static let recordTypes = ["GameResult"]
 
   let store: GameResultStore
-  private let account: String?
+  private let place: AppPlace
 
   init(_ place: AppPlace) throws {
-    account = place.device.account
+    self.place = place
     store = try GameResultStore(
       directory: place.directory, container: place.device.link().container)
   }
@@ -24,14 +23,13 @@ struct ResultsApp: StoreApp {
 
   func start() throws { try store.start() }
 
-  func sync() async throws -> any SyncReport {
+  func sync() async throws -> SyncReport {
     switch try await store.syncNow() {
-    case .synced, .syncing: return status("synced")
-    case .offline:
-      throw ToolError(
-        account == nil
-          ? "no account is signed in on this device; run: stores account switch NAME"
-          : store.status.message ?? "the server can't be reached")
+    case .synced, .syncing:
+      return SyncReport(
+        status("synced"),
+        "results: \(count(store.results.count, "result")), \(store.status.waiting) waiting")
+    case .offline: throw place.failure(store.status.message ?? "the server can't be reached")
     case .failed(let failure): throw ToolError("\(failure)")
     }
   }
@@ -49,9 +47,9 @@ struct ResultsApp: StoreApp {
       names: store.results.map(\.id.uuidString), texts: store.results.map(\.sharedText))
   }
 
-  /// What to say where results would be.
+  /// The text for an empty list.
   ///
-  /// The store's own words are for an app that is syncing; a command is not.
+  /// The store's own text is for an app that is syncing; a command is not.
   var emptyText: String {
     let status = store.status
     return status.state == .syncing && !status.hasSyncedBefore
@@ -59,12 +57,60 @@ struct ResultsApp: StoreApp {
       : status.emptyText
   }
 
-  /// Where sync stands, as `state` or in the store's own words.
-  func status(_ state: String?) -> ResultsStatusDocument {
+  /// The state of the sync as a document.
+  func status(_ state: String) -> Document {
     let status = store.status
-    return ResultsStatusDocument(
-      state: state ?? (status.hasSyncedBefore ? "synced before" : "never synced"),
-      message: status.message, waiting: status.waiting, refused: status.refused,
-      results: store.results.count, lastSync: status.lastSync, account: account)
+    return [
+      "state": state, "message": status.message, "waiting": status.waiting,
+      "refused": status.refused, "results": store.results.count, "lastSync": status.lastSync,
+      "account": place.device.account,
+    ]
+  }
+
+  /// The state of the sync as a document and as lines of text.
+  var status: (document: Document, words: String) {
+    let status = store.status
+    return (
+      self.status(status.hasSyncedBefore ? "synced before" : "never synced"),
+      """
+      account: \(place.device.account.map(printable) ?? "none")
+      results: \(store.results.count)
+      waiting to be sent: \(status.waiting)
+      last sync: \(status.lastSync.map(timestamp) ?? "never")
+      """
+    )
+  }
+}
+
+extension Row {
+  /// A result as it is shown.
+  init(_ result: GameResult) {
+    let score = result.score.map { "\($0)" } ?? "–"
+    let best = result.maxAttempts > 0 ? "/\(result.maxAttempts)" : ""
+    let mark = result.completed ? "" : " (not solved)"
+    self.init(
+      [
+        "id": result.id, "game": result.gameName, "date": result.date, "score": result.score,
+        "maxAttempts": result.maxAttempts, "completed": result.completed,
+      ],
+      [
+        .init("\(result.id)", .dim), .init(String(timestamp(result.date).prefix(10))),
+        .init("\(result.gameName) \(score)\(best)\(mark)", result.completed ? .green : .plain),
+      ])
+  }
+
+  /// A streak as it is shown.
+  init(_ streak: GameStreak) {
+    let (current, longest) = (streak.currentStreak, streak.maxStreak)
+    let (solved, played) = (streak.totalGamesCompleted, streak.totalGamesPlayed)
+    self.init(
+      [
+        "game": streak.gameName, "current": current, "longest": longest, "played": played,
+        "completed": solved,
+      ],
+      [
+        .init(streak.gameName), .init("\(current)", current > 0 ? .green : .dim), "\(longest)",
+        "\(solved)", "\(played)",
+      ])
   }
 }

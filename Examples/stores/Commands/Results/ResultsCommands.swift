@@ -8,100 +8,67 @@ extension Store {
   static let results = Store(
     "results", ResultsApp.self,
     summary: "results of daily puzzles, from the texts people share",
-    verbs: [addResult, importResults, listResults, showStreaks, deleteResult, showStatus],
-    watching: Watching(noun: "result", removed: "deleted") { app in
-      app.store.results.map { result in
-        let document = ResultDocument(result)
-        return .init(
-          id: result.id.uuidString, state: document.words, document: document,
-          words: document.words)
-      }
+    watching: Watching<ResultsApp>(noun: "result", removed: "deleted") { app in
+      app.store.results.map { .init($0.id.uuidString, Row($0)) }
     },
     completing: ["GAME": .fixed(Game.all.map(\.name))],
-    act: .results)
-
-  private static let addResult = Verb(
-    "add [-]", "one share text, on standard input", on: ResultsApp.self
-  ) { arguments in
-    // The text comes on standard input; a lone dash says the same.
-    if arguments.nextWord == "-" { _ = arguments.word() }
-    return { app, output in
-      let before = app.store.results.count
-      let result = try app.store.add(sharedText: try TextSource.standardInput.read())
-      let isNew = app.store.results.count > before
-      try output.result(
-        ResultDocument(result),
-        (isNew ? "added " : "known already: ") + ResultDocument(result).words)
+    act: .results
+  ) {
+    Verb("add [-]", "one share text, on standard input") { arguments in
+      // The text is always read from standard input; `-` is optional.
+      if arguments.nextWord == "-" { _ = arguments.word() }
+      return Verb.action(on: ResultsApp.self) { app, output in
+        let before = app.store.results.count
+        let row = Row(try app.store.add(sharedText: try TextSource.standardInput.read()))
+        let isNew = app.store.results.count > before
+        try output.result(row.document, (isNew ? "added " : "known already: ") + row.words)
+      }
     }
-  }
-
-  private static let importResults = Verb(
-    "import FILE", "all share texts in a file", on: ResultsApp.self
-  ) { arguments in
-    let path = try arguments.word("a file with share texts")
-    return { app, output in
+    Verb(
+      "import FILE", "all share texts in a file", on: ResultsApp.self,
+      .word("a file with share texts")
+    ) { app, output, path in
       let report = try app.store.importResults(from: try readText(path))
+      let document: Document = [
+        "added": report.added.map { Row($0).document }, "duplicates": report.duplicates,
+        "problems": report.problems.map(\.description),
+      ]
       try output.result(
-        ResultImportDocument(
-          added: report.added.map(ResultDocument.init), duplicates: report.duplicates,
-          problems: report.problems.map(\.description)),
+        document,
         "\(count(report.added.count, "result")) added, \(report.duplicates) known already, "
           + "\(report.problems.count) unreadable")
       for problem in report.problems { output.note(problem.description) }
     }
-  }
-
-  private static let listResults = Verb(
-    "list [--game GAME]", "all results, or those of a game", on: ResultsApp.self
-  ) { arguments in
-    let name = arguments.value("game")
-    return { app, output in
+    Verb(
+      "list [--game GAME]", "all results, or those of a game", on: ResultsApp.self,
+      .option("game")
+    ) { app, output, name in
       let game = try name.map(game)
-      let documents = app.store.results.filter { game == nil || $0.gameId == game?.id }
-        .map(ResultDocument.init)
-      try output.result(
-        ["results": documents],
-        Table([.init("ID", .id), .init("DAY"), .init("RESULT", .text)], documents.map(\.cells)),
-        empty: app.emptyText)
+      let results = app.store.results.filter { game == nil || $0.gameId == game?.id }
+      try output.list(
+        "results", results.map { Row($0) },
+        [.init("ID", .id), .init("DAY"), .init("RESULT", .text)], empty: app.emptyText)
     }
-  }
-
-  private static let showStreaks = Verb(
-    "streaks [GAME]", "computed from the results, never synced", on: ResultsApp.self
-  ) { arguments in
-    let name = arguments.word()
-    return { app, output in
-      let streaks = app.store.streaks(game: try name.map(game)).map(StreakDocument.init)
-      try output.result(
-        ["streaks": streaks], Table(StreakDocument.columns, streaks.map(\.cells)),
-        empty: app.emptyText)
+    Verb(
+      "streaks [GAME]", "computed from the results, never synced", on: ResultsApp.self,
+      .optionalWord
+    ) { app, output, name in
+      try output.list(
+        "streaks", app.store.streaks(game: try name.map(game)).map { Row($0) },
+        [
+          .init("GAME", .text), .init("NOW", .number), .init("LONGEST", .number),
+          .init("SOLVED", .number), .init("PLAYED", .number, isDetail: true),
+        ], empty: app.emptyText)
     }
-  }
-
-  private static let deleteResult = Verb(
-    "delete ID", "delete a result", on: ResultsApp.self
-  ) { arguments in
-    let prefix = try arguments.word("the result's ID")
-    return { app, output in
+    Verb("delete ID", "delete a result", on: ResultsApp.self, .word("the result's ID")) {
+      app, output, prefix in
       let id = try find(prefix, in: app.store.results.map(\.id), "result")
       try app.store.delete(id)
       try output.result(["deleted": id.uuidString], "deleted \(id)")
     }
-  }
-
-  private static let showStatus = Verb(
-    "status", "where sync stands, and what waits", on: ResultsApp.self
-  ) { _ in
-    { app, output in
-      let document = app.status(nil)
-      try output.result(
-        document,
-        """
-        account: \(document.account.map(printable) ?? "none")
-        results: \(document.results)
-        waiting to be sent: \(document.waiting)
-        last sync: \(document.lastSync.map(timestamp) ?? "never")
-        """)
+    Verb("status", "where sync stands, and what waits", on: ResultsApp.self) { app, output in
+      let status = app.status
+      try output.result(status.document, status.words)
     }
   }
 

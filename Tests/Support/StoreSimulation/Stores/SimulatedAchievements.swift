@@ -15,9 +15,8 @@ final class SimulatedAchievements: SimulatedStore {
   }
 
   var lines: [String: String] {
-    Dictionary(
-      store.stored.map { ($0.id.uuidString, AchievementLine($0).text) },
-      uniquingKeysWith: { $0 + " and " + $1 })
+    Self.joined(
+      store.stored.map { ($0.id.uuidString, AchievementLine($0).text) })
   }
 
   var canonicalText: String { store.canonicalText }
@@ -38,7 +37,7 @@ final class SimulatedAchievements: SimulatedStore {
     guard value > 0 else { return [] }
     let after = try store.note(progress: value, of: definition.id)
     return [
-      .wrote(key: after.id.uuidString, line: AchievementLine(after).text, rank: EditRank())
+      .wrote(key: after.id.uuidString, line: AchievementLine(after).text)
     ]
   }
 }
@@ -87,11 +86,4 @@ struct AchievementLine: Hashable {
     }
     return all.text == line ? nil : "it is \(line), and should be \(all.text)"
   }
-}
-
-extension StoreKind {
-  /// Achievements.
-  static let achievements = StoreKind(
-    name: "achievements", rule: .merged { AchievementLine.judge($0, $1) }
-  ) { try SimulatedAchievements($0) }
 }

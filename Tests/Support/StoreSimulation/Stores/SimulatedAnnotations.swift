@@ -25,13 +25,7 @@ final class SimulatedAnnotations: SimulatedStore {
     let coordinator = AnnotationCoordinator(
       store: store, network: NetworkMonitor(SimulatedLink()), clock: device.clock)
     self.coordinator = coordinator
-    pushes =
-      !device.isAutomatic
-      ? nil
-      : device.link.observeSignals { [weak coordinator] signal in
-        guard case .push = signal else { return }
-        coordinator?.ring()
-      }
+    pushes = device.observePushes { [weak coordinator] _ in coordinator?.ring() }
     if device.isAutomatic {
       Task.detached { [weak coordinator] in await coordinator?.startSync() }
     }
@@ -105,7 +99,7 @@ final class SimulatedAnnotations: SimulatedStore {
     let after = lines
     return Set(before.keys).union(after.keys).sorted().compactMap { key in
       guard before[key] != after[key] else { return nil }
-      return after[key].map { .wrote(key: key, line: $0, rank: EditRank()) }
+      return after[key].map { .wrote(key: key, line: $0) }
         ?? .removed(key: key)
     }
   }
@@ -157,12 +151,4 @@ final class SimulatedAnnotations: SimulatedStore {
     defer { try? FileManager.default.removeItem(at: file) }
     try store.attach(file, to: annotation)
   }
-}
-
-extension StoreKind {
-  /// Annotations.
-  static let annotations = StoreKind(
-    name: "annotations", rule: .merged { _, _ in nil },
-    mustStay: { $0.lowercased().hasPrefix("layer") }, isShareable: true, keepsAccountsApart: false
-  ) { try SimulatedAnnotations($0) }
 }

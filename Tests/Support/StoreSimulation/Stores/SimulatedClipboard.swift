@@ -16,9 +16,8 @@ final class SimulatedClipboard: SimulatedStore {
   }
 
   var lines: [String: String] {
-    Dictionary(
-      clipboard.entries.filter(\.isText).map { ($0.id.uuidString, Self.line($0)) },
-      uniquingKeysWith: { $0 + " and " + $1 })
+    Self.joined(
+      clipboard.entries.filter(\.isText).map { ($0.id.uuidString, Self.line($0)) })
   }
 
   var waitingCount: Int { clipboard.unsentCount + app.engine.pendingCount }
@@ -54,7 +53,7 @@ final class SimulatedClipboard: SimulatedStore {
       }
       try clipboard.add(entries)
       return entries.map {
-        .wrote(key: $0.id.uuidString, line: Self.line($0), rank: EditRank())
+        .wrote(key: $0.id.uuidString, line: Self.line($0))
       }
     }
   }
@@ -69,9 +68,4 @@ final class SimulatedClipboard: SimulatedStore {
   private static func line(_ entry: ClipboardEntry) -> String {
     visible([entry.text ?? "", entry.timestamp.bits])
   }
-}
-
-extension StoreKind {
-  /// The clipboard.
-  static let clipboard = StoreKind(name: "clipboard", rule: .any) { try SimulatedClipboard($0) }
 }

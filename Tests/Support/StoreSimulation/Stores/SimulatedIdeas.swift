@@ -19,22 +19,16 @@ final class SimulatedIdeas: SimulatedStore {
       automaticallySync: device.isAutomatic, makeID: device.newID, now: device.now,
       notificationCenter: NotificationCenter())
     self.store = store
-    pushes =
-      !device.isAutomatic
-      ? nil
-      : device.link.observeSignals { [weak store] signal in
-        guard case .push(let push) = signal,
-          push.subscription.rawValue == IdeaStore.subscriptionID
-        else { return }
-        store?.receivedPush(recordName: push.query?.record.name)
-      }
+    pushes = device.observePushes { [weak store] push in
+      guard push.subscription.rawValue == IdeaStore.subscriptionID else { return }
+      store?.receivedPush(recordName: push.query?.record.name)
+    }
     store.start()
   }
 
   var lines: [String: String] {
-    Dictionary(
-      store.ideas.map { ($0.id.uuidString, $0.canonicalLine) },
-      uniquingKeysWith: { $0 + " and " + $1 })
+    Self.joined(
+      store.ideas.map { ($0.id.uuidString, $0.canonicalLine) })
   }
 
   var canonicalText: String { store.canonicalText }
@@ -84,11 +78,7 @@ final class SimulatedIdeas: SimulatedStore {
     return .wrote(
       key: idea.id.uuidString, line: idea.canonicalLine,
       rank: EditRank(
-        idea.updatedAt.timeIntervalSince1970, bytes + [idea.isCompleted ? 1 : 0]))
+        first: idea.updatedAt.timeIntervalSince1970,
+        then: bytes + [idea.isCompleted ? 1 : 0]))
   }
-}
-
-extension StoreKind {
-  /// Ideas.
-  static let ideas = StoreKind(name: "ideas", rule: .greatest) { try SimulatedIdeas($0) }
 }

@@ -20,9 +20,8 @@ final class SimulatedLeaderboards: SimulatedStore {
 
   /// The person's own scores; who they are is left out, as it is not known before a first sync.
   var lines: [String: String] {
-    Dictionary(
-      service.cloud.myScores.map { (Self.key($0), Self.line($0)) },
-      uniquingKeysWith: { $0 + " and " + $1 })
+    Self.joined(
+      service.cloud.myScores.map { (Self.key($0), Self.line($0)) })
   }
 
   var canonicalText: String { service.cloud.canonicalText }
@@ -34,7 +33,7 @@ final class SimulatedLeaderboards: SimulatedStore {
       let name = String(row.name[board.lowerBound...])
       return name.hasSuffix(" members") ? nil : (name, row.text)
     }
-    return Dictionary(rows, uniquingKeysWith: { $0 + " and " + $1 })
+    return Self.joined(rows)
   }
 
   var waitingCount: Int { service.cloud.waiting + service.local.waiting }
@@ -79,7 +78,7 @@ final class SimulatedLeaderboards: SimulatedStore {
         let bytes = withUnsafeBytes(of: moment.bigEndian) { Array($0) }
         return .wrote(
           key: Self.key(score), line: Self.line(score),
-          rank: EditRank(score.score.map { 100 - Double($0) } ?? 0, bytes))
+          rank: EditRank(first: score.score.map { 100 - Double($0) } ?? 0, then: bytes))
       }
     }
   }
@@ -98,11 +97,4 @@ final class SimulatedLeaderboards: SimulatedStore {
     "\(score.score.map(String.init) ?? "none") of \(score.maxAttempts), \(score.completed), "
       + score.publishedAt.bits
   }
-}
-
-extension StoreKind {
-  /// Scores and leaderboards among friends.
-  static let leaderboards = StoreKind(
-    name: "leaderboards", rule: .greatest, isShareable: true
-  ) { try SimulatedLeaderboards($0) }
 }

@@ -22,20 +22,15 @@ final class SimulatedResults: SimulatedStore {
       directory: device.folder, container: device.container, clock: device.clock,
       calendar: calendar, now: device.now)
     self.store = store
-    pushes =
-      !device.isAutomatic
-      ? nil
-      : device.link.observeSignals { [weak store] signal in
-        guard case .push(let push) = signal else { return }
-        store?.receivedPush(subscriptionID: push.subscription.rawValue)
-      }
+    pushes = device.observePushes { [weak store] push in
+      store?.receivedPush(subscriptionID: push.subscription.rawValue)
+    }
     try store.start()
   }
 
   var lines: [String: String] {
-    Dictionary(
-      store.results.map { ($0.id.uuidString, Self.line($0)) },
-      uniquingKeysWith: { $0 + " and " + $1 })
+    Self.joined(
+      store.results.map { ($0.id.uuidString, Self.line($0)) })
   }
 
   var waitingCount: Int { store.status.waiting }
@@ -72,7 +67,7 @@ final class SimulatedResults: SimulatedStore {
       ])
     }
     return added.map {
-      .wrote(key: $0.id.uuidString, line: Self.line($0), rank: EditRank())
+      .wrote(key: $0.id.uuidString, line: Self.line($0))
     }
   }
 
@@ -84,9 +79,4 @@ final class SimulatedResults: SimulatedStore {
         result.sharedText,
       ] + result.parsedData.sorted { $0.key < $1.key }.map { "\($0)=\($1)" })
   }
-}
-
-extension StoreKind {
-  /// Results of puzzles.
-  static let results = StoreKind(name: "results", rule: .any) { try SimulatedResults($0) }
 }

@@ -1,183 +1,181 @@
-package import CloudSync
-package import Foundation
-package import LoopbackServer
-package import SimulationSupport
+import CloudProtocol
+import CloudSync
+import Foundation
+import LoopbackServer
+import SimulationSupport
 
-/// A real store on one device, as a world drives it: one adapter for each kind of store.
+/// An example store on one simulated device: one adapter for each kind of store.
 ///
-/// An adapter decides nothing about sync. It makes the store with what the device gives it,
-/// translates "edit something", and shows what people see in a form that can be compared.
-package protocol SimulatedStore: AnyObject, Sendable {
-  /// Everything of the account that people see: one line an item, by the item's key.
+/// An adapter opens the store with the device's settings, makes random edits, and returns what the
+/// user sees in a form that can be compared. It makes no decisions about sync.
+protocol SimulatedStore: AnyObject, Sendable {
+  /// Opens the store on a device and starts it.
+  init(_ device: DeviceSetting) throws
+
+  /// Everything of the account that the user sees: one line for each item, by the item's key.
   var lines: [String: String] { get }
 
-  /// The items that left the cloud on this device and are kept here for it alone.
+  /// The items that are kept on this device only.
   var privateKeys: Set<String> { get }
 
-  /// Everything that all devices of an account must agree on besides ``lines``, to the byte.
+  /// What all devices of an account must agree on, to the byte, in addition to ``lines``.
   var canonicalText: String { get }
 
-  /// What is shared between accounts, under names that both know.
+  /// What is shared between accounts, under keys that are equal for both.
   var sharedLines: [String: String] { get }
 
-  /// What stands in the way of changes, in words.
+  /// The reasons why changes can't be sent.
   var trouble: String { get }
 
-  /// How many changes the cloud has not confirmed.
+  /// The number of changes that the server has not confirmed.
   var waitingCount: Int { get }
 
-  /// Whether an edit of the item may not have reached the cloud.
+  /// Whether an edit of the item may not have reached the server.
   func isWaiting(_ key: String) -> Bool
 
-  /// Makes a random edit, as a person does.
+  /// Makes a random edit, as a user does.
   ///
-  /// - Returns: what it did, once the store said that it is done.
-  /// - Throws: what the store throws; that is a violation.
+  /// - Returns: the changes, after the store has acknowledged them.
+  /// - Throws: the store's error, which is a violation.
   func edit(_ random: inout SeededRandom) async throws -> [StoreEdit]
 
-  /// Syncs by hand and returns when the store says it is over, well or not.
+  /// Syncs, and returns at the end of the sync, whether it succeeds or not.
   func sync() async
 
-  /// Does what a person does about changes that the cloud refuses for good.
+  /// Discards changes that the server refuses permanently, as a user does.
   func giveUpRefused() throws
 
-  /// Makes something that is shared with everybody who has the link.
+  /// Creates something that is shared with all who have the link.
   func share() async throws -> URL?
 
-  /// Joins what somebody else shared.
+  /// Accepts a share.
   func join(_ url: URL) async throws
 
-  /// Ends the app in order.
+  /// Stops the app.
   func quit() async
 }
 
 extension SimulatedStore {
-  /// None, for most stores.
-  package var privateKeys: Set<String> { [] }
+  var privateKeys: Set<String> { [] }
+  var trouble: String { "" }
+  var canonicalText: String { "" }
+  var sharedLines: [String: String] { [:] }
+  func giveUpRefused() throws {}
+  func share() async throws -> URL? { nil }
+  func join(_ url: URL) async throws {}
 
-  /// Nothing that the store would tell.
-  package var trouble: String { "" }
-
-  /// Nothing, for most stores.
-  package var canonicalText: String { "" }
-
-  /// Nothing, for most stores.
-  package var sharedLines: [String: String] { [:] }
-
-  /// Most stores find a way by themselves.
-  package func giveUpRefused() throws {}
-
-  /// Most stores share nothing.
-  package func share() async throws -> URL? { nil }
-
-  /// Most stores share nothing.
-  package func join(_ url: URL) async throws {}
+  /// Lines by key; lines that have the same key are joined, so that the duplicate is found.
+  static func joined(_ lines: some Sequence<(String, String)>) -> [String: String] {
+    Dictionary(lines, uniquingKeysWith: { $0 + " and " + $1 })
+  }
 }
 
-/// One thing an edit did to one item.
-package enum StoreEdit: Hashable, Sendable {
-  /// It made or changed the item.
-  case wrote(key: String, line: String, rank: EditRank)
-  /// It removed the item; where a removal is a change like any other, at this date.
+/// One change that an edit made to one item.
+enum StoreEdit: Hashable, Sendable {
+  /// The item was created or changed.
+  case wrote(key: String, line: String, rank: EditRank = EditRank())
+  /// The item was removed; the date is given if the store compares removals with edits.
   case removed(key: String, date: Double? = nil)
 }
 
-/// How a version stands to others of its item, where the store's rule compares them.
-package struct EditRank: Hashable, Comparable, Sendable {
-  /// Compared first, such as the date.
-  package var first: Double
-  /// Compared where the first are equal.
-  package var then: [UInt8]
-
-  /// A version's rank.
-  package init(_ first: Double = 0, _ then: [UInt8] = []) {
-    self.first = first
-    self.then = then
-  }
+/// The order of versions of an item, if the store's rule compares them.
+struct EditRank: Hashable, Comparable, Sendable {
+  /// The value that is compared first, such as the date.
+  var first = 0.0
+  /// The bytes that are compared if the first values are equal.
+  var then: [UInt8] = []
 
   /// Whether the second wins.
-  package static func < (first: EditRank, second: EditRank) -> Bool {
+  static func < (first: EditRank, second: EditRank) -> Bool {
     first.first == second.first
       ? first.then.lexicographicallyPrecedes(second.then) : first.first < second.first
   }
 }
 
-/// A device for one run of an app on it, with all that is injected.
-package struct DeviceSetting: Sendable {
-  /// Who is signed in.
-  package var account: String
-  /// Which of the account's devices it is, from 0.
-  package var number: Int
-  /// Where the app keeps its files.
-  package var folder: URL
-  /// The cloud.
-  package var container: CKContainer
-  /// The signals of the cloud.
-  package var link: LoopbackDevice
-  /// The clock by which everything waits.
-  package var clock: VirtualClock
-  /// What the device's wall clock says.
-  package var now: @Sendable () -> Date
-  /// Gives out random numbers.
-  package var random: @Sendable () -> UInt64
-  /// Gives out IDs; no two are the same in a world.
-  package var newID: @Sendable () -> UUID
-  /// Whether engines work by themselves and pushes are followed.
-  package var isAutomatic: Bool
-  /// A fault to build in.
-  package var bug: PlantedStoreBug?
+/// The settings of a device for one launch of its app.
+struct DeviceSetting: Sendable {
+  var account: String
+  /// The number of the device in its account, from 0.
+  var number: Int
+  /// The folder of the app's files.
+  var folder: URL
+  var container: CKContainer
+  /// The connection that receives pushes.
+  var link: LoopbackDevice
+  /// The clock for waits and timers.
+  var clock: VirtualClock
+  /// The device's wall clock.
+  var now: @Sendable () -> Date
+  /// A source of random numbers.
+  var random: @Sendable () -> UInt64
+  /// A source of IDs that are unique in the simulation.
+  var newID: @Sendable () -> UUID
+  /// Whether engines sync automatically and pushes are handled.
+  var isAutomatic: Bool
+  /// The fault to plant.
+  var bug: PlantedStoreBug?
+
+  /// Calls `received` for each push, if the device syncs automatically.
+  func observePushes(
+    _ received: @escaping @Sendable (CloudPush) -> Void
+  ) -> (any SignalObservation)? {
+    guard isAutomatic else { return nil }
+    return link.observeSignals { signal in
+      if case .push(let push) = signal { received(push) }
+    }
+  }
 }
 
-/// A kind of store: how it is made, and what its rule for conflicts promises.
+/// A kind of store: its adapter, and what its conflict rule guarantees.
 package struct StoreKind: Sendable {
-  /// What the versions of an item that nobody removed must end in.
-  package enum Rule: Sendable {
+  /// The expected result of all versions of an item that was not removed.
+  enum Rule: Sendable {
     /// The version of the highest rank.
     case greatest
     /// Any one of them.
     case any
-    /// What a function says of all versions and the line people see; `nil` when that is right.
+    /// The result of a function of all versions and the final line; `nil` if the line is correct.
     case merged(@Sendable (_ versions: [ItemVersion], _ line: String) -> String?)
   }
 
   /// The name, as on the command line.
   package var name: String
-  /// The conflict rule.
-  package var rule: Rule
-  /// Whether an item that nobody removed is there in any case; false where it hangs under
-  /// another one, which somebody else may have removed.
-  package var mustStay: @Sendable (_ key: String) -> Bool
+  var rule: Rule
+  /// The adapter.
+  var store: any SimulatedStore.Type
+  /// Whether an item that was not removed must exist; false if it belongs to another item, which
+  /// another user may have removed.
+  var mustStay: @Sendable (_ key: String) -> Bool = { _ in true }
   /// Whether accounts can share something.
-  package var isShareable: Bool
-  /// Whether the lines of an account are its own edits alone, also where something is shared.
-  package var keepsAccountsApart: Bool
-  /// Opens the app on a device and lets it begin to sync.
-  package var open: @Sendable (DeviceSetting) throws -> any SimulatedStore
+  var isShareable = false
+  /// Whether an account's lines are its own edits only, even if something is shared.
+  var keepsAccountsApart = true
 
-  /// A kind of store.
-  package init(
-    name: String, rule: Rule, mustStay: @escaping @Sendable (_ key: String) -> Bool = { _ in true },
-    isShareable: Bool = false, keepsAccountsApart: Bool = true,
-    open: @escaping @Sendable (DeviceSetting) throws -> any SimulatedStore
-  ) {
-    self.mustStay = mustStay
-    self.isShareable = isShareable
-    self.keepsAccountsApart = keepsAccountsApart
-    self.name = name
-    self.rule = rule
-    self.open = open
-  }
-
-  /// Every kind there is.
+  /// All kinds.
   package static let all: [StoreKind] = [
-    .tabs, .clipboard, .results, .achievements, .leaderboards, .ideas, .annotations,
+    .tabs,
+    StoreKind(name: "clipboard", rule: .any, store: SimulatedClipboard.self),
+    StoreKind(name: "results", rule: .any, store: SimulatedResults.self),
+    StoreKind(
+      name: "achievements", rule: .merged { AchievementLine.judge($0, $1) },
+      store: SimulatedAchievements.self),
+    StoreKind(
+      name: "leaderboards", rule: .greatest, store: SimulatedLeaderboards.self, isShareable: true),
+    StoreKind(name: "ideas", rule: .greatest, store: SimulatedIdeas.self),
+    StoreKind(
+      name: "annotations", rule: .merged { _, _ in nil }, store: SimulatedAnnotations.self,
+      mustStay: { $0.lowercased().hasPrefix("layer") }, isShareable: true,
+      keepsAccountsApart: false),
   ]
+
+  /// Scratch tabs.
+  package static let tabs = StoreKind(
+    name: "tabs", rule: .greatest, store: SimulatedTabs.self)
 }
 
-/// One version of an item that somebody wrote.
-package struct ItemVersion: Hashable, Sendable {
-  /// What people saw.
-  package var line: String
-  /// How it stands to others.
-  package var rank: EditRank
+/// One version of an item.
+struct ItemVersion: Hashable, Sendable {
+  /// The line that the user saw.
+  var line: String
+  var rank: EditRank
 }

@@ -18,9 +18,8 @@ final class SimulatedTabs: SimulatedStore {
   }
 
   var lines: [String: String] {
-    Dictionary(
-      tabs.tabs.filter(\.isScratch).map { ($0.id.uuidString, Self.line($0)) },
-      uniquingKeysWith: { $0 + " and " + $1 })
+    Self.joined(
+      tabs.tabs.filter(\.isScratch).map { ($0.id.uuidString, Self.line($0)) })
   }
 
   /// A tab that was saved to a file is this device's own, whatever others do.
@@ -80,7 +79,8 @@ final class SimulatedTabs: SimulatedStore {
     return .wrote(
       key: tab.id.uuidString, line: line(tab),
       rank: EditRank(
-        tab.lastModified.timeIntervalSinceReferenceDate, bytes + [tab.languageLocked ? 1 : 0]))
+        first: tab.lastModified.timeIntervalSinceReferenceDate,
+        then: bytes + [tab.languageLocked ? 1 : 0]))
   }
 
   private static func line(_ tab: ScratchTab) -> String {
@@ -88,9 +88,4 @@ final class SimulatedTabs: SimulatedStore {
       tab.name, tab.content, tab.language, "\(tab.languageLocked)", tab.lastModified.bits,
     ])
   }
-}
-
-extension StoreKind {
-  /// Scratch tabs.
-  package static let tabs = StoreKind(name: "tabs", rule: .greatest) { try SimulatedTabs($0) }
 }

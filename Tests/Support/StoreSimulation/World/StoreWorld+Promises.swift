@@ -77,10 +77,7 @@ extension StoreWorld {
   private func auditor(of account: String) async throws -> SimulatedDevice {
     let link = server.device("\(account)'s auditor", signedInAs: account)
     let folder = home.appendingPathComponent("\(account)-auditor")
-    let device = SimulatedDevice(
-      account: account, number: 9, offset: 0, rate: 1, folder: folder, link: link,
-      store: try kind.open(
-        setting(account, 9, folder: folder, link: link, offset: 0, rate: 1)))
+    let device = try open(account, 9, folder: folder, link: link)
     for _ in 0..<2 {
       await device.store.sync()
       await executor.settle()

@@ -113,12 +113,8 @@ final class StoreWorld {
     let folder = home.appendingPathComponent("\(name)-0")
     let link = server.device(name, signedInAs: account)
     link.isOnline = random.below(4) != 0
-    let store = try kind.open(
-      setting(account, number, folder: folder, link: link, offset: offset, rate: rate))
     devices.append(
-      SimulatedDevice(
-        account: account, number: number, offset: offset, rate: rate, folder: folder, link: link,
-        store: store))
+      try open(account, number, folder: folder, link: link, offset: offset, rate: rate))
   }
 
   /// Begins the app of a device again, on the files there are.
@@ -129,24 +125,28 @@ final class StoreWorld {
     link.isOnline = isOnline
     device.folder = folder
     device.link = link
-    device.store = try kind.open(
-      setting(
-        device.account, device.number, folder: folder, link: link, offset: device.offset,
-        rate: device.rate))
+    device.store = try open(
+      device.account, device.number, folder: folder, link: link, offset: device.offset,
+      rate: device.rate
+    ).store
     // What was confirmed may have been forgotten by a crash, and goes out again.
     for key in ledgers[device.account]?.removedKeys ?? [] where device.store.isWaiting(key) {
       ledgers[device.account]?.excuseReturn(of: key)
     }
   }
 
-  /// What a device gives the app on it.
-  func setting(
-    _ account: String, _ number: Int, folder: URL, link: LoopbackDevice, offset: Double,
-    rate: Double
-  ) -> DeviceSetting {
+  /// Opens the app of a device.
+  ///
+  /// - Parameters:
+  ///   - offset: the error of its wall clock, in seconds.
+  ///   - rate: the speed of its wall clock.
+  func open(
+    _ account: String, _ number: Int, folder: URL, link: LoopbackDevice, offset: Double = 0,
+    rate: Double = 1
+  ) throws -> SimulatedDevice {
     let clock = executor.clock
     let grain = options.clockGrain
-    return DeviceSetting(
+    let setting = DeviceSetting(
       account: account, number: number, folder: folder,
       container: CKContainer(identifier: container, transport: link), link: link, clock: clock,
       now: {
@@ -155,6 +155,9 @@ final class StoreWorld {
       },
       random: { [identities] in identities.number() },
       newID: { [identities] in identities.next() }, isAutomatic: options.isAutomatic, bug: bug)
+    return SimulatedDevice(
+      account: account, number: number, offset: offset, rate: rate, folder: folder, link: link,
+      store: try kind.store.init(setting))
   }
 }
 
