@@ -1,8 +1,6 @@
 import Foundation
 
-/// Accepts shares.
-///
-/// See CS-158.
+/// Accepts shares; see CS-158.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {

@@ -1,8 +1,6 @@
 import Foundation
 
-/// Finds users by the older API.
-///
-/// See CS-166.
+/// Finds users by the older API; see CS-166.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {

@@ -1,8 +1,6 @@
 import Foundation
 
-/// Fetches the changes of a database: the zones that changed.
-///
-/// See CS-141.
+/// Fetches the changes of a database: the zones that changed; see CS-141.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {

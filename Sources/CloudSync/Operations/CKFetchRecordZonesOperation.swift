@@ -5,9 +5,7 @@ import Foundation
   public import ObjectiveC
 #endif
 
-/// Fetches zones, by ID or all of them.
-///
-/// See CS-55 to CS-57.
+/// Fetches zones, by ID or all of them; see CS-55 to CS-57.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {

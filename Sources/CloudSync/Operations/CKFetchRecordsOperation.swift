@@ -5,9 +5,7 @@ import Foundation
   public import ObjectiveC
 #endif
 
-/// Fetches records by ID.
-///
-/// See CS-55 to CS-57.
+/// Fetches records by ID; see CS-55 to CS-57.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {

@@ -1,9 +1,7 @@
 import CloudProtocol
 public import Foundation
 
-/// Fetches the metadata of shares by URL.
-///
-/// See CS-163.
+/// Fetches the metadata of shares by URL; see CS-163.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {

@@ -1,8 +1,6 @@
 import Foundation
 
-/// Finds users to invite to shares.
-///
-/// See CS-166.
+/// Finds users to invite to shares; see CS-166.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {

@@ -1,8 +1,6 @@
 import Foundation
 
-/// Fetches the user's subscriptions, by ID or all of them.
-///
-/// See CS-55 to CS-57.
+/// Fetches the user's subscriptions, by ID or all of them; see CS-55 to CS-57.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {

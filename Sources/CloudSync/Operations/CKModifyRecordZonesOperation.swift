@@ -1,8 +1,6 @@
 import Foundation
 
-/// Creates and deletes zones in one request.
-///
-/// See CS-33.
+/// Creates and deletes zones in one request; see CS-33.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {

@@ -1,8 +1,6 @@
 import Foundation
 
-/// Creates and deletes subscriptions in one request.
-///
-/// See CS-97.
+/// Creates and deletes subscriptions in one request; see CS-97.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {

@@ -1,9 +1,7 @@
 public import Foundation
 import Records
 
-/// Sorts records by the distance of a location, nearest first.
-///
-/// See CS-83.
+/// Sorts records by the distance of a location, nearest first; see CS-83.
 public final class CKLocationSortDescriptor: NSSortDescriptor {
   /// The origin of distances.
   public let relativeLocation: CLLocation

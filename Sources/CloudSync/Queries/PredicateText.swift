@@ -2,9 +2,7 @@ import Foundation
 
 /// Comparisons of texts that the standard library lacks.
 enum PredicateText {
-  /// The words that a search ignores.
-  ///
-  /// See CS-73.
+  /// The words that a search ignores; see CS-73.
   static let stopWords: Set<String> = [
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
     "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",

@@ -2,9 +2,7 @@ package import CloudProtocol
 public import Foundation
 import Records
 
-/// The metadata of a share, which a user can read before accepting it.
-///
-/// See CS-163.
+/// The metadata of a share, which a user can read before accepting it; see CS-163.
 public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// The metadata as a value.
   package let value: ShareMetadata

@@ -1,9 +1,7 @@
 public import Foundation
 package import Records
 
-/// The identity of a user, as far as the app may know it.
-///
-/// See CS-166.
+/// The identity of a user, as far as the app may know it; see CS-166.
 public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// The criterion of a search for a user.
   public typealias LookupInfo = CKUserIdentityLookupInfo

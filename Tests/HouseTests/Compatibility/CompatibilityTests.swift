@@ -113,11 +113,19 @@ struct CompatibilityTests {
       return !additions.contains(names.dropLast().joined(separator: "."))
         && !listed.contains(names.last.map(String.init) ?? symbol)
     }
-    let types = PublicFace(of: tree.swift(under: "Sources/CloudSync")).symbols.filter { symbol in
+    let files = tree.swift(under: "Sources/CloudSync") + tree.swift(under: "Sources/CloudKit")
+    let types = PublicFace(of: files).symbols.filter { symbol in
       symbol.first?.isUppercase == true && !symbol.contains(".")
         && !["CK", "CL", "NS"].contains { symbol.hasPrefix($0) }
     }
     missing.formUnion(types.filter { !listed.contains($0) })
+    let exports = try #require(tree["Sources/CloudSync/Exports.swift"]).lines.filter {
+      $0.hasPrefix("@_exported")
+    }
+    #expect(exports.count > 10)
+    missing.formUnion(
+      exports.compactMap { $0.split(separator: ".").last.map(String.init) }
+        .filter { !listed.contains($0) })
     #expect(missing.isEmpty, "not listed: \(missing.sorted())")
   }
 }
