@@ -1,4 +1,4 @@
-public import CloudProtocol
+package import CloudProtocol
 public import CloudSync
 import Foundation
 public import LoopbackServer
@@ -41,7 +41,7 @@ public final class EmbeddedCloud: CloudProvider {
   /// The device of this process's containers, signed in at its first use.
   ///
   /// - Throws: `badContainer` when `CLOUDSYNC_SERVER` is not usable.
-  public static func transport(
+  package static func transport(
     for container: String, variables: [String: String]
   ) throws -> any CloudTransport {
     let place = try ServerLocation(variables["CLOUDSYNC_SERVER"])

@@ -4,29 +4,29 @@
   /// Foundation off Apple's platforms has no asynchronous sequence of notifications, and code that
   /// waits for `.CKAccountChanged` is written with it.
   extension NotificationCenter {
-    /// The notifications of one name, as they are posted.
+    /// A sequence of the notifications of one name.
     public final class Notifications: AsyncSequence, Sendable {
       /// A notification.
       public typealias Element = Notification
 
-      /// What hands them out one by one.
+      /// The iterator.
       public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var posted: AsyncStream<Posted>.AsyncIterator
-        /// Observes for as long as the iteration goes on.
+        /// Observes during the iteration.
         fileprivate let source: Notifications
 
         /// The next notification; `nil` when the task is cancelled.
         public mutating func next() async -> Notification? { await posted.next()?.notification }
       }
 
-      /// A notification on its way from the poster's thread.
+      /// A notification from the poster's thread.
       ///
       /// Unchecked: a notification never changes after it was posted.
       fileprivate struct Posted: @unchecked Sendable {
         var notification: Notification
       }
 
-      /// Unchecked: a token is only handed back to the centre, which locks.
+      /// Unchecked: a token is only returned to the center, which locks.
       private struct Observation: @unchecked Sendable {
         var token: any NSObjectProtocol
       }
@@ -49,7 +49,7 @@
 
       deinit { center.removeObserver(observation.token) }
 
-      /// Begins to hand out what is posted from the call of `notifications(named:object:)` on.
+      /// Iterates over the notifications since the call of `notifications(named:object:)`.
       public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(posted: posted.makeAsyncIterator(), source: self)
       }

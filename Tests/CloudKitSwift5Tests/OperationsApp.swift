@@ -199,7 +199,7 @@ class OperationsApp {
     run(CKQueryOperation(query: query))
   }
 
-  /// What an app delegate does with a push; answers whether it was one of ours.
+  /// Handles a push as an app delegate does; returns whether it was one of this app.
   func receive(_ userInfo: [AnyHashable: Any]) -> Bool {
     guard let notification = CKNotification(fromRemoteNotificationDictionary: userInfo) else {
       return false

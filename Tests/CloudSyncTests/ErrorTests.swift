@@ -42,7 +42,6 @@ struct ErrorTests {
     #expect(CKError.Code.allCases.map(\.rawValue) == Array(1...37))
     for code in CloudError.Code.allCases {
       #expect(CKError(CloudError(code, "m")).code.rawValue == code.rawValue)
-      #expect(CKError.Code(code).value == code)
     }
   }
 

@@ -6,7 +6,7 @@ import Records
 import Synchronization
 import Testing
 
-/// How operations run: queues, dependencies, cancellation, settings (CS-63 to CS-67).
+/// Queues, dependencies, cancellation and settings of operations (CS-63 to CS-67).
 @Suite("Operations: how they run")
 struct OperationsRunningTests {
   private typealias World = OperationsWorld

@@ -62,6 +62,19 @@ struct RecordArchiveTests {
     #expect(decoded.ancestor?.value == record.ancestor?.value)
   }
 
+  @Test("equal records write equal bytes, in whatever order they were changed")
+  func equalRecordsWriteEqualBytes() throws {
+    let keys = (1...20).map { "key\($0)" }
+    let bytes = [keys, keys.reversed(), keys.shuffled()].map { keys in
+      let record = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n"))
+      for key in keys { record[key] = key }
+      let coder = BytesCoder()
+      record.encode(with: coder)
+      return coder.data
+    }
+    #expect(Set(bytes).count == 1 && !bytes[0].isEmpty)
+  }
+
   /// Proves CS-35.
   @Test("every other class comes back equal, also inside collections")
   func otherClasses() throws {

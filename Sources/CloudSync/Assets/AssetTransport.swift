@@ -58,13 +58,7 @@ final class AssetTransport: CloudTransport {
 
 extension FieldValue {
   /// Whether the value contains an asset.
-  var hasAssets: Bool {
-    switch self {
-    case .asset: true
-    case .list(let values): values.contains { $0.hasAssets }
-    case .string, .int64, .double, .date, .bytes, .reference, .location: false
-    }
-  }
+  var hasAssets: Bool { !assets.isEmpty }
 
   /// The value with every asset in it replaced.
   func mappingAssets(_ replace: (Asset) -> Asset) -> FieldValue {

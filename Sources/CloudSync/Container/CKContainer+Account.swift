@@ -31,13 +31,7 @@ extension CKContainer {
   @preconcurrency public func accountStatus(
     completionHandler: @escaping @Sendable (CKAccountStatus, (any Error)?) -> Void
   ) {
-    answer(
-      { (result: Result<CKAccountStatus, any Error>) in
-        switch result {
-        case .success(let status): completionHandler(status, nil)
-        case .failure(let error): completionHandler(.couldNotDetermine, error)
-        }
-      }, { try await self.accountStatus() })
+    answer(completionHandler, onFailure: .couldNotDetermine) { try await self.accountStatus() }
   }
 
   /// Calls `completionHandler` with the result of `userRecordID()`.

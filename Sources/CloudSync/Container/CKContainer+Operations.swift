@@ -25,7 +25,7 @@ extension CKContainer {
   }
 
   /// Calls `body` with a copy of this container whose calls and operations use other default
-  /// settings; the synchronous form.
+  /// settings; the asynchronous form.
   @discardableResult
   nonisolated(nonsending) public func configuredWith<R>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
@@ -63,12 +63,8 @@ extension CKContainer {
     withID operationID: CKOperation.ID,
     completionHandler: @escaping @Sendable (CKOperation?, (any Error)?) -> Void
   ) {
-    answer(
-      { (result: Result<CKOperation?, any Error>) in
-        switch result {
-        case .success(let operation): completionHandler(operation, nil)
-        case .failure(let error): completionHandler(nil, error)
-        }
-      }, { try await self.longLivedOperation(for: operationID) })
+    answer(completionHandler, onFailure: nil) {
+      try await self.longLivedOperation(for: operationID)
+    }
   }
 }

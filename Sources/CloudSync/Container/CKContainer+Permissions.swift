@@ -53,13 +53,9 @@ extension CKContainer {
     completionHandler:
       @escaping @Sendable (CKContainer.ApplicationPermissionStatus, (any Error)?) -> Void
   ) {
-    answer(
-      { (result: Result<CKContainer.ApplicationPermissionStatus, any Error>) in
-        switch result {
-        case .success(let status): completionHandler(status, nil)
-        case .failure(let error): completionHandler(.couldNotComplete, error)
-        }
-      }, { try await self.applicationPermissionStatus(for: applicationPermission) })
+    answer(completionHandler, onFailure: .couldNotComplete) {
+      try await self.applicationPermissionStatus(for: applicationPermission)
+    }
   }
 
   /// Calls `completionHandler` with the result of `requestApplicationPermission(_:)`.

@@ -3,14 +3,14 @@ public import Foundation
 /// The calls for shares and users with completion handlers. Each is equivalent to its `async` form
 /// and calls the handler on a queue other than the main queue.
 extension CKContainer {
-  /// Describes the share behind `url`.
+  /// Fetches the metadata of the share at `url`.
   @preconcurrency public func fetchShareMetadata(
     with url: URL, completionHandler: @escaping @Sendable (CKShare.Metadata?, (any Error)?) -> Void
   ) {
     answer(completionHandler) { try await self.shareMetadata(for: url) }
   }
 
-  /// Describes the shares behind `urls`.
+  /// Fetches the metadata of the shares at `urls`.
   @preconcurrency public func fetchShareMetadatas(
     for urls: [URL],
     completionHandler:
@@ -38,7 +38,7 @@ extension CKContainer {
     answer(completionHandler) { try await self.accept(metadatas) }
   }
 
-  /// Finds the person with a mail address, to be invited to a share.
+  /// Finds the user with a mail address, to invite to a share.
   @preconcurrency public func fetchShareParticipant(
     withEmailAddress emailAddress: String,
     completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
@@ -46,7 +46,7 @@ extension CKContainer {
     answer(completionHandler) { try await self.shareParticipant(forEmailAddress: emailAddress) }
   }
 
-  /// Finds the person with a telephone number, to be invited to a share.
+  /// Finds the user with a telephone number, to invite to a share.
   @preconcurrency public func fetchShareParticipant(
     withPhoneNumber phoneNumber: String,
     completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
@@ -54,7 +54,7 @@ extension CKContainer {
     answer(completionHandler) { try await self.shareParticipant(forPhoneNumber: phoneNumber) }
   }
 
-  /// Finds the person with a user record, to be invited to a share.
+  /// Finds the user with a user record, to invite to a share.
   @preconcurrency public func fetchShareParticipant(
     withUserRecordID userRecordID: CKRecord.ID,
     completionHandler: @escaping @Sendable (CKShare.Participant?, (any Error)?) -> Void
@@ -62,7 +62,7 @@ extension CKContainer {
     answer(completionHandler) { try await self.shareParticipant(forUserRecordID: userRecordID) }
   }
 
-  /// Finds the people with these mail addresses.
+  /// Finds the users with these mail addresses.
   @preconcurrency public func fetchShareParticipants(
     forEmailAddresses emailAddresses: [String],
     completionHandler:
@@ -75,7 +75,7 @@ extension CKContainer {
     }
   }
 
-  /// Finds the people with these telephone numbers.
+  /// Finds the users with these telephone numbers.
   @preconcurrency public func fetchShareParticipants(
     forPhoneNumbers phoneNumbers: [String],
     completionHandler:
@@ -86,7 +86,7 @@ extension CKContainer {
     answer(completionHandler) { try await self.shareParticipants(forPhoneNumbers: phoneNumbers) }
   }
 
-  /// Finds the people with these user records.
+  /// Finds the users with these user records.
   @preconcurrency public func fetchShareParticipants(
     forUserRecordIDs userRecordIDs: [CKRecord.ID],
     completionHandler:
@@ -99,28 +99,34 @@ extension CKContainer {
 
   // MARK: Discovery, the older calls
 
-  /// Finds the person with a mail address.
+  /// Finds the user with a mail address.
   @preconcurrency public func discoverUserIdentity(
     withEmailAddress email: String,
     completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
   ) {
-    discover(completionHandler) { try await self.userIdentity(forEmailAddress: email) }
+    answer(completionHandler, onFailure: nil) {
+      try await self.userIdentity(forEmailAddress: email)
+    }
   }
 
-  /// Finds the person with a telephone number.
+  /// Finds the user with a telephone number.
   @preconcurrency public func discoverUserIdentity(
     withPhoneNumber phoneNumber: String,
     completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
   ) {
-    discover(completionHandler) { try await self.userIdentity(forPhoneNumber: phoneNumber) }
+    answer(completionHandler, onFailure: nil) {
+      try await self.userIdentity(forPhoneNumber: phoneNumber)
+    }
   }
 
-  /// Finds the person with a user record.
+  /// Finds the user with a user record.
   @preconcurrency public func discoverUserIdentity(
     withUserRecordID userRecordID: CKRecord.ID,
     completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void
   ) {
-    discover(completionHandler) { try await self.userIdentity(forUserRecordID: userRecordID) }
+    answer(completionHandler, onFailure: nil) {
+      try await self.userIdentity(forUserRecordID: userRecordID)
+    }
   }
 
   /// Returns an empty list, since there is no address book.
@@ -128,18 +134,5 @@ extension CKContainer {
     completionHandler: @escaping @Sendable ([CKUserIdentity]?, (any Error)?) -> Void
   ) {
     answer(completionHandler) { try await self.allUserIdentitiesFromContacts() }
-  }
-
-  private func discover(
-    _ completionHandler: @escaping @Sendable (CKUserIdentity?, (any Error)?) -> Void,
-    _ body: @escaping @Sendable () async throws -> CKUserIdentity?
-  ) {
-    answer(
-      { (result: Result<CKUserIdentity?, any Error>) in
-        switch result {
-        case .success(let identity): completionHandler(identity, nil)
-        case .failure(let error): completionHandler(nil, error)
-        }
-      }, body)
   }
 }

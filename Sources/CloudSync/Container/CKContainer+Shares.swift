@@ -7,14 +7,14 @@ extension CKContainer {
   /// The requests for shares.
   var shareRequests: ShareRequests { ShareRequests(connection: connection) }
 
-  /// Describes the share behind `url`, without its root record.
+  /// Fetches the metadata of the share at `url`, without its root record.
   /// - Throws: `unknownItem` if there is none; `permissionFailure` or
   ///   `participantMayNeedVerification` if it is restricted to other users.
   public func shareMetadata(for url: URL) async throws -> CKShare.Metadata {
     try await shareRequests.metadatas(for: [url]).only(url)
   }
 
-  /// Describes the shares behind `urls`, without their root records.
+  /// Fetches the metadata of the shares at `urls`, without their root records.
   public func shareMetadatas(
     for urls: [URL]
   ) async throws -> [URL: Result<CKShare.Metadata, any Error>] {
@@ -35,42 +35,42 @@ extension CKContainer {
     try await shareRequests.accept(metadatas).byID
   }
 
-  /// Finds the person with a mail address, to be invited to a share.
+  /// Finds the user with a mail address, to invite to a share.
   public func shareParticipant(
     forEmailAddress emailAddress: String
   ) async throws -> CKShare.Participant {
     try await participant(.init(emailAddress: emailAddress))
   }
 
-  /// Finds the person with a telephone number, to be invited to a share.
+  /// Finds the user with a telephone number, to invite to a share.
   public func shareParticipant(
     forPhoneNumber phoneNumber: String
   ) async throws -> CKShare.Participant {
     try await participant(.init(phoneNumber: phoneNumber))
   }
 
-  /// Finds the person with a user record, to be invited to a share.
+  /// Finds the user with a user record, to invite to a share.
   public func shareParticipant(
     forUserRecordID userRecordID: CKRecord.ID
   ) async throws -> CKShare.Participant {
     try await participant(.init(userRecordID: userRecordID))
   }
 
-  /// Finds the people with these mail addresses.
+  /// Finds the users with these mail addresses.
   public func shareParticipants(
     forEmailAddresses emailAddresses: [String]
   ) async throws -> [String: Result<CKShare.Participant, any Error>] {
     try await participants(emailAddresses) { .init(emailAddress: $0) }
   }
 
-  /// Finds the people with these telephone numbers.
+  /// Finds the users with these telephone numbers.
   public func shareParticipants(
     forPhoneNumbers phoneNumbers: [String]
   ) async throws -> [String: Result<CKShare.Participant, any Error>] {
     try await participants(phoneNumbers) { .init(phoneNumber: $0) }
   }
 
-  /// Finds the people with these user records.
+  /// Finds the users with these user records.
   public func shareParticipants(
     forUserRecordIDs userRecordIDs: [CKRecord.ID]
   ) async throws -> [CKRecord.ID: Result<CKShare.Participant, any Error>] {
@@ -94,17 +94,17 @@ extension CKContainer {
 
   // MARK: Discovery, the older calls
 
-  /// Finds the person with a mail address; `nil` when there is none.
+  /// Finds the user with a mail address; `nil` if there is none.
   public func userIdentity(forEmailAddress email: String) async throws -> CKUserIdentity? {
     try await identity(.init(emailAddress: email))
   }
 
-  /// Finds the person with a telephone number; `nil` when there is none.
+  /// Finds the user with a telephone number; `nil` if there is none.
   public func userIdentity(forPhoneNumber phoneNumber: String) async throws -> CKUserIdentity? {
     try await identity(.init(phoneNumber: phoneNumber))
   }
 
-  /// Finds the person with a user record; `nil` when there is none.
+  /// Finds the user with a user record; `nil` if there is none.
   public func userIdentity(
     forUserRecordID userRecordID: CKRecord.ID
   ) async throws -> CKUserIdentity? {

@@ -114,7 +114,7 @@ public struct CloudSyncEnvironment: Sendable {
 /// Supplies the in-process server for containers without a transport.
 ///
 /// It is found by its class name, so that this library does not depend on a server.
-public protocol CloudProvider: AnyObject {
+package protocol CloudProvider: AnyObject {
   /// Returns the transport for `container` in a process with the environment `variables`.
   static func transport(
     for container: String, variables: [String: String]

@@ -40,11 +40,21 @@ func answer<Value: Sendable>(
   urgency: QualityOfService = .userInitiated,
   _ body: @escaping @Sendable () async throws -> Value
 ) {
+  answer(completionHandler, onFailure: nil, urgency: urgency) { try await body() }
+}
+
+/// Runs `body` in a task and calls an older completion handler with its value, or with `value` and
+/// the error.
+func answer<Value: Sendable>(
+  _ completionHandler: @escaping @Sendable (Value, (any Error)?) -> Void, onFailure value: Value,
+  urgency: QualityOfService = .userInitiated,
+  _ body: @escaping @Sendable () async throws -> Value
+) {
   answer(
     { (result: Result<Value, any Error>) in
       switch result {
       case .success(let value): completionHandler(value, nil)
-      case .failure(let error): completionHandler(nil, error)
+      case .failure(let error): completionHandler(value, error)
       }
     }, urgency: urgency, body)
 }

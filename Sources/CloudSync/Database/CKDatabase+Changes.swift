@@ -7,9 +7,9 @@ extension CKDatabase {
   /// Fetches one page of the zones that changed.
   ///
   /// - Parameters:
-  ///   - changeToken: Where the last page ended; `nil` asks for every zone there is.
-  ///   - resultsLimit: The most zones wanted; the server may give fewer.
-  /// - Throws: `changeTokenExpired` when the token is too old: start again with `nil`.
+  ///   - changeToken: The token of the last page; `nil` fetches all zones.
+  ///   - resultsLimit: The maximum number of zones; the server may return fewer.
+  /// - Throws: `changeTokenExpired` if the token is too old; fetch again with `nil`.
   public func databaseChanges(
     since changeToken: CKServerChangeToken?, resultsLimit: Int? = nil
   ) async throws -> (
@@ -21,14 +21,14 @@ extension CKDatabase {
     return (page.modifications, page.deletions, page.token, page.moreComing)
   }
 
-  /// Fetches one page of the records of a zone that changed, each once, as it is now.
+  /// Fetches one page of the records of a zone that changed, each once, in its current version.
   ///
   /// - Parameters:
   ///   - zoneID: The zone.
-  ///   - changeToken: Where the last page ended; `nil` asks for every record there is.
-  ///   - desiredKeys: The fields wanted; `nil` is all, an empty list is none.
-  ///   - resultsLimit: The most changes wanted; the server may give fewer.
-  /// - Throws: `changeTokenExpired` when the token is too old: start again with `nil`.
+  ///   - changeToken: The token of the last page; `nil` fetches all records.
+  ///   - desiredKeys: The fields to fetch; `nil` fetches all, an empty list none.
+  ///   - resultsLimit: The maximum number of changes; the server may return fewer.
+  /// - Throws: `changeTokenExpired` if the token is too old; fetch again with `nil`.
   public func recordZoneChanges(
     inZoneWith zoneID: CKRecordZone.ID, since changeToken: CKServerChangeToken?,
     desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil

@@ -1,6 +1,5 @@
-/// The calls about single items, with completion handlers; each does what the `async` call of
-/// the same purpose does,
-/// and calls the handler on a queue that is not the main one.
+/// The methods for single items with completion handlers. Each is equivalent to its `async` form
+/// and calls the handler on a queue other than the main queue.
 extension CKDatabase {
   /// Fetches one record.
   @preconcurrency public func fetch(
@@ -49,7 +48,7 @@ extension CKDatabase {
     answer(completionHandler, urgency: urgency) { try await self.save(zone) }
   }
 
-  /// Deletes one zone with all it holds.
+  /// Deletes one zone with its records.
   @preconcurrency public func delete(
     withRecordZoneID zoneID: CKRecordZone.ID,
     completionHandler: @escaping @Sendable (CKRecordZone.ID?, (any Error)?) -> Void

@@ -1,19 +1,19 @@
 import Foundation
 
 extension CKDatabase {
-  /// Runs an operation on this database; it starts as soon as its dependencies are done.
+  /// Runs an operation on this database, as soon as its dependencies have finished.
   public func add(_ operation: CKDatabaseOperation) {
     operation.database = self
     operation.adopt(defaults)
     operationQueue.addOperation(operation)
   }
 
-  /// Calls `body` with this database under other settings: what is asked of that one runs with
-  /// them, unless it says otherwise itself.
+  /// Calls `body` with a copy of this database whose calls and operations use other default
+  /// settings.
   ///
   /// - Parameters:
-  ///   - configuration: How calls and operations run.
-  ///   - group: What they belong to; its own settings come after `configuration`.
+  ///   - configuration: The default settings of calls and operations.
+  ///   - group: Their operation group, whose settings have lower priority than `configuration`.
   @discardableResult
   public func configuredWith<R>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
@@ -22,7 +22,7 @@ extension CKDatabase {
     try body(configured(OperationDefaults(configuration: configuration, group: group)))
   }
 
-  /// Calls `body` with this database under other settings, as the form that does not wait.
+  /// Calls `body` with a copy of this database with other default settings; the asynchronous form.
   @discardableResult
   nonisolated(nonsending) public func configuredWith<R>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
@@ -31,7 +31,7 @@ extension CKDatabase {
     try await body(configured(OperationDefaults(configuration: configuration, group: group)))
   }
 
-  /// How urgent calls with completion handlers are.
+  /// The quality of service of calls with completion handlers.
   var urgency: QualityOfService {
     guard defaults.configuration != nil || defaults.group != nil else { return .userInitiated }
     return defaults.resolved.qualityOfService

@@ -1,13 +1,13 @@
 extension CKDatabase {
-  /// Searches for the first page of records that match.
+  /// Fetches the first page of the records that match a query.
   ///
   /// - Parameters:
-  ///   - query: What is looked for, and the order.
-  ///   - zoneID: The zone looked in; `nil` looks in all, which the shared database refuses.
-  ///   - desiredKeys: The fields wanted; `nil` is all, an empty list is none.
-  ///   - resultsLimit: The most records wanted; the server may give fewer.
-  /// - Returns: the records in the order of the query, and a cursor when there is more.
-  /// - Throws: `invalidArguments` for what cannot be searched for, with the part that is wrong.
+  ///   - query: The query.
+  ///   - zoneID: The zone to search; `nil` searches all zones, which the shared database rejects.
+  ///   - desiredKeys: The fields to fetch; `nil` fetches all, an empty list none.
+  ///   - resultsLimit: The maximum number of records; the server may return fewer.
+  /// - Returns: the records in the order of the query, and a cursor if there are more.
+  /// - Throws: `invalidArguments` for an unsupported predicate, with the part that is wrong.
   public func records(
     matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil,
     desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -21,12 +21,12 @@ extension CKDatabase {
     ).matches
   }
 
-  /// Searches for the page after a cursor.
+  /// Fetches the page after a cursor.
   ///
   /// - Parameters:
-  ///   - queryCursor: Where the last page ended.
-  ///   - desiredKeys: The fields wanted; `nil` is all, an empty list is none.
-  ///   - resultsLimit: The most records wanted; the server may give fewer.
+  ///   - queryCursor: The cursor of the last page.
+  ///   - desiredKeys: The fields to fetch; `nil` fetches all, an empty list none.
+  ///   - resultsLimit: The maximum number of records; the server may return fewer.
   public func records(
     continuingMatchFrom queryCursor: CKQueryOperation.Cursor,
     desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -40,9 +40,9 @@ extension CKDatabase {
     ).matches
   }
 
-  /// Searches for the first page of records that match, as plain records.
+  /// Fetches the first page of the records that match a query, as plain records.
   ///
-  /// A call that leaves the result's type open means the form with results and a cursor.
+  /// A call without a type of the result uses the form with results and a cursor.
   @_disfavoredOverload
   public func records(
     matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?
@@ -52,7 +52,7 @@ extension CKDatabase {
     ).records.values
   }
 
-  /// Searches for the first page of records that match, as plain records.
+  /// Fetches the first page of the records that match a query, as plain records.
   @preconcurrency public func perform(
     _ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?,
     completionHandler: @escaping @Sendable ([CKRecord]?, (any Error)?) -> Void
@@ -62,7 +62,7 @@ extension CKDatabase {
     }
   }
 
-  /// Searches for the first page of records that match.
+  /// Fetches the first page of the records that match a query.
   @preconcurrency public func fetch(
     withQuery query: CKQuery, inZoneWith zoneID: CKRecordZone.ID? = nil,
     desiredKeys: [CKRecord.FieldKey]? = nil,
@@ -84,7 +84,7 @@ extension CKDatabase {
     }
   }
 
-  /// Searches for the page after a cursor.
+  /// Fetches the page after a cursor.
   @preconcurrency public func fetch(
     withCursor queryCursor: CKQueryOperation.Cursor,
     desiredKeys: [CKRecord.FieldKey]? = nil,

@@ -10,7 +10,7 @@ extension CKDatabase {
     try await requests.records(for: [recordID], desiredKeys: nil).only(recordID)
   }
 
-  /// Saves one record if it is unchanged on the server; afterwards the object holds the server's
+  /// Saves one record if it is unchanged on the server; the object then holds the server's
   /// version.
   /// - Throws: the record's own error, such as `serverRecordChanged`.
   @discardableResult
@@ -20,7 +20,7 @@ extension CKDatabase {
     return try results.saved.only(record.recordID)
   }
 
-  /// Deletes one record, whatever its version.
+  /// Deletes one record, regardless of its version.
   /// - Throws: the record's own error, such as `zoneNotFound`.
   @discardableResult
   public func deleteRecord(withID recordID: CKRecord.ID) async throws -> CKRecord.ID {
@@ -33,8 +33,8 @@ extension CKDatabase {
   /// Fetches records.
   ///
   /// - Parameters:
-  ///   - ids: The records; one named twice is fetched once.
-  ///   - desiredKeys: The fields wanted; `nil` is all, an empty list is none.
+  ///   - ids: The IDs; a record is fetched once, even if its ID occurs twice.
+  ///   - desiredKeys: The fields to fetch; `nil` fetches all, an empty list none.
   /// - Returns: a record or an error for each ID.
   public func records(
     for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil
@@ -44,15 +44,15 @@ extension CKDatabase {
 
   /// Saves and deletes records in one request.
   ///
-  /// A record that was saved holds the server's version afterwards, except for fields that were
-  /// changed while the request was on its way.
+  /// A saved record then holds the server's version, except for fields that were
+  /// changed during the request.
   /// - Parameters:
   ///   - recordsToSave: The records to save.
-  ///   - recordIDsToDelete: The records to delete, whatever their versions.
+  ///   - recordIDsToDelete: The records to delete, regardless of their versions.
   ///   - savePolicy: The treatment of records that were changed on the server.
-  ///   - atomically: Whether all changes of one custom zone land together or not at all.
-  /// - Returns: how it went with each record; single failures do not throw.
-  /// - Throws: `limitExceeded` for more than 400 items, `invalidArguments` when an ID is named
+  ///   - atomically: Whether all changes of one custom zone succeed or fail together.
+  /// - Returns: a result for each record; the failure of a single record does not throw.
+  /// - Throws: `limitExceeded` for more than 400 items, `invalidArguments` if an ID occurs
   ///   twice, and what fails the request as a whole.
   @discardableResult
   public func modifyRecords(

@@ -3,9 +3,8 @@
   public import ObjectiveC
 #endif
 
-/// The calls about several items, with completion handlers that take a `Result`; each does what
-/// the `async` call of the same purpose does,
-/// and calls the handler on a queue that is not the main one.
+/// The methods for several items with completion handlers. Each is equivalent to its `async` form
+/// and calls the handler on a queue other than the main queue.
 extension CKDatabase {
   /// Fetches records.
   @preconcurrency public func fetch(

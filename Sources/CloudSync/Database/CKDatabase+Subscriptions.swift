@@ -12,14 +12,14 @@ extension CKDatabase {
     try await requests.subscriptions(for: [subscriptionID]).only(subscriptionID)
   }
 
-  /// Fetches subscriptions; answers one or an error for each ID.
+  /// Fetches subscriptions; returns a subscription or an error for each ID.
   public func subscriptions(
     for ids: [CKSubscription.ID]
   ) async throws -> [CKSubscription.ID: Result<CKSubscription, any Error>] {
     try await requests.subscriptions(for: ids).byID
   }
 
-  /// Creates a subscription, or replaces the one of that name.
+  /// Creates a subscription, or replaces the one with the same ID.
   /// - Throws: the subscription's own error, such as `badDatabase`.
   @discardableResult
   public func save(_ subscription: CKSubscription) async throws -> CKSubscription {

@@ -15,21 +15,21 @@ extension CKDatabase {
     try await requests.zones(for: [zoneID]).only(zoneID)
   }
 
-  /// Fetches zones; answers a zone or an error for each ID.
+  /// Fetches zones; returns a zone or an error for each ID.
   public func recordZones(
     for ids: [CKRecordZone.ID]
   ) async throws -> [CKRecordZone.ID: Result<CKRecordZone, any Error>] {
     try await requests.zones(for: ids).byID
   }
 
-  /// Creates a zone; one that exists is left as it is.
+  /// Creates a zone; an existing zone stays unchanged.
   /// - Throws: the zone's own error, such as `badDatabase`.
   @discardableResult
   public func save(_ zone: CKRecordZone) async throws -> CKRecordZone {
     try await requests.modifyZones(saving: [zone], deleting: []).saved.only(zone.zoneID)
   }
 
-  /// Deletes a zone with all it holds.
+  /// Deletes a zone with its records.
   /// - Throws: the zone's own error, such as `zoneNotFound`.
   @discardableResult
   public func deleteRecordZone(

@@ -3,19 +3,19 @@ package import Records
 
 /// One of a container's three databases.
 ///
-/// Every call asks the server at once; `CKSyncEngine` is the way to keep a local copy. All calls
+/// Every call sends a request at once; use `CKSyncEngine` to keep a local copy. All calls
 /// may be made from any task. See CS-44 to CS-49.
 public final class CKDatabase: NSObject, Sendable {
-  /// Which of a container's databases.
+  /// The scope of a database.
   public enum Scope: Int, Sendable {
-    /// One for all users of the container.
+    /// The public database for all users of the container.
     case `public` = 1
-    /// The signed-in user's own.
+    /// The private database of the signed-in user.
     case `private` = 2
-    /// What other users shared with the signed-in user.
+    /// The database of the records that other users shared with the signed-in user.
     case shared = 3
 
-    /// The scope as the vocabulary spells it.
+    /// The scope as a value.
     package var value: DatabaseScope {
       switch self {
       case .public: .public
@@ -24,7 +24,7 @@ public final class CKDatabase: NSObject, Sendable {
       }
     }
 
-    /// The scope of the vocabulary.
+    /// Converts a scope.
     package init(_ value: DatabaseScope) {
       switch value {
       case .public: self = .public
@@ -34,28 +34,28 @@ public final class CKDatabase: NSObject, Sendable {
     }
   }
 
-  /// Which of the container's databases this is.
+  /// The scope of the database.
   public let databaseScope: CKDatabase.Scope
 
-  /// The way to the server, shared by the container's databases.
+  /// The connection to the server, shared by the container's databases.
   package let connection: CloudConnection
 
-  /// What a `configuredWith` set for the calls made here.
+  /// The default settings set by `configuredWith`.
   let defaults: OperationDefaults
 
-  /// A database of a container.
+  /// Creates a database of a container.
   package convenience init(scope: CKDatabase.Scope, connection: CloudConnection) {
     self.init(scope: scope, connection: connection, defaults: OperationDefaults())
   }
 
-  /// A database of a container, with settings for its calls.
+  /// Creates a database of a container, with default settings for its calls.
   init(scope: CKDatabase.Scope, connection: CloudConnection, defaults: OperationDefaults) {
     databaseScope = scope
     self.connection = connection
     self.defaults = defaults
   }
 
-  /// The place where everything asked of the database is done.
+  /// The requests to the database.
   var requests: DatabaseRequests {
     DatabaseRequests(connection: connection, scope: databaseScope)
   }

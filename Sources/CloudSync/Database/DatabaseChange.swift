@@ -1,20 +1,20 @@
 package import Records
 
 extension CKDatabase {
-  /// What can happen to the zones of a database.
+  /// The changes of the zones of a database.
   public enum DatabaseChange {
-    /// A zone is new or holds changes.
+    /// A zone that is new or has changes.
     public struct Modification: Hashable, Sendable {
       /// The zone.
       public let zoneID: CKRecordZone.ID
 
-      /// Notes that `zoneID` is new or holds changes.
+      /// Creates the change of `zoneID`.
       public init(zoneID: CKRecordZone.ID) { self.zoneID = zoneID }
     }
 
-    /// A zone is gone.
+    /// A zone that was deleted.
     public struct Deletion: Hashable, Sendable {
-      /// Why a zone is gone; each kind asks for something else of the app.
+      /// The reason of a deletion; it determines the reaction of the app.
       public enum Reason: Hashable, Sendable {
         /// An app deleted it: drop the local data.
         case deleted
@@ -24,12 +24,12 @@ extension CKDatabase {
         case encryptedDataReset
       }
 
-      /// The zone that was there.
+      /// The deleted zone.
       public let zoneID: CKRecordZone.ID
-      /// Why it went.
+      /// The reason of the deletion.
       public let reason: Reason
 
-      /// Notes that `zoneID` went for `reason`.
+      /// Creates the deletion of `zoneID`.
       public init(zoneID: CKRecordZone.ID, reason: Reason = .deleted) {
         self.zoneID = zoneID
         self.reason = reason
@@ -38,38 +38,38 @@ extension CKDatabase {
       /// Whether the user removed the app's data.
       public var purged: Bool { reason == .purged }
 
-      /// The deletion of the vocabulary.
+      /// Converts a deletion.
       package init(_ value: ZoneDeletion) {
         self.init(zoneID: CKRecordZoneID(value.zone), reason: Reason(value.reason))
       }
     }
   }
 
-  /// What can happen to the records of a zone.
+  /// The changes of the records of a zone.
   public enum RecordZoneChange {
-    /// A record is new or changed.
+    /// A record that is new or changed.
     public struct Modification: Hashable, Sendable {
       /// The record as it is now.
       public let record: CKRecord
 
-      /// Notes that `record` is new or changed.
+      /// Creates the change of `record`.
       public init(record: CKRecord) { self.record = record }
     }
 
-    /// A record is gone.
+    /// A record that was deleted.
     public struct Deletion: Hashable, Sendable {
-      /// The record that was there.
+      /// The ID of the deleted record.
       public let recordID: CKRecord.ID
       /// Its type.
       public let recordType: CKRecord.RecordType
 
-      /// Notes that the record went.
+      /// Creates the deletion of a record.
       public init(recordID: CKRecord.ID, recordType: CKRecord.RecordType) {
         self.recordID = recordID
         self.recordType = recordType
       }
 
-      /// The deletion of the vocabulary.
+      /// Converts a deletion.
       package init(_ value: RecordDeletion) {
         self.init(recordID: CKRecordID(value.id), recordType: value.type)
       }
@@ -78,7 +78,7 @@ extension CKDatabase {
 }
 
 extension CKDatabase.DatabaseChange.Deletion.Reason {
-  /// The reason of the vocabulary.
+  /// Converts a reason.
   package init(_ value: ZoneDeletionReason) {
     switch value {
     case .deleted: self = .deleted

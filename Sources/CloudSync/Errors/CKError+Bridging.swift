@@ -3,19 +3,19 @@ public import Foundation
 /// Makes casts between `CKError` and `NSError` work in both directions, as they do with CloudKit.
 ///
 /// `error as NSError` gives the domain, the code and `errorUserInfo`; an `NSError` of
-/// `CKErrorDomain` that somebody made or that went through other hands casts back with
+/// `CKErrorDomain` from an app or a library casts to `CKError` with
 /// `as? CKError` and is caught by `catch CKError.zoneNotFound`. Without this conformance an
 /// `NSError` never casts to a Swift error on Linux.
 extension CKError: _ObjectiveCBridgeable {
-  /// The error as Foundation sees it.
+  /// The error as `NSError`.
   public var _nsError: NSError {
     NSError(domain: CKErrorDomain, code: code.rawValue, userInfo: errorUserInfo)
   }
 
-  /// The error as Foundation sees it; called by `as NSError`.
+  /// The error as `NSError`; called by `as NSError`.
   public func _bridgeToObjectiveC() -> NSError { _nsError }
 
-  /// Reads an error of `CKErrorDomain` back; `nil` for one of another domain or an unknown code.
+  /// Converts an error of `CKErrorDomain`; `nil` for one of another domain or an unknown code.
   public static func _conditionallyBridgeFromObjectiveC(
     _ source: NSError, result: inout CKError?
   ) -> Bool {
@@ -27,12 +27,12 @@ extension CKError: _ObjectiveCBridgeable {
     return true
   }
 
-  /// Reads an error of `CKErrorDomain` back; called by casts that were checked before.
+  /// Converts an error of `CKErrorDomain`; called by casts that were checked before.
   public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout CKError?) {
     result = CKError(_nsError: source)
   }
 
-  /// Reads an error back; an absent one becomes `internalError`.
+  /// Converts an error; `nil` becomes `internalError`.
   public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> CKError {
     source.map { CKError(_nsError: $0) } ?? CKError(.internalError)
   }

@@ -3,11 +3,11 @@ import Foundation
 import Records
 
 extension CKError {
-  /// An error of the vocabulary in the form apps read.
+  /// Converts an error.
   ///
   /// - Parameters:
-  ///   - error: What the cloud, or the way to it, said.
-  ///   - clientRecord: The record that was to be saved, for a conflict.
+  ///   - error: The error of the server or of the transport.
+  ///   - clientRecord: The record that could not be saved, for a conflict.
   package init(_ error: CloudError, clientRecord: CKRecord? = nil) {
     var userInfo: [String: Any] = [NSLocalizedDescriptionKey: error.message]
     if let seconds = error.retryAfter {
@@ -23,15 +23,15 @@ extension CKError {
     if error.userDidResetEncryptedData {
       userInfo[CKErrorUserDidResetEncryptedDataKey] = NSNumber(value: true)
     }
-    self.init(CKError.Code(error.code), userInfo: userInfo)
+    self.init(error.code, userInfo: userInfo)
   }
 
-  /// A failure this library found by itself, with its sentence.
+  /// Creates an error that this library detects, with its description.
   package init(_ code: CKError.Code, _ message: String) {
     self.init(code, userInfo: [NSLocalizedDescriptionKey: message])
   }
 
-  /// The failure of an operation of which only some items failed, by the items' IDs.
+  /// Creates the error of an operation of which only some items failed.
   package init(partialFailure errors: [AnyHashable: CKError]) {
     self.init(
       .partialFailure,

@@ -1,12 +1,12 @@
 import Foundation
 
 extension CKError: CustomStringConvertible {
-  /// The code's name and number and the sentence; never what else `userInfo` holds.
+  /// The code's name and number and the description; nothing else from `userInfo`.
   public var description: String {
     "<CKError: \(code) (\(code.rawValue)); \(localizedDescription)>"
   }
 
-  /// The sentence for people: what happened, to what, and what to do.
+  /// The description for people: what happened, to which item, and what to do.
   ///
   /// It is the text under `NSLocalizedDescriptionKey`, or one made from the code.
   public var localizedDescription: String {
@@ -16,7 +16,7 @@ extension CKError: CustomStringConvertible {
 }
 
 extension CKError.Code {
-  /// What the code means, for an error that came without a text.
+  /// The description of an error that has none of its own.
   fileprivate var sentence: String {
     switch self {
     case .internalError: "The cloud service failed inside."

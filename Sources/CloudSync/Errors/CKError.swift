@@ -1,41 +1,41 @@
 public import Foundation
 
-/// The domain of every error of this library when it is seen as `NSError`.
+/// The domain of the errors of this library as `NSError`.
 public let CKErrorDomain = "CKErrorDomain"
-/// Under this key a `partialFailure` carries the error of each item.
+/// The key of the errors of single items in a `partialFailure`.
 public let CKPartialErrorsByItemIDKey = "CKPartialErrors"
-/// Under this key an error carries the seconds to wait before asking again.
+/// The key of the number of seconds to wait before a retry.
 public let CKErrorRetryAfterKey = "CKRetryAfter"
-/// Under this key a conflict carries the record as it was before both sides changed it.
+/// The key of the common ancestor of both records of a conflict.
 public let CKRecordChangedErrorAncestorRecordKey = "AncestorRecord"
-/// Under this key a conflict carries the record as it is on the server.
+/// The key of the server's record in a conflict.
 public let CKRecordChangedErrorServerRecordKey = "ServerRecord"
-/// Under this key a conflict carries the record that was to be saved.
+/// The key of the record that could not be saved, in a conflict.
 public let CKRecordChangedErrorClientRecordKey = "ClientRecord"
-/// Under this key a `zoneNotFound` says that the user reset encrypted data.
+/// The key that marks a `zoneNotFound` caused by a reset of encrypted data.
 public let CKErrorUserDidResetEncryptedDataKey = "CKUserDidResetEncryptedData"
 
-/// Why something did not work: a code, and what goes with it in `userInfo`.
+/// An error: a code, and further information in `userInfo`.
 ///
-/// Everything this library throws is a `CKError`, so `catch let error as CKError` and
+/// Every error that this library throws is a `CKError`, so `catch let error as CKError` and
 /// `catch CKError.zoneNotFound` both work. See CS-104 to CS-109.
 public struct CKError: Error, CustomNSError {
-  /// What kind of failure it was.
+  /// The error code.
   public let code: CKError.Code
 
-  /// What is known besides the code, by the keys of this library and of Foundation.
+  /// Further information, under keys of this library and of Foundation.
   ///
   /// `nonisolated(unsafe)` because `Any` cannot be checked; it never changes after the
   /// initialiser, and what this library puts in is safe to share.
   public nonisolated(unsafe) let userInfo: [String: Any]
 
-  /// A failure of the kind `code`; tests of apps make their own this way.
+  /// Creates an error with `code`, for example in an app's tests.
   public init(_ code: CKError.Code, userInfo: [String: Any] = [:]) {
     self.code = code
     self.userInfo = userInfo
   }
 
-  /// Reads an error of this domain back; one of another domain becomes `internalError`.
+  /// Converts an error of this domain; one of another domain becomes `internalError`.
   public init(_nsError error: NSError) {
     let code = error.domain == CKErrorDomain ? CKError.Code(rawValue: error.code) : nil
     self.init(code ?? .internalError, userInfo: error.userInfo)
@@ -47,7 +47,7 @@ public struct CKError: Error, CustomNSError {
   /// The code as a number.
   public var errorCode: Int { code.rawValue }
 
-  /// The same as `userInfo`, with a sentence when there is none.
+  /// The same as `userInfo`, with a description if it has none.
   public var errorUserInfo: [String: Any] {
     userInfo.merging([NSLocalizedDescriptionKey: localizedDescription]) { own, _ in own }
   }
@@ -57,22 +57,22 @@ public struct CKError: Error, CustomNSError {
     userInfo[CKPartialErrorsByItemIDKey] as? [AnyHashable: any Error]
   }
 
-  /// The record as it was before both sides changed it, in a conflict.
+  /// The common ancestor of both records of a conflict.
   public var ancestorRecord: CKRecord? {
     userInfo[CKRecordChangedErrorAncestorRecordKey] as? CKRecord
   }
 
-  /// The record as it is on the server, in a conflict: merge into this one and save it.
+  /// The server's record of a conflict: merge the changes into this one and save it.
   public var serverRecord: CKRecord? {
     userInfo[CKRecordChangedErrorServerRecordKey] as? CKRecord
   }
 
-  /// The record that was to be saved, in a conflict.
+  /// The record that could not be saved, in a conflict.
   public var clientRecord: CKRecord? {
     userInfo[CKRecordChangedErrorClientRecordKey] as? CKRecord
   }
 
-  /// How many seconds to wait before asking again, when the server said so.
+  /// The number of seconds to wait before a retry, if the server set one.
   public var retryAfterSeconds: Double? {
     switch userInfo[CKErrorRetryAfterKey] {
     case let number as Double: number
@@ -83,7 +83,7 @@ public struct CKError: Error, CustomNSError {
 }
 
 extension CKError: Hashable {
-  /// Whether code, sentence, waiting time and records are the same.
+  /// Whether code, description, delay and records are equal.
   ///
   /// Not the whole of `userInfo`: hashing an `NSError` inside it is fatal on Linux.
   public static func == (first: CKError, second: CKError) -> Bool {
@@ -96,7 +96,7 @@ extension CKError: Hashable {
       && first.partialErrorCodes == second.partialErrorCodes
   }
 
-  /// Feeds the code, which `==` compares first.
+  /// Hashes the code, which `==` compares first.
   public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
   private var partialErrorCodes: [AnyHashable: CKError]? {

@@ -1,25 +1,24 @@
 import Foundation
 import Synchronization
 
-/// The parent of the operations on one database.
+/// The superclass of the operations on one database.
 ///
-/// Unchecked for the reason its parent gives; what it adds lies behind a lock.
+/// Unchecked for the reason `CKOperation` gives; its own property is guarded by a lock.
 open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
   private let chosen = Mutex<CKDatabase?>(nil)
 
-  /// The database the operation works on; set by `CKDatabase.add(_:)`.
+  /// The database of the operation; set by `CKDatabase.add(_:)`.
   ///
-  /// Where it is `nil` when the operation starts, that is the private database of the
-  /// configuration's container, or of the default container.
+  /// If it is `nil` when the operation starts, the operation uses the private database of its
+  /// container.
   public final var database: CKDatabase? {
     get { chosen.withLock { $0 } }
     set { chosen.withLock { $0 = newValue } }
   }
 
-  /// The way to the database; refuses once the operation is cancelled.
-  final func requests() throws(CKError) -> DatabaseRequests {
-    try checkCancellation()
-    return (database ?? effectiveContainer.privateCloudDatabase).requests
+  /// The requests to the database.
+  final var requests: DatabaseRequests {
+    (database ?? effectiveContainer.privateCloudDatabase).requests
   }
 
   override var containerName: String { database?.connection.container ?? super.containerName }

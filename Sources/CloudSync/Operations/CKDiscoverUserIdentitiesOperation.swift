@@ -1,44 +1,40 @@
 import Foundation
 
-/// Finds people; the older way, kept for apps that still use it.
-///
-/// See CS-166.
+/// Finds users by the older API; see CS-166.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
-  /// The people to find.
+  /// The criteria of the search.
   public final var userIdentityLookupInfos: [CKUserIdentity.LookupInfo] = []
 
-  /// Called for each person that was found.
+  /// Called for each user that was found.
   public final var userIdentityDiscoveredBlock:
     ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
-  /// Called once at the end; a success also when people were not found.
+  /// Called once at the end; a success also if users were not found.
   public final var discoverUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
   /// Called once at the end; users that were not found do not count as errors.
   public final var discoverUserIdentitiesCompletionBlock: (((any Error)?) -> Void)?
 
-  /// An operation with nothing to do as long as it is told nothing.
+  /// Creates an operation; set its properties before it starts.
   public override init() { super.init() }
 
-  /// Finds the people that `userIdentityLookupInfos` tell how to look for.
+  /// Creates an operation that searches by `userIdentityLookupInfos`.
   public convenience init(userIdentityLookupInfos: [CKUserIdentity.LookupInfo]) {
     self.init()
     self.userIdentityLookupInfos = userIdentityLookupInfos
   }
 
   override func run() async {
-    var failure: CKError?
-    do throws(CKError) {
-      try checkCancellation()
+    await perform {
+      // A user who was not found does not count as an error.
       let results = try await effectiveContainer.shareRequests
         .identities(for: userIdentityLookupInfos)
+      return ItemResults(items: results.items.filter { $0.result.success != nil })
+    } reporting: { results in
       try await report(results) { lookup, result in
         if let identity = result.success { self.userIdentityDiscoveredBlock?(identity, lookup) }
       }
-    } catch {
-      failure = error
-    }
-    await conclude(failure) { result, error in
+    } concluding: { _, result, error in
       self.discoverUserIdentitiesResultBlock?(result)
       self.discoverUserIdentitiesCompletionBlock?(error)
     }

@@ -1,25 +1,23 @@
 import Foundation
 
-/// Fetches which zones of a database changed.
-///
-/// See CS-141.
+/// Fetches the changes of a database: the zones that changed; see CS-141.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// Where the last fetch ended; `nil` asks for every zone there is.
+  /// The token of the last fetch; `nil` fetches all zones.
   public final var previousServerChangeToken: CKServerChangeToken?
-  /// The most zones wanted in one page, 0 for as many as the server likes.
+  /// The maximum number of zones in a page; 0 leaves it to the server.
   public final var resultsLimit = 0
   /// Whether to fetch all pages.
   public final var fetchAllChanges = true
 
-  /// Called for each zone that is new or holds changes.
+  /// Called for each zone that is new or has changes.
   public final var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
-  /// Called for each zone that is gone, unless one of the two below is set and fits.
+  /// Called for each deleted zone, unless one of the two blocks below is set and applies.
   public final var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
-  /// Called for each zone that went because the user removed the app's data.
+  /// Called for each zone that was deleted because the user removed the app's data.
   public final var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
-  /// Called for each zone that went because the user reset encrypted data.
+  /// Called for each zone that was deleted because the user reset encrypted data.
   public final var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock:
     ((CKRecordZone.ID) -> Void)?
   /// Called after the zones of each page with the token that ends it.
@@ -33,10 +31,10 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
   public final var fetchDatabaseChangesCompletionBlock:
     ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
 
-  /// An operation that fetches from the start.
+  /// Creates an operation that fetches all changes.
   public override init() { super.init() }
 
-  /// Fetches the changes after `previousServerChangeToken`.
+  /// Creates an operation that fetches the changes after `previousServerChangeToken`.
   public convenience init(previousServerChangeToken: CKServerChangeToken?) {
     self.init()
     self.previousServerChangeToken = previousServerChangeToken
@@ -47,7 +45,7 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
     var moreComing = false
     var failure: CKError?
     do throws(CKError) {
-      let requests = try requests()
+      try checkCancellation()
       repeat {
         let page = try await requests.databaseChanges(
           since: token, limit: resultsLimit > 0 ? resultsLimit : nil)
@@ -69,8 +67,7 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
     }
   }
 
-  /// Reports one page, unless the operation is cancelled on the way: then its token must not
-  /// be told either.
+  /// Reports one page; if the operation is cancelled meanwhile, its token is not reported either.
   private func report(_ page: DatabaseRequests.DatabasePage) async throws(CKError) {
     await callbacks.call {
       for zone in page.modifications where !self.isCancelled {

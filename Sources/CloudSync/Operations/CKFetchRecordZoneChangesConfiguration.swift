@@ -2,10 +2,10 @@ public import Foundation
 import Records
 import Synchronization
 
-/// What is wanted of one zone: known to apps as
+/// The settings of the fetch of one zone: known to apps as
 /// `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
 ///
-/// It can be used from any thread: the values lie behind a lock. See CS-60.
+/// It can be used from any thread: the values are guarded by a lock. See CS-60.
 public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying,
   Sendable
 {
@@ -17,17 +17,17 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCodi
 
   private let values: Mutex<Values>
 
-  /// Everything from the start.
+  /// Creates settings that fetch everything.
   public override init() { values = Mutex(Values()) }
 
   private init(values: Values) { self.values = Mutex(values) }
 
-  /// What changed after a token.
+  /// Creates settings for the changes after a token.
   ///
   /// - Parameters:
-  ///   - previousServerChangeToken: Where the last fetch ended; `nil` asks for every record.
-  ///   - resultsLimit: The most changes wanted in one page; the server may give fewer.
-  ///   - desiredKeys: The fields wanted; `nil` is all, an empty list is none.
+  ///   - previousServerChangeToken: The token of the last fetch; `nil` fetches all records.
+  ///   - resultsLimit: The maximum number of changes in a page; the server may return fewer.
+  ///   - desiredKeys: The fields to fetch; `nil` fetches all, an empty list none.
   public convenience init(
     previousServerChangeToken: CKServerChangeToken? = nil, resultsLimit: Int? = nil,
     desiredKeys: [CKRecord.FieldKey]? = nil
@@ -38,25 +38,25 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCodi
         desiredKeys: desiredKeys))
   }
 
-  /// Where the last fetch ended; `nil` asks for every record there is.
+  /// The token of the last fetch; `nil` fetches all records.
   public var previousServerChangeToken: CKServerChangeToken? {
     get { values.withLock { $0.token } }
     set { values.withLock { $0.token = newValue } }
   }
 
-  /// The most changes wanted in one page, 0 for as many as the server likes.
+  /// The maximum number of changes in a page; 0 leaves it to the server.
   public var resultsLimit: Int {
     get { values.withLock { $0.resultsLimit } }
     set { values.withLock { $0.resultsLimit = newValue } }
   }
 
-  /// The fields wanted; `nil` is all, an empty list is none.
+  /// The fields to fetch; `nil` fetches all, an empty list none.
   public var desiredKeys: [CKRecord.FieldKey]? {
     get { values.withLock { $0.desiredKeys } }
     set { values.withLock { $0.desiredKeys = newValue } }
   }
 
-  /// Another one with the same values.
+  /// Creates settings with the same values.
   public func copy(with zone: NSZone? = nil) -> Any {
     CKFetchRecordZoneChangesConfiguration(values: values.withLock { $0 })
   }
@@ -76,10 +76,9 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCodi
     }
   }
 
-  /// Reads the values back; `nil` when the archive is damaged.
+  /// Decodes the values; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
-    let values = ArchivedBytes.decode("CloudSyncZoneConfiguration", with: coder) {
-      (reader) throws(ByteFormatError) in
+    let values = ArchivedBytes.decode("CloudSyncZoneConfiguration", with: coder) { reader in
       var values = Values()
       values.token = try reader.optional { (reader) throws(ByteFormatError) in
         CKServerChangeToken(ChangeToken(bytes: try reader.byteArray()))

@@ -1,27 +1,27 @@
 public import Foundation
 
-/// Fetches which records of zones changed, one zone after the other.
+/// Fetches the changes of zones, one zone after the other.
 ///
-/// The tokens it tells, and the records told before them, stay valid when the operation fails
+/// The reported tokens, and the records reported before them, stay valid if the operation fails
 /// later. See CS-60 to CS-62.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// What is wanted of one zone.
+  /// The settings of the fetch of one zone.
   public typealias ZoneConfiguration = CKFetchRecordZoneChangesConfiguration
-  /// What is wanted of one zone, by its older name.
+  /// The settings of the fetch of one zone, by the older name.
   public typealias ZoneOptions = CKFetchRecordZoneChangesConfiguration
 
-  /// The zones, in the order they are fetched.
+  /// The zones, in the order of the fetch.
   public final var recordZoneIDs: [CKRecordZone.ID]?
-  /// What is wanted of each zone; of those that are not in it, everything from the start.
+  /// The settings of each zone; zones without settings are fetched completely.
   public final var configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]?
   /// Whether to fetch all pages of each zone.
   public final var fetchAllChanges = true
 
   /// Called for each record that is new or changed.
   public final var recordWasChangedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
-  /// Called for each record that is gone.
+  /// Called for each deleted record.
   public final var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
   /// Called after each page of a zone but the last, with the token that ends it.
   public final var recordZoneChangeTokensUpdatedBlock:
@@ -40,19 +40,19 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     )?
   /// Called once at the end; a success when only single zones failed.
   public final var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called for each record that is new or changed where there is no `recordWasChangedBlock`.
+  /// Called for each record that is new or changed, if there is no `recordWasChangedBlock`.
   public final var recordChangedBlock: ((CKRecord) -> Void)?
-  /// Called once for each zone after its records, where there is no
+  /// Called once for each zone after its records, if there is no
   /// `recordZoneFetchResultBlock`.
   public final var recordZoneFetchCompletionBlock:
     ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
   /// Called once at the end; with `partialFailure` when single zones failed.
   public final var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)?
 
-  /// An operation with nothing to do as long as it is told nothing.
+  /// Creates an operation; set its properties before it starts.
   public override init() { super.init() }
 
-  /// Fetches what changed in `recordZoneIDs`.
+  /// Creates an operation that fetches the changes of `recordZoneIDs`.
   public convenience init(
     recordZoneIDs: [CKRecordZone.ID]? = nil,
     configurationsByRecordZoneID: [CKRecordZone.ID: ZoneConfiguration]? = nil
@@ -62,7 +62,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     self.configurationsByRecordZoneID = configurationsByRecordZoneID
   }
 
-  /// Fetches what changed in `recordZoneIDs`, under the older label.
+  /// Creates an operation that fetches the changes of `recordZoneIDs`, with the older label.
   public convenience init(
     recordZoneIDs: [CKRecordZone.ID], optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]?
   ) {
@@ -80,10 +80,10 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     var zoneFailures: [AnyHashable: CKError] = [:]
     var failure: CKError?
     do throws(CKError) {
-      let requests = try requests()
-      for zoneID in requests.unique(recordZoneIDs ?? []) {
+      try checkCancellation()
+      for zoneID in (recordZoneIDs ?? []).withoutRepetitions {
         do throws(CKError) {
-          try await fetch(zoneID, requests)
+          try await fetch(zoneID)
         } catch {
           guard error.isAboutOneZone, !isCancelled else { throw error }
           zoneFailures[zoneID] = error
@@ -106,9 +106,7 @@ extension CKFetchRecordZoneChangesOperation {
   )
 
   /// Fetches the pages of one zone.
-  private func fetch(
-    _ zoneID: CKRecordZone.ID, _ requests: DatabaseRequests
-  ) async throws(CKError) {
+  private func fetch(_ zoneID: CKRecordZone.ID) async throws(CKError) {
     let configuration = configurationsByRecordZoneID?[zoneID]
     var token = configuration?.previousServerChangeToken
     let limit = configuration?.resultsLimit ?? 0
@@ -143,7 +141,7 @@ extension CKFetchRecordZoneChangesOperation {
     try checkCancellation()
   }
 
-  /// Tells how one zone ended.
+  /// Reports the end of one zone.
   private func report(_ end: Result<ZoneEnd, CKError>, of zoneID: CKRecordZone.ID) async {
     await callbacks.call {
       if let block = self.recordZoneFetchResultBlock { return block(zoneID, end.widened) }

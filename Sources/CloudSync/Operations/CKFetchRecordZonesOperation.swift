@@ -5,9 +5,7 @@ import Foundation
   public import ObjectiveC
 #endif
 
-/// Fetches zones, by ID or all there are.
-///
-/// See CS-55 to CS-57.
+/// Fetches zones, by ID or all of them; see CS-55 to CS-57.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
@@ -19,22 +17,22 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
   /// Called once at the end; a success when only single zones failed.
   public final var fetchRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called once at the end with what was fetched; `partialFailure` when single zones failed.
+  /// Called once at the end with the fetched zones; `partialFailure` if single zones failed.
   public final var fetchRecordZonesCompletionBlock:
     (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
 
   private final var fetchesAll = false
 
-  /// An operation with nothing to do as long as it is told nothing.
+  /// Creates an operation; set its properties before it starts.
   public required override init() { super.init() }
 
-  /// Fetches the zones `recordZoneIDs`.
+  /// Creates an operation that fetches the zones `recordZoneIDs`.
   public convenience init(recordZoneIDs: [CKRecordZone.ID]) {
     self.init()
     self.recordZoneIDs = recordZoneIDs
   }
 
-  /// An operation that fetches every zone of the database.
+  /// Creates an operation that fetches all zones of the database.
   open class func fetchAllRecordZonesOperation() -> Self {
     let operation = self.init()
     operation.fetchesAll = true
@@ -42,19 +40,13 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
   }
 
   override func run() async {
-    var done: ItemResults<CKRecordZone.ID, CKRecordZone>?
-    var failure: CKError?
-    do throws(CKError) {
-      let results = try await requests().zones(for: fetchesAll ? nil : recordZoneIDs ?? [])
-      done = results
+    await perform {
+      try await requests.zones(for: fetchesAll ? nil : recordZoneIDs ?? [])
+    } reporting: { results in
       try await report(results) { self.perRecordZoneResultBlock?($0, $1.widened) }
-    } catch {
-      failure = error
-    }
-    let zones = done?.valuesByID
-    await conclude(failure, items: done?.failures ?? [:]) { result, error in
+    } concluding: { results, result, error in
       self.fetchRecordZonesResultBlock?(result)
-      self.fetchRecordZonesCompletionBlock?(zones, error)
+      self.fetchRecordZonesCompletionBlock?(results?.valuesByID, error)
     }
   }
 }

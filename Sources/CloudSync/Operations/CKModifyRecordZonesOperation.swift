@@ -1,14 +1,12 @@
 import Foundation
 
-/// Creates and deletes zones in one request.
-///
-/// See CS-33.
+/// Creates and deletes zones in one request; see CS-33.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// The zones to create; one that exists is left as it is, and that is a success.
+  /// The zones to create; an existing zone stays unchanged, which is a success.
   public final var recordZonesToSave: [CKRecordZone]?
-  /// The zones to delete with all they hold.
+  /// The zones to delete with their records.
   public final var recordZoneIDsToDelete: [CKRecordZone.ID]?
 
   /// Called for each zone to create.
@@ -18,14 +16,14 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
   public final var perRecordZoneDeleteBlock: ((CKRecordZone.ID, Result<Void, any Error>) -> Void)?
   /// Called once at the end; a success when only single zones failed.
   public final var modifyRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called once at the end with what was done; `partialFailure` when single zones failed.
+  /// Called once at the end with the changed zones; `partialFailure` if single zones failed.
   public final var modifyRecordZonesCompletionBlock:
     (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
 
-  /// An operation with nothing to do as long as it is told nothing.
+  /// Creates an operation; set its properties before it starts.
   public override init() { super.init() }
 
-  /// Creates and deletes zones.
+  /// Creates an operation that creates and deletes zones.
   public convenience init(
     recordZonesToSave: [CKRecordZone]? = nil, recordZoneIDsToDelete: [CKRecordZone.ID]? = nil
   ) {
@@ -35,22 +33,16 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
   }
 
   override func run() async {
-    var done: ModifyResults<CKRecordZone.ID, CKRecordZone>?
-    var failure: CKError?
-    do throws(CKError) {
-      let results = try await requests().modifyZones(
+    await perform {
+      try await requests.modifyZones(
         saving: recordZonesToSave ?? [], deleting: recordZoneIDsToDelete ?? [])
-      done = results
+    } reporting: { results in
       try await report(results.saved) { self.perRecordZoneSaveBlock?($0, $1.widened) }
       try await report(results.deleted) { self.perRecordZoneDeleteBlock?($0, $1.widened) }
-    } catch {
-      failure = error
-    }
-    let saved = done?.saved.values
-    let deleted = done?.deleted.successfulIDs
-    await conclude(failure, items: done?.failures ?? [:]) { result, error in
+    } concluding: { results, result, error in
       self.modifyRecordZonesResultBlock?(result)
-      self.modifyRecordZonesCompletionBlock?(saved, deleted, error)
+      self.modifyRecordZonesCompletionBlock?(
+        results?.saved.values, results?.deleted.successfulIDs, error)
     }
   }
 }

@@ -2,23 +2,23 @@ public import Foundation
 
 /// Saves and deletes records in one request.
 ///
-/// Records that were saved hold the server's version afterwards. See CS-55 to CS-58.
+/// Saved records then hold the server's version. See CS-55 to CS-58.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   /// The records to save.
   public final var recordsToSave: [CKRecord]?
-  /// The records to delete, whatever their versions.
+  /// The records to delete, regardless of their versions.
   public final var recordIDsToDelete: [CKRecord.ID]?
-  /// The treatment of records that were changed on the server.
+  /// The policy for records that were changed on the server.
   public final var savePolicy: CKModifyRecordsOperation.RecordSavePolicy =
     .ifServerRecordUnchanged
-  /// Whether all changes of one custom zone land together or not at all.
+  /// Whether all changes of one custom zone succeed or fail together.
   public final var isAtomic = true
-  /// Bytes of the app's own that name this request; kept here and not sent.
+  /// Data of the app that identifies this request; it is not sent.
   public final var clientChangeTokenData: Data?
 
-  /// Called with how far a record has come, from 0 to 1; at least once with 1 for each saved.
+  /// Called with the progress of a record, from 0 to 1; at least once with 1 for a saved record.
   public final var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
   /// Called for each record to save.
   public final var perRecordSaveBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
@@ -26,16 +26,16 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   public final var perRecordDeleteBlock: ((CKRecord.ID, Result<Void, any Error>) -> Void)?
   /// Called once at the end; a success when only single records failed.
   public final var modifyRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called for each record to save where there is no `perRecordSaveBlock`.
+  /// Called for each record to save, if there is no `perRecordSaveBlock`.
   public final var perRecordCompletionBlock: ((CKRecord, (any Error)?) -> Void)?
-  /// Called once at the end with what was done; `partialFailure` when single records failed.
+  /// Called once at the end with the changed records; `partialFailure` if single records failed.
   public final var modifyRecordsCompletionBlock:
     (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
 
-  /// An operation with nothing to do as long as it is told nothing.
+  /// Creates an operation; set its properties before it starts.
   public override init() { super.init() }
 
-  /// Saves and deletes records.
+  /// Creates an operation that saves and deletes records.
   public convenience init(
     recordsToSave: [CKRecord]? = nil, recordIDsToDelete: [CKRecord.ID]? = nil
   ) {
@@ -45,32 +45,23 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   }
 
   override func run() async {
-    var done: ModifyResults<CKRecord.ID, CKRecord>?
-    var failure: CKError?
-    do throws(CKError) {
-      let records = recordsToSave ?? []
-      let results = try await requests().modifyRecords(
+    let records = recordsToSave ?? []
+    await perform {
+      try await requests.modifyRecords(
         saving: records, deleting: recordIDsToDelete ?? [], savePolicy: savePolicy,
         atomically: isAtomic)
-      done = results
+    } reporting: { results in
       let objects = Dictionary(records.map { ($0.recordID, $0) }) { first, _ in first }
       try await report(results.saved) { id, result in
         if let record = result.success { self.perRecordProgressBlock?(record, 1) }
-        if let block = self.perRecordSaveBlock {
-          block(id, result.widened)
-        } else if let record = objects[id] {
-          self.perRecordCompletionBlock?(record, result.failure)
-        }
+        if let block = self.perRecordSaveBlock { return block(id, result.widened) }
+        if let record = objects[id] { self.perRecordCompletionBlock?(record, result.failure) }
       }
       try await report(results.deleted) { self.perRecordDeleteBlock?($0, $1.widened) }
-    } catch {
-      failure = error
-    }
-    let saved = done?.saved.values
-    let deleted = done?.deleted.successfulIDs
-    await conclude(failure, items: done?.failures ?? [:]) { result, error in
+    } concluding: { results, result, error in
       self.modifyRecordsResultBlock?(result)
-      self.modifyRecordsCompletionBlock?(saved, deleted, error)
+      self.modifyRecordsCompletionBlock?(
+        results?.saved.values, results?.deleted.successfulIDs, error)
     }
   }
 }

@@ -1,12 +1,10 @@
 import Foundation
 
-/// Creates and deletes subscriptions in one request.
-///
-/// See CS-97.
+/// Creates and deletes subscriptions in one request; see CS-97.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// The subscriptions to create; one of the same name is replaced.
+  /// The subscriptions to create; one with the same ID is replaced.
   public final var subscriptionsToSave: [CKSubscription]?
   /// The subscriptions to delete.
   public final var subscriptionIDsToDelete: [CKSubscription.ID]?
@@ -19,14 +17,14 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     ((CKSubscription.ID, Result<Void, any Error>) -> Void)?
   /// Called once at the end; a success when only single subscriptions failed.
   public final var modifySubscriptionsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called once at the end with what was done; `partialFailure` when single ones failed.
+  /// Called once at the end with the subscriptions; `partialFailure` if single ones failed.
   public final var modifySubscriptionsCompletionBlock:
     (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
 
-  /// An operation with nothing to do as long as it is told nothing.
+  /// Creates an operation; set its properties before it starts.
   public override init() { super.init() }
 
-  /// Creates and deletes subscriptions.
+  /// Creates an operation that creates and deletes subscriptions.
   public convenience init(
     subscriptionsToSave: [CKSubscription]? = nil,
     subscriptionIDsToDelete: [CKSubscription.ID]? = nil
@@ -37,22 +35,16 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
   }
 
   override func run() async {
-    var done: ModifyResults<CKSubscription.ID, CKSubscription>?
-    var failure: CKError?
-    do throws(CKError) {
-      let results = try await requests().modifySubscriptions(
+    await perform {
+      try await requests.modifySubscriptions(
         saving: subscriptionsToSave ?? [], deleting: subscriptionIDsToDelete ?? [])
-      done = results
+    } reporting: { results in
       try await report(results.saved) { self.perSubscriptionSaveBlock?($0, $1.widened) }
       try await report(results.deleted) { self.perSubscriptionDeleteBlock?($0, $1.widened) }
-    } catch {
-      failure = error
-    }
-    let saved = done?.saved.values
-    let deleted = done?.deleted.successfulIDs
-    await conclude(failure, items: done?.failures ?? [:]) { result, error in
+    } concluding: { results, result, error in
       self.modifySubscriptionsResultBlock?(result)
-      self.modifySubscriptionsCompletionBlock?(saved, deleted, error)
+      self.modifySubscriptionsCompletionBlock?(
+        results?.saved.values, results?.deleted.successfulIDs, error)
     }
   }
 }

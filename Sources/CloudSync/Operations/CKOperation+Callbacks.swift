@@ -1,7 +1,33 @@
 import Foundation
 
 extension CKOperation {
-  /// Ends the work when the operation was cancelled.
+  /// Performs a request and calls the blocks.
+  ///
+  /// - Parameters:
+  ///   - request: Performs the request.
+  ///   - reporting: Calls the blocks for single items.
+  ///   - concluding: Calls the final blocks with the results, if there are any, and with what
+  ///     `conclude` passes on.
+  func perform<Results: RequestResults>(
+    _ request: () async throws -> Results, reporting: (Results) async throws -> Void,
+    concluding: @escaping @Sendable (Results?, Result<Void, any Error>, (any Error)?) -> Void
+  ) async {
+    var results: Results?
+    var failure: CKError?
+    do {
+      try checkCancellation()
+      let received = try await request()
+      results = received
+      try await reporting(received)
+    } catch {
+      failure = error as? CKError ?? CKError(.internalError, "\(error)")
+    }
+    await conclude(failure, items: results?.failures ?? [:]) { [results] result, error in
+      concluding(results, result, error)
+    }
+  }
+
+  /// Throws if the operation was cancelled.
   func checkCancellation() throws(CKError) {
     if isCancelled { throw .cancelled }
   }
@@ -17,13 +43,13 @@ extension CKOperation {
     try checkCancellation()
   }
 
-  /// Calls the last blocks on the operation's queue.
+  /// Calls the final blocks on the operation's queue.
   ///
   /// - Parameters:
-  ///   - failure: What failed the operation as a whole.
-  ///   - items: The errors of items. The blocks with a `Result` are not told of them, the older
-  ///     ones are, as `partialFailure`.
-  ///   - body: Calls the blocks with the result of the newer and the error of the older kind.
+  ///   - failure: The error of the operation as a whole.
+  ///   - items: The errors of single items. Older blocks receive them as `partialFailure`; blocks
+  ///     with a `Result` do not receive them.
+  ///   - body: Calls the blocks with the result for newer blocks and the error for older ones.
   func conclude(
     _ failure: CKError?, items: [AnyHashable: CKError] = [:],
     _ body: @escaping @Sendable (Result<Void, any Error>, (any Error)?) -> Void
@@ -37,14 +63,14 @@ extension CKOperation {
 }
 
 extension CKError {
-  /// What a cancelled operation reports.
+  /// The error of a cancelled operation.
   static var cancelled: CKError {
     CKError(.operationCancelled, "The operation was cancelled.")
   }
 }
 
 extension Result where Failure == CKError {
-  /// The same result with the error type that apps read.
+  /// The result with the error type of the public API.
   var widened: Result<Success, any Error> { mapError { $0 } }
 
   /// The error of a failure.

@@ -8,7 +8,7 @@ extension CKOperation {
     set { configuration.container = newValue }
   }
 
-  /// Whether it may use a cellular network.
+  /// Whether the operation may use a cellular network.
   public final var allowsCellularAccess: Bool {
     get { resolvedConfiguration.allowsCellularAccess }
     set { configuration.allowsCellularAccess = newValue }

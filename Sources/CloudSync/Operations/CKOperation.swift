@@ -1,21 +1,21 @@
 public import Foundation
 import Synchronization
 
-/// The parent of all operations: work on the cloud that runs on its own once it was started.
+/// The superclass of all operations.
 ///
-/// Give it to `CKDatabase.add(_:)` or `CKContainer.add(_:)`, or to an operation queue of the app
+/// Add it to `CKDatabase.add(_:)` or `CKContainer.add(_:)`, or to an operation queue of the app
 /// after setting the database, or the container of the configuration. Set everything before
-/// that; dependencies, `cancel()`, `completionBlock` and priorities work as with every
-/// `Operation`. Its blocks are called one at a time on a queue of its own, never the main one.
+/// that; dependencies, `cancel()`, `completionBlock` and priorities work as with any other
+/// `Operation`. Its blocks are called one at a time on a queue other than the main queue.
 /// See CS-63 to CS-70.
 ///
 /// Unchecked, because the blocks of apps can't be checked: they are set before the start, which
 /// an operation queue's lock puts before everything that reads them, and are called on one
-/// serial queue. All else lies behind a lock.
+/// serial queue. All other state is guarded by a lock.
 open class CKOperation: Operation, @unchecked Sendable {
-  /// Names an operation.
+  /// The ID of an operation.
   public typealias ID = String
-  /// How an operation runs.
+  /// The settings of an operation.
   public typealias Configuration = CKOperationConfiguration
 
   private enum Phase { case waiting, executing, finished }
@@ -40,10 +40,10 @@ open class CKOperation: Operation, @unchecked Sendable {
   /// The queue all blocks of this operation are called on.
   final let callbacks = CallbackQueue()
 
-  /// An operation with the usual settings; only its subclasses do anything.
+  /// Creates an operation with the default settings; use a subclass.
   public override init() { super.init() }
 
-  /// The operation's own settings, which beat those of its group; assigning copies them.
+  /// The operation's own settings, which have priority over its group's; assigning copies them.
   public final var configuration: CKOperation.Configuration! {
     get { state.withLock { $0.configuration } }
     set {
@@ -65,7 +65,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     return own.filled(from: group?.defaultConfiguration).filled(from: defaults.resolved)
   }
 
-  /// How urgent the operation is; the same as in the configuration.
+  /// The quality of service; the same as in the configuration.
   open override var qualityOfService: QualityOfService {
     get { resolvedConfiguration.qualityOfService }
     set {
@@ -74,7 +74,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     }
   }
 
-  /// Takes what a `configuredWith` says, for what the operation does not say itself.
+  /// Takes over the default settings of a `configuredWith`.
   final func adopt(_ defaults: OperationDefaults) {
     state.withLock { state in
       state.defaults = defaults
@@ -84,7 +84,7 @@ open class CKOperation: Operation, @unchecked Sendable {
 
   // MARK: Running
 
-  /// Does the work and calls the blocks; subclasses override it.
+  /// Performs the work and calls the blocks; subclasses override it.
   func run() async {}
 
   /// The container the operation runs in: by default that of the environment it was made in,
@@ -96,7 +96,7 @@ open class CKOperation: Operation, @unchecked Sendable {
   /// The name of the container the operation runs in.
   var containerName: String { effectiveContainer.connection.container }
 
-  /// Always true: the operation goes on after `start()` returned.
+  /// Always true: the operation continues after `start()` returns.
   open override var isAsynchronous: Bool { true }
 
   /// Whether the work has begun and not ended.
@@ -129,7 +129,7 @@ open class CKOperation: Operation, @unchecked Sendable {
     if isCancelled { task.cancel() }
   }
 
-  /// Stops the work as soon as may be; its last blocks are told `operationCancelled`.
+  /// Cancels the work; the final blocks receive `operationCancelled`.
   open override func cancel() {
     super.cancel()
     state.withLock { $0.task }?.cancel()

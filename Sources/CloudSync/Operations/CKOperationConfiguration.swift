@@ -1,10 +1,10 @@
 public import Foundation
 import Synchronization
 
-/// How an operation runs: known to apps as `CKOperation.Configuration`.
+/// The settings of an operation: known to apps as `CKOperation.Configuration`.
 ///
-/// It remembers which values were set, since those beat the ones of an operation's group. It can
-/// be used from any thread: the values lie behind a lock. See CS-66.
+/// It records which values were set, since those have priority over a group's. It can
+/// be used from any thread: the values are guarded by a lock. See CS-66.
 public final class CKOperationConfiguration: NSObject, NSCopying, Sendable {
   /// The values that were set; `nil` for those that were not.
   struct Values: Sendable {
@@ -18,7 +18,7 @@ public final class CKOperationConfiguration: NSObject, NSCopying, Sendable {
 
   private let values: Mutex<Values>
 
-  /// The settings every operation has unless told otherwise.
+  /// Creates the default settings.
   public override init() { values = Mutex(Values()) }
 
   private init(values: Values) { self.values = Mutex(values) }
@@ -29,13 +29,13 @@ public final class CKOperationConfiguration: NSObject, NSCopying, Sendable {
     set { values.withLock { $0.container = newValue } }
   }
 
-  /// How urgent the operation is.
+  /// The quality of service of the operation.
   public var qualityOfService: QualityOfService {
     get { values.withLock { $0.qualityOfService } ?? .default }
     set { values.withLock { $0.qualityOfService = newValue } }
   }
 
-  /// Whether it may use a cellular network.
+  /// Whether the operation may use a cellular network.
   public var allowsCellularAccess: Bool {
     get { values.withLock { $0.allowsCellularAccess } ?? true }
     set { values.withLock { $0.allowsCellularAccess = newValue } }
@@ -59,10 +59,10 @@ public final class CKOperationConfiguration: NSObject, NSCopying, Sendable {
     set { values.withLock { $0.timeoutIntervalForResource = newValue } }
   }
 
-  /// Other settings with the same values.
+  /// Creates settings with the same values.
   public func copy(with zone: NSZone? = nil) -> Any { duplicate() }
 
-  /// Other settings with the same values set.
+  /// Creates settings with the same values set.
   func duplicate() -> CKOperationConfiguration {
     CKOperationConfiguration(values: values.withLock { $0 })
   }
@@ -84,14 +84,14 @@ public final class CKOperationConfiguration: NSObject, NSCopying, Sendable {
   }
 }
 
-/// What `configuredWith` gives the calls and operations of a container or database.
+/// The default settings that `configuredWith` sets for a container or database.
 struct OperationDefaults: Sendable {
-  /// How they run, where they don't say so themselves.
+  /// The settings of calls and operations without settings.
   var configuration: CKOperationConfiguration?
-  /// The group of those that have none.
+  /// The group of operations without a group.
   var group: CKOperationGroup?
 
-  /// The settings of a call that says nothing itself.
+  /// The settings of a call without settings.
   var resolved: CKOperationConfiguration {
     CKOperationConfiguration().filled(from: configuration)
       .filled(from: group?.defaultConfiguration)

@@ -2,12 +2,12 @@ public import Foundation
 import Records
 import Synchronization
 
-/// A name and an estimate for operations that belong together.
+/// A name and estimates for related operations.
 ///
-/// It can be used from any thread: the values lie behind a lock.
+/// It can be used from any thread: the values are guarded by a lock.
 /// See CS-66.
 public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
-  /// How much a group will send or receive, roughly.
+  /// The approximate amount of data that a group sends or receives.
   public enum TransferSize: Int, Sendable {
     /// The size is unknown.
     case unknown = 0
@@ -40,37 +40,37 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
   /// The unique ID of the group.
   public let operationGroupID: String
 
-  /// A group with a new ID.
+  /// Creates a group with a new ID.
   public override init() {
     operationGroupID = UUID().uuidString
     values = Mutex(Values(defaultConfiguration: CKOperation.Configuration()))
   }
 
-  /// What the group is for, in words; shows in the server's records.
+  /// The name of the group, for logs.
   public var name: String? {
     get { values.withLock { $0.name } }
     set { values.withLock { $0.name = newValue } }
   }
 
-  /// How many things the group is about, of whatever kind the app counts.
+  /// The number of items of the group, in units of the app.
   public var quantity: Int {
     get { values.withLock { $0.quantity } }
     set { values.withLock { $0.quantity = newValue } }
   }
 
-  /// How much the group will send.
+  /// The amount of data that the group sends.
   public var expectedSendSize: TransferSize {
     get { values.withLock { $0.expectedSendSize } }
     set { values.withLock { $0.expectedSendSize = newValue } }
   }
 
-  /// How much the group will receive.
+  /// The amount of data that the group receives.
   public var expectedReceiveSize: TransferSize {
     get { values.withLock { $0.expectedReceiveSize } }
     set { values.withLock { $0.expectedReceiveSize = newValue } }
   }
 
-  /// How the group's operations run unless they say otherwise.
+  /// The settings of the group's operations that have none of their own.
   public var defaultConfiguration: CKOperation.Configuration! {
     get { values.withLock { $0.defaultConfiguration } }
     set { values.withLock { $0.defaultConfiguration = newValue } }
@@ -99,11 +99,10 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
     }
   }
 
-  /// Reads a group back; `nil` when the archive is damaged.
+  /// Decodes a group; returns `nil` if the archive is damaged.
   public init?(coder: NSCoder) {
     var values = Values(defaultConfiguration: CKOperation.Configuration())
-    let id = ArchivedBytes.decode("CloudSyncOperationGroup", with: coder) {
-      (reader) throws(ByteFormatError) in
+    let id = ArchivedBytes.decode("CloudSyncOperationGroup", with: coder) { reader in
       let id = try reader.string()
       values.name = try reader.optional { (reader) throws(ByteFormatError) in
         try reader.string()

@@ -2,65 +2,55 @@ import CloudProtocol
 public import Foundation
 import Records
 
-/// Where a page of a query's answer ended: known to apps as `CKQueryOperation.Cursor`.
+/// The end of a page of query results: known to apps as `CKQueryOperation.Cursor`.
 ///
-/// It carries the query, so that going on needs nothing else. See CS-86.
+/// It contains the request for the next page. See CS-86.
 public final class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, Sendable {
-  /// What is looked for, as it was sent for the first page.
-  let query: Query
-  /// The zone looked in, or all.
-  let zone: ZoneID?
-  /// The server's part.
-  let position: QueryCursor
+  /// The request for the next page.
+  let value: QueryRecords
 
-  /// Goes on at `position` of the answer to `query`.
-  init(query: Query, zone: ZoneID?, position: QueryCursor) {
-    self.query = query
-    self.zone = zone
-    self.position = position
-  }
+  /// Wraps the request for the next page.
+  init(_ value: QueryRecords) { self.value = value }
 
-  /// Whether `object` is the same place in the answer to the same query.
-  public override func isEqual(_ object: Any?) -> Bool {
-    guard let other = object as? CKQueryCursor else { return false }
-    return other.query == query && other.zone == zone && other.position == position
-  }
+  /// Whether `object` is an equal cursor of the same query.
+  public override func isEqual(_ object: Any?) -> Bool { (object as? Self)?.value == value }
 
-  /// Agrees with `isEqual`.
-  public override var hash: Int { position.hashValue }
+  /// The hash, consistent with `isEqual`.
+  public override var hash: Int { value.cursor.hashValue }
 
-  /// The record type and how long the server's part is; no values.
+  /// The record type and the length of the server's part; no values.
   public override var description: String {
-    "<CKQueryCursor: recordType=\(query.recordType), \(position.bytes.count) bytes>"
+    "<CKQueryCursor: recordType=\(value.query.recordType), "
+      + "\(value.cursor?.bytes.count ?? 0) bytes>"
   }
 
   /// The same as `description`.
   public override var debugDescription: String { description }
 
-  /// Itself: a cursor never changes.
+  /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// Always true.
   public static var supportsSecureCoding: Bool { true }
 
-  /// Archives the query and the place.
+  /// Archives the request.
   public func encode(with coder: NSCoder) {
     ArchivedBytes.encode("CloudSyncQueryCursor", with: coder) { writer in
-      writer.write(query)
-      writer.write(optional: zone) { $0.write($1) }
-      writer.write(position.bytes)
+      writer.write(value.query)
+      writer.write(optional: value.zone) { $0.write($1) }
+      writer.write(value.cursor?.bytes ?? [])
     }
   }
 
-  /// Reads the cursor back; `nil` when the archive is damaged.
+  /// Decodes a cursor; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
-    let parts = ArchivedBytes.decode("CloudSyncQueryCursor", with: coder) {
-      (reader) throws(ByteFormatError) in
+    let value = ArchivedBytes.decode("CloudSyncQueryCursor", with: coder) { reader in
       let query = try reader.query()
       let zone = try reader.optional { (reader) throws(ByteFormatError) in try reader.zoneID() }
-      return (query, zone, QueryCursor(bytes: try reader.byteArray()))
+      let cursor = QueryCursor(bytes: try reader.byteArray())
+      return QueryRecords(query: query, zone: zone, cursor: cursor)
     }
-    guard let (query, zone, position) = parts else { return nil }
-    self.init(query: query, zone: zone, position: position)
+    guard let value else { return nil }
+    self.init(value)
   }
 }

@@ -1,79 +1,68 @@
 import Foundation
 
-/// Searches for records, one page for each operation.
+/// Fetches one page of the records that match a query.
 ///
-/// A cursor at the end is the only sign that there is more: go on with an operation of that
-/// cursor. A page may hold fewer records than the limit. See CS-59 and CS-85.
+/// Only a cursor at the end shows that there are more records: continue with an operation of that
+/// cursor. A page may contain fewer records than the limit. See CS-59 and CS-85.
 ///
 /// Unchecked for the reason `CKOperation` gives: set before the start, read on a serial queue.
 open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
-  /// Where a page of a query's answer ended.
+  /// The end of a page of query results.
   public typealias Cursor = CKQueryCursor
 
   /// The limit that leaves the size of a page to the server.
   public static let maximumResults = 0
 
-  /// What is looked for, for the first page.
+  /// The query, for the first page.
   public final var query: CKQuery?
-  /// Where the last page ended, for those after the first; beats the query.
+  /// The cursor of the last page, for later pages; it takes precedence over the query.
   public final var cursor: CKQueryOperation.Cursor?
-  /// The zone looked in; `nil` looks in all of the database, which a shared one refuses.
+  /// The zone to search; `nil` searches all zones, which a shared database rejects.
   public final var zoneID: CKRecordZone.ID?
-  /// The most records wanted; the server may give fewer.
+  /// The maximum number of records; the server may return fewer.
   public final var resultsLimit = CKQueryOperation.maximumResults
-  /// The fields wanted; `nil` is all, an empty list is none.
+  /// The fields to fetch; `nil` fetches all, an empty list none.
   public final var desiredKeys: [CKRecord.FieldKey]?
 
   /// Called for each record, in the order of the query.
   public final var recordMatchedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
   /// Called once at the end, with a cursor when there is more.
   public final var queryResultBlock: ((Result<CKQueryOperation.Cursor?, any Error>) -> Void)?
-  /// Called for each record where there is no `recordMatchedBlock`.
+  /// Called for each record, if there is no `recordMatchedBlock`.
   public final var recordFetchedBlock: ((CKRecord) -> Void)?
   /// Called once at the end, with a cursor when there is more.
   public final var queryCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)?
 
-  /// An operation that is refused as long as it has neither query nor cursor.
+  /// Creates an operation; set the query or the cursor.
   public override init() { super.init() }
 
-  /// Searches for the first page of `query`.
+  /// Creates an operation for the first page of `query`.
   public convenience init(query: CKQuery) {
     self.init()
     self.query = query
   }
 
-  /// Goes on at `cursor`.
+  /// Creates an operation that continues at `cursor`.
   public convenience init(cursor: CKQueryOperation.Cursor) {
     self.init()
     self.cursor = cursor
   }
 
   override func run() async {
-    var next: CKQueryCursor?
-    var failure: CKError?
-    do throws(CKError) {
-      let page = try await page(from: requests())
+    await perform {
+      try await page()
+    } reporting: { page in
       try await report(page.records) { id, result in
-        if let block = self.recordMatchedBlock {
-          block(id, result.widened)
-        } else if let record = result.success {
-          self.recordFetchedBlock?(record)
-        }
+        if let block = self.recordMatchedBlock { return block(id, result.widened) }
+        if let record = result.success { self.recordFetchedBlock?(record) }
       }
-      next = page.cursor
-    } catch {
-      failure = error
-    }
-    let cursor = next
-    await conclude(failure) { result, error in
-      self.queryResultBlock?(result.map { cursor })
-      self.queryCompletionBlock?(error == nil ? cursor : nil, error)
+    } concluding: { page, result, error in
+      self.queryResultBlock?(result.map { page?.cursor })
+      self.queryCompletionBlock?(error == nil ? page?.cursor : nil, error)
     }
   }
 
-  private func page(
-    from requests: DatabaseRequests
-  ) async throws(CKError) -> DatabaseRequests.QueryAnswer {
+  private func page() async throws(CKError) -> DatabaseRequests.QueryAnswer {
     if let cursor {
       return try await requests.query(after: cursor, desiredKeys: desiredKeys, limit: resultsLimit)
     }

@@ -1,8 +1,9 @@
+import Foundation
 import Synchronization
 
-/// The long-lived operations that run now, by container.
+/// The running long-lived operations, by container.
 ///
-/// They live as long as this process: nothing runs on for an app that has ended.
+/// They end with the process.
 enum LongLivedOperations {
   private static let running = Mutex<[String: [CKOperation]]>([:])
 
@@ -11,7 +12,7 @@ enum LongLivedOperations {
     running.withLock { $0[container, default: []].append(operation) }
   }
 
-  /// Takes an operation off the list.
+  /// Removes an operation from the list.
   static func remove(_ operation: CKOperation, of container: String) {
     running.withLock { running in
       running[container]?.removeAll { $0 === operation }
@@ -24,3 +25,13 @@ enum LongLivedOperations {
     running.withLock { $0[container] ?? [] }
   }
 }
+
+/// The queue of the operations that are added to a database or container.
+///
+/// One queue suffices: operations do not block a thread while they wait.
+let operationQueue: OperationQueue = {
+  let queue = OperationQueue()
+  queue.name = "swift-cloud-sync.operations"
+  queue.maxConcurrentOperationCount = .max
+  return queue
+}()

@@ -5,12 +5,12 @@ extension CKModifyRecordsOperation {
   public enum RecordSavePolicy: Int, Sendable {
     /// Fails with `serverRecordChanged`.
     case ifServerRecordUnchanged = 0
-    /// Overwrites the fields that were touched here; others stay.
+    /// Overwrites the fields that were changed here; others stay.
     case changedKeys = 1
-    /// Overwrites all fields there are here; fields that are only on the server stay.
+    /// Overwrites all fields of the record; fields that are only on the server stay.
     case allKeys = 2
 
-    /// The policy as the vocabulary spells it.
+    /// The policy as a value.
     package var value: SavePolicy {
       switch self {
       case .ifServerRecordUnchanged: .ifServerRecordUnchanged

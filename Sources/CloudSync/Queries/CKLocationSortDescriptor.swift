@@ -1,17 +1,15 @@
 public import Foundation
 import Records
 
-/// Sorts records by the distance of a place from another one, nearest first.
-///
-/// See CS-83.
+/// Sorts records by the distance of a location, nearest first; see CS-83.
 public final class CKLocationSortDescriptor: NSSortDescriptor {
-  /// The place distances are measured from.
+  /// The origin of distances.
   public let relativeLocation: CLLocation
 
-  /// The name of the field with the place.
+  /// The name of the field with the location.
   package let fieldName: String
 
-  /// Sorts by the distance of the place in the field `key` from `relativeLocation`.
+  /// Creates a descriptor for the distance of the location in the field `key`.
   public init(key: String, relativeLocation: CLLocation) {
     self.relativeLocation = relativeLocation
     self.fieldName = key
@@ -28,7 +26,7 @@ public final class CKLocationSortDescriptor: NSSortDescriptor {
   #endif
 
   #if !canImport(Darwin)
-    /// Orders two records by distance; those without a place come last.
+    /// Orders two records by distance; records without a location are last.
     public override func compare(_ first: Any, to second: Any) -> ComparisonResult {
       let origin = relativeLocation.value
       func distance(_ object: Any) -> Double {
@@ -36,16 +34,16 @@ public final class CKLocationSortDescriptor: NSSortDescriptor {
         guard case .value(.location(let place)) = evaluation.value(of: .key(fieldName)) else {
           return .infinity
         }
-        return CLLocation(place).distance(from: CLLocation(origin))
+        return place.distance(to: origin)
       }
       let (near, far) = (distance(first), distance(second))
       return near < far ? .orderedAscending : near > far ? .orderedDescending : .orderedSame
     }
 
-    /// Itself: the service sorts by distance in one direction only.
+    /// The same descriptor, since the service sorts by distance in one direction only.
     public override var reversedSortDescriptor: Any { self }
 
-    /// Itself: a descriptor never changes.
+    /// Returns the object itself, since it is immutable.
     public override func copy(with zone: NSZone? = nil) -> Any { self }
   #endif
 }

@@ -2,42 +2,42 @@ public import Foundation
 package import Records
 import Synchronization
 
-/// What a search looks for: records of one type, a predicate, and the order of the answer.
+/// A query: a record type, a predicate, and the order of the results.
 ///
-/// What CloudKit refuses in a predicate is found when the query runs: it then fails with
+/// A predicate that CloudKit does not support is rejected when the query runs: it then fails with
 /// `CKError.invalidArguments` and a sentence that names the part. See CS-71 and CS-72.
 ///
 /// `@unchecked` because predicates and sort descriptors are not checked: neither changes after
-/// it was made, and the list of descriptors is behind a lock.
+/// it was created, and the list of descriptors is guarded by a lock.
 public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// The type of the records looked for.
+  /// The type of the records.
   public let recordType: CKRecord.RecordType
 
-  /// What must hold for a record to be in the answer.
+  /// The condition for the records.
   public let predicate: NSPredicate
 
   private let order: Mutex<Order>
 
-  /// Sort descriptors in a box, `@unchecked` because Foundation does not say so; each one never
-  /// changes after it was made, and the list is behind the lock.
+  /// The sort descriptors; `@unchecked` because Foundation does not mark them: none of them
+  /// changes after it was created, and the list is guarded by the lock.
   private struct Order: @unchecked Sendable {
     var descriptors: [NSSortDescriptor]?
   }
 
-  /// Looks for the records of the type `recordType` for which `predicate` holds.
+  /// Creates a query for records of the type `recordType` that match `predicate`.
   public init(recordType: CKRecord.RecordType, predicate: NSPredicate) {
     self.recordType = recordType
     self.predicate = predicate
     self.order = Mutex(Order())
   }
 
-  /// The order of the answer, most significant first; `nil` leaves it to the server.
+  /// The order of the results, most significant first; `nil` leaves it to the server.
   public var sortDescriptors: [NSSortDescriptor]? {
     get { order.withLock { $0.descriptors } }
     set { order.withLock { [newValue = Order(descriptors: newValue)] in $0 = newValue } }
   }
 
-  /// Another query that looks for the same.
+  /// Creates an equal query.
   public func copy(with zone: NSZone? = nil) -> Any {
     let copy = CKQuery(recordType: recordType, predicate: predicate)
     copy.sortDescriptors = sortDescriptors
@@ -60,10 +60,9 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     }
   }
 
-  /// Reads the query back; `nil` when the archive is damaged.
+  /// Decodes a query; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
-    let parts = ArchivedBytes.decode("CloudSyncQuery", with: coder) {
-      (reader) throws(ByteFormatError) in
+    let parts = ArchivedBytes.decode("CloudSyncQuery", with: coder) { reader in
       let type = try reader.string()
       let tree = try reader.predicateTree()
       let isOrdered = try reader.bool()
@@ -85,10 +84,10 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Send
 }
 
 extension CKQuery {
-  /// The query in the form a server takes.
+  /// The query as a value.
   ///
   /// - Parameter now: The value of `now()` in the predicate.
-  /// - Throws: `invalidArguments` with a sentence that names what CloudKit does not search for.
+  /// - Throws: `invalidArguments` with a description of the unsupported part.
   package func converted(now: Date = Date()) throws(CKError) -> Query {
     let conversion = QueryConversion(
       now: Timestamp(secondsSinceReferenceDate: now.timeIntervalSinceReferenceDate))
@@ -97,7 +96,7 @@ extension CKQuery {
       sorts: (sortDescriptors ?? []).map { PredicateSort($0) })
   }
 
-  /// A query of the vocabulary in the form apps read, such as that of a fetched subscription.
+  /// Converts a query, such as that of a fetched subscription.
   package convenience init(_ query: Query) {
     self.init(recordType: query.recordType, predicate: PredicateTree(query.filters).predicate)
     if !query.sorts.isEmpty {

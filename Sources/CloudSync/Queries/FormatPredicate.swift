@@ -2,42 +2,42 @@ package import Foundation
 
 #if !canImport(Darwin)
 
-  /// The class of predicates made from a format string: it holds what was parsed.
+  /// A predicate that was created from a format string.
   ///
   /// Foundation's own predicate can only hold a closure on Linux. An error in the format is kept,
   /// and reported by the query that uses the predicate, instead of ending the process as Apple's
   /// exception would; such a predicate is never true.
   package final class FormatPredicate: NSPredicate {
-    /// What the format says.
+    /// The parsed format.
     package let tree: PredicateTree
 
-    /// A predicate that means `tree`.
+    /// Creates a predicate from `tree`.
     package init(_ tree: PredicateTree) {
       self.tree = tree
       super.init(block: { _, _ in false })
     }
 
-    /// Whether `object`, a record, a dictionary or a plain value, has what the format asks for.
+    /// Whether `object`, a record, a dictionary or a plain value, matches.
     package override func evaluate(with object: Any?) -> Bool {
       evaluate(with: object, substitutionVariables: nil)
     }
 
-    /// The same, with values for the `$variables` of the format.
+    /// Whether `object` matches, with values for the `$variables` of the format.
     package override func evaluate(
       with object: Any?, substitutionVariables bindings: [String: Any]?
     ) -> Bool {
       PredicateEvaluation(object: object, variables: bindings ?? [:]).isTrue(tree)
     }
 
-    /// Itself: a predicate never changes.
+    /// Returns the object itself, since it is immutable.
     package override func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether `object` is a predicate that says the same.
+    /// Whether `object` is an equal predicate.
     package override func isEqual(_ object: Any?) -> Bool {
       (object as? FormatPredicate)?.tree == tree
     }
 
-    /// Agrees with `isEqual`.
+    /// The hash, consistent with `isEqual`.
     package override var hash: Int { tree.hashValue }
 
     /// The predicate as a format string without placeholders.
@@ -55,7 +55,7 @@ package import Foundation
 #endif
 
 extension PredicateTree {
-  /// What `predicate` means, as far as it can be known.
+  /// Creates the tree of `predicate`; a closure becomes `block`.
   package init(_ predicate: NSPredicate) {
     if let compound = predicate as? NSCompoundPredicate {
       let parts = (compound.subpredicates as [Any]).compactMap { $0 as? NSPredicate }.map(

@@ -1,24 +1,25 @@
 #if !canImport(Darwin)
   public import Foundation
 
-  /// A predicate that can be made from a format string.
+  /// Gives `NSPredicate` the initializers with a format string.
   ///
-  /// A protocol because only its initialisers may answer with another class than the one asked;
-  /// Foundation's own initialisers of these names are marked unavailable on Linux, so these win.
-  public protocol CKFormattable {}
+  /// Only initializers of a protocol can return an object of a subclass. The protocol is public
+  /// because its initializers are; code outside this module has no use for it. Foundation's own
+  /// initializers of these names are unavailable on Linux, so these are chosen.
+  public protocol _CKFormattable {}
 
-  extension NSPredicate: CKFormattable {}
+  extension NSPredicate: _CKFormattable {}
 
-  extension CKFormattable where Self: NSPredicate {
-    /// Reads `format` and puts `arguments` in the place of `%@`, `%K`, `%d` and their kin.
+  extension _CKFormattable where Self: NSPredicate {
+    /// Parses `format` with `arguments` for placeholders such as `%@`, `%K` and `%d`.
     ///
-    /// A format that cannot be read makes a predicate that is never true, and that every query
-    /// refuses with a sentence that says where the mistake is. See CS-89.
+    /// A format with a syntax error results in a predicate that is never true and that every query
+    /// rejects with the position of the error. See CS-89.
     public init(format: String, _ arguments: Any?...) {
       self.init(tree: PredicateTree(format: format, arguments: arguments))
     }
 
-    /// The same, with the arguments in a list.
+    /// Parses `format` with the arguments in a list.
     public init(format: String, argumentArray arguments: [Any]?) {
       self.init(tree: PredicateTree(format: format, arguments: arguments ?? []))
     }

@@ -14,7 +14,7 @@
       super.init(keyPath: \String.count, ascending: ascending)
     }
 
-    /// How two objects are ordered; values that cannot be compared count as the same.
+    /// The order of two objects; values that can't be compared count as equal.
     package override func compare(_ first: Any, to second: Any) -> ComparisonResult {
       PredicateValue.order(first, second, by: fieldName, ascending: ascending)
     }
@@ -24,7 +24,7 @@
       KeySortDescriptor(fieldName: fieldName, ascending: !ascending)
     }
 
-    /// Itself: a descriptor never changes.
+    /// Returns the object itself, since it is immutable.
     package override func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// Whether `object` sorts by the same field in the same direction.
@@ -33,18 +33,19 @@
       return other.fieldName == fieldName && other.ascending == ascending
     }
 
-    /// Agrees with `isEqual`.
+    /// The hash, consistent with `isEqual`.
     package override var hash: Int { fieldName.hashValue }
   }
 
-  /// A sort descriptor that can be made from a field's name.
+  /// Gives `NSSortDescriptor` the initializers with the name of a field.
   ///
-  /// A protocol because only its initialisers may answer with another class than the one asked.
-  public protocol CKKeySortable {}
+  /// Only initializers of a protocol can return an object of a subclass. The protocol is public
+  /// because its initializers are; code outside this module has no use for it.
+  public protocol _CKKeySortable {}
 
-  extension NSSortDescriptor: CKKeySortable {}
+  extension NSSortDescriptor: _CKKeySortable {}
 
-  extension CKKeySortable where Self: NSSortDescriptor {
+  extension _CKKeySortable where Self: NSSortDescriptor {
     /// Sorts by the field `key`, small values first when `ascending`.
     public init(key: String?, ascending: Bool) {
       guard let made = KeySortDescriptor(fieldName: key, ascending: ascending) as? Self else {

@@ -1,7 +1,7 @@
 import Foundation
 import Records
 
-/// Evaluates a predicate for one object, with all of the language, also what queries refuse.
+/// Evaluates a predicate for one object; supports the whole language, also what queries reject.
 struct PredicateEvaluation {
   /// The record, dictionary or plain value that is tested.
   let object: Any?
@@ -67,7 +67,7 @@ struct PredicateEvaluation {
     return test(options.folded(left), options.folded(right))
   }
 
-  /// What an expression comes to.
+  /// The value of an expression.
   func value(of expression: PredicateOperand) -> PredicateValue {
     switch expression {
     case .null: return .null

@@ -8,7 +8,7 @@ enum PredicateFunction {
   /// The words of a text.
   static let tokenize = "tokenize:using:"
 
-  /// How many arguments each function takes.
+  /// The number of arguments of each function.
   private static let arity: [String: Int] = [
     "now": 0, distance: 2, tokenize: 2, "count:": 1, "sum:": 1, "min:": 1, "max:": 1,
     "average:": 1, "abs:": 1, "sqrt:": 1, "ln:": 1, "log:": 1, "exp:": 1, "ceiling:": 1,
@@ -32,7 +32,7 @@ enum PredicateFunction {
     arity[name] != nil || arity[name + ":"] != nil || name == "tokenize"
   }
 
-  /// What a function comes to; `null` when its arguments are of the wrong kinds.
+  /// The value of a function; `null` if its arguments are of the wrong kinds.
   static func value(_ name: String, _ arguments: [PredicateValue]) -> PredicateValue {
     let first = arguments.first ?? .null
     let second = arguments.count > 1 ? arguments[1] : .null
@@ -65,7 +65,7 @@ enum PredicateFunction {
   private static func metres(_ first: PredicateValue, _ second: PredicateValue) -> PredicateValue {
     guard case .value(.location(let first)) = first, case .value(.location(let second)) = second
     else { return .null }
-    return .value(.double(CLLocation(first).distance(from: CLLocation(second))))
+    return .value(.double(first.distance(to: second)))
   }
 
   private static func calculated(_ name: String, _ value: Double) -> PredicateValue? {
@@ -100,7 +100,7 @@ enum PredicateFunction {
     }
   }
 
-  /// What a calculation comes to; whole numbers stay whole where they can.
+  /// The result of a calculation; integers stay integers if possible.
   static func value(
     _ operation: PredicateOperand.Arithmetic, _ left: PredicateValue, _ right: PredicateValue
   ) -> PredicateValue {

@@ -1,22 +1,22 @@
-/// Cuts a format string into tokens.
+/// Divides a format string into tokens.
 struct PredicateLexer {
   private let scalars: [Unicode.Scalar]
   private var index = 0
 
-  /// Where the next token starts.
+  /// The position of the next token.
   private(set) var position = 0
 
-  /// Reads `format` from its start.
+  /// Creates a lexer of `format`.
   init(_ format: String) { scalars = Array(format.unicodeScalars) }
 
-  /// The signs, the long ones before those they begin with.
+  /// The symbols, each before its own prefixes.
   private static let symbols: [[Unicode.Scalar]] = [
     "==", "=<", "=>", "=", "!=", "!", "<>", "<=", "<", ">=", ">", "&&", "||", "(", ")", "{", "}",
     "[", "]", ",", "+", "-", "**", "*", "/", ".",
   ].map { Array($0.unicodeScalars) }
 
-  /// The next token; `end` again and again at the end.
-  mutating func next() throws(PredicateSyntaxError) -> PredicateToken {
+  /// The next token; `end` at the end of the format.
+  mutating func next() throws -> PredicateToken {
     while let scalar = peek(), scalar.properties.isWhitespace { index += 1 }
     position = index
     guard let scalar = peek() else { return .end }
@@ -71,7 +71,7 @@ struct PredicateLexer {
   }
 
   /// Names with dots between; `#` before a name makes a keyword a name, `@` asks for a statistic.
-  private mutating func path() throws(PredicateSyntaxError) -> PredicateToken {
+  private mutating func path() throws -> PredicateToken {
     var names: [String] = []
     var isEscaped = false
     while true {
@@ -97,9 +97,7 @@ struct PredicateLexer {
     return .name(names.joined(separator: "."))
   }
 
-  private mutating func text(
-    until quote: Unicode.Scalar
-  ) throws(PredicateSyntaxError) -> String {
+  private mutating func text(until quote: Unicode.Scalar) throws -> String {
     let start = index - 1
     var text = String.UnicodeScalarView()
     while let scalar = peek() {
@@ -110,7 +108,7 @@ struct PredicateLexer {
     throw PredicateSyntaxError("the text that starts here has no end", at: start)
   }
 
-  private mutating func escaped() throws(PredicateSyntaxError) -> Unicode.Scalar {
+  private mutating func escaped() throws -> Unicode.Scalar {
     guard let scalar = peek() else { throw fault("the text ends inside an escape") }
     index += 1
     switch scalar {
@@ -135,7 +133,7 @@ struct PredicateLexer {
     }
   }
 
-  private mutating func placeholder() throws(PredicateSyntaxError) -> String {
+  private mutating func placeholder() throws -> String {
     var letters = ""
     while let scalar = peek(), letters.count < 3 {
       letters.unicodeScalars.append(scalar)
@@ -147,7 +145,7 @@ struct PredicateLexer {
     throw PredicateSyntaxError("%\(letters) is no placeholder; use %@, %K, %d or %f", at: position)
   }
 
-  private mutating func number() throws(PredicateSyntaxError) -> String {
+  private mutating func number() throws -> String {
     var number = ""
     func isDigit(_ scalar: Unicode.Scalar?) -> Bool {
       scalar.map { ("0"..."9").contains($0) } ?? false

@@ -1,9 +1,9 @@
 import Foundation
 import Records
 
-/// Finds the values of names in records and dictionaries.
+/// Looks up names in records and dictionaries.
 enum PredicateLookup {
-  /// The value of a path of names with dots; `null` when there is none.
+  /// The value of a path of names separated by dots; `null` if there is none.
   static func value(_ path: String, in object: Any?) -> PredicateValue {
     var value = PredicateValue(object)
     for name in path.split(separator: ".", omittingEmptySubsequences: false) {
@@ -31,25 +31,11 @@ enum PredicateLookup {
 
   private static func value(name: String, in record: CKRecord) -> PredicateValue {
     if let field = record.object(forKey: name) { return PredicateValue(field) }
-    switch name {
-    case "recordType": return PredicateValue(record.recordType)
-    case "recordChangeTag": return PredicateValue(record.recordChangeTag)
-    case "allTokens": return PredicateValue(record.allTokens())
-    default: break
-    }
-    guard let field = SystemField(fieldName: name) else { return .null }
-    switch field {
-    case .recordID: return PredicateValue(record.recordID)
-    case .created: return PredicateValue(record.creationDate)
-    case .modified: return PredicateValue(record.modificationDate)
-    case .createdBy: return PredicateValue(record.creatorUserRecordID)
-    case .modifiedBy: return PredicateValue(record.lastModifiedUserRecordID)
-    case .parent: return PredicateValue(record.parent)
-    case .share: return PredicateValue(record.share)
-    }
+    if name == "allTokens" { return PredicateValue(record.allTokens()) }
+    return PredicateValue(record.property(SystemField(fieldName: name)?.fieldName ?? name))
   }
 
-  /// The names of a record's ID, as `recordID.recordName`, also behind a reference.
+  /// The parts of a record's ID, as `recordID.recordName`, also through a reference.
   private static func value(name: String, in id: RecordID) -> PredicateValue {
     switch name {
     case "recordID", "zoneID": .value(.reference(Reference(target: id, action: .none)))

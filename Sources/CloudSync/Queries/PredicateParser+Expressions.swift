@@ -2,7 +2,7 @@ import Records
 
 extension PredicateParser {
   /// The part as an expression; mutating as `tree` is.
-  mutating func expression(_ node: Node) throws(PredicateSyntaxError) -> PredicateOperand {
+  mutating func expression(_ node: Node) throws -> PredicateOperand {
     switch node {
     case .expression(let expression): return expression
     case .predicate: throw fault("a value is expected where a comparison ends")
@@ -10,28 +10,24 @@ extension PredicateParser {
   }
 
   /// Reads the rule `sum := product { (+|-) product }`.
-  mutating func sum() throws(PredicateSyntaxError) -> Node {
-    try chain(["+": .add, "-": .subtract]) { (parser) throws(PredicateSyntaxError) in
-      try parser.product()
-    }
+  mutating func sum() throws -> Node {
+    try chain(["+": .add, "-": .subtract]) { try $0.product() }
   }
 
   /// Reads the rule `product := power { (*|/) power }`.
-  private mutating func product() throws(PredicateSyntaxError) -> Node {
-    try chain(["*": .multiply, "/": .divide]) { (parser) throws(PredicateSyntaxError) in
-      try parser.power()
-    }
+  private mutating func product() throws -> Node {
+    try chain(["*": .multiply, "/": .divide]) { try $0.power() }
   }
 
   /// Reads the rule `power := signed { ** signed }`.
-  private mutating func power() throws(PredicateSyntaxError) -> Node {
-    try chain(["**": .power]) { (parser) throws(PredicateSyntaxError) in try parser.signed() }
+  private mutating func power() throws -> Node {
+    try chain(["**": .power]) { try $0.signed() }
   }
 
   private mutating func chain(
     _ signs: [String: PredicateOperand.Arithmetic],
-    _ operand: (inout PredicateParser) throws(PredicateSyntaxError) -> Node
-  ) throws(PredicateSyntaxError) -> Node {
+    _ operand: (inout PredicateParser) throws -> Node
+  ) throws -> Node {
     var left = try operand(&self)
     var length = 0
     while case .symbol(let sign) = token, let operation = signs[sign] {
@@ -46,7 +42,7 @@ extension PredicateParser {
   }
 
   /// Reads the rule `signed := (-|+) signed | member`.
-  private mutating func signed() throws(PredicateSyntaxError) -> Node {
+  private mutating func signed() throws -> Node {
     let isNegative = token == .symbol("-")
     guard isNegative || token == .symbol("+") else { return try member() }
     try advance()
@@ -54,15 +50,13 @@ extension PredicateParser {
       try advance()
       return .expression(try number("-" + digits))
     }
-    let value = try nested { (parser) throws(PredicateSyntaxError) in
-      try parser.expression(try parser.signed())
-    }
+    let value = try nested { try $0.expression(try $0.signed()) }
     guard isNegative else { return .expression(value) }
     return .expression(.arithmetic(.subtract, .value(.int64(0)), value))
   }
 
   /// Reads the rule `member := primary { [ index ] | . name }`.
-  private mutating func member() throws(PredicateSyntaxError) -> Node {
+  private mutating func member() throws -> Node {
     var node = try primary()
     var length = 0
     while true {
@@ -84,7 +78,7 @@ extension PredicateParser {
     }
   }
 
-  private mutating func index() throws(PredicateSyntaxError) -> PredicateOperand.Member {
+  private mutating func index() throws -> PredicateOperand.Member {
     if case .name(let name) = token {
       let members: [String: PredicateOperand.Member] = [
         "FIRST": .first, "LAST": .last, "SIZE": .size,
@@ -95,12 +89,10 @@ extension PredicateParser {
       }
     }
     return .at(
-      try nested { (parser) throws(PredicateSyntaxError) in
-        try parser.expression(try parser.sum())
-      })
+      try nested { try $0.expression(try $0.sum()) })
   }
 
-  private mutating func primary() throws(PredicateSyntaxError) -> Node {
+  private mutating func primary() throws -> Node {
     let start = token
     switch start {
     case .symbol("("):
@@ -138,9 +130,7 @@ extension PredicateParser {
     }
   }
 
-  private mutating func constant(
-    _ word: PredicateKeyword
-  ) throws(PredicateSyntaxError) -> PredicateOperand {
+  private mutating func constant(_ word: PredicateKeyword) throws -> PredicateOperand {
     let value: PredicateOperand
     switch word {
     case .yes, .true: value = .value(.int64(1))
@@ -156,25 +146,19 @@ extension PredicateParser {
     return value
   }
 
-  /// Expressions with commas between; the opening sign was taken.
-  private mutating func expressions(
-    until end: String
-  ) throws(PredicateSyntaxError) -> [PredicateOperand] {
+  /// Expressions separated by commas, after the opening symbol.
+  private mutating func expressions(until end: String) throws -> [PredicateOperand] {
     if try take(.symbol(end)) { return [] }
     var expressions: [PredicateOperand] = []
     repeat {
       expressions.append(
-        try nested { (parser) throws(PredicateSyntaxError) in
-          try parser.expression(try parser.sum())
-        })
+        try nested { try $0.expression(try $0.sum()) })
     } while try take(.symbol(","))
     try require(end)
     return expressions
   }
 
-  private mutating func function(
-    _ name: String, at start: Int
-  ) throws(PredicateSyntaxError) -> PredicateOperand {
+  private mutating func function(_ name: String, at start: Int) throws -> PredicateOperand {
     try advance()
     var name = name
     var arguments = try expressions(until: ")")
@@ -203,9 +187,7 @@ extension PredicateParser {
   }
 
   /// The value of a placeholder.
-  private mutating func substituted(
-    _ letters: String
-  ) throws(PredicateSyntaxError) -> PredicateOperand {
+  private mutating func substituted(_ letters: String) throws -> PredicateOperand {
     let argument = PredicateOperand(argument: try argument(for: letters))
     switch letters.last {
     case "@", "s", "S": return argument
@@ -224,7 +206,7 @@ extension PredicateParser {
   }
 
   /// The number that is written so; one too large for 64 bits becomes a floating-point number.
-  private func number(_ digits: String) throws(PredicateSyntaxError) -> PredicateOperand {
+  private func number(_ digits: String) throws -> PredicateOperand {
     let isNegative = digits.hasPrefix("-")
     let plain = isNegative ? String(digits.dropFirst()) : digits
     let radix = ["0x": 16, "0b": 2, "0o": 8][plain.prefix(2).lowercased()]

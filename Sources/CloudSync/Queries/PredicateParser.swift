@@ -1,52 +1,52 @@
 import Records
 
-/// Reads a format string by the grammar of predicates; one pass, no going back.
+/// A parser of format strings, in one pass without backtracking.
 struct PredicateParser {
-  /// A part of a format: parentheses may hold either, and only what follows tells.
+  /// A part of a format; the content of parentheses can be either, depending on what follows.
   enum Node {
     case predicate(PredicateTree)
     case expression(PredicateOperand)
   }
 
-  /// How deep parts can be nested, so that no format can exhaust the stack.
+  /// The maximum nesting depth, so that no format can exhaust the stack.
   static let depthLimit = 64
-  /// How many operations can follow each other without parentheses.
+  /// The maximum number of operations in sequence without parentheses.
   static let chainLimit = 128
 
   private var lexer: PredicateLexer
   private var arguments: ArraySlice<Any?>
   private var depth = 0
-  /// How deep it became.
+  /// The largest depth so far.
   private var deepest = 0
 
-  /// The token that is looked at.
+  /// The current token.
   private(set) var token = PredicateToken.end
-  /// Where it starts.
+  /// The position of the current token.
   private(set) var position = 0
 
   /// Reads `format`, with `arguments` for its placeholders.
-  init(_ format: String, arguments: [Any?]) throws(PredicateSyntaxError) {
+  init(_ format: String, arguments: [Any?]) throws {
     lexer = PredicateLexer(format)
     self.arguments = arguments[...]
     try advance()
   }
 
   /// The whole format.
-  mutating func predicate() throws(PredicateSyntaxError) -> PredicateTree {
+  mutating func predicate() throws -> PredicateTree {
     let tree = try tree(try or())
     guard token == .end else { throw fault("\(token.summary) does not belong here") }
     try checkWritten(tree)
     return tree
   }
 
-  /// Sees to it that what is read can also be written and read again: the text of a predicate has
-  /// parentheses where a format may do without, at most two more a level.
-  private func checkWritten(_ tree: PredicateTree) throws(PredicateSyntaxError) {
+  /// Throws if the text of the predicate could not be parsed again: the text has
+  /// parentheses that a format may omit, at most two more for each level.
+  private func checkWritten(_ tree: PredicateTree) throws {
     guard deepest > PredicateParser.depthLimit / 4 else { return }
-    do throws(PredicateSyntaxError) {
+    do {
       var parser = try PredicateParser(tree.format, arguments: [])
       _ = try parser.or()
-    } catch {
+    } catch let error as PredicateSyntaxError {
       // Values that no format can hold are no matter of depth.
       if error.reason == PredicateParser.tooDeep { throw fault(PredicateParser.tooDeep) }
     }
@@ -56,33 +56,33 @@ struct PredicateParser {
 
   // MARK: Tokens
 
-  /// Goes on to the next token.
-  mutating func advance() throws(PredicateSyntaxError) {
+  /// Advances to the next token.
+  mutating func advance() throws {
     token = try lexer.next()
     position = lexer.position
   }
 
-  /// Goes on when the token is `expected`.
-  mutating func take(_ expected: PredicateToken) throws(PredicateSyntaxError) -> Bool {
+  /// Advances if the token is `expected`.
+  mutating func take(_ expected: PredicateToken) throws -> Bool {
     guard token == expected else { return false }
     try advance()
     return true
   }
 
-  /// Goes on behind the sign `symbol`, which must come now.
-  mutating func require(_ symbol: String) throws(PredicateSyntaxError) {
+  /// Advances past `symbol`; throws if it is not the current token.
+  mutating func require(_ symbol: String) throws {
     guard try take(.symbol(symbol)) else {
       throw fault("\"\(symbol)\" is missing before \(token.summary)")
     }
   }
 
-  /// The error at the token looked at.
+  /// The error at the current token.
   func fault(_ reason: String) -> PredicateSyntaxError {
     PredicateSyntaxError(reason, at: position)
   }
 
   /// The next argument.
-  mutating func argument(for letters: String) throws(PredicateSyntaxError) -> Any? {
+  mutating func argument(for letters: String) throws -> Any? {
     guard let argument = arguments.popFirst() else {
       throw fault("%\(letters) has no argument")
     }
@@ -90,9 +90,7 @@ struct PredicateParser {
   }
 
   /// Parses something one level deeper.
-  mutating func nested<Result>(
-    _ body: (inout PredicateParser) throws(PredicateSyntaxError) -> Result
-  ) throws(PredicateSyntaxError) -> Result {
+  mutating func nested<Result>(_ body: (inout PredicateParser) throws -> Result) throws -> Result {
     depth += 1
     defer { depth -= 1 }
     deepest = max(deepest, depth)
@@ -103,8 +101,8 @@ struct PredicateParser {
   // MARK: Compounds
 
   /// Reads the rule `or := and { OR and }`.
-  mutating func or() throws(PredicateSyntaxError) -> Node {
-    try nested { (parser) throws(PredicateSyntaxError) in
+  mutating func or() throws -> Node {
+    try nested { parser in
       let first = try parser.and()
       guard parser.isOr else { return first }
       var parts = [try parser.tree(first)]
@@ -120,7 +118,7 @@ struct PredicateParser {
   private var isAnd: Bool { token == .keyword(.and) || token == .symbol("&&") }
 
   /// Reads the rule `and := not { AND not }`.
-  private mutating func and() throws(PredicateSyntaxError) -> Node {
+  private mutating func and() throws -> Node {
     let first = try not()
     guard isAnd else { return first }
     var parts = [try tree(first)]
@@ -132,18 +130,16 @@ struct PredicateParser {
   }
 
   /// Reads the rule `not := NOT not | comparison`.
-  private mutating func not() throws(PredicateSyntaxError) -> Node {
+  private mutating func not() throws -> Node {
     guard token == .keyword(.not) || token == .symbol("!") else { return try comparison() }
     try advance()
-    return try nested { (parser) throws(PredicateSyntaxError) in
-      .predicate(.not(try parser.tree(try parser.not())))
-    }
+    return try nested { .predicate(.not(try $0.tree(try $0.not()))) }
   }
 
   /// The part as a predicate.
   ///
   /// Mutating only so that the part is parsed before the position of an error is looked at.
-  mutating func tree(_ node: Node) throws(PredicateSyntaxError) -> PredicateTree {
+  mutating func tree(_ node: Node) throws -> PredicateTree {
     switch node {
     case .predicate(let tree): return tree
     case .expression: throw fault("a comparison such as == is missing before \(token.summary)")
@@ -153,7 +149,7 @@ struct PredicateParser {
   // MARK: Comparisons
 
   /// Reads the rule `comparison := [ANY|SOME|ALL|NONE] expression operator [options] expression`.
-  private mutating func comparison() throws(PredicateSyntaxError) -> Node {
+  private mutating func comparison() throws -> Node {
     if try take(.keyword(.truePredicate)) { return .predicate(.constant(true)) }
     if try take(.keyword(.falsePredicate)) { return .predicate(.constant(false)) }
     var modifier: PredicateComparison.Modifier?
@@ -189,7 +185,7 @@ struct PredicateParser {
     }
   }
 
-  private mutating func options() throws(PredicateSyntaxError) -> PredicateComparison.Options {
+  private mutating func options() throws -> PredicateComparison.Options {
     guard try take(.symbol("[")) else { return [] }
     guard case .name(let letters) = token else { throw fault("the options in [] are missing") }
     var options: PredicateComparison.Options = []
@@ -205,13 +201,13 @@ struct PredicateParser {
 }
 
 extension PredicateTree {
-  /// What `format` says with `arguments` in its placeholders; `invalid` when it cannot be read.
+  /// Parses `format` with `arguments` for its placeholders; a syntax error results in `invalid`.
   package init(format: String, arguments: [Any?]) {
-    do throws(PredicateSyntaxError) {
+    do {
       var parser = try PredicateParser(format, arguments: arguments)
       self = try parser.predicate()
     } catch {
-      self = .invalid(error)
+      self = .invalid(error as? PredicateSyntaxError ?? PredicateSyntaxError("\(error)", at: 0))
     }
   }
 }

@@ -1,13 +1,13 @@
 package import Foundation
 package import Records
 
-/// One level of order as a sort descriptor says it.
+/// One level of order, as in a sort descriptor.
 package struct PredicateSort: Hashable, Sendable, Codable {
   /// The field; absent when the descriptor does not sort by a field.
   package var key: String?
-  /// Whether small values come first.
+  /// Whether small values are first.
   package var ascending: Bool
-  /// The place distances are measured from.
+  /// The origin of distances.
   package var relativeTo: Location?
 
   /// Reads a descriptor.
@@ -17,7 +17,7 @@ package struct PredicateSort: Hashable, Sendable, Codable {
     relativeTo = (descriptor as? CKLocationSortDescriptor)?.relativeLocation.value
   }
 
-  /// Reads a level of order of the vocabulary.
+  /// Converts a level of a query's order.
   package init(_ sort: Query.Sort) {
     key = SystemField(rawValue: sort.key)?.fieldName ?? sort.key
     ascending = sort.ascending

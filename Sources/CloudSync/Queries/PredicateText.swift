@@ -1,21 +1,24 @@
 import Foundation
 
-/// Tests of texts that the standard library does not have.
+/// Comparisons of texts that the standard library lacks.
 enum PredicateText {
-  /// Words too frequent to be searched for.
-  ///
-  /// See CS-73.
+  /// The words that a search ignores; see CS-73.
   static let stopWords: Set<String> = [
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
     "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
     "they", "this", "to", "was", "will", "with",
   ]
 
-  /// The words of a text that are searched for: lower case, without accents.
+  /// The words of a text that a search considers.
   static func tokens(_ text: String) -> [String] {
+    words(text).filter { !stopWords.contains($0) }
+  }
+
+  /// The words of a text: lower case, without accents.
+  static func words(_ text: String) -> [String] {
     text.folding(
       options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil
-    ).split { !$0.isLetter && !$0.isNumber }.map(String.init).filter { !stopWords.contains($0) }
+    ).split { !$0.isLetter && !$0.isNumber }.map(String.init)
   }
 
   /// Whether `text` has `part` in it, byte for byte; no text has the empty part.

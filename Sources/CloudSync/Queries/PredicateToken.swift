@@ -1,4 +1,4 @@
-/// A piece of a format string.
+/// A token of a format string.
 enum PredicateToken: Hashable {
   /// A word of the language, in any case.
   case keyword(PredicateKeyword)

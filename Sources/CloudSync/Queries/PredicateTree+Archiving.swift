@@ -5,7 +5,7 @@ import Records
 ///
 /// Trees are of open depth, which the JSON decoder limits; what it refuses reads as damage.
 extension ByteWriter {
-  /// Writes a predicate; one that cannot be written is read back as damage.
+  /// Writes a predicate; one that can't be written is decoded as damage.
   mutating func write(_ tree: PredicateTree) { write(json: tree) }
 
   /// Writes a level of order.

@@ -2,7 +2,7 @@ package import Foundation
 package import Records
 
 extension PredicateTree {
-  /// The predicate that means what a query's filters say together.
+  /// Creates a predicate equivalent to the filters of a query.
   package init(_ filters: [Query.Filter]) {
     let parts = filters.map(PredicateTree.init)
     self =
@@ -13,7 +13,7 @@ extension PredicateTree {
       }
   }
 
-  /// The predicate that means what one filter says.
+  /// Creates a predicate equivalent to one filter.
   private init(_ filter: Query.Filter) {
     let key = PredicateOperand.key(SystemField(rawValue: filter.key)?.fieldName ?? filter.key)
     let value = PredicateOperand(filter.value)
@@ -79,7 +79,7 @@ extension PredicateTree {
 }
 
 extension PredicateOperand {
-  /// A value of the vocabulary as an operand.
+  /// Creates an operand from a value.
   package init(_ value: FieldValue) {
     if case .list(let members) = value {
       self = .list(members.map(PredicateOperand.init))

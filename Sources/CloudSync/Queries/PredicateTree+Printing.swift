@@ -75,7 +75,7 @@ struct PredicatePrinter {
     }
   }
 
-  /// What a subscript is applied to: a sign in front binds less than it.
+  /// The operand of a subscript; a sign binds less than the subscript.
   private func base(_ expression: PredicateOperand) -> String {
     let text = operand(expression)
     return text.hasPrefix("-") ? "(" + text + ")" : text
@@ -163,7 +163,7 @@ extension PredicateComparison.Options {
 }
 
 extension PredicateOperand.Arithmetic {
-  /// How strongly it binds: powers most, sums least.
+  /// The precedence: highest for powers, lowest for sums.
   fileprivate var precedence: Int {
     switch self {
     case .add, .subtract: 0

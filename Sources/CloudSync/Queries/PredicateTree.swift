@@ -1,9 +1,9 @@
 package import Records
 
-/// A predicate as its format string says it: what was parsed, with its arguments in place.
+/// A parsed predicate with its arguments.
 ///
-/// Foundation has no such thing on Linux, where a predicate is a closure; here it is a value that
-/// can be printed, evaluated and turned into a query. See CS-71 to CS-73.
+/// Foundation on Linux represents a predicate as a closure; a tree is a value that
+/// can be printed, evaluated and converted to a query. See CS-71 to CS-73.
 package indirect enum PredicateTree: Hashable, Sendable, Codable {
   /// Always, or never, true.
   case constant(Bool)
@@ -15,20 +15,20 @@ package indirect enum PredicateTree: Hashable, Sendable, Codable {
   case or([PredicateTree])
   /// Not this.
   case not(PredicateTree)
-  /// A format that could not be read; never true, and refused by every query.
+  /// A format with a syntax error; never true, and rejected by every query.
   case invalid(PredicateSyntaxError)
-  /// A closure; refused by every query.
+  /// A closure; rejected by every query.
   case block
 }
 
 /// A syntax error in a format string, with its position.
 package struct PredicateSyntaxError: Error, Hashable, Sendable, Codable {
-  /// What was expected, or is wrong.
+  /// The error.
   package var reason: String
-  /// How many characters of the format were fine.
+  /// The number of characters before the error.
   package var position: Int
 
-  /// Says what is wrong behind `position` characters.
+  /// Creates an error at `position`.
   package init(_ reason: String, at position: Int) {
     self.reason = reason
     self.position = position
@@ -42,7 +42,7 @@ package struct PredicateSyntaxError: Error, Hashable, Sendable, Codable {
 
 /// Two expressions and how they are compared.
 package struct PredicateComparison: Hashable, Sendable, Codable {
-  /// How two values are compared.
+  /// The comparison of two values.
   package enum Operator: String, Hashable, Sendable, Codable, CaseIterable {
     /// The same.
     case equals = "=="
@@ -84,7 +84,7 @@ package struct PredicateComparison: Hashable, Sendable, Codable {
     case all = "ALL"
   }
 
-  /// What texts may differ in and still be the same.
+  /// The differences that a comparison of texts ignores.
   package struct Options: OptionSet, Hashable, Sendable, Codable {
     /// One bit for each option.
     package var rawValue: UInt8
@@ -102,13 +102,13 @@ package struct PredicateComparison: Hashable, Sendable, Codable {
 
   /// The left side.
   package var left: PredicateOperand
-  /// How the sides are compared.
+  /// The comparison of the sides.
   package var operation: Operator
   /// The right side.
   package var right: PredicateOperand
   /// Whether the left side's members are compared.
   package var modifier: Modifier
-  /// What texts may differ in.
+  /// The differences to ignore.
   package var options: Options
 
   /// Compares `left` with `right`.
@@ -140,7 +140,7 @@ package indirect enum PredicateOperand: Hashable, Sendable, Codable {
     case power = "**"
   }
 
-  /// Which member of a list a subscript asks for.
+  /// The member of a list that a subscript selects.
   package enum Member: Hashable, Sendable, Codable {
     /// `[FIRST]`.
     case first

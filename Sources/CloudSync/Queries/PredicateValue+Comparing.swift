@@ -25,7 +25,7 @@ extension PredicateValue {
     }
   }
 
-  /// How both are ordered; `nil` when they are of kinds without an order between them.
+  /// The order of both values; `nil` if their kinds have no common order.
   func order(
     _ other: PredicateValue, _ options: PredicateComparison.Options
   ) -> ComparisonResult? {
@@ -59,7 +59,7 @@ extension PredicateValue {
     }
   }
 
-  /// How two objects are ordered by a field; without one the objects themselves are compared.
+  /// The order of two objects by a field; without a field the objects themselves are compared.
   package static func order(
     _ first: Any, _ second: Any, by key: String?, ascending: Bool
   ) -> ComparisonResult {

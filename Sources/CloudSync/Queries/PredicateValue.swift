@@ -1,7 +1,7 @@
 import Foundation
 package import Records
 
-/// What an expression comes to when a predicate is evaluated on this device.
+/// The value of an expression when a predicate is evaluated on this device.
 package enum PredicateValue {
   /// Nothing.
   case null
@@ -12,7 +12,7 @@ package enum PredicateValue {
   /// Something else: a record, a dictionary, or a value no field can hold.
   case object(Any)
 
-  /// Whatever an app handed over.
+  /// Converts an app's value.
   package init(_ any: Any?) {
     guard let any = any.flatMap(PredicateValue.unwrapped) else {
       self = .null
@@ -55,7 +55,7 @@ package enum PredicateValue {
     }
   }
 
-  /// What is inside an optional, however deep; `nil` when there is nothing.
+  /// The value of an optional at any depth; `nil` if there is none.
   package static func unwrapped(_ any: Any) -> Any? {
     let mirror = Mirror(reflecting: any)
     guard mirror.displayStyle == .optional else { return any }

@@ -49,7 +49,7 @@ extension QueryConversion {
     }
   }
 
-  /// `==` and its kin, with the field on either side.
+  /// Converts `==`, `<` and similar operators, with the field on either side.
   private func ordered(
     _ comparison: PredicateComparison, _ part: String
   ) throws(CKError) -> Query.Filter {

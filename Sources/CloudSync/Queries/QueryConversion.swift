@@ -1,6 +1,6 @@
 import Records
 
-/// Turns a predicate and an order into a query, or says which part CloudKit does not search for.
+/// Converts a predicate and an order to a query, or names the part that CloudKit does not support.
 ///
 /// See CS-71 and CS-72. Sentences show the shape of a part, with the kinds
 /// of its values instead of the values.
@@ -84,11 +84,11 @@ struct QueryConversion {
       relativeTo: sort.relativeTo)
   }
 
-  /// A filter that no record passes.
+  /// A filter that matches no record.
   static let never = Query.Filter(
     key: SystemField.recordID.rawValue, comparator: .isIn, value: .list([]))
 
-  /// The name a server knows the field `name` by.
+  /// The server's name of the field `name`.
   func queryKey(_ name: String, in part: String) throws(CKError) -> String {
     if let field = SystemField(fieldName: name) { return field.rawValue }
     func isLetter(_ byte: UInt8) -> Bool {
@@ -113,7 +113,7 @@ struct QueryConversion {
     return name
   }
 
-  /// The error for what is not searched for.
+  /// The error for an unsupported part.
   func refusal(_ sentence: String) -> CKError { CKError(.invalidArguments, sentence) }
 }
 

@@ -3,22 +3,27 @@ package import Records
 
 /// A file that belongs to a record.
 ///
-/// The file is not looked at before a save; a missing one fails the save with
+/// The file is read when its record is saved; a missing one fails the save with
 /// `assetFileNotFound`. See CS-36 to CS-38.
-public final class CKAsset: NSObject, NSSecureCoding, Sendable, CKRecordValueProtocol {
-  /// The asset as the vocabulary spells it.
+public final class CKAsset: NSObject, NSSecureCoding, Sendable, CKRecordValueProtocol,
+  FieldValueConvertible
+{
+  /// The field value of the asset.
+  package var fieldValue: FieldValue? { .asset(value) }
+
+  /// The asset as a value.
   package let value: Asset
 
-  /// Wraps an asset of the vocabulary.
+  /// Wraps an asset.
   package init(_ value: Asset) { self.value = value }
 
-  /// The file at `fileURL`, to be uploaded when the record is saved.
+  /// Creates an asset for the file at `fileURL`, which is uploaded when the record is saved.
   public convenience init(fileURL: URL) {
     self.init(Asset(checksum: "", size: 0, location: fileURL.absoluteString))
   }
 
-  /// Where the content lies on this device; after a fetch a place that may be cleaned up, so
-  /// copy or move the file from there.
+  /// The URL of the file on this device; after a fetch it is a temporary file, so
+  /// copy or move it.
   public var fileURL: URL? {
     guard let location = value.location, let url = URL(string: location), url.isFileURL else {
       return nil
@@ -26,13 +31,13 @@ public final class CKAsset: NSObject, NSSecureCoding, Sendable, CKRecordValuePro
     return url
   }
 
-  /// Whether `object` is the same content at the same place.
+  /// Whether `object` is an equal asset.
   public override func isEqual(_ object: Any?) -> Bool { (object as? CKAsset)?.value == value }
 
-  /// Agrees with `isEqual`.
+  /// The hash, consistent with `isEqual`.
   public override var hash: Int { value.hashValue }
 
-  /// The size, checksum and place.
+  /// The size, checksum and URL.
   public override var description: String {
     "<CKAsset: size=\(value.size), checksum=\(value.checksum), fileURL=\(value.location ?? "none")>"
   }
@@ -43,16 +48,14 @@ public final class CKAsset: NSObject, NSSecureCoding, Sendable, CKRecordValuePro
   /// Always true.
   public static var supportsSecureCoding: Bool { true }
 
-  /// Archives what is known of the file, not its content.
+  /// Archives the description of the file, not its content.
   public func encode(with coder: NSCoder) {
     ArchivedBytes.encode("CloudSyncAsset", with: coder) { $0.write(.asset(value)) }
   }
 
-  /// Reads the asset back; `nil` when the archive is damaged.
+  /// Decodes an asset; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
-    let value = ArchivedBytes.decode("CloudSyncAsset", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.fieldValue()
-    }
+    let value = ArchivedBytes.decode("CloudSyncAsset", with: coder) { try $0.fieldValue() }
     if case .asset(let value) = value {
       self.init(value)
     } else if let value = Asset(appleArchive: coder) {
@@ -61,9 +64,4 @@ public final class CKAsset: NSObject, NSSecureCoding, Sendable, CKRecordValuePro
       return nil
     }
   }
-}
-
-extension CKAsset: FieldValueConvertible {
-  /// The asset.
-  package var fieldValue: FieldValue? { .asset(value) }
 }

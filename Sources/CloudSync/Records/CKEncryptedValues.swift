@@ -1,6 +1,6 @@
 import Foundation
 
-/// What `CKRecord.encryptedValues` gives out: the same record, seen through its encrypted fields.
+/// The value of `CKRecord.encryptedValues`: a view of the encrypted fields of a record.
 final class CKEncryptedValues: NSObject, CKRecordKeyValueSetting, Sendable {
   private let record: CKRecord
 

@@ -2,20 +2,20 @@ import Records
 import Synchronization
 
 extension CKRecord {
-  /// The fields that are kept encrypted; readable here only.
+  /// The encrypted fields, which can be read only here.
   ///
-  /// A name is either encrypted or not: setting one here takes it away from the plain fields.
+  /// A field is either encrypted or plain: setting one here removes the plain field of that name.
   public var encryptedValues: any CKRecordKeyValueSetting & Sendable {
     CKEncryptedValues(record: self)
   }
 
-  /// Goes through the plain fields in the order of their names.
+  /// Iterates over the plain fields in the order of their names.
   public func makeIterator() -> CKRecordKeyValueIterator {
     CKRecordKeyValueIterator(
       fields: state.withLock { $0.record.fields.filter { !$0.field.isEncrypted } })
   }
 
-  /// The value of a field of one of the two kinds.
+  /// The value of an encrypted or plain field.
   package func object(
     forKey key: FieldKey, encrypted: Bool
   ) -> (any CKRecordValueProtocol)? {
@@ -25,7 +25,7 @@ extension CKRecord {
     return field.value.boxed
   }
 
-  /// Sets or removes a field of one of the two kinds and notes that it was touched.
+  /// Sets or removes an encrypted or plain field and marks it as changed.
   ///
   /// A whole number above `Int64.max` is kept here and refused when the record is saved.
   package func setObject(
@@ -72,7 +72,7 @@ extension CKRecord {
     }
   }
 
-  /// The names of the fields of one of the two kinds, ascending.
+  /// The names of the encrypted or plain fields, ascending.
   package func keys(encrypted: Bool) -> [FieldKey] {
     state.withLock { state in
       let keys = state.record.fields.filter { $0.field.isEncrypted == encrypted }.map(\.key)
@@ -107,7 +107,7 @@ extension FieldValue {
   }
 }
 
-/// Goes through the plain fields of a record, in the order of their names.
+/// Iterates over the plain fields of a record, in the order of their names.
 public struct CKRecordKeyValueIterator: IteratorProtocol {
   private var rest: ArraySlice<Fields.Element>
 

@@ -46,9 +46,11 @@ extension CKRecord {
     setObject(storable, forKey: key)
   }
 
-  private func fieldOrProperty(_ key: String) -> Any? {
-    if let value = object(forKey: key) { return value }
-    switch key {
+  private func fieldOrProperty(_ key: String) -> Any? { object(forKey: key) ?? property(key) }
+
+  /// The value of the property called `name`; `nil` if there is none.
+  func property(_ name: String) -> Any? {
+    switch name {
     case "recordID": return recordID
     case "recordType": return recordType
     case "recordChangeTag": return recordChangeTag
@@ -78,19 +80,11 @@ extension CKRecord {
 
   /// The words of all plain texts, for searching: lower case, without accents, each once.
   public func allTokens() -> [String] {
-    var seen: Set<String> = []
     var tokens: [String] = []
     for (_, value) in self {
       let texts = (value as? [String]) ?? (value as? String).map { [$0] } ?? []
-      for text in texts {
-        let folded = text.folding(
-          options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
-        for word in folded.split(whereSeparator: { !$0.isLetter && !$0.isNumber }) {
-          let token = String(word)
-          if seen.insert(token).inserted { tokens.append(token) }
-        }
-      }
+      tokens += texts.flatMap(PredicateText.words)
     }
-    return tokens
+    return tokens.withoutRepetitions
   }
 }

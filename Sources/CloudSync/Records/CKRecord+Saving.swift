@@ -3,9 +3,9 @@ package import Records
 import Synchronization
 
 extension CKRecord {
-  /// What a save under `policy` sends of this record now.
+  /// The request to save this record under `policy`.
   ///
-  /// The touched fields, or with `allKeys` all fields there are and the touched ones that are
+  /// The changed fields, or with `allKeys` all fields, including the removed ones.
   /// gone. See CS-107 and CS-112 to CS-116.
   package func pendingSave(
     policy: SavePolicy = .ifServerRecordUnchanged
@@ -64,10 +64,10 @@ extension CKRecord {
     return keys.sorted().map { RecordSave.Change(key: $0, field: fields[$0]) }
   }
 
-  /// Takes over what the server answered to `save`: `saved` is the record as it is there now.
+  /// Applies the server's reply to `save`: `saved` is the server's version of the record.
   ///
-  /// Fields the app changed while the request was on its way keep the app's value and stay
-  /// touched, so that the next save sends them.
+  /// Fields that the app changed during the request keep the app's value and stay
+  /// marked as changed, so that the next save sends them.
   package func didSave(_ saved: Record, of save: RecordSave) {
     state.withLock { state in
       for change in save.changes where state.record.fields[change.key] == change.field {
@@ -84,7 +84,7 @@ extension CKRecord {
     }
   }
 
-  /// The record as it was when it was fetched or saved last; `nil` for one that never was.
+  /// The record as it was last fetched or saved; `nil` if it never was.
   package var ancestor: CKRecord? {
     state.withLock { state in
       guard let base = state.base else { return nil }

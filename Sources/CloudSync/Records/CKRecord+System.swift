@@ -3,13 +3,13 @@ import Records
 import Synchronization
 
 extension CKRecord {
-  /// The kind of record.
+  /// The type of the record.
   public var recordType: CKRecord.RecordType { state.withLock { $0.record.type } }
 
   /// The record's name and zone.
   public var recordID: CKRecord.ID { CKRecordID(state.withLock { $0.record.id }) }
 
-  /// The version on the server this record is based on; `nil` when it was never saved.
+  /// The server's version on which this record is based; `nil` if it was never saved.
   public var recordChangeTag: String? { state.withLock { $0.record.changeTag?.rawValue } }
 
   /// The ID of the user who created the record.
@@ -17,7 +17,7 @@ extension CKRecord {
     CKRecord.userRecordID(state.withLock { $0.record.created })
   }
 
-  /// When the record was saved first.
+  /// The time of the first save.
   public var creationDate: Date? { state.withLock { $0.record.created.map { Date($0.time) } } }
 
   /// The ID of the user who last modified the record.
@@ -25,7 +25,7 @@ extension CKRecord {
     CKRecord.userRecordID(state.withLock { $0.record.modified })
   }
 
-  /// When the record was saved last.
+  /// The time of the last save.
   public var modificationDate: Date? {
     state.withLock { $0.record.modified.map { Date($0.time) } }
   }
@@ -35,7 +35,7 @@ extension CKRecord {
     CKRecord.plainReference(state.withLock { $0.record.share })
   }
 
-  /// The record this one hangs under in a share hierarchy; its action must be `.none`.
+  /// The parent of the record in a share hierarchy; its action must be `.none`.
   public var parent: CKRecord.Reference? {
     get { CKRecord.plainReference(state.withLock { $0.record.parent }) }
     set {
@@ -49,10 +49,10 @@ extension CKRecord {
     }
   }
 
-  /// Hangs this record under `parentRecord`, or under none.
+  /// Sets or removes the parent.
   public func setParent(_ parentRecord: CKRecord?) { setParent(parentRecord?.recordID) }
 
-  /// Hangs this record under the record `parentRecordID`, or under none.
+  /// Sets or removes the parent by its ID.
   public func setParent(_ parentRecordID: CKRecord.ID?) {
     parent = parentRecordID.map { CKReference(recordID: $0, action: .none) }
   }

@@ -2,41 +2,41 @@ public import Foundation
 package import Records
 import Synchronization
 
-/// A record: typed fields under a name, in a zone, with what the server knows of it.
+/// A record: an ID, a type, fields, and system fields that the server maintains.
 ///
-/// An object, as apps expect: they change its fields, archive it, and compare it by identity.
-/// Inside it holds a value and the names of the fields that were touched. It can be used from
+/// Apps change the fields of the object, archive it, and compare it by identity.
+/// It holds a value and the names of the changed fields. It can be used from
 /// any thread. See CS-7 to CS-29.
 ///
 /// `@unchecked` because a class that others can inherit from cannot be checked; the one stored
-/// property is a `Mutex`, and subclasses add none of their own that change.
+/// property is a `Mutex`, and subclasses add no mutable ones.
 public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSetting, Sequence,
   @unchecked Sendable
 {
-  /// The name of a kind of record, such as `ScratchTab`.
+  /// The type of a record, such as `ScratchTab`.
   public typealias RecordType = String
   /// The name of a field.
   public typealias FieldKey = String
-  /// Names a record.
+  /// The ID of a record.
   public typealias ID = CKRecordID
-  /// A pointer to a record.
+  /// A reference to a record.
   public typealias Reference = CKReference
 
-  /// All that a record object holds.
+  /// The contents of a record object.
   package struct State: Sendable {
-    /// The record as it is now on this device.
+    /// The current record on this device.
     package var record: Record
-    /// The fields touched since the record was fetched or saved.
+    /// The fields changed since the record was fetched or saved.
     package var changedKeys: Set<String> = []
-    /// The fields, all of them touched, that hold a number larger than any that can be saved.
+    /// The changed fields with a number that is too large to be saved.
     package var oversized: [FieldKey: OversizedValue] = [:]
-    /// Whether the parent was touched since then.
+    /// Whether the parent was changed since then.
     package var isParentChanged = false
-    /// The fields as they were then, when the record is from the server.
+    /// The fields at that time, if the record is from the server.
     package var base: Fields?
   }
 
-  /// The state, behind the lock that makes the object usable from any thread.
+  /// The state, guarded by a lock so that the object can be used from any thread.
   let state: Mutex<State>
 
   /// The object for a record from the server: a `CKShare` for a share.
@@ -48,30 +48,30 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSett
     }
   }
 
-  /// What a save sends of a record that is a share; `nil` for every other one.
+  /// The share details that a save sends; `nil` for other records.
   var sharingToSave: ShareDetails? { nil }
 
-  /// Makes a record object with a given state.
+  /// Creates a record object with a state.
   package init(state: State) { self.state = Mutex(state) }
 
-  /// A record as the server has it: nothing is touched.
+  /// Creates an object for a record from the server, without changes.
   package convenience init(_ record: Record) {
     self.init(state: State(record: record, base: record.fields))
   }
 
-  /// A new record, on this device until it is saved.
+  /// Creates a record, which exists only on this device until it is saved.
   public convenience init(recordType: CKRecord.RecordType, recordID: CKRecord.ID = CKRecord.ID()) {
     precondition(!recordType.isEmpty, "CKRecord: a record type cannot be empty; name the type.")
     self.init(state: State(record: Record(id: recordID.value, type: recordType)))
   }
 
-  /// A new record with a name of its own in `zoneID`.
+  /// Creates a record with a new name in `zoneID`.
   @available(*, deprecated, message: "Use init(recordType:recordID:) with CKRecord.ID(zoneID:).")
   public convenience init(recordType: CKRecord.RecordType, zoneID: CKRecordZone.ID) {
     self.init(recordType: recordType, recordID: CKRecord.ID(zoneID: zoneID))
   }
 
-  /// Reads an archive of `encode(with:)` or `encodeSystemFields(with:)`; `nil` when it is damaged.
+  /// Decodes an archive of `encode(with:)` or `encodeSystemFields(with:)`; `nil` if it is damaged.
   public required init?(coder: NSCoder) {
     guard let state = CKRecord.decodeState(with: coder) else { return nil }
     self.state = Mutex(state)
@@ -96,16 +96,16 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSett
     set { setObject(newValue, forKey: key) }
   }
 
-  /// The names of the plain fields there are, ascending.
+  /// The names of the plain fields, ascending.
   public func allKeys() -> [CKRecord.FieldKey] { keys(encrypted: false) }
 
-  /// The names of all fields touched since the record was fetched or saved, ascending; a field
+  /// The names of all fields changed since the record was fetched or saved, ascending; a field
   /// that was set and removed again is among them.
   public func changedKeys() -> [CKRecord.FieldKey] {
     state.withLock { $0.changedKeys.sorted() }
   }
 
-  /// Another record object with the same contents and the same unsaved changes.
+  /// Creates a record object with the same contents and the same unsaved changes.
   public func copy(with zone: NSZone? = nil) -> Any {
     CKRecord(state: state.withLock { $0 })
   }
@@ -116,7 +116,7 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSett
   /// Archives the whole record, unsaved changes included.
   public func encode(with coder: NSCoder) { encodeState(with: coder) }
 
-  /// Archives what the system knows of the record, without any of its fields.
+  /// Archives the system fields of the record, without its fields.
   ///
   /// That is the ID, type, tag, dates, users, parent and share: all it takes to save the record
   /// again later. `init(coder:)` reads it.

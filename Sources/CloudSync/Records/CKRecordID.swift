@@ -1,17 +1,17 @@
 public import Foundation
 package import Records
 
-/// Names one record: its own name and its zone.
+/// The ID of a record: its name and its zone.
 ///
 /// Known to apps as `CKRecord.ID`. Two IDs with the same names are equal. See CS-27.
 public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, Sendable {
-  /// The ID as the vocabulary spells it.
+  /// The ID as a value.
   package let value: RecordID
 
-  /// Wraps an ID of the vocabulary.
+  /// Wraps an ID.
   package init(_ value: RecordID) { self.value = value }
 
-  /// Names the record `recordName`, by default a new one, in `zoneID`, by default the default zone.
+  /// Creates the ID of a record, by default with a new name in the default zone.
   public convenience init(
     recordName: String = UUID().uuidString, zoneID: CKRecordZone.ID = CKRecordZone.ID.default
   ) {
@@ -30,7 +30,7 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, Sendable {
     return self === other || value == other.value
   }
 
-  /// Agrees with `isEqual`.
+  /// The hash, consistent with `isEqual`.
   public override var hash: Int { value.hashValue }
 
   /// The names.
@@ -41,7 +41,7 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// The same as `description`.
   public override var debugDescription: String { description }
 
-  /// Itself: an ID never changes.
+  /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// Always true.
@@ -52,11 +52,9 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, Sendable {
     ArchivedBytes.encode("CloudSyncRecordID", with: coder) { $0.write(value) }
   }
 
-  /// Reads the names back; `nil` when the archive is damaged.
+  /// Decodes an ID; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
-    let value = ArchivedBytes.decode("CloudSyncRecordID", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.recordID()
-    }
+    let value = ArchivedBytes.decode("CloudSyncRecordID", with: coder) { try $0.recordID() }
     guard let value = value ?? RecordID(appleArchive: coder) else { return nil }
     self.init(value)
   }

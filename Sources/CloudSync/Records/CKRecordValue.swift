@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a field of a record can hold, seen from Swift.
+/// A type of the values of fields.
 ///
 /// A marker: the types below conform, and no others can be stored. See CS-8.
 public protocol CKRecordValueProtocol {}
@@ -11,35 +11,12 @@ public typealias CKRecordValue = CKRecordValueProtocol
 /// The name that the interface of CloudKit gives the same protocol.
 public typealias __CKRecordObjCValue = CKRecordValueProtocol
 
-extension String: CKRecordValueProtocol {}
-extension Date: CKRecordValueProtocol {}
-extension Data: CKRecordValueProtocol {}
-extension Bool: CKRecordValueProtocol {}
-extension Double: CKRecordValueProtocol {}
-extension Float: CKRecordValueProtocol {}
-extension Int: CKRecordValueProtocol {}
-extension Int8: CKRecordValueProtocol {}
-extension Int16: CKRecordValueProtocol {}
-extension Int32: CKRecordValueProtocol {}
-extension Int64: CKRecordValueProtocol {}
-extension UInt: CKRecordValueProtocol {}
-extension UInt8: CKRecordValueProtocol {}
-extension UInt16: CKRecordValueProtocol {}
-extension UInt32: CKRecordValueProtocol {}
-extension UInt64: CKRecordValueProtocol {}
-extension Array: CKRecordValueProtocol where Element: CKRecordValueProtocol {}
-extension NSString: CKRecordValueProtocol {}
-extension NSNumber: CKRecordValueProtocol {}
-extension NSDate: CKRecordValueProtocol {}
-extension NSData: CKRecordValueProtocol {}
-extension NSArray: CKRecordValueProtocol {}
-
 /// Reads and writes fields by name: a record, a share, or a record's encrypted values.
 ///
 /// A value of a type that cannot be stored, or a name that breaks the grammar of names, stops
 /// the process, as it does with CloudKit. See CS-10.
 public protocol CKRecordKeyValueSetting: NSObjectProtocol {
-  /// The value called `key`, absent when there is none.
+  /// The value called `key`; `nil` if there is none.
   func object(forKey key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)?
 
   /// Sets the value called `key`, or removes it with `nil`.
@@ -48,10 +25,10 @@ public protocol CKRecordKeyValueSetting: NSObjectProtocol {
   /// The value called `key`; assigning `nil` removes it.
   subscript(key: CKRecord.FieldKey) -> (any CKRecordValueProtocol)? { get set }
 
-  /// The names of the values there are, ascending.
+  /// The names of the values, ascending.
   func allKeys() -> [CKRecord.FieldKey]
 
-  /// The names of the values touched since the record was fetched or saved, ascending.
+  /// The names of the values changed since the record was fetched or saved, ascending.
   func changedKeys() -> [CKRecord.FieldKey]
 }
 

@@ -7,10 +7,10 @@ import Synchronization
 /// Two zone objects are equal only when they are the same object, as with CloudKit; compare
 /// `zoneID`. See CS-30 to CS-34.
 public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
-  /// Names a zone.
+  /// The ID of a zone.
   public typealias ID = CKRecordZoneID
 
-  /// What can be done in a zone.
+  /// The capabilities of a zone.
   public struct Capabilities: OptionSet, Sendable {
     /// The bits, with the values CloudKit gives them.
     public let rawValue: UInt
@@ -20,7 +20,7 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
 
     /// Changes can be fetched by token.
     public static let fetchChanges = Capabilities(rawValue: 1)
-    /// A request's changes land together or not at all.
+    /// All changes of a request succeed or fail together.
     public static let atomic = Capabilities(rawValue: 2)
     /// Records can be shared by hierarchy.
     public static let sharing = Capabilities(rawValue: 4)
@@ -28,9 +28,9 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     public static let zoneWideSharing = Capabilities(rawValue: 8)
   }
 
-  /// How the encrypted values of a zone's records are locked.
+  /// The scope of the keys of encrypted values.
   public enum EncryptionScope: Int, Sendable {
-    /// Each record has a key of its own.
+    /// Each record has its own key.
     case perRecord = 0
     /// All records of the zone have one key.
     case perZone = 1
@@ -38,10 +38,10 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
 
   private static let defaultZone = CKRecordZone(zoneID: .default)
 
-  /// The zone every database has from the start; always the same object.
+  /// The default zone, which every database has; always the same object.
   public class func `default`() -> CKRecordZone { defaultZone }
 
-  /// The zone as the vocabulary spells it.
+  /// The zone as a value.
   package let value: Zone
 
   private let scope = Mutex(EncryptionScope.perRecord)
@@ -54,13 +54,13 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     self.init(zoneID: CKRecordZoneID(zoneName: zoneName))
   }
 
-  /// The zone `zoneID`, there once it was saved.
+  /// Creates a zone with an ID, which exists on the server once it was saved.
   public convenience init(zoneID: CKRecordZone.ID) { self.init(Zone(id: zoneID.value)) }
 
   /// The zone's name and owner.
   public var zoneID: CKRecordZone.ID { CKRecordZoneID(value.id) }
 
-  /// What can be done in the zone; empty before it was saved or fetched.
+  /// The capabilities of the zone; empty before it was saved or fetched.
   public var capabilities: Capabilities { Capabilities(rawValue: value.capabilities.rawValue) }
 
   /// The zone-wide share, on a fetched zone that has one.
@@ -68,9 +68,9 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     value.share.map { CKReference(Reference(target: $0, action: .none)) }
   }
 
-  /// How encrypted values are locked, to be set before the zone is saved first.
+  /// The scope of the keys of encrypted values; set it before the first save.
   ///
-  /// Kept on this object and in its archive; this library's servers do not tell the two apart.
+  /// Stored in this object and its archive; this library's servers treat both scopes alike.
   public var encryptionScope: CKRecordZone.EncryptionScope {
     get { scope.withLock { $0 } }
     set { scope.withLock { $0 = newValue } }
@@ -84,7 +84,7 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// The same as `description`.
   public override var debugDescription: String { description }
 
-  /// Another object for the same zone.
+  /// Creates an object for the same zone.
   public func copy(with zone: NSZone? = nil) -> Any {
     let copy = CKRecordZone(value)
     copy.encryptionScope = encryptionScope
@@ -107,10 +107,9 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     coder.encode(true, forKey: CKRecordZone.perZoneKey)
   }
 
-  /// Reads the zone back; `nil` when the archive is damaged.
+  /// Decodes a zone; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
-    let value = ArchivedBytes.decode("CloudSyncZone", with: coder) {
-      (reader) throws(ByteFormatError) in
+    let value = ArchivedBytes.decode("CloudSyncZone", with: coder) { reader in
       let id = try reader.zoneID()
       let bits = UInt(truncatingIfNeeded: try reader.variable())
       let share = try reader.optional { (reader) throws(ByteFormatError) in

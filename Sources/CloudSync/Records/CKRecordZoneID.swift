@@ -1,20 +1,20 @@
 public import Foundation
 package import Records
 
-/// Names one record zone: its own name and its owner's.
+/// The ID of a record zone: its name and its owner.
 ///
 /// Known to apps as `CKRecordZone.ID`. Two IDs with the same names are equal. See CS-30 and CS-176.
 public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable {
   /// The default zone of the current user.
   public static let `default` = CKRecordZoneID(ZoneID.default)
 
-  /// The name of the zone every database has from the start.
+  /// The name of the default zone, which every database has.
   public static let defaultZoneName = ZoneID.defaultName
 
-  /// The ID as the vocabulary spells it.
+  /// The ID as a value.
   package let value: ZoneID
 
-  /// Wraps an ID of the vocabulary.
+  /// Wraps an ID.
   package init(_ value: ZoneID) {
     self.value = value
     // Every app makes a zone ID early; from then on Foundation knows Apple's class names, also
@@ -42,7 +42,7 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
     return self === other || value == other.value
   }
 
-  /// Agrees with `isEqual`.
+  /// The hash, consistent with `isEqual`.
   public override var hash: Int { value.hashValue }
 
   /// The names.
@@ -53,7 +53,7 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
   /// The same as `description`.
   public override var debugDescription: String { description }
 
-  /// Itself: an ID never changes.
+  /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// Always true.
@@ -64,11 +64,9 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
     ArchivedBytes.encode("CloudSyncZoneID", with: coder) { $0.write(value) }
   }
 
-  /// Reads the names back; `nil` when the archive is damaged.
+  /// Decodes an ID; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
-    let value = ArchivedBytes.decode("CloudSyncZoneID", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.zoneID()
-    }
+    let value = ArchivedBytes.decode("CloudSyncZoneID", with: coder) { try $0.zoneID() }
     guard let value = value ?? ZoneID(appleArchive: coder) else { return nil }
     self.init(value)
   }

@@ -1,36 +1,39 @@
 public import Foundation
 package import Records
 
-/// A field's pointer to another record of the same zone.
+/// A reference from a field to another record of the same zone.
 ///
 /// Known to apps as `CKRecord.Reference`. Two references with the same target and action are
 /// equal. See CS-22 and CS-128 to CS-132.
 public final class CKReference: NSObject, NSSecureCoding, NSCopying, Sendable,
-  CKRecordValueProtocol
+  CKRecordValueProtocol, FieldValueConvertible
 {
-  /// What happens to the holder when the target is deleted.
+  /// The field value of the reference.
+  package var fieldValue: FieldValue? { .reference(value) }
+
+  /// The effect of the target's deletion on the referring record.
   public typealias Action = CKRecord.ReferenceAction
 
-  /// The reference as the vocabulary spells it.
+  /// The reference as a value.
   package let value: Reference
 
-  /// Wraps a reference of the vocabulary.
+  /// Wraps a reference.
   package init(_ value: Reference) { self.value = value }
 
-  /// Points at the record `recordID`.
+  /// Creates a reference to the record `recordID`.
   public convenience init(recordID: CKRecord.ID, action: CKRecord.ReferenceAction) {
     self.init(Reference(target: recordID.value, action: action.value))
   }
 
-  /// Points at `record`.
+  /// Creates a reference to `record`.
   public convenience init(record: CKRecord, action: CKRecord.ReferenceAction) {
     self.init(recordID: record.recordID, action: action)
   }
 
-  /// The record pointed at.
+  /// The ID of the target.
   public var recordID: CKRecord.ID { CKRecordID(value.target) }
 
-  /// What the target's deletion does to the holder.
+  /// The effect of the target's deletion on the referring record.
   public var action: CKRecord.ReferenceAction { CKRecord.ReferenceAction(value.action) }
 
   /// Whether `object` is a reference to the same record with the same action.
@@ -38,7 +41,7 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, Sendable,
     (object as? CKReference)?.value == value
   }
 
-  /// Agrees with `isEqual`.
+  /// The hash, consistent with `isEqual`.
   public override var hash: Int { value.hashValue }
 
   /// The target and the action.
@@ -49,7 +52,7 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, Sendable,
   /// The same as `description`.
   public override var debugDescription: String { description }
 
-  /// Itself: a reference never changes.
+  /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// Always true.
@@ -60,11 +63,9 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, Sendable,
     ArchivedBytes.encode("CloudSyncReference", with: coder) { $0.write(.reference(value)) }
   }
 
-  /// Reads the reference back; `nil` when the archive is damaged.
+  /// Decodes a reference; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
-    let value = ArchivedBytes.decode("CloudSyncReference", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.fieldValue()
-    }
+    let value = ArchivedBytes.decode("CloudSyncReference", with: coder) { try $0.fieldValue() }
     if case .reference(let value) = value {
       self.init(value)
     } else if let value = Reference(appleArchive: coder) {
@@ -75,30 +76,25 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, Sendable,
   }
 }
 
-extension CKReference: FieldValueConvertible {
-  /// The reference.
-  package var fieldValue: FieldValue? { .reference(value) }
-}
-
 extension CKRecord {
-  /// What happens to a reference's holder when its target is deleted.
+  /// The effect of a target's deletion on the referring record.
   public enum ReferenceAction: UInt, Sendable {
-    /// Nothing: the reference dangles.
+    /// None: the reference stays, without a target.
     case none = 0
-    /// The holder is deleted too.
+    /// The referring record is deleted too.
     case deleteSelf = 1
 
-    /// The action of the vocabulary.
+    /// Converts an action.
     package init(_ value: Records.Reference.Action) {
       switch value {
       case .none: self = .none
       case .deleteSelf: self = .deleteSelf
-      // Apps have no word for it; what they don't change stays as it is on the server.
+      // CloudKit's API has no such action; an unchanged reference keeps it on the server.
       case .validate: self = .none
       }
     }
 
-    /// The action as the vocabulary spells it.
+    /// The action as a value.
     package var value: Records.Reference.Action {
       switch self {
       case .none: .none

@@ -1,25 +1,28 @@
 public import Foundation
 package import Records
 
-/// A place on earth; where there is no CoreLocation, fields of that kind are read and written
-/// as this class, which has CoreLocation's names.
+/// A location, the value of location fields where there is no CoreLocation; it has the members of
+/// CoreLocation's class.
 public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable,
-  CKRecordValueProtocol
+  CKRecordValueProtocol, FieldValueConvertible
 {
-  /// The place as the vocabulary spells it.
+  /// The field value of the location.
+  package var fieldValue: FieldValue? { .location(value) }
+
+  /// The location as a value.
   package let value: Location
 
-  /// Wraps a place of the vocabulary.
+  /// Wraps a location.
   package init(_ value: Location) { self.value = value }
 
-  /// The place at `latitude` and `longitude`, measured now.
+  /// Creates a location at `latitude` and `longitude`, measured now.
   public convenience init(latitude: CLLocationDegrees, longitude: CLLocationDegrees) {
     self.init(
       coordinate: CLLocationCoordinate2D(latitude: latitude, longitude: longitude), altitude: 0,
       horizontalAccuracy: 0, verticalAccuracy: -1, timestamp: Date())
   }
 
-  /// A measured place without motion.
+  /// Creates a location without course and speed.
   public convenience init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy: CLLocationAccuracy, verticalAccuracy: CLLocationAccuracy, timestamp: Date
@@ -29,7 +32,7 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable,
       verticalAccuracy: verticalAccuracy, course: -1, speed: -1, timestamp: timestamp)
   }
 
-  /// A measured place with motion.
+  /// Creates a location with course and speed.
   public convenience init(
     coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance,
     horizontalAccuracy: CLLocationAccuracy, verticalAccuracy: CLLocationAccuracy,
@@ -59,24 +62,18 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable,
   public var course: CLLocationDirection { value.course }
   /// Metres per second; negative when unknown.
   public var speed: CLLocationSpeed { value.speed }
-  /// When the place was measured.
+  /// The time of the measurement.
   public var timestamp: Date { Date(value.timestamp) }
 
   /// The great-circle distance to `location` in metres, on a sphere of the earth's mean radius.
   public func distance(from location: CLLocation) -> CLLocationDistance {
-    let radians = Double.pi / 180
-    let first = value.latitude * radians
-    let second = location.value.latitude * radians
-    let latitude = sin((second - first) / 2)
-    let longitude = sin((location.value.longitude - value.longitude) * radians / 2)
-    let chord = latitude * latitude + cos(first) * cos(second) * longitude * longitude
-    return 2 * 6_371_008.8 * asin(min(1, chord.squareRoot()))
+    value.distance(to: location.value)
   }
 
-  /// Whether `object` is the same place, measured alike.
+  /// Whether `object` is an equal location.
   public override func isEqual(_ object: Any?) -> Bool { (object as? CLLocation)?.value == value }
 
-  /// Agrees with `isEqual`.
+  /// The hash, consistent with `isEqual`.
   public override var hash: Int { value.hashValue }
 
   /// Latitude, longitude and accuracy.
@@ -87,22 +84,20 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable,
   /// The same as `description`.
   public override var debugDescription: String { description }
 
-  /// Itself: a place never changes.
+  /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// Always true.
   public static var supportsSecureCoding: Bool { true }
 
-  /// Archives the place.
+  /// Archives the location.
   public func encode(with coder: NSCoder) {
     ArchivedBytes.encode("CloudSyncLocation", with: coder) { $0.write(.location(value)) }
   }
 
-  /// Reads the place back; `nil` when the archive is damaged.
+  /// Decodes a location; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
-    let value = ArchivedBytes.decode("CloudSyncLocation", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.fieldValue()
-    }
+    let value = ArchivedBytes.decode("CloudSyncLocation", with: coder) { try $0.fieldValue() }
     if case .location(let value) = value {
       self.init(value)
     } else if let value = Location(appleArchive: coder) {
@@ -111,9 +106,4 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable,
       return nil
     }
   }
-}
-
-extension CLLocation: FieldValueConvertible {
-  /// The place.
-  package var fieldValue: FieldValue? { .location(value) }
 }

@@ -23,15 +23,15 @@ extension CKRecord {
     public static let recordID: CKRecord.FieldKey = "___recordID"
     /// The user who created the record.
     public static let creatorUserRecordID: CKRecord.FieldKey = "___createdBy"
-    /// When it was created.
+    /// The time of its creation.
     public static let creationDate: CKRecord.FieldKey = "___createTime"
     /// The user who last modified the record.
     public static let lastModifiedUserRecordID: CKRecord.FieldKey = "___modifiedBy"
-    /// When it was changed last.
+    /// The time of its last change.
     public static let modificationDate: CKRecord.FieldKey = "___modTime"
-    /// The record it hangs under.
+    /// Its parent record.
     public static let parent: CKRecord.FieldKey = "___parent"
-    /// The share it is in.
+    /// Its share.
     public static let share: CKRecord.FieldKey = "___share"
   }
 }

@@ -1,40 +1,40 @@
-package import Foundation
+public import Foundation
 package import Records
 
-/// A type whose values a field can hold; every `CKRecordValueProtocol` of ours is one.
+/// A type of the values that a field can hold.
 package protocol FieldValueConvertible {
-  /// The value as the vocabulary spells it; `nil` when an element cannot be stored.
+  /// The value of the field; `nil` if an element can't be stored.
   var fieldValue: FieldValue? { get }
 }
 
-extension String: FieldValueConvertible {
+extension String: CKRecordValueProtocol, FieldValueConvertible {
   /// The text, unit by unit.
   package var fieldValue: FieldValue? { .string(self) }
 }
 
-extension Date: FieldValueConvertible {
+extension Date: CKRecordValueProtocol, FieldValueConvertible {
   /// The time, to the bit.
   package var fieldValue: FieldValue? {
     .date(Timestamp(secondsSinceReferenceDate: timeIntervalSinceReferenceDate))
   }
 }
 
-extension Data: FieldValueConvertible {
+extension Data: CKRecordValueProtocol, FieldValueConvertible {
   /// The bytes.
   package var fieldValue: FieldValue? { .bytes([UInt8](self)) }
 }
 
-extension Bool: FieldValueConvertible {
+extension Bool: CKRecordValueProtocol, FieldValueConvertible {
   /// 0 or 1, as CloudKit has no boolean.
   package var fieldValue: FieldValue? { .int64(self ? 1 : 0) }
 }
 
-extension Double: FieldValueConvertible {
+extension Double: CKRecordValueProtocol, FieldValueConvertible {
   /// The number, to the bit.
   package var fieldValue: FieldValue? { .double(self) }
 }
 
-extension Float: FieldValueConvertible {
+extension Float: CKRecordValueProtocol, FieldValueConvertible {
   /// The number, widened.
   package var fieldValue: FieldValue? { .double(Double(self)) }
 }
@@ -44,28 +44,30 @@ extension FixedWidthInteger {
   package var fieldValue: FieldValue? { Int64(exactly: self).map { .int64($0) } }
 }
 
-extension Int: FieldValueConvertible {}
-extension Int8: FieldValueConvertible {}
-extension Int16: FieldValueConvertible {}
-extension Int32: FieldValueConvertible {}
-extension Int64: FieldValueConvertible {}
-extension UInt: FieldValueConvertible {}
-extension UInt8: FieldValueConvertible {}
-extension UInt16: FieldValueConvertible {}
-extension UInt32: FieldValueConvertible {}
-extension UInt64: FieldValueConvertible {}
+extension Int: CKRecordValueProtocol, FieldValueConvertible {}
+extension Int8: CKRecordValueProtocol, FieldValueConvertible {}
+extension Int16: CKRecordValueProtocol, FieldValueConvertible {}
+extension Int32: CKRecordValueProtocol, FieldValueConvertible {}
+extension Int64: CKRecordValueProtocol, FieldValueConvertible {}
+extension UInt: CKRecordValueProtocol, FieldValueConvertible {}
+extension UInt8: CKRecordValueProtocol, FieldValueConvertible {}
+extension UInt16: CKRecordValueProtocol, FieldValueConvertible {}
+extension UInt32: CKRecordValueProtocol, FieldValueConvertible {}
+extension UInt64: CKRecordValueProtocol, FieldValueConvertible {}
+
+extension Array: CKRecordValueProtocol where Element: CKRecordValueProtocol {}
 
 extension Array: FieldValueConvertible where Element: FieldValueConvertible {
   /// The list, when all of its elements can be stored.
   package var fieldValue: FieldValue? { FieldValue(list: self) }
 }
 
-extension NSString: FieldValueConvertible {
+extension NSString: CKRecordValueProtocol, FieldValueConvertible {
   /// The text.
   package var fieldValue: FieldValue? { .string(String(describing: self)) }
 }
 
-extension NSNumber: FieldValueConvertible {
+extension NSNumber: CKRecordValueProtocol, FieldValueConvertible {
   /// A floating-point number when it was made from one, else a whole number, unless that is larger
   /// than `Int64.max`.
   package var fieldValue: FieldValue? {
@@ -88,25 +90,25 @@ extension NSNumber: FieldValueConvertible {
   }
 }
 
-extension NSDate: FieldValueConvertible {
+extension NSDate: CKRecordValueProtocol, FieldValueConvertible {
   /// The time, to the bit.
   package var fieldValue: FieldValue? {
     .date(Timestamp(secondsSinceReferenceDate: timeIntervalSinceReferenceDate))
   }
 }
 
-extension NSData: FieldValueConvertible {
+extension NSData: CKRecordValueProtocol, FieldValueConvertible {
   /// The bytes.
   package var fieldValue: FieldValue? { .bytes([UInt8](Data(referencing: self))) }
 }
 
-extension NSArray: FieldValueConvertible {
+extension NSArray: CKRecordValueProtocol, FieldValueConvertible {
   /// The list, when all of its elements can be stored.
   package var fieldValue: FieldValue? { FieldValue(list: self) }
 }
 
 extension FieldValue {
-  /// Whatever an app handed over, when it can be stored.
+  /// Converts an app's value; returns `nil` if it can't be stored.
   package init?(_ value: Any) {
     if let convertible = value as? any FieldValueConvertible {
       guard let converted = convertible.fieldValue else { return nil }
@@ -147,7 +149,7 @@ extension FieldValue {
     return numbers
   }
 
-  /// The value in the form apps read: numbers boxed, so that they can be cast to any number type.
+  /// The value as apps read it: numbers are boxed, so that they can be cast to any number type.
   package var boxed: any CKRecordValueProtocol {
     switch self {
     case .string(let value): return value

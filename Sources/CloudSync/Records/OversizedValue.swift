@@ -2,69 +2,47 @@ import CloudProtocol
 import Foundation
 import Records
 
-/// The value of a field that holds a whole number larger than a record can hold.
+/// The value of a field with an integer that is too large for a record.
 ///
-/// A record keeps it so that the app reads what it wrote; a save of the record is refused with the
-/// field's name. It is not archived.
-package struct OversizedValue: Sendable {
-  fileprivate indirect enum Content: Sendable {
-    case wide(UInt64)
-    case value(FieldValue)
-    case list([Content])
-  }
-
-  private let content: Content
+/// A record keeps it so that the app reads the value that it wrote; a save of the record is refused
+/// with the field's name. It is not archived.
+///
+/// `@unchecked` because `NSArray` is not checked; the value is a copy and immutable.
+package struct OversizedValue: @unchecked Sendable {
+  /// The value as apps read it.
+  let boxed: any CKRecordValueProtocol
+  /// The first number that is too large.
+  private let number: UInt64
   /// Whether the field is an encrypted one.
   let isEncrypted: Bool
 
-  /// The value that an app gave; `nil` when there is no such number in it, or anything else that
-  /// can't be stored.
+  /// Wraps an app's value; returns `nil` if it has no such number, or a part that can't be stored.
   init?(_ object: Any, isEncrypted: Bool) {
-    guard let content = OversizedValue.content(object), content.number != nil else { return nil }
-    self.content = content
+    guard let (boxed, number) = OversizedValue.content(object), let number else { return nil }
+    self.boxed = boxed
+    self.number = number
     self.isEncrypted = isEncrypted
   }
 
-  private static func content(_ object: Any) -> Content? {
-    if let value = FieldValue(object) { return .value(value) }
-    if let number = object as? NSNumber { return number.oversizedNumber.map { .wide($0) } }
-    if let number = object as? any FixedWidthInteger { return .wide(UInt64(clamping: number)) }
-    guard let list = object as? [Any] else { return nil }
-    var contents: [Content] = []
-    for element in list {
-      guard let content = content(element) else { return nil }
-      contents.append(content)
+  /// The copy of a value and its first number that is too large; `nil` if it can't be stored.
+  private static func content(_ object: Any) -> (any CKRecordValueProtocol, UInt64?)? {
+    if let value = FieldValue(object) { return (value.boxed, nil) }
+    if let number = object as? NSNumber { return number.oversizedNumber.map { (number, $0) } }
+    if let number = object as? any FixedWidthInteger {
+      let number = UInt64(clamping: number)
+      return (NSNumber(value: number), number)
     }
-    return .list(contents)
+    guard let list = object as? [Any] else { return nil }
+    let contents = list.compactMap(content)
+    guard contents.count == list.count else { return nil }
+    return (NSArray(array: contents.map(\.0)), contents.lazy.compactMap(\.1).first)
   }
 
-  /// The value in the form apps read.
-  var boxed: any CKRecordValueProtocol { content.boxed }
-
-  /// Why the field `key` can't be saved.
+  /// The error of a save of the field `key`.
   func fault(ofField key: String) -> CloudError {
     CloudError(
       .invalidArguments,
-      "the field '\(key)' holds \(content.number ?? 0), which is larger than the largest whole "
-        + "number that a field can hold (\(Int64.max))")
-  }
-}
-
-extension OversizedValue.Content {
-  /// The first number that is too large.
-  fileprivate var number: UInt64? {
-    switch self {
-    case .wide(let number): number
-    case .value: nil
-    case .list(let contents): contents.lazy.compactMap(\.number).first
-    }
-  }
-
-  fileprivate var boxed: any CKRecordValueProtocol {
-    switch self {
-    case .wide(let number): NSNumber(value: number)
-    case .value(let value): value.boxed
-    case .list(let contents): NSArray(array: contents.map(\.boxed))
-    }
+      "the field '\(key)' holds \(number), which is larger than the largest whole number that a "
+        + "field can hold (\(Int64.max))")
   }
 }

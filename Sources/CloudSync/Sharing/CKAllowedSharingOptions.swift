@@ -34,22 +34,22 @@ public struct CKSharingParticipantPermissionOption: OptionSet, Hashable, Sendabl
   public static let any: CKSharingParticipantPermissionOption = [.readOnly, .readWrite]
 }
 
-/// What a share sheet offers.
+/// The options that a share sheet offers.
 ///
 /// There is no sharing sheet here; apps with their own can read the options.
 ///
 /// Set up by one thread before others read it, as on Apple's platforms.
 public final class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying {
-  /// What people may be allowed.
+  /// The permissions that participants can receive.
   public var allowedParticipantPermissionOptions: CKSharingParticipantPermissionOption
   /// The allowed access options.
   public var allowedParticipantAccessOptions: CKSharingParticipantAccessOption
   /// Whether participants may invite others.
   public var allowsParticipantsToInviteOthers = true
-  /// Whether people may ask to be let in.
+  /// Whether users may request access.
   public var allowsAccessRequests = true
 
-  /// Offers these options.
+  /// Creates options.
   public init(
     allowedParticipantPermissionOptions: CKSharingParticipantPermissionOption,
     allowedParticipantAccessOptions: CKSharingParticipantAccessOption
@@ -58,13 +58,13 @@ public final class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying 
     self.allowedParticipantAccessOptions = allowedParticipantAccessOptions
   }
 
-  /// Everything; each reading gives an object of its own.
+  /// All options; each access creates an object.
   public class var standard: CKAllowedSharingOptions {
     CKAllowedSharingOptions(
       allowedParticipantPermissionOptions: .any, allowedParticipantAccessOptions: .any)
   }
 
-  /// Another object with the same options.
+  /// Creates an object with the same options.
   public func copy(with zone: NSZone? = nil) -> Any {
     let copy = CKAllowedSharingOptions(
       allowedParticipantPermissionOptions: allowedParticipantPermissionOptions,
@@ -85,7 +85,7 @@ public final class CKAllowedSharingOptions: NSObject, NSSecureCoding, NSCopying 
     coder.encode(allowsAccessRequests, forKey: "requests")
   }
 
-  /// Reads the options back.
+  /// Decodes the options.
   public init?(coder: NSCoder) {
     guard coder.containsValue(forKey: "permissions"), coder.containsValue(forKey: "access") else {
       return nil

@@ -2,14 +2,14 @@ public import Foundation
 import Records
 import Synchronization
 
-/// The record that shares others: a root record with all that hangs under it, or a whole zone.
+/// A share of a root record with its descendants, or of a whole zone.
 ///
 /// A hierarchical share is saved together with its root the first time. Its URL comes with the
 /// first save. See CS-153 to CS-156.
 ///
 /// `@unchecked` for the reason `CKRecord` gives; the property it adds is a `Mutex`.
 public final class CKShare: CKRecord, @unchecked Sendable {
-  /// The people as objects, kept so that an app which changes one changes the share.
+  /// The participant objects, kept so that a change of one is a change of the share.
   private struct ParticipantObjects {
     var source: [ShareParticipant] = []
     var people: [CKShareParticipant] = []
@@ -17,10 +17,10 @@ public final class CKShare: CKRecord, @unchecked Sendable {
 
   private let participantObjects = Mutex(ParticipantObjects())
 
-  /// Makes a share object with a given state.
+  /// Creates a share object with a state.
   package override init(state: CKRecord.State) { super.init(state: state) }
 
-  /// Shares `rootRecord` and all that hangs under it, under a name of its own in the same zone.
+  /// Creates a share of `rootRecord` and its descendants, with a new name in the same zone.
   public convenience init(rootRecord: CKRecord) {
     self.init(
       rootRecord: rootRecord,
@@ -28,7 +28,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
         recordName: "Share-\(UUID().uuidString)", zoneID: rootRecord.recordID.zoneID))
   }
 
-  /// Shares `rootRecord` and all that hangs under it, under the name `shareID`.
+  /// Creates a share of `rootRecord` and its descendants, with the ID `shareID`.
   public convenience init(rootRecord: CKRecord, shareID: CKRecord.ID) {
     self.init(id: shareID, root: rootRecord.recordID.value)
   }
@@ -38,7 +38,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     self.init(rootRecord: rootRecord, shareID: shareID)
   }
 
-  /// Shares all of the zone `recordZoneID`.
+  /// Creates a share of the zone `recordZoneID`.
   public convenience init(recordZoneID: CKRecordZone.ID) {
     self.init(
       id: CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: recordZoneID), root: nil)
@@ -54,7 +54,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     self.init(state: CKRecord.State(record: record))
   }
 
-  /// Reads an archive of a share; `nil` when it is damaged or of another record.
+  /// Decodes a share; returns `nil` if the archive is damaged or of another record.
   public required init?(coder: NSCoder) {
     super.init(coder: coder)
     guard state.withLock({ $0.record.sharing != nil }) else { return nil }
@@ -62,8 +62,8 @@ public final class CKShare: CKRecord, @unchecked Sendable {
 
   /// The permission of everyone who knows the URL; `none` by default.
   ///
-  /// Letting everyone in removes those who were invited and did not come yet; closing the share
-  /// again removes all but the owner.
+  /// Setting a public permission removes participants who have not accepted; removing it
+  /// removes all but the owner.
   public var publicPermission: CKShare.ParticipantPermission {
     get { CKShareParticipantPermission(details.publicPermission) }
     set {
@@ -78,10 +78,10 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     }
   }
 
-  /// Where the share can be accepted; `nil` before the first save.
+  /// The URL for accepting the share; `nil` before the first save.
   public var url: URL? { details.url.flatMap { URL(string: $0) } }
 
-  /// Everyone in the share, the owner first.
+  /// The participants, the owner first.
   public var participants: [CKShare.Participant] { people() }
 
   /// The owner of the records.
@@ -104,7 +104,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
 
   /// Adds a participant, or changes the permission of an existing one.
   ///
-  /// A share that everyone may join takes no invitations: nothing changes then.
+  /// A share with a public permission takes no invitations: the call then has no effect.
   public func addParticipant(_ participant: CKShare.Participant) {
     guard details.publicPermission == .none else { return }
     let people = people().filter { !$0.isEqual(participant) || $0.role == .owner }
@@ -112,15 +112,15 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     settle(people + [participant])
   }
 
-  /// Takes a person out of the share.
+  /// Removes a participant from the share.
   public func removeParticipant(_ participant: CKShare.Participant) {
     settle(people().filter { $0.role == .owner || !$0.isEqual(participant) })
   }
 
-  /// Always `nil`: this server gives no URLs for one person alone.
+  /// Always `nil`: this server has no URLs for a single user.
   public func oneTimeURL(for participantID: CKShare.Participant.ID) -> URL? { nil }
 
-  /// Another share object with the same contents and the same unsaved changes.
+  /// Creates a share object with the same contents and the same unsaved changes.
   public override func copy(with zone: NSZone? = nil) -> Any {
     flush()
     return CKShare(state: state.withLock { $0 })
@@ -132,7 +132,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     super.encode(with: coder)
   }
 
-  /// Archives what the system knows of the share, its people and its URL too.
+  /// Archives the system fields of the share, including its participants and its URL.
   public override func encodeSystemFields(with coder: NSCoder) {
     flush()
     super.encodeSystemFields(with: coder)
@@ -156,7 +156,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     }
   }
 
-  /// The people as objects: the same ones as long as the server says nothing new.
+  /// The participants as objects, which stay the same until the server sends other participants.
   private func people() -> [CKShareParticipant] {
     let current = details.participants
     return participantObjects.withLock { participantObjects in
@@ -184,7 +184,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     state.withLock { $0.record.sharing?.participants = values }
   }
 
-  /// Takes over what the app changed in the people's objects.
+  /// Takes over the app's changes of the participant objects.
   private func flush() {
     let people = people()
     let values = people.map(\.value)

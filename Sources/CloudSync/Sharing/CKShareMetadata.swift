@@ -2,42 +2,40 @@ package import CloudProtocol
 public import Foundation
 import Records
 
-/// What can be known of a share before joining it.
-///
-/// See CS-163.
+/// The metadata of a share, which a user can read before accepting it; see CS-163.
 public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, Sendable {
-  /// The description as the vocabulary spells it.
+  /// The metadata as a value.
   package let value: ShareMetadata
 
-  /// Wraps a description of the vocabulary.
+  /// Wraps metadata.
   package init(_ value: ShareMetadata) { self.value = value }
 
-  /// The container the share lives in.
+  /// The identifier of the share's container.
   public var containerIdentifier: String { value.container }
 
-  /// The share; each reading gives an object of its own.
+  /// The share; each access creates an object.
   public var share: CKShare {
     CKShare(state: CKRecord.State(record: value.share, base: value.share.fields))
   }
 
-  /// The record at the top of the hierarchy; `nil` when a whole zone is shared.
+  /// The ID of the root record; `nil` when a whole zone is shared.
   public var hierarchicalRootRecordID: CKRecord.ID? { value.rootID.map { CKRecordID($0) } }
 
-  /// That record, where it was asked for; each reading gives an object of its own.
+  /// The root record, if it was requested; each access creates an object.
   public var rootRecord: CKRecord? { value.root.map { CKRecord.face(of: $0) } }
 
   /// The owner of the records.
   public var ownerIdentity: CKUserIdentity { CKUserIdentity(value.owner) }
 
-  /// What the user is, or would be, in the share.
+  /// The role of the user in the share.
   public var participantRole: CKShare.ParticipantRole { CKShareParticipantRole(value.role) }
 
-  /// Whether the user accepted.
+  /// The acceptance status of the user.
   public var participantStatus: CKShare.ParticipantAcceptanceStatus {
     CKShareParticipantAcceptanceStatus(value.acceptance)
   }
 
-  /// What the user may do, or could do.
+  /// The permission of the user.
   public var participantPermission: CKShare.ParticipantPermission {
     CKShareParticipantPermission(value.permission)
   }
@@ -50,13 +48,13 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, Sendabl
     CKShareParticipantType(rawValue: participantRole.rawValue) ?? .privateUser
   }
 
-  /// Whether both describe the same of the same share.
+  /// Whether `object` is equal metadata.
   public override func isEqual(_ object: Any?) -> Bool { (object as? Self)?.value == value }
 
-  /// Agrees with `isEqual`.
+  /// The hash, consistent with `isEqual`.
   public override var hash: Int { value.share.id.hashValue }
 
-  /// The same object: it never changes.
+  /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// The container and the share's ID.
@@ -67,15 +65,15 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, Sendabl
   /// Always true.
   public static var supportsSecureCoding: Bool { true }
 
-  /// Archives the description.
+  /// Archives the metadata.
   public func encode(with coder: NSCoder) {
     ArchivedBytes.encode("CloudSyncShareMetadata", with: coder) { $0.write(value) }
   }
 
-  /// Reads the description back; `nil` when the archive is damaged.
+  /// Decodes metadata; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
     let value = ArchivedBytes.decode("CloudSyncShareMetadata", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.shareMetadata()
+      try $0.shareMetadata()
     }
     guard let value else { return nil }
     self.init(value)

@@ -2,34 +2,34 @@ public import Foundation
 package import Records
 import Synchronization
 
-/// A person in a share.
+/// A participant of a share.
 ///
 /// The role and the permission can be changed before the share is saved. Two participants are
-/// equal when they are the same person, whatever they may do. See CS-164 and CS-165.
+/// equal when they are the same person, regardless of role and permission. See CS-164 and CS-165.
 public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Sendable {
-  /// Names a participant within its share.
+  /// The ID of a participant, unique in its share.
   public typealias ID = String
   /// The acceptance status of the participant.
   public typealias AcceptanceStatus = CKShareParticipantAcceptanceStatus
-  /// What someone may do with shared records.
+  /// The permission of a participant.
   public typealias Permission = CKShareParticipantPermission
-  /// What someone is in a share.
+  /// The role of a participant.
   public typealias Role = CKShareParticipantRole
   /// The older form of a participant's role.
   public typealias ParticipantType = CKShareParticipantType
 
   private let state: Mutex<ShareParticipant>
 
-  /// Wraps a participant of the vocabulary.
+  /// Wraps a participant.
   package init(_ value: ShareParticipant) { state = Mutex(value) }
 
-  /// The participant as the vocabulary spells it, as it is now.
+  /// The participant as a value.
   package var value: ShareParticipant { state.withLock { $0 } }
 
   /// The identity of the participant.
   public var userIdentity: CKUserIdentity { CKUserIdentity(value.identity) }
 
-  /// What the person is in the share; a private user unless set.
+  /// The role of the participant; a private user unless set.
   public var role: CKShare.ParticipantRole {
     get { CKShareParticipantRole(value.role) }
     set { state.withLock { $0.role = newValue.value } }
@@ -41,13 +41,13 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
     set { role = CKShareParticipantRole(rawValue: newValue.rawValue) ?? .unknown }
   }
 
-  /// What the person may do; to read unless set.
+  /// The permission of the participant; to read unless set.
   public var permission: CKShare.ParticipantPermission {
     get { CKShareParticipantPermission(value.permission) }
     set { state.withLock { $0.permission = newValue.value } }
   }
 
-  /// Whether the person accepted.
+  /// The acceptance status of the participant.
   public var acceptanceStatus: CKShare.ParticipantAcceptanceStatus {
     CKShareParticipantAcceptanceStatus(value.acceptance)
   }
@@ -55,16 +55,16 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
   /// Names the participant within its share.
   public var participantID: CKShare.Participant.ID { value.id }
 
-  /// Whether both are the same person: by ID, by user, or by how they were looked for.
+  /// Whether both are the same person: by ID, by user, or by the search that found them.
   public override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CKShareParticipant else { return false }
     return other === self || value.isSamePerson(as: other.value)
   }
 
-  /// The same for all: equality has no transitive key to hash by.
+  /// The same for all, since the equality is not transitive.
   public override var hash: Int { 0 }
 
-  /// Another object for the same person with the same rights.
+  /// Creates an object for the same person with the same permission.
   public func copy(with zone: NSZone? = nil) -> Any { CKShareParticipant(value) }
 
   /// The ID, role, permission and status, never an address or a name.
@@ -82,10 +82,10 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, Send
     ArchivedBytes.encode("CloudSyncShareParticipant", with: coder) { $0.write(value) }
   }
 
-  /// Reads the participant back; `nil` when the archive is damaged.
+  /// Decodes a participant; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
     let value = ArchivedBytes.decode("CloudSyncShareParticipant", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.shareParticipant()
+      try $0.shareParticipant()
     }
     guard let value else { return nil }
     self.init(value)

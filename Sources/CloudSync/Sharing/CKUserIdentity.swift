@@ -1,28 +1,26 @@
 public import Foundation
 package import Records
 
-/// A person as far as the app may know.
-///
-/// See CS-166.
+/// The identity of a user, as far as the app may know it; see CS-166.
 public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, Sendable {
-  /// How to look for a person.
+  /// The criterion of a search for a user.
   public typealias LookupInfo = CKUserIdentityLookupInfo
 
-  /// The person as the vocabulary spells it.
+  /// The identity as a value.
   package let value: UserIdentity
 
-  /// Wraps a person of the vocabulary.
+  /// Wraps an identity.
   package init(_ value: UserIdentity) { self.value = value }
 
-  /// The person's user record, once known.
+  /// The ID of the user record, if known.
   public var userRecordID: CKRecord.ID? {
     value.user.map { CKRecordID(RecordID(name: $0.rawValue, zone: .default)) }
   }
 
-  /// How the person was looked for.
+  /// The criterion of the search that found the user.
   public var lookupInfo: CKUserIdentity.LookupInfo? { value.lookup.map { .init($0) } }
 
-  /// The person's name, where they let it be known.
+  /// The name of the user, if the user discloses it.
   public var nameComponents: PersonNameComponents? {
     guard value.givenName != nil || value.familyName != nil else { return nil }
     var name = PersonNameComponents()
@@ -31,20 +29,20 @@ public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, Sendable
     return name
   }
 
-  /// Whether the person has an account.
+  /// Whether the user has an account.
   public var hasiCloudAccount: Bool { value.hasAccount }
 
   /// Always empty: there is no address book.
   @available(*, deprecated, message: "No address book is searched.")
   public var contactIdentifiers: [String] { [] }
 
-  /// The same person.
+  /// Whether `object` is an equal identity.
   public override func isEqual(_ object: Any?) -> Bool { (object as? Self)?.value == value }
 
-  /// Agrees with `isEqual`.
+  /// The hash, consistent with `isEqual`.
   public override var hash: Int { value.hashValue }
 
-  /// The same object: it never changes.
+  /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// The user's name in the database, never an address.
@@ -55,79 +53,77 @@ public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, Sendable
   /// Always true.
   public static var supportsSecureCoding: Bool { true }
 
-  /// Archives the person.
+  /// Archives the identity.
   public func encode(with coder: NSCoder) {
     ArchivedBytes.encode("CloudSyncUserIdentity", with: coder) { $0.write(value) }
   }
 
-  /// Reads the person back; `nil` when the archive is damaged.
+  /// Decodes an identity; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
-    let value = ArchivedBytes.decode("CloudSyncUserIdentity", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.userIdentity()
-    }
+    let value = ArchivedBytes.decode("CloudSyncUserIdentity", with: coder) { try $0.userIdentity() }
     guard let value else { return nil }
     self.init(value)
   }
 }
 
-/// How to look for a person: by mail address, telephone number or user record.
+/// The criterion of a search for a user: a mail address, a telephone number or a user record.
 public final class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, Sendable {
-  /// The search as the vocabulary spells it.
+  /// The criterion as a value.
   package let value: UserLookup
 
-  /// Wraps a search of the vocabulary.
+  /// Wraps a criterion.
   package init(_ value: UserLookup) { self.value = value }
 
-  /// Looks for a mail address.
+  /// Creates a criterion from a mail address.
   public convenience init(emailAddress: String) { self.init(.email(emailAddress)) }
 
-  /// Looks for a telephone number.
+  /// Creates a criterion from a telephone number.
   public convenience init(phoneNumber: String) { self.init(.phone(phoneNumber)) }
 
-  /// Looks for a user record.
+  /// Creates a criterion from the ID of a user record.
   public convenience init(userRecordID: CKRecord.ID) {
     self.init(.user(UserID(userRecordID.recordName)))
   }
 
-  /// Looks for each of the mail addresses.
+  /// Creates criteria from mail addresses.
   public class func lookupInfos(withEmails emails: [String]) -> [CKUserIdentity.LookupInfo] {
     emails.map { .init(emailAddress: $0) }
   }
 
-  /// Looks for each of the telephone numbers.
+  /// Creates criteria from telephone numbers.
   public class func lookupInfos(
     withPhoneNumbers phoneNumbers: [String]
   ) -> [CKUserIdentity.LookupInfo] {
     phoneNumbers.map { .init(phoneNumber: $0) }
   }
 
-  /// Looks for each of the user records.
+  /// Creates criteria from IDs of user records.
   public class func lookupInfos(with recordIDs: [CKRecord.ID]) -> [CKUserIdentity.LookupInfo] {
     recordIDs.map { .init(userRecordID: $0) }
   }
 
-  /// The mail address looked for.
+  /// The mail address of the search.
   public var emailAddress: String? { if case .email(let address) = value { address } else { nil } }
 
-  /// The telephone number looked for.
+  /// The telephone number of the search.
   public var phoneNumber: String? { if case .phone(let number) = value { number } else { nil } }
 
-  /// The user record looked for.
+  /// The ID of the user record of the search.
   public var userRecordID: CKRecord.ID? {
     guard case .user(let user) = value else { return nil }
     return CKRecordID(RecordID(name: user.rawValue, zone: .default))
   }
 
-  /// Whether the same is looked for.
+  /// Whether `object` is an equal criterion.
   public override func isEqual(_ object: Any?) -> Bool { (object as? Self)?.value == value }
 
-  /// Agrees with `isEqual`.
+  /// The hash, consistent with `isEqual`.
   public override var hash: Int { value.hashValue }
 
-  /// The same object: it never changes.
+  /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 
-  /// The kind of search, never what is looked for.
+  /// The kind of search, never its value.
   public override var description: String {
     switch value {
     case .email: "<CKUserIdentityLookupInfo: by mail address>"
@@ -139,16 +135,14 @@ public final class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying
   /// Always true.
   public static var supportsSecureCoding: Bool { true }
 
-  /// Archives the search.
+  /// Archives the criterion.
   public func encode(with coder: NSCoder) {
     ArchivedBytes.encode("CloudSyncUserLookup", with: coder) { $0.write(value) }
   }
 
-  /// Reads the search back; `nil` when the archive is damaged.
+  /// Decodes a criterion; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
-    let value = ArchivedBytes.decode("CloudSyncUserLookup", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.userLookup()
-    }
+    let value = ArchivedBytes.decode("CloudSyncUserLookup", with: coder) { try $0.userLookup() }
     guard let value else { return nil }
     self.init(value)
   }

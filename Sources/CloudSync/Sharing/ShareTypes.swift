@@ -1,6 +1,6 @@
 package import Records
 
-/// What someone may do with shared records.
+/// The permission of a participant.
 public enum CKShareParticipantPermission: Int, Sendable {
   /// Not known.
   case unknown = 0
@@ -11,48 +11,48 @@ public enum CKShareParticipantPermission: Int, Sendable {
   /// Read and change.
   case readWrite = 3
 
-  /// The permission as the vocabulary spells it.
+  /// The permission as a value.
   package var value: SharePermission { SharePermission(rawValue: UInt8(rawValue)) ?? .unknown }
 
-  /// The permission in the form apps know.
+  /// Converts a permission.
   package init(_ value: SharePermission) { self = Self(rawValue: Int(value.rawValue)) ?? .unknown }
 }
 
-/// What someone is in a share.
+/// The role of a participant.
 public enum CKShareParticipantRole: Int, Sendable {
   /// Not known.
   case unknown = 0
-  /// Whose records they are.
+  /// The owner of the records.
   case owner = 1
-  /// May manage the other participants.
+  /// A participant who may manage the others.
   case administrator = 2
-  /// Was invited by name.
+  /// A participant who was invited by name.
   case privateUser = 3
-  /// Came by the URL.
+  /// A participant who joined with the URL.
   case publicUser = 4
 
-  /// The role as the vocabulary spells it.
+  /// The role as a value.
   package var value: ShareRole { ShareRole(rawValue: UInt8(rawValue)) ?? .unknown }
 
-  /// The role in the form apps know.
+  /// Converts a role.
   package init(_ value: ShareRole) { self = Self(rawValue: Int(value.rawValue)) ?? .unknown }
 }
 
-/// Whether someone who was invited came.
+/// The acceptance status of a participant.
 public enum CKShareParticipantAcceptanceStatus: Int, Sendable {
   /// Not known.
   case unknown = 0
-  /// Was invited.
+  /// The participant was invited.
   case pending = 1
-  /// Accepted.
+  /// The participant accepted.
   case accepted = 2
-  /// Left, or was removed.
+  /// The participant left or was removed.
   case removed = 3
 
-  /// The status as the vocabulary spells it.
+  /// The status as a value.
   package var value: ShareAcceptance { ShareAcceptance(rawValue: UInt8(rawValue)) ?? .unknown }
 
-  /// The status in the form apps know.
+  /// Converts a status.
   package init(_ value: ShareAcceptance) { self = Self(rawValue: Int(value.rawValue)) ?? .unknown }
 }
 
@@ -60,29 +60,29 @@ public enum CKShareParticipantAcceptanceStatus: Int, Sendable {
 public enum CKShareParticipantType: Int, Sendable {
   /// Not known.
   case unknown = 0
-  /// Whose records they are.
+  /// The owner of the records.
   case owner = 1
-  /// Was invited by name.
+  /// A participant who was invited by name.
   case privateUser = 3
-  /// Came by the URL.
+  /// A participant who joined with the URL.
   case publicUser = 4
 }
 
 extension CKShare {
-  /// What someone may do with shared records.
+  /// The permission of a participant.
   public typealias ParticipantPermission = CKShareParticipantPermission
-  /// What someone is in a share.
+  /// The role of a participant.
   public typealias ParticipantRole = CKShareParticipantRole
-  /// Whether someone who was invited came.
+  /// The acceptance status of a participant.
   public typealias ParticipantAcceptanceStatus = CKShareParticipantAcceptanceStatus
   /// The older form of a participant's role.
   public typealias ParticipantType = CKShareParticipantType
-  /// A person in a share.
+  /// A participant of a share.
   public typealias Participant = CKShareParticipant
-  /// What can be known of a share before joining it.
+  /// The metadata of a share.
   public typealias Metadata = CKShareMetadata
 
-  /// The names of the fields of a share that show it to people.
+  /// The names of the fields that describe a share to users.
   public enum SystemFieldKey {
     /// Its title.
     public static let title: CKRecord.FieldKey = "cloudkit.title"

@@ -1,11 +1,11 @@
 import Foundation
 import Records
 
-/// Watches all custom zones of a database.
+/// A subscription to all custom zones of a database.
 ///
-/// `@unchecked` as its parent is: all it holds is behind the parent's lock.
+/// `@unchecked` as its superclass is: its state is guarded by the superclass's lock.
 public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
-  /// Watches the database it is saved in, under the name `subscriptionID`.
+  /// Creates a subscription to the database in which it is saved, with the ID `subscriptionID`.
   public convenience init(subscriptionID: CKSubscription.ID) {
     self.init(
       Subscription(
@@ -13,11 +13,11 @@ public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
         notificationInfo: nil))
   }
 
-  /// Watches the database it is saved in, under a new name.
+  /// Creates a subscription to the database in which it is saved, with a new ID.
   @available(*, deprecated, message: "Use init(subscriptionID:), so that it can be found again.")
   public convenience init() { self.init(subscriptionID: UUID().uuidString) }
 
-  /// The one type of record watched; `nil` for all.
+  /// The record type of the subscription; `nil` for all.
   public var recordType: CKRecord.RecordType? {
     get {
       guard case .database(let recordType) = value.kind else { return nil }
@@ -27,11 +27,11 @@ public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
   }
 }
 
-/// Watches one zone.
+/// A subscription to one zone.
 ///
-/// `@unchecked` as its parent is: all it holds is behind the parent's lock.
+/// `@unchecked` as its superclass is: its state is guarded by the superclass's lock.
 public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
-  /// Watches the zone `zoneID`, under the name `subscriptionID`.
+  /// Creates a subscription to the zone `zoneID`, with the ID `subscriptionID`.
   public convenience init(zoneID: CKRecordZone.ID, subscriptionID: CKSubscription.ID) {
     self.init(
       Subscription(
@@ -39,19 +39,19 @@ public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable
         notificationInfo: nil))
   }
 
-  /// Watches the zone `zoneID`, under a new name.
+  /// Creates a subscription to the zone `zoneID`, with a new ID.
   @available(*, deprecated, message: "Use init(zoneID:subscriptionID:).")
   public convenience init(zoneID: CKRecordZone.ID) {
     self.init(zoneID: zoneID, subscriptionID: UUID().uuidString)
   }
 
-  /// The zone watched.
+  /// The zone of the subscription.
   public var zoneID: CKRecordZone.ID {
     guard case .zone(let zone, _) = value.kind else { return .default }
     return CKRecordZoneID(zone)
   }
 
-  /// The one type of record watched; `nil` for all.
+  /// The record type of the subscription; `nil` for all.
   public var recordType: CKRecord.RecordType? {
     get {
       guard case .zone(_, let recordType) = value.kind else { return nil }

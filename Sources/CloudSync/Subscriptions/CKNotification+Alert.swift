@@ -1,67 +1,57 @@
 public import Foundation
 
 extension CKNotification {
-  /// What a push shows: the parts of its `aps` dictionary.
+  /// The alert of a push: the parts of its `aps` dictionary.
   package struct AlertContent: Sendable {
     var texts: [String: String] = [:]
     var lists: [String: [String]] = [:]
     var badge: Int?
   }
+}
 
-  /// The text shown; read it from the system's own notification instead.
-  @available(*, deprecated, message: "Read it from the push itself.")
+/// The alert of a push.
+@available(*, deprecated, message: "Read it from the push itself.")
+extension CKNotification {
+  /// The text shown.
   public var alertBody: String? { content.alert.texts["body"] }
 
   /// The key of the text shown.
-  @available(*, deprecated, message: "Read it from the push itself.")
   public var alertLocalizationKey: String? { content.alert.texts["loc-key"] }
 
   /// The values for the text shown.
-  @available(*, deprecated, message: "Read it from the push itself.")
   public var alertLocalizationArgs: [String]? { content.alert.lists["loc-args"] }
 
   /// The title shown.
-  @available(*, deprecated, message: "Read it from the push itself.")
   public var title: String? { content.alert.texts["title"] }
 
   /// The key of the title shown.
-  @available(*, deprecated, message: "Read it from the push itself.")
   public var titleLocalizationKey: String? { content.alert.texts["title-loc-key"] }
 
   /// The values for the title shown.
-  @available(*, deprecated, message: "Read it from the push itself.")
   public var titleLocalizationArgs: [String]? { content.alert.lists["title-loc-args"] }
 
   /// The subtitle shown.
-  @available(*, deprecated, message: "Read it from the push itself.")
   public var subtitle: String? { content.alert.texts["subtitle"] }
 
   /// The key of the subtitle shown.
-  @available(*, deprecated, message: "Read it from the push itself.")
   public var subtitleLocalizationKey: String? { content.alert.texts["subtitle-loc-key"] }
 
   /// The values for the subtitle shown.
-  @available(*, deprecated, message: "Read it from the push itself.")
   public var subtitleLocalizationArgs: [String]? { content.alert.lists["subtitle-loc-args"] }
 
   /// The key of the button's name.
-  @available(*, deprecated, message: "Read it from the push itself.")
   public var alertActionLocalizationKey: String? { content.alert.texts["action-loc-key"] }
 
   /// The image shown while the app starts.
-  @available(*, deprecated, message: "Read it from the push itself.")
   public var alertLaunchImage: String? { content.alert.texts["launch-image"] }
 
   /// The number on the app's icon.
-  @available(*, deprecated, message: "Read it from the push itself.")
   public var badge: NSNumber? { content.alert.badge.map { NSNumber(value: $0) } }
 
   /// The sound played.
-  @available(*, deprecated, message: "Read it from the push itself.")
   public var soundName: String? { content.alert.texts["sound"] }
 
   /// The kind of notification, for its buttons.
-  @available(*, deprecated, message: "Read it from the push itself.")
   public var category: String? { content.alert.texts["category"] }
 }
 

@@ -46,11 +46,11 @@ extension CKNotification.Content {
 }
 
 extension CKNotification {
-  /// A push of the vocabulary in the form in which apps receive it.
+  /// A push in the form in which apps receive it.
   ///
   /// - Parameters:
-  ///   - push: What the server told.
-  ///   - notificationID: A name for the push.
+  ///   - push: The push.
+  ///   - notificationID: The ID of the push.
   package static func remoteNotificationDictionary(
     for push: CloudPush, notificationID: String
   ) -> [AnyHashable: Any] {

@@ -3,7 +3,7 @@ import Records
 
 /// A push of a subscription to a database.
 ///
-/// `@unchecked` as its parent is: immutable.
+/// `@unchecked` as its superclass is: immutable.
 public final class CKDatabaseNotification: CKNotification, @unchecked Sendable {
   /// The database that changed.
   public var databaseScope: CKDatabase.Scope { content.scope }
@@ -11,7 +11,7 @@ public final class CKDatabaseNotification: CKNotification, @unchecked Sendable {
 
 /// A push of a subscription to a zone.
 ///
-/// `@unchecked` as its parent is: immutable.
+/// `@unchecked` as its superclass is: immutable.
 public final class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
   /// The zone that changed.
   public var recordZoneID: CKRecordZone.ID? { content.zone.map { CKRecordZoneID($0) } }
@@ -20,21 +20,21 @@ public final class CKRecordZoneNotification: CKNotification, @unchecked Sendable
   public var databaseScope: CKDatabase.Scope { content.scope }
 }
 
-/// A push of a subscription to a query: one record appeared, changed or went.
+/// A push of a query subscription: a record was created, changed or deleted.
 ///
-/// `@unchecked` as its parent is: immutable.
+/// `@unchecked` as its superclass is: immutable.
 public final class CKQueryNotification: CKNotification, @unchecked Sendable {
-  /// What happened to the record.
+  /// The change of the record.
   public enum Reason: Int, Sendable {
-    /// It appeared.
+    /// The record was created.
     case recordCreated = 1
-    /// It changed.
+    /// The record was changed.
     case recordUpdated = 2
-    /// It went.
+    /// The record was deleted.
     case recordDeleted = 3
   }
 
-  /// What happened to the record.
+  /// The change of the record.
   public var queryNotificationReason: CKQueryNotification.Reason { content.reason }
 
   /// The fields that the subscription's `desiredKeys` asked for, as far as they fitted.

@@ -1,15 +1,15 @@
 public import Foundation
 import Records
 
-/// A push as an app received it: that something changed, not what.
+/// A push as an app receives it; it reports a change, not its content.
 ///
 /// `CKNotification(fromRemoteNotificationDictionary:)` gives an object of the subclass that fits,
 /// so that `as? CKDatabaseNotification` works. See CS-100 and CS-101.
 ///
 /// `@unchecked` because a class that others inherit from cannot be checked; it and its
 /// subclasses are immutable.
-public class CKNotification: NSObject, CKNotificationMaking, @unchecked Sendable {
-  /// What kind of change a push is about.
+public class CKNotification: NSObject, _CKNotificationMaking, @unchecked Sendable {
+  /// The kind of a push.
   public enum NotificationType: Int, Sendable {
     /// Records that match a query.
     case query = 1
@@ -43,15 +43,15 @@ public class CKNotification: NSObject, CKNotificationMaking, @unchecked Sendable
   /// Wraps the parts of a push.
   init(content: Content) { self.content = content }
 
-  /// What kind of change the push is about.
+  /// The kind of the push.
   public var notificationType: CKNotification.NotificationType { content.type }
 
-  /// Names the push.
+  /// The ID of the push.
   public var notificationID: CKNotification.ID? {
     content.notificationID.map { CKNotificationID($0) }
   }
 
-  /// The container it is about.
+  /// The identifier of the container.
   public var containerIdentifier: String? { content.container }
 
   /// The subscription that fired.
@@ -74,7 +74,7 @@ public class CKNotification: NSObject, CKNotificationMaking, @unchecked Sendable
   /// The same as `description`.
   public override var debugDescription: String { description }
 
-  /// The push in the subclass that fits it; `nil` when the dictionary is not such a push.
+  /// Creates an object of the subclass for a push; `nil` if the dictionary is no push.
   fileprivate static func notification(_ dictionary: [AnyHashable: Any]) -> CKNotification? {
     guard let content = Content(dictionary) else { return nil }
     switch content.type {
@@ -86,11 +86,14 @@ public class CKNotification: NSObject, CKNotificationMaking, @unchecked Sendable
   }
 }
 
-/// Lets an initialiser of `CKNotification` give an object of a subclass, as CloudKit's does.
-public protocol CKNotificationMaking {}
+/// Gives `CKNotification` the initializer that returns an object of a subclass, as CloudKit's does.
+///
+/// Only an initializer of a protocol can do that. The protocol is public because its initializer
+/// is; code outside this module has no use for it.
+public protocol _CKNotificationMaking {}
 
-extension CKNotificationMaking {
-  /// Reads a push; `nil` when the dictionary is not one of CloudKit, or of another subclass.
+extension _CKNotificationMaking {
+  /// Reads a push; `nil` if the dictionary is no push of CloudKit, or one of another subclass.
   public init?(fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]) {
     guard let notification = CKNotification.notification(notificationDictionary) as? Self else {
       return nil
@@ -100,44 +103,42 @@ extension CKNotificationMaking {
 }
 
 extension CKNotification {
-  /// Names a push.
+  /// The ID of a push.
   public typealias ID = CKNotificationID
 }
 
-/// Names a push: known to apps as `CKNotification.ID`.
+/// The ID of a push: known to apps as `CKNotification.ID`.
 public final class CKNotificationID: NSObject, NSSecureCoding, NSCopying, Sendable {
   private let value: String
 
-  /// Wraps the name that came with the push.
+  /// Wraps an ID.
   package init(_ value: String) { self.value = value }
 
-  /// Whether `object` is the same name.
+  /// Whether `object` is an equal ID.
   public override func isEqual(_ object: Any?) -> Bool {
     (object as? CKNotificationID)?.value == value
   }
 
-  /// Agrees with `isEqual`.
+  /// The hash, consistent with `isEqual`.
   public override var hash: Int { value.hashValue }
 
   /// The name.
   public override var description: String { "<CKNotificationID: \(value)>" }
 
-  /// Itself: a name never changes.
+  /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// Always true.
   public static var supportsSecureCoding: Bool { true }
 
-  /// Archives the name.
+  /// Archives the ID.
   public func encode(with coder: NSCoder) {
     ArchivedBytes.encode("CloudSyncNotificationID", with: coder) { $0.write(value) }
   }
 
-  /// Reads the name back; `nil` when the archive is damaged.
+  /// Decodes an ID; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
-    let value = ArchivedBytes.decode("CloudSyncNotificationID", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.string()
-    }
+    let value = ArchivedBytes.decode("CloudSyncNotificationID", with: coder) { try $0.string() }
     guard let value else { return nil }
     self.init(value)
   }

@@ -2,20 +2,20 @@ public import Foundation
 package import Records
 import Synchronization
 
-/// How a push looks and what it does: known to apps as `CKSubscription.NotificationInfo`.
+/// The settings of a push: known to apps as `CKSubscription.NotificationInfo`.
 ///
-/// It can be used from any thread: the value lies behind a lock. Settings that do not decide
-/// how a push is delivered are kept by their names. See CS-92.
+/// It can be used from any thread: the value is guarded by a lock. Settings that do not affect
+/// the delivery of a push are stored by name. See CS-92.
 public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, Sendable {
   private let state: Mutex<Subscription.NotificationInfo>
 
-  /// Wraps the settings of the vocabulary.
+  /// Wraps settings.
   package init(_ value: Subscription.NotificationInfo) { state = Mutex(value) }
 
-  /// The settings as the vocabulary spells them.
+  /// The settings as a value.
   package var value: Subscription.NotificationInfo { state.withLock { $0 } }
 
-  /// Describes a push; without any argument, one that does nothing.
+  /// Creates the settings of a push; without arguments, of one that has no effect.
   public convenience init(
     alertBody: String? = nil,
     alertLocalizationKey: String? = nil,
@@ -189,7 +189,7 @@ public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, Send
     }
   }
 
-  /// Other settings with the same values.
+  /// Creates settings with the same values.
   public func copy(with zone: NSZone? = nil) -> Any { CKNotificationInfo(value) }
 
   /// Always true.
@@ -201,10 +201,10 @@ public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, Send
     ArchivedBytes.encode("CloudSyncNotificationInfo", with: coder) { $0.write(value) }
   }
 
-  /// Reads settings back; `nil` when the archive is damaged.
+  /// Decodes settings; returns `nil` if the archive is damaged.
   public convenience init?(coder: NSCoder) {
     let value = ArchivedBytes.decode("CloudSyncNotificationInfo", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.notificationInfo()
+      try $0.notificationInfo()
     }
     guard let value else { return nil }
     self.init(value)

@@ -1,13 +1,13 @@
 public import Foundation
 import Records
 
-/// Watches the records that match a query, in the public or private database.
+/// A subscription to the records that match a query, in the public or private database.
 ///
-/// A predicate that CloudKit refuses is found when the subscription is saved, not here.
+/// A predicate that CloudKit does not support is rejected when the subscription is saved.
 ///
-/// `@unchecked` as its parent is: all it holds is behind the parent's lock.
+/// `@unchecked` as its superclass is: its state is guarded by the superclass's lock.
 public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
-  /// When a query subscription fires.
+  /// The events on which a query subscription fires.
   public struct Options: OptionSet, Sendable {
     /// The bits, with the values CloudKit gives them.
     public let rawValue: UInt
@@ -15,20 +15,20 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     /// Wraps the bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// A matching record appears.
+    /// A matching record is created.
     public static let firesOnRecordCreation = Options(rawValue: 1)
 
-    /// A matching record changes.
+    /// A matching record is changed.
     public static let firesOnRecordUpdate = Options(rawValue: 2)
 
-    /// A matching record goes.
+    /// A matching record is deleted.
     public static let firesOnRecordDeletion = Options(rawValue: 4)
 
-    /// Only once; then the subscription is gone.
+    /// It fires once and is then deleted.
     public static let firesOnce = Options(rawValue: 8)
   }
 
-  /// Watches records of `recordType` that match `predicate`, under the name `subscriptionID`.
+  /// Creates a subscription to matching records of `recordType`, with the ID `subscriptionID`.
   ///
   /// - Parameter options: When it fires; without one of the three kinds of change the process
   ///   stops, as with CloudKit.
@@ -50,7 +50,7 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
       predicate: predicate)
   }
 
-  /// Watches records of `recordType` that match `predicate`, under a new name.
+  /// Creates a subscription to matching records of `recordType`, with a new ID.
   public convenience init(
     recordType: CKRecord.RecordType, predicate: NSPredicate,
     options: CKQuerySubscription.Options = [
@@ -67,15 +67,15 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     return query
   }
 
-  /// The type of record watched.
+  /// The record type of the subscription.
   public var recordType: CKRecord.RecordType? { watched?.query.recordType }
 
-  /// What records must match; of a subscription from the server or an archive, rebuilt.
+  /// The predicate; for a subscription from the server or an archive, an equivalent one.
   public var predicate: NSPredicate {
-    ownPredicate ?? watched.map { .matching($0.query) } ?? NSPredicate(value: false)
+    ownPredicate ?? watched.map { CKQuery($0.query).predicate } ?? NSPredicate(value: false)
   }
 
-  /// The one zone watched; `nil` for the whole database.
+  /// The zone of the subscription; `nil` for the whole database.
   public var zoneID: CKRecordZone.ID? {
     get { watched?.zone.map { CKRecordZoneID($0) } }
     set {
@@ -87,7 +87,7 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     }
   }
 
-  /// When it fires.
+  /// The events on which it fires.
   public var querySubscriptionOptions: CKQuerySubscription.Options {
     Options(rawValue: watched?.options.rawValue ?? 0)
   }

@@ -2,20 +2,20 @@ public import Foundation
 package import Records
 import Synchronization
 
-/// A standing wish to be told of changes by push.
+/// A subscription to changes, which the server reports by push.
 ///
-/// Made as one of its subclasses. It can be used from any thread.
+/// Create one of its subclasses. It can be used from any thread.
 /// See CS-91 to CS-97.
 ///
 /// `@unchecked` because a class that others inherit from cannot be checked; the one stored
-/// property is a `Mutex`, and subclasses add none of their own.
+/// property is a `Mutex`, and subclasses add none.
 public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  /// Names a subscription, unique in its database.
+  /// The ID of a subscription, unique in its database.
   public typealias ID = String
-  /// How a push looks.
+  /// The settings of a push.
   public typealias NotificationInfo = CKNotificationInfo
 
-  /// What kind of changes is watched.
+  /// The kind of the changes.
   public enum SubscriptionType: Int, Sendable {
     /// Records that match a query.
     case query = 1
@@ -31,17 +31,17 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     var predicate: PredicateBox?
   }
 
-  /// A predicate as the app made it.
+  /// A predicate of the app.
   ///
   /// `@unchecked` because a predicate is not marked; it is guarded by being immutable.
   private struct PredicateBox: @unchecked Sendable { let predicate: NSPredicate }
 
   private let state: Mutex<State>
 
-  /// Wraps a subscription of the vocabulary.
+  /// Wraps a subscription.
   package convenience init(_ value: Subscription) { self.init(value, predicate: nil) }
 
-  /// Wraps a subscription and the predicate the app gave for it.
+  /// Wraps a subscription and its predicate.
   init(_ value: Subscription, predicate: NSPredicate?) {
     state = Mutex(
       State(
@@ -49,10 +49,10 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
         predicate: predicate.map { PredicateBox(predicate: $0) }))
   }
 
-  /// The predicate the app gave; absent when the subscription came from the server or an archive.
+  /// The app's predicate; `nil` for a subscription from the server or an archive.
   var ownPredicate: NSPredicate? { state.withLock { $0.predicate }?.predicate }
 
-  /// The subscription as the vocabulary spells it.
+  /// The subscription as a value.
   package var value: Subscription {
     state.withLock { state in
       var value = state.value
@@ -61,13 +61,13 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     }
   }
 
-  /// Changes what is watched.
+  /// Changes the subscription.
   func update(_ change: (inout Subscription) -> Void) { state.withLock { change(&$0.value) } }
 
-  /// The name, unique in its database.
+  /// The ID, unique in its database.
   public var subscriptionID: CKSubscription.ID { state.withLock { $0.value.id.rawValue } }
 
-  /// What kind of changes is watched.
+  /// The kind of the changes.
   public var subscriptionType: CKSubscription.SubscriptionType {
     switch state.withLock({ $0.value.kind }) {
     case .query: .query
@@ -76,13 +76,13 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     }
   }
 
-  /// How a push looks; must be set before the subscription is saved.
+  /// The settings of its pushes; set them before the subscription is saved.
   public var notificationInfo: CKSubscription.NotificationInfo? {
     get { state.withLock { $0.notificationInfo } }
     set { state.withLock { $0.notificationInfo = newValue } }
   }
 
-  /// The subclass that fits a subscription of the vocabulary.
+  /// Creates an object of the subclass for a subscription.
   package static func face(_ value: Subscription) -> CKSubscription {
     switch value.kind {
     case .database: CKDatabaseSubscription(value)
@@ -99,7 +99,7 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
   /// The same as `description`.
   public override var debugDescription: String { description }
 
-  /// Another subscription object with the same contents.
+  /// Creates a subscription object with the same contents.
   public func copy(with zone: NSZone? = nil) -> Any {
     guard let predicate = ownPredicate else { return CKSubscription.face(value) }
     return CKQuerySubscription(value, predicate: predicate)
@@ -114,14 +114,26 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     ArchivedBytes.encode("CloudSyncSubscription", with: coder) { $0.write(value) }
   }
 
-  /// Reads a subscription back; `nil` when the archive is damaged or of another class.
+  /// Decodes a subscription; returns `nil` if the archive is damaged or of another class.
   public required init?(coder: NSCoder) {
-    let value = ArchivedBytes.decode("CloudSyncSubscription", with: coder) {
-      (reader) throws(ByteFormatError) in try reader.subscription()
-    }
+    let value = ArchivedBytes.decode("CloudSyncSubscription", with: coder) { try $0.subscription() }
     guard let value else { return nil }
     state = Mutex(
       State(
         value: value, notificationInfo: value.notificationInfo.map { CKNotificationInfo($0) }))
+  }
+}
+
+extension CKSubscription {
+  /// The subscription with the query of its predicate.
+  ///
+  /// - Throws: `invalidArguments` for a predicate that CloudKit does not support.
+  package func checkedValue() throws(CKError) -> Subscription {
+    var value = value
+    guard case .query(var watched) = value.kind, let predicate = ownPredicate else { return value }
+    let query = CKQuery(recordType: watched.query.recordType, predicate: predicate)
+    watched.query = try query.converted()
+    value.kind = .query(watched)
+    return value
   }
 }

@@ -17,7 +17,7 @@ extension SimulatedCloud {
     of kind: RequestKind? = nil, from device: String? = nil
   ) {
     server.controls.fail(
-      next: count, with: code.value, retryAfter: retryAfter,
+      next: count, with: code, retryAfter: retryAfter,
       in: RequestScope(kind: kind, device: device))
   }
 
@@ -59,7 +59,7 @@ extension SimulatedCloud {
   ) {
     refusals.add(
       RefusalRules.Rule(
-        error: CloudError(code.value, "a fault set up by the test"), name: name,
+        error: CloudError(code, "a fault set up by the test"), name: name,
         isDeletion: isDeletion,
         device: device, remaining: count))
   }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Symbols of CKError, as apps use them")
 struct ErrorSymbolTests {
-  /// What an app says of an error; every code that apps name is named.
+  /// The message of an app for an error; it names every code that apps use.
   private func advice(_ error: Error) -> String {
     guard let error = error as? CKError else { return "not CloudKit" }
     switch error.code {

@@ -5,10 +5,10 @@ import LoopbackServer
 import Records
 import Testing
 
-/// What every call answers in each of the five states that an account can be in.
+/// The result of every call in each of the five states of an account.
 @Suite("Account states", .timeLimit(.minutes(10)))
 struct AccountStateTests {
-  /// How the requests of a device reach the server.
+  /// The transports from a device to the server.
   enum Route: CaseIterable, Sendable {
     case inProcess, overHTTP
   }

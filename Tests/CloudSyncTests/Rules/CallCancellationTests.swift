@@ -4,7 +4,7 @@ import LoopbackServer
 import Synchronization
 import Testing
 
-/// What becomes of `fetchChanges` and `sendChanges` when the task that calls them is cancelled.
+/// Cancellation of the tasks that call `fetchChanges` and `sendChanges`.
 @Suite("Calls whose task is cancelled", .timeLimit(.minutes(10)))
 struct CallCancellationTests {
   private let server = LoopbackServer()

@@ -7,7 +7,7 @@ import SyncMachine
 import Synchronization
 import Testing
 
-/// What becomes of a state that belongs to another database.
+/// States that belong to another database.
 @Suite("States of other databases", .timeLimit(.minutes(10)))
 struct ForeignStateTests {
   /// A store in memory.

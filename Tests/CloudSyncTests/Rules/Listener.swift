@@ -8,7 +8,7 @@ final class Listener: CKSyncEngineDelegate {
     /// The kinds of events, and reasons or users where they have some.
     var told: [String] = []
     var state: CKSyncEngine.State.Serialization?
-    /// How many callbacks are running, and how many ran at once at most.
+    /// The number of running callbacks, and their largest number so far.
     var running = 0
     var mostRunning = 0
     var waiting: [(condition: @Sendable (Contents) -> Bool, CheckedContinuation<Void, Never>)] = []

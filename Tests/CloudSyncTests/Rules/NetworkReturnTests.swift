@@ -8,7 +8,7 @@ import Testing
 
 /// A clock on which short sleeps end at once, and long ones never do.
 ///
-/// What happens on it happens without a back-off.
+/// Retries on it happen without a back-off.
 private final class ShortSleepClock: Clock, Sendable {
   private let leaping = LeapingClock()
 

@@ -9,7 +9,7 @@ import Testing
 /// A zone of one's own under the user's own name, through the calls of apps and through the engine.
 @Suite("The user's own name as the owner of a zone", .timeLimit(.minutes(10)))
 struct OwnZoneNameTests {
-  /// How the requests of a device reach the server.
+  /// The transports from a device to the server.
   enum Route: CaseIterable, Sendable {
     case inProcess, overHTTP, overHTTPWithoutExtras
   }

@@ -4,7 +4,7 @@ import Foundation
 import LoopbackServer
 import Testing
 
-/// What becomes of a record whose file is not as it should be.
+/// Saves of records whose file is missing, changes or can't be read.
 ///
 /// See CS-36 to CS-43.
 @Suite("Files that are not as they should be")

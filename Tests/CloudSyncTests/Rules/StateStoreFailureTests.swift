@@ -4,7 +4,7 @@ import LoopbackServer
 import Synchronization
 import Testing
 
-/// What becomes of an engine, and of a file, when its store can't be read or written.
+/// Engines and files whose store can't be read or written.
 @Suite("State stores that fail", .timeLimit(.minutes(5)))
 struct StateStoreFailureTests {
   private struct Full: Error {}

@@ -6,7 +6,7 @@ import Testing
 struct HTTPResponseParserTests {
   private typealias Failure = HTTPResponseParser.ParseError
 
-  /// What comes of `pieces`: the answer and whether the connection goes on, or the fault.
+  /// The result of parsing `pieces`: the response and whether the connection is kept, or the error.
   private static func read(
     _ pieces: [ArraySlice<UInt8>], ends: Bool, most: Int
   ) -> Result<Outcome, Failure> {

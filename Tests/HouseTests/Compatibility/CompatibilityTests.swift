@@ -35,8 +35,8 @@ struct CompatibilityTests {
 
   /// Protocols that exist only to give a class an initialiser, and the class.
   private static let stands = [
-    "CKNotificationMaking": "CKNotification", "CKFormattable": "NSPredicate",
-    "CKKeySortable": "NSSortDescriptor",
+    "_CKNotificationMaking": "CKNotification", "_CKFormattable": "NSPredicate",
+    "_CKKeySortable": "NSSortDescriptor",
   ]
 
   /// What every class of the kind has, and what only the compiler calls.
@@ -58,8 +58,11 @@ struct CompatibilityTests {
   func table() throws {
     let tree = SourceTree.repository
     let page = try #require(tree["Docs/Compatibility.md"])
-    let found = PublicFace(of: tree.swift(under: "Sources/CloudSync")).symbols
+    // The error codes of the face are those of `CloudError`.
+    let files = tree.swift(under: "Sources/CloudSync") + tree.swift(under: "Sources/CloudProtocol")
+    let found = PublicFace(of: files).symbols
       .map { symbol in
+        let symbol = symbol.replacing("CloudError.Code.", with: "CKError.Code.")
         let parts = symbol.split(separator: ".", maxSplits: 1).map(String.init)
         return ([Self.stands[parts[0]] ?? parts[0]] + parts.dropFirst()).joined(separator: ".")
       }
@@ -110,11 +113,19 @@ struct CompatibilityTests {
       return !additions.contains(names.dropLast().joined(separator: "."))
         && !listed.contains(names.last.map(String.init) ?? symbol)
     }
-    let types = PublicFace(of: tree.swift(under: "Sources/CloudSync")).symbols.filter { symbol in
+    let files = tree.swift(under: "Sources/CloudSync") + tree.swift(under: "Sources/CloudKit")
+    let types = PublicFace(of: files).symbols.filter { symbol in
       symbol.first?.isUppercase == true && !symbol.contains(".")
         && !["CK", "CL", "NS"].contains { symbol.hasPrefix($0) }
     }
     missing.formUnion(types.filter { !listed.contains($0) })
+    let exports = try #require(tree["Sources/CloudSync/Exports.swift"]).lines.filter {
+      $0.hasPrefix("@_exported")
+    }
+    #expect(exports.count > 10)
+    missing.formUnion(
+      exports.compactMap { $0.split(separator: ".").last.map(String.init) }
+        .filter { !listed.contains($0) })
     #expect(missing.isEmpty, "not listed: \(missing.sorted())")
   }
 }

@@ -2,29 +2,27 @@ import CloudProtocol
 import Records
 
 extension DatabaseRequests {
-  /// One page of the database feed, in the form apps read.
-  struct DatabasePage: Sendable {
-    /// Zones that are new or hold changes.
-    var modifications: [CKDatabase.DatabaseChange.Modification]
-    /// Zones that are gone.
-    var deletions: [CKDatabase.DatabaseChange.Deletion]
-    /// Where the page ends.
+  /// One page of changes.
+  struct ChangesPage<Modifications: Sendable, Deletion: Sendable>: Sendable {
+    /// The items that are new or changed, in the server's order.
+    var modifications: Modifications
+    /// The items that were deleted.
+    var deletions: [Deletion]
+    /// The token of the end of the page.
     var token: CKServerChangeToken
     /// Whether another page follows.
     var moreComing: Bool
   }
 
-  /// One page of a zone's feed, in the form apps read.
-  struct ZonePage: Sendable {
-    /// Records that are new or changed, in the server's order.
-    var modifications: ItemResults<CKRecord.ID, CKRecord>
-    /// Records that are gone.
-    var deletions: [CKDatabase.RecordZoneChange.Deletion]
-    /// Where the page ends.
-    var token: CKServerChangeToken
-    /// Whether another page follows.
-    var moreComing: Bool
-  }
+  /// One page of the changes of a database.
+  typealias DatabasePage = ChangesPage<
+    [CKDatabase.DatabaseChange.Modification], CKDatabase.DatabaseChange.Deletion
+  >
+
+  /// One page of the changes of a zone.
+  typealias ZonePage = ChangesPage<
+    ItemResults<CKRecord.ID, CKRecord>, CKDatabase.RecordZoneChange.Deletion
+  >
 
   /// Fetches one page of the zones that changed.
   func databaseChanges(

@@ -2,15 +2,27 @@ import CloudProtocol
 import Records
 
 extension DatabaseRequests {
-  /// One page of a query's answer, in the form apps read.
-  struct QueryAnswer: Sendable {
-    /// The records that match, in the order asked.
+  /// One page of the result of a query.
+  struct QueryAnswer: RequestResults {
+    /// The matching records, in the requested order.
     var records: ItemResults<CKRecord.ID, CKRecord>
-    /// Where to go on; `nil` when this is all.
+    /// The cursor of the next page; `nil` at the end.
     var cursor: CKQueryCursor?
+
+    /// The errors of single records.
+    var failures: [AnyHashable: CKError] { records.failures }
+
+    /// The result of the async methods.
+    var matches:
+      (
+        matchResults: [(CKRecord.ID, Result<CKRecord, any Error>)], queryCursor: CKQueryCursor?
+      )
+    {
+      (records.items.map { ($0.id, $0.result.widened) }, cursor)
+    }
   }
 
-  /// Searches for the first page of a query.
+  /// Fetches the first page of a query.
   func query(
     _ query: CKQuery, in zoneID: CKRecordZone.ID?, desiredKeys: [CKRecord.FieldKey]?, limit: Int
   ) async throws(CKError) -> QueryAnswer {
@@ -18,13 +30,11 @@ extension DatabaseRequests {
       QueryRecords(query: try query.converted(), zone: zoneID?.value), desiredKeys, limit)
   }
 
-  /// Searches for the page after a cursor.
+  /// Fetches the page after a cursor.
   func query(
     after cursor: CKQueryCursor, desiredKeys: [CKRecord.FieldKey]?, limit: Int
   ) async throws(CKError) -> QueryAnswer {
-    try await answer(
-      QueryRecords(query: cursor.query, zone: cursor.zone, cursor: cursor.position),
-      desiredKeys, limit)
+    try await answer(cursor.value, desiredKeys, limit)
   }
 
   private func answer(
@@ -39,17 +49,8 @@ extension DatabaseRequests {
     return QueryAnswer(
       records: ItemResults(
         items: page.records.map { (CKRecordID($0.id), .success(CKRecord.face(of: $0))) }),
-      cursor: page.cursor.map { CKQueryCursor(query: query, zone: zone, position: $0) })
-  }
-}
-
-extension DatabaseRequests.QueryAnswer {
-  /// The tuple the convenience calls give.
-  var matches:
-    (
-      matchResults: [(CKRecord.ID, Result<CKRecord, any Error>)], queryCursor: CKQueryCursor?
-    )
-  {
-    (records.items.map { ($0.id, $0.result.widened) }, cursor)
+      cursor: page.cursor.map {
+        CKQueryCursor(QueryRecords(query: query, zone: zone, cursor: $0))
+      })
   }
 }

@@ -1,25 +1,25 @@
 import CloudProtocol
 import Records
 
-/// Everything that is asked of a database, in one place: the async calls, the completion handlers
-/// and the operations all come here.
+/// The requests to a database, used by the async methods, the completion handlers and the
+/// operations.
 ///
-/// It checks what a device can check by itself, sends, and turns the answer into what apps read.
+/// Checks the arguments, sends the request and converts the reply.
 struct DatabaseRequests: Sendable {
-  /// How many items one request may hold (CS-134).
+  /// The maximum number of items in one request (CS-134).
   static let maximumItemCount = 400
 
-  /// The way to the server.
+  /// The connection to the server.
   let connection: CloudConnection
-  /// Which of the container's databases.
+  /// The scope of the database.
   let scope: CKDatabase.Scope
 
-  /// Carries one request to the server.
+  /// Sends one request to the server.
   func send(_ request: CloudRequest) async throws(CKError) -> CloudReply {
     try await connection.send(request, to: scope)
   }
 
-  /// Refuses requests with more items than one may hold.
+  /// Throws `limitExceeded` for too many items.
   func checkCount(_ count: Int) throws(CKError) {
     guard count > DatabaseRequests.maximumItemCount else { return }
     throw CKError(
@@ -30,7 +30,7 @@ struct DatabaseRequests: Sendable {
       """)
   }
 
-  /// Refuses modifications that hold too many items, or name one twice.
+  /// Throws for a modification with too many items, or with the same item twice.
   func checkModification<ID: Hashable>(
     saving saved: [ID], deleting deleted: [ID], _ kind: String
   ) throws(CKError) {
@@ -52,16 +52,10 @@ struct DatabaseRequests: Sendable {
       }
     }
   }
-
-  /// The IDs without repetitions, in the same order.
-  func unique<ID: Hashable>(_ ids: [ID]) -> [ID] {
-    var seen: Set<ID> = []
-    return ids.filter { seen.insert($0).inserted }
-  }
 }
 
 extension FieldSelection {
-  /// The fields an app wants: `nil` is all, an empty list is none.
+  /// The fields named by `desiredKeys`: `nil` selects all, an empty list none.
   package init(_ desiredKeys: [CKRecord.FieldKey]?) {
     guard let desiredKeys else {
       self = .all

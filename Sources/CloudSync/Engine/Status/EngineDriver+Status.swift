@@ -88,7 +88,7 @@ extension CKSyncEngine.Status {
     lastSend = status.lastSend?.sinceStart
     lastFailure = status.lastFailure.map {
       Failure(
-        code: CKError.Code($0.code), activity: Activity($0.phase), time: $0.moment.sinceStart)
+        code: $0.code, activity: Activity($0.phase), time: $0.moment.sinceStart)
     }
   }
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// What is known of the archives that CloudKit's own classes write on Apple platforms.
+/// The form of the archives that CloudKit's classes write on Apple's platforms.
 ///
 /// Their classes are named without a module (`CKRecordID`), and their keys are not documented;
-/// the names used here are those seen in archives in the wild. Archives of ours are another
-/// form, so reading Apple's is a way in, not the way back.
+/// the names used here were found in archives of apps. This library writes another
+/// form, so Apple's framework can't read its archives.
 enum AppleArchive {
-  /// Tells Foundation which classes of ours stand for Apple's; the first use does it.
+  /// Registers the classes that replace Apple's with Foundation, at the first use.
   ///
   /// Not before `main`: in a program that is linked statically, the standard library has not
   /// set itself up by then, and what is registered is not found again.
@@ -26,7 +26,7 @@ enum AppleArchive {
     return !classes.isEmpty
   }()
 
-  /// All classes that can stand in such an archive.
+  /// All classes that can occur in such an archive.
   ///
   /// Every object is read as one of these and then checked: on Linux an object of a class that
   /// was not named beforehand ends the process.
@@ -41,10 +41,10 @@ enum AppleArchive {
     ]
   }
 
-  /// Makes a coder answer `nil` for what it cannot read, where it would end the process.
+  /// Makes a coder return `nil` for damage, where it would end the process.
   ///
   /// That is what an unarchiver does by itself on Apple platforms. Foundation on Linux refuses
-  /// the change once anything was read, and says so only in a field of its own; where that
+  /// the change once anything was read, and shows that only in a private field; where that
   /// field cannot be seen, nothing is changed.
   static func tolerateDamage(_ coder: NSCoder) {
     #if !canImport(ObjectiveC)

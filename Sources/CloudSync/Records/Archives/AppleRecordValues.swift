@@ -12,7 +12,7 @@ final class AppleRecordValues: NSObject, NSSecureCoding {
   /// The values as they were on the server, for the changed names.
   let originals: Fields
 
-  /// The names that were touched since.
+  /// The names of the changed values.
   let changedKeys: Set<String>
 
   init?(coder: NSCoder) {
@@ -36,6 +36,6 @@ final class AppleRecordValues: NSObject, NSSecureCoding {
     changedKeys = Set(names)
   }
 
-  /// Never called: archives of ours hold values in another form.
+  /// Never called: this library's archives hold values in another form.
   func encode(with coder: NSCoder) {}
 }

@@ -1,15 +1,15 @@
 package import Foundation
 package import Records
 
-/// The envelope in which the face puts its values into a coder: version, bytes, checksum.
+/// The form in which values are written to a coder: a version, bytes and a checksum.
 ///
-/// One byte run for each object keeps archives small, and the checksum makes any damage to it
-/// end in `nil` instead of a wrong value.
+/// One run of bytes for each object keeps archives small. The checksum makes a damaged archive
+/// decode as `nil` instead of a wrong value.
 package enum ArchivedBytes {
-  /// The layout below; a larger number is from a newer library and is refused.
+  /// The version of the layout; a larger number is from a newer library and is refused.
   static let version: UInt8 = 1
 
-  /// Writes what `body` writes under `key`.
+  /// Writes the bytes that `body` writes, under `key`.
   package static func encode(
     _ key: String, with coder: NSCoder, _ body: (inout ByteWriter) -> Void
   ) {
@@ -23,7 +23,7 @@ package enum ArchivedBytes {
     }
   }
 
-  /// What `body` writes in its envelope, without a coder.
+  /// The bytes that `body` writes, with version and checksum, without a coder.
   package static func bytes(_ body: (inout ByteWriter) -> Void) -> [UInt8] {
     var writer = ByteWriter(capacity: 192)
     writer.write(version)
@@ -32,27 +32,26 @@ package enum ArchivedBytes {
     return writer.bytes
   }
 
-  /// Whether something was written under `key`.
+  /// Whether `coder` has bytes under `key`.
   package static func holds(_ key: String, in coder: NSCoder) -> Bool {
     coder.allowsKeyedCoding && coder.containsValue(forKey: key)
   }
 
-  /// Reads what `encode` wrote; `nil` when it is missing, damaged or from a newer library.
+  /// Reads the output of `encode`; `nil` when it is missing, damaged or from a newer library.
   package static func decode<Value>(
-    _ key: String, with coder: NSCoder,
-    _ body: (inout ByteReader) throws(ByteFormatError) -> Value
+    _ key: String, with coder: NSCoder, _ body: (inout ByteReader) throws -> Value
   ) -> Value? {
     bytes(key, with: coder).flatMap { decode($0, body) }
   }
 
-  /// Reads what `bytes` wrote; `nil` when it is damaged or from a newer library.
+  /// Reads the output of `bytes`; `nil` when it is damaged or from a newer library.
   package static func decode<Value>(
-    _ bytes: [UInt8], _ body: (inout ByteReader) throws(ByteFormatError) -> Value
+    _ bytes: [UInt8], _ body: (inout ByteReader) throws -> Value
   ) -> Value? {
     guard bytes.count > 5 else { return nil }
     var end = ByteReader(bytes[(bytes.count - 4)...])
     let content = bytes[..<(bytes.count - 4)]
-    do throws(ByteFormatError) {
+    do {
       guard try end.fixed32() == Checksum.of(content) else { return nil }
       var reader = ByteReader(content)
       guard try reader.byte() == version else { return nil }
@@ -64,10 +63,10 @@ package enum ArchivedBytes {
     }
   }
 
-  /// The bytes under `key`; `nil` when there is something else or nothing.
+  /// The bytes under `key`; `nil` if there are none.
   ///
-  /// Read as plain bytes and not as an object: decoding an object that is missing or of another
-  /// class ends the process on Linux, while this answers nil.
+  /// Decoded as plain bytes and not as an object: decoding an object that is missing or of another
+  /// class ends the process on Linux.
   private static func bytes(_ key: String, with coder: NSCoder) -> [UInt8]? {
     guard coder.allowsKeyedCoding else { return coder.decodeData().map { [UInt8]($0) } }
     #if canImport(Darwin)

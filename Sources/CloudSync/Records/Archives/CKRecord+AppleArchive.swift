@@ -1,7 +1,7 @@
 import Foundation
 import Records
 
-/// Reads what Apple's `encodeSystemFields(with:)` and `encode(with:)` wrote.
+/// Reads the archives of Apple's `encodeSystemFields(with:)` and `encode(with:)`.
 ///
 /// Encrypted values cannot be read: their keys stay with the account.
 extension CKRecord.State {
@@ -43,7 +43,7 @@ extension CKRecord.State {
 }
 
 extension ZoneID {
-  /// Reads what Apple's `CKRecordZoneID` wrote.
+  /// Reads the archive of Apple's `CKRecordZoneID`.
   init?(appleArchive coder: NSCoder) {
     guard let name = coder.appleText(forKey: "ZoneName") else { return nil }
     self.init(name: name, owner: coder.appleText(forKey: "ownerName") ?? ZoneID.currentOwner)
@@ -51,7 +51,7 @@ extension ZoneID {
 }
 
 extension RecordID {
-  /// Reads what Apple's `CKRecordID` wrote.
+  /// Reads the archive of Apple's `CKRecordID`.
   init?(appleArchive coder: NSCoder) {
     guard let name = coder.appleText(forKey: "RecordName") else { return nil }
     let zone = coder.appleObject(CKRecordZoneID.self, forKey: "ZoneID")
@@ -60,7 +60,7 @@ extension RecordID {
 }
 
 extension Reference {
-  /// Reads what Apple's `CKReference` wrote.
+  /// Reads the archive of Apple's `CKReference`.
   init?(appleArchive coder: NSCoder) {
     guard let target = coder.appleObject(CKRecordID.self, forKey: "recordID") else { return nil }
     let isOwning = coder.appleNumber(forKey: "referenceAction") == 1
@@ -69,7 +69,7 @@ extension Reference {
 }
 
 extension Zone {
-  /// Reads what Apple's `CKRecordZone` wrote.
+  /// Reads the archive of Apple's `CKRecordZone`.
   init?(appleArchive coder: NSCoder) {
     guard let id = coder.appleObject(CKRecordZoneID.self, forKey: "ZoneID") else { return nil }
     let bits = coder.appleObject(NSNumber.self, forKey: "Capabilities")?.uintValue ?? 0
@@ -80,7 +80,7 @@ extension Zone {
 }
 
 extension ChangeToken {
-  /// Reads what Apple's `CKServerChangeToken` wrote; only Apple's servers know what it means.
+  /// Reads the archive of Apple's `CKServerChangeToken`, which only Apple's servers understand.
   init?(appleArchive coder: NSCoder) {
     guard let data = coder.appleObject(NSData.self, forKey: "ChangeTokenData") else { return nil }
     self.init(bytes: [UInt8](Data(referencing: data)))
@@ -88,7 +88,7 @@ extension ChangeToken {
 }
 
 extension Asset {
-  /// Reads what Apple's `CKAsset` wrote: where the file lies.
+  /// Reads the archive of Apple's `CKAsset`: the URL of the file.
   init?(appleArchive coder: NSCoder) {
     guard let url = coder.appleObject(NSURL.self, forKey: "AssetFileURL") else { return nil }
     let location = (url as URL).absoluteString
@@ -98,7 +98,7 @@ extension Asset {
 }
 
 extension Location {
-  /// Reads what CoreLocation's `CLLocation` wrote.
+  /// Reads the archive of CoreLocation's `CLLocation`.
   init?(appleArchive coder: NSCoder) {
     let prefix = "kCLLocationCodingKey"
     guard coder.allowsKeyedCoding, coder.containsValue(forKey: prefix + "CoordinateLatitude")

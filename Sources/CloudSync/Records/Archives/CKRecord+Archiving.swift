@@ -10,7 +10,7 @@ extension CKRecord {
     ArchivedBytes.encode(CKRecord.systemFieldsKey, with: coder) { writeSystemFields(to: &$0) }
   }
 
-  /// What the system knows of the record, as `encodeSystemFields(with:)` archives it, without an
+  /// The system fields of the record, as `encodeSystemFields(with:)` archives them, without an
   /// archiver around it, which takes a hundred times as long.
   package var systemFieldsBytes: [UInt8] { ArchivedBytes.bytes { writeSystemFields(to: &$0) } }
 

@@ -1,7 +1,10 @@
 #if !canImport(ObjectiveC)
   public import Foundation
 
-  /// Marks the classes for which the calls below take the place of Foundation's.
+  /// Marks the classes for which the methods below replace Foundation's.
+  ///
+  /// The protocol is public because it is a constraint of public methods; code outside this module
+  /// has no use for it.
   public protocol _CKArchivedObject: NSObject, NSSecureCoding {}
 
   extension CKRecord: _CKArchivedObject {}
@@ -16,8 +19,8 @@
   extension CKNotificationInfo: _CKArchivedObject {}
   extension CKNotificationID: _CKArchivedObject {}
 
-  /// What Foundation on Apple platforms does with archives of these classes: nil or an error
-  /// where Foundation on Linux ends the process, and the calls for collections it lacks.
+  /// Makes these classes unarchive as on Apple's platforms: damage results in `nil` or an error
+  /// where Foundation on Linux ends the process. Adds the methods for collections.
   extension NSKeyedUnarchiver {
     /// The object that is the root of the archive `data`.
     ///

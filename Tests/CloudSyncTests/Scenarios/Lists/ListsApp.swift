@@ -16,7 +16,7 @@ final class ListsApp: CKSyncEngineDelegate {
     /// Records of types that this version does not know.
     var opaque: [CKRecord.ID: CKRecord] = [:]
     var shares: [CKRecord.ID: CKShare] = [:]
-    /// What happened while no engine ran.
+    /// The changes that were made while no engine ran.
     var waiting: [CKSyncEngine.PendingRecordZoneChange] = []
     var states: [CKDatabase.Scope: CKSyncEngine.State.Serialization] = [:]
     /// Records to read again, because the server refused their deletion.

@@ -2,7 +2,7 @@ import CloudSync
 
 /// One type of record of the lists app, as a version of the app knows it.
 struct ListsTable {
-  /// What happens to a row whose parent goes elsewhere.
+  /// The treatment of a row whose parent is moved.
   enum Policy {
     case cascade
     case setDefault(String)

@@ -71,7 +71,7 @@ extension CKSyncEngine.Event.SentRecordZoneChanges {
 extension CKError {
   var machineError: CloudError {
     CloudError(
-      code.value, localizedDescription, retryAfter: retryAfterSeconds,
+      code, localizedDescription, retryAfter: retryAfterSeconds,
       serverRecord: serverRecord?.value)
   }
 }
