@@ -59,18 +59,18 @@ func verification(_ name: String, _ dependencies: [Target.Dependency]) -> Target
 
 func tests(
   _ name: String, _ dependencies: [Target.Dependency], exclude excluded: [String] = [],
-  resources: [Resource] = []
+  resources: [Resource] = [], packageAccess: Bool = true
 ) -> Target {
   .testTarget(
     name: name, dependencies: dependencies, exclude: excluded, resources: resources,
-    swiftSettings: strict)
+    packageAccess: packageAccess, swiftSettings: strict)
 }
 
 let package = Package(
   name: "swift-cloud-sync",
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "CloudSync", targets: ["CloudSync"]),
+    .library(name: "CloudSync", targets: ["CloudSync", "CloudProtocol", "Records"]),
     .library(name: "LoopbackServer", targets: ["LoopbackServer", "LoopbackHTTP"]),
     .library(name: "CloudSyncTesting", targets: ["CloudSyncTesting"]),
     .library(name: "CloudKit", targets: ["CloudKitProduct"]),
@@ -267,6 +267,8 @@ let package = Package(
         "SyncMachine", "CloudMachine", "CloudProtocol", "Records",
       ],
       exclude: ["Corpora"]),
+    // Written as code outside this package: plain imports, no access to package declarations.
+    tests("AdopterTests", ["CloudSync", "LoopbackServer"], packageAccess: false),
     tests("HouseTests", []),
   ],
   swiftLanguageModes: [.v6]
