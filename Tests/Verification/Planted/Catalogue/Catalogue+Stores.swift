@@ -6,18 +6,18 @@ extension Catalogue {
       by: .stores("tabs"),
       edits: [
         .init(
-          "Examples/TabStore/TabStore+Sync.swift",
-          "guard CloudTabRecord(local) == sent else { return Verdict(.save) }",
-          "guard CloudTabRecord(local) == sent || PLANTED else { return Verdict(.save) }")
+          "Examples/SyncSupport/SyncedDocument+News.swift",
+          "guard mine == sent else { return Verdict(.save) }",
+          "guard mine == sent || PLANTED else { return Verdict(.save) }")
       ]),
     PlantedFault(
       "tabs: conflict not sent again", "After a conflict that this device wins nothing is sent.",
       by: .stores("tabs"),
       edits: [
         .init(
-          "Examples/TabStore/TabStore+Sync.swift",
-          "      if isUnsent && mine.wins(over: remote) {\n",
-          "      if isUnsent && mine.wins(over: remote) {\n"
+          "Examples/SyncSupport/SyncedDocument+News.swift",
+          "      if isUnsent && Items.keeps(mine, over: remote) {\n",
+          "      if isUnsent && Items.keeps(mine, over: remote) {\n"
             + "        if PLANTED { log.outbox.noteSettled(remote.id) }\n")
       ]),
     PlantedFault(
