@@ -9,7 +9,8 @@ public final class ClipboardStore: Sendable {
   /// The most texts kept; the oldest go first, on every device.
   public static let mostKept = 1_000
 
-  let document: SyncedDocument<EntryList>
+  /// The entries, the outbox, and the file of both.
+  public let document: SyncedDocument<EntryList>
 
   /// Opens the history kept in `directory`.
   ///
@@ -22,17 +23,11 @@ public final class ClipboardStore: Sendable {
   public init(directory: URL, recovering isRecovering: Bool = false) throws {
     document = try SyncedDocument(
       directory.appendingPathComponent("clipboard.json"), format: "clipboard",
-      recordType: .clipboardEntry, empty: EntryList(), recovering: isRecovering)
+      recordType: .clipboardEntry, recovering: isRecovering)
   }
 
   /// All entries, newest first.
   public var entries: [ClipboardEntry] { document.read { list, _ in list.newestFirst } }
-
-  /// What was damaged and set aside when the store was opened, if anything.
-  public var recovery: FileRecovery? { document.recovery }
-
-  /// How many changes the cloud has not confirmed.
-  public var unsentCount: Int { document.read { _, outbox in outbox.count } }
 
   /// The entry `id`, or `nil`.
   public func entry(_ id: UUID) -> ClipboardEntry? {

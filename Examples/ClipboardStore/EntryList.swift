@@ -1,8 +1,11 @@
 import Foundation
 
 /// The entries, newest first where order is asked for, with quick access by ID.
-struct EntryList: Sendable {
+public struct EntryList: Sendable {
   private var entries: [UUID: ClipboardEntry] = [:]
+
+  /// Creates an empty list.
+  public init() {}
 
   /// Whether the older store's entries have moved in.
   var hasMigrated = false
@@ -36,7 +39,7 @@ struct EntryList: Sendable {
   }
 
   /// Keeps images only.
-  mutating func removeTexts() {
+  public mutating func removeSynced() {
     entries = entries.filter { !$0.value.isText }
     hasMigrated = false
   }
@@ -47,14 +50,16 @@ extension EntryList: Codable {
     case entries, hasMigrated
   }
 
-  init(from decoder: any Decoder) throws {
+  /// Reads the file's form.
+  public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let list = try container.decode([ClipboardEntry].self, forKey: .entries)
     entries = Dictionary(list.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     hasMigrated = try container.decode(Bool.self, forKey: .hasMigrated)
   }
 
-  func encode(to encoder: any Encoder) throws {
+  /// Writes the file's form.
+  public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(newestFirst, forKey: .entries)
     try container.encode(hasMigrated, forKey: .hasMigrated)

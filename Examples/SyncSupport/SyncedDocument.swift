@@ -6,7 +6,7 @@ import Synchronization
 /// The mechanics every ``SyncedStore`` needs: a local change is written down together with its
 /// note in the outbox before anybody hears of it, and is undone when the disk refuses; news from
 /// the cloud is taken in memory first and written down once for many. May be used from any thread.
-public final class SyncedDocument<Items: Codable & Sendable>: Sendable {
+public final class SyncedDocument<Items: SyncedItems>: Sendable {
   private struct Body: Codable, Sendable {
     var items: Items
     var outbox: Outbox
@@ -21,7 +21,7 @@ public final class SyncedDocument<Items: Codable & Sendable>: Sendable {
   }
 
   private let file: DocumentFile<Body>
-  private let recordType: CloudSyncEngine.RecordType
+  let recordType: CloudSyncEngine.RecordType
   private let state: Mutex<State>
 
   /// What was set aside when the document was opened, if anything.
@@ -37,7 +37,7 @@ public final class SyncedDocument<Items: Codable & Sendable>: Sendable {
   ///   - isRecovering: whether a damaged file is set aside; the document is empty then.
   /// - Throws: `FileError` when the file is damaged or can't be read; nothing is changed then.
   public init(
-    _ url: URL, format: String, recordType: CloudSyncEngine.RecordType, empty: Items,
+    _ url: URL, format: String, recordType: CloudSyncEngine.RecordType,
     recovering isRecovering: Bool = false
   ) throws(FileError) {
     self.file = DocumentFile(url, format: format)
@@ -46,7 +46,7 @@ public final class SyncedDocument<Items: Codable & Sendable>: Sendable {
     recovery = reading.recovery
     // No file, no news: whatever an engine has fetched before reached no document that is left.
     var opened = State(
-      body: reading.body ?? Body(items: empty, outbox: Outbox(), isUnfetched: true))
+      body: reading.body ?? Body(items: Items(), outbox: Outbox(), isUnfetched: true))
     opened.isWritten = reading.body != nil
     state = Mutex(opened)
     if recovery != nil { try writeDown() }

@@ -1,9 +1,12 @@
 import Foundation
 
 /// The tabs in the order they were opened, with quick access by ID.
-struct TabList: Sendable {
+public struct TabList: Sendable {
   private(set) var tabs: [ScratchTab] = []
   private var positions: [UUID: Int] = [:]
+
+  /// Creates an empty list.
+  public init() {}
 
   /// Whether the older store's tabs have moved in.
   var hasMigrated = false
@@ -28,7 +31,7 @@ struct TabList: Sendable {
   }
 
   /// Keeps the tabs of files only.
-  mutating func removeScratchTabs() {
+  public mutating func removeSynced() {
     tabs.removeAll { $0.isScratch }
     hasMigrated = false
     index()
@@ -45,14 +48,16 @@ extension TabList: Codable {
     case tabs, hasMigrated
   }
 
-  init(from decoder: any Decoder) throws {
+  /// Reads the file's form.
+  public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     tabs = try container.decode([ScratchTab].self, forKey: .tabs)
     hasMigrated = try container.decode(Bool.self, forKey: .hasMigrated)
     index()
   }
 
-  func encode(to encoder: any Encoder) throws {
+  /// Writes the file's form.
+  public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(tabs, forKey: .tabs)
     try container.encode(hasMigrated, forKey: .hasMigrated)

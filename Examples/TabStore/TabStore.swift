@@ -6,7 +6,8 @@ public import SyncSupport
 /// Every change is on the disk when the call returns, together with the note that the cloud is to
 /// hear of it. May be used from any thread.
 public final class TabStore: Sendable {
-  let document: SyncedDocument<TabList>
+  /// The tabs, the outbox, and the file of both.
+  public let document: SyncedDocument<TabList>
 
   /// Opens the tabs kept in `directory`.
   ///
@@ -18,17 +19,11 @@ public final class TabStore: Sendable {
   public init(directory: URL, recovering isRecovering: Bool = false) throws {
     document = try SyncedDocument(
       directory.appendingPathComponent("tabs.json"), format: "tabs", recordType: .scratchTab,
-      empty: TabList(), recovering: isRecovering)
+      recovering: isRecovering)
   }
 
   /// All tabs, in the order they were opened.
   public var tabs: [ScratchTab] { document.read { list, _ in list.tabs } }
-
-  /// What was damaged and set aside when the store was opened, if anything.
-  public var recovery: FileRecovery? { document.recovery }
-
-  /// How many changes the cloud has not confirmed.
-  public var unsentCount: Int { document.read { _, outbox in outbox.count } }
 
   /// The tab `id`, or `nil`.
   public func tab(_ id: UUID) -> ScratchTab? {
