@@ -116,9 +116,6 @@ public final class CKContainer: NSObject, Sendable {
 
   /// The identifier.
   public override var description: String { "<CKContainer: \(connection.container)>" }
-
-  /// The same as `description`.
-  public override var debugDescription: String { description }
 }
 
 extension NSNotification.Name {

@@ -64,7 +64,4 @@ public final class CKDatabase: NSObject, Sendable {
   public override var description: String {
     "<CKDatabase: \(databaseScope) database of \(connection.container)>"
   }
-
-  /// The same as `description`.
-  public override var debugDescription: String { description }
 }

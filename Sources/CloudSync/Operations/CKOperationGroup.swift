@@ -81,9 +81,6 @@ public final class CKOperationGroup: NSObject, NSSecureCoding, Sendable {
     "<CKOperationGroup: \(operationGroupID), name=\(name ?? "none")>"
   }
 
-  /// The same as `description`.
-  public override var debugDescription: String { description }
-
   /// Always true.
   public static var supportsSecureCoding: Bool { true }
 

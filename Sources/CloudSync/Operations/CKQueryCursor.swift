@@ -24,9 +24,6 @@ public final class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, Sendable 
       + "\(value.cursor?.bytes.count ?? 0) bytes>"
   }
 
-  /// The same as `description`.
-  public override var debugDescription: String { description }
-
   /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 

@@ -78,9 +78,6 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Send
   public override var description: String {
     "<CKQuery: recordType=\(recordType), predicate=\(PredicateTree(predicate).summary)>"
   }
-
-  /// The same as `description`.
-  public override var debugDescription: String { description }
 }
 
 extension CKQuery {

@@ -48,9 +48,6 @@ package import Foundation
 
     /// The predicate as a format string without placeholders.
     package override var description: String { tree.format }
-
-    /// The same as `description`.
-    package override var debugDescription: String { description }
   }
 #endif
 

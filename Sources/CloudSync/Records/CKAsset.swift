@@ -42,9 +42,6 @@ public final class CKAsset: NSObject, NSSecureCoding, Sendable, CKRecordValuePro
     "<CKAsset: size=\(value.size), checksum=\(value.checksum), fileURL=\(value.location ?? "none")>"
   }
 
-  /// The same as `description`.
-  public override var debugDescription: String { description }
-
   /// Always true.
   public static var supportsSecureCoding: Bool { true }
 

@@ -132,7 +132,4 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSett
         + "recordChangeTag=\(tag), keys=[\(keys)]>"
     }
   }
-
-  /// The same as `description`.
-  public override var debugDescription: String { description }
 }

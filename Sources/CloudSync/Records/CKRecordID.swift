@@ -38,9 +38,6 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, Sendable {
     "<CKRecordID: recordName=\(value.name), zoneID=\(value.zone.name):\(value.zone.owner)>"
   }
 
-  /// The same as `description`.
-  public override var debugDescription: String { description }
-
   /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 

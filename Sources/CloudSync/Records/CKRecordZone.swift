@@ -81,9 +81,6 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     "<CKRecordZone: zoneID=\(zoneID), capabilities=\(value.capabilities.rawValue)>"
   }
 
-  /// The same as `description`.
-  public override var debugDescription: String { description }
-
   /// Creates an object for the same zone.
   public func copy(with zone: NSZone? = nil) -> Any {
     let copy = CKRecordZone(value)

@@ -50,9 +50,6 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
     "<CKRecordZoneID: zoneName=\(value.name), ownerName=\(value.owner)>"
   }
 
-  /// The same as `description`.
-  public override var debugDescription: String { description }
-
   /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 

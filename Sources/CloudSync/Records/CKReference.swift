@@ -49,9 +49,6 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, Sendable,
     "<CKReference: recordID=\(recordID), action=\(value.action)>"
   }
 
-  /// The same as `description`.
-  public override var debugDescription: String { description }
-
   /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 

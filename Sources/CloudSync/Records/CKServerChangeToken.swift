@@ -26,9 +26,6 @@ public final class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, Sen
     return "<CKServerChangeToken: \(value.bytes.count) bytes, checksum \(sum)>"
   }
 
-  /// The same as `description`.
-  public override var debugDescription: String { description }
-
   /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 

@@ -81,9 +81,6 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable,
     "<\(value.latitude),\(value.longitude)> +/- \(value.horizontalAccuracy)m"
   }
 
-  /// The same as `description`.
-  public override var debugDescription: String { description }
-
   /// Returns the object itself, since it is immutable.
   public func copy(with zone: NSZone? = nil) -> Any { self }
 

@@ -71,9 +71,6 @@ public class CKNotification: NSObject, _CKNotificationMaking, @unchecked Sendabl
       + "subscriptionID=\(content.subscription ?? "none")>"
   }
 
-  /// The same as `description`.
-  public override var debugDescription: String { description }
-
   /// Creates an object of the subclass for a push; `nil` if the dictionary is no push.
   fileprivate static func notification(_ dictionary: [AnyHashable: Any]) -> CKNotification? {
     guard let content = Content(dictionary) else { return nil }

@@ -96,9 +96,6 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     "<\(type(of: self)): subscriptionID=\(subscriptionID), type=\(subscriptionType)>"
   }
 
-  /// The same as `description`.
-  public override var debugDescription: String { description }
-
   /// Creates a subscription object with the same contents.
   public func copy(with zone: NSZone? = nil) -> Any {
     guard let predicate = ownPredicate else { return CKSubscription.face(value) }
