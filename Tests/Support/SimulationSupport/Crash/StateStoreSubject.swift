@@ -6,16 +6,16 @@ import Synchronization
 package final class StateStoreSubject: CrashSubject {
   /// One call of a state store.
   package enum Change: Sendable {
-    /// An entry more.
+    /// An additional entry.
     case append([UInt8])
-    /// Everything anew.
+    /// A replacement of all contents.
     case replace([UInt8])
   }
 
   /// The path of the file.
   package static let url = URL(fileURLWithPath: "/device/state")
 
-  /// Gone when it is closed, and its lock with it.
+  /// The store; `nil` after it is closed, which releases the lock.
   private let store: Mutex<FileStateStore?>
 
   /// The subject's name.
@@ -25,7 +25,7 @@ package final class StateStoreSubject: CrashSubject {
   /// A store takes nothing after a failure.
   package static var refusesAfterFailure: Bool { true }
 
-  /// Takes the lock and loads.
+  /// Locks the file and loads it.
   package init(on disk: SimulatedDisk) async throws {
     let store = try FileStateStore(url: StateStoreSubject.url, disk: disk)
     _ = try store.load()

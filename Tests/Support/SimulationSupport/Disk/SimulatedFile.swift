@@ -77,7 +77,7 @@ extension SimulatedDisk.Contents {
 }
 
 extension SimulatedDisk {
-  /// Makes a file's bytes durable; when that fails, nobody knows what of them is.
+  /// Makes a file's bytes durable; after a failure it is unknown which of them are.
   fileprivate func synchronize(_ inode: Int) throws(DiskError) {
     do throws(DiskError) {
       try perform(.synchronize) { contents throws(DiskError) in

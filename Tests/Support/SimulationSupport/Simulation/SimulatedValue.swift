@@ -4,7 +4,7 @@ import Records
 /// What a simulated record holds: it says itself who wrote it, where and when, so that a value
 /// in the wrong place shows without an oracle.
 struct SimulatedValue: Hashable, Sendable {
-  /// The account it was written for, counted from 1; 0 when nobody was signed in.
+  /// The account it was written for, counted from 1; 0 without an account.
   var account: Int
   /// The device it was written on.
   var device: Int

@@ -40,7 +40,7 @@ struct EditChecker {
     }
   }
 
-  /// Nobody knows whether this call came through.
+  /// It is unknown whether this call had an effect.
   mutating func excuse(_ call: AppCall) {
     switch call {
     case .add(let change), .remove(let change):

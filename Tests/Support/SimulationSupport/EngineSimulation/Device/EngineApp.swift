@@ -186,7 +186,7 @@ final class EngineApp: CKSyncEngineDelegate {
     }
   }
 
-  /// Lets others run, as an app does that writes a file now.
+  /// Lets other tasks run, like an app that writes a file.
   private func pause() async {
     let count = contents.withLock { contents in
       contents.random.chance(pauseRate) ? contents.random.number(in: 1...3) : 0
@@ -241,7 +241,7 @@ final class EngineApp: CKSyncEngineDelegate {
     }
   }
 
-  /// Keeps on disk what the app would keep.
+  /// Stores what an app would store.
   private func keep(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) {
     switch event {
     case .stateUpdate(let update): keep(update.stateSerialization, engine)
@@ -321,7 +321,7 @@ final class EngineApp: CKSyncEngineDelegate {
     }
   }
 
-  /// Nobody is told of an account that would be unknown after a power cut.
+  /// No account is reported to the app that would be unknown after a power cut.
   private func checkKept(_ change: AccountChange) {
     guard persistence == .stateLog, !disk.isOff else { return }
     do {
@@ -335,7 +335,7 @@ final class EngineApp: CKSyncEngineDelegate {
 
   // MARK: What the world does
 
-  /// Ends the run: whatever its tasks still do comes to nothing.
+  /// Ends the run: its tasks have no more effect.
   func end() -> Contents {
     contents.withLock { contents in
       contents.isDead = true

@@ -110,7 +110,7 @@ final class EngineDevice {
     emptyModel = model
   }
 
-  /// Does without what `shape` takes away.
+  /// Removes the parts that `shape` lacks.
   func apply(_ shape: WorldShape) {
     if shape.lacks(.pauses) { pauseRate = 0 }
     if shape.lacks(.scopes) {
@@ -122,7 +122,7 @@ final class EngineDevice {
     if shape.lacks(.diskFaults) { diskFaultRate = 0 }
   }
 
-  /// Starts the app on what is on disk.
+  /// Starts the app with the data on disk.
   func launch(_ world: EngineWorld, random: SeededRandom) {
     guard run == nil else { return }
     runCount += 1
@@ -204,7 +204,7 @@ final class EngineDevice {
     newsTime = account == nil ? nil : time
   }
 
-  /// Nothing fails here any more, and the app is a careful one.
+  /// Ends the faults of the device and its app.
   func calmDown() {
     disk.faults = DiskFaults()
     scopeRate = 0
@@ -219,7 +219,7 @@ final class EngineDevice {
     disk.faults.powerOff = disk.operationCount + count
   }
 
-  /// The state as it comes back.
+  /// The restored state.
   private func restoredState() -> CKSyncEngine.State.Serialization? {
     if runCount > 1, let kind = nextState.state.kind {
       let kind = nextState.isOlder ? kind.older : kind

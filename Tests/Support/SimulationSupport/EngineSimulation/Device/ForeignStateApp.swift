@@ -52,7 +52,7 @@ final class ForeignStateApp: CKSyncEngineDelegate {
     _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.RecordZoneChangeBatch? { nil }
 
-  /// Its app ends.
+  /// Ends its app.
   func end() {
     link.sever()
     engine.withLock { $0 = nil }

@@ -161,6 +161,6 @@ extension EngineCloud {
 }
 
 extension SharePermission {
-  /// The other permission of somebody who may read.
+  /// The other of the two permissions of a participant.
   fileprivate var other: SharePermission { self == .readOnly ? .readWrite : .readOnly }
 }

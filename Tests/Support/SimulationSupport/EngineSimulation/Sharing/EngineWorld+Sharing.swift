@@ -26,7 +26,7 @@ extension EngineWorld {
     return guests
   }
 
-  /// Somebody does something about a share.
+  /// A user performs an action on a share.
   func share() {
     let action = random.pick(
       [SharingAction.share, .share, .accept, .accept, .accept] + SharingAction.allCases)

@@ -2,11 +2,11 @@
 enum SharingAction: String, CaseIterable, Sendable {
   /// The owner shares a zone or a tree.
   case share
-  /// Somebody joins.
+  /// A user accepts the share.
   case accept
-  /// The owner invites somebody, or changes what somebody may do.
+  /// The owner invites a participant, or changes the permission of one.
   case permit
-  /// The owner takes somebody out, or closes the share.
+  /// The owner removes a participant, or makes the share private.
   case revoke
   /// A participant deletes the share in its shared database.
   case leave

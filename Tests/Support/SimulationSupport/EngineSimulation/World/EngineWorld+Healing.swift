@@ -52,7 +52,7 @@ extension EngineWorld {
     if findings.isEmpty { try checkConvergence() }
   }
 
-  /// Somebody is signed in nearly everywhere, and every device hears so.
+  /// Signs in on nearly every device, and sends each an account signal.
   private func settleAccounts() throws {
     note("accounts are settled")
     for device in devices { device.retryChecker.noteCause() }
@@ -65,7 +65,7 @@ extension EngineWorld {
     try settle(limits)
   }
 
-  /// Lets things happen until nothing is due any more.
+  /// Runs steps until no event is due.
   func settle(_ limits: (steps: Int, time: Int)) throws {
     while findings.isEmpty, !isQuiet {
       try step()
@@ -80,7 +80,7 @@ extension EngineWorld {
     checkAtRest()
   }
 
-  /// Devices that sync only when told are told, until they have nothing left to send.
+  /// Syncs the devices without automatic sync until they have nothing left to send.
   func syncByHand(_ limits: (steps: Int, time: Int)) throws {
     // A batch may hold one record, and each may be refused.
     for _ in 0..<(12 + layout.records.count) {
@@ -100,7 +100,7 @@ extension EngineWorld {
     }
   }
 
-  /// Ends everything; nothing may be left over (I22).
+  /// Ends the world; no object may be left (I22).
   func end() throws {
     let isHealthy = findings.isEmpty
     for device in devices { _ = device.end(&random, isStale: false) }

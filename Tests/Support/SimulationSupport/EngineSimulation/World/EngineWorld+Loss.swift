@@ -3,8 +3,8 @@ import CloudSync
 import Records
 import SyncMachine
 
-/// A server that begins again without its data, when all devices hold the same: they give it all of
-/// it back, and drop nothing.
+/// A server that loses its data, when all devices hold the same: they upload all of
+/// it again, and drop nothing.
 extension EngineWorld {
   func loseServer() throws {
     guard !cloud.isOnDisk, random.chance(0.3),

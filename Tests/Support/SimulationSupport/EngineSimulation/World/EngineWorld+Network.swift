@@ -6,7 +6,7 @@ import Synchronization
 
 /// The network between devices and server.
 extension EngineWorld {
-  /// A delay in milliseconds; mostly short, sometimes as long as this world has.
+  /// A delay in milliseconds; mostly short, sometimes as long as in this world's options.
   func delay() -> Int {
     let longest = isHealed ? 20 : options.network.longestDelay
     return 1 + random.below(random.chance(0.2) ? longest : min(longest, 50))
@@ -98,7 +98,7 @@ extension EngineWorld {
       after: options.network.timeout)
   }
 
-  /// Something arrives.
+  /// A message arrives.
   func arrive(_ message: Message) {
     journal.mix(100)
     switch message {

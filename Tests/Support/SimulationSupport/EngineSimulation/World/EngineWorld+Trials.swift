@@ -9,7 +9,7 @@ extension EngineWorld {
   /// The longest time that a change may wait after the network is back, in milliseconds.
   private static let linkBound = 30_000
 
-  /// Tries a few faults, one after the other.
+  /// Injects a few faults, one after the other.
   func tryFaults() throws {
     for _ in 0..<2 where findings.isEmpty {
       switch random.below(10) {
@@ -54,7 +54,7 @@ extension EngineWorld {
     cloud.refuseRepeatedly(nil, deviceCount: devices.count)
   }
 
-  /// A zone goes, and the server forgets the tokens that would have told why.
+  /// Deletes a zone, and expires the tokens that would report the reason.
   private func loseZone(ofAccountOf device: EngineDevice) throws {
     guard let account = device.account else { return }
     let reason = random.pick(ZoneDeletionReason.allCases)
@@ -63,7 +63,7 @@ extension EngineWorld {
     try cloud.forget(nil, of: account, trims: false)
   }
 
-  /// A device loses its link, is used, and gets the link back: what waits goes out soon.
+  /// A device is used while it is offline: its changes are sent soon after it is online.
   private func tryLink() throws {
     guard let (device, run) = randomDevice(where: { $0.isAutomatic }) else { return }
     disconnect(device)
@@ -79,7 +79,7 @@ extension EngineWorld {
     try settle(limits)
   }
 
-  /// Lets things happen for some milliseconds.
+  /// Runs steps for some milliseconds.
   private func proceed(for time: Int) throws {
     let (end, lastStep) = (now + time, limits.steps)
     // Something that is due then, so that time does not pass it.
@@ -87,7 +87,7 @@ extension EngineWorld {
     while findings.isEmpty, now < end, steps < lastStep { try step() }
   }
 
-  /// Another device writes, and the one that is told reads another zone at that very moment.
+  /// A device writes, and the one that gets the push fetches another zone at that moment.
   private func tryNarrowFetch() throws {
     guard layout.zones.count > 1,
       let (reader, _) = randomDevice(where: { $0.isAutomatic }),

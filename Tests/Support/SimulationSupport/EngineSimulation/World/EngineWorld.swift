@@ -17,7 +17,7 @@ final class EngineWorld {
     case push(CloudPush, device: Int, account: Int)
     case accountSignal(device: Int)
     case launch(device: Int)
-    /// Nothing; time stops here.
+    /// A moment at which the clock stops.
     case pause
   }
 
@@ -107,7 +107,7 @@ final class EngineWorld {
 
   // MARK: Steps
 
-  /// One step: something that somebody does, or the next thing that can happen.
+  /// One step: an action, or the next event that can happen.
   func step() throws {
     steps += 1
     findings.step = steps

@@ -41,7 +41,7 @@ struct RetryChecker {
     isEnding = true
   }
 
-  /// Nobody can run: what was on its way to the operation has come to it, or to nothing.
+  /// No task can run: the operation has received its reply, or has ended.
   mutating func noteRest() {
     notBeforeAtRest = notBefore
     isEnding = false

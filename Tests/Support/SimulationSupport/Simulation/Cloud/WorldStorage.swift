@@ -3,7 +3,7 @@ import Foundation
 import LoopbackServer
 
 /// Where a world's server keeps its rows: in memory, or in every eighth world in an SQLite file,
-/// which is opened anew when the server restarts.
+/// which is opened again when the server restarts.
 struct WorldStorage {
   private let identity: UInt64
   /// The file's folder, which is the world's own; `nil` for memory.

@@ -82,7 +82,7 @@ extension AppModel {
     isGone(place)
   }
 
-  /// The server holds no record at `place`.
+  /// The server has no record at `place`.
   mutating func isGone(_ place: Int) {
     entries[place].tag = nil
     if entries[place].isDirty, entries[place].value != nil, !policy.deletionWins { return }

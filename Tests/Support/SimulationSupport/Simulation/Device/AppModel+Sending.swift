@@ -59,9 +59,9 @@ extension AppModel {
     }
   }
 
-  /// A zone was deleted that nobody wants to be gone any more.
+  /// A zone was deleted that the app has created again since.
   ///
-  /// The engine went on from a state of before. What is not confirmed goes out anew.
+  /// The engine was restored from an older state. Unconfirmed changes are sent again.
   private mutating func wasLost(_ zone: Int) {
     knownZones[zone] = false
     for place in layout.places(of: zone) {

@@ -106,7 +106,7 @@ struct AppModel {
       && (layout.sharedPlaces(of: zone).contains(place) || sequence.isMultiple(of: 5))
   }
 
-  /// Deletes a record that is there.
+  /// Deletes an existing record.
   mutating func delete(_ place: Int) {
     guard entries[place].value != nil else { return }
     entries[place].value = nil
@@ -124,7 +124,7 @@ struct AppModel {
     calls.append(.addZone(PendingChange(.delete, layout.zones[zone])))
   }
 
-  /// Tries again what was refused.
+  /// Retries what was refused.
   mutating func retryBlocked() {
     for zone in blockedZones.indices where blockedZones[zone] {
       blockedZones[zone] = false

@@ -149,7 +149,7 @@ extension WorldDevice {
     return options
   }
 
-  /// An answer to the run that asked.
+  /// Delivers an answer to the run that sent the request.
   func receive(
     _ answer: Result<CloudReply, CloudError>, for request: UInt64, at now: Int,
     _ random: inout SeededRandom

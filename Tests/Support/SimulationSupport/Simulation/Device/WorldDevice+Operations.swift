@@ -23,14 +23,14 @@ extension WorldDevice {
     moved()
   }
 
-  /// An operation may have been ended from outside: nobody waits for its answer any more.
+  /// An operation may have been cancelled: its answer is ignored.
   func noteInterruption() {
     if let stage = machine?.stage, stage == .closingFetch || stage == .closingSend {
       currentRequest = nil
     }
   }
 
-  /// Asks the machine while the app is busy: it must not give the app anything more.
+  /// Calls the machine while the app handles an event: it must deliver nothing.
   func poke(at now: Int) {
     guard callback != nil else { return }
     switch machine?.next(now: Moment(.milliseconds(now))) {

@@ -8,7 +8,7 @@ final class WorldDevice {
   enum Persistence: CaseIterable {
     /// Both in one transaction, at a state update or later or never.
     case together
-    /// Data at once, state at some state updates; what is unconfirmed is added again at launch.
+    /// Data at once, state at some state updates; unconfirmed changes are added again at launch.
     case dataFirst
     /// Data at once, state in a log that has every addition when `add` returns.
     case stateLog

@@ -45,7 +45,7 @@ extension World {
   /// The longest a message of the first phase can still be under way.
   private var lateness: Int { now + 2 * options.network.longestDelay + options.network.timeout }
 
-  /// Lets things happen until nothing is due any more.
+  /// Runs steps until no event is due.
   private func settle(_ limits: (steps: Int, time: Int)) throws {
     while findings.isEmpty {
       let isQuiet = messages.isEmpty && nextTime == nil
@@ -59,7 +59,7 @@ extension World {
     }
   }
 
-  /// Devices that sync only when told are told, until they have nothing left to send.
+  /// Syncs the devices without automatic sync until they have nothing left to send.
   private func syncByHand(_ limits: (steps: Int, time: Int)) throws {
     // A batch may hold one record, and each may be refused.
     for _ in 0..<(12 + layout.records.count) {

@@ -5,7 +5,7 @@ import SyncMachine
 
 /// The network between devices and server.
 extension World {
-  /// A delay in milliseconds; mostly short, sometimes as long as this world has.
+  /// A delay in milliseconds; mostly short, sometimes as long as in this world's options.
   func delay() -> Int {
     let longest = isHealed ? 20 : options.network.longestDelay
     return 1 + random.below(random.chance(0.2) ? longest : min(longest, 50))
@@ -15,7 +15,7 @@ extension World {
     messages.push(message, at: now + delay, rank: random.next())
   }
 
-  /// A device sends a request; it may be lost, doubled or late.
+  /// A device sends a request, which may be lost, duplicated or late.
   func send(_ request: OutgoingRequest, from device: WorldDevice) {
     note("\(device.name) asks \(request.request.summary) as \(request.requestID)")
     let call = CloudCall(
@@ -56,7 +56,7 @@ extension World {
       after: options.network.timeout)
   }
 
-  /// Something arrives.
+  /// A message arrives.
   func arrive(_ message: Message) throws {
     trace.mix(100)
     switch message {
@@ -99,7 +99,7 @@ extension World {
     }
   }
 
-  /// Sends the pushes that the server ordered.
+  /// Sends the server's pushes.
   func push(_ orders: [OutgoingPush]) {
     for order in orders {
       guard let account = layout.account(of: order.user) else { continue }

@@ -88,7 +88,7 @@ final class World {
     try advance()
   }
 
-  /// Lets one of the things that are due happen; with none, lets time pass until one is.
+  /// Handles one of the due events; without one, advances the time to the next.
   func advance() throws {
     var due = devices.indices.filter { devices[$0].isReady(at: now) }
     let hasMessage = messages.nextTime.map { $0 <= now } ?? false
