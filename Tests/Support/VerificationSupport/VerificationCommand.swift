@@ -6,7 +6,7 @@ package protocol VerificationCommand: Sendable {
   /// The word that names it on the command line.
   static var name: String { get }
 
-  /// What it does, in one line of the tool's help.
+  /// The description in one line of the tool's help.
   static var summary: String { get }
 
   /// Its help: lines of usage after `usage:`, then what the options mean.
