@@ -1,6 +1,6 @@
 import Records
 
-/// What the binary form of records costs.
+/// The cost of the binary form of records.
 enum RecordBenchmarks {
   private static let count = 1_000
 

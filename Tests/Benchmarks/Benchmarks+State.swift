@@ -4,7 +4,7 @@ import LoopbackServer
 import Records
 import SyncMachine
 
-/// What it costs to keep a state, to open it again, and to take one more change into it.
+/// The cost of storing a state, of opening it, and of adding one change to it.
 enum StateBenchmarks {
   private static let million = 1_000_000
   private static let many = 100_000
@@ -21,7 +21,7 @@ enum StateBenchmarks {
 
   // MARK: P5
 
-  /// What an app would write that keeps its changes by itself.
+  /// A pending change as an app without this package would store it.
   private struct Change: Codable, Sendable {
     let kind: String
     let recordName: String

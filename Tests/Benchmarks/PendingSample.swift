@@ -3,7 +3,7 @@ import SyncMachine
 
 /// The names that the benchmarks of pending changes work with, made once.
 enum PendingSample {
-  /// What a user would keep in a set.
+  /// The key that a user would store in a set.
   struct Key: Hashable, Sendable {
     let zone: String
     let name: String
@@ -11,7 +11,7 @@ enum PendingSample {
 
   static let zone = ZoneID(name: "Notes")
 
-  /// How long each name is, in bytes.
+  /// The length of each name in bytes.
   static let nameLength = 36
 
   /// A million names of the shape most apps use, in no order.

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// It stands in for `NSKeyedUnarchiver`, whose reading of property lists is Foundation's affair.
 final class FuzzCoder: NSCoder {
-  /// What a key can hold.
+  /// The value of a key.
   enum Value {
     case bytes([UInt8])
     case number(Int64)

@@ -4,7 +4,7 @@
 /// written and read again. Fuzzers call it millions of times, and the tests once for each file of
 /// its corpus.
 struct FuzzTarget: Sendable {
-  /// What the folder of the corpus is called.
+  /// The name of the folder of the corpus.
   let name: String
   /// Reads `input`; throws `Violation` where a rule is broken.
   let run: @Sendable (_ input: FuzzInput, _ planted: Bool) throws -> Void

@@ -2,7 +2,7 @@
 struct Fault: Equatable, CustomStringConvertible {
   /// The file and line, or the file or folder.
   var place: String
-  /// What is wrong and what to do.
+  /// The problem and how to fix it.
   var message: String
 
   var description: String { "\(place): \(message)" }
@@ -46,7 +46,7 @@ func fault(
 }
 
 extension SourceFile {
-  /// Where the words and symbols of `pattern` follow one another in the code.
+  /// The positions at which the words and symbols of `pattern` occur in the code.
   func occurrences(of pattern: String) -> [Int] {
     let wanted = SwiftScanner(pattern).tokens.map(\.text)
     guard let first = wanted.first, wanted.count <= tokens.count else { return [] }

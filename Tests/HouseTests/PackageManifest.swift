@@ -1,4 +1,4 @@
-/// What `Package.swift` says, as far as the house rules ask.
+/// The targets of `Package.swift`, as far as the rules need them.
 struct PackageManifest {
   /// One target.
   struct Target: Equatable {

@@ -3,13 +3,13 @@ import Foundation
 /// The page that leads to the pages of evidence, and says what has no proof.
 private let evidencePage = "Docs/Evidence.md"
 
-/// How sure a rule may be.
+/// The possible sources of a rule.
 private let sources: Set<String> = ["documented", "observed", "decided", "unverified", "ours"]
 
 /// Pages that name the tests of each of their rows themselves, which other rules see to.
 private let pagesWithTests = ["Stores.md", "Compatibility.md"]
 
-/// How many rules may be without a proof: it only ever goes down.
+/// The maximum number of rules without a proof; it may only become smaller.
 private let mostWithoutProof = 0
 
 extension HouseRule {
@@ -81,7 +81,7 @@ extension HouseRule {
           """,
           "Makefile": "a-b: c",
           "Tests/A/ATests.swift": """
-          /// What it is about.
+          /// The subject.
           ///
           /// Proves I3,
           /// AB-11.
@@ -127,7 +127,7 @@ private struct EvidenceRow {
 
 /// A test or a suite, by its name in the evidence.
 private struct NamedTest: Hashable {
-  /// Where it is.
+  /// The path and the line.
   var path: String
   var line: Int
   /// The file's name and the function's; of a suite the file's alone.
@@ -138,7 +138,7 @@ private struct NamedTest: Hashable {
   func isNamed(_ text: String) -> Bool { text == name || text == "\(target)/\(name)" }
 }
 
-/// What a comment says of the test below it.
+/// The IDs that a comment names for the test below it.
 private struct Proof {
   var file: SourceFile
   var line: Int
@@ -274,7 +274,7 @@ extension SourceTree {
 }
 
 extension Proof {
-  /// What is wrong with the comment, given all IDs and what the pages say.
+  /// The faults of the comment, given all IDs and the content of the pages.
   fileprivate func faults(rows: Set<String>, meant: Set<String>) -> [Fault] {
     guard !ids.isEmpty else {
       return [file.fault(line, "write `/// Proves AB-1, AB-2.`, with a full stop")]

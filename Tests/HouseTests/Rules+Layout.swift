@@ -1,4 +1,4 @@
-/// What ships with a Swift toolchain; nothing else may be imported from outside the package.
+/// The modules of a Swift toolchain; no other module from outside the package may be imported.
 private let toolchainModules: Set<String> = [
   "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "Synchronization",
   "Observation", "Testing", "XCTest", "Glibc", "Musl", "Darwin", "Android", "WinSDK", "CloudKit",

@@ -1,4 +1,4 @@
-/// Where the examples of README.md and Docs/Testing.md are compiled and run.
+/// The folder in which the examples of README.md and Docs/Testing.md are compiled and run.
 private let kitTestsPath = "Tests/CloudSyncTestingTests"
 
 extension HouseRule {

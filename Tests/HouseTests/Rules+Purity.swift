@@ -63,7 +63,7 @@ extension SourceFile {
   /// Whether the file belongs to the target `module` of Sources.
   fileprivate func isIn(module: String) -> Bool { path.hasPrefix("Sources/\(module)/") }
 
-  /// What the file imports, and on which line.
+  /// The imports of the file, with their lines.
   var imports: [(module: String, line: Int)] {
     occurrences(of: "import").compactMap { index in
       let kinds = ["struct", "class", "enum", "func", "var", "let", "typealias", "protocol"]

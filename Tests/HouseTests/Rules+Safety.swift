@@ -173,7 +173,7 @@ extension HouseRule {
   }
 }
 
-/// What starts something that runs by itself.
+/// The calls that start a task, a thread or a timer.
 private let starts = [
   "Task {", "Task(", "Task.detached", "Task.immediate", "DispatchQueue", "DispatchSource",
   "Timer", "Thread(", "Thread {", "Thread.detachNewThread", "pthread_create",
@@ -185,7 +185,7 @@ private let simulatedModules = [
 ]
 
 extension SourceTree {
-  /// Where a task is started that runs wherever the system likes.
+  /// The places that start a task without an executor.
   fileprivate func escapingTasks(inheriting: [String]) -> [Fault] {
     simulatedModules.flatMap { swift(under: $0) }.flatMap { file -> [Fault] in
       let bare = ["Task {", "Task(", "Task.detached", "Task.immediate"].flatMap { start in
@@ -202,14 +202,14 @@ extension SourceTree {
     }
   }
 
-  /// Where something is started outside the files at `drivers`.
+  /// The places that start something outside the files at `drivers`.
   fileprivate func driverFaults(drivers: [String]) -> [Fault] {
     programs.filter { !drivers.contains($0.path) }.flatMap {
       $0.faults(starts, "leave it to a driver, or list this file as one")
     }
   }
 
-  /// Which of `drivers` are gone, or have nothing left that needs the exemption.
+  /// The `drivers` that do not exist, or do not need the exemption.
   fileprivate func idleDrivers(_ drivers: [String]) -> [Fault] {
     drivers.filter { self[$0]?.faults(starts, "").isEmpty ?? true }.map {
       Fault(place: $0, message: "gone, or starts nothing: take it off the list of drivers")

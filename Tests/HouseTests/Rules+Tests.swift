@@ -1,4 +1,4 @@
-/// What makes a test pass without proving anything, or wait for real time.
+/// The calls that make a test pass without proving anything, or wait for real time.
 private let bannedInTests = [
   "XCTSkip", "XCTSkipIf", "XCTSkipUnless", ".disabled(", ".enabled(", "Task.sleep",
   "Thread.sleep", "usleep(", "nanosleep(", "sleep(",

@@ -2,7 +2,7 @@ import Foundation
 
 /// One file of the repository with, for Swift, its tokens.
 struct SourceFile: Sendable {
-  /// Where it is, relative to the repository's root.
+  /// The path relative to the repository's root.
   let path: String
   let text: String
   let lines: [String]
@@ -37,7 +37,7 @@ struct SourceFile: Sendable {
   }
 }
 
-/// Where the targets are that are no tests and verify the product.
+/// The folders of the targets that verify the product and are not tests.
 let verificationFolders = ["Tests/Support", "Tests/Verification", "Tests/Benchmarks"]
 
 /// The repository as text: what every house rule looks at, so that a rule can be tried on a

@@ -8,7 +8,7 @@ struct Token: Equatable {
   /// Whether it is a string literal.
   var isLiteral: Bool { text.hasSuffix("\"") || text.hasSuffix("\"#") }
 
-  /// What a literal says, without quotes; `nil` for other tokens.
+  /// The content of a literal, without quotes; `nil` for other tokens.
   var literal: String? {
     guard isLiteral else { return nil }
     return text.trimmingPrefix { $0 == "#" || $0 == "\"" }.description
@@ -24,7 +24,7 @@ extension String {
   }
 }
 
-/// What a comment on a line is.
+/// The kind of a comment.
 enum CommentKind: Equatable {
   /// `///` or `/** */`: documentation.
   case documentation
@@ -168,14 +168,14 @@ struct SwiftScanner {
     note(text(from: start), kind)
   }
 
-  /// How many `#` stand before a quote here; `nil` when no string starts here.
+  /// The number of `#` before a quote here; `nil` if no string starts here.
   private func hashesBeforeQuote() -> Int? {
     var hashes = 0
     while byte(hashes) == UInt8(ascii: "#") { hashes += 1 }
     return byte(hashes) == UInt8(ascii: "\"") ? hashes : nil
   }
 
-  /// How long the regex literal is that starts here; `nil` when none does.
+  /// The length of the regex literal that starts here; `nil` if none does.
   private func regexLength() -> Int? {
     let hasHash = starts(with: "#/")
     guard hasHash || byte() == UInt8(ascii: "/") else { return nil }

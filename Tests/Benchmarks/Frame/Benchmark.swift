@@ -1,8 +1,8 @@
 /// One side of a comparison: something that can be timed again and again.
 struct Side: Sendable {
-  /// What it does, in a few words.
+  /// A short description.
   let name: String
-  /// How many operations one turn does; times are given for one.
+  /// The number of operations in one turn; times are given for one.
   let operations: Int
   /// Prepares a turn, does it, and says how long the doing took.
   let turn: @Sendable () async throws -> Duration
@@ -44,17 +44,17 @@ struct Side: Sendable {
 ///
 /// A ratio means the same on a slow machine and on a fast one; a time does not.
 struct Benchmark: Sendable {
-  /// What is asked, such as `add a pending change at 100,000`.
+  /// The name, such as `P3 add one at 1,000,000`.
   let name: String
   /// The ratio not to be above, where there is a goal.
   let goal: Double?
-  /// What is measured.
+  /// The measured side.
   let subject: Side
-  /// What it is measured against.
+  /// The side that it is compared with.
   let reference: Side
-  /// How many pairs at most, for what takes long; `nil` for as many as are asked for.
+  /// The maximum number of pairs, for long benchmarks; `nil` for the requested number.
   var rounds: Int? = nil
-  /// What is measured.
+  /// The measured side.
   var unit: MeasuredUnit = .nanoseconds
   /// Whether each side takes a turn that is not counted first.
   var warmsUp = true
@@ -65,11 +65,11 @@ struct Benchmark: Sendable {
     return start.wholeMatch(of: /P\d+/) == nil ? nil : String(start)
   }
 
-  /// What is asked, without the row.
+  /// The name without the row.
   var question: String { row.map { String(name.dropFirst($0.count + 1)) } ?? name }
 }
 
-/// What a benchmark's numbers count.
+/// The unit of a benchmark's numbers.
 enum MeasuredUnit: String, Codable, Sendable {
   case nanoseconds
   case bytes

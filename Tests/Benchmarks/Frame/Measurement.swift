@@ -4,11 +4,11 @@ import VerificationSupport
 struct Measurement: Codable, Sendable {
   /// The row of the table of goals, where it belongs to one.
   let row: String?
-  /// What is asked.
+  /// The name without the row.
   let name: String
-  /// What was measured.
+  /// The measured side.
   let subject: String
-  /// What it was measured against.
+  /// The side that it was compared with.
   let reference: String
   /// Nanoseconds for one operation of the subject, the median.
   let subjectTime: Double
@@ -22,11 +22,11 @@ struct Measurement: Codable, Sendable {
   let highRatio: Double
   /// The ratio not to be above, where there is a goal.
   let goal: Double?
-  /// How many pairs were measured.
+  /// The number of measured pairs.
   let rounds: Int
   /// The time below which 95 of 100 of the subject's lie.
   let slowSubjectTime: Double
-  /// What the times count: nanoseconds, unless memory was measured.
+  /// The unit of the times: nanoseconds, or bytes if memory was measured.
   let unit: MeasuredUnit
 
   /// Whether the goal was reached; `nil` where there is none.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How much memory the process has in use, as its allocator counts it.
+/// The memory that the process has in use, as its allocator counts it.
 enum Memory {
   #if canImport(Glibc)
     private typealias MallocInfo = @convention(c) (Int32, UnsafeMutableRawPointer) -> Int32

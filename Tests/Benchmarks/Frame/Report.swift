@@ -10,7 +10,7 @@ struct Report: Codable {
   /// The document, with sorted keys.
   var json: String { get throws { try Output.json(self) } }
 
-  /// How many bars are met.
+  /// The number of bars that are met.
   var summary: String {
     let judged = measurements.compactMap(\.isMet)
     return "\(judged.count { $0 }) of \(judged.count) bars met"

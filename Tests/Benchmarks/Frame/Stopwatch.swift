@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What sides of a pair are timed by: the clock on the wall, or with `--processor` the processor
+/// The clock of the benchmarks: the continuous clock, or with `--processor` the processor
 /// time of the whole process, which other work on the machine does not lengthen.
 ///
 /// Processor time shows what a side costs, not how long it takes: work that overlaps counts in

@@ -2,7 +2,7 @@ import CommandLineKit
 import Foundation
 import VerificationSupport
 
-/// What else would do the job: other programs, where they are installed.
+/// Other programs that do the same job, where they are installed.
 enum PeerBenchmarks {
   private static let count = 10_000
 
@@ -63,7 +63,7 @@ struct Program {
     process.waitUntilExit()
   }
 
-  /// Where the program called `name` is, looked for as a shell would.
+  /// The path of the program `name`, found in `PATH`.
   static func path(of name: String) -> String? {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
     return folders.map { "\($0)/\(name)" }.first(where: FileManager.default.isExecutableFile)

@@ -7,7 +7,7 @@ struct SpikeNote: Sendable {
   var modified: Double
 }
 
-/// What the spike stores: a name and fields, with nothing else of what makes a record.
+/// A record of the spike: a name, a type and fields.
 struct SpikeRecord: Sendable {
   enum Value: Sendable {
     case text(String)

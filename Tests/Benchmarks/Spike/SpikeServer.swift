@@ -5,7 +5,7 @@ import SQLite
 ///
 /// Belongs to one thread at a time.
 final class SpikeServer {
-  /// Where notes are.
+  /// The storage of the notes.
   enum Store {
     case memory([SpikeRecord?])
     /// Rows by the number of their change; what was there before stays.

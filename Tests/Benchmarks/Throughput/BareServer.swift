@@ -91,13 +91,13 @@ final class BareServer: Sendable {
     }
   }
 
-  /// Where the zone's feed is now.
+  /// The current token of the zone's feed.
   func token() async throws -> ChangeToken? {
     guard case .zones(let zones) = try await send(.fetchZones([Self.zone])) else { return nil }
     return zones.first?.value?.token
   }
 
-  /// How many records changed since.
+  /// The number of records that changed since.
   func fetch(since: ChangeToken?) async throws -> Int {
     var token = since
     var count = 0

@@ -7,7 +7,7 @@ import LoopbackServer
 import Records
 import VerificationSupport
 
-/// What a long query costs, and what it costs others.
+/// The cost of a long query, and its effect on other accounts.
 enum QueryBenchmarks {
   private static let count = 100_000
   private static let zone = ZoneID(name: "Notes")

@@ -7,7 +7,7 @@ import Records
 import SQLite
 import VerificationSupport
 
-/// What the whole job costs: from one app's change to the other app's store.
+/// The cost of the whole job: from one app's change to the other app's store.
 enum ThroughputBenchmarks {
   private static let many = 100_000
   private static let few = 10_000

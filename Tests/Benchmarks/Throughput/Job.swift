@@ -11,7 +11,7 @@ import VerificationSupport
 /// The whole job: one device's engine sends notes, another's fetches them, through a server with
 /// all its rules.
 final class Job: Sendable {
-  /// Where the server is.
+  /// The kind of server.
   enum Place: Sendable {
     /// In this process, in memory.
     case memory
@@ -50,7 +50,7 @@ final class Job: Sendable {
     server.close()
   }
 
-  /// How long it takes to send and then to fetch `notes`, through engines.
+  /// The time to send and then to fetch `notes` with engines.
   static func run(_ place: Place, _ notes: [SpikeNote]) async throws -> (Duration, Duration) {
     let job = try Job(place)
     let phone = JobDevice(try job.transport("phone"), sending: notes)
@@ -175,7 +175,7 @@ final class JobDevice: CKSyncEngineDelegate {
     return time
   }
 
-  /// How many of the notes are done.
+  /// The number of notes that are done.
   var doneCount: Int {
     state.withLock { $0.notes.values.count { $0["isDone"] as? Int == 1 } }
   }

@@ -10,7 +10,7 @@ final class Turns: Sendable {
   /// Stages of `run`, which gives a time for each.
   init(_ run: @escaping @Sendable () async throws -> [Duration]) { self.run = run }
 
-  /// How long a stage took in the next run, from 0.
+  /// The duration of a stage in the next run; stages count from 0.
   func stage(_ number: Int) async throws -> Duration {
     if let time = take(number) { return time }
     let times = try await run()

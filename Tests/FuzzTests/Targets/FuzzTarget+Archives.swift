@@ -4,7 +4,7 @@ import Records
 @testable import CloudSync
 
 extension FuzzTarget {
-  /// What the face reads out of keyed archives: its own form, and the form of Apple's classes.
+  /// The keyed archives of CloudKit's classes, in this package's form and in Apple's.
   static let keyed = FuzzTarget(name: "keyed") { input, planted in
     var input = input
     let (key, type) = KeyedWorld.classes[input.choice(KeyedWorld.classes.count)]

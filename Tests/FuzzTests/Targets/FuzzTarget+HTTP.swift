@@ -26,7 +26,7 @@ extension FuzzTarget {
     }
   }
 
-  /// What came out of a connection.
+  /// The requests read from a connection.
   private struct Reading: Equatable {
     var heads: [HTTPRequestHead] = []
     /// As many as heads, the last one perhaps not complete.

@@ -76,7 +76,7 @@ extension FuzzTarget {
     try check((try? open(damaged)) == nil, "a bit that changed unseen")
   }
 
-  /// What it says, in one form of all that mean the same.
+  /// The canonical form of JSON values that mean the same.
   ///
   /// The members of objects are in the order of their names, and without those that mean what is so
   /// without them: a flag that is off, a list or an object with nothing in it, an own zone's owner,
@@ -100,7 +100,7 @@ extension FuzzTarget {
     }
   }
 
-  /// What a line of an archive says, as it would be written.
+  /// The content of a line of an archive, as it would be written.
   private static func content(of line: [UInt8]) throws -> [UInt8] {
     let json = try JSON(parsing: line)
     if let row = try? ArchiveRow(json) { return row.json.bytes }
@@ -167,7 +167,7 @@ extension FuzzTarget {
 }
 
 extension FuzzTarget {
-  /// What the input calls what a line holds.
+  /// The names in a line of an archive.
   private static func names(_ row: ArchiveRow) -> [String] {
     switch row {
     case .account(let row): [row.name, row.user.rawValue]

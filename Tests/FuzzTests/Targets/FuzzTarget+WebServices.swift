@@ -97,7 +97,7 @@ private enum WebWorld {
   static let zone = ZoneID(name: "Notes")
   static let id = RecordID(name: "a", zone: zone)
 
-  /// What answers are read as answers to.
+  /// The requests that responses are read as responses to.
   static let requests: [CloudRequest] = [
     .fetchCurrentUser,
     .fetchDatabaseChanges(FetchDatabaseChanges(since: nil)),

@@ -39,7 +39,7 @@ struct CompatibilityTests {
     "_CKKeySortable": "NSSortDescriptor",
   ]
 
-  /// What every class of the kind has, and what only the compiler calls.
+  /// Members that every class of the kind has, and those that only the compiler calls.
   private static func isTakenForGranted(_ symbol: String) -> Bool {
     let members = [
       "description", "debugDescription", "hash", "isEqual(_:)", "copy(with:)", "encode(with:)",

@@ -2,7 +2,7 @@
 /// `CKDatabase.save(_:completionHandler:)`.
 struct PublicFace {
   private(set) var symbols: Set<String> = []
-  /// What a top-level type is called by those who reach it through another type.
+  /// The nested name of a top-level type that is reached through another type.
   private var nestedNames: [String: String] = [:]
 
   init(of files: [SourceFile]) {

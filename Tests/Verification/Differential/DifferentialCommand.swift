@@ -58,11 +58,11 @@ enum DifferentialCommand: VerificationCommand {
   }
 }
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
   var comparison = Comparison(
     seeds: 0..<5_000, jobs: ProcessInfo.processInfo.activeProcessorCount)
-  /// How many differences are printed.
+  /// The number of differences to print.
   var shown = 5
   /// Whether everything before a difference is printed too.
   var wantsTrace = false

@@ -105,7 +105,7 @@ private struct Exchange {
   private var sent = 0
   private(set) var answers: [HTTPMessage] = []
   private var reader = HTTPMessage.Reader()
-  /// How many requests the server has answered or ended the connection on.
+  /// The number of requests that the server answered or ended the connection on.
   private(set) var dealtWith = 0
 
   init(socket: LocalSocket, group: [HostileRequests.Request]) {

@@ -13,7 +13,7 @@ final class HostileSiege: Sendable {
   private let options: Options
   private let server: TestedServer
   private let violations = Violations()
-  /// How many hostile requests were sent.
+  /// The number of hostile requests sent.
   private let sent = Atomic<Int>(0)
   private let isOver = Atomic<Bool>(false)
   private let tally = Mutex(HostileClient.Tally())

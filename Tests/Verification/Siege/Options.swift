@@ -1,28 +1,28 @@
 import CommandLineKit
 import VerificationSupport
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
-  /// What is to be done.
+  /// The kind of clients.
   enum Programme: String {
     case hostile
     case slow
   }
 
-  /// Where the besieged server keeps its data.
+  /// The storage of the server.
   enum Storage: String, CaseIterable {
     case memory
     case file
   }
 
   var programme: Programme
-  /// How many hostile requests.
+  /// The number of hostile requests.
   var requests = 1_000_000
-  /// What decides them.
+  /// The seed of the requests.
   var seed: UInt64 = 1
   /// The one level of hostile requests to send; `nil` for all.
   var level: String?
-  /// How many slow connections.
+  /// The number of slow connections.
   var connections = 1000
   /// For how many seconds they besiege.
   var seconds = 60

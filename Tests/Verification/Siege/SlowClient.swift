@@ -67,7 +67,7 @@ final class SlowClient {
     }
   }
 
-  /// What the server answered before it closed.
+  /// The status that the server sent before it closed.
   var status: String {
     String(String(decoding: received, as: UTF8.self).split(separator: " ").dropFirst().first ?? "-")
   }

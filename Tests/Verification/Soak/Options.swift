@@ -1,19 +1,19 @@
 import CommandLineKit
 import VerificationSupport
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
   /// For how many seconds devices write.
   var seconds = 300
-  /// How many devices, the first half of one account and the second half of another.
+  /// The number of devices; each half belongs to one account.
   var devices = 8
   /// After how many seconds the server is killed, again and again; 0 for never.
   var killEvery = 10
-  /// What decides who writes what.
+  /// The seed of the devices' actions.
   var seed = UInt64.random(in: 0...UInt64(Int64.max))
   /// A fault to build in, which must be found.
   var bug: PlantedBug?
-  /// What can be built in.
+  /// The faults that can be built in.
   enum PlantedBug: String, CaseIterable {
     /// After the second kill the server's file is what it was after the first.
     case rollback

@@ -14,7 +14,7 @@ protocol Cloud: Sendable {
   func takeDeliveries(container: String) async -> [Delivery]
 }
 
-/// Who asks.
+/// A device that sends requests.
 struct Device: Hashable, Sendable {
   let name: String
   /// The account that is signed in; empty for none.
@@ -30,7 +30,7 @@ struct Device: Hashable, Sendable {
 
   static let accounts = ["alice", "bob"]
 
-  /// What stands for the owner of the public database.
+  /// The name in place of an owner of the public database.
   static let publicHome = "everyone"
 }
 
@@ -40,7 +40,7 @@ struct Delivery: Hashable, Sendable {
   let push: CloudPush
 }
 
-/// What an administrator can do.
+/// An action of an administrator.
 enum Act: Hashable, Sendable {
   case end(ZoneID, ZoneDeletionReason)
   case expireTokens(ZoneID?)

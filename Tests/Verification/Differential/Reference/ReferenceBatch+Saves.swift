@@ -1,7 +1,7 @@
 import CloudProtocol
 import Records
 
-/// What a single save comes to.
+/// The rules for a single save.
 extension ReferenceBatch {
   /// The record that a save makes, or why it can't.
   ///

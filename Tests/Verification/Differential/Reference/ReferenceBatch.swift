@@ -1,7 +1,7 @@
 import CloudProtocol
 import Records
 
-/// What one request wants of one zone, and what becomes of it.
+/// The part of one request for one zone, and its results.
 struct ReferenceBatch {
   let saves: [RecordSave]
   let deletes: [RecordID]
@@ -9,11 +9,11 @@ struct ReferenceBatch {
   /// The zone before, as the asker may use it.
   let place: ReferencePlace
   let uploads: [String: ReferenceUpload]
-  /// How many bytes the owner's database may still grow; `nil` for no bound.
+  /// The number of bytes by which the owner's database may grow; `nil` for no limit.
   let room: Int?
-  /// What failed, and why.
+  /// The errors, by record.
   private(set) var errors: [RecordID: CloudError] = [:]
-  /// What saves make, also those that fail for other reasons than their content.
+  /// The records that saves make, also of saves that fail for other reasons than their content.
   private(set) var outcomes: [RecordID: Record] = [:]
 
   var zone: [String: ReferenceRecord] { place.zone.records }

@@ -10,7 +10,7 @@ extension ReferenceCloud {
     var place: ReferencePlace
     var record: Record
     var details: ShareDetails
-    /// What the asker is in it, or would be.
+    /// The participant that the asker is, or would be.
     var standing: ShareParticipant
 
     var isOwner: Bool { place.home == place.asker }
@@ -115,7 +115,7 @@ extension ReferenceCloud {
     throw refusal(.unknownItem)
   }
 
-  /// What `account` is, or would be, in a share.
+  /// The participant that `account` is, or would be, in a share.
   private func standing(
     of account: String, in details: ShareDetails
   ) throws(CloudError) -> ShareParticipant {

@@ -1,7 +1,7 @@
 import CloudProtocol
 import Records
 
-/// Whose subscriptions to which database.
+/// The account and the database of subscriptions.
 struct ReferenceSubscriber: Hashable {
   let account: String
   let scope: DatabaseScope

@@ -24,9 +24,9 @@ actor ReferenceCloud: Cloud {
 
   /// Private databases by account, and the public one.
   var databases: [String: ReferenceDatabase] = [:]
-  /// What accounts see of each other's zones.
+  /// The zones of others that each account sees.
   var visits: [ReferenceVisit.Key: ReferenceVisit] = [:]
-  /// What tokens of visitors know: the records seen, with the moment of their last change.
+  /// The records that tokens of visitors have seen, with the moment of their last change.
   var views: [[String: Int]] = []
   /// Files by checksum, and what was uploaded by receipt.
   var files: [String: [UInt8]] = [:]
@@ -34,7 +34,7 @@ actor ReferenceCloud: Cloud {
   var quotas: [String: Int] = [:]
   /// Subscriptions by account and scope.
   var subscriptions: [ReferenceSubscriber: [SubscriptionID: Subscription]] = [:]
-  /// What was written by the request that is answered now.
+  /// The changes of the current request.
   var written: [ReferenceChange] = []
   var deliveries: [Delivery] = []
   /// Counts requests: everything that one writes has one time.

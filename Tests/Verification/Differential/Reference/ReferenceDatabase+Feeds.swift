@@ -1,13 +1,13 @@
 import CloudProtocol
 import Records
 
-/// What a token of the reference says: which feed it is of, and how far it got.
+/// The content of a token of the reference: its feed, and the position in it.
 private struct Place {
-  /// Which feed: the account's database, or one life of one zone.
+  /// The feed: the account's database, or one incarnation of a zone.
   var feed: String
   /// Everything up to here was told.
   var position: Int
-  /// Where a fetch from the beginning began: deletions until then are no news to it.
+  /// The position at which a fetch from the beginning began; it does not report older deletions.
   var began: Int
   /// When it was handed out.
   var made: Int

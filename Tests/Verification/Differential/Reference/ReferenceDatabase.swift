@@ -13,7 +13,7 @@ struct ReferenceDatabase {
   var tokensExpireBefore = 0
   /// The last deletion of a zone that was forgotten.
   var forgotten = 0
-  /// Whose it is: tokens of others are refused.
+  /// The owner; tokens of other databases are refused.
   var identity = ""
 
   /// The next moment.
@@ -22,7 +22,7 @@ struct ReferenceDatabase {
     return now
   }
 
-  /// What is said of a zone that is not there.
+  /// The error for a zone that does not exist.
   func missing(_ zone: ZoneID) -> CloudError {
     guard let grave = graves[zone.name] else { return refusal(.zoneNotFound) }
     switch grave.reason {
@@ -42,7 +42,7 @@ struct ReferenceDatabase {
     return true
   }
 
-  /// What all records count toward a quota: with their files.
+  /// The bytes that all records count toward a quota, with their files.
   ///
   /// Source: CS-43.
   var bytes: Int {
@@ -115,7 +115,7 @@ struct ReferenceRecord {
     [record.sharing?.root?.name].compactMap { $0 } + targets(.deleteSelf)
   }
 
-  /// What must be there as long as the record is.
+  /// The records that must exist as long as this one.
   var needed: [String] { [record.parent?.name].compactMap { $0 } + targets(.validate) }
 
   /// What must be there when it is saved, and whether it goes with that: parent and root first,
@@ -146,7 +146,7 @@ extension FieldValue {
 }
 
 extension Record {
-  /// What it counts toward a quota, in bytes.
+  /// The bytes that the record counts toward a quota.
   var bytes: Int {
     fields.reduce(byteCount) { sum, element in
       if case .asset(let asset) = element.field.value { sum + asset.size } else { sum }

@@ -2,7 +2,7 @@ import CloudProtocol
 import Foundation
 import Records
 
-/// What queries find.
+/// The results of queries.
 ///
 /// Source: cloudkit-surface 1.8; CS-71 to CS-83.
 extension ReferenceCloud {
@@ -109,7 +109,7 @@ private func metres(_ one: Location, _ other: Location) -> Double {
 }
 
 extension Record {
-  /// What queries see under `key`: a field, or what the system knows.
+  /// The value that queries see under `key`: a field or a system field.
   fileprivate func queried(_ key: String) -> FieldValue? {
     func reference(_ id: RecordID?) -> FieldValue? {
       id.map { .reference(Reference(target: $0, action: .none)) }

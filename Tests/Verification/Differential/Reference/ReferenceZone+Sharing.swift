@@ -1,7 +1,7 @@
 import CloudProtocol
 import Records
 
-/// Which records of a zone are in which share, and who sees them.
+/// The shares that the records of a zone are in, and the accounts that see them.
 ///
 /// Source: CS-153, CS-154.
 extension ReferenceZone {
@@ -48,7 +48,7 @@ extension SharePermission {
   var allowsReading: Bool { self == .readOnly || self == .readWrite }
 }
 
-/// What one account sees of another's zone, as its shared database has it.
+/// The view that one account has of another's zone in its shared database.
 struct ReferenceVisit {
   struct Key: Hashable {
     let guest: String

@@ -1,12 +1,12 @@
 /// Plays many tapes, several at a time.
 struct Comparison {
-  /// What became of all tapes.
+  /// The result of all tapes.
   struct Outcome: Sendable {
     var tapes = 0
     var steps = 0
     /// The differences, by seed.
     var differences: [Difference] = []
-    /// How often each situation came up.
+    /// The number of times each situation occurred.
     var situations: [String: Int] = [:]
 
     /// The situations that never came up.

@@ -68,7 +68,7 @@ struct Stage {
   }
 }
 
-/// Where two transcripts of one tape part.
+/// The first difference of two transcripts of one tape.
 struct Difference: CustomStringConvertible, Sendable {
   let seed: UInt64
   let step: Int
@@ -76,7 +76,7 @@ struct Difference: CustomStringConvertible, Sendable {
   let asked: String
   let first: String
   let second: String
-  /// What was asked and answered before.
+  /// The requests and responses before the difference.
   let before: [Transcript.Line]
 
   /// - Parameter comparesAll: Whether what servers are free in is compared too.

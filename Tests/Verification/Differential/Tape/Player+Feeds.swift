@@ -4,13 +4,13 @@ import SimulationSupport
 
 /// A place in a feed that a device came to, and what it holds there.
 struct Bookmark {
-  /// Whose feed of which database it is.
+  /// The account and the database of the feed.
   let account: String
   let scope: DatabaseScope
   /// The zone whose feed it is; `nil` for the database's.
   let zone: ZoneID?
   let token: ChangeToken
-  /// What a device that read this far knows: records, or zones, by name.
+  /// The records, or zones, that a device that read this far knows, by name.
   let held: [String: String]
 }
 

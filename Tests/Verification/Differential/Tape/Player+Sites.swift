@@ -2,7 +2,7 @@ import CloudProtocol
 import Records
 import SimulationSupport
 
-/// Who asks whom.
+/// The devices and zones of requests.
 extension Player {
   /// A zone of the device's own.
   func site(_ device: Device, _ zone: ZoneID = .default) -> Site {

@@ -107,7 +107,7 @@ extension Player {
     note("pushes", words.sorted().joined(separator: "; "))
   }
 
-  /// What a device without an account may do: read the public database.
+  /// Requests of a device without an account, which may read the public database.
   mutating func askAsGuest() async {
     let site = Site(device: .guest, scope: .public, zone: .default)
     switch random.below(6) {

@@ -45,7 +45,7 @@ extension Player {
     return words.joined(separator: "; ")
   }
 
-  /// What is said instead of an answer.
+  /// The description of an error.
   mutating func describe(failure answer: Result<CloudReply, CloudError>) -> String {
     switch answer {
     case .failure(let error): names.describe(error)

@@ -2,13 +2,13 @@ import CloudProtocol
 import Records
 import SimulationSupport
 
-/// Where a request goes: from which device, to which database, about which zone.
+/// The device, the database and the zone of a request.
 struct Site {
   let device: Device
   let scope: DatabaseScope
   let zone: ZoneID
 
-  /// What the trace calls it.
+  /// The name in a trace.
   var label: String { scope == .private ? device.name : "\(device.name) \(scope)" }
 }
 
@@ -27,7 +27,7 @@ struct Player {
   var names = SeenNames()
   /// The user names of the accounts.
   var users: [String: UserID] = [:]
-  /// What was seen of each record: its tags, oldest first.
+  /// The tags that were seen of each record, oldest first.
   var tags: [SeenNames.Place: [ChangeTag]] = [:]
   /// Places in feeds that were come to, with what a device there holds.
   var bookmarks: [Bookmark] = []
@@ -38,7 +38,7 @@ struct Player {
   /// The assets that were seen in records, newest last.
   var assets: [SeenAsset] = []
   let theme: Theme
-  /// Which fields the feeds of this tape carry.
+  /// The fields that the feeds of this tape contain.
   let feedFields: FieldSelection
   private var requests = 0
   var fillings = 0

@@ -1,6 +1,6 @@
 import Records
 
-/// What a tape does next.
+/// The next step of a tape.
 enum Step: String, CaseIterable {
   case modify, again, zones, page, drain, drainDatabase, read, query, list, administer
   case quota, upload, download, copyAsset
@@ -30,7 +30,7 @@ enum Situation: String, CaseIterable {
   }
 }
 
-/// What a tape is mostly about.
+/// The main subject of a tape.
 enum Theme: CaseIterable {
   case records, sharing, everyone, services
 

@@ -1,21 +1,21 @@
 import CloudProtocol
 import Records
 
-/// What came of a tape.
+/// The result of a tape.
 enum Transcript {
   /// One step.
   struct Line: Equatable, Sendable {
     let asked: String
-    /// What every cloud must answer.
+    /// The part that every cloud must answer alike.
     let came: String
-    /// What servers are free in, but must all do alike: where pages end, the order in them.
+    /// The part that only servers must answer alike: the ends of pages and the order in them.
     let amongServers: String
   }
 }
 
 /// Names for what is opaque, by the order in which it was seen.
 struct SeenNames {
-  /// Where a record is, whoever looks at it.
+  /// The identity of a record, independent of the account that sees it.
   struct Place: Hashable {
     let home: String
     let zone: String
@@ -29,7 +29,7 @@ struct SeenNames {
 
   /// Accounts by their users' names.
   var accounts: [String: String] = [:]
-  /// Whose database is spoken of: tags and tokens of different ones have nothing in common.
+  /// The owner of the current database: tags and tokens of different ones have nothing in common.
   var home = ""
   /// The account that asks: `CKCurrentUserDefaultName` stands for it.
   var asker = ""

@@ -8,15 +8,15 @@ struct Note: Hashable, Sendable {
   static let recordType = "Note"
 
   var name: String
-  /// How many saves made it; each adds one to what it saw.
+  /// The number of saves; each adds one to the version that it is based on.
   var version: Int
-  /// How many edits of each device are in it.
+  /// The number of edits of each device that the note contains.
   var counts: [Int]
   /// The device of the last save.
   var writer: Int
   /// Whether the writer is about to delete it, so that nobody edits it any more.
   var isEnding = false
-  /// What its file holds; 0 for no file.
+  /// The seed of the file's content; 0 for no file.
   var fileSeed = 0
 
   /// A note nobody saved.

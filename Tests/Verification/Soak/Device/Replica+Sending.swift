@@ -2,7 +2,7 @@ import CloudSync
 import Foundation
 import Synchronization
 
-/// What a device sends, and what becomes of it.
+/// Sending, and the results of it.
 extension Replica {
   /// The record to save for a note, or `nil` when there is nothing to save any more.
   func record(_ id: CKRecord.ID, _ engine: CKSyncEngine) -> CKRecord? {

@@ -3,13 +3,13 @@ import Foundation
 import SimulationSupport
 import Synchronization
 
-/// What the user of a device does.
+/// The actions of the user of a device.
 extension Replica {
   /// The most changes that wait before the user pauses.
   private static let mostPending = 150
-  /// How many notes a realm holds about.
+  /// The approximate number of notes in a realm.
   fileprivate static let notesPerRealm = 250
-  /// How many of these all devices like to edit.
+  /// The number of these that all devices edit often.
   fileprivate static let popularNotes = 25
 
   /// Does something, unless much is waiting already.

@@ -17,7 +17,7 @@ final class Replica: Sendable {
     var wantsFile = 0
     /// The record as the server had it last.
     var server: CKRecord?
-    /// What that says.
+    /// The content of that record.
     var note: Note?
     /// Whether its deletion was asked of the engine.
     var isBeingDeleted = false
@@ -33,15 +33,15 @@ final class Replica: Sendable {
     var made = 0
   }
 
-  /// What it is part of.
+  /// The device, the database and the zones of a replica.
   struct Place: Sendable {
     /// The device's number; `nil` for one that only reads.
     var device: Int?
     var deviceCount: Int
     var scope: CKDatabase.Scope
-    /// Which realm a zone of this database is.
+    /// The realm of each zone of this database.
     var realms: [CKRecordZone.ID: Realm]
-    /// Where the state file and files to upload lie.
+    /// The folder of the state file and of files to upload.
     var folder: URL
   }
 
@@ -63,7 +63,7 @@ final class Replica: Sendable {
     return "\(device) (\(place.scope == .shared ? "shared" : "private"))"
   }
 
-  /// Where files wait that are to be uploaded.
+  /// The folder of files to upload.
   var uploads: URL { place.folder.appendingPathComponent("uploads") }
 
   func key(_ id: CKRecord.ID) -> NoteKey? {
@@ -116,10 +116,10 @@ final class Replica: Sendable {
     }
   }
 
-  /// What every note says.
+  /// The content of every note.
   var notes: [NoteKey: Note] { values(\.note) }
 
-  /// How often this device edited each note that it has.
+  /// The number of edits of this device, by note.
   var edits: [NoteKey: Int] { values(\.edits) }
 
   /// A value of every row that has one.
@@ -133,7 +133,7 @@ final class Replica: Sendable {
     }
   }
 
-  /// What is still to be sent, for people; empty when all is.
+  /// The pending changes as text; empty if there are none.
   var unsent: [String] {
     contents.withLock { contents in
       var unsent: [String] = []
@@ -149,7 +149,7 @@ final class Replica: Sendable {
   }
 }
 
-/// Which save a note comes from.
+/// The save that a note comes from.
 struct Version: Hashable, Sendable {
   var number: Int
   var tag: String

@@ -3,13 +3,13 @@ import CloudSync
 import CommandLineKit
 import Foundation
 
-/// Where everything is: the server, the tokens, and the zones that both accounts see.
+/// The server, the tokens, and the zones that both accounts see.
 struct Site: Sendable {
   static let identifier = "iCloud.com.example.soak"
   /// The type of the record that stands at the beginning of each database's log.
   static let markerType = "Marker"
 
-  /// What one engine sees.
+  /// The zones that one engine sees.
   struct View: Sendable {
     var scope: CKDatabase.Scope
     var realms: [CKRecordZone.ID: Realm]

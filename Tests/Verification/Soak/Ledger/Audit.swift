@@ -7,7 +7,7 @@ import SQLite
 /// The comparison of what was promised with what is there in the end.
 struct Audit {
   let ledger: Ledger
-  /// What a device saw that was never there before.
+  /// The notes that a new device fetched.
   let truth: [NoteKey: Note]
   let versions: [NoteKey: Version]
   /// Writes that were acknowledged and are not there.

@@ -2,11 +2,11 @@ import CloudSync
 import Synchronization
 import VerificationSupport
 
-/// What all devices learned: which saves were acknowledged, and under which tag.
+/// The results that all devices saw: which saves were acknowledged, and with which tag.
 ///
 /// Saves need the tag of what they change, so the versions of a record are a chain: one tag each.
 final class Ledger: Sendable {
-  /// What is known of one record.
+  /// The knowledge about one record.
   struct Page: Sendable {
     /// The tag of every version that anybody saw.
     var tags: [Int: String] = [:]
@@ -20,7 +20,7 @@ final class Ledger: Sendable {
     var isDeleted = false
   }
 
-  /// What happened so far.
+  /// The counts of events so far.
   struct Totals: Sendable {
     var saves = 0
     var deletions = 0
@@ -92,7 +92,7 @@ final class Ledger: Sendable {
     state.withLock { $0.engines.append(WeakEngine(value: engine)) }
   }
 
-  /// How many engines were made and are not gone.
+  /// The number of engines that still exist.
   var livingEngines: Int { state.withLock { $0.engines.count { $0.value != nil } } }
 
   /// Forgets everything but the figures.

@@ -1,7 +1,7 @@
 import Foundation
 import VerificationSupport
 
-/// What is printed at the end, with the bounds that the figures have to keep.
+/// The figures that are printed at the end, with their limits.
 struct Report {
   /// How many bytes more than a fresh one a server may hold that served all devices, and how many
   /// more than before the soak itself may hold.
@@ -9,7 +9,7 @@ struct Report {
   /// How many bytes more the soak may hold for each request: Foundation on Linux loses the parts
   /// of every URL it loads.
   static let lostPerRequest = 1_024
-  /// How many descriptors more.
+  /// The allowed number of additional descriptors.
   static let spareDescriptors = 2
 
   let options: Options

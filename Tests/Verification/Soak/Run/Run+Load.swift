@@ -4,7 +4,7 @@ import SimulationSupport
 import Synchronization
 import VerificationSupport
 
-/// What goes on at the same time.
+/// The tasks that run at the same time.
 extension Run {
   /// Uses a device: its user writes, and now and then ends the app and starts it again.
   func use(_ replica: Replica, until end: ContinuousClock.Instant) async throws {
@@ -135,7 +135,7 @@ extension Run {
 
   private func isQuiet(_ replicas: [Replica]) -> Bool { unrest(replicas).isEmpty }
 
-  /// What is not quiet yet.
+  /// The differences and pending changes that are left.
   private func unrest(_ replicas: [Replica]) -> [String] {
     var unrest = replicas.flatMap { $0.unsent.prefix(2) }
     guard unrest.isEmpty else { return Array(unrest.prefix(12)) }

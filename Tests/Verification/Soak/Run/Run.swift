@@ -13,7 +13,7 @@ final class Run: Sendable {
   let folder: TemporaryFolder
   let clock = ContinuousClock()
   let kills = Mutex(0)
-  /// What each server held when it was killed.
+  /// The figures of each server when it was killed.
   let lives = Mutex<[ProcessFigures]>([])
 
   init(_ options: Options) throws {
