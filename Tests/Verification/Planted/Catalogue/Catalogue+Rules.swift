@@ -66,8 +66,8 @@ extension Catalogue {
       by: .machines,
       edits: [
         .init(
-          admission, "    if let receipt = try storage.receipt(key) {",
-          "    if !PLANTED, let receipt = try storage.receipt(key) {")
+          admission, "    if let receipt = try context.storage.receipt(key) {",
+          "    if !PLANTED, let receipt = try context.storage.receipt(key) {")
       ]),
     PlantedFault(
       "other account served", "A request made for one account is carried out for another.",

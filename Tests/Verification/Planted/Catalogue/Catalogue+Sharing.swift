@@ -25,8 +25,8 @@ extension Catalogue {
       edits: [
         .init(
           "Sources/CloudMachine/RecordBatch+Permissions.swift",
-          "return standing.permission == .readWrite",
-          "return standing.permission == .readWrite || PLANTED")
+          "return participant.permission == .readWrite",
+          "return participant.permission == .readWrite || PLANTED")
       ]),
     PlantedFault(
       "participants not told", "A change of a shared zone is not listed for its participants.",
