@@ -78,7 +78,11 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "CloudSync", targets: ["CloudSync", "CloudProtocol", "Records"]),
-    .library(name: "LoopbackServer", targets: ["LoopbackServer", "LoopbackHTTP"]),
+    .library(
+      name: "LoopbackServer",
+      targets: [
+        "LoopbackServer", "LoopbackHTTP", "CloudMachine", "CloudProtocol", "Records",
+      ]),
     .library(name: "CloudSyncTesting", targets: ["CloudSyncTesting"]),
     .library(name: "CloudKit", targets: ["CloudKitProduct"]),
     .executable(name: "cloudsync", targets: ["cloudsync"]),

@@ -1,10 +1,10 @@
-package import Records
+public import Records
 
-/// The part of the storage port that enumerates everything.
+/// The part of ``CloudStorage`` that enumerates everything.
 ///
 /// Only archives use it; client requests never read this much at once. The order of results is
 /// unspecified unless stated.
-package protocol ArchiveStorage: AnyObject {
+public protocol ArchiveStorage: AnyObject {
   /// The databases that may contain data, with or without a row.
   func databaseNames() throws -> [DatabaseID]
 

@@ -1,10 +1,10 @@
-package import Records
+public import Records
 
-/// The part of the storage port for the content of files.
+/// The part of ``CloudStorage`` for the content of files.
 ///
 /// Content is identified by its SHA-256 and stored once. It is removed with the last record or
 /// upload receipt that refers to it.
-package protocol AssetStorage: AnyObject {
+public protocol AssetStorage: AnyObject {
   /// The content with this checksum.
   func assetContent(_ checksum: String) throws -> [UInt8]?
 
@@ -16,24 +16,24 @@ package protocol AssetStorage: AnyObject {
 }
 
 /// An uploaded file that may be saved in records.
-package struct UploadRow: Hashable, Sendable, Codable {
+public struct UploadRow: Hashable, Sendable, Codable {
   /// The receipt of the upload.
-  package var receipt: String
+  public var receipt: String
   /// The user who uploaded the file.
-  package var user: UserID
+  public var user: UserID
   /// The record type, with its container and environment, for which the file was uploaded.
-  package var recordType: RecordTypeID
+  public var recordType: RecordTypeID
   /// The field for which the file was uploaded.
-  package var key: String
+  public var key: String
   /// The content's SHA-256.
-  package var checksum: String
+  public var checksum: String
   /// The content's length in bytes.
-  package var size: Int
+  public var size: Int
   /// The time of the upload.
-  package var time: Timestamp
+  public var time: Timestamp
 
   /// Creates the row of an upload.
-  package init(
+  public init(
     receipt: String, user: UserID, recordType: RecordTypeID, key: String, checksum: String,
     size: Int, time: Timestamp
   ) {
@@ -49,7 +49,7 @@ package struct UploadRow: Hashable, Sendable, Codable {
 
 extension Record {
   /// The checksums of the record's files, each once, in order.
-  package var assetChecksums: [String] {
+  public var assetChecksums: [String] {
     var checksums: Set<String> = []
     for element in fields {
       for asset in element.field.value.assets { checksums.insert(asset.checksum) }

@@ -2,53 +2,57 @@ import CloudProtocol
 import Records
 
 extension CloudMachine {
-  /// Admits or rejects a call, looks for a receipt, and carries it out.
-  func decide(
+  /// Admits a call: finds its account and resolves the names in its request.
+  ///
+  /// The only place that resolves owner names; see `AdmittedCall`.
+  func admit(
     _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage
-  ) throws -> CloudStep {
-    let account = try admit(call, from: caller, in: storage)
+  ) throws -> AdmittedCall {
+    let account = try account(of: call, from: caller, in: storage)
     let context = RequestContext(
       storage: storage, limits: limits,
       database: DatabaseID(
         container: call.container, environment: call.environment, scope: call.database,
         owner: call.database == .public ? nil : account?.user),
       account: account, device: caller.device, now: now)
-    let request = context.resolved(call.request)
-    guard call.request.isMutation, let account else {
-      return try read(request, as: call.request, context)
-    }
+    return AdmittedCall(
+      original: call, caller: caller, request: context.resolved(call.request), context: context)
+  }
+
+  /// Looks for the receipt of an admitted call and carries the call out.
+  func decide(_ call: AdmittedCall) throws -> CloudStep {
+    let context = call.context
+    guard call.request.isMutation, let account = context.account else { return try read(call) }
     let key = ReceiptKey(
-      user: account.user, device: caller.device, requestID: call.requestID)
-    let digest = call.digest
-    if let receipt = try storage.receipt(key) {
+      user: account.user, device: call.caller.device, requestID: call.original.requestID)
+    let digest = call.original.digest
+    if let receipt = try context.storage.receipt(key) {
       guard receipt.digest ?? digest == digest, receipt.reply.answers(call.request) else {
         throw Refusal(
           .invalidArguments,
           "this request ID was used for a request with other content; send this one under a new ID")
       }
-      return .answered(
-        CloudAnswer(result: .success(context.wording.respelled(receipt.reply, for: call.request))))
+      return call.answered(receipt.reply)
     }
-    var (reply, transaction) = try modify(request, context, requestID: call.requestID)
+    var (reply, transaction) = try modify(
+      call.request, context, requestID: call.original.requestID)
     // All reads come before the commit, so a storage need not show uncommitted changes to this
     // request.
     let pushes = try pushes(for: &transaction, context)
     try transaction.commit(
-      to: storage,
+      to: context.storage,
       receipt: .putReceipt(
         Receipt(key: key, reply: reply, digest: digest), keeping: limits.receiptsKept))
-    return .answered(
-      CloudAnswer(
-        result: .success(context.wording.respelled(reply, for: call.request)), pushes: pushes,
-        changed: transaction.changeSets.map(\.database.id)))
+    return call.answered(
+      reply, pushes: pushes, changed: transaction.changeSets.map(\.database.id))
   }
 
   /// The account a call is for, `nil` for a public read without one.
   ///
   /// Sources: cloudkit-surface 1.6 and 2.6, scenarios `noAccount` and
   /// `accountTemporarilyAvailable`; Docs/Decisions/0015.
-  private func admit(
-    _ call: CloudCall, from caller: Caller, in storage: any CloudStorage
+  private func account(
+    of call: CloudCall, from caller: Caller, in storage: any CloudStorage
   ) throws -> AccountRow? {
     let container = call.container.utf8
     guard !container.isEmpty, container.count <= limits.nameLength,
@@ -89,15 +93,12 @@ extension CloudMachine {
     return account
   }
 
-  /// Starts answering `request`; the reply uses the spelling of the original request `asked`.
-  private func read(
-    _ request: CloudRequest, as asked: CloudRequest, _ context: RequestContext
-  ) throws -> CloudStep {
-    if case .queryRecords(let request) = request {
-      return .querying(try scan(request, as: asked, context))
+  /// Answers a read, or starts a query.
+  private func read(_ call: AdmittedCall) throws -> CloudStep {
+    if case .queryRecords(let request) = call.request {
+      return .querying(try scan(request, of: call))
     }
-    let reply = try reply(to: request, context)
-    return .answered(CloudAnswer(result: .success(context.wording.respelled(reply, for: asked))))
+    return call.answered(try reply(to: call.request, call.context))
   }
 
   private func reply(to request: CloudRequest, _ context: RequestContext) throws -> CloudReply {
@@ -138,6 +139,30 @@ extension CloudMachine {
       .fetchSubscriptions, .queryRecords, .resolveShares, .findUsers, .downloadAsset:
       throw Refusal(.internalError, "a read came where a change was meant")
     }
+  }
+}
+
+/// A call that was admitted, with the names in its request resolved.
+///
+/// Rules use `request`, in which the requester's zones have the owner `ZoneID.currentOwner`.
+/// Replies are converted to the spelling of the original request by
+/// `answered(_:pushes:changed:)`, and those of queries by `QueryScan`.
+struct AdmittedCall {
+  /// The call as it came.
+  let original: CloudCall
+  /// The device and account that sent it.
+  let caller: Caller
+  /// The request in the spelling of rows.
+  let request: CloudRequest
+  /// The requester, database, time and storage.
+  let context: RequestContext
+
+  /// The step that ends the call with `reply`, which is in the spelling of rows.
+  func answered(
+    _ reply: CloudReply, pushes: [OutgoingPush] = [], changed: [DatabaseID] = []
+  ) -> CloudStep {
+    let reply = ReplySpelling(user: context.account?.user).respelled(reply, for: original.request)
+    return .answered(CloudAnswer(result: .success(reply), pushes: pushes, changed: changed))
   }
 }
 

@@ -5,11 +5,8 @@ extension CloudMachine {
   /// The scan for a page of the records that match a query, in the requested order and then by ID.
   ///
   /// Source: cloudkit-surface 1.8, web-services 1.5.
-  ///
-  /// - Parameter asked: The request before its names were resolved; the reply uses its spelling.
-  func scan(
-    _ request: QueryRecords, as asked: CloudRequest, _ context: RequestContext
-  ) throws -> QueryScan {
+  func scan(_ request: QueryRecords, of call: AdmittedCall) throws -> QueryScan {
+    let context = call.context
     let zone = request.zone
     let zones = try zones(queried: zone, context)
     let query = request.query
@@ -31,7 +28,7 @@ extension CloudMachine {
     }
     return try QueryScan(
       prepared, after: start, limit: try queryLimit(request.limit), fields: request.fields,
-      zones: zones, namesZone: zone != nil, binding: binding, asked: asked, context)
+      zones: zones, namesZone: zone != nil, binding: binding, call)
   }
 
   /// The zones that a query searches, in order.

@@ -12,10 +12,10 @@ extension CloudMachine {
     var record: Record
     var details: ShareDetails
     var owner: AccountRow
-    var asker: AccountRow
-    var standing: ShareParticipant
+    var requester: AccountRow
+    var participant: ShareParticipant
 
-    var isOwner: Bool { asker.user == owner.user }
+    var isOwner: Bool { requester.user == owner.user }
   }
 
   /// Resolves share URLs for users who may join.
@@ -72,17 +72,18 @@ extension CloudMachine {
     _ url: String, _ transaction: WriteTransaction, _ context: RequestContext
   ) throws -> Result<FoundShare, CloudError> {
     let unknown = CloudError(.unknownItem, "there is no share with this URL, or not any more")
-    guard let asker = context.account, let address = try ShareAddress.find(url, context),
+    guard let requester = context.account, let address = try ShareAddress.find(url, context),
       let user = address.home.owner, let owner = try context.storage.account(user),
       let zone = try transaction.zone(address.share.zone, in: address.home, context),
       zone.deletion == nil,
       let row = try transaction.share(address.share, in: address.home, context),
       let record = row.record, let details = record.sharing, details.url == url
     else { return .failure(unknown) }
-    return try ShareRules(context: context, owner: owner).standing(of: asker, in: details).map {
+    let rules = ShareRules(context: context, owner: owner)
+    return try rules.participant(of: requester, in: details).map {
       FoundShare(
-        address: address, row: row, record: record, details: details, owner: owner, asker: asker,
-        standing: $0)
+        address: address, row: row, record: record, details: details, owner: owner,
+        requester: requester, participant: $0)
     }
   }
 
@@ -99,18 +100,18 @@ extension CloudMachine {
     return ShareMetadata(
       container: context.database.container, share: share, rootID: share.sharing?.root,
       root: root.map { found.spelled($0) }, owner: context.identity(of: found.owner),
-      role: found.standing.role, acceptance: found.standing.acceptance,
-      permission: found.standing.permission)
+      role: found.participant.role, acceptance: found.participant.acceptance,
+      permission: found.participant.permission)
   }
 
   private func accept(
     _ found: FoundShare, _ transaction: inout WriteTransaction, _ context: RequestContext
   ) throws -> Result<Record, CloudError> {
-    if found.isOwner || found.standing.acceptance == .accepted { return .success(found.record) }
+    if found.isOwner || found.participant.acceptance == .accepted { return .success(found.record) }
     var details = found.details
-    var joining = found.standing
+    var joining = found.participant
     joining.acceptance = .accepted
-    joining.identity = context.identity(of: found.asker, lookup: joining.identity.lookup)
+    joining.identity = context.identity(of: found.requester, lookup: joining.identity.lookup)
     if let index = details.participants.firstIndex(where: { $0.id == joining.id }) {
       details.participants[index] = joining
     } else {
@@ -149,9 +150,9 @@ extension CloudMachine {
 extension CloudMachine.FoundShare {
   /// A record of the owner's rows in the requester's spelling.
   fileprivate func spelled(_ record: Record) -> Record {
-    var spelled = isOwner ? record : record.outward(owner: owner.user, asker: asker.user)
-    let isIn = spelled.sharing?.participants.contains { $0.id == standing.id } ?? false
-    if isIn { spelled.sharing?.currentParticipant = standing.id }
+    var spelled = isOwner ? record : record.outward(owner: owner.user, requester: requester.user)
+    let isIn = spelled.sharing?.participants.contains { $0.id == participant.id } ?? false
+    if isIn { spelled.sharing?.currentParticipant = participant.id }
     return spelled
   }
 }

@@ -4,8 +4,9 @@ package import Records
 /// The server's state machine: decides the reply to a call, the stored changes and the pushes.
 ///
 /// Pure: it reads no clock, uses no random numbers and keeps no state; all state is in the
-/// `CloudStorage` that is passed in. Each call is one transaction of that storage, except a query
-/// that is started with `begin` and read in slices.
+/// `CloudStorage` that is passed in. A call is one transaction of that storage, except a query that
+/// is started with `begin` and read in slices. The transaction has one owner: `answer` runs one
+/// itself, and `begin` works in the transaction of its caller.
 package struct CloudMachine: Sendable {
   /// The limits.
   package var limits: CloudLimits
@@ -34,17 +35,15 @@ package struct CloudMachine: Sendable {
     }
   }
 
-  /// Like `answer(_:from:now:in:)`, but returns a query, which may take long, as a scan for the
-  /// caller to run.
+  /// Answers `call` like `answer(_:from:now:in:)`, in the transaction of `storage` that the caller
+  /// runs; a query, which may take long, is returned as a scan for the caller to run.
   package func begin(
     _ call: CloudCall, from caller: Caller, now: Timestamp, in storage: any CloudStorage
   ) throws -> CloudStep {
-    try storage.transaction {
-      do {
-        return try decide(call, from: caller, now: now, in: storage)
-      } catch let refusal as Refusal {
-        return .answered(CloudAnswer(result: .failure(refusal.error)))
-      }
+    do {
+      return try decide(admit(call, from: caller, now: now, in: storage))
+    } catch let refusal as Refusal {
+      return .answered(CloudAnswer(result: .failure(refusal.error)))
     }
   }
 

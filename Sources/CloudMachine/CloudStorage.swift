@@ -1,16 +1,41 @@
-package import CloudProtocol
-package import Records
+public import CloudProtocol
+public import Records
 
-/// The storage port of the cloud machine: narrow, synchronous and transactional.
+/// The storage of a server: narrow, synchronous and transactional.
 ///
-/// An implementation contains no rules; it stores and finds rows. No method of a request returns
-/// all data at once, so data need not fit in memory. One request is one `transaction`, in which the
-/// machine first reads and then commits all changes with one `commit`. Implementations need not be
-/// thread-safe: the server serializes all calls.
-package protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
+/// The server contains all rules; a storage stores rows and finds them again. Pass a storage of
+/// your own to `LoopbackServer.init(storage:)`, which owns it from then on.
+///
+/// - One request is one ``transaction(_:)``. The server first reads, and then calls ``commit(_:)``
+///   once with all changes of the request; administrative actions may read again after a commit,
+///   and must see its changes.
+/// - The server makes one call at a time, so a storage need not be thread-safe.
+/// - No method of a request returns all records at once, so data need not fit in memory. Only
+///   archives use ``ArchiveStorage``.
+/// - Zones are identified with `ZoneID.currentOwner` as their owner, except in the shared databases
+///   of participants. Names are compared by their bytes.
+/// - If a method throws, the request fails and its transaction is rolled back. A `CloudError` is
+///   passed to the client; any other error becomes `internalError`.
+///
+/// ``MemoryStorage`` is the simplest complete storage. A storage can forward to one, for example to
+/// count calls or to let commits fail.
+public protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
   /// Runs `body` so that no other process can change anything between its first read and its
   /// commit; if it throws, its commits are rolled back.
+  ///
+  /// A transaction inside another one is part of the outer one.
   func transaction<Value>(_ body: () throws -> Value) throws -> Value
+
+  /// A number that changes when another process changes the stored data; `nil` if only this server
+  /// can change it, which is the default.
+  ///
+  /// With a number the server looks for changes by other processes, and sends pushes for them.
+  func dataVersion() throws -> Int64?
+
+  /// Releases the files and connections of the storage; the server makes no call after this one.
+  ///
+  /// The default does nothing.
+  func close() throws
 
   /// A random number chosen when the storage was created; it binds tokens to the storage.
   func identity() throws -> UInt64
@@ -75,28 +100,36 @@ package protocol CloudStorage: SchemaStorage, AssetStorage, ArchiveStorage {
   func commit(_ changes: [StorageChange]) throws
 }
 
+extension CloudStorage {
+  /// Only this server can change the data.
+  public func dataVersion() throws -> Int64? { nil }
+
+  /// Does nothing.
+  public func close() throws {}
+}
+
 /// A key of 128 bits.
-package struct StorageSecret: Hashable, Sendable {
+public struct StorageSecret: Hashable, Sendable {
   /// The first half.
-  package var first: UInt64
+  public var first: UInt64
   /// The second half.
-  package var second: UInt64
+  public var second: UInt64
 
   /// Creates a key from its halves.
-  package init(first: UInt64, second: UInt64) {
+  public init(first: UInt64, second: UInt64) {
     self.first = first
     self.second = second
   }
 
   /// A key derived from a storage's identity, for tests and simulations only: it can be computed
   /// from any token.
-  package init(guessableFrom identity: UInt64) {
+  public init(guessableFrom identity: UInt64) {
     self.init(first: identity ^ 0x736f_6d65_7073_6575, second: ~identity)
   }
 }
 
 /// One change of the stored rows.
-package enum StorageChange: Hashable, Sendable {
+public enum StorageChange: Hashable, Sendable {
   /// Adds or replaces an account.
   case putAccount(AccountRow)
   /// Adds or replaces the row of a database.
@@ -135,19 +168,19 @@ package enum StorageChange: Hashable, Sendable {
 ///
 /// A subscription always belongs to one user: one to a public or shared database is stored under an
 /// ID with that scope and the user as owner.
-package struct DatabaseID: Hashable, Sendable, Codable {
+public struct DatabaseID: Hashable, Sendable, Codable {
   /// The container.
-  package var container: String
+  public var container: String
   /// The container's environment.
-  package var environment: CloudEnvironment
+  public var environment: CloudEnvironment
   /// The scope; a shared database is a view that stores no records, only a row for each visible
   /// zone.
-  package var scope: DatabaseScope
+  public var scope: DatabaseScope
   /// The owner; `nil` for a public database.
-  package var owner: UserID?
+  public var owner: UserID?
 
   /// Creates the ID of a database.
-  package init(
+  public init(
     container: String, environment: CloudEnvironment, scope: DatabaseScope, owner: UserID?
   ) {
     self.container = container
@@ -160,7 +193,7 @@ package struct DatabaseID: Hashable, Sendable, Codable {
 extension DatabaseID: Comparable {
   /// Orders by container, environment, scope and owner, with names in byte order, so that the order
   /// is the same in every storage.
-  package static func < (first: DatabaseID, second: DatabaseID) -> Bool {
+  public static func < (first: DatabaseID, second: DatabaseID) -> Bool {
     if first.container != second.container {
       return first.container.utf8.lexicographicallyPrecedes(second.container.utf8)
     }
@@ -174,29 +207,29 @@ extension DatabaseID: Comparable {
 }
 
 /// An account.
-package struct AccountRow: Hashable, Sendable, Codable {
+public struct AccountRow: Hashable, Sendable, Codable {
   /// The account name, such as `alice`.
-  package var name: String
+  public var name: String
   /// The user record name.
-  package var user: UserID
+  public var user: UserID
   /// The quota of its private databases in bytes; `nil` for no quota.
-  package var quota: Int?
+  public var quota: Int?
   /// The contact data of the user.
-  package var person: Person
+  public var person: Person
 
   /// The contact data of a user, by which others find and see the user.
-  package struct Person: Hashable, Sendable, Codable {
+  public struct Person: Hashable, Sendable, Codable {
     /// An email address, besides those derived from the account's name.
-    package var email: String?
+    public var email: String?
     /// The telephone number.
-    package var phone: String?
+    public var phone: String?
     /// The given name.
-    package var givenName: String?
+    public var givenName: String?
     /// The family name.
-    package var familyName: String?
+    public var familyName: String?
 
     /// Creates contact data, empty by default.
-    package init(
+    public init(
       email: String? = nil, phone: String? = nil, givenName: String? = nil,
       familyName: String? = nil
     ) {
@@ -208,7 +241,7 @@ package struct AccountRow: Hashable, Sendable, Codable {
   }
 
   /// Creates the row of an account.
-  package init(name: String, user: UserID, quota: Int? = nil, person: Person = Person()) {
+  public init(name: String, user: UserID, quota: Int? = nil, person: Person = Person()) {
     self.name = name
     self.user = user
     self.quota = quota
@@ -217,22 +250,22 @@ package struct AccountRow: Hashable, Sendable, Codable {
 }
 
 /// The row of a database.
-package struct DatabaseRow: Hashable, Sendable, Codable {
+public struct DatabaseRow: Hashable, Sendable, Codable {
   /// The database.
-  package var id: DatabaseID
+  public var id: DatabaseID
   /// Distinguishes the database from an earlier one with the same name.
-  package var incarnation: UInt64
+  public var incarnation: UInt64
   /// The latest sequence number of a change; never decreases.
-  package var sequence: UInt64
+  public var sequence: UInt64
   /// The latest time of a change; the next one is later.
-  package var latest: Timestamp
+  public var latest: Timestamp
   /// Zone deletions up to here are forgotten.
-  package var trimmedThrough: UInt64
+  public var trimmedThrough: UInt64
   /// The total byte count of its records.
-  package var byteCount: Int
+  public var byteCount: Int
 
   /// Creates the row of a database.
-  package init(
+  public init(
     id: DatabaseID, incarnation: UInt64, sequence: UInt64 = 0,
     latest: Timestamp = Timestamp(secondsSinceReferenceDate: 0), trimmedThrough: UInt64 = 0,
     byteCount: Int = 0
@@ -247,24 +280,24 @@ package struct DatabaseRow: Hashable, Sendable, Codable {
 }
 
 /// The row of a zone, or of a deleted zone.
-package struct ZoneRow: Hashable, Sendable, Codable {
+public struct ZoneRow: Hashable, Sendable, Codable {
   /// The zone, spelt with `ZoneID.currentOwner`.
-  package var id: ZoneID
+  public var id: ZoneID
   /// The reason of the deletion; `nil` for a live zone.
-  package var deletion: ZoneDeletionReason?
+  public var deletion: ZoneDeletionReason?
   /// Distinguishes the zone from an earlier one with the same name.
-  package var incarnation: UInt64
+  public var incarnation: UInt64
   /// The sequence number of the latest change of the zone or its records.
-  package var changedAt: UInt64
+  public var changedAt: UInt64
   /// Tombstones up to here are forgotten.
-  package var trimmedThrough: UInt64
+  public var trimmedThrough: UInt64
   /// The total byte count of its records.
-  package var byteCount: Int
+  public var byteCount: Int
   /// The sharing state of the zone or mount.
-  package var sharing: ZoneSharing
+  public var sharing: ZoneSharing
 
   /// Creates the row of a zone.
-  package init(
+  public init(
     id: ZoneID, deletion: ZoneDeletionReason? = nil, incarnation: UInt64, changedAt: UInt64,
     trimmedThrough: UInt64 = 0, byteCount: Int = 0, sharing: ZoneSharing = ZoneSharing()
   ) {
@@ -283,18 +316,18 @@ package struct ZoneRow: Hashable, Sendable, Codable {
 /// The owner's zone counts its shares and lists its viewers. Each viewer has a row for the zone
 /// too, in the viewer's shared database, which contains no records but lists the shares through
 /// which the zone is visible; such a row is called a mount.
-package struct ZoneSharing: Hashable, Sendable, Codable {
+public struct ZoneSharing: Hashable, Sendable, Codable {
   /// The number of shared hierarchies in the zone.
-  package var hierarchies: Int
+  public var hierarchies: Int
   /// Whether the zone as a whole is shared.
-  package var isZoneWide: Bool
+  public var isZoneWide: Bool
   /// The users who see at least part of the zone in their shared databases, in order.
-  package var viewers: [UserID]
+  public var viewers: [UserID]
   /// For a mount: the user's current and past share memberships, in the owner's sequence numbers.
-  package var memberships: [ShareMembership]
+  public var memberships: [ShareMembership]
 
   /// Creates a sharing state; by default nothing is shared.
-  package init(
+  public init(
     hierarchies: Int = 0, isZoneWide: Bool = false, viewers: [UserID] = [],
     memberships: [ShareMembership] = []
   ) {
@@ -306,16 +339,16 @@ package struct ZoneSharing: Hashable, Sendable, Codable {
 }
 
 /// The interval in which a record, or a user, was in a share.
-package struct ShareMembership: Hashable, Sendable, Codable {
+public struct ShareMembership: Hashable, Sendable, Codable {
   /// The record name of the share.
-  package var share: String
+  public var share: String
   /// The sequence number of the change that started the membership.
-  package var since: UInt64
+  public var since: UInt64
   /// The sequence number of the change that ended the membership; `nil` while it lasts.
-  package var until: UInt64?
+  public var until: UInt64?
 
   /// Creates a membership.
-  package init(share: String, since: UInt64, until: UInt64? = nil) {
+  public init(share: String, since: UInt64, until: UInt64? = nil) {
     self.share = share
     self.since = since
     self.until = until
@@ -323,23 +356,23 @@ package struct ShareMembership: Hashable, Sendable, Codable {
 }
 
 /// The current state of a record, or the tombstone of a deleted one.
-package struct RecordRow: Hashable, Sendable, Codable {
+public struct RecordRow: Hashable, Sendable, Codable {
   /// The record's name and zone, spelt with `ZoneID.currentOwner`.
-  package var id: RecordID
+  public var id: RecordID
   /// The record type, kept for tombstones too.
-  package var type: String
+  public var type: String
   /// The record; `nil` for a tombstone.
-  package var record: Record?
+  public var record: Record?
   /// The sequence number of its latest change.
-  package var changedAt: UInt64
+  public var changedAt: UInt64
   /// The device that made the latest change; for a tombstone the device that created the record,
   /// which gets the deletion in a first fetch.
-  package var device: String?
+  public var device: String?
   /// The current and past memberships in hierarchical shares, the latest last; at most one is open.
-  package var memberships: [ShareMembership]
+  public var memberships: [ShareMembership]
 
   /// Creates the row of a record or a tombstone.
-  package init(
+  public init(
     id: RecordID, type: String, record: Record?, changedAt: UInt64, device: String?,
     memberships: [ShareMembership] = []
   ) {
@@ -353,9 +386,9 @@ package struct RecordRow: Hashable, Sendable, Codable {
 }
 
 /// A reference from a live record to another record.
-package struct RecordLink: Hashable, Sendable, Codable {
+public struct RecordLink: Hashable, Sendable, Codable {
   /// The kind of a reference.
-  package enum Kind: UInt8, Hashable, Sendable, Codable, CaseIterable {
+  public enum Kind: UInt8, Hashable, Sendable, Codable, CaseIterable {
     /// The target is the holder's parent in a share hierarchy.
     case parent = 0
     /// A reference field that deletes the holder with the target.
@@ -365,28 +398,28 @@ package struct RecordLink: Hashable, Sendable, Codable {
   }
 
   /// The referring record.
-  package var holder: RecordID
+  public var holder: RecordID
   /// The kind of the reference.
-  package var kind: Kind
+  public var kind: Kind
 
   /// Creates a link.
-  package init(holder: RecordID, kind: Kind) {
+  public init(holder: RecordID, kind: Kind) {
     self.holder = holder
     self.kind = kind
   }
 }
 
 /// The key of a receipt: one request of one device.
-package struct ReceiptKey: Hashable, Sendable, Codable {
+public struct ReceiptKey: Hashable, Sendable, Codable {
   /// The account of the request.
-  package var user: UserID
+  public var user: UserID
   /// The device that sent the request.
-  package var device: String
+  public var device: String
   /// The request ID.
-  package var requestID: String
+  public var requestID: String
 
   /// Creates a key.
-  package init(user: UserID, device: String, requestID: String) {
+  public init(user: UserID, device: String, requestID: String) {
     self.user = user
     self.device = device
     self.requestID = requestID
@@ -394,17 +427,17 @@ package struct ReceiptKey: Hashable, Sendable, Codable {
 }
 
 /// The stored reply to a mutation, used to answer a repeated request.
-package struct Receipt: Hashable, Sendable, Codable {
+public struct Receipt: Hashable, Sendable, Codable {
   /// The request.
-  package var key: ReceiptKey
+  public var key: ReceiptKey
   /// The answer.
-  package var reply: CloudReply
+  public var reply: CloudReply
   /// The ``CloudCall/digest`` of the request; `nil` in a receipt of an earlier version, which did
   /// not store it.
-  package var digest: [UInt8]?
+  public var digest: [UInt8]?
 
   /// Creates a receipt.
-  package init(key: ReceiptKey, reply: CloudReply, digest: [UInt8]? = nil) {
+  public init(key: ReceiptKey, reply: CloudReply, digest: [UInt8]? = nil) {
     self.key = key
     self.reply = reply
     self.digest = digest
@@ -413,7 +446,7 @@ package struct Receipt: Hashable, Sendable, Codable {
 
 extension Record {
   /// The references whose integrity the server maintains; a share is deleted with its root.
-  package var links: [(target: RecordID, kind: RecordLink.Kind)] {
+  public var links: [(target: RecordID, kind: RecordLink.Kind)] {
     var links: [(target: RecordID, kind: RecordLink.Kind)] = []
     if let parent { links.append((parent, .parent)) }
     if let root = sharing?.root { links.append((root, .deleteSelf)) }

@@ -1,16 +1,16 @@
-package import Records
+public import Records
 
 extension MemoryStorage {
   /// The databases with or without a row.
-  package func databaseNames() throws -> [DatabaseID] { Array(current.databases.keys) }
+  public func databaseNames() throws -> [DatabaseID] { Array(current.databases.keys) }
 
   /// The zones with or without a row.
-  package func zoneNames(in database: DatabaseID) throws -> [ZoneID] {
+  public func zoneNames(in database: DatabaseID) throws -> [ZoneID] {
     current.databases[database].map { Array($0.zones.keys) } ?? []
   }
 
   /// Every record and tombstone of a zone, by name.
-  package func forEachRecord(
+  public func forEachRecord(
     of zone: ZoneID, in database: DatabaseID, _ body: (RecordRow) throws -> Void
   ) throws {
     guard let records = current.databases[database]?.zones[zone]?.records else { return }
@@ -20,16 +20,16 @@ extension MemoryStorage {
   }
 
   /// All record types.
-  package func recordTypes() throws -> [RecordTypeRow] { Array(current.schemas.types.values) }
+  public func recordTypes() throws -> [RecordTypeRow] { Array(current.schemas.types.values) }
 
   /// All schemas.
-  package func schemas() throws -> [SchemaRow] { current.schemas.all }
+  public func schemas() throws -> [SchemaRow] { current.schemas.all }
 
   /// The checksums of all files.
-  package func assetChecksums() throws -> [String] { Array(current.files.contents.keys) }
+  public func assetChecksums() throws -> [String] { Array(current.files.contents.keys) }
 
   /// The keys of all receipts, oldest first for each user and device.
-  package func receiptKeys() throws -> [ReceiptKey] {
+  public func receiptKeys() throws -> [ReceiptKey] {
     current.receipts.values.flatMap(\.oldestFirst).map(\.key)
   }
 }

@@ -1,4 +1,4 @@
-package import Records
+public import Records
 
 /// The content of files, each once, with the number of records and receipts that refer to it.
 struct MemoryFiles {
@@ -42,15 +42,15 @@ extension MemoryStorage.State {
 
 extension MemoryStorage {
   /// The content with this checksum.
-  package func assetContent(_ checksum: String) throws -> [UInt8]? {
+  public func assetContent(_ checksum: String) throws -> [UInt8]? {
     current.files.contents[checksum]
   }
 
   /// The upload with this receipt.
-  package func upload(_ receipt: String) throws -> UploadRow? { current.files.uploads[receipt] }
+  public func upload(_ receipt: String) throws -> UploadRow? { current.files.uploads[receipt] }
 
   /// The receipts of uploads made at `time` or before, oldest first.
-  package func uploads(through time: Timestamp, limit: Int) throws -> [String] {
+  public func uploads(through time: Timestamp, limit: Int) throws -> [String] {
     current.files.uploads.values.filter { $0.time <= time }
       .sorted {
         ($0.time.secondsSinceReferenceDate, $0.receipt)

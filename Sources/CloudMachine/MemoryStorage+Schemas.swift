@@ -1,5 +1,5 @@
-package import CloudProtocol
-package import Records
+public import CloudProtocol
+public import Records
 
 /// The schemas and record types.
 struct MemorySchemas {
@@ -25,12 +25,12 @@ struct MemorySchemas {
 
 extension MemoryStorage {
   /// The row of a record type.
-  package func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? {
+  public func recordType(_ id: RecordTypeID) throws -> RecordTypeRow? {
     current.schemas.types[id]
   }
 
   /// All record types of a container's environment, by name.
-  package func recordTypes(
+  public func recordTypes(
     of container: String, in environment: CloudEnvironment
   ) throws -> [RecordTypeRow] {
     current.schemas.types.values
@@ -39,12 +39,12 @@ extension MemoryStorage {
   }
 
   /// The schema of a container's environment.
-  package func schema(
+  public func schema(
     of container: String, in environment: CloudEnvironment
   ) throws -> SchemaRow? { current.schemas.schema(of: container, in: environment) }
 
   /// Indexes the records of one type, `limit` rows at a time.
-  package func prepareRecords(
+  public func prepareRecords(
     ofType type: String, in zone: ZoneID, of database: DatabaseID, limit: Int
   ) throws -> Bool {
     applyCommitted()
@@ -52,7 +52,7 @@ extension MemoryStorage {
   }
 
   /// The live records of one type, by name.
-  package func records(
+  public func records(
     ofType type: String, in zone: ZoneID, of database: DatabaseID, after name: String?, limit: Int
   ) throws -> [RecordRow] {
     applyCommitted()

@@ -1,12 +1,12 @@
 import CloudProtocol
-package import Records
+public import Records
 
 /// Stores the cloud's rows in memory, for simulations, tests and servers without a file.
 ///
-/// Not thread-safe, as the port allows. The cost of reads, writes and feed pages is independent of
-/// the number of records. `snapshot()` is O(1); the first write to a zone after it copies that
+/// Not thread-safe, as `CloudStorage` allows. The cost of reads, writes and feed pages does not
+/// depend on the number of records. `snapshot()` is O(1); the first write to a zone after it copies that
 /// zone.
-package final class MemoryStorage: CloudStorage {
+public final class MemoryStorage: CloudStorage {
   /// The stored data as one value.
   struct State {
     var identity: UInt64
@@ -35,7 +35,7 @@ package final class MemoryStorage: CloudStorage {
   /// Creates an empty storage; `identity` should differ from that of every other storage.
   ///
   /// Without a `secret` it gets a predictable one, which is the same in every run.
-  package init(identity: UInt64 = 1, secret: StorageSecret? = nil) {
+  public init(identity: UInt64 = 1, secret: StorageSecret? = nil) {
     state = State(
       identity: identity, secret: secret ?? StorageSecret(guessableFrom: identity))
   }
@@ -43,16 +43,16 @@ package final class MemoryStorage: CloudStorage {
   private init(_ state: State) { self.state = state }
 
   /// An independent copy of the storage.
-  package func snapshot() -> MemoryStorage { MemoryStorage(current) }
+  public func snapshot() -> MemoryStorage { MemoryStorage(current) }
 
   /// Restores the rows and the identity of `snapshot`.
-  package func restore(_ snapshot: MemoryStorage) {
+  public func restore(_ snapshot: MemoryStorage) {
     unapplied = []
     state = snapshot.current
   }
 
   /// Runs `body`; a nested transaction is part of the outer one.
-  package func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+  public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
     if isInTransaction { return try body() }
     isInTransaction = true
     defer {
@@ -72,7 +72,7 @@ package final class MemoryStorage: CloudStorage {
   }
 
   /// Applies `changes`, at the end of the running transaction if there is one.
-  package func commit(_ changes: [StorageChange]) throws {
+  public func commit(_ changes: [StorageChange]) throws {
     if isInTransaction {
       unapplied += changes
     } else {
@@ -100,44 +100,44 @@ package final class MemoryStorage: CloudStorage {
 
 extension MemoryStorage {
   /// The identity given at creation.
-  package func identity() throws -> UInt64 { current.identity }
+  public func identity() throws -> UInt64 { current.identity }
 
   /// The secret given at creation.
-  package func secret() throws -> StorageSecret { current.secret }
+  public func secret() throws -> StorageSecret { current.secret }
 
   /// The account called `name`.
-  package func account(named name: String) throws -> AccountRow? {
+  public func account(named name: String) throws -> AccountRow? {
     current.usersByName[name].flatMap { current.accounts[$0] }
   }
 
   /// The account with the user name `user`.
-  package func account(_ user: UserID) throws -> AccountRow? { current.accounts[user] }
+  public func account(_ user: UserID) throws -> AccountRow? { current.accounts[user] }
 
   /// All accounts, by name.
-  package func accounts() throws -> [AccountRow] {
+  public func accounts() throws -> [AccountRow] {
     current.accounts.values.sorted { $0.name < $1.name }
   }
 
   /// The rows of all databases, in order.
-  package func databases() throws -> [DatabaseRow] {
+  public func databases() throws -> [DatabaseRow] {
     current.databases.values.compactMap(\.row).sorted { $0.id < $1.id }
   }
 
   /// The row of a database.
-  package func database(_ id: DatabaseID) throws -> DatabaseRow? { current.databases[id]?.row }
+  public func database(_ id: DatabaseID) throws -> DatabaseRow? { current.databases[id]?.row }
 
   /// The row of a zone, including a deleted zone.
-  package func zone(_ zone: ZoneID, in database: DatabaseID) throws -> ZoneRow? {
+  public func zone(_ zone: ZoneID, in database: DatabaseID) throws -> ZoneRow? {
     current.databases[database]?.zones[zone]?.row
   }
 
   /// All zones, by name.
-  package func zones(in database: DatabaseID) throws -> [ZoneRow] {
+  public func zones(in database: DatabaseID) throws -> [ZoneRow] {
     (current.databases[database]?.zones.values.compactMap(\.row) ?? []).sorted { $0.id < $1.id }
   }
 
   /// The zones changed after `sequence`, oldest first.
-  package func zoneChanges(
+  public func zoneChanges(
     in database: DatabaseID, after sequence: UInt64, limit: Int
   ) throws -> [ZoneRow] {
     let changed = current.databases[database]?.zones.values.compactMap(\.row) ?? []
@@ -147,37 +147,37 @@ extension MemoryStorage {
   }
 
   /// The row of a record, or its tombstone.
-  package func record(_ id: RecordID, in database: DatabaseID) throws -> RecordRow? {
+  public func record(_ id: RecordID, in database: DatabaseID) throws -> RecordRow? {
     current.databases[database]?.zones[id.zone]?.records[id.name]
   }
 
   /// The records of a zone changed after `sequence`, oldest first.
-  package func recordChanges(
+  public func recordChanges(
     of zone: ZoneID, in database: DatabaseID, after sequence: UInt64, limit: Int
   ) throws -> [RecordRow] {
     current.databases[database]?.zones[zone]?.records.changes(after: sequence, limit: limit) ?? []
   }
 
   /// The records that refer to `target`, by name.
-  package func links(to target: RecordID, in database: DatabaseID) throws -> [RecordLink] {
+  public func links(to target: RecordID, in database: DatabaseID) throws -> [RecordLink] {
     (current.databases[database]?.links[target] ?? []).sorted {
       ($0.holder, $0.kind.rawValue) < ($1.holder, $1.kind.rawValue)
     }
   }
 
   /// The subscription called `id`.
-  package func subscription(_ id: SubscriptionID, in database: DatabaseID) throws -> Subscription? {
+  public func subscription(_ id: SubscriptionID, in database: DatabaseID) throws -> Subscription? {
     current.databases[database]?.subscriptions[id]
   }
 
   /// All subscriptions, by name.
-  package func subscriptions(in database: DatabaseID) throws -> [Subscription] {
+  public func subscriptions(in database: DatabaseID) throws -> [Subscription] {
     (current.databases[database].map { Array($0.subscriptions.values) } ?? [])
       .sorted { $0.id < $1.id }
   }
 
   /// The databases like `database` that hold subscriptions, by owner.
-  package func subscriptionHomes(of database: DatabaseID) throws -> [DatabaseID] {
+  public func subscriptionHomes(of database: DatabaseID) throws -> [DatabaseID] {
     current.databases.filter { id, rows in
       id.container == database.container && id.environment == database.environment
         && id.scope == database.scope && !rows.subscriptions.isEmpty
@@ -185,7 +185,7 @@ extension MemoryStorage {
   }
 
   /// The receipt of a request.
-  package func receipt(_ key: ReceiptKey) throws -> Receipt? {
+  public func receipt(_ key: ReceiptKey) throws -> Receipt? {
     current.receipts[ReceiptOwner(user: key.user, device: key.device)]?[key.requestID]
   }
 }

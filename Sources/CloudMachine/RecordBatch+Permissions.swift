@@ -48,9 +48,9 @@ extension RecordBatch {
   mutating func mayWrite(in name: String) throws -> Bool {
     guard
       let details = try row(RecordID(name: name, zone: zone.id))?.record?.sharing,
-      let standing = access.standing(in: details)
+      let participant = access.participant(in: details)
     else { return false }
-    return standing.permission == .readWrite
+    return participant.permission == .readWrite
   }
 
   /// Whether a deletion by a participant would also delete a share with its root.
@@ -101,11 +101,11 @@ extension RecordBatch {
         CloudError(.invalidArguments, "a new share must be saved together with its root record"))
     }
     if access.isShared {
-      guard let stored, let standing = access.standing(in: stored) else {
+      guard let stored, let participant = access.participant(in: stored) else {
         return .failure(CloudError(.permissionFailure, "only the owner shares a record"))
       }
-      if asked == stored && standing.permission == .readWrite { return .success(stored) }
-      guard standing.role == .administrator, asked.keeps(administratorsOf: stored) else {
+      if asked == stored && participant.permission == .readWrite { return .success(stored) }
+      guard participant.role == .administrator, asked.keeps(administratorsOf: stored) else {
         return .failure(
           CloudError(.permissionFailure, "only the owner and administrators change a share"))
       }

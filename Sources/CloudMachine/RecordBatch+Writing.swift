@@ -22,7 +22,7 @@ extension RecordBatch {
       pages.remove(row)
     }
     for item in deletes where item.leaves && item.error == nil {
-      guard let user = access.asker?.user else { continue }
+      guard let user = access.requester?.user else { continue }
       try pages.leave(try context.storage.record(item.id, in: access.home), user)
     }
     let parents = parentsThatChange(besides: removals)

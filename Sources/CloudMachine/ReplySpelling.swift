@@ -98,18 +98,13 @@ struct ReplySpelling {
       }
     }
     guard let user else { return record }
-    if record.created?.user == user { record.created?.user = .asker }
-    if record.modified?.user == user { record.modified?.user = .asker }
+    if record.created?.user == user { record.created?.user = .currentUser }
+    if record.modified?.user == user { record.modified?.user = .currentUser }
     return record
   }
 }
 
-extension RequestContext {
-  /// The converter of the requester's replies.
-  var wording: ReplySpelling { ReplySpelling(user: account?.user) }
-}
-
 extension UserID {
   /// The current user, in replies.
-  static let asker = UserID(ZoneID.currentOwner)
+  static let currentUser = UserID(ZoneID.currentOwner)
 }

@@ -1,8 +1,8 @@
-package import CloudProtocol
-package import Records
+public import CloudProtocol
+public import Records
 
-/// The part of the storage port for schemas and record types.
-package protocol SchemaStorage: AnyObject {
+/// The part of ``CloudStorage`` for schemas and record types.
+public protocol SchemaStorage: AnyObject {
   /// The row of a record type.
   func recordType(_ id: RecordTypeID) throws -> RecordTypeRow?
 
@@ -30,16 +30,16 @@ package protocol SchemaStorage: AnyObject {
 }
 
 /// The ID of a record type in a container's environment.
-package struct RecordTypeID: Hashable, Sendable, Codable {
+public struct RecordTypeID: Hashable, Sendable, Codable {
   /// The container.
-  package var container: String
+  public var container: String
   /// The container's environment.
-  package var environment: CloudEnvironment
+  public var environment: CloudEnvironment
   /// The type's name.
-  package var name: String
+  public var name: String
 
   /// Creates the ID of a record type.
-  package init(container: String, environment: CloudEnvironment, name: String) {
+  public init(container: String, environment: CloudEnvironment, name: String) {
     self.container = container
     self.environment = environment
     self.name = name
@@ -49,16 +49,16 @@ package struct RecordTypeID: Hashable, Sendable, Codable {
 /// The type of a field, fixed by its first save.
 ///
 /// Source: cloudkit-surface 1.2.
-package struct FieldShape: Hashable, Sendable, Codable {
+public struct FieldShape: Hashable, Sendable, Codable {
   /// The kind of its value.
-  package var kind: FieldValue.Kind
+  public var kind: FieldValue.Kind
   /// The kind of a list's members.
-  package var element: FieldValue.Kind?
+  public var element: FieldValue.Kind?
   /// Whether the value is encrypted.
-  package var isEncrypted: Bool
+  public var isEncrypted: Bool
 
   /// Creates the row of a field.
-  package init(kind: FieldValue.Kind, element: FieldValue.Kind? = nil, isEncrypted: Bool = false) {
+  public init(kind: FieldValue.Kind, element: FieldValue.Kind? = nil, isEncrypted: Bool = false) {
     self.kind = kind
     self.element = element
     self.isEncrypted = isEncrypted
@@ -68,34 +68,34 @@ package struct FieldShape: Hashable, Sendable, Codable {
 /// The indexes of a field.
 ///
 /// Every field has every index unless an administrator removes one.
-package struct FieldIndexes: OptionSet, Hashable, Sendable, Codable {
+public struct FieldIndexes: OptionSet, Hashable, Sendable, Codable {
   /// The bits.
-  package var rawValue: UInt8
+  public var rawValue: UInt8
 
   /// Wraps the bits.
-  package init(rawValue: UInt8) { self.rawValue = rawValue }
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The field can be used in a filter.
-  package static let queryable = FieldIndexes(rawValue: 1)
+  public static let queryable = FieldIndexes(rawValue: 1)
   /// The field can be used in a sort.
-  package static let sortable = FieldIndexes(rawValue: 2)
+  public static let sortable = FieldIndexes(rawValue: 2)
   /// The words of the field can be searched.
-  package static let searchable = FieldIndexes(rawValue: 4)
+  public static let searchable = FieldIndexes(rawValue: 4)
   /// All of these.
-  package static let all: FieldIndexes = [.queryable, .sortable, .searchable]
+  public static let all: FieldIndexes = [.queryable, .sortable, .searchable]
 }
 
 /// The row of a field of a record type.
-package struct FieldRow: Hashable, Sendable, Codable {
+public struct FieldRow: Hashable, Sendable, Codable {
   /// The field's name, or a system field's.
-  package var key: String
+  public var key: String
   /// The type of the field; `nil` for a system field, and before the first save.
-  package var shape: FieldShape?
+  public var shape: FieldShape?
   /// The indexes of the field.
-  package var indexes: FieldIndexes
+  public var indexes: FieldIndexes
 
   /// Creates the row of a field.
-  package init(key: String, shape: FieldShape?, indexes: FieldIndexes = .all) {
+  public init(key: String, shape: FieldShape?, indexes: FieldIndexes = .all) {
     self.key = key
     self.shape = shape
     self.indexes = indexes
@@ -103,34 +103,35 @@ package struct FieldRow: Hashable, Sendable, Codable {
 }
 
 /// The row of a record type; fields are only added.
-package struct RecordTypeRow: Hashable, Sendable, Codable {
+public struct RecordTypeRow: Hashable, Sendable, Codable {
   /// The type.
-  package var id: RecordTypeID
+  public var id: RecordTypeID
   /// Its fields, by name.
-  package private(set) var fields: [FieldRow]
+  public private(set) var fields: [FieldRow]
 
   /// Creates the row of a record type; of two fields with the same name the later one is used.
-  package init(id: RecordTypeID, fields: [FieldRow] = []) {
+  public init(id: RecordTypeID, fields: [FieldRow] = []) {
     self.id = id
     self.fields = []
     for field in fields { self[field.key] = field }
   }
 
   /// The row of the field `key`.
-  package subscript(key: String) -> FieldRow? {
+  public subscript(key: String) -> FieldRow? {
     get {
-      let place = place(of: key)
-      return place < fields.count && fields[place].key == key ? fields[place] : nil
+      let index = index(of: key)
+      return index < fields.count && fields[index].key == key ? fields[index] : nil
     }
     set {
-      let place = place(of: key)
-      let isThere = place < fields.count && fields[place].key == key
-      if isThere { fields.remove(at: place) }
-      if let newValue { fields.insert(newValue, at: place) }
+      let index = index(of: key)
+      let isPresent = index < fields.count && fields[index].key == key
+      if isPresent { fields.remove(at: index) }
+      if let newValue { fields.insert(newValue, at: index) }
     }
   }
 
-  private func place(of key: String) -> Int {
+  /// The index of the first field whose name is not below `key`.
+  private func index(of key: String) -> Int {
     var low = 0
     var high = fields.count
     while low < high {
@@ -142,16 +143,16 @@ package struct RecordTypeRow: Hashable, Sendable, Codable {
 }
 
 /// The schema of a container's environment.
-package struct SchemaRow: Hashable, Sendable, Codable {
+public struct SchemaRow: Hashable, Sendable, Codable {
   /// The container.
-  package var container: String
+  public var container: String
   /// The container's environment.
-  package var environment: CloudEnvironment
+  public var environment: CloudEnvironment
   /// Whether saves cannot add types and fields.
-  package var isClosed: Bool
+  public var isClosed: Bool
 
   /// Creates the row of a schema.
-  package init(container: String, environment: CloudEnvironment, isClosed: Bool) {
+  public init(container: String, environment: CloudEnvironment, isClosed: Bool) {
     self.container = container
     self.environment = environment
     self.isClosed = isClosed

@@ -129,7 +129,7 @@ struct ShareRules {
 
   /// The participant that `account` is, or would become, in a share with these details; or the
   /// error.
-  func standing(
+  func participant(
     of account: AccountRow, in details: ShareDetails
   ) throws -> Result<ShareParticipant, CloudError> {
     let entry = try details.participants.first { try context.isPerson($0.identity, account) }

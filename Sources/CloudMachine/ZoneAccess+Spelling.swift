@@ -8,8 +8,8 @@ extension ZoneAccess {
   func inward(_ zone: ZoneID) -> ZoneID {
     guard isShared, let owner else { return zone }
     if zone.owner == owner.user.rawValue { return ZoneID(name: zone.name) }
-    if zone.owner == ZoneID.currentOwner, let asker {
-      return ZoneID(name: zone.name, owner: asker.user.rawValue)
+    if zone.owner == ZoneID.currentOwner, let requester {
+      return ZoneID(name: zone.name, owner: requester.user.rawValue)
     }
     return zone
   }
@@ -51,10 +51,10 @@ extension ZoneAccess {
   func outward(_ record: Record) -> Record {
     var outward = record
     if let owner, isShared {
-      outward = record.outward(owner: owner.user, asker: asker?.user)
+      outward = record.outward(owner: owner.user, requester: requester?.user)
       if roots.contains(record.id) { outward.parent = nil }
     }
-    outward.sharing?.point(at: asker?.user)
+    outward.sharing?.point(at: requester?.user)
     return outward
   }
 
@@ -71,7 +71,7 @@ extension ZoneAccess {
     for index in outcome.saved.indices {
       switch outcome.saved[index] {
       case .success(let record):
-        // Nothing is spelled otherwise in one's own zone, but for who one is in a share.
+        // In the requester's own zone only the current participant of a share differs.
         if !isShared && record.sharing == nil { continue }
         outcome.saved[index] = .success(outward(record))
       case .failure(let error): outcome.saved[index] = .failure(outward(error))
@@ -82,24 +82,24 @@ extension ZoneAccess {
 }
 
 extension ShareDetails {
-  /// Says which of the participants `user` is.
+  /// Sets the current participant to the one that is `user`.
   mutating func point(at user: UserID?) {
     currentParticipant = participants.first { user != nil && $0.identity.user == user }?.id
   }
 }
 
 extension Record {
-  /// A record of `owner`'s rows in the spelling of `asker`, another user.
+  /// A record of `owner`'s rows in the spelling of `requester`, another user.
   ///
   /// The names of other users' devices are omitted.
-  func outward(owner: UserID, asker: UserID?) -> Record {
+  func outward(owner: UserID, requester: UserID?) -> Record {
     var record = self
     record.respell {
       guard $0.zone.owner == ZoneID.currentOwner else { return $0 }
       return RecordID(name: $0.name, zone: ZoneID(name: $0.zone.name, owner: owner.rawValue))
     }
-    if created?.user != asker { record.created?.device = nil }
-    if modified?.user != asker { record.modified?.device = nil }
+    if created?.user != requester { record.created?.device = nil }
+    if modified?.user != requester { record.modified?.device = nil }
     return record
   }
 

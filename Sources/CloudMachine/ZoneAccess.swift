@@ -20,7 +20,7 @@ struct ZoneAccess {
   /// The roots of the hierarchies through which a viewer sees the zone.
   var roots: Set<RecordID> = []
   /// The requester; `nil` without an account.
-  let asker: AccountRow?
+  let requester: AccountRow?
   /// The request's context with the database that contains the rows.
   let context: RequestContext
 
@@ -60,10 +60,10 @@ struct ZoneAccess {
   }
 
   /// The requester's participant in the share with these details; `nil` if there is none.
-  func standing(in details: ShareDetails) -> ShareParticipant? {
-    guard let asker else { return nil }
+  func participant(in details: ShareDetails) -> ShareParticipant? {
+    guard let requester else { return nil }
     return details.participants.first {
-      $0.identity.user == asker.user && $0.acceptance == .accepted
+      $0.identity.user == requester.user && $0.acceptance == .accepted
     }
   }
 }
@@ -75,7 +75,7 @@ extension RequestContext {
       return try self.zone(zone).map {
         ZoneAccess(
           id: $0.id, home: database, zone: $0, owner: database.owner == nil ? nil : account,
-          mount: nil, asker: account, context: self)
+          mount: nil, requester: account, context: self)
       }
     }
     guard zone.owner != ZoneID.currentOwner,
@@ -86,7 +86,7 @@ extension RequestContext {
     guard let row = try storage.zone(ZoneID(name: zone.name), in: home), row.deletion == nil
     else { return .failure(.missingZone) }
     var access = ZoneAccess(
-      id: zone, home: home, zone: row, owner: owner, mount: mount, asker: account,
+      id: zone, home: home, zone: row, owner: owner, mount: mount, requester: account,
       context: at(home))
     for membership in mount.sharing.memberships where membership.until == nil {
       let share = RecordID(name: membership.share, zone: row.id)

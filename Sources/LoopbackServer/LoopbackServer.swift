@@ -1,5 +1,5 @@
-import CloudMachine
-import CloudProtocol
+public import CloudMachine
+public import CloudProtocol
 import Foundation
 public import Records
 package import SQLite
@@ -110,16 +110,44 @@ public final class LoopbackServer: Sendable {
       taskExecutor: taskExecutor)
   }
 
+  /// Creates a server on `storage`.
+  ///
+  /// ```swift
+  /// let server = try LoopbackServer(storage: MemoryStorage(identity: 7))
+  /// ```
+  ///
+  /// The server owns the storage, makes one call at a time, and closes it in ``close()``. Throws if
+  /// the storage cannot be read.
+  /// - Parameters:
+  ///   - storage: the storage; see ``CloudStorage`` for its requirements.
+  ///   - clock: the clock for the dates of records; by default the system's clock.
+  ///   - delayClock: the clock for delayed requests and for `watchForForeignChanges`.
+  ///   - limits: the server's limits.
+  ///   - taskExecutor: the executor of the tasks that the server starts; `nil` for the default
+  ///     executor.
+  public convenience init(
+    storage: sending any CloudStorage,
+    clock: @escaping @Sendable () -> Timestamp = LoopbackServer.systemTime,
+    delayClock: any Clock<Duration> = ContinuousClock(), limits: ServerLimits = ServerLimits(),
+    taskExecutor: (any TaskExecutor)? = nil
+  ) throws(CloudError) {
+    let executor = MachineExecutor(storage: storage, limits: limits)
+    do { try executor.learnPositions() } catch {
+      executor.close()
+      throw error
+    }
+    self.init(executor: executor, clock: clock, delayClock: delayClock, taskExecutor: taskExecutor)
+  }
+
   private convenience init(
     path: String, storage: sending any CloudStorage, clock: @escaping @Sendable () -> Timestamp,
     delayClock: any Clock<Duration>, limits: ServerLimits, taskExecutor: (any TaskExecutor)?
   ) throws(ServerFileError) {
-    let executor = MachineExecutor(storage: storage, limits: limits)
-    do { try executor.learnPositions() } catch {
-      executor.close()
-      throw ServerFileError(damaged: error.message, path: path)
-    }
-    self.init(executor: executor, clock: clock, delayClock: delayClock, taskExecutor: taskExecutor)
+    do {
+      try self.init(
+        storage: storage, clock: clock, delayClock: delayClock, limits: limits,
+        taskExecutor: taskExecutor)
+    } catch { throw ServerFileError(damaged: error.message, path: path) }
   }
 
   private init(

@@ -30,8 +30,10 @@ struct QueryScanTests {
     let call = CloudCall(
       container: World.container, database: .private, requestID: "q",
       request: .queryRecords(QueryRecords(query: query, zone: zone, limit: limit)))
-    let step = try world.machine.begin(
-      call, from: world.phone, now: world.now, in: storage ?? world.storage)
+    let storage = storage ?? world.storage
+    let step = try storage.transaction {
+      try world.machine.begin(call, from: world.phone, now: world.now, in: storage)
+    }
     guard case .querying(let scan) = step else { throw Unexpected() }
     return scan
   }

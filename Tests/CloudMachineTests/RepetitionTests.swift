@@ -178,9 +178,11 @@ struct RepetitionTests {
       let call = CloudCall(
         container: World.container, database: .private, requestID: "x",
         request: .fetchCurrentUser)
-      let step = try world.machine.begin(
-        call, from: caller, now: Timestamp(secondsSinceReferenceDate: second), in: world.storage,
-        throttle: &throttle)
+      let now = Timestamp(secondsSinceReferenceDate: second)
+      let step = try world.storage.transaction {
+        try world.machine.begin(
+          call, from: caller, now: now, in: world.storage, throttle: &throttle)
+      }
       guard case .answered(let answer) = step, case .failure(let error) = answer.result else {
         return "ok"
       }

@@ -36,7 +36,7 @@ package struct QueryScan: Sendable {
   /// Whether the query names a zone.
   private let namesZone: Bool
   /// The original request, whose spelling the reply uses.
-  private let asked: CloudRequest
+  private let original: CloudRequest
 
   private var builder: QueryPageBuilder
   /// The zones that are not read completely, in order.
@@ -51,9 +51,9 @@ package struct QueryScan: Sendable {
   /// Creates a scan.
   init(
     _ query: PreparedQuery, after start: QueryPosition?, limit: Int, fields: FieldSelection,
-    zones: [ZoneID], namesZone: Bool, binding: [UInt8], asked: CloudRequest,
-    _ context: RequestContext
+    zones: [ZoneID], namesZone: Bool, binding: [UInt8], _ call: AdmittedCall
   ) throws {
+    let context = call.context
     limits = context.limits
     database = context.database
     account = context.account
@@ -61,7 +61,7 @@ package struct QueryScan: Sendable {
     identity = try context.storage.identity()
     self.binding = binding
     self.namesZone = namesZone
-    self.asked = asked
+    original = call.original.request
     builder = QueryPageBuilder(query, after: start, limit: limit, fields: fields)
     self.zones = zones[...]
     step = QueryScan.firstSliceRecords
@@ -144,6 +144,6 @@ package struct QueryScan: Sendable {
     unexamined = []
     guard zones.isEmpty else { return }
     let page = builder.page(pageBytes: limits.pageBytes, binding: binding)
-    result = .success(ReplySpelling(user: account?.user).respelled(.queried(page), for: asked))
+    result = .success(ReplySpelling(user: account?.user).respelled(.queried(page), for: original))
   }
 }

@@ -5,10 +5,11 @@ import Synchronization
 
 /// Runs the cloud machine on its storage, one transaction at a time under the server's lock.
 ///
-/// A request is one transaction, and no two of this server's transactions run at once; the lock is
-/// held even while SQLite waits for another process. Only a query takes several transactions, one
-/// for each slice it reads, with other requests in between. Storage errors are converted to
-/// `CloudError`.
+/// A request is one transaction, which this type runs, including the creation of its account and
+/// the check for changes by other processes. No two of this server's transactions run at once; the
+/// lock is held even while SQLite waits for another process. Only a query takes several
+/// transactions, one for each slice it reads, with other requests in between. Storage errors are
+/// converted to `CloudError`.
 final class MachineExecutor: Sendable {
   private struct Contents {
     /// `nil` once the server is closed.
@@ -20,7 +21,7 @@ final class MachineExecutor: Sendable {
     /// The identity of the storage at that time: another process may have replaced the file's
     /// contents.
     var knownIdentity: UInt64?
-    /// `SQLiteStorage.dataVersion` at that time.
+    /// The storage's `dataVersion()` at that time; `nil` if only this server can change the data.
     var knownVersion: Int64?
   }
 
@@ -58,8 +59,8 @@ final class MachineExecutor: Sendable {
       Contents(storage: storage, machine: CloudMachine(limits: limits.cloudLimits)))
   }
 
-  /// Reads the sequence number of every database of a file, so that no pushes are sent for older
-  /// changes.
+  /// Reads the sequence number of every database that other processes can change, so that no pushes
+  /// are sent for older changes.
   func learnPositions() throws(CloudError) {
     try enter { contents, storage in _ = try MachineExecutor.foreignPushes(&contents, storage) }
   }
@@ -76,7 +77,7 @@ final class MachineExecutor: Sendable {
   func close() {
     contents.withLock { contents in
       // A file that cannot be closed cleanly has nothing more to lose: every commit is synced.
-      try? (contents.storage as? SQLiteStorage)?.close()
+      try? contents.storage?.close()
       contents.storage = nil
       users.withLock { $0 = [:] }
     }
@@ -90,13 +91,12 @@ final class MachineExecutor: Sendable {
   ) -> Outcome {
     do {
       return try enter { contents, storage in
-        let user = try account.map { name in
-          try storage.account(named: name)
-            ?? contents.machine.createAccount(name, in: storage)
-        }?.user
-        let caller = Caller(user: user, device: device, availability: availability)
         var next = contents
         let (step, orders) = try storage.transaction {
+          let user = try account.map { name in
+            try storage.account(named: name) ?? next.machine.createAccount(name, in: storage)
+          }?.user
+          let caller = Caller(user: user, device: device, availability: availability)
           let foreign = try MachineExecutor.foreignPushes(&next, storage)
           let step = try next.machine.begin(
             call, from: caller, now: now, in: storage, throttle: &next.throttle)
@@ -157,11 +157,11 @@ final class MachineExecutor: Sendable {
       users.withLock { $0 = [:] }
       try storage.transaction {
         try work(storage)
-        guard let file = storage as? SQLiteStorage else { return }
+        guard let version = try storage.dataVersion() else { return }
         next.known = [:]
-        for row in try file.databases() { next.known[row.id] = row.sequence }
-        next.knownIdentity = try file.identity()
-        next.knownVersion = try file.dataVersion()
+        for row in try storage.databases() { next.known[row.id] = row.sequence }
+        next.knownIdentity = try storage.identity()
+        next.knownVersion = version
       }
       contents = next
     }
@@ -215,9 +215,7 @@ final class MachineExecutor: Sendable {
   /// The pushes for changes by other processes since the last check.
   func foreignPushes() throws(CloudError) -> [AddressedPush] {
     try enter { contents, storage in
-      guard let file = storage as? SQLiteStorage,
-        try file.dataVersion() != contents.knownVersion
-      else { return [] }
+      guard try storage.dataVersion() != contents.knownVersion else { return [] }
       var next = contents
       let orders = try storage.transaction { try MachineExecutor.foreignPushes(&next, storage) }
       contents = next
@@ -228,16 +226,16 @@ final class MachineExecutor: Sendable {
   private static func foreignPushes(
     _ contents: inout Contents, _ storage: any CloudStorage
   ) throws -> [OutgoingPush] {
-    guard let file = storage as? SQLiteStorage else { return [] }
-    let version = try file.dataVersion()
-    guard version != contents.knownVersion else { return [] }
+    guard let version = try storage.dataVersion(), version != contents.knownVersion else {
+      return []
+    }
     // The first check sends no pushes: devices fetch missed changes when they start.
     let isFirst = contents.knownVersion == nil
-    let identity = try file.identity()
+    let identity = try storage.identity()
     if identity != contents.knownIdentity { contents.known = [:] }
     contents.knownIdentity = identity
     var pushes: [OutgoingPush] = []
-    for row in try file.databases() {
+    for row in try storage.databases() {
       let known = contents.known.updateValue(row.sequence, forKey: row.id) ?? 0
       guard !isFirst, row.sequence > known else { continue }
       pushes += try contents.machine.pushes(
@@ -252,7 +250,7 @@ final class MachineExecutor: Sendable {
   private static func learn(
     _ database: DatabaseID, _ contents: inout Contents, _ storage: any CloudStorage
   ) throws {
-    guard storage is SQLiteStorage else { return }
+    guard contents.knownVersion != nil else { return }
     contents.known[database] = try storage.database(database)?.sequence
   }
 

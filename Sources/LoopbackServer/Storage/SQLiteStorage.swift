@@ -9,7 +9,7 @@ import SQLite
 /// is updated when another process changed the file. A commit is durable when it returns. Errors
 /// are `ServerFileError`.
 ///
-/// Isolation: not thread-safe, as the port allows.
+/// Isolation: not thread-safe, as `CloudStorage` allows.
 final class SQLiteStorage: CloudStorage {
   let connection: Connection
 
@@ -55,7 +55,7 @@ final class SQLiteStorage: CloudStorage {
   }
 
   /// Closes the file; every later call fails.
-  func close() throws(ServerFileError) {
+  func close() throws {
     do { try connection.close() } catch {
       throw ServerFileError(error, path: connection.path)
     }
@@ -98,7 +98,7 @@ final class SQLiteStorage: CloudStorage {
   }
 
   /// A number that changes when another connection changes the file.
-  func dataVersion() throws -> Int64 {
+  func dataVersion() throws -> Int64? {
     try translating { try connection.first("PRAGMA data_version") { try $0.integer(0) } ?? 0 }
   }
 
