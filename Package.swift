@@ -27,10 +27,11 @@ func module(
 
 func tool(
   _ name: String, _ dependencies: [Target.Dependency], path: String? = nil,
-  exclude excluded: [String] = []
+  exclude excluded: [String] = [], resources: [Resource] = []
 ) -> Target {
   .executableTarget(
-    name: name, dependencies: dependencies, path: path, exclude: excluded, swiftSettings: strict)
+    name: name, dependencies: dependencies, path: path, exclude: excluded, resources: resources,
+    swiftSettings: strict)
 }
 
 /// A store: it adopts the public product the way an outside app would.
@@ -125,7 +126,8 @@ let package = Package(
       [
         "LoopbackHTTP", "LoopbackServer", "WebServices", "StateInspection", "CloudSync",
         "CloudProtocol", "CommandLineKit",
-      ]),
+      ],
+      resources: [.embedInCode("CommandLine/help.txt")]),
     // the example stores and their tool
     store("SyncSupport", ["CloudSync"]),
     store("TabStore", ["CloudSync", "SyncSupport"]),
