@@ -2,7 +2,7 @@ import Disk
 import SimulationSupport
 import Synchronization
 
-/// What a store does, or forgets to do.
+/// The steps that a store performs or omits.
 protocol StoreHabits: Sendable {
   static var synchronizesFile: Bool { get }
   static var synchronizesFolder: Bool { get }
