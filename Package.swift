@@ -134,7 +134,8 @@ let package = Package(
       [
         "LoopbackHTTP", "LoopbackServer", "WebServices", "StateInspection", "CloudSync",
         "CloudProtocol", "CommandLineKit",
-      ]),
+      ],
+      resources: [.embedInCode("CommandLine/help.txt")]),
     // the example stores and their tool
     store("SyncSupport", ["CloudSync"]),
     store("TabStore", ["CloudSync", "SyncSupport"]),

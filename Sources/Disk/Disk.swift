@@ -29,7 +29,7 @@ package protocol Disk: Sendable {
   func lock(_ path: String) throws(DiskError) -> any DiskLock
 }
 
-/// How a file is opened.
+/// The mode in which a file is opened.
 package enum DiskMode: Hashable, Sendable {
   /// For reading; the file must exist.
   case read

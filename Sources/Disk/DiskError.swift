@@ -22,8 +22,6 @@ package struct DiskError: Error, Hashable, Sendable {
   package static let full = DiskError(number: ENOSPC)
   /// The file would exceed the maximum size.
   package static let tooLarge = DiskError(number: EFBIG)
-  /// The process has too many files open.
-  package static let tooManyFiles = DiskError(number: EMFILE)
   /// The lock is held elsewhere.
   package static let locked = DiskError(number: EWOULDBLOCK)
   /// The arguments are invalid.

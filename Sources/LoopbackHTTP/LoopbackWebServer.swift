@@ -24,7 +24,7 @@ public final class LoopbackWebServer: Sendable {
     /// Origins of web pages that may use the service, such as `http://localhost:3000`; none by
     /// default, since any page a browser shows could reach this machine.
     public var allowedOrigins: [String]
-    /// How long a web token is valid, in seconds.
+    /// The lifetime of a web token in seconds.
     public var webTokenSeconds: Double
     /// The control token; `nil` generates a random one.
     public var controlToken: String?

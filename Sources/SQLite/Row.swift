@@ -44,19 +44,9 @@ package struct Row {
     return Array(UnsafeRawBufferPointer(start: start, count: count))
   }
 
-  /// The integer in column `index`, or `nil`.
-  package func optionalInteger(_ index: Int32) throws(SQLiteError) -> Int64? {
-    isNull(index) ? nil : try integer(index)
-  }
-
   /// The text in column `index`, or `nil`.
   package func optionalText(_ index: Int32) throws(SQLiteError) -> String? {
     isNull(index) ? nil : try text(index)
-  }
-
-  /// The bytes in column `index`, or `nil`.
-  package func optionalBlob(_ index: Int32) throws(SQLiteError) -> [UInt8]? {
-    isNull(index) ? nil : try blob(index)
   }
 
   private func expect(_ type: Int32, at index: Int32) throws(SQLiteError) {

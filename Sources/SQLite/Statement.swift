@@ -39,9 +39,6 @@ package final class Statement {
   /// Whether the statement was stepped and neither finished nor reset.
   package var isBusy: Bool { handle.map { sqlite3_stmt_busy($0) != 0 } ?? false }
 
-  /// The number of columns of a row.
-  package var columnCount: Int { Int(sqlite3_column_count(handle)) }
-
   /// Binds all parameters in order; their number must match.
   package func bind(_ values: [SQLValue]) throws(SQLiteError) {
     guard let handle else { throw closed }

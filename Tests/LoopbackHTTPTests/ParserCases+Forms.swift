@@ -1,4 +1,4 @@
-/// What the RFCs say of each part of a request that has a grammar: one row for each form.
+/// The forms that the RFCs define for each part of a request that has a grammar, one a row.
 ///
 /// Sources: RFC 9110, sections 2.5, 4.2, 7.2 and 9; RFC 9112, sections 2.3, 3.2, 6 and 7.1;
 /// RFC 3986, sections 3.2 and 6.2.

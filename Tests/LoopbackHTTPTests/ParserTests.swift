@@ -6,7 +6,7 @@ struct ParserTests {
   private static let limits = HTTPLimits(
     requestLineBytes: 200, headerBytes: 400, fieldCount: 20, bodyBytes: 1024)
 
-  /// What a parser makes of bytes that come in these pieces.
+  /// The result of parsing bytes that arrive in these pieces.
   private func outcome(_ pieces: [ArraySlice<UInt8>]) -> String {
     var parser = HTTPRequestParser(limits: Self.limits)
     var requests: [String] = []
@@ -81,7 +81,7 @@ struct ParserTests {
   }
 
   /// Proves TH-1.
-  @Test("Who is let in: hosts, origins and sites")
+  @Test("The host policy accepts and rejects hosts, origins and sites")
   func policy() {
     let policy = HostPolicy(port: 8080)
     func status(_ lines: [(String, String)]) -> Int? {

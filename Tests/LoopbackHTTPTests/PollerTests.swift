@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Waiting for sockets and for work")
 struct PollerTests {
-  /// What happens on the poller's thread, in order.
+  /// The events on the poller's thread, in order.
   private final class Journal: Sendable {
     let lines = Mutex<[String]>([])
     func note(_ line: String) { lines.withLock { $0.append(line) } }

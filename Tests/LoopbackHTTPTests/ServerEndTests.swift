@@ -3,15 +3,13 @@ import Testing
 
 @testable import LoopbackHTTP
 
-@Suite("A server on sockets: clients that go, and the end", .timeLimit(.minutes(10)))
+@Suite("A server on sockets: disconnected clients and stopping", .timeLimit(.minutes(10)))
 struct ServerEndTests {
   /// Proves TH-15.
-  @Test("A client that goes while its handler runs: the handler's task is cancelled")
-  func clientGone() async throws {
+  @Test("A client that disconnects cancels its running handler")
+  func aDisconnectedClientCancelsItsHandler() async throws {
     try await ServerHarness.run { harness in
-      let client = try harness.client()
-      await client.send(harness.get("/wait"))
-      await harness.started.wait()
+      let client = try await harness.clientWaiting(harness.get("/wait"))
       #expect(!harness.cancelled.hasFired)
       await client.close()
       await harness.waitForCancellation()
@@ -20,12 +18,11 @@ struct ServerEndTests {
   }
 
   /// Proves TH-15.
-  @Test("The same behind more than the server reads ahead")
-  func clientGoneAhead() async throws {
+  @Test("A client that disconnects behind many pipelined requests cancels its handler")
+  func aDisconnectedClientWithPipelinedRequestsCancelsItsHandler() async throws {
     try await ServerHarness.run { harness in
-      let client = try harness.client()
-      await client.send(harness.get("/wait") + String(repeating: harness.get("/a"), count: 4000))
-      await harness.started.wait()
+      let pipelined = String(repeating: harness.get("/a"), count: 4000)
+      let client = try await harness.clientWaiting(harness.get("/wait") + pipelined)
       await client.close()
       await harness.waitForCancellation()
       #expect(harness.handled == 1)
@@ -40,9 +37,7 @@ struct ServerEndTests {
       await client.send(harness.get("/wait") + harness.get("/b") + harness.get("/c"))
       await client.endWriting()
       await harness.started.wait()
-      while await !harness.server.core.hasEndedSide, !harness.cancelled.hasFired {
-        await Task.yield()
-      }
+      await harness.waitForEndedSide()
       for _ in 0..<20 {
         await harness.clock.pass(.seconds(1))
         await harness.settled()
@@ -69,9 +64,7 @@ struct ServerEndTests {
       await client.send("GET /wait HTTP/1.0\r\n\r\n")
       await client.endWriting()
       await harness.started.wait()
-      while await !harness.server.core.hasEndedSide, !harness.cancelled.hasFired {
-        await Task.yield()
-      }
+      await harness.waitForEndedSide()
       for _ in 0..<5 { await harness.clock.pass(.seconds(1)) }
       #expect(!harness.cancelled.hasFired)
       harness.release.fire()
@@ -108,8 +101,8 @@ struct ServerEndTests {
     }
   }
 
-  @Test("A refused client that sends on and then goes: the end behind the bytes is seen")
-  func goneAfterRefusal() async throws {
+  @Test("A rejected client that sends more and disconnects: the end of input is detected")
+  func theEndOfARejectedConnectionIsDetected() async throws {
     try await ServerHarness.run { harness in
       for _ in 0..<300 {
         let client = try harness.client()
@@ -122,12 +115,10 @@ struct ServerEndTests {
     }
   }
 
-  @Test("A handler that takes its time holds up nobody but its own connection")
-  func longPoll() async throws {
+  @Test("A slow handler delays only its own connection")
+  func aSlowHandlerDelaysOnlyItsConnection() async throws {
     try await ServerHarness.run { harness in
-      let waiting = try harness.client()
-      await waiting.send(harness.get("/wait") + harness.get("/b"))
-      await harness.started.wait()
+      let waiting = try await harness.clientWaiting(harness.get("/wait") + harness.get("/b"))
       let other = try harness.client()
       for _ in 0..<20 { #expect(try await other.ask(harness.get("/a")).text == "GET /a") }
       #expect(harness.handled == 21)
@@ -139,20 +130,13 @@ struct ServerEndTests {
     }
   }
 
-  @Test("A graceful stop: idle ones end, a running request gets its answer, nobody else comes in")
+  @Test("A graceful stop closes idle connections, answers running requests and accepts no others")
   func gracefulStop() async throws {
     try await ServerHarness.run { harness in
       let idle = try harness.client()
       _ = try await idle.ask(harness.get("/a"))
-      let waiting = try harness.client()
-      await waiting.send(harness.get("/wait") + harness.get("/b"))
-      await harness.started.wait()
-      let server = harness.server
-      let stopped = Signal()
-      Task {
-        await server.stop()
-        stopped.fire()
-      }
+      let waiting = try await harness.clientWaiting(harness.get("/wait") + harness.get("/b"))
+      let stopped = harness.stop()
       #expect(await idle.end() == .closed)
       await harness.reach(connections: 1)
       #expect(throws: TestClient.End.refused) { try harness.client() }
@@ -170,15 +154,9 @@ struct ServerEndTests {
   @Test("At the end of the drain time handlers are cancelled, and what they answer is sent")
   func cancelledHandlersAnswer() async throws {
     try await ServerHarness.run { harness in
-      let waiting = try harness.client()
-      await waiting.send(harness.get("/wait"))
-      await harness.started.wait()
+      let waiting = try await harness.clientWaiting(harness.get("/wait"))
       let server = harness.server
-      let stopped = Signal()
-      Task {
-        await server.stop()
-        stopped.fire()
-      }
+      let stopped = harness.stop()
       while await !server.core.isStopping { await Task.yield() }
       await harness.clock.pass(.seconds(4))
       #expect(!harness.cancelled.hasFired)
@@ -193,22 +171,16 @@ struct ServerEndTests {
     }
   }
 
-  @Test("A stop that is cut: handlers cancelled and waited for, connections ended")
+  @Test("After the drain time handlers are cancelled and awaited, and connections are closed")
   func forcedCut() async throws {
     try await ServerHarness.run { harness in
-      let waiting = try harness.client()
-      await waiting.send(harness.get("/stubborn"))
-      await harness.started.wait()
+      let waiting = try await harness.clientWaiting(harness.get("/stubborn"))
       let partial = try harness.client()
       await partial.send(harness.get("/a") + "GET /b")
       _ = try await partial.answer()
       await harness.settled()
       let server = harness.server
-      let stopped = Signal()
-      Task {
-        await server.stop()
-        stopped.fire()
-      }
+      let stopped = harness.stop()
       while await !server.core.isStopping { await Task.yield() }
       await harness.clock.pass(.seconds(4))
       #expect(server.connectionCount == 2 && !harness.cancelled.hasFired)
@@ -226,8 +198,8 @@ struct ServerEndTests {
     }
   }
 
-  @Test("A server that nobody holds ends")
-  func letGo() async throws {
+  @Test("An unreferenced server stops")
+  func anUnreferencedServerStops() async throws {
     let cancelled = Signal()
     let started = Signal()
     var server: HTTPServer? = try HTTPServer(HTTPServerOptions(clock: SimulatedClock())) { _ in
@@ -251,6 +223,21 @@ struct ServerEndTests {
     let start = ContinuousClock.now
     while core != nil, start.duration(to: .now) < .seconds(20) { await Task.yield() }
     #expect(core == nil)
+  }
+}
+
+extension ServerHarness {
+  /// Connects a client, sends `requests`, and waits until the handler of one has started.
+  fileprivate func clientWaiting(_ requests: String) async throws -> TestClient {
+    let client = try client()
+    await client.send(requests)
+    await started.wait()
+    return client
+  }
+
+  /// Waits until the server has read the end of a client's side, or a handler was cancelled.
+  fileprivate func waitForEndedSide() async {
+    while await !server.core.hasEndedSide, !cancelled.hasFired { await Task.yield() }
   }
 }
 

@@ -23,7 +23,7 @@ final class ServerHarness: Sendable {
   let cancelled: Signal
   private let box: HandlerBox
 
-  /// How many requests got to a handler.
+  /// The number of requests that reached a handler.
   var handled: Int { box.handled.load(ordering: .relaxed) }
 
   private final class HandlerBox: Sendable {
@@ -82,7 +82,17 @@ final class ServerHarness: Sendable {
       }, handler: { await box.answer($0) }, acceptance: acceptance)
   }
 
-  /// What a request is, in a line.
+  /// Begins to stop the server; the signal fires when it has stopped.
+  func stop() -> Signal {
+    let stopped = Signal()
+    Task { [server] in
+      await server.stop()
+      stopped.fire()
+    }
+    return stopped
+  }
+
+  /// The text of a request: method, path, query and body.
   static func told(_ request: HTTPRequest) -> String {
     let head = request.head
     let body = request.body.isEmpty ? "" : " " + String(decoding: request.body, as: UTF8.self)
@@ -104,11 +114,7 @@ final class ServerHarness: Sendable {
     }
     harness.release.fire()
     let server = harness.server
-    let stopped = Signal()
-    Task {
-      await server.stop()
-      stopped.fire()
-    }
+    let stopped = harness.stop()
     while !stopped.hasFired {
       harness.clock.advance(by: .seconds(1))
       await Task.yield()
@@ -159,9 +165,9 @@ final class ServerHarness: Sendable {
   }
 }
 
-/// What the system says about sockets; empty where it does not say it in files.
+/// The system's table of sockets; empty on systems that have no file of it.
 enum SocketTable {
-  /// What a server on the loopback address looks like.
+  /// The entry of a server on the loopback address.
   static let listening = "0100007F 0A"
 
   /// The sockets of this machine's programs with a port of their own: address and state.

@@ -29,7 +29,7 @@ struct ServerTests {
     }
   }
 
-  /// What a server must say to bytes, out of what the parser says.
+  /// The expected responses to bytes, derived from the parser's result.
   private struct Expectation {
     var answers: [(method: String, text: String)] = []
     var isEnd = false

@@ -167,7 +167,7 @@ struct ServerTimeTests {
 }
 
 extension HTTPServerCore {
-  /// How many connections wait for this.
+  /// The number of connections that wait for this.
   fileprivate func count(_ wait: HTTPConnection.Wait) -> Int {
     connections.values.filter { $0.wait == wait }.count
   }

@@ -13,7 +13,7 @@ import Dispatch
 /// It has a queue of its own, so that waiting for the server takes no thread from the tasks of
 /// the server's handlers. What never comes is given up after twenty seconds.
 actor TestClient {
-  /// What the server sent as one answer.
+  /// One response of the server.
   struct Answer: Equatable {
     var status: Int
     /// The header, in the order sent, as lines.
@@ -27,7 +27,7 @@ actor TestClient {
     }
   }
 
-  /// How the server's bytes ended.
+  /// The end of the server's bytes.
   enum End: Error, Equatable {
     case closed
     case reset
@@ -181,7 +181,7 @@ actor TestClient {
     }
   }
 
-  /// How the connection ends; more answers than those read are a fault.
+  /// Waits for the end of the connection; more answers than those read are a fault.
   func end() -> End {
     do {
       guard unread.isEmpty else { return .isNoAnswer }

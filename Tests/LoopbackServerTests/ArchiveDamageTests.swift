@@ -10,7 +10,7 @@ import Testing
 struct ArchiveDamageTests {
   private struct Stop: Error {}
 
-  /// How an import ends; it must leave the server as it was.
+  /// The outcome of an import; a failure must leave the server as it was.
   private func ending(_ archive: some Sequence<UInt8>, _ server: LoopbackServer) -> String {
     do {
       let before = try server.exportArchive()

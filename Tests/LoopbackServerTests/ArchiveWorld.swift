@@ -232,7 +232,7 @@ struct ArchiveWorld: Sendable {
         QueryRecords(query: Query(recordType: "T"), zone: zoneA, cursor: cursor, limit: 2)))
   }
 
-  /// What `server` answers to those who go on with what they got here, in words.
+  /// The responses of `server` to clients that continue with tokens from here, as text.
   func continued(on server: LoopbackServer) async throws -> [String] {
     let phone = Self.device("phone", on: server)
     let other = Self.device("other", on: server)

@@ -77,7 +77,7 @@ struct BoundaryValueTests {
     return found
   }()
 
-  /// What is saved of `values`, by name; a value that is refused is told with its field.
+  /// The saved ones of `values`, by name; a rejected value is reported with its field.
   private func save(_ device: LoopbackDevice) async throws -> [String: FieldValue] {
     _ = try await device.send(call("zone", .modifyZones(ModifyZones(save: [zoneA]))))
     var accepted: [String: FieldValue] = [:]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import LoopbackServer
 
-/// Who can read what a server keeps.
+/// The permissions of a server's files.
 ///
 /// Source: the rules for the server's threats.
 @Suite("Modes of the server's files")

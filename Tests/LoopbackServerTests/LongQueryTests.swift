@@ -12,7 +12,7 @@ struct LongQueryTests {
   private final class Paused: Sendable {
     typealias Work = @Sendable (Int) async -> Void
 
-    /// How often a query paused, and what happens then.
+    /// The number of pauses of a query, and the action at each.
     private final class Pauses: Sendable {
       let count = Atomic<Int>(0)
       let work = Mutex<Work>({ _ in })

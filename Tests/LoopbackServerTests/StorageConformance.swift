@@ -6,7 +6,7 @@ import Testing
 /// One thing that every storage must do.
 struct StorageCheck: CustomTestStringConvertible, Sendable {
   let name: String
-  /// What was found, and what must be.
+  /// The found and the expected results.
   let body: @Sendable (any CloudStorage) throws -> (found: String, expected: String)
 
   var testDescription: String { name }

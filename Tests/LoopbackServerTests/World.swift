@@ -39,7 +39,7 @@ final class World: Sendable {
     }
   }
 
-  /// What the devices heard since the last look.
+  /// The signals that the devices received since the last call.
   func takeHeard() -> [String] {
     heard.withLock { heard in
       defer { heard = [] }
@@ -93,7 +93,7 @@ func saving(_ name: String) -> CloudCall {
 
 let who = call("who", .fetchCurrentUser)
 
-/// How a request ended: `ok` or the code.
+/// The outcome of a request: `ok` or the code.
 func outcome(of call: CloudCall, on device: LoopbackDevice) async -> String {
   do {
     _ = try await device.send(call)

@@ -6,10 +6,10 @@ import LoopbackServer
 import Records
 import Testing
 
-@Suite("Requests that are given up")
+@Suite("Cancelled requests")
 struct CancellationTests {
   /// Proves WS-98.
-  @Test("Requests given up while their answers come in hold up nobody", .timeLimit(.minutes(10)))
+  @Test("Requests cancelled while their responses arrive delay no others", .timeLimit(.minutes(10)))
   func givenUpAtTheEnd() async throws {
     let server = LoopbackServer()
     let web = try LoopbackWebServer(server)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Differential
 
-/// What random tapes found in the server, each as the shortest script that shows it.
+/// Differences that random requests found, each as the shortest script that shows it.
 @Suite("Requests that clouds once answered differently")
 struct DifferentialFindingTests {
   /// Proves CS-230.

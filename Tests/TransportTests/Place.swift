@@ -23,7 +23,7 @@ protocol Place: Sendable {
   func close() async -> [String]
 }
 
-/// What an administrator can do.
+/// The administrative actions.
 enum Act: Sendable {
   case delete(ZoneID)
   case purge(ZoneID)

@@ -9,7 +9,7 @@ struct Scenario: CustomTestStringConvertible, Sendable {
 
   var testDescription: String { name }
 
-  /// What came, and what must come.
+  /// The actual and the expected results.
   struct Step: Sendable {
     let what: String
     let came: String
@@ -38,7 +38,7 @@ extension Scenario {
   }
 }
 
-@Suite("Every way to the cloud answers alike")
+@Suite("All transports give the same responses")
 struct TransportTests {
   /// Proves CS-95, CS-176, CS-177, CS-180, CS-181, CS-182, CS-183, S2,
   /// SC-3, SC-9, SC-11, SC-15, SC-16, SC-102, WS-96.

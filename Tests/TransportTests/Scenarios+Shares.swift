@@ -15,7 +15,7 @@ private func shareRecord(of root: String, _ permission: SharePermission) -> Reco
 }
 
 extension Visitor {
-  /// Who is signed in here.
+  /// The account that is signed in.
   fileprivate func user() async -> UserID {
     guard case .success(.currentUser(let user)) = await ask(.fetchCurrentUser) else {
       return UserID("nobody")

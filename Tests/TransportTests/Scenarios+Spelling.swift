@@ -330,14 +330,14 @@ extension Visitor {
     }.joined(separator: ", ")
   }
 
-  /// How the record that is in the way is named.
+  /// The name of the conflicting record.
   fileprivate func conflict(saving record: Record) async -> String {
     let answer = await ask(.modifyRecords(ModifyRecords(save: [RecordSave(record)])))
     guard case .success(.recordsModified(let results, _)) = answer else { return short(answer) }
     return results.first?.error?.serverRecord?.id == record.id ? "asked" : "another"
   }
 
-  /// Who made and who changed the one record of an answer.
+  /// The creator and the last modifier of the one record of a response.
   fileprivate func stamps(_ request: CloudRequest) async -> String {
     let record: Record?
     switch await ask(request, database: .public) {

@@ -90,7 +90,7 @@ private struct SharedLife {
   private var url: String?
   private var share: Record?
   private var tokens: [String: ChangeToken] = [:]
-  /// How many records visitors were given.
+  /// The number of records that participants received.
   private(set) var seen = 0
 
   /// A small generator, so that a seed means the same everywhere.

@@ -1,13 +1,13 @@
 extension DelegateConformance {
-  /// What came of one life with a crash.
+  /// The outcome of one run with a crash.
   private struct CrashOutcome: Sendable {
     var step = 0
-    /// How many steps it took.
+    /// The number of steps of the run.
     var steps: Int
     var finding: (defect: DelegateDefect, detail: String)?
   }
 
-  /// How many lives are lived at a time: most of their time they wait for the disk.
+  /// The number of concurrent runs, which mostly wait for the disk.
   private static let width = 4
 
   func crashes(_ report: inout ConformanceReport) async throws {

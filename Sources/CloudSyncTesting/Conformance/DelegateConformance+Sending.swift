@@ -197,7 +197,7 @@ extension DelegateConformance {
   }
 }
 
-/// How two devices get into each other's way over one item.
+/// The conflicts of two devices over one item.
 private enum Conflict: String, CaseIterable {
   case bothMake = "both make the same item"
   case race = "one makes an item while the other is about to send one of the same name"

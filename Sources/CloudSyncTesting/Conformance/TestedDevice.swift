@@ -10,7 +10,7 @@ final class TestedDevice: Sendable {
     var steps = 0
     var crashAt: Int?
     var crashedIn: String?
-    /// What the folder held when the app crashed.
+    /// The content of the folder at the time of the crash.
     var wreck: DeviceFolder?
   }
 
@@ -122,7 +122,7 @@ final class TestedDevice: Sendable {
 
   func delete(_ name: String) async throws { try await running().delete(name) }
 
-  /// What the user sees.
+  /// The items that the user sees.
   func items() async throws -> [String: String] { try await running().items }
 
   /// One sync; what it throws is the app's business.

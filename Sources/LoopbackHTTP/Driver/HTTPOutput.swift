@@ -16,7 +16,7 @@ struct HTTPOutput {
   private static let (callBytes, calls) = (1 << 20, 4)
 
   private var pieces: [[UInt8]] = []
-  /// How many bytes of the first piece were sent.
+  /// The number of sent bytes of the first piece.
   private var sent = 0
 
   /// Whether everything was sent.

@@ -1,5 +1,5 @@
 extension HTTPServerCore {
-  /// How long a client may take to close a connection after the last response.
+  /// The time limit for a client to close a connection after the last response.
   private static let lingerTime = Duration.seconds(2)
 
   /// Closes the connections whose time limit has passed.

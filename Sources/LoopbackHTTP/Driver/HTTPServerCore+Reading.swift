@@ -1,5 +1,5 @@
 extension HTTPServerCore {
-  /// How many bytes of pipelined requests a connection may send ahead.
+  /// The maximum number of unread bytes of pipelined requests on a connection.
   private static let unreadBytes = 65536
 
   /// Handles a socket that became readable.

@@ -1,5 +1,5 @@
 extension HTTPServerCore {
-  /// How long a handler may take to respond after it was cancelled at the end of the drain time.
+  /// The time limit for the response of a handler that was cancelled after the drain time.
   private static let cancelTime = Duration.seconds(1)
 
   /// Waits for running requests; returns when all connections are closed.

@@ -1,6 +1,6 @@
 /// The error of a server that could not start listening.
 package struct HTTPServerError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What failed and how to fix it.
+  /// The failed operation and its remedy.
   package var message: String
 
   /// Creates an error with a message.

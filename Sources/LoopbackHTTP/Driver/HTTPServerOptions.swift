@@ -9,20 +9,20 @@ package struct HTTPServerOptions: Sendable {
   package var port: Int
   /// The size limits of a request.
   package var limits: HTTPLimits
-  /// How long the header of a request may take, from its first byte; then 408.
+  /// The time limit for the header of a request, from its first byte; then 408.
   ///
   /// On a new connection the time starts with the connection. It is also the grace period of a body
   /// before its rate is checked.
   package var headerTime: Duration
   /// The minimum rate of a body, in bytes per second, at least 1; a slower body gets 408.
   package var bodyBytesPerSecond: Int
-  /// How long a connection may stay open between two requests.
+  /// The time limit of an open connection between two requests.
   package var idleTime: Duration
-  /// How long a client may accept no bytes of a pending response.
+  /// The time limit for a client that accepts no bytes of a pending response.
   package var writeTime: Duration
   /// The maximum number of connections, at least 1; further ones get 503.
   package var connections: Int
-  /// How long running requests may continue after `stop()`; then they are cancelled.
+  /// The time limit of running requests after `stop()`; then they are cancelled.
   package var drainTime: Duration
   /// The clock for time limits.
   package var clock: any Clock<Duration>

@@ -6,7 +6,7 @@
   import Musl
 #endif
 
-// Platform differences, and system calls whose names `HTTPSocket` would shadow.
+// Platform differences, and system calls that have the names of methods.
 extension HTTPSocket {
   /// Creates a socket for TCP over IPv4.
   static func makeSocket() -> Int32 {
@@ -17,59 +17,23 @@ extension HTTPSocket {
     #endif
   }
 
-  /// Starts listening with the maximum backlog of the system.
-  static func startListening(_ descriptor: Int32) -> Int32 {
-    #if canImport(Darwin)
-      Darwin.listen(descriptor, SOMAXCONN)
-    #elseif canImport(Glibc)
-      Glibc.listen(descriptor, SOMAXCONN)
-    #else
-      Musl.listen(descriptor, SOMAXCONN)
-    #endif
-  }
-
-  /// Accepts the next pending connection.
-  static func acceptConnection(_ listener: Int32) -> Int32 {
-    #if canImport(Darwin)
-      Darwin.accept(listener, nil, nil)
-    #elseif canImport(Glibc)
-      Glibc.accept(listener, nil, nil)
-    #else
-      Musl.accept(listener, nil, nil)
-    #endif
-  }
-
   /// Sends bytes to a socket.
   static func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     #if canImport(Darwin)
-      Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
-    #elseif canImport(Glibc)
-      Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+      systemSend(descriptor, bytes, 0)
     #else
-      Musl.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+      systemSend(descriptor, bytes, Int32(MSG_NOSIGNAL))
     #endif
   }
 
   /// Writes bytes to a descriptor that is not a socket.
   static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    #if canImport(Darwin)
-      Darwin.write(descriptor, bytes.baseAddress, bytes.count)
-    #elseif canImport(Glibc)
-      Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-    #else
-      Musl.write(descriptor, bytes.baseAddress, bytes.count)
-    #endif
+    systemWrite(descriptor, bytes)
   }
 
   /// Reads bytes from a descriptor that is not a socket.
   static func read(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    #if canImport(Darwin)
-      Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-    #elseif canImport(Glibc)
-      Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-    #else
-      Musl.read(descriptor, buffer.baseAddress, buffer.count)
-    #endif
+    systemRead(descriptor, buffer)
   }
 
   /// Makes a descriptor non-blocking, close-on-exec and free of SIGPIPE; `false` with `errno` set
@@ -108,4 +72,24 @@ extension HTTPSocket {
   static func failure(_ what: String, _ error: Int32) -> HTTPServerError {
     HTTPServerError("\(what): \(String(cString: strerror(error)))")
   }
+}
+
+/// Starts listening with the maximum backlog of the system.
+func systemListen(_ descriptor: Int32) -> Int32 { listen(descriptor, SOMAXCONN) }
+
+/// Accepts the next pending connection.
+func systemAccept(_ listener: Int32) -> Int32 { accept(listener, nil, nil) }
+
+private func systemSend(
+  _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, _ flags: Int32
+) -> Int {
+  send(descriptor, bytes.baseAddress, bytes.count, flags)
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  write(descriptor, bytes.baseAddress, bytes.count)
+}
+
+private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+  read(descriptor, buffer.baseAddress, buffer.count)
 }

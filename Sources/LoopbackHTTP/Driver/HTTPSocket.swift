@@ -48,7 +48,7 @@ enum HTTPSocket {
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let error = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer -> Int32 in
-        guard bind(descriptor, pointer, length) == 0, startListening(descriptor) == 0,
+        guard bind(descriptor, pointer, length) == 0, systemListen(descriptor) == 0,
           getsockname(descriptor, pointer, &length) == 0
         else { return errno }
         return 0
@@ -73,7 +73,7 @@ enum HTTPSocket {
 
   /// Accepts the next pending connection; its socket is non-blocking and close-on-exec.
   static func accept(_ listener: Int32) -> Acceptance {
-    let descriptor = acceptConnection(listener)
+    let descriptor = systemAccept(listener)
     if descriptor >= 0 {
       guard configure(descriptor) else {
         _ = close(descriptor)

@@ -14,7 +14,7 @@ package struct HTTPRequestHead: Hashable, Sendable {
     }
   }
 
-  /// How the length of the body is determined.
+  /// The method that determines the length of the body.
   package enum Framing: Hashable, Sendable {
     /// The number of bytes; 0 for a request without a body.
     case length(Int)

@@ -30,7 +30,7 @@ package struct HTTPRequestParser: Sendable {
   /// The input; the unread part starts at `position`.
   var bytes: [UInt8] = []
   var position = 0
-  /// Where the search for the end of a line continues.
+  /// The position at which the search for the end of a line continues.
   var searched = 0
   /// The header lines read so far.
   var lines: [ArraySlice<UInt8>] = []

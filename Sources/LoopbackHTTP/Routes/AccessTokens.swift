@@ -31,7 +31,7 @@ struct AccessTokens: Sendable {
 
   let signer: TokenSigner
   let clock: @Sendable () -> Timestamp
-  /// How long a web token is valid, in seconds.
+  /// The lifetime of a web token in seconds.
   let lifetime: Double
   /// The API token for all containers.
   private let commonToken: String

@@ -33,7 +33,7 @@ struct QueryItems: Sendable {
     return text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : text
   }
 
-  /// How many items are called `name`.
+  /// The number of items called `name`.
   func count(_ name: String) -> Int { values(name).count }
 
   private func values(_ name: String) -> [Substring.UTF8View] {

@@ -6,7 +6,7 @@ import WebServices
 
 /// Uploads and downloads of files. Source: web-services 1.10.
 extension ServiceRoutes {
-  /// How long an upload URL is valid, in seconds.
+  /// The lifetime of an upload URL in seconds.
   private static let uploadSeconds: Double = 15 * 60
 
   /// The owner of the signed paths issued for a request; the account of an anonymous reader is

@@ -29,7 +29,7 @@ final class WebCourier: Sendable {
   /// The maximum number of queued pushes; beyond it the oldest are dropped, since pushes are only
   /// hints.
   private static let capacity = 200
-  /// How long an unread queue is kept, in seconds.
+  /// The time in seconds for which an unread queue is kept.
   private static let idleLimit: Double = 300
   /// The maximum number of queues; beyond it the least recently read queue is discarded.
   private let maximumQueues: Int

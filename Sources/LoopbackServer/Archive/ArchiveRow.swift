@@ -32,44 +32,34 @@ enum ArchiveRow {
     case receipt
   }
 
-  var kind: Kind {
-    switch self {
-    case .account: .account
-    case .recordType: .recordType
-    case .schema: .schema
-    case .database: .database
-    case .zone: .zone
-    case .record: .record
-    case .subscription: .subscription
-    case .file: .file
-    case .upload: .upload
-    case .receipt: .receipt
-    }
-  }
+  var kind: Kind { position.kind }
 
   /// The sort position of the line.
   var position: ArchivePosition {
-    let names: [String]
-    var place = 0
     switch self {
-    case .account(let row): names = [row.name]
+    case .account(let row): ArchivePosition(kind: .account, names: [row.name])
     case .recordType(let row):
-      names = [row.id.container, row.id.environment.rawValue, row.id.name]
-    case .schema(let row): names = [row.container, row.environment.rawValue]
-    case .database(let row): names = ArchiveRow.names(row.id)
+      ArchivePosition(
+        kind: .recordType, names: [row.id.container, row.id.environment.rawValue, row.id.name])
+    case .schema(let row):
+      ArchivePosition(kind: .schema, names: [row.container, row.environment.rawValue])
+    case .database(let row): ArchivePosition(kind: .database, names: ArchiveRow.names(row.id))
     case .zone(let row, let database):
-      names = ArchiveRow.names(database) + [row.id.owner, row.id.name]
+      ArchivePosition(
+        kind: .zone, names: ArchiveRow.names(database) + [row.id.owner, row.id.name])
     case .record(let row, let database):
-      names = ArchiveRow.names(database) + [row.id.zone.owner, row.id.zone.name, row.id.name]
+      ArchivePosition(
+        kind: .record,
+        names: ArchiveRow.names(database) + [row.id.zone.owner, row.id.zone.name, row.id.name])
     case .subscription(let subscription, let database):
-      names = ArchiveRow.names(database) + [subscription.id.rawValue]
-    case .file(let checksum, _): names = [checksum]
-    case .upload(let row): names = [row.receipt]
-    case .receipt(let receipt, let number):
-      names = [receipt.key.user.rawValue, receipt.key.device]
-      place = number
+      ArchivePosition(
+        kind: .subscription, names: ArchiveRow.names(database) + [subscription.id.rawValue])
+    case .file(let checksum, _): ArchivePosition(kind: .file, names: [checksum])
+    case .upload(let row): ArchivePosition(kind: .upload, names: [row.receipt])
+    case .receipt(let receipt, let place):
+      ArchivePosition(
+        kind: .receipt, names: [receipt.key.user.rawValue, receipt.key.device], place: place)
     }
-    return ArchivePosition(kind: kind, names: names, place: place)
   }
 
   private static func names(_ id: DatabaseID) -> [String] {

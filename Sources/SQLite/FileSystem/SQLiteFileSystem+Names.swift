@@ -1,7 +1,7 @@
 import CSQLite
 import Disk
 
-/// What SQLite does with names: open, delete, look for.
+/// The operations of SQLite on names: open, delete, check for existence.
 extension SQLiteFileSystem {
   func open(
     _ name: String?, _ slot: UnsafeMutablePointer<sqlite3_file>, _ flags: Int32,

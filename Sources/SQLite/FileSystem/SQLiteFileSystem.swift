@@ -54,7 +54,7 @@ package final class SQLiteFileSystem: Sendable {
     nameBytes.deallocate()
   }
 
-  /// What all who have the file at `path` open share.
+  /// The state that all connections to the file at `path` share.
   func sharedFile(_ path: String) -> SharedFile {
     files.withLock { files in
       if let file = files[path]?.file { return file }

@@ -1,13 +1,13 @@
 import CSQLite
 import Synchronization
 
-/// What all connections to one file share: who has which lock, and the index of the write-ahead
+/// The state that all connections to one file share: locks, and the index of the write-ahead
 /// log, which SQLite keeps in memory.
 final class SharedFile: Sendable {
   private struct State: ~Copyable {
     /// The lock level of each connection that has one.
     var levels: [ObjectIdentifier: Int32] = [:]
-    /// Who uses the shared memory, with the locks in it: for each of eight places 1 for a shared
+    /// The users of the shared memory, with their locks: for each of eight places 1 for a shared
     /// one, 2 for an exclusive one.
     var users: [ObjectIdentifier: [UInt8]] = [:]
     var regions: [Region] = []

@@ -6,7 +6,7 @@ final class ArchiveLines {
   private let name: String
   private let file: FileHandle
   private var buffer: [UInt8] = []
-  /// Where the next line starts in `buffer`.
+  /// The start of the next line in `buffer`.
   private var start = 0
   private var isAtEnd = false
 

@@ -1,4 +1,5 @@
 import CommandLineKit
+import Foundation
 import LoopbackHTTP
 import WebServices
 
@@ -39,25 +40,14 @@ struct ControlRequest: Sendable {
   /// The path and the query string.
   var target: (path: String, query: String?) {
     let query = parameters.compactMap { name, value in
-      value.map { "\(name)=\(ControlRequest.escaped($0))" }
+      value?.addingPercentEncoding(withAllowedCharacters: ControlRequest.unescaped)
+        .map { "\(name)=\($0)" }
     }.joined(separator: "&")
     return ("/cloudsync/1/\(endpoint)", query.isEmpty ? nil : query)
   }
 
-  private static func escaped(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"):
-        bytes.append(byte)
-      default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  private static let unescaped = CharacterSet(
+    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._")
 }
 
 extension ControlInterface {

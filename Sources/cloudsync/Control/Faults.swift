@@ -27,7 +27,7 @@ struct Faults: Sendable {
     } else if case .carryOut(let order) = verb, !Faults.isPending(order) {
       Output.write("done\n")
     } else {
-      Output.write(Faults.text(of: answer))
+      Output.write(Faults.text(of: answer, width: output.terminal.width))
     }
     return 0
   }
@@ -41,7 +41,7 @@ struct Faults: Sendable {
     return order["action"]?.string.map(actions.contains) ?? false
   }
 
-  private static func text(of answer: JSON) -> String {
+  private static func text(of answer: JSON, width: Int?) -> String {
     var text = ""
     let faults = answer["faults"]?.array ?? []
     if faults.isEmpty {
@@ -50,7 +50,7 @@ struct Faults: Sendable {
       let names = ["action", "code", "seconds", "retryAfter", "point", "kind", "device", "count"]
       var table = Table(names.map { Table.Column(title: $0 == "kind" ? "request" : $0) })
       for fault in faults { table.add(names.map { name in value(fault[name]) }) }
-      text += table.text(width: Terminal.width)
+      text += table.text(width: width)
     }
     let held = (answer["heldRequests"]?.array ?? []).count
     if held > 0 { text += "\(count(held, "request")) held; release lets them go on\n" }

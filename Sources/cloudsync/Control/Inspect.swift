@@ -5,13 +5,13 @@ import WebServices
 
 /// `inspect`: the contents of a server.
 struct Inspect: Sendable {
-  /// What to show; `nil` for a summary.
+  /// The subject to show; `nil` for a summary.
   var subject: Subject?
   var address: Address
   var choice = DatabaseChoice()
   /// The maximum number of entries.
   var limit = Inspect.usualLimit
-  /// Where to start: after the record, change or request with this name or number.
+  /// The start of the list: after the record, change or request with this name or number.
   var after: String?
 
   /// The default maximum number of entries.
@@ -32,7 +32,7 @@ struct Inspect: Sendable {
     if output.isJSON {
       Output.write(answer.indented + "\n")
     } else {
-      Output.write(page(of: subject, answer))
+      Output.write(page(of: subject, answer, width: output.terminal.width))
       try await explain(subject, answer, choice, control, output)
     }
     return 0
@@ -98,18 +98,18 @@ struct Inspect: Sendable {
 
   // MARK: Text
 
-  private func page(of subject: Subject, _ answer: JSON) -> String {
+  private func page(of subject: Subject, _ answer: JSON, width: Int?) -> String {
     let entries = answer[subject.rawValue]?.array ?? []
     var text =
       entries.isEmpty
       ? limit == 0 && subject == .records ? "" : "no \(subject.rawValue)\n"
-      : subject.table(of: entries).text(width: Terminal.width)
+      : subject.table(of: entries).text(width: width)
     if subject == .zones, let gone = answer["deletedZones"]?.array, !gone.isEmpty {
       var table = Table([.init(title: "deleted zone"), .init(title: "reason")])
       for zone in gone {
         table.add([zone["zoneID"]?["zoneName"]?.string ?? "", zone["reason"]?.string ?? ""])
       }
-      text += "\n" + table.text(width: Terminal.width)
+      text += "\n" + table.text(width: width)
     }
     if let total = answer["count"]?.integer, total > entries.count {
       text += "\(entries.count) of \(count(Int(total), "record")); --limit all shows all\n"
@@ -139,7 +139,7 @@ struct Inspect: Sendable {
     for (subject, answer) in [(Subject.accounts, accounts), (.databases, databases)] {
       let entries = answer[subject.rawValue]?.array ?? []
       text += "\n\(count(entries.count, String(subject.rawValue.dropLast())))\n"
-      if !entries.isEmpty { text += subject.table(of: entries).text(width: Terminal.width) }
+      if !entries.isEmpty { text += subject.table(of: entries).text(width: output.terminal.width) }
     }
     if case .server = address {
       let devices = Int(status["devices"]?.integer ?? 0)

@@ -1,5 +1,4 @@
 import CommandLineKit
-import Foundation
 
 /// Rows of text in columns that fit the terminal.
 struct Table {
@@ -28,7 +27,7 @@ struct Table {
   func text(width: Int?) -> String {
     let shown = columns.indices.filter { index in rows.contains { !$0[index].isEmpty } }
     var widths = shown.map { index in
-      rows.reduce(columns[index].title.count) { max($0, Table.width(of: $1[index])) }
+      rows.reduce(columns[index].title.count) { max($0, $1[index].displayWidth) }
     }
     if let width {
       let yielding = widths.indices.filter { columns[shown[$0]].yields }
@@ -44,8 +43,8 @@ struct Table {
   private func line(_ cells: [String], _ shown: [Int], _ widths: [Int]) -> String {
     var line = ""
     for (position, cell) in cells.enumerated() {
-      let text = Table.shortened(cell, to: widths[position])
-      let blanks = String(repeating: " ", count: widths[position] - Table.width(of: text))
+      let text = cell.cut(to: widths[position])
+      let blanks = String(repeating: " ", count: widths[position] - text.displayWidth)
       if position > 0 { line += "  " }
       line += columns[shown[position]].isNumeric ? blanks + text : text + blanks
     }
@@ -61,43 +60,5 @@ struct Table {
       }
       widths[widest] -= 1
     }
-  }
-
-  private static func shortened(_ text: String, to width: Int) -> String {
-    guard self.width(of: text) > width else { return text }
-    var short = ""
-    var used = 0
-    for character in text {
-      used += self.width(of: character)
-      if used > width - 1 { break }
-      short.append(character)
-    }
-    return short + "…"
-  }
-
-  private static func width(of text: String) -> Int {
-    text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.reduce(0) { $0 + width(of: $1) }
-  }
-
-  /// The width of a character on a terminal: two columns for East Asian characters and most emoji.
-  private static func width(of character: Character) -> Int {
-    guard let scalar = character.unicodeScalars.first else { return 0 }
-    switch scalar.value {
-    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
-      0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
-      return 2
-    default: return scalar.properties.isEmojiPresentation ? 2 : 1
-    }
-  }
-}
-
-/// The terminal of standard output.
-enum Terminal {
-  /// The width in columns; `nil` if the output is not a terminal.
-  static var width: Int? {
-    guard isatty(STDOUT_FILENO) == 1 else { return nil }
-    var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-    return Int(size.ws_col)
   }
 }

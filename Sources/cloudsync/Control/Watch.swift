@@ -6,7 +6,7 @@ import WebServices
 struct Watch: Sendable {
   let address: Address
 
-  /// How long a response waits for an event, in seconds.
+  /// The time in seconds for which a response waits for an event.
   private static let wait = "25"
 
   /// Prints events until it is interrupted, or the server ends.

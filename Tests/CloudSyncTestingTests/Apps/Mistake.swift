@@ -8,7 +8,7 @@ enum Mistake: String, CaseIterable {
   case takesSwitchForSignIn, overlooksRemovedZones, takesRemovalForReset, takesResetForRemoval
   case overlooksThatAZoneStartsOver
 
-  /// What it leads to.
+  /// The defect that it causes.
   var defect: DelegateDefect {
     switch self {
     case .forgetsBatchFailures: .batchFailuresNotQueuedAgain
@@ -26,7 +26,7 @@ enum Mistake: String, CaseIterable {
     }
   }
 
-  /// Where that shows.
+  /// The case that reports it.
   var revealing: ConformanceCase {
     switch self {
     case .forgetsBatchFailures, .forgetsOtherFailures: .refusedSaves
@@ -84,7 +84,7 @@ enum Mistake: String, CaseIterable {
     }
   }
 
-  /// What failed and is not looked after counts as done.
+  /// Failed changes that are not handled count as done.
   private func misread(
     _ sent: CKSyncEngine.Event.SentRecordZoneChanges
   ) -> CKSyncEngine.Event.SentRecordZoneChanges {

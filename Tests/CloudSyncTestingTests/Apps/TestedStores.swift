@@ -50,7 +50,7 @@ final class TestedTabs: ConformingApp {
   func sync() async throws { try await sync_.sync() }
 }
 
-/// What was copied.
+/// The copied text.
 final class TestedClipboard: ConformingApp {
   private let clipboard: ClipboardStore
   private let sync_: CloudSyncEngine

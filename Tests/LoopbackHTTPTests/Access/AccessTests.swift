@@ -6,7 +6,7 @@ import WebServices
 @testable import LoopbackHTTP
 
 /// Every endpoint of every database with every wrong credential.
-@Suite("Who is let in, and what others never learn")
+@Suite("Access control, and the isolation of accounts")
 struct AccessTests {
   private static let places: [(Endpoint, DatabaseScope)] = Endpoint.allCases.flatMap { endpoint in
     let databases: [DatabaseScope] = endpoint.isOfDevice ? [.public] : [.public, .private, .shared]
@@ -67,7 +67,7 @@ struct AccessTests {
   }
 
   /// Proves TH-6, WS-8.
-  @Test("Alice finds everything with the same questions")
+  @Test("Alice finds all her data with the same requests")
   func control() async throws {
     try await AccessWorld.run { world in
       let belongings = try await world.settle()
@@ -225,7 +225,7 @@ extension TestClient.Answer {
   /// The code of a request that failed as a whole.
   var code: String? { json?["serverErrorCode"]?.string }
 
-  /// Where to sign in.
+  /// The sign-in URL.
   var redirect: String? { json?["redirectURL"]?.string }
 
   /// The body less what differs from one answer to the next of the same kind.

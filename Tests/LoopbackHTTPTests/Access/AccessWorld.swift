@@ -112,7 +112,7 @@ final class AccessWorld: Sendable {
     "ckAPIToken=\(web.apiToken())&ckWebAuthToken=\(try web.webAuthToken(for: account))"
   }
 
-  /// What alice is answered, which must be good.
+  /// The response to alice, which must be a success.
   func alices(
     _ endpoint: Endpoint, _ database: DatabaseScope = .private, _ body: String
   ) async throws -> JSON {
@@ -128,7 +128,7 @@ final class AccessWorld: Sendable {
 
   static let zone = #""zoneID":{"zoneName":"ALICES-zone"}"#
 
-  /// What tells where alice's things are.
+  /// The names and paths of alice's data.
   struct Belongings: Sendable {
     /// The short name of her share.
     var shareName: String
@@ -138,8 +138,8 @@ final class AccessWorld: Sendable {
     var uploadPath: String
     var courierPath: String
 
-    /// The sealed part of each path.
-    var sealed: [String] {
+    /// The signed part of each path.
+    var signatures: [String] {
       [filePath, uploadPath, courierPath].map { String($0.split(separator: "/").last ?? "") }
     }
   }
@@ -190,8 +190,8 @@ final class AccessWorld: Sendable {
   }
 
   func createToken() async throws -> String {
-    let ticket = try await alices(.tokensCreate, body: #"{"apnsEnvironment":"development"}"#)
-    return try path(of: ticket["webcourierURL"]?.string)
+    let push = try await alices(.tokensCreate, body: #"{"apnsEnvironment":"development"}"#)
+    return try path(of: push["webcourierURL"]?.string)
   }
 
   private func alices(_ endpoint: Endpoint, body: String) async throws -> JSON {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LoopbackHTTP
 
-@Suite("The courier keeps what it needs and no more")
+@Suite("Limits of the push queues")
 struct CourierLimitTests {
   private func holder(_ device: String) -> SignedPath.Owner {
     SignedPath.Owner(
@@ -15,8 +15,8 @@ struct CourierLimitTests {
   }
 
   /// Proves I22, WS-74.
-  @Test("Of too many boxes the one that was not emptied for longest goes")
-  func boxes() async {
+  @Test("Of too many queues the one that was unread for the longest time is removed")
+  func theLongestUnreadQueueIsRemovedFirst() async {
     let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })
     let courier = WebCourier(clock: SimulatedClock(), wallClock: server.clock, maximumQueues: 10)
     for number in 0..<1000 { courier.open(holder("device \(number)"), server) }
@@ -27,8 +27,8 @@ struct CourierLimitTests {
   }
 
   /// Proves S4, WS-71, WS-72.
-  @Test("A request is forgotten when it is answered: by a push, by time, by its end, by another")
-  func requests() async throws {
+  @Test("A long poll ends by a push, a time limit, its end or another poll")
+  func aLongPollEndsByPushTimeEndOrReplacement() async throws {
     let clock = SimulatedClock()
     let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 1) })
     let courier = WebCourier(clock: clock, wallClock: server.clock)

@@ -4,9 +4,9 @@ import WebServices
 
 @testable import LoopbackHTTP
 
-/// What somebody shows who is not alice, and how far it gets them.
+/// A credential that is not alice's, and the access that it gives.
 struct Credential: Sendable {
-  /// How far a credential gets, by web-services 1.2 and 1.12.
+  /// The access that a credential gives, by web-services 1.2 and 1.12.
   enum Reach: Sendable {
     /// The app is not known: 401 `AUTHENTICATION_FAILED`.
     case nowhere
@@ -77,9 +77,9 @@ struct Credential: Sendable {
       ("a web token of another container", try web.webAuthToken(for: alice, container: elsewhere)),
       ("an API token for a web token", api),
       ("the control token for a web token", web.controlToken),
-      ("a file's ticket for a web token", belongings.sealed[0]),
-      ("an upload's ticket for a web token", belongings.sealed[1]),
-      ("a courier's ticket for a web token", belongings.sealed[2]),
+      ("a file's signed path for a web token", belongings.signatures[0]),
+      ("an upload's signed path for a web token", belongings.signatures[1]),
+      ("a courier's signed path for a web token", belongings.signatures[2]),
       ("a web token with another end", String(good.dropLast()) + (good.last == "A" ? "B" : "A")),
       ("a web token cut short", String(good.dropLast(4))),
       ("a web token with something behind it", good + "AAAA"),

@@ -72,7 +72,7 @@ enum EndpointQuestion {
     }
   }
 
-  /// What nobody in particular can do.
+  /// Requests that are possible without an account.
   enum Business {
     case allowed
     /// There is nothing like it in this database, for anybody.
@@ -80,8 +80,8 @@ enum EndpointQuestion {
     case forbidden
   }
 
-  /// What nobody in particular may do, by web-services 1.2 and 1.6: read in the public database,
-  /// which has no feeds.
+  /// Requests that are allowed without an account, by web-services 1.2 and 1.6: read in the public
+  /// database, which has no feeds.
   static func worldsBusiness(_ endpoint: Endpoint, _ database: DatabaseScope) -> Business {
     guard database == .public else { return .forbidden }
     switch endpoint {

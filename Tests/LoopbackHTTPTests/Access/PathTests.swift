@@ -53,8 +53,8 @@ struct PathTests {
   ]
 
   /// Proves TH-14, WS-1.
-  @Test("Nothing comes of a path that is no endpoint's, whoever asks")
-  func nowhere() async throws {
+  @Test("A path without an endpoint is rejected, for every client")
+  func unknownPathsAreRejected() async throws {
     #expect(Self.targets.count + Self.malformed.count >= 50)
     try await AccessWorld.run { world in
       let query = try world.query(AccessWorld.alice)
@@ -175,14 +175,15 @@ struct PathTests {
 
   @Test("What is tried here and on the parser, counted")
   func counts() {
-    let doors = DoorTests.hosts.count + DoorTests.origins.count
+    let origins = HostPolicyTests.hosts.count + HostPolicyTests.origins.count
     let paths = Self.targets.count + Self.malformed.count
     let names = Self.names.count + Self.broken.count
     #expect(ParserCase.all.count >= 160)
-    #expect(DoorTests.hosts.count >= 30 && DoorTests.origins.count >= 20 && paths >= 50)
-    #expect(ParserCase.all.count + doors + paths + names >= 350)
+    #expect(HostPolicyTests.hosts.count >= 30 && HostPolicyTests.origins.count >= 20 && paths >= 50)
+    #expect(ParserCase.all.count + origins + paths + names >= 350)
     for table in [
-      DoorTests.hosts.map { "\($0.lines)" }, DoorTests.origins.map { "\($0.lines)" }, Self.targets,
+      HostPolicyTests.hosts.map { "\($0.lines)" }, HostPolicyTests.origins.map { "\($0.lines)" },
+      Self.targets,
       Self.malformed, Self.names,
     ] {
       #expect(Set(table).count == table.count, "a form is there twice")

@@ -42,7 +42,7 @@ struct ConsolePageTests {
     }
   }
 
-  /// What stands between two marks that are there once each.
+  /// The text between two marks that occur once each.
   private static func inside(_ text: String, _ start: String, _ end: String) -> String? {
     let parts = text.split(separator: start, omittingEmptySubsequences: false)
     guard parts.count == 2 else { return nil }
@@ -119,8 +119,8 @@ struct ConsolePageTests {
   }
 
   /// Proves TH-2.
-  @Test("At the door the page and the control interface are for this machine's own pages only")
-  func door() async throws {
+  @Test("Pages of other sites cannot use the page or the control interface")
+  func pagesOfOtherSitesAreRejected() async throws {
     let world = ControlWorld()
     var options = LoopbackWebServer.Options(allowedOrigins: ["http://localhost:3000"])
     options.controlToken = ControlWorld.token

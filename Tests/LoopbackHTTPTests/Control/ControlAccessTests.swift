@@ -82,7 +82,7 @@ struct ControlAccessTests {
     #expect(unknown.fields.first { $0.name == "www-authenticate" }?.value == "Bearer")
   }
 
-  /// How many bytes of a body are let in, or the status of a refusal.
+  /// The number of accepted bytes of a body, or the status of a rejection.
   private func admission(_ world: ControlWorld, _ request: HTTPRequest) -> String {
     switch world.routes.admission(request.head) {
     case .accept(let bytes): "\(bytes)"

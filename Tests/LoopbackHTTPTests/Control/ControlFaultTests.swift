@@ -166,7 +166,7 @@ struct ControlFaultTests {
     #expect(await world.answer(query).hasPrefix("400 "))
   }
 
-  /// What administrators do, in an order in which each has something to do.
+  /// The administrative actions, in an order in which each has an effect.
   private static let administration: [(body: String, target: String, piece: String)] = [
     (#"{"action":"quota","account":"alice","bytes":9000}"#, "accounts", #""quota":9000"#),
     (#"{"action":"quota","account":"alice","bytes":null}"#, "accounts", #"alice"#),

@@ -26,7 +26,7 @@ struct FieldValueTests {
     return found.sorted().map(String.init)
   }()
 
-  /// What becomes of a record whose field `f` is written so: `refused`, or the value that is read.
+  /// Saves a record with this field `f`; returns `refused`, or the value that is read.
   private func outcome(
     _ world: AccessWorld, _ name: String, _ type: String, _ value: String
   ) async throws -> JSON? {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoopbackHTTP
 
-/// What a client gets of a file that asks for a part of it or has it already.
+/// Responses to clients that request a part of a file or already have it.
 @Suite("Ranges and conditions of files")
 struct FileAnswerTests {
   private static let tag = "\"t\""

@@ -14,7 +14,7 @@ struct LongQueryEndTests {
   private static let query =
     #"{"zoneID":{"zoneName":"Notes"},"query":{"recordType":"Note","sortBy":[{"fieldName":"n"}]}}"#
 
-  /// How often a query paused, and that its task was cancelled.
+  /// Counts the pauses of a query and notes that its task was cancelled.
   private final class Pauses: Sendable {
     let count = Atomic<Int>(0)
     let begun = Signal()
@@ -34,44 +34,78 @@ struct LongQueryEndTests {
     }
   }
 
-  private func makeRecords(_ server: LoopbackServer) async throws {
-    let zone = ZoneID(name: "Notes")
-    let saves = (0..<400).map { number in
-      RecordSave(
-        Record(
-          id: RecordID(name: "note-\(number)", zone: zone), type: "Note",
-          fields: ["n": .int64(Int64(number))]))
-    }
-    let requests: [CloudRequest] = [
-      .modifyZones(ModifyZones(save: [zone])), .modifyRecords(ModifyRecords(save: saves)),
-    ]
-    let device = server.device("setup", signedInAs: "bob")
-    for (number, request) in requests.enumerated() {
-      _ = try await device.send(
-        CloudCall(
-          container: Self.container, database: .private, requestID: "\(number)", request: request))
-    }
-  }
+  /// A server with records, its HTTP interface, and a client.
+  private struct World {
+    let pauses = Pauses()
+    let server: LoopbackServer
+    let clock = SimulatedClock()
+    let web: LoopbackWebServer
+    let client: TestClient
 
-  private func request(
-    _ web: LoopbackWebServer, _ body: String, _ endpoint: String = "records/query"
-  ) throws -> String {
-    let target =
-      "/database/1/\(Self.container)/development/private/\(endpoint)?ckAPIToken=\(web.apiToken())"
-      + "&ckWebAuthToken=\(try web.webAuthToken(for: "bob"))"
-    return
-      "POST \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(web.port)\r\nContent-Length: \(body.utf8.count)"
-      + "\r\n\r\n\(body)"
+    /// Starts a server whose queries pause until they are released, if `pausing` is true.
+    init(pausing: Bool = false) async throws {
+      server = pausing ? LoopbackServer { [pauses] in await pauses.pause() } : LoopbackServer()
+      let zone = ZoneID(name: "Notes")
+      let saves = (0..<400).map { number in
+        RecordSave(
+          Record(
+            id: RecordID(name: "note-\(number)", zone: zone), type: "Note",
+            fields: ["n": .int64(Int64(number))]))
+      }
+      let requests: [CloudRequest] = [
+        .modifyZones(ModifyZones(save: [zone])), .modifyRecords(ModifyRecords(save: saves)),
+      ]
+      let device = server.device("setup", signedInAs: "bob")
+      for (number, request) in requests.enumerated() {
+        _ = try await device.send(
+          CloudCall(
+            container: LongQueryEndTests.container, database: .private, requestID: "\(number)",
+            request: request))
+      }
+      web = try LoopbackWebServer(server, options: .init(), http: HTTPServerOptions(clock: clock))
+      client = try TestClient(port: web.port)
+    }
+
+    func request(_ body: String, _ endpoint: String = "records/query") throws -> String {
+      let target =
+        "/database/1/\(LongQueryEndTests.container)/development/private/\(endpoint)"
+        + "?ckAPIToken=\(web.apiToken())&ckWebAuthToken=\(try web.webAuthToken(for: "bob"))"
+      return
+        "POST \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(web.port)\r\n"
+        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    }
+
+    /// Sends the query and waits until it pauses.
+    func beginQuery() async throws {
+      await client.send(try request(LongQueryEndTests.query))
+      await pauses.begun.wait()
+    }
+
+    /// Sends a save that is held at `point`.
+    func beginSave(heldAt point: HoldPoint) async throws {
+      server.controls.hold(next: 1, at: point)
+      await client.send(try request(LongQueryEndTests.save, "records/modify"))
+      await server.controls.waitForHeldRequests()
+    }
+
+    var isSaved: Bool {
+      get throws {
+        try server
+          .changeLog(
+            of: ZoneID(name: "Notes"), container: LongQueryEndTests.container, account: "bob"
+          ).contains { $0.record.name == "new" }
+      }
+    }
   }
 
   /// Stops a server and lets the time pass until `isDone`, and less than a second more; its end can
   /// be waited for afterwards.
   private func stop(
-    _ web: LoopbackWebServer, _ clock: SimulatedClock, until isDone: () -> Bool
+    _ world: World, until isDone: () -> Bool
   ) async -> Task<Void, Never> {
-    let stopping = Task { await web.stop() }
+    let stopping = Task { await world.web.stop() }
     while !isDone() {
-      clock.advance(by: .milliseconds(500))
+      world.clock.advance(by: .milliseconds(500))
       await Task.yield()
     }
     return stopping
@@ -88,131 +122,91 @@ struct LongQueryEndTests {
   /// Proves WS-151.
   @Test("A client that closes its connection ends its query at the next slice")
   func aClientThatGoesEndsItsQuery() async throws {
-    let pauses = Pauses()
-    let server = LoopbackServer { await pauses.pause() }
-    try await makeRecords(server)
-    let clock = SimulatedClock()
-    let web = try LoopbackWebServer(server, options: .init(), http: HTTPServerOptions(clock: clock))
-    let client = try TestClient(port: web.port)
-    await client.send(try request(web, Self.query))
-    await pauses.begun.wait()
-    await client.close()
-    while !pauses.cancelled.hasFired { await clock.pass(.milliseconds(100)) }
-    await web.stop()
-    let entry = server.controls.requests.last { $0.kind == .queryRecords }
+    let world = try await World(pausing: true)
+    try await world.beginQuery()
+    await world.client.close()
+    while !world.pauses.cancelled.hasFired { await world.clock.pass(.milliseconds(100)) }
+    await world.web.stop()
+    let entry = world.server.controls.requests.last { $0.kind == .queryRecords }
     #expect(entry?.outcome == .failed(.operationCancelled))
-    #expect(pauses.count.load(ordering: .relaxed) == 1)
-    server.close()
+    #expect(world.pauses.count.load(ordering: .relaxed) == 1)
+    world.server.close()
   }
 
   /// Proves WS-160.
   @Test("A client that only ends its side of the connection gets the answer to a long query")
   func aClientThatEndsItsSideGetsItsQuery() async throws {
-    let pauses = Pauses()
-    let server = LoopbackServer { await pauses.pause() }
-    try await makeRecords(server)
-    let clock = SimulatedClock()
-    let web = try LoopbackWebServer(server, options: .init(), http: HTTPServerOptions(clock: clock))
-    let client = try TestClient(port: web.port)
-    await client.send(try request(web, Self.query))
-    await pauses.begun.wait()
-    await client.endWriting()
-    for _ in 0..<20 { await clock.pass(.seconds(1)) }
-    #expect(!pauses.cancelled.hasFired)
-    pauses.release.fire()
-    let answer = try await lastAnswer(client)
+    let world = try await World(pausing: true)
+    try await world.beginQuery()
+    await world.client.endWriting()
+    for _ in 0..<20 { await world.clock.pass(.seconds(1)) }
+    #expect(!world.pauses.cancelled.hasFired)
+    world.pauses.release.fire()
+    let answer = try await lastAnswer(world.client)
     #expect(answer.status == 200 && answer.text.contains("note-199"), "\(answer.status)")
-    #expect(await client.end() == .closed)
-    await web.stop()
-    server.close()
+    #expect(await world.client.end() == .closed)
+    await world.web.stop()
+    world.server.close()
   }
 
   private static let save =
     #"{"zoneID":{"zoneName":"Notes"},"operations":[{"operationType":"create","record":{"#
     + #""recordName":"new","recordType":"Note","fields":{"n":{"value":1,"type":"INT64"}}}}]}"#
 
-  private func isSaved(_ server: LoopbackServer) throws -> Bool {
-    try server.changeLog(of: ZoneID(name: "Notes"), container: Self.container, account: "bob")
-      .contains { $0.record.name == "new" }
-  }
-
   /// Proves WS-160.
   @Test("A save of a client that ends its side is done and answered, wherever the end finds it")
   func aSaveOfAClientThatEndsItsSideIsAnswered() async throws {
     for point in HoldPoint.allCases {
-      let server = LoopbackServer()
-      try await makeRecords(server)
-      let clock = SimulatedClock()
-      let web = try LoopbackWebServer(
-        server, options: .init(), http: HTTPServerOptions(clock: clock))
-      server.controls.hold(next: 1, at: point)
-      let client = try TestClient(port: web.port)
-      await client.send(try request(web, Self.save, "records/modify"))
-      await server.controls.waitForHeldRequests()
-      await client.endWriting()
-      for _ in 0..<5 { await clock.pass(.seconds(1)) }
-      server.controls.release()
-      let answer = try await lastAnswer(client)
+      let world = try await World()
+      try await world.beginSave(heldAt: point)
+      await world.client.endWriting()
+      for _ in 0..<5 { await world.clock.pass(.seconds(1)) }
+      world.server.controls.release()
+      let answer = try await lastAnswer(world.client)
       #expect(answer.status == 200 && answer.text.contains(#""recordName":"new""#), "\(point)")
-      #expect(try isSaved(server), "\(point)")
-      await web.stop()
-      server.close()
+      #expect(try world.isSaved, "\(point)")
+      await world.web.stop()
+      world.server.close()
     }
   }
 
   /// Proves WS-151, WS-161.
   @Test("A server that is stopped ends its queries when the time for requests is over, and says so")
   func aStoppedServerEndsItsQueries() async throws {
-    let pauses = Pauses()
-    let server = LoopbackServer { await pauses.pause() }
-    try await makeRecords(server)
-    let clock = SimulatedClock()
-    let web = try LoopbackWebServer(server, options: .init(), http: HTTPServerOptions(clock: clock))
-    let client = try TestClient(port: web.port)
-    await client.send(try request(web, Self.query))
-    await pauses.begun.wait()
-    let stopping = await stop(web, clock) { pauses.cancelled.hasFired }
-    let answer = try await lastAnswer(client)
+    let world = try await World(pausing: true)
+    try await world.beginQuery()
+    let stopping = await stop(world) { world.pauses.cancelled.hasFired }
+    let answer = try await lastAnswer(world.client)
     #expect(answer.status == 503 && answer.closes)
     #expect(answer.values("retry-after") == ["1"])
     #expect(answer.code == "TRY_AGAIN_LATER" && answer.text.contains("stopping"), "\(answer.text)")
-    #expect(await client.end() == .closed)
+    #expect(await world.client.end() == .closed)
     await stopping.value
-    #expect(pauses.count.load(ordering: .relaxed) == 1)
-    server.close()
+    #expect(world.pauses.count.load(ordering: .relaxed) == 1)
+    world.server.close()
   }
 
   /// Proves WS-161, WS-162.
   @Test("A save that a stopping server ends is 503 if it was not done, and unanswered if it was")
   func aStoppedServerDoesNotDenyWhatItDid() async throws {
     for point in HoldPoint.allCases {
-      let server = LoopbackServer()
-      try await makeRecords(server)
-      let clock = SimulatedClock()
-      let web = try LoopbackWebServer(
-        server, options: .init(), http: HTTPServerOptions(clock: clock))
-      server.controls.hold(next: 1, at: point)
-      let client = try TestClient(port: web.port)
-      await client.send(try request(web, Self.save, "records/modify"))
-      await server.controls.waitForHeldRequests()
-      let stopping = await stop(web, clock) { server.controls.heldRequests.isEmpty }
+      let world = try await World()
+      try await world.beginSave(heldAt: point)
+      let stopping = await stop(world) { world.server.controls.heldRequests.isEmpty }
       if point == .beforeCommit {
-        #expect(try await lastAnswer(client).status == 503)
+        #expect(try await lastAnswer(world.client).status == 503)
       }
-      #expect(await client.end() == .closed, "\(point)")
+      #expect(await world.client.end() == .closed, "\(point)")
       await stopping.value
-      #expect(try isSaved(server) == (point == .afterCommit), "\(point)")
-      server.close()
+      #expect(try world.isSaved == (point == .afterCommit), "\(point)")
+      world.server.close()
     }
   }
 
   /// Proves WS-150.
   @Test("More than 250 values in one filter are refused, with the limit and the count")
   func aFilterWithTooManyValuesIsRefused() async throws {
-    let server = LoopbackServer()
-    try await makeRecords(server)
-    let web = try LoopbackWebServer(
-      server, options: .init(), http: HTTPServerOptions(clock: SimulatedClock()))
+    let world = try await World()
     for (count, status) in [(250, 200), (251, 400)] {
       let values = (0..<count).map { "\($0)" }.joined(separator: ",")
       let body =
@@ -220,8 +214,8 @@ struct LongQueryEndTests {
         + #""query":{"recordType":"Note","filterBy":[{"#
         + #""fieldName":"n","comparator":"IN","#
         + #""fieldValue":{"type":"INT64_LIST","value":[\#(values)]}}]}}"#
-      let client = try TestClient(port: web.port)
-      let answer = try await client.ask(try request(web, body))
+      let client = try TestClient(port: world.web.port)
+      let answer = try await client.ask(try world.request(body))
       #expect(answer.status == status, "\(answer.text)")
       if count > 250 {
         #expect(answer.text.contains("BAD_REQUEST") && answer.text.contains("251 values"))
@@ -229,7 +223,7 @@ struct LongQueryEndTests {
       }
       await client.close()
     }
-    await web.stop()
-    server.close()
+    await world.web.stop()
+    world.server.close()
   }
 }

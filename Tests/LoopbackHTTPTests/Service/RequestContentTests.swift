@@ -5,7 +5,7 @@ import WebServices
 
 @testable import LoopbackHTTP
 
-/// What comes twice under one name, and what only this package's client is told.
+/// Repeated requests, and responses that only this package's client gets.
 @Suite("Requests that come again, over HTTP")
 struct RequestContentTests {
   private static let zone = #""zoneID":{"zoneName":"Notes"}"#

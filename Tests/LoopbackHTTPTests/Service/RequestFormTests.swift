@@ -5,7 +5,7 @@ import WebServices
 
 @testable import LoopbackHTTP
 
-/// What the service makes of methods, codings, ranges and old versions of HTTP.
+/// Methods, codings, ranges and old versions of HTTP.
 @Suite("Requests and their refusals by the RFCs, over HTTP")
 struct RequestFormTests {
   private static let page = "http://allowed.example"

@@ -23,7 +23,7 @@ struct ServiceRuleTests {
     }
   }
 
-  /// What bob, or somebody else, is answered with status 200.
+  /// The response to bob, or another account, with status 200.
   private func ask(
     _ world: AccessWorld, _ endpoint: Endpoint, _ body: String,
     in database: DatabaseScope = .private, as account: String = "bob"
@@ -33,7 +33,7 @@ struct ServiceRuleTests {
     return try JSON(parsing: answer.body)
   }
 
-  /// What became of each item.
+  /// The outcome of each item.
   private func codes(_ answer: JSON, _ list: String = "records") -> [String] {
     (answer[list]?.array ?? []).map { $0["serverErrorCode"]?.string ?? "ok" }
   }

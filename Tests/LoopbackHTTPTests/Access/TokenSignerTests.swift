@@ -3,12 +3,12 @@ import Testing
 
 @testable import LoopbackHTTP
 
-/// The seal on tokens and tickets by itself.
-@Suite("The seal on tokens and tickets")
-struct SealTests {
+/// The signatures of tokens and URL paths.
+@Suite("Signatures of tokens and paths")
+struct TokenSignerTests {
   /// Proves TH-8.
-  @Test("256 bits: every changed bit, another key, kind or length is noticed")
-  func seal() throws {
+  @Test("A signature of 256 bits is invalid after any changed bit, key, kind or length")
+  func aChangedBitKeyOrKindInvalidatesASignature() throws {
     let key = [UInt8](repeating: 7, count: 32)
     let text = TokenSigner(key: key).sign(.webToken) { $0.write(9 as UInt8) }
     func open(_ text: String, _ key: [UInt8], _ kind: TokenSigner.Kind = .webToken) -> UInt8? {
@@ -30,8 +30,8 @@ struct SealTests {
   }
 
   /// Proves TH-8.
-  @Test("Two texts are compared whole, wherever they differ")
-  func comparison() {
+  @Test("A comparison covers the whole text, wherever two texts differ")
+  func comparisonCoversTheWholeText() {
     let bytes = [UInt8](0..<32)
     #expect(TokenSigner.isSame(bytes, bytes) && TokenSigner.isSame([], []))
     for index in bytes.indices {

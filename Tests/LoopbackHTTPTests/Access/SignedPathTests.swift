@@ -9,8 +9,8 @@ import WebServices
 /// Paths that let in without a token.
 ///
 /// Source: web-services 1.8 and 1.10.
-@Suite("Tickets for files and pushes")
-struct TicketTests {
+@Suite("Signed paths for files and pushes")
+struct SignedPathTests {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=%.".utf8)
 
@@ -22,8 +22,8 @@ struct TicketTests {
   }
 
   /// Proves TH-8, WS-86.
-  @Test("A ticket changed at any place, to any character, is none")
-  func tampered() async throws {
+  @Test("A signed path is invalid after any changed character")
+  func aChangedCharacterInvalidatesASignedPath() async throws {
     try await AccessWorld.run { world in
       let belongings = try await world.settle()
       let key = try world.server.signingKey()
@@ -33,7 +33,7 @@ struct TicketTests {
         for index in path.utf8.indices.enumerated().map(\.offset) {
           for character in Self.alphabet {
             let other = changed(path, at: index, to: character)
-            // What follows the ticket is a name for the file, which is the client's own choice.
+            // The part after the signature is a name for the file that the client chooses.
             guard other != path, character != UInt8(ascii: "/") || index < start else { continue }
             #expect(SignedPath(path: other, signer: TokenSigner(key: key)) == nil, "\(other)")
           }
@@ -47,11 +47,11 @@ struct TicketTests {
   }
 
   /// Proves WS-86.
-  @Test("Over the sockets: a changed, strange, misplaced or cut ticket is nothing at all")
-  func refused() async throws {
+  @Test("Over HTTP, a changed, foreign, misplaced or truncated signature is not found")
+  func malformedSignedPathsAreRejected() async throws {
     try await AccessWorld.run { world in
       let belongings = try await world.settle()
-      let sealed = belongings.sealed
+      let signatures = belongings.signatures
       let token = try world.web.webAuthToken(for: AccessWorld.alice)
       var paths: [String] = []
       for path in [belongings.filePath, belongings.uploadPath, belongings.courierPath] {
@@ -62,7 +62,7 @@ struct TicketTests {
       }
       for prefix in ["/assets/download/", "/assets/upload/", "/courier/"] {
         paths += [prefix, prefix + "x", prefix + token, prefix + world.web.apiToken()]
-        paths += sealed.map { prefix + $0 }.filter { path in
+        paths += signatures.map { prefix + $0 }.filter { path in
           ![belongings.filePath, belongings.uploadPath, belongings.courierPath].contains(path)
         }
       }
@@ -77,8 +77,8 @@ struct TicketTests {
   }
 
   /// Proves WS-27, WS-83, WS-84.
-  @Test("A ticket is used with its method, in its time, and for what it was given")
-  func methods() async throws {
+  @Test("A signed path is limited to its method, its time and its purpose")
+  func aSignedPathIsLimitedToItsMethodTimeAndPurpose() async throws {
     try await AccessWorld.run { world in
       let belongings = try await world.settle()
       let wrong = [
@@ -111,8 +111,8 @@ struct TicketTests {
   }
 
   /// Proves WS-86.
-  @Test("What a ticket is for goes with the record, the access and the server")
-  func gone() async throws {
+  @Test("A signed path ends with its record, its access or its server")
+  func aSignedPathEndsWithItsRecordAccessOrServer() async throws {
     try await AccessWorld.run { world in
       let belongings = try await world.settle()
       let other = try AccessWorld()

@@ -7,7 +7,7 @@ import WebServices
 
 /// Names and pages that only pretend to belong to this machine.
 @Suite("Host and Origin, over the sockets")
-struct DoorTests {
+struct HostPolicyTests {
   /// Forms of `Host`, with `PORT` for the server's, and what they are answered.
   static let hosts: [(lines: [String], status: Int)] =
     [
@@ -73,7 +73,7 @@ struct DoorTests {
 
   private static let allowed = ["http://allowed.example", "http://allowed.example:3000"]
 
-  /// What is asked for with each of them, and whether the answer shows that it was let in.
+  /// A request that is sent with each of them, and whether its response shows that it was accepted.
   private func ask(
     _ world: AccessWorld, _ lines: [String], method: String = "GET", target: String? = nil
   ) async throws -> TestClient.Answer {
@@ -86,8 +86,8 @@ struct DoorTests {
   }
 
   /// Proves TH-1.
-  @Test("Every form of Host")
-  func host() async throws {
+  @Test("Each form of Host is accepted or rejected")
+  func everyHostFieldIsAcceptedOrRejected() async throws {
     #expect(Self.hosts.count >= 30)
     try await AccessWorld.run(origins: Self.allowed) { world in
       for (lines, status) in Self.hosts {
@@ -99,8 +99,8 @@ struct DoorTests {
   }
 
   /// Proves TH-2, TH-3, WS-6.
-  @Test("Every form of Origin and Sec-Fetch-Site, with every method")
-  func origin() async throws {
+  @Test("Each form of Origin and Sec-Fetch-Site is accepted or rejected, with every method")
+  func everyOriginAndSiteIsAcceptedOrRejected() async throws {
     #expect(Self.origins.count >= 20)
     try await AccessWorld.run(origins: Self.allowed) { world in
       for (lines, status) in Self.origins {
@@ -120,8 +120,8 @@ struct DoorTests {
   }
 
   /// Proves WS-6, WS-9.
-  @Test("An allowed page asks first, reads answers and refusals, and gets tokens; others don't")
-  func preflight() async throws {
+  @Test("A page of an allowed origin sends a preflight, reads responses and gets tokens")
+  func anAllowedOriginSendsAPreflightAndReadsResponses() async throws {
     try await AccessWorld.run(origins: Self.allowed) { world in
       let preflight = ["Host: localhost:PORT", "Access-Control-Request-Method: POST"]
       for origin in Self.allowed {
@@ -162,8 +162,8 @@ struct DoorTests {
   }
 
   /// Proves TH-2.
-  @Test("Without allowed origins no page but its own is let in, whatever it asks for")
-  func noOrigins() async throws {
+  @Test("Without allowed origins only the server's own pages are accepted")
+  func withoutAllowedOriginsOnlyTheServersPagesAreAccepted() async throws {
     try await AccessWorld.run { world in
       let belongings = try await world.settle()
       for target in [nil, belongings.filePath, "/console", "/cloudsync/1/status", "/", "/nothing"] {
