@@ -4,8 +4,8 @@ public import Records
 /// Stores the cloud's rows in memory, for simulations, tests and servers without a file.
 ///
 /// Not thread-safe, as `CloudStorage` allows. The cost of reads, writes and feed pages does not
-/// depend on the number of records. `snapshot()` is O(1); the first write to a zone after it copies that
-/// zone.
+/// depend on the number of records. `snapshot()` is O(1); the first write to a zone after it copies
+/// that zone.
 public final class MemoryStorage: CloudStorage {
   /// The stored data as one value.
   struct State {
