@@ -3,7 +3,7 @@ public import Foundation
 
 /// Where the achievements live in the cloud, and how their record is read and written.
 ///
-/// Source: seed 003, sections 2.2.1 and 6.2.
+/// Rules: the rows A in Docs/Stores.md.
 public enum AchievementRecord {
   /// The type of the only record.
   public static let recordType: CKRecord.RecordType = "UserAchievements"

@@ -5,7 +5,7 @@ extension TieredAchievement {
   ///
   /// The higher progress, the higher tier, and all unlock dates with the later one per tier. The
   /// rule is commutative, associative and idempotent, so every device ends with the same,
-  /// whatever came first, and however often. Source: seed 003, section 1.3.
+  /// whatever came first, and however often. Rules: the rows A in Docs/Stores.md.
   public func merged(with other: TieredAchievement) -> TieredAchievement {
     var result = self
     // The same achievement has one category; should two versions differ, all must choose alike.

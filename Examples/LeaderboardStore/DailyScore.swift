@@ -3,7 +3,7 @@ public import Foundation
 /// How one person did in one game on one day.
 ///
 /// There is one for each person, game and day; publishing it again, or on another device, makes no
-/// second one. Fields as in seed 003, section 2.2.2.
+/// second one. Fields as in the rows L of Docs/Stores.md.
 public struct DailyScore: Hashable, Sendable, Codable, Identifiable {
   /// Names the score, made of person, game and day; the record's name too.
   public var id: String { "score-\(userId)-\(gameId)-\(dateInt)" }

@@ -3,7 +3,7 @@ import Foundation
 
 /// How the three records are named, written and read.
 ///
-/// Fields as in seed 003, section 2.2.2.
+/// Fields as in the rows L of Docs/Stores.md.
 enum SocialRecords {
   static let profileType: CKRecord.RecordType = "UserProfile"
   static let scoreType: CKRecord.RecordType = "DailyScore"

@@ -39,7 +39,7 @@ public protocol SocialService: Sendable {
 
 /// Where scores go.
 ///
-/// Words as in seed 003, section 3.5.
+/// Words as in the rows L of Docs/Stores.md.
 public enum ServiceStatus: String, Hashable, Sendable {
   /// To the cloud.
   case cloudKit

@@ -2,7 +2,7 @@ public import Foundation
 
 /// How a person shows in leaderboards.
 ///
-/// Fields as in seed 003, section 2.2.2.
+/// Fields as in the rows L of Docs/Stores.md.
 public struct UserProfile: Hashable, Sendable, Codable, Identifiable {
   /// The person; their user record's name, or a made-up one while there is no cloud.
   public var id: String
@@ -35,7 +35,7 @@ public struct UserProfile: Hashable, Sendable, Codable, Identifiable {
 
 /// That somebody's friend code was added.
 ///
-/// Fields as in seed 003, section 2.2.2.
+/// Fields as in the rows L of Docs/Stores.md.
 public struct FriendConnection: Hashable, Sendable, Codable {
   /// The friend's code, without the hyphen.
   public var friendCode: String

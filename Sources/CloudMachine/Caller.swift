@@ -7,7 +7,7 @@ package import Records
 package struct Caller: Hashable, Sendable {
   /// Whether the account can be used.
   ///
-  /// Source: cloudkit-surface 1.1, `CKAccountStatus`.
+  /// Rules: CS-51 and CS-174, `CKAccountStatus`.
   package enum Availability: UInt8, Hashable, Sendable, CaseIterable {
     /// The account is available.
     case available

@@ -1,6 +1,6 @@
 /// The limits of the cloud; the defaults are CloudKit's published limits.
 ///
-/// Source: cloudkit-surface 2.4. Tests lower them to reach a limit with little data.
+/// Rules: CS-125 to CS-139. Tests lower them to reach a limit with little data.
 package struct CloudLimits: Hashable, Sendable {
   /// The maximum number of saves and deletions, or IDs to read, in a request; above it the call
   /// fails with `limitExceeded`.

@@ -15,7 +15,7 @@ extension CloudMachine {
 
   /// Deletes `zone` as the user does in the settings.
   ///
-  /// Source: cloudkit-surface 2.8.
+  /// Rules: CS-171 to CS-173.
   package func purgeZone(
     _ zone: ZoneID, in database: DatabaseID, now: Timestamp, storage: any CloudStorage
   ) throws -> [OutgoingPush] {
@@ -24,7 +24,7 @@ extension CloudMachine {
 
   /// Deletes `zone` as a reset of end-to-end encrypted data does.
   ///
-  /// Source: cloudkit-surface 2.8.
+  /// Rules: CS-171 to CS-173.
   package func resetEncryptedData(
     _ zone: ZoneID, in database: DatabaseID, now: Timestamp, storage: any CloudStorage
   ) throws -> [OutgoingPush] {

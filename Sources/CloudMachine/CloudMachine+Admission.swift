@@ -49,7 +49,7 @@ extension CloudMachine {
 
   /// The account a call is for, `nil` for a public read without one.
   ///
-  /// Sources: cloudkit-surface 1.6 and 2.6, scenarios `noAccount` and
+  /// Rules: CS-44 to CS-54 and CS-150 to CS-170, scenarios `noAccount` and
   /// `accountTemporarilyAvailable`; Docs/Decisions/0015.
   private func account(
     of call: CloudCall, from caller: Caller, in storage: any CloudStorage

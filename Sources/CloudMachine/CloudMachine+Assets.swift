@@ -4,7 +4,7 @@ package import Records
 /// Files are uploaded separately from their records: the upload returns a receipt, which the save
 /// then redeems.
 ///
-/// Source: cloudkit-surface 1.4, web-services 1.10.
+/// Rules: CS-36 to CS-43, WS-83 to WS-86.
 extension CloudMachine {
   /// Returns a file's content to a user who may read the record that contains it.
   func downloadAsset(_ request: DownloadAsset, _ context: RequestContext) throws -> CloudReply {

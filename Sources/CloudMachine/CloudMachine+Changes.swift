@@ -4,7 +4,7 @@ import Records
 extension CloudMachine {
   /// A page of the database feed.
   ///
-  /// Source: cloudkit-surface 2.5.
+  /// Rules: CS-140 to CS-149.
   func databaseChanges(
     _ request: FetchDatabaseChanges, _ context: RequestContext
   ) throws -> CloudReply {
@@ -42,8 +42,8 @@ extension CloudMachine {
   /// A page of a zone's feed: each changed record once, in its current state.
   ///
   /// The caller's own writes are included. A fetch without a token gets a deletion only if the
-  /// requesting device created the record, or if it happened after the first page. Source:
-  /// cloudkit-surface 2.5.
+  /// requesting device created the record, or if it happened after the first page. Rules:
+  /// CS-140 to CS-149.
   func zoneChanges(_ request: FetchZoneChanges, _ context: RequestContext) throws -> CloudReply {
     if context.database.scope == .public {
       throw Refusal(.invalidArguments, "the public database has no change feed")

@@ -4,7 +4,7 @@ import Records
 extension CloudMachine {
   /// The scan for a page of the records that match a query, in the requested order and then by ID.
   ///
-  /// Source: cloudkit-surface 1.8, web-services 1.5.
+  /// Rules: CS-71 to CS-90, WS-45 to WS-53.
   func scan(_ request: QueryRecords, of call: AdmittedCall) throws -> QueryScan {
     let context = call.context
     let zone = request.zone

@@ -3,7 +3,7 @@ import Records
 
 /// Query subscriptions send a push for each matching record to the devices of the subscriber.
 ///
-/// Source: cloudkit-surface 1.9.
+/// Rules: CS-91 to CS-103.
 extension CloudMachine {
   /// The pushes for the record changes in `changeSet`.
   ///

@@ -66,7 +66,7 @@ extension CloudMachine {
 
   /// Checks that fail the whole call before any item is processed.
   ///
-  /// Sources: cloudkit-surface 2.2 and 2.4.
+  /// Rules: CS-125 to CS-139.
   private func refuseAsAWhole(_ request: ModifyRecords) throws {
     try refuse(itemCount: request.save.count + request.delete.count)
     var bytes = 0

@@ -8,7 +8,7 @@ extension CloudMachine {
   ///
   /// Before the first deployment of a container, its production schema grows by use like the
   /// development schema. Throws `invalidArguments` if a field differs in kind between the two, and
-  /// what the storage throws. Source: cloudkit-surface 2.4.
+  /// what the storage throws. Rules: CS-125 to CS-139.
   package func deploySchema(of container: String, in storage: any CloudStorage) throws {
     try storage.transaction {
       var changes: [StorageChange] = []

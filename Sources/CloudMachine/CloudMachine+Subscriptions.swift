@@ -55,7 +55,7 @@ extension CloudMachine {
 
   /// The error of an invalid subscription; `nil` when it is valid.
   ///
-  /// Source: cloudkit-surface 2.6.
+  /// Rules: CS-150 to CS-170.
   private func fault(
     of subscription: Subscription, _ context: RequestContext
   ) throws -> CloudError? {

@@ -5,7 +5,7 @@ package import Records
 ///
 /// The server keeps the value in memory and passes it in; its counts may be lost at a restart. The
 /// first rejection in a window is `serviceUnavailable`, later ones are `requestRateLimited`, both
-/// with the remaining seconds. Source: cloudkit-surface 2.8.
+/// with the remaining seconds. Rules: CS-171 to CS-173.
 package struct CloudThrottle: Hashable, Sendable {
   /// The allowed rate of a caller.
   package struct Rate: Hashable, Sendable {

@@ -3,13 +3,13 @@ import Records
 
 /// Validation of names.
 ///
-/// Sources: cloudkit-surface 1.2 and 2.4, scenario `invalidRecordName`.
+/// Rules: CS-7 to CS-29 and CS-125 to CS-139, scenario `invalidRecordName`.
 struct NameRules {
   var limits: CloudLimits
 
   /// The system fields of a share.
   ///
-  /// Source: cloudkit-surface 1.1, `CKShare.SystemFieldKey`.
+  /// Rules: CS-2, `CKShare.SystemFieldKey`.
   static let shareKeys = ["cloudkit.title", "cloudkit.thumbnailImageData", "cloudkit.type"]
 
   /// The error of an invalid record name; `nil` when it is valid.

@@ -3,7 +3,7 @@ import Records
 
 /// Validation of the files in a save.
 ///
-/// Source: cloudkit-surface 1.4, web-services 1.10.
+/// Rules: CS-36 to CS-43, WS-83 to WS-86.
 extension RecordBatch {
   /// Checks that every file in `save` was uploaded for it or is already in the record, and removes
   /// receipts and client-side locations.

@@ -20,7 +20,7 @@ extension RecordBatch {
   /// share.
   ///
   /// In the public database the default roles let everyone read, accounts create, and only the
-  /// creator change a record. Sources: cloudkit-surface 2.6 and 2.7.
+  /// creator change a record. Rules: CS-150 to CS-170.
   mutating func permissionFault(_ stored: Record, isDeletion: Bool) throws -> CloudError? {
     if context.database.scope == .public {
       guard let creator = stored.created?.user, creator != context.account?.user else {
@@ -61,7 +61,7 @@ extension RecordBatch {
 
   /// The error of an invalid save of a share, regardless of the stored record.
   ///
-  /// Source: cloudkit-surface 2.7.
+  /// Rules: CS-150 to CS-170.
   func faultOfShareForm(_ save: RecordSave) -> CloudError? {
     if context.database.scope == .public {
       return CloudError(.badDatabase, "nothing can be shared in the public database")

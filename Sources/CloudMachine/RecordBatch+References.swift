@@ -3,7 +3,7 @@ import Records
 
 /// Validation of the items together: parents, and references that delete their holder.
 ///
-/// Source: cloudkit-surface 2.3; scenarios `saveTransaction_ChildNoParent`,
+/// Rules: CS-125 to CS-139; scenarios `saveTransaction_ChildNoParent`,
 /// `deleteTransaction_ParentBeforeChild`, `deleteTransaction_DeleteParentButNotChild`.
 extension RecordBatch {
   /// A record to be deleted: requested, or cascaded from another.

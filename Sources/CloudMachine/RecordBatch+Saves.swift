@@ -94,7 +94,7 @@ extension RecordBatch {
 
   /// The save rules by policy, stored record and tag; total over the three.
   ///
-  /// Source: the table in cloudkit-surface 2.1.
+  /// Rules: CS-110 to CS-124.
   private func faultOfVersion(_ item: PendingSave) -> CloudError? {
     // The participants of a share are never overwritten without a version check.
     let policy =

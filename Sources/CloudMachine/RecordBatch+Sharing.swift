@@ -25,7 +25,7 @@ struct SharePlan {
 
 /// Hierarchies: a record is in the share of which it is the root, otherwise in its parent's share.
 ///
-/// Sources: cloudkit-surface 2.7; scenarios `share`, `shareUnshareShareAgain`,
+/// Rules: CS-150 to CS-170; scenarios `share`, `shareUnshareShareAgain`,
 /// `deletingShareOwnedByCurrentUserDeletesShareAndDoesNotDeleteAssociatedData`.
 extension RecordBatch {
   /// Computes the share of each record after the deletion of `gone`, and the saves that are invalid

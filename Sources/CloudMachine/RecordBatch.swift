@@ -110,7 +110,7 @@ struct RecordBatch {
   /// The outcome of a failed atomic batch: invalid items keep their error, all others fail with
   /// `batchRequestFailed`.
   ///
-  /// Source: cloudkit-surface 2.2.
+  /// Rules: CS-125 to CS-139.
   private func failedOutcome() -> Outcome {
     let innocent = CloudError(
       .batchRequestFailed, "another change of the same zone in this request failed; send it again")

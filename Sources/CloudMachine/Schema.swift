@@ -3,7 +3,7 @@ import Records
 
 /// The record types that a request uses, and their extensions by its saves.
 ///
-/// Source: cloudkit-surface 1.2 and 2.4.
+/// Rules: CS-7 to CS-29 and CS-125 to CS-139.
 struct Schema {
   private let context: RequestContext
   private var types: [String: RecordTypeRow] = [:]

@@ -48,7 +48,7 @@ public struct RecordTypeID: Hashable, Sendable, Codable {
 
 /// The type of a field, fixed by its first save.
 ///
-/// Source: cloudkit-surface 1.2.
+/// Rules: CS-7 to CS-29.
 public struct FieldShape: Hashable, Sendable, Codable {
   /// The kind of its value.
   public var kind: FieldValue.Kind

@@ -17,7 +17,7 @@ struct ShareAddress {
 
   /// The URL of the share of `root`, or of the whole zone for `nil`.
   ///
-  /// Source: cloudkit-surface 2.7.
+  /// Rules: CS-150 to CS-170.
   static func url(
     ofShareOf root: RecordID?, in zone: ZoneID, _ home: DatabaseID, _ storage: any CloudStorage
   ) throws -> String {

@@ -4,7 +4,7 @@ import Records
 /// The rules for saving a share: the client sets the details, except for the URL, the owner and the
 /// accepted participants, which the server keeps.
 ///
-/// Sources: cloudkit-surface 1.11 and 2.7.
+/// Rules: CS-150 to CS-170.
 struct ShareRules {
   let context: RequestContext
   let owner: AccountRow

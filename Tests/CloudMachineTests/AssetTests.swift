@@ -5,7 +5,7 @@ import Testing
 
 /// Files: brought for a receipt, put into records, read back, and gone when nothing names them.
 ///
-/// Source: cloudkit-surface 1.4, web-services 1.10, scenario `basics` of Assets.
+/// Rules: CS-36 to CS-43, WS-83 to WS-86, scenario `basics` of Assets.
 struct AssetTests {
   private static let content: [UInt8] = Array("content".utf8)
   private static let checksum = SHA256.hexadecimal(of: content)

@@ -5,7 +5,7 @@ import Testing
 
 /// Zones, and what the public and the shared database do differently.
 ///
-/// Source: cloudkit-surface 2.6.
+/// Rules: CS-150 to CS-170.
 struct DatabaseTests {
   /// Proves CS-31, CS-32, CS-33, SC-9, SC-161.
   @Test("zones: saving again is fine, the default zone is always there, deleteUnknownZone")

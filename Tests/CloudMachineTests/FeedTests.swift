@@ -5,7 +5,7 @@ import Testing
 
 /// Change feeds and their tokens.
 ///
-/// Source: cloudkit-surface 2.5; invariants I8, I9, I10.
+/// Rules: CS-140 to CS-149; invariants I8, I9, I10.
 struct FeedTests {
   /// Proves CE-43, CS-142, CS-143, I8, SC-149.
   @Test("each changed record once, as it is now, own writes too; deletions with their type")

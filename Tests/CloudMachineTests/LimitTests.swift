@@ -5,7 +5,7 @@ import Testing
 
 /// How much the cloud takes, and what names look like.
 ///
-/// Source: cloudkit-surface 2.4.
+/// Rules: CS-125 to CS-139.
 struct LimitTests {
   /// Proves CS-134, CS-135, WS-58.
   @Test("without another word the limits are those that are published")

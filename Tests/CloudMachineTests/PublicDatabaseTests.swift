@@ -5,7 +5,7 @@ import Testing
 
 /// Who may do what in the public database.
 ///
-/// Source: cloudkit-surface 2.6. The roles are the simple ones: the world reads, accounts create,
+/// Rules: CS-150 to CS-170. The roles are the simple ones: the world reads, accounts create,
 /// creators change.
 struct PublicDatabaseTests {
   /// One request, and what each of three comes to: nobody, the creator and somebody else.

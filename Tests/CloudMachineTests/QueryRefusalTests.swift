@@ -5,7 +5,7 @@ import Testing
 
 /// Queries that make no sense, and what is said of them.
 ///
-/// Source: cloudkit-surface 1.8.
+/// Rules: CS-71 to CS-90.
 struct QueryRefusalTests {
   private static func world() throws -> World {
     let world = try World()

@@ -5,7 +5,7 @@ import Testing
 
 /// What query subscriptions fire, for whom and with what.
 ///
-/// Source: cloudkit-surface 1.9 and 2.6.
+/// Rules: CS-91 to CS-103 and CS-150 to CS-170.
 struct QuerySubscriptionTests {
   private static func subscription(
     _ name: String, _ filters: [Query.Filter] = [],

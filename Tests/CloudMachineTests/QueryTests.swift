@@ -5,7 +5,7 @@ import Testing
 
 /// What filters let through and in which order it comes.
 ///
-/// Source: cloudkit-surface 1.8, web-services 1.5.
+/// Rules: CS-71 to CS-90, WS-45 to WS-53.
 struct QueryTests {
   private static let big: Int64 = 1 << 53
 

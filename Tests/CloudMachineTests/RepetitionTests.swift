@@ -14,7 +14,7 @@ extension World {
 
 /// A request that arrives twice, or too often.
 ///
-/// Invariant I7; cloudkit-surface 2.8.
+/// Invariant I7; CS-171 to CS-173.
 struct RepetitionTests {
   /// Proves CS-139, I7.
   @Test("a repeated mutation is answered as before and changes nothing, also much later")

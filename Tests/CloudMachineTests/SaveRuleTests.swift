@@ -3,7 +3,7 @@ import CloudProtocol
 import Records
 import Testing
 
-/// The save rules of cloudkit-surface 2.1, as a table and as stories.
+/// The save rules of CS-110 to CS-124, as a table and as stories.
 struct SaveRuleTests {
   enum Existing: CaseIterable { case never, live, deleted }
   enum Tag: CaseIterable { case none, current, stale, foreign }

@@ -5,7 +5,7 @@ import Testing
 
 /// What record types look like, once and for ever.
 ///
-/// Source: cloudkit-surface 1.2 and 2.4.
+/// Rules: CS-7 to CS-29 and CS-125 to CS-139.
 struct SchemaTests {
   private static func save(
     _ name: String, _ value: FieldValue, encrypted: Bool = false, type: String = "Item"

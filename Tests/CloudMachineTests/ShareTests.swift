@@ -5,7 +5,7 @@ import Testing
 
 /// How shares are made, changed and ended by their owner, and how others come to them.
 ///
-/// Source: cloudkit-surface 2.7.
+/// Rules: CS-150 to CS-170.
 struct ShareTests {
   /// Proves CS-153, CS-155, S6, SC-98.
   @Test("share: share and root are saved together, the hierarchy shows the share, others don't")

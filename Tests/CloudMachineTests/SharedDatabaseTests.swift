@@ -5,7 +5,7 @@ import Testing
 
 /// What somebody sees and may do whom a zone, or a part of it, is shared with.
 ///
-/// Source: cloudkit-surface 2.6 and 2.7.
+/// Rules: CS-150 to CS-170.
 struct SharedDatabaseTests {
   /// Alice's zone with a shared hierarchy, which Bob joined, and records that are not in it.
   private func shared(

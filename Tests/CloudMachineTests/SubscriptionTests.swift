@@ -5,7 +5,7 @@ import Testing
 
 /// Subscriptions and the pushes they call for.
 ///
-/// Source: cloudkit-surface 1.9 and 2.6.
+/// Rules: CS-91 to CS-103 and CS-150 to CS-170.
 struct SubscriptionTests {
   private static func query(_ zone: ZoneID? = nil) -> Subscription.Kind {
     .query(

@@ -56,7 +56,7 @@ enum QueryField: Hashable {
 
   /// Throws unless the field has `index`.
   ///
-  /// Source: cloudkit-surface 1.8.
+  /// Rules: CS-71 to CS-90.
   func require(_ index: FieldIndexes, in type: RecordTypeRow?) throws(CloudError) {
     guard let row = type?[key], !row.indexes.contains(index) else { return }
     let word =

@@ -2,7 +2,7 @@ import Records
 
 /// A comparable value in queries; text is compared without case.
 ///
-/// Source: cloudkit-surface 1.8.
+/// Rules: CS-71 to CS-90.
 enum QueryValue: Hashable {
   case text(String)
   case integer(Int64)

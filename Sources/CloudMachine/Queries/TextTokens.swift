@@ -3,7 +3,7 @@ import Records
 /// The words of a text for full-text search, without case and diacritics.
 ///
 /// A word is a run of letters, digits and marks; an ideograph is one by itself.
-/// Source: cloudkit-surface 1.8.
+/// Rules: CS-71 to CS-90.
 enum TextTokens {
   /// Words too common to search for.
   static let stopWords: Set<String> = [

@@ -6,8 +6,8 @@ import Synchronization
 /// The tokens of CloudKit Web Services: issues them and authenticates requests.
 ///
 /// An API token identifies an app, for one container or for all. A web token identifies an account.
-/// Each response contains a fresh web token; older tokens stay valid until they expire. Source:
-/// web-services 1.2.
+/// Each response contains a fresh web token; older tokens stay valid until they expire. Rules:
+/// WS-8 to WS-13.
 struct AccessTokens: Sendable {
   /// The account that a web token identifies.
   struct Bearer: Hashable, Sendable {

@@ -4,7 +4,7 @@ import LoopbackServer
 import Records
 import WebServices
 
-/// Uploads and downloads of files. Source: web-services 1.10.
+/// Uploads and downloads of files. Rules: WS-83 to WS-86.
 extension ServiceRoutes {
   /// The lifetime of an upload URL in seconds.
   private static let uploadSeconds: Double = 15 * 60

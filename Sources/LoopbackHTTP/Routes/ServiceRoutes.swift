@@ -18,7 +18,7 @@ struct ServiceRoutes: Sendable {
 
   /// The maximum number of items in a request of a foreign client.
   ///
-  /// Source: web-services 1.11.
+  /// Rules: WS-87 and WS-88.
   static let items = 200
 
   let server: LoopbackServer
@@ -198,7 +198,7 @@ struct ServiceRoutes: Sendable {
   /// Whether the path requires an account: users, uploads, and every database except the public
   /// one, whose permissions decide about anonymous requests.
   ///
-  /// Source: web-services 1.2.
+  /// Rules: WS-8 to WS-13.
   private func requiresAccount(_ path: ServicePath) -> Bool {
     switch path.endpoint {
     case .usersCaller, .usersCurrent, .usersDiscover, .usersLookupEmail, .usersLookupID,

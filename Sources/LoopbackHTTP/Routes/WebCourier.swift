@@ -8,7 +8,7 @@ import WebServices
 /// Delivers pushes to devices over HTTP long polls: the "web courier" of CloudKit Web Services.
 ///
 /// A device's pushes are queued from the moment it gets its courier URL; equal pushes are queued
-/// once. A queue that is not read for a while is discarded. Source: web-services 1.8.
+/// once. A queue that is not read for a while is discarded. Rules: WS-68 to WS-74.
 final class WebCourier: Sendable {
   fileprivate struct Queue {
     var observation: any SignalObservation

@@ -9,7 +9,7 @@ extension FaultControls {
   ///
   /// Before the first deployment, a container's production schema grows by use. Throws
   /// `invalidArguments` if a field differs in kind between the two environments, `networkFailure`
-  /// after the server was closed. Source: cloudkit-surface 2.4.
+  /// after the server was closed. Rules: CS-125 to CS-139.
   public func deploySchema(container: String) throws(CloudError) {
     let pushes = try executor.administer(
       container: container, environment: .production, account: nil
@@ -23,7 +23,7 @@ extension FaultControls {
   /// Sets the indexes of a field; by default every field has every index.
   ///
   /// Queries that need a missing index fail with `invalidArguments`, as in production. Throws
-  /// `networkFailure` after the server was closed. Source: cloudkit-surface 1.8.
+  /// `networkFailure` after the server was closed. Rules: CS-71 to CS-90.
   /// - Parameter field: an app's field, or the query name of a system field, such as `___recordID`,
   ///   which a query without a filter needs.
   public func setIndexes(

@@ -2,7 +2,7 @@ import CloudMachine
 
 /// The server's limits; the defaults are CloudKit's published limits.
 ///
-/// Lower a limit in a test to reach it with little data. Source: cloudkit-surface 2.4.
+/// Lower a limit in a test to reach it with little data. Rules: CS-125 to CS-139.
 public struct ServerLimits: Hashable, Sendable {
   /// The rate limit of an account.
   public struct Throttle: Hashable, Sendable {

@@ -4,7 +4,7 @@ package import Records
 /// Zones, records and times.
 ///
 /// In a private database the owner of every zone is the user; clients write `ZoneID.currentOwner`
-/// and the service writes the user record name. Source: web-services 1.3.
+/// and the service writes the user record name. Rules: WS-14 to WS-31.
 extension Notation {
   /// Encodes a zone ID.
   package func json(_ zone: ZoneID) -> JSON {

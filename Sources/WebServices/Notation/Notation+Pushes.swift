@@ -1,7 +1,7 @@
 package import CloudProtocol
 package import Records
 
-/// Pushes, as the web courier delivers them. Source: web-services 1.8.
+/// Pushes, as the web courier delivers them. Rules: WS-68 to WS-74.
 extension Notation {
   /// A push.
   ///

@@ -1,7 +1,7 @@
 package import CloudProtocol
 package import Records
 
-/// Queries. Source: web-services 1.5.
+/// Queries. Rules: WS-45 to WS-53.
 extension Notation {
   /// The names of system fields that are not prefixes of the raw names.
   private static let systemFields: [(name: String, field: SystemField)] = [

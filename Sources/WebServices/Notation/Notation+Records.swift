@@ -1,7 +1,7 @@
 package import CloudProtocol
 package import Records
 
-/// Records. Source: web-services 1.3.
+/// Records. Rules: WS-14 to WS-31.
 extension Notation {
   /// Encodes a record for a response.
   package func json(_ record: Record) -> JSON {

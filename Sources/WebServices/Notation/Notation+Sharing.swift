@@ -4,7 +4,7 @@ package import Records
 /// Shares and users.
 ///
 /// Two generations of clients use different member names; both are accepted, and the newer ones are
-/// written. Source: web-services 1.9.
+/// written. Rules: WS-75 to WS-82.
 extension Notation {
   /// Adds the share members to a record of `type`.
   func add(

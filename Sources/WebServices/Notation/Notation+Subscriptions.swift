@@ -1,7 +1,7 @@
 package import CloudProtocol
 package import Records
 
-/// Subscriptions. Source: web-services 1.8.
+/// Subscriptions. Rules: WS-68 to WS-74.
 extension Notation {
   /// A subscription.
   package func json(_ subscription: Subscription) -> JSON {

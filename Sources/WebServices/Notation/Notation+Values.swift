@@ -3,7 +3,7 @@ package import Records
 
 /// The values of fields.
 ///
-/// Every value has a type, including lists, even empty ones. Source: web-services 1.3.
+/// Every value has a type, including lists, even empty ones. Rules: WS-14 to WS-31.
 extension Notation {
   /// A value as JSON, the name of its type, and whether the conversion is lossless.
   private struct Plain {

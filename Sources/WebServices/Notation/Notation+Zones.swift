@@ -1,7 +1,7 @@
 package import CloudProtocol
 package import Records
 
-/// Zones in responses. Source: web-services 1.7.
+/// Zones in responses. Rules: WS-66 and WS-67.
 extension Notation {
   /// Encodes a zone.
   package func json(_ zone: Zone) -> JSON {

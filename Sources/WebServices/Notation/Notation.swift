@@ -8,7 +8,7 @@ package import Records
 /// Values that the service's JSON cannot represent (the exact bits of a date, the server's record
 /// in a conflict) are in one extra member called `cloudsync`, which is used only between two sides
 /// that both announced support. Without it everything else still works, as with Apple's service.
-/// Source: web-services 1.3.
+/// Rules: WS-14 to WS-31.
 package struct Notation: Sendable {
   /// The container.
   package var container: String

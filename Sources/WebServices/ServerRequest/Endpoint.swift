@@ -3,7 +3,7 @@ package import Records
 
 /// The endpoints of CloudKit Web Services, by the last part of their path.
 ///
-/// Source: web-services 1.1.
+/// Rules: WS-1 to WS-7.
 package enum Endpoint: String, Hashable, Sendable, CaseIterable {
   /// Save and delete records.
   case recordsModify = "records/modify"

@@ -9,6 +9,6 @@ package enum EnvelopeHeader {
   package static let user = "cloudsync-user"
   /// The requesting device.
   package static let device = "cloudsync-device"
-  /// The next web token, in responses (web-services 1.2).
+  /// The next web token, in responses (WS-8 to WS-13).
   package static let webToken = "x-apple-cloudkit-web-auth-token"
 }

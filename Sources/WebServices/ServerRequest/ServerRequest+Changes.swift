@@ -1,7 +1,7 @@
 import CloudProtocol
 import Records
 
-/// Change feeds. Source: web-services 1.6.
+/// Change feeds. Rules: WS-54 to WS-65.
 extension ServerRequest {
   static func databaseChanges(
     _ body: JSON, _ notation: Notation, tokenName: String
@@ -27,7 +27,7 @@ extension ServerRequest {
 
   /// The maximum number of zones in one response, each with a separate page of changes.
   ///
-  /// The same as the maximum number of operations in a request. Source: web-services 1.11.
+  /// The same as the maximum number of operations in a request. Rules: WS-87 and WS-88.
   private static let zoneLimit = 200
 
   static func zoneChanges(_ body: JSON, _ notation: Notation) throws(CloudError) -> ServerRequest {

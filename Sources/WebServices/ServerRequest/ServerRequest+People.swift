@@ -1,7 +1,7 @@
 import CloudProtocol
 import Records
 
-/// Resolving and accepting shares, and finding users. Source: web-services 1.9.
+/// Resolving and accepting shares, and finding users. Rules: WS-75 to WS-82.
 extension ServerRequest {
   /// A share that a request names.
   private struct AskedShare: Sendable {

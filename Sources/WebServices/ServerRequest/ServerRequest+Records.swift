@@ -1,7 +1,7 @@
 import CloudProtocol
 import Records
 
-/// Records by name and by query, and changes to them. Source: web-services 1.4 and 1.5.
+/// Records by name and by query, and changes to them. Rules: WS-32 to WS-44 and WS-45 to WS-53.
 extension ServerRequest {
   /// The operations of `records/modify`.
   struct Operations: Sendable {

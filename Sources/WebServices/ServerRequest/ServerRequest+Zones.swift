@@ -1,7 +1,7 @@
 import CloudProtocol
 import Records
 
-/// Zones and subscriptions. Source: web-services 1.7 and 1.8.
+/// Zones and subscriptions. Rules: WS-66 and WS-67 and WS-68 to WS-74.
 extension ServerRequest {
   static func zonesList(_ notation: Notation) -> ServerRequest {
     ServerRequest(.fetchZones(nil)) { reply throws(CloudError) in try zones(reply, notation) }

@@ -6,7 +6,7 @@ import WebServices
 
 /// A credential that is not alice's, and the access that it gives.
 struct Credential: Sendable {
-  /// The access that a credential gives, by web-services 1.2 and 1.12.
+  /// The access that a credential gives, by WS-8 to WS-13 and WS-89 to WS-95.
   enum Reach: Sendable {
     /// The app is not known: 401 `AUTHENTICATION_FAILED`.
     case nowhere

@@ -8,7 +8,7 @@ import WebServices
 
 /// Paths that let in without a token.
 ///
-/// Source: web-services 1.8 and 1.10.
+/// Rules: WS-68 to WS-74 and WS-83 to WS-86.
 @Suite("Signed paths for files and pushes")
 struct SignedPathTests {
   private static let alphabet = Array(

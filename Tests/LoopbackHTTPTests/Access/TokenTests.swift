@@ -8,7 +8,7 @@ import WebServices
 
 /// Web tokens over time.
 ///
-/// Source: web-services 1.2.
+/// Rules: WS-8 to WS-13.
 @Suite("Tokens: handed on, kept and lost")
 struct TokenTests {
   private static let header = "x-apple-cloudkit-web-auth-token"

@@ -7,7 +7,7 @@ import WebServices
 
 /// Shares as clients of the service make, change, look at and join them.
 ///
-/// Source: web-services 1.9.
+/// Rules: WS-75 to WS-82.
 @Suite("Sharing in the words of CloudKit Web Services")
 struct SharingRuleTests {
   private static let zone = #""zoneID":{"zoneName":"Notes"}"#

@@ -5,7 +5,7 @@ import Records
 extension ReferenceBatch {
   /// The record that a save makes, or why it can't.
   ///
-  /// Sources: cloudkit-surface 1.2, 2.1, 2.6 and 2.7.
+  /// Rules: CS-7 to CS-29 and CS-110 to CS-124 and CS-150 to CS-170.
   func outcome(of save: RecordSave) throws(CloudError) -> Record {
     try checkForm(of: save)
     try checkPlace(of: save)
@@ -55,7 +55,7 @@ extension ReferenceBatch {
 
   /// Why the asker may not change or delete a record.
   ///
-  /// Source: cloudkit-surface 2.6 and 2.7.
+  /// Rules: CS-150 to CS-170.
   func refusalOfChange(_ stored: Record, isDeletion: Bool) -> CloudError? {
     if place.isPublic, place.plant != .anyCreator {
       return stored.created?.user == UserID(place.asker) ? nil : refusal(.permissionFailure)
@@ -85,7 +85,7 @@ extension ReferenceBatch {
   /// A value with its assets as they are kept: the record must hold them already, or there must be
   /// a receipt for this field.
   ///
-  /// Sources: web-services 1.10, CS-40.
+  /// Rules: WS-83 to WS-86, CS-40.
   private func redeemed(
     _ value: FieldValue, _ key: String, _ save: RecordSave, _ stored: Record?
   ) throws(CloudError) -> FieldValue {

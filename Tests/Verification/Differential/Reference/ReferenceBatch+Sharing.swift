@@ -3,7 +3,7 @@ import Records
 
 /// The rules of shares that are saved.
 ///
-/// Source: cloudkit-surface 2.7; CS-154 to CS-157, CS-162, CS-167.
+/// Rules: CS-150 to CS-170; CS-154 to CS-157, CS-162, CS-167.
 extension ReferenceBatch {
   /// What a share comes to that is saved: the client proposes participants and permissions; the
   /// server keeps the owner, the URL and who accepted.
@@ -128,7 +128,7 @@ extension ShareDetails {
 extension Device {
   /// The account of a person, `nil` for one without; throws for a user that is none.
   ///
-  /// Source: CS-166.
+  /// Rules: CS-166.
   static func person(_ identity: UserIdentity) throws(CloudError) -> String? {
     if let user = identity.user, accounts.contains(user.rawValue) { return user.rawValue }
     switch identity.lookup ?? identity.user.map({ .user($0) }) {

@@ -64,7 +64,7 @@ struct ReferenceBatch {
 
   /// The shares that the asker leaves: what for the owner is a deletion.
   ///
-  /// Source: cloudkit-surface 2.7.
+  /// Rules: CS-150 to CS-170.
   var left: [String] { deletes.filter { errors[$0] == nil && isLeft($0) }.map(\.name) }
 
   private func isLeft(_ id: RecordID) -> Bool {
@@ -78,7 +78,7 @@ struct ReferenceBatch {
 
   /// The rules that look at one save or deletion only.
   ///
-  /// Source: cloudkit-surface 2.1 and 2.8.
+  /// Rules: CS-110 to CS-124 and CS-171 to CS-173.
   private mutating func judgeEach() {
     var room = room
     for save in saves {
@@ -153,7 +153,7 @@ struct ReferenceBatch {
           zone[target] == nil && !promised.contains(target) || !isThere
             || owns && gone.contains(target)
         else { continue }
-        // A child of what is over quota is over quota too. Source: cloudkit-surface 2.3.
+        // A child of what is over quota is over quota too. Rules: CS-125 to CS-139.
         let isOver = errors.contains {
           $0.key.name == target && $0.value.code == .quotaExceeded && zone[target] == nil
         }

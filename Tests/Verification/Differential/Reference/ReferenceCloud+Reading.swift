@@ -21,7 +21,7 @@ extension ReferenceCloud {
 
   /// Answers in one page: how an answer is cut is the server's to choose.
   ///
-  /// Source: cloudkit-surface 1.8.
+  /// Rules: CS-71 to CS-90.
   func query(_ request: QueryRecords, _ ask: Ask) throws(CloudError) -> QueryPage {
     var places: [ReferencePlace] = []
     if let zone = request.zone {
@@ -58,7 +58,7 @@ extension ReferenceCloud {
 
   /// Keeps a file, and gives a receipt for it.
   ///
-  /// Sources: web-services 1.10, CS-40, CS-135.
+  /// Rules: WS-83 to WS-86, CS-40, CS-135.
   func take(_ upload: UploadAsset, _ ask: Ask, id: String) throws(CloudError) -> Asset {
     guard upload.content.count <= Limits.assetBytes else { throw refusal(.limitExceeded) }
     if ask.scope == .private, let quota = quotas[ask.account],
@@ -86,7 +86,7 @@ extension ReferenceCloud {
 
   /// Makes zones and deletes them; deleting another's zone is leaving what it shares.
   ///
-  /// Sources: cloudkit-surface 2.6, CS-31, CS-33, CS-160.
+  /// Rules: CS-150 to CS-170, CS-31, CS-33, CS-160.
   func modify(_ request: ModifyZones, _ ask: Ask) throws(CloudError) -> CloudReply {
     let asked = (request.save + request.delete).map { ask.spelled(RecordID(name: "", zone: $0)) }
     guard Set(asked).count == asked.count else { throw refusal(.invalidArguments) }

@@ -3,7 +3,7 @@ import Records
 
 /// Shares as others come to them: by their URLs.
 ///
-/// Source: cloudkit-surface 2.7; CS-158, CS-163, and the table of decisions about shares.
+/// Rules: CS-150 to CS-170; CS-158, CS-163, and the table of decisions about shares.
 extension ReferenceCloud {
   /// A share found by its URL.
   private struct Found {
@@ -123,7 +123,7 @@ extension ReferenceCloud {
     let entry = details.participants.first { $0.identity.user == user }
     if let entry, entry.permission.allowsReading { return entry }
     if details.publicPermission.allowsReading {
-      // A person is in a share once. Source: CS-231.
+      // A person is in a share once. Rules: CS-231.
       return ShareParticipant(
         id: entry?.id ?? account, identity: UserIdentity(user: user), role: .publicUser,
         permission: details.publicPermission)

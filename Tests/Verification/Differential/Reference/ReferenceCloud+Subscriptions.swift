@@ -20,7 +20,7 @@ struct ReferenceChange {
 
 /// Subscriptions, and the pushes that changes call for.
 ///
-/// Source: cloudkit-surface 1.9; CS-91 to CS-98, CS-103.
+/// Rules: CS-91 to CS-103; CS-91 to CS-98, CS-103.
 extension ReferenceCloud {
   func fetch(
     _ ids: [SubscriptionID]?, _ ask: Ask
@@ -43,7 +43,7 @@ extension ReferenceCloud {
       do throws(CloudError) {
         try check(subscription, ask)
         kept[subscription.id] = subscription
-        // The answer is in the asker's words. Source: CS-243.
+        // The answer is in the asker's words. Rules: CS-243.
         return ItemResult(id: asked.id, .success(asked))
       } catch {
         return ItemResult<SubscriptionID, Subscription>(id: subscription.id, .failure(error))

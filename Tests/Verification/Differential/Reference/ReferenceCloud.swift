@@ -121,7 +121,7 @@ actor ReferenceCloud: Cloud {
 extension CloudRequest {
   /// Whether the public database answers it without an account.
   ///
-  /// Source: cloudkit-surface 2.6.
+  /// Rules: CS-150 to CS-170.
   fileprivate var isForEveryone: Bool {
     switch self {
     case .fetchRecords, .fetchZones, .fetchZoneChanges, .fetchDatabaseChanges, .queryRecords,

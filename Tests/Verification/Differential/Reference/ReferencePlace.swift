@@ -43,7 +43,7 @@ struct ReferencePlace {
 
   /// A record as the asker sees it: what is above a root and the devices of others are hidden.
   ///
-  /// Sources: cloudkit-surface 1.3, CS-169.
+  /// Rules: CS-30 to CS-35, CS-169.
   func shown(_ record: Record) -> Record {
     var record = record
     let me = record.sharing?.participants.first { $0.identity.user == UserID(asker) }?.id
@@ -111,7 +111,7 @@ extension Record {
 extension ReferenceCloud {
   /// The zone called `id`, as the asker may use it.
   ///
-  /// Sources: cloudkit-surface 2.6, CS-34, CS-151.
+  /// Rules: CS-150 to CS-170, CS-34, CS-151.
   func place(_ id: ZoneID, _ ask: Ask) throws(CloudError) -> ReferencePlace {
     let isOwn = id.owner == ZoneID.currentOwner || id.owner == ask.account
     switch ask.scope {

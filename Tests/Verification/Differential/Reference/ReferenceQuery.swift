@@ -4,7 +4,7 @@ import Records
 
 /// The results of queries.
 ///
-/// Source: cloudkit-surface 1.8; CS-71 to CS-83.
+/// Rules: CS-71 to CS-90; CS-71 to CS-83.
 extension ReferenceCloud {
   /// Refuses filters that make no sense whatever is stored.
   func check(_ query: Query) throws(CloudError) {
@@ -213,7 +213,7 @@ extension Query.Filter.Comparator {
   }
 }
 
-/// Source: cloudkit-surface 1.8.
+/// Rules: CS-71 to CS-90.
 private let stopWords: Set<String> = Set(
   """
   a an and are as at be but by for if in into is it no not of on or such that the their then there
