@@ -30,7 +30,10 @@ extension LoopbackServer {
 extension FaultControls {
   /// Disconnects every device called `name` from the network, or reconnects it.
   ///
-  /// - Parameter account: only those where this account is signed in; `nil` for all.
+  /// - Parameters:
+  ///   - isOnline: whether the devices reach the server.
+  ///   - name: the devices' name.
+  ///   - account: only those where this account is signed in; `nil` for all.
   public func setOnline(_ isOnline: Bool, device name: String, account: String? = nil) {
     for device in pushDispatcher.devices where device.isMeant(name, account) {
       device.setOnline(isOnline)
@@ -39,7 +42,10 @@ extension FaultControls {
 
   /// Sets the availability of the account on every device called `name`.
   ///
-  /// - Parameter account: only those where this account is signed in; `nil` for all.
+  /// - Parameters:
+  ///   - availability: the state that the devices report.
+  ///   - name: the devices' name.
+  ///   - account: only those where this account is signed in; `nil` for all.
   public func setAvailability(
     _ availability: AccountAvailability, device name: String, account: String? = nil
   ) {

@@ -71,6 +71,7 @@ public final class LoopbackServer: Sendable {
   /// file open at once; see `checkForForeignChanges()`. Throws if the file cannot be used, is not a
   /// server's file, was written by a newer version or is damaged; such a file is left untouched.
   /// - Parameters:
+  ///   - path: the file, on a local disk; its folder must exist.
   ///   - clock: the clock for the dates of records; by default the system's clock.
   ///   - delayClock: the clock for delayed requests and for `watchForForeignChanges`.
   ///   - identity: the number of a new file, which binds change tokens to it.
@@ -119,7 +120,7 @@ public final class LoopbackServer: Sendable {
   /// The server owns the storage, makes one call at a time, and closes it in ``close()``. Throws if
   /// the storage cannot be read.
   /// - Parameters:
-  ///   - storage: the storage; see ``CloudStorage`` for its requirements.
+  ///   - storage: the storage; see `CloudStorage` for its requirements.
   ///   - clock: the clock for the dates of records; by default the system's clock.
   ///   - delayClock: the clock for delayed requests and for `watchForForeignChanges`.
   ///   - limits: the server's limits.
@@ -178,8 +179,10 @@ public final class LoopbackServer: Sendable {
 
   /// The device called `name`, created online if it does not exist.
   ///
-  /// - Parameter account: the account to sign in as; `nil` leaves an existing device unchanged and
-  ///   a new one signed out.
+  /// - Parameters:
+  ///   - name: the device's name, unique on the server.
+  ///   - account: the account to sign in as; `nil` leaves an existing device unchanged and a new
+  ///     one signed out.
   public func device(_ name: String, signedInAs account: String? = nil) -> LoopbackDevice {
     let (state, isNew) = pushDispatcher.device(
       DeviceKey(name: name, remoteAccount: nil), account: account)

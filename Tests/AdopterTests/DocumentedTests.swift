@@ -6,8 +6,8 @@ import LoopbackServer
 import Synchronization
 import Testing
 
-// The examples of the documentation catalogues and of pages in Docs, with the names that they use. A
-// rule compares them with the pages.
+// The examples of the documentation catalogues and of pages in Docs, with the names that they use.
+// A rule compares them with the pages.
 
 /// An app whose notes are called as their text.
 private final class App: CKSyncEngineDelegate {
@@ -104,14 +104,14 @@ private struct AppSync {
 }
 
 @Test func aTracerWritesLines() async throws {
-  let url = FileManager.default.temporaryDirectory.appending(path: "trace-\(UUID()).jsonl")
-  defer { try? FileManager.default.removeItem(at: url) }
+  let file = FileManager.default.temporaryDirectory.appending(path: "trace-\(UUID()).jsonl")
+  defer { try? FileManager.default.removeItem(at: file) }
   var configuration = CKSyncEngine.Configuration(
     database: phone().privateCloudDatabase, stateSerialization: nil, delegate: App())
   configuration.automaticallySync = false
-  configuration.tracer = try JSONLinesTracer(url: url)
+  configuration.tracer = try JSONLinesTracer(url: file)
   try await CKSyncEngine(configuration).fetchChanges()
-  #expect(try String(contentsOf: url, encoding: .utf8).contains("\n"))
+  #expect(try String(contentsOf: file, encoding: .utf8).contains("\n"))
 }
 
 @Test func aContainerUsesWebServices() {

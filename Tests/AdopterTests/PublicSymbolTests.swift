@@ -8,7 +8,8 @@ private let repository = URL(fileURLWithPath: #filePath)
 @Suite("Every public symbol is in its module's list")
 struct PublicSymbolTests {
   static let modules = [
-    "CloudProtocol", "CloudSync", "CloudSyncTesting", "LoopbackHTTP", "LoopbackServer", "Records",
+    "CloudMachine", "CloudProtocol", "CloudSync", "CloudSyncTesting", "LoopbackHTTP",
+    "LoopbackServer", "Records",
   ]
 
   /// `CLOUDSYNC_RECORD=1 swift test --filter PublicSymbolTests` writes the lists.

@@ -25,6 +25,9 @@ extension HouseRule {
         (manifest("module(\"A\")\nmodule(\"B\")", "| 0 | `A` | – |"), ["Package.swift:2"]),
         (manifest("module(\"A\")", "| 0 | `A` | – |\n| 1 | `B` | A |"), ["Docs/Architecture.md"]),
         (manifest("module(\"A\")", "| 0 | `A` | C |"), ["Docs/Architecture.md"]),
+        (
+          manifest("module(\"A\")", "| 0 | `A` | – |\n| 0 | `A` | – |"), ["Docs/Architecture.md"]
+        ),
       ],
       kept: [
         manifest(
@@ -137,7 +140,11 @@ extension SourceTree {
     let modules = Dictionary(self.modules.map { ($0.name, $0) }) { first, _ in first }
     let targets = PackageManifest(self["Package.swift"]).targets.filter { !$0.isTest }
     var faults: [Fault] = []
+    var names: Set<String> = []
     for module in self.modules {
+      if !names.insert(module.name).inserted {
+        faults.append(Fault(place: architecturePath, message: "\(module.name) has two rows"))
+      }
       if !targets.contains(where: { $0.name == module.name }) {
         faults.append(Fault(place: architecturePath, message: "\(module.name) is not a target"))
       }

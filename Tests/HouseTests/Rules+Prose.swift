@@ -1,5 +1,10 @@
-/// The folder in which the examples of README.md and Docs/Testing.md are compiled and run.
-private let kitTestsPath = "Tests/CloudSyncTestingTests"
+/// The pages that can't do without an example.
+private let pagesWithExamples = ["README.md", "Docs/Testing.md"]
+
+/// Documents that are not in the repository, in two halves so that this file keeps its own rule.
+private let outsideDocuments = [
+  "cloudkit-" + "surface ", "web-" + "services 1.", "cksyncengine " + "2.", "seed " + "00",
+]
 
 extension HouseRule {
   static let proseRules: [HouseRule] = [
@@ -41,54 +46,50 @@ extension HouseRule {
     },
 
     HouseRule(
-      name: "Every example in README.md is one the tests run",
-      check: { $0.exampleFaults(in: "README.md", compiledUnder: kitTestsPath) },
+      name: "Every Swift example on a page is one that the tests compile",
+      check: { $0.exampleFaults() },
       broken: [
-        ([:], ["README.md"]),
-        (["README.md": "# A", "\(kitTestsPath)/A.swift": "f()"], ["README.md"]),
-        (["README.md": "```swift\nf(1)\n```", "\(kitTestsPath)/A.swift": "f(2)"], ["README.md"]),
+        ([:], pagesWithExamples),
+        (pages("# A", tests: ["f()"]), pagesWithExamples),
+        (pages("```swift\nf(1)\n```", tests: ["f(2)"]), pagesWithExamples),
+        (pages("```swift\nimport A\nf()\n```", tests: ["f()"]), pagesWithExamples),
+        (pages("```swift\nf()\n```\n```swift\ng()\n```", tests: ["f()"]), pagesWithExamples),
+        (pages("```swift\nf()\ng()\n```", tests: ["f()", "g()"]), pagesWithExamples),
         (
-          ["README.md": "```swift\nimport A\nf()\n```", "\(kitTestsPath)/A.swift": "f()"],
-          ["README.md"]
-        ),
-        (
-          [
-            "README.md": "```swift\nf()\n```\n```swift\ng()\n```", "\(kitTestsPath)/A.swift": "f()",
-          ],
-          ["README.md"]
+          pages("```swift\nf()\n```", tests: ["f()"], article: "```swift\ng()\n```"),
+          ["Sources/A/A.docc/B.md"]
         ),
       ],
       kept: [
-        [
-          "README.md": "```sh\nmake\n```\n```swift\nimport A\nf(1,\n  2)\n```",
-          "\(kitTestsPath)/A.swift": "import A\nimport Testing\nfunc g() {\n  f(1, 2)  // 3\n}",
-        ]
+        pages(
+          "```sh\nmake\n```\n```swift\nimport A\nf(1,\n  2)\n```\n```swift\ng()\n```",
+          tests: ["import A\nimport Testing\nfunc g() {\n  f(1, 2)  // 3\n}", "g()"])
       ]),
 
     HouseRule(
-      name: "Every example in Docs/Testing.md is one the tests run",
-      check: { $0.exampleFaults(in: "Docs/Testing.md", compiledUnder: kitTestsPath) },
-      broken: [
-        ([:], ["Docs/Testing.md"]),
-        (
-          ["Docs/Testing.md": "```swift\nf(1)\n```", "\(kitTestsPath)/A.swift": "f(2)"],
-          ["Docs/Testing.md"]
-        ),
-        (
-          [
-            "Docs/Testing.md": "```swift\nf()\ng()\n```", "\(kitTestsPath)/A.swift": "f()",
-            "\(kitTestsPath)/B.swift": "g()",
-          ],
-          ["Docs/Testing.md"]
-        ),
-      ],
-      kept: [
-        [
-          "Docs/Testing.md": "```swift\nf()\n```\n```swift\ng()\n```",
-          "\(kitTestsPath)/A.swift": "f()", "\(kitTestsPath)/B/B.swift": "g()",
-        ]
-      ]),
+      "A citation names a document that is in the repository",
+      files: { $0.files },
+      broken: outsideDocuments.map { (["A.swift": "/// Source: \($0)1."], ["A.swift:1"]) },
+      kept: [["A.swift": "/// See CS-1 in Docs/Evidence/Surface.md, and CloudKit Web Services."]]
+    ) { file in
+      file.lines.enumerated().flatMap { index, line in
+        outsideDocuments.filter { line.contains($0) }.map {
+          file.fault(index + 1, "`\($0)` is not in the repository: cite a row of Docs/Evidence")
+        }
+      }
+    },
   ]
+
+  /// A tree whose pages with examples all have this text, and whose tests have those.
+  private static func pages(
+    _ text: String, tests: [String], article: String = ""
+  ) -> SourceTree {
+    SourceTree(
+      files: pagesWithExamples.map { SourceFile(path: $0, text: text) }
+        + tests.enumerated().map {
+          SourceFile(path: "Tests/A/\($0.offset).swift", text: $0.element)
+        } + [SourceFile(path: "Sources/A/A.docc/B.md", text: article)])
+  }
 
   // Written in two halves, so that this file keeps its own rule.
   private static let machinePaths = ["/" + "work/", "/" + "root/", "/tmp/" + "wt"]
@@ -174,22 +175,28 @@ extension SourceFile {
 }
 
 extension SourceTree {
-  /// What the examples of a page have that no file at or under `path` has; each example has to
-  /// stand in one file, with all its imports.
-  fileprivate func exampleFaults(in page: String, compiledUnder path: String) -> [Fault] {
-    guard let text = self[page] else { return [Fault(place: page, message: "there is none")] }
-    let tests = files.filter { $0.path == path || $0.path.hasPrefix(path + "/") }
-    let examples = text.codeBlocks(in: "swift")
-    if examples.isEmpty { return [Fault(place: page, message: "no example in Swift")] }
-    return examples.enumerated().compactMap { index, example in
-      let file = SourceFile(path: "Example.swift", text: example)
-      let isCompiled = tests.contains { test in
-        let imported = Set(test.imports.map(\.module))
-        return imported.isSuperset(of: file.imports.map(\.module)) && test.contains(codeOf: file)
-      }
-      guard !isCompiled else { return nil }
-      return Fault(place: page, message: "example \(index + 1) differs from \(path)")
+  /// The examples of the README, of `Docs` and of the documentation catalogues that no file of the
+  /// tests contains; each example must be in one file, with all its imports.
+  fileprivate func exampleFaults() -> [Fault] {
+    let pages = files.filter { file in
+      file.isMarkdown
+        && (file.path == "README.md" || file.path.hasPrefix("Docs/")
+          || file.path.contains(".docc/"))
     }
+    let tests = files.filter { $0.path.hasPrefix("Tests/") && $0.isSwift }
+    let empty = pagesWithExamples.filter { self[$0]?.codeBlocks(in: "swift").isEmpty ?? true }
+    return empty.map { Fault(place: $0, message: "no example in Swift") }
+      + pages.flatMap { page in
+        page.codeBlocks(in: "swift").enumerated().compactMap { index, example in
+          let file = SourceFile(path: "Example.swift", text: example)
+          let modules = file.imports.map(\.module)
+          let isCompiled = tests.contains { test in
+            Set(test.imports.map(\.module)).isSuperset(of: modules) && test.contains(codeOf: file)
+          }
+          guard !isCompiled else { return nil }
+          return Fault(place: page.path, message: "no test contains example \(index + 1)")
+        }
+      }
   }
 
   /// Whether a link leads to a file, a folder or a heading; addresses on the web are taken for

@@ -13,8 +13,6 @@ let drivers: KeyValuePairs = [
     "ends the waiting of a device after a while of an injected clock",
   "Sources/LoopbackServer/LoopbackServer+ForeignChanges.swift":
     "looks for another process's changes at each tick of an injected clock",
-  "Tests/Benchmarks/Benchmarks+Web.swift":
-    "clients that block, on threads of their own",
   "Sources/cloudsync/Server/ChildProcess.swift":
     "waits for the command of exec to end",
   "Sources/cloudsync/Server/ReceivedSignals.swift":
@@ -43,10 +41,6 @@ let drivers: KeyValuePairs = [
     "what the people of a world of stores do, on its executor",
   "Tests/Benchmarks/Throughput/Benchmarks+Queries.swift":
     "asks for long queries beside lookups, whose client blocks a thread",
-  "Sources/CloudSync/Assets/AssetTransport.swift":
-    "the files of one request: children of the task that sends it",
-  "Sources/LoopbackHTTP/Control/ControlRoutes+Events.swift":
-    "the two ends of one wait: children of the task that answers the request",
   "Tests/Benchmarks/Throughput/BareServer.swift":
     "clients that block, each on a thread",
   "Tests/Benchmarks/Throughput/Once.swift":

@@ -16,6 +16,7 @@ extension CKContainer {
   /// - Parameters:
   ///   - configuration: The default settings of calls and operations.
   ///   - group: Their operation group, whose settings have lower priority than `configuration`.
+  ///   - body: The calls, with the configured container.
   @discardableResult
   public func configuredWith<R>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,

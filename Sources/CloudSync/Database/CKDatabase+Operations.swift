@@ -14,6 +14,7 @@ extension CKDatabase {
   /// - Parameters:
   ///   - configuration: The default settings of calls and operations.
   ///   - group: Their operation group, whose settings have lower priority than `configuration`.
+  ///   - body: The calls, with the configured database.
   @discardableResult
   public func configuredWith<R>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,

@@ -30,8 +30,12 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
 
   /// Creates a subscription to matching records of `recordType`, with the ID `subscriptionID`.
   ///
-  /// - Parameter options: When it fires; without one of the three kinds of change the process
-  ///   stops, as with CloudKit.
+  /// - Parameters:
+  ///   - recordType: The type of the records.
+  ///   - predicate: The condition that a record must match.
+  ///   - subscriptionID: The ID, unique among the user's subscriptions in the database.
+  ///   - options: When it fires; without one of the three kinds of change the process stops, as
+  ///     with CloudKit.
   public convenience init(
     recordType: CKRecord.RecordType, predicate: NSPredicate, subscriptionID: CKSubscription.ID,
     options: CKQuerySubscription.Options = [

@@ -9,6 +9,8 @@ extension SimulatedCloud {
   /// Fails the next `count` requests with `code`; they never reach the database.
   ///
   /// - Parameters:
+  ///   - count: the number of requests that fail.
+  ///   - code: the error's code.
   ///   - retryAfter: the number of seconds that the error asks the client to wait.
   ///   - kind: only requests of this kind.
   ///   - device: only requests of the device with this name.
@@ -32,7 +34,9 @@ extension SimulatedCloud {
   ///
   /// In an atomic batch the other changes fail with `batchRequestFailed`, as on the server.
   /// - Parameters:
+  ///   - count: the number of saves that fail.
   ///   - name: only saves of the record of this name.
+  ///   - code: the error's code.
   ///   - device: only saves by the device of this name.
   public func refuseSaves(
     next count: Int = 1, of name: String? = nil, with code: CKError.Code,
@@ -45,7 +49,9 @@ extension SimulatedCloud {
   /// requests.
   ///
   /// - Parameters:
+  ///   - count: the number of deletions that fail.
   ///   - name: only deletions of the record of this name.
+  ///   - code: the error's code.
   ///   - device: only deletions by the device of this name.
   public func refuseDeletions(
     next count: Int = 1, of name: String? = nil, with code: CKError.Code,
@@ -73,8 +79,11 @@ extension SimulatedCloud {
 
   /// Expires all change tokens of `account`, of one zone or of the database and all its zones.
   ///
-  /// - Parameter forgettingDeletions: whether the server also forgets its deletions, as after a
-  ///   long time; it then can't report them to any device.
+  /// - Parameters:
+  ///   - account: the account's name.
+  ///   - zone: the zone; `nil` for the database and all its zones.
+  ///   - forgettingDeletions: whether the server also forgets its deletions, as after a long time;
+  ///     it then can't report them to any device.
   public func expireTokens(
     of account: String, zone: CKRecordZone.ID? = nil, forgettingDeletions: Bool = false
   ) throws {

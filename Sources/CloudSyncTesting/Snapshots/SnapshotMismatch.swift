@@ -28,8 +28,11 @@ extension SnapshotMismatch: LocalizedError {
 /// With `CLOUDSYNC_RECORD=1` in the environment the literal is rewritten instead; it must be a
 /// multi-line literal.
 /// - Parameters:
-///   - expected: the expected text.
+///   - value: the value whose text is compared.
 ///   - normalization: generated names that are replaced by numbers before the comparison.
+///   - expected: the expected text.
+///   - filePath: the file of the literal, which is the caller's.
+///   - line: the line of the call.
 /// - Throws: `SnapshotMismatch` with the difference.
 public func assertSnapshot(
   of value: some Snapshotable, normalization: SnapshotNormalization = [.uuids, .users],
@@ -53,9 +56,11 @@ public func assertSnapshot(
 ///
 /// With `CLOUDSYNC_RECORD=1` in the environment the file is written instead.
 /// - Parameters:
+///   - value: the value whose text is compared.
+///   - normalization: generated names that are replaced by numbers before the comparison.
 ///   - name: the file's name without its extension, unique in the folder: letters, digits, spaces,
 ///     dots, hyphens and underscores.
-///   - normalization: generated names that are replaced by numbers before the comparison.
+///   - filePath: the file of the test, which is the caller's.
 /// - Throws: `SnapshotMismatch` with the difference, or when there is no such file; the error of
 ///   writing the file.
 public func assertSnapshot(

@@ -8,6 +8,7 @@ extension FaultControls {
   /// By default a user is found by two email addresses: the account's name, and the account's name
   /// with `@example.com` appended.
   /// - Parameters:
+  ///   - account: the account's name.
   ///   - email: another email address; case is ignored.
   ///   - phone: a telephone number, compared exactly.
   ///   - givenName: the given name that others see.

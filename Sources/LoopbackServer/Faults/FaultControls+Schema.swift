@@ -24,8 +24,15 @@ extension FaultControls {
   ///
   /// Queries that need a missing index fail with `invalidArguments`, as in production. Throws
   /// `networkFailure` after the server was closed. Rules: CS-71 to CS-90.
-  /// - Parameter field: an app's field, or the query name of a system field, such as `___recordID`,
-  ///   which a query without a filter needs.
+  /// - Parameters:
+  ///   - field: an app's field, or the query name of a system field, such as `___recordID`, which a
+  ///     query without a filter needs.
+  ///   - recordType: the type of the records.
+  ///   - container: the container's identifier.
+  ///   - environment: the environment of the container.
+  ///   - queryable: whether queries may filter by the field.
+  ///   - sortable: whether queries may sort by the field.
+  ///   - searchable: whether queries may search for words in the field.
   public func setIndexes(
     of field: String, recordType: String, container: String,
     environment: CloudEnvironment = .development, queryable: Bool, sortable: Bool,

@@ -31,7 +31,11 @@ public final class FaultControls: Sendable {
 
   /// Fails the next `count` requests in `scope` with `code`; they never reach the database.
   ///
-  /// - Parameter retryAfter: the seconds the error tells the client to wait.
+  /// - Parameters:
+  ///   - count: the number of requests that fail.
+  ///   - code: the error's code.
+  ///   - retryAfter: the seconds the error tells the client to wait.
+  ///   - scope: the requests that count.
   public func fail(
     next count: Int = 1, with code: CloudError.Code, retryAfter: Double? = nil,
     in scope: RequestScope = .all

@@ -80,8 +80,8 @@ enum EndpointQuestion {
     case forbidden
   }
 
-  /// Requests that are allowed without an account, by WS-8 to WS-13 and WS-54 to WS-65: read in the public
-  /// database, which has no feeds.
+  /// Requests that are allowed without an account, by WS-8 to WS-13 and WS-54 to WS-65: reads in
+  /// the public database, which has no feeds.
   static func worldsBusiness(_ endpoint: Endpoint, _ database: DatabaseScope) -> Business {
     guard database == .public else { return .forbidden }
     switch endpoint {
