@@ -4,14 +4,14 @@ import SimulationSupport
 import StoreSimulation
 import Synchronization
 
-/// Runs many worlds on several threads; the outcome does not depend on how many.
+/// Runs many simulations on several threads; the outcome does not depend on their number.
 final class Fleet: Sendable {
-  /// What became of all worlds of one kind.
+  /// The outcome of all simulations of one kind.
   struct Outcome {
     var worlds = 0
     var edits = 0
     var requests = 0
-    /// A number over all worlds, whatever their order.
+    /// A hash of all simulations, independent of their order.
     var hash: UInt64 = 0
     var different: [UInt64] = []
     var violations: [StoreViolation] = []
@@ -25,18 +25,16 @@ final class Fleet: Sendable {
 
   private let kind: StoreKind
   private let options: Options
-  private let folder: URL
   private let progress: Mutex<Progress>
   private let output = Output(isJSON: false)
 
-  init(_ kind: StoreKind, _ options: Options, in folder: URL) {
+  init(_ kind: StoreKind, _ options: Options) {
     self.kind = kind
     self.options = options
-    self.folder = folder
     progress = Mutex(Progress(next: options.first))
   }
 
-  /// Runs all worlds and waits for them.
+  /// Runs all simulations and waits for them.
   func run() throws -> Outcome {
     DispatchQueue.concurrentPerform(iterations: options.jobs) { _ in work() }
     output.endProgress()
@@ -58,15 +56,9 @@ final class Fleet: Sendable {
       }
       guard let seed else { return }
       do throws(LaneError) {
-        let report = try StoreSimulation.run(
-          kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder)
-        var isSame = true
-        if options.isTwice {
-          let again = try StoreSimulation.run(
-            kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder)
-          isSame = again == report
-        }
-        note(report, isSame: isSame)
+        let report = try options.run(kind, seed)
+        let again = options.isTwice ? try options.run(kind, seed) : report
+        note(report, isSame: again == report)
       } catch {
         progress.withLock { $0.failure = error }
       }

@@ -1,29 +1,30 @@
 import CommandLineKit
 import Foundation
+import SimulationSupport
 import StoreSimulation
 import VerificationSupport
 
-/// What the command line asks for.
+/// The options of the command.
 struct Options {
   /// The kinds of store.
   var kinds = StoreKind.all
-  /// How many seeds to run with each.
+  /// The number of seeds for each kind.
   var count = 200
-  /// The first of them.
+  /// The first seed.
   var first: UInt64 = 0
-  /// How many threads run worlds.
+  /// The number of threads.
   var jobs = ProcessInfo.processInfo.activeProcessorCount
-  /// A fault to build in.
+  /// The fault to plant.
   var bug: PlantedStoreBug?
-  /// The one seed to run, instead of many.
+  /// The only seed to run.
   var seed: UInt64?
-  /// Whether each world is run twice, to see whether both runs are the same.
+  /// Whether each seed is run twice, to compare the runs.
   var isTwice = false
-  /// Whether worlds are short.
+  /// Whether the simulations are short.
   var isShort = false
-  /// Whether to end at the first violation, the worlds run one after the other.
+  /// Whether to run the seeds one after the other, and to end at the first violation.
   var endsAtViolation = false
-  /// Whether to print everything that happens.
+  /// Whether to print all events.
   var wantsTrace = false
 
   /// Reads the arguments after the command's name.
@@ -46,5 +47,14 @@ struct Options {
     }
     try arguments.end()
     if wantsTrace, seed == nil { throw UsageError("--trace needs --seed") }
+  }
+
+  /// Runs the simulation of a seed.
+  func run(
+    _ kind: StoreKind, _ seed: UInt64, print: (@Sendable (String) -> Void)? = nil
+  ) throws(LaneError) -> StoreSimulation.Report {
+    try StoreSimulation.run(
+      kind, seed: seed, isShort: isShort, bug: bug, in: StoreSimulation.defaultFolder,
+      print: print)
   }
 }

@@ -6,7 +6,7 @@ package import VerificationSupport
 /// The command `stores` of the verification tool.
 package let storesCommand: any VerificationCommand.Type = StoresCommand.self
 
-/// Runs the example stores in simulated worlds and says what was found.
+/// Runs simulations of the example stores and reports violations.
 enum StoresCommand: VerificationCommand {
   static let name = "stores"
   static let summary = "the example stores in worlds with faults"
@@ -32,17 +32,13 @@ enum StoresCommand: VerificationCommand {
     """
 
   static func run(_ arguments: inout Arguments) throws -> Bool {
-    try run(Options(&arguments), in: StoreSimulation.defaultFolder)
-  }
-
-  /// Answers whether every promise held.
-  private static func run(_ options: Options, in folder: URL) throws -> Bool {
-    if let seed = options.seed { return try replay(seed, options, in: folder) }
-    if options.endsAtViolation { return try runUntilViolation(options, in: folder) }
+    let options = try Options(&arguments)
+    if let seed = options.seed { return try replay(seed, options) }
+    if options.endsAtViolation { return try runUntilViolation(options) }
     var isWell = true
     for kind in options.kinds {
       let begin = ContinuousClock.now
-      let outcome = try Fleet(kind, options, in: folder).run()
+      let outcome = try Fleet(kind, options).run()
       for violation in outcome.violations.prefix(10) { print(violation) }
       let seconds = (ContinuousClock.now - begin) / .seconds(1)
       print(
@@ -60,15 +56,13 @@ enum StoresCommand: VerificationCommand {
     return isWell
   }
 
-  /// Runs world after world up to the first violation; says the number of each before it begins,
-  /// so that whoever watches knows which one ended the process.
-  private static func runUntilViolation(_ options: Options, in folder: URL) throws -> Bool {
+  /// Runs seed after seed up to the first violation; prints each seed before it runs, so that the
+  /// one that ended the process is known.
+  private static func runUntilViolation(_ options: Options) throws -> Bool {
     for kind in options.kinds {
       for seed in options.first..<options.first &+ UInt64(options.count) {
         say("world \(seed)")
-        let report = try StoreSimulation.run(
-          kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder)
-        guard let violation = report.violation else { continue }
+        guard let violation = try options.run(kind, seed).violation else { continue }
         print(violation)
         return false
       }
@@ -76,15 +70,11 @@ enum StoresCommand: VerificationCommand {
     return true
   }
 
-  private static func replay(_ seed: UInt64, _ options: Options, in folder: URL) throws -> Bool {
+  private static func replay(_ seed: UInt64, _ options: Options) throws -> Bool {
     var isWell = true
     for kind in options.kinds {
       let wantsTrace = options.wantsTrace
-      let report = try StoreSimulation.run(
-        kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder
-      ) {
-        if wantsTrace { print($0) }
-      }
+      let report = try options.run(kind, seed) { if wantsTrace { print($0) } }
       if let violation = report.violation { print(violation) }
       print(
         "\(kind.name), seed \(seed): \(report.edits) edits, \(report.requests) requests, "
