@@ -2,16 +2,16 @@ import Foundation
 import LoopbackServer
 import Synchronization
 
-/// Places where a process dies as in a crash, for the demo and the tests that start one.
+/// Points at which the process kills itself, for the demo and tests of crashes.
 enum CrashPoint {
-  /// Set to 1, the process dies when its command is done and before it could say goodbye.
+  /// The variable that, set to 1, kills the process at the end of its command.
   static let afterCommand = "CLOUDSYNC_STORES_DIE_AFTER_COMMAND"
 
-  /// Set to a number, the process dies when the server has carried out that many requests and
-  /// the last one's answer has not left.
+  /// The variable with a number of requests, after which the process is killed before the last
+  /// response arrives.
   static let afterRequest = "CLOUDSYNC_STORES_DIE_AFTER_REQUEST"
 
-  /// Ends the process without any goodbye when the environment asks for it.
+  /// Kills the process if the environment says so.
   static func pass(_ environment: [String: String]) {
     if environment[afterCommand] == "1" { die() }
   }
@@ -19,7 +19,7 @@ enum CrashPoint {
   private static let countdown = ProcessInfo.processInfo.environment[afterRequest]
     .flatMap { Int($0) }.map { Countdown($0) }
 
-  /// Sees to it that the process dies in the middle of a request when the environment asks for it.
+  /// Prepares the kill in the middle of a request, if the environment says so.
   static func prepare(_ server: LoopbackServer) {
     guard let countdown else { return }
     server.controls.runAfterCommit(next: countdown.count) { _ in
@@ -27,8 +27,7 @@ enum CrashPoint {
     }
   }
 
-  /// Ends the process when a server by HTTP has carried out its last request, before anybody
-  /// here hears of that.
+  /// Kills the process after the last request to an HTTP server, before its response is used.
   static func passRequest() {
     if let countdown, countdown.isOver() { die() }
   }

@@ -432,7 +432,7 @@ public struct Receipt: Hashable, Sendable, Codable {
   public var key: ReceiptKey
   /// The answer.
   public var reply: CloudReply
-  /// The ``CloudCall/digest`` of the request; `nil` in a receipt of an earlier version, which did
+  /// The `CloudCall.digest` of the request; `nil` in a receipt of an earlier version, which did
   /// not store it.
   public var digest: [UInt8]?
 

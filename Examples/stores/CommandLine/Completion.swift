@@ -127,9 +127,9 @@ extension UsageLine.Placeholder {
 }
 
 extension ToolCommand {
-  /// Prints what a shell needs to complete command lines.
+  /// Prints the completion script of a shell.
   static let completion = ToolCommand(
-    "completion", summary: "a script that teaches a shell to complete: bash, zsh or fish",
+    "completion", summary: "print a completion script for bash, zsh or fish",
     help: """
       Usage: stores completion bash|zsh|fish
 

@@ -6,26 +6,26 @@ enum Help {
   static var overview: String {
     let commands =
       ToolCommand.all.map { ($0.title, $0.summary) } + [
-        ("help server", "how to sync with a server by HTTP instead"),
+        ("help server", "how to sync with an HTTP server"),
         ("help COMMAND", "more about a command; so does COMMAND --help"),
       ]
     return """
       Usage: stores [--home DIR] [--device NAME] [--account NAME] [--server URL] [--json] COMMAND
 
-      Example apps on a sync engine, each with devices and accounts of its own making.
+      Runs example apps on a sync engine, with several devices and accounts on one machine.
 
       Commands
       \(columns(commands, width: 17))
 
       Options
-        --home DIR       where server and devices are kept: CLOUDSYNC_HOME, else ~/.cloudsync
+        --home DIR       the folder of server and devices: CLOUDSYNC_HOME, else ~/.cloudsync
         --device NAME    the device to act as; "default" unless given
         --account NAME   the account a new device signs in as; "default" unless given
-        --server URL     sync with this server: CLOUDSYNC_SERVER, else a file of the home folder
-        --json           print one JSON document instead of words
-        --color WHEN     auto, always or never; NO_COLOR turns colours off too
+        --server URL     the server: CLOUDSYNC_SERVER, else a file of the home folder
+        --json           print the result as one JSON document
+        --color WHEN     auto, always or never; NO_COLOR turns colors off, too
 
-      Each call acts as one device. Changes are kept on the device until it syncs:
+      Each call acts as one device. Changes are stored on the device until it syncs:
         stores --device phone tabs add Ideas --text "Buy milk"
         stores --device phone tabs sync
         stores --device desk tabs sync
@@ -34,7 +34,7 @@ enum Help {
       """
   }
 
-  /// The help of a store: its verbs, and what there is to say about them.
+  /// The help of a store: its verbs and notes.
   static func text(_ store: Store) -> String {
     let verbs = store.verbs.map { ($0.usage.text, $0.summary) }
     let notes = store.notes.isEmpty ? "" : "\n\(store.notes)\n"
@@ -60,7 +60,7 @@ enum Help {
     return command.help
   }
 
-  /// Two columns; what is too wide for the first has a line of its own.
+  /// Two columns; a text that is too wide for the first column gets a separate line.
   private static func columns(_ rows: [(String, String)], width: Int) -> String {
     let gap = String(repeating: " ", count: width + 2)
     return rows.map { first, second in
@@ -73,19 +73,19 @@ enum Help {
   private static let server = """
     Usage: stores --server URL --api-token T (--control-token T | --web-token T) COMMAND
 
-    Every command syncs with the server at URL by HTTP. What the options say, the environment can
-    say; cloudsync exec sets all of it for the command it runs:
+    Every command syncs with the HTTP server at URL. Each option can also be set in the environment;
+    cloudsync exec sets all variables for the command it runs:
 
-      --server URL          CLOUDSYNC_SERVER          where the server is
-      --api-token T         CLOUDSYNC_API_TOKEN       lets the app in
-      --control-token T     CLOUDSYNC_CONTROL_TOKEN   signs any account in
-      --web-token T         CLOUDSYNC_WEB_AUTH_TOKEN  stands for one account; used when there is no
+      --server URL          CLOUDSYNC_SERVER          the address of the server
+      --api-token T         CLOUDSYNC_API_TOKEN       the token of the app
+      --control-token T     CLOUDSYNC_CONTROL_TOKEN   the token that signs in any account
+      --web-token T         CLOUDSYNC_WEB_AUTH_TOKEN  the token of one account; used if there is no
                                                       control token
       --account NAME        CLOUDSYNC_ACCOUNT         the account a new device signs in as
-                            CLOUDSYNC_CONTAINER       the container, where tokens are for one only
+                            CLOUDSYNC_CONTAINER       the container, if the tokens are for one only
 
-    A command line can be read by other users of the machine; the environment can not.
-    Each server has devices of its own in the home folder, known by its API token.
+    Other users of the machine can read a command line, but not the environment.
+    The home folder has separate devices for each server, identified by its API token.
 
       cloudsync exec -- stores sync
       cloudsync exec --fault-control -- stores demo

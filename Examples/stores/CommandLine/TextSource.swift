@@ -1,6 +1,6 @@
 import CommandLineKit
 
-/// Where the text of a new item comes from.
+/// The source of an item's text.
 enum TextSource: Hashable, Sendable {
   case text(String)
   case file(String)

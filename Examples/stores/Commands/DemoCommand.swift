@@ -2,19 +2,19 @@ import CommandLineKit
 import Foundation
 
 extension ToolCommand {
-  /// Shows the stores at work.
+  /// Runs the demo.
   static let demo = ToolCommand(
     "demo", summary: "devices, accounts, conflicts, a crash: see it work",
     help: """
       Usage: stores demo [--store NAME]
 
-      Plays the act of each store, or of one: anna's phone and desk, and ben's tablet, work with
-      real input, lose the network, edit the same things and settle it. Then somebody else signs in
-      on a device, and in the end everything is compared byte for byte with the server. Leaves its
-      files in HOME/demo. Ends with 0 when nothing differs.
+      Runs the demo of each store, or of one: anna's phone and desk and ben's tablet work with real
+      input, lose the network, edit the same items and resolve the conflicts. Then another user
+      signs in on a device, and at the end all content is compared byte for byte with the server.
+      The files stay in HOME/demo. The exit code is 0 if nothing differs.
 
-      With a server by HTTP it needs the control token, as several accounts sign in. It uses
-      containers of its own there and leaves them. Losing an answer needs a server with
+      With an HTTP server it needs the control token, because several accounts sign in. It uses
+      separate containers, which stay on the server. To drop a response, the server must run with
       --fault-control.
 
       """,
@@ -38,19 +38,19 @@ extension ToolCommand {
   }
 }
 
-/// The demonstration: the acts of some stores, then what concerns all of them.
+/// The demo: the acts of some stores, then the scenes about all of them.
 struct Demo: Sendable {
-  /// The home the person gave; the demo stays in `demo/` of it.
+  /// The home folder of the command; the demo uses `demo/` in it.
   let home: Home
   let stores: [Store]
   let output: Output
 
-  /// Where the demo keeps its own server and devices.
+  /// The folder of the demo's server and devices.
   var place: Home { Home(home.item("demo")) }
 
-  /// Shows everything.
+  /// Runs the demo.
   ///
-  /// - Returns: whether everything held and nothing differs.
+  /// - Returns: whether all conditions held and nothing differs.
   func run() async throws -> Bool {
     let lock = try await home.use()
     let stageLock = try await FileLock(
@@ -73,7 +73,7 @@ struct Demo: Sendable {
     return ending.isGood
   }
 
-  /// The server to play with; says where it is.
+  /// The server of the demo; prints its place.
   private func cloud() async throws -> any WatchedCloud {
     switch home.server {
     case .home:

@@ -7,7 +7,7 @@ private let largestInput = 64_000_000
 extension TextSource {
   /// Reads the text.
   ///
-  /// - Throws: `ToolError` when it can't be read or is no text.
+  /// - Throws: `ToolError` if it can't be read or is not UTF-8.
   func read() throws(ToolError) -> String {
     switch self {
     case .text(let text): return text
@@ -53,7 +53,7 @@ private func decoded(_ data: Data, _ what: String) throws(ToolError) -> String {
 
 /// The one ID that starts with `prefix`.
 ///
-/// - Throws: `ToolError` when there is none, or more than one.
+/// - Throws: `ToolError` if there is none, or more than one.
 func find(_ prefix: String, in ids: [UUID], _ what: String) throws(ToolError) -> UUID {
   let wanted = prefix.uppercased()
   let found = wanted.isEmpty ? [] : ids.filter { $0.uuidString.hasPrefix(wanted) }

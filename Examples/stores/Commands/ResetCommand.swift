@@ -2,14 +2,14 @@ import CommandLineKit
 import Foundation
 
 extension ToolCommand {
-  /// Forgets everything.
+  /// Removes all data.
   static let reset = ToolCommand(
     "reset", summary: "forget the server and all devices of the home folder",
     help: """
       Usage: stores reset [--force]
 
-      Removes the server and all devices of the home folder. Asks on a terminal; elsewhere it
-      needs --force. What a server by HTTP holds stays there.
+      Removes the server and all devices of the home folder. Asks for confirmation on a terminal;
+      otherwise it needs --force. The data on an HTTP server stays there.
 
       """,
     usages: ["[--force]"]
@@ -23,7 +23,7 @@ extension ToolCommand {
 }
 
 extension Home {
-  /// Removes everything the tool made here; asks on a terminal, else wants to be forced.
+  /// Removes all files of the tool; without `isForced` it asks on a terminal.
   func reset(isForced: Bool, _ output: Output) async throws {
     let names = existingContent
     guard !names.isEmpty else {
@@ -39,7 +39,7 @@ extension Home {
         throw ToolError("nothing was removed")
       }
     }
-    // Waits for every command that uses the home, and keeps new ones out meanwhile.
+    // Waits for all commands that use the home, and blocks new ones.
     let lock = try await FileLock(item("lock").path, .exclusive, what: "the home folder")
     defer { withExtendedLifetime(lock) {} }
     for name in names {

@@ -2,14 +2,14 @@ import CommandLineKit
 import Foundation
 
 extension ToolCommand {
-  /// Syncs everything there is.
+  /// Syncs all stores.
   static let sync = ToolCommand(
     "sync", summary: "sync all stores now",
     help: """
       Usage: stores sync
 
-      Fetches and sends now, in every store. A store that can't be synced does not keep the others
-      from it.
+      Fetches and sends now, in every store. If a store can't be synced, the others are synced
+      nevertheless.
 
       """
   ) { _ in

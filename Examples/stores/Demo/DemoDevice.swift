@@ -2,7 +2,7 @@ import CloudSync
 import CommandLineKit
 import Foundation
 
-/// One device of the demo: a session that stays open, with all apps syncing when told.
+/// One device of the demo: a session that stays open, and its started apps.
 struct DemoDevice: Sendable {
   let name: String
   let account: String
@@ -24,7 +24,7 @@ struct DemoDevice: Sendable {
 
   /// One of its apps.
   ///
-  /// - Throws: `ToolError` when the demo plays without it.
+  /// - Throws: `ToolError` if the demo runs without it.
   func app<App: StoreApp>(_ type: App.Type) throws -> App {
     guard let app = apps.lazy.compactMap({ $0 as? App }).first else {
       throw ToolError("this demo has no \(App.name)")
@@ -32,30 +32,30 @@ struct DemoDevice: Sendable {
     return app
   }
 
-  /// Lets the device have a network, or none.
+  /// Connects the device to the network, or disconnects it.
   func setOnline(_ isOnline: Bool) { link.device.setOnline(isOnline) }
 
-  /// Changes that wait to be sent, of all apps.
+  /// The number of changes of all apps that wait to be sent.
   var unsent: Int { apps.reduce(0) { $0 + $1.unsent } }
 
   /// Syncs all apps.
   ///
-  /// - Throws: what the first of them said that could not.
+  /// - Throws: the error of the first app that fails.
   func sync() async throws {
     for app in apps { _ = try await app.sync() }
   }
 
-  /// Ends the apps on this device in good order.
+  /// Stops the apps.
   func close() async throws {
     for app in apps { try await app.stop() }
   }
 
-  /// What people see in each app, by the app's name.
+  /// The content of each app, by the app's name.
   var seen: [String: RecordTable] {
     Dictionary(uniqueKeysWithValues: apps.map { (type(of: $0).name, $0.seen()) })
   }
 
-  /// What would tell somebody else whose data is here.
+  /// What identifies the user's data, of all apps.
   var traces: Traces {
     apps.reduce(into: Traces(names: [], texts: [])) { all, app in
       let traces = app.traces

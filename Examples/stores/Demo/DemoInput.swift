@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the demo feeds to the stores: real files, or generated ones where there are none.
+/// The input of the demo: files of the repository, or generated files.
 struct DemoInput {
   /// The files that become tabs.
   var files: [TextFiles.File]
@@ -8,14 +8,14 @@ struct DemoInput {
   /// Share texts of daily puzzles.
   var shareTexts: String
 
-  /// Lines somebody could have copied.
+  /// Lines for the clipboard.
   var copied: [String]
 
-  /// Where all that comes from, in words.
+  /// The origin of the input, for messages.
   var origin: String
 
-  /// Looks for the repository from the current directory upwards; else generates files in
-  /// `folder` and reads those.
+  /// Searches for the repository from the current directory upwards, else generates files in
+  /// `folder`.
   init(orGenerateIn folder: URL) throws {
     if let root = Self.repository() {
       let found = try TextFiles(in: root, endings: ["md", "swift"])
@@ -48,7 +48,7 @@ struct DemoInput {
     }
   }
 
-  /// Up to 240 different lines, spread over all files, none too short to be told from others.
+  /// Up to 240 different lines, spread over all files, each at least 40 bytes long.
   private static func lines(_ files: [TextFiles.File]) -> [String] {
     var lines: [String] = []
     var known: Set<String> = []
@@ -76,7 +76,7 @@ struct DemoInput {
     }
   }
 
-  /// A result of each of six games, for when the repository's samples are not at hand.
+  /// A result of each of six games, used without the repository's samples.
   private static let fewShareTexts = """
     Wordle 1,956 2/6*
 

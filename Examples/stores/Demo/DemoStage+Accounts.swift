@@ -2,7 +2,7 @@ import CommandLineKit
 import Foundation
 
 extension DemoStage {
-  /// Somebody else signs in on anna's desk, adds something to each store, and leaves again.
+  /// Another user signs in on anna's desk, adds an item to each store, and leaves again.
   mutating func switchAccounts() async throws {
     begin("carl signs in on anna's desk")
     let (phone, desk) = (try await phone(), try await desk())

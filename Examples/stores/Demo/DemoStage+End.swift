@@ -1,16 +1,16 @@
 import CommandLineKit
 import Foundation
 
-/// What the demo ended with, as `--json` shows it.
+/// The result of the demo, as `--json` shows it.
 struct DemoEnding: Encodable {
   var devices: Int
-  /// How many items anna has, by what they are called.
+  /// The number of anna's items, by their noun.
   var items: [String: Int]
   var differences: [String]
   var failures: [String]
   var seconds: Double
 
-  /// Whether everything held and nothing differs.
+  /// Whether all conditions held and nothing differs.
   var isGood: Bool { differences.isEmpty && failures.isEmpty }
 }
 
@@ -37,7 +37,7 @@ extension DemoStage {
           found += table.differences(held).map { "\($0) on the \(device.name)" }
         }
         differences += found
-        // Whoever does not use an app has nothing in it anywhere.
+        // An account that does not use the app has no data anywhere.
         if held.rows.isEmpty, own.allSatisfy({ $0.seen[type.name]?.rows.isEmpty != false }) {
           continue
         }
@@ -67,8 +67,8 @@ extension DemoStage {
     )
   }
 
-  /// What the server holds of an account, by app: its records, or where an app can't tell them, a
-  /// device that was never here gets.
+  /// The data of an account on the server, by app: its records, or for an app without record types
+  /// the content of a new device.
   private func held(by account: String) async throws -> [String: RecordTable] {
     let types = Store.apps(of: stores)
     var tables: [String: RecordTable] = [:]

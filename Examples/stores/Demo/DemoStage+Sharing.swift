@@ -3,7 +3,7 @@ import CommandLineKit
 import Foundation
 
 extension DemoStage {
-  /// Anna shares a folder with ben, who reads, writes, is held to reading, and leaves.
+  /// Anna shares a folder with ben, who reads, writes, loses the permission to write, and leaves.
   mutating func share() async throws {
     begin("anna shares a folder with ben")
     let anna = SharedFolder(cloud, device: "phone", account: "anna", .private)

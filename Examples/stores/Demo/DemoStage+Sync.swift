@@ -2,7 +2,7 @@ import CommandLineKit
 import Foundation
 
 extension DemoStage {
-  /// Runs `body` and says how long it took and how many requests `device` needed.
+  /// Runs `body` and returns its duration and the number of requests of `device`.
   func measure(
     _ device: DemoDevice, _ body: () async throws -> Void
   ) async throws -> String {
@@ -15,7 +15,7 @@ extension DemoStage {
     return "\(count(requests, "request")), \(seconds) s"
   }
 
-  /// Syncs an app on a device and tells what that cost.
+  /// Syncs an app on a device and prints the duration and the number of requests.
   ///
   /// - Parameter what: the beginning of the sentence, such as `sent 3 ideas`.
   func sync<App: StoreApp>(
@@ -31,14 +31,14 @@ extension DemoStage {
     tell("\(what(opened)): \(cost)")
   }
 
-  /// Syncs an app on some devices in turn, as often as it takes to bring changes to all of them.
+  /// Syncs an app on some devices in turn, twice, so that changes reach all of them.
   func settle<App: StoreApp>(_ app: App.Type, _ devices: [DemoDevice]) async throws {
     for _ in 0..<2 {
       for device in devices { _ = try await device.app(App.self).sync() }
     }
   }
 
-  /// Checks that people see the same in an app on two devices, to the byte, and tells so.
+  /// Checks that the content of an app is equal to the byte on two devices.
   mutating func compare<App: StoreApp>(
     _ app: App.Type, _ first: DemoDevice, _ second: DemoDevice
   ) throws {
@@ -48,7 +48,7 @@ extension DemoStage {
     tell("the same as on the \(first.name), to the byte: \(same ? "yes" : "no")")
   }
 
-  /// Takes the network from some devices while `body` runs.
+  /// Disconnects some devices while `body` runs.
   func offline<Result>(
     _ devices: [DemoDevice], _ body: () async throws -> Result
   ) async throws -> Result {

@@ -1,17 +1,17 @@
 import CommandLineKit
 import Foundation
 
-/// The demo's devices and what happened to them so far.
+/// The state of the demo: its devices, and the conditions that did not hold.
 struct DemoStage {
   let place: Home
   let output: Output
   let cloud: any WatchedCloud
   let stores: [Store]
 
-  /// Files to work with: this repository's, or made up ones.
+  /// The input: files of this repository, or generated ones.
   let input: DemoInput
 
-  /// What should have held and did not.
+  /// The conditions that did not hold.
   private(set) var failures: [String] = []
 
   private var scene = 0
@@ -25,13 +25,13 @@ struct DemoStage {
     input = try DemoInput(orGenerateIn: place.item("generated"))
   }
 
-  /// Anna's phone, started when it is not running.
+  /// Anna's phone, started if it is not running.
   mutating func phone() async throws -> DemoDevice { try await device("phone", of: "anna") }
 
-  /// Anna's other device, started when it is not running.
+  /// Anna's other device, started if it is not running.
   mutating func desk() async throws -> DemoDevice { try await device("desk", of: "anna") }
 
-  /// The device of ben, another person, started when it is not running.
+  /// The device of ben, another user, started if it is not running.
   mutating func tablet() async throws -> DemoDevice { try await device("tablet", of: "ben") }
 
   private mutating func device(_ name: String, of account: String) async throws -> DemoDevice {
@@ -44,13 +44,13 @@ struct DemoStage {
   /// The devices that are running, by name.
   var devices: [DemoDevice] { running.values.sorted { $0.name < $1.name } }
 
-  /// Ends the apps on a device in good order and lets go of everything they had in memory.
+  /// Stops the apps on a device and releases them.
   mutating func close(_ name: String) async throws {
     try await running[name]?.close()
     running[name] = nil
   }
 
-  /// Lets go of a device's apps as they are, without any last words to them.
+  /// Releases a device's apps without stopping them.
   mutating func drop(_ name: String) { running[name] = nil }
 
   /// Begins the next scene.
@@ -60,13 +60,13 @@ struct DemoStage {
     output.say("\n" + output.terminal.styled("\(scene). \(title)", .bold))
   }
 
-  /// Tells something, indented, in as many lines as the terminal needs.
+  /// Prints a text, indented, in as many lines as the terminal needs.
   func tell(_ line: String) {
     let width = output.terminal.width
     output.say(width.map { FittedText.lines("   \(line)", width: $0) } ?? "   \(line)")
   }
 
-  /// Shows a table, aligned wherever it is printed.
+  /// Prints a table, aligned on any output.
   func show(_ table: Table) {
     let width = output.terminal.width.map { $0 - 3 }
     let terminal = Terminal(
@@ -74,7 +74,7 @@ struct DemoStage {
     for line in table.lines(for: terminal) { output.say("   \(line)") }
   }
 
-  /// Notes it when something does not hold.
+  /// Records a condition that does not hold.
   mutating func check(_ holds: Bool, _ what: String) {
     if !holds { failures.append(what) }
   }

@@ -1,12 +1,12 @@
 import CloudSync
 import Foundation
 
-/// Records reduced to bytes, to be compared with others.
+/// Records as bytes, for comparison.
 struct RecordTable: Equatable {
   /// The fields of each record as bytes, by type and name of the record.
   private(set) var rows: [String: [UInt8]] = [:]
 
-  /// Takes a record in.
+  /// Adds a record.
   mutating func add(_ record: CKRecord) {
     var bytes: [UInt8] = []
     for key in record.allKeys() {
@@ -15,7 +15,7 @@ struct RecordTable: Equatable {
       case let text as String: bytes += Array(text.utf8)
       case let data as Data: bytes += Array(data)
       case let date as Date:
-        // To the bit: a date that only reads the same is a difference.
+        // Compared to the bit, not as text.
         bytes += Array("\(date.timeIntervalSinceReferenceDate.bitPattern)".utf8)
       case let asset as CKAsset:
         bytes += asset.fileURL.flatMap { FileManager.default.contents(atPath: $0.path) } ?? Data()
@@ -27,9 +27,9 @@ struct RecordTable: Equatable {
     rows["\(record.recordType)/\(record.recordID.recordName)"] = bytes
   }
 
-  /// Takes in an item that is no record, or not made of one only.
+  /// Adds an item that is not one record.
   ///
-  /// - Parameter bytes: everything that other devices should have alike.
+  /// - Parameter bytes: the content, which must be equal on other devices.
   mutating func add(_ name: String, _ bytes: some Sequence<UInt8>) { rows[name] = Array(bytes) }
 
   /// The records of some types.
@@ -39,14 +39,14 @@ struct RecordTable: Equatable {
     return table
   }
 
-  /// The names of the records that are not the same in both.
+  /// The names of the records that differ.
   func differences(_ other: RecordTable) -> [String] {
     Set(rows.keys).union(other.rows.keys).filter { rows[$0] != other.rows[$0] }.sorted()
   }
 }
 
 extension Cloud {
-  /// Everything `account` has on the server, as a device that was never here fetches it.
+  /// All records of `account` on the server, fetched by a new device.
   func records(of account: String) async throws -> RecordTable {
     let link = LinkedDevice(self, device: "auditor-of-\(account)", account: account)
     let database = link.container.privateCloudDatabase

@@ -1,7 +1,7 @@
 import CloudSync
 import Synchronization
 
-/// A folder of notes on one device: in the user's own database, or one that somebody shared.
+/// A folder of notes on one device, in the user's private or shared database.
 final class SharedFolder: CKSyncEngineDelegate {
   private struct Contents {
     var records: [CKRecord.ID: CKRecord] = [:]
@@ -29,7 +29,7 @@ final class SharedFolder: CKSyncEngineDelegate {
     }
   }
 
-  /// The folder and its notes, by name; the share that may be among them is left out.
+  /// The folder and its notes by name, without the share.
   var records: [String: CKRecord] {
     contents.withLock { contents in
       let notes = contents.records.values.filter { !($0 is CKShare) }
@@ -37,10 +37,10 @@ final class SharedFolder: CKSyncEngineDelegate {
     }
   }
 
-  /// What a note says.
+  /// The text of a note.
   func text(_ name: String) -> String? { records[name]?["text"] }
 
-  /// What the server refused since the last call.
+  /// The errors of records since the last call.
   func refusals() -> [CKError] {
     contents.withLock { contents in
       defer { contents.refusals = [] }
@@ -48,7 +48,7 @@ final class SharedFolder: CKSyncEngineDelegate {
     }
   }
 
-  /// Makes or changes a note, or with no parent the folder itself.
+  /// Creates or changes a note, or without a parent the folder itself.
   func write(_ text: String, as name: String, under parent: String? = nil) {
     let folder = records.values.first { $0.recordType == "Folder" }
     let zone = folder?.recordID.zoneID ?? SharedFolder.zone.zoneID
@@ -61,7 +61,7 @@ final class SharedFolder: CKSyncEngineDelegate {
     running.withLock { $0 }?.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
   }
 
-  /// Fetches, then sends; what single records meet with is in `refusals`.
+  /// Fetches, then sends; errors of single records are in `refusals`.
   func sync() async throws {
     guard let engine = running.withLock({ $0 }) else { return }
     try await engine.fetchChanges()

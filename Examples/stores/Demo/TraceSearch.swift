@@ -1,8 +1,8 @@
 import Foundation
 
-/// Looks for traces of somebody's data: in what the stores hold, and in every file of a device.
+/// Searches the stores and all files of a device for a user's data.
 struct TraceSearch {
-  /// Names of records, and texts without characters that files could spell otherwise.
+  /// Names of records, and texts without characters that files may encode differently.
   private let traces: Set<String>
 
   /// The traces by their first eight bytes.
@@ -10,7 +10,7 @@ struct TraceSearch {
 
   private static let headLength = 8
 
-  /// All that says whose the data is.
+  /// A search for the names and texts in `traces`.
   init(of traces: Traces) {
     let lines = traces.texts.compactMap(Self.line)
     let traces = traces.names.filter { $0.utf8.count >= Self.headLength } + lines
@@ -20,10 +20,10 @@ struct TraceSearch {
     }
   }
 
-  /// How many traces are looked for.
+  /// The number of traces.
   var count: Int { traces.count }
 
-  /// What was found.
+  /// The result of a search.
   struct Findings {
     var inMemory = 0
     var inFiles = 0
@@ -31,7 +31,7 @@ struct TraceSearch {
     var bytes = 0
   }
 
-  /// Looks through the device's stores and its folder.
+  /// Searches the device's stores and its folder.
   func search(_ device: DemoDevice) throws -> Findings {
     var findings = Findings()
     let now = device.traces
@@ -53,7 +53,7 @@ struct TraceSearch {
     return findings
   }
 
-  /// The traces that are somewhere in `data`: one walk over it, whatever their number.
+  /// The traces in `data`, found in one pass.
   private func traces(in data: Data) -> Set<String> {
     var found: Set<String> = []
     data.withUnsafeBytes { bytes in
@@ -68,7 +68,7 @@ struct TraceSearch {
     return found
   }
 
-  /// A line long enough to be nobody else's, which JSON writes as it is.
+  /// A line that is long enough to be distinctive, and that JSON does not escape.
   private static func line(in text: String) -> String? {
     text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.first { line in
       line.utf8.count >= 24

@@ -1,24 +1,24 @@
 import CommandLineKit
 import Foundation
 
-/// A lock that processes take on a file; it is free again when the holder ends, however it ends.
+/// A lock on a file between processes; the system releases it when the process ends.
 final class FileLock: Sendable {
-  /// Who else may hold the lock at the same time.
+  /// The kind of a lock.
   enum Kind: Sendable {
-    /// Others who share it.
+    /// Other shared locks are allowed.
     case shared
-    /// Nobody.
+    /// No other lock is allowed.
     case exclusive
   }
 
   private let descriptor: CInt
 
-  /// Takes the lock on the file at `path`, waiting when it is held.
+  /// Locks the file at `path`, and waits while it is locked.
   ///
   /// - Parameters:
-  ///   - seconds: how long to wait at most.
-  ///   - waiting: called once when the wait becomes worth a word.
-  /// - Throws: `ToolError` when the file can't be opened, or the wait was too long.
+  ///   - seconds: the maximum time to wait.
+  ///   - waiting: called once after half a second.
+  /// - Throws: `ToolError` if the file can't be opened, or at the end of the time.
   init(
     _ path: String, _ kind: Kind, what: String, waitAtMost seconds: Double = 30,
     waiting: () -> Void = {}
@@ -36,7 +36,6 @@ final class FileLock: Sendable {
         close(descriptor)
         throw ToolError("cannot lock \(path): \(reason)")
       }
-      // Most commands take a moment; only a longer wait is worth a word.
       if waited >= 0.5 && !hasTold {
         hasTold = true
         waiting()
@@ -57,7 +56,7 @@ final class FileLock: Sendable {
   }
 
   deinit {
-    // A child forked at this moment holds the descriptor too; only this frees the lock at once.
+    // A forked child may still hold the descriptor; this releases the lock at once.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }

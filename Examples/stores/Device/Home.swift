@@ -1,32 +1,29 @@
 import CommandLineKit
 import Foundation
 
-/// The folder where all devices are kept, and the server of those at hand.
+/// The folder of all devices, and the server that they sync with.
 struct Home: Sendable {
   /// The folder.
   let url: URL
 
-  /// The server that the devices at hand sync with.
+  /// The server that the devices sync with.
   let server: ServerAddress
 
-  /// All that `reset` removes: the server's file and those SQLite puts beside it, the devices and
-  /// the demo.
+  /// The files that `reset` removes: the server's, those of SQLite, the devices and the demo.
   ///
-  /// The lock stays, because somebody may be waiting for it.
+  /// The lock file stays, because another command may be waiting for it.
   private static let content = [
     "server.sqlite", "server.sqlite-wal", "server.sqlite-shm", "server.sqlite-journal", "devices",
     servers, "demo", demoLock,
   ]
 
-  /// The lock a demo holds, so that two of them take turns.
+  /// The lock file of the demo, so that only one runs at a time.
   static let demoLock = "demo.lock"
 
-  /// Where the devices of servers by HTTP are, a folder for each server.
-  ///
-  /// What a device knows of its server means nothing to another one.
+  /// The folder of the devices of HTTP servers, with a folder for each server.
   private static let servers = "servers"
 
-  /// The home folder asked for, else `CLOUDSYNC_HOME`, else `~/.cloudsync`.
+  /// The folder at `path`, else `CLOUDSYNC_HOME`, else `~/.cloudsync`.
   init(
     _ path: String?, environment: [String: String], server: ServerAddress
   ) throws(ToolError) {
@@ -40,7 +37,7 @@ struct Home: Sendable {
     }
   }
 
-  /// The folder at `url`, with a server of its own in it.
+  /// The folder at `url`, with its own server.
   init(_ url: URL) {
     self.url = url
     server = .home
@@ -57,18 +54,18 @@ struct Home: Sendable {
   /// The file of the home's own server.
   var serverPath: String { url.appendingPathComponent("server.sqlite").path }
 
-  /// What `name` is called here.
+  /// The URL of the file called `name`.
   func item(_ name: String) -> URL { url.appendingPathComponent(name) }
 
-  /// What the tool made here, by name.
+  /// The names of the existing files of the tool.
   var existingContent: [String] {
     Self.content.filter { FileManager.default.fileExists(atPath: item($0).path) }
   }
 
-  /// Makes the folder, for the user alone.
+  /// Creates the folder, with access for the user only.
   func create() throws(ToolError) { try makeFolder(url) }
 
-  /// Takes part in using the home; a `reset` waits for it.
+  /// Locks the home against `reset`; other commands may use it.
   func use(waitAtMost seconds: Double = 30) async throws -> FileLock {
     try create()
     return try await FileLock(
@@ -94,7 +91,7 @@ struct Home: Sendable {
   }
 }
 
-/// Makes the folder at `url` and those above it, for the user alone.
+/// Creates the folder at `url` and its parents, with access for the user only.
 func makeFolder(_ url: URL) throws(ToolError) {
   do {
     try FileManager.default.createDirectory(

@@ -1,15 +1,15 @@
 import CommandLineKit
 
-/// What may stand for a word of a store's verbs.
+/// The completions of a word of a verb.
 enum Completing: Sendable {
-  /// The same words always.
+  /// Fixed words.
   case fixed([String])
-  /// What the device has.
+  /// Words from the data on the device.
   case opened(@Sendable (Session) throws -> [Completion.Candidate])
 
-  /// What the device has in an app: a word each, and what it is.
+  /// Words from the data of an app, with their meanings.
   ///
-  /// The first word of what it is may be the word itself, which is not shown twice.
+  /// A meaning that begins with the word is shown without it.
   init<App: StoreApp>(
     _ app: App.Type, _ items: @escaping @Sendable (App) throws -> [(word: String, meaning: String)]
   ) {
@@ -22,7 +22,7 @@ enum Completing: Sendable {
     }
   }
 
-  /// What the device of `session` has.
+  /// The completions on the device of `session`.
   func items(_ session: Session) throws -> [Completion.Candidate] {
     switch self {
     case .fixed(let words): words.map { Completion.Candidate(word: $0) }

@@ -44,7 +44,7 @@ struct Row: Sendable {
   var words: String { cells.map { printable($0.text) }.joined(separator: "  ") }
 }
 
-/// The result of a sync: a document for `--json`, and one line of text.
+/// The result of a sync or a measurement: a document for `--json`, and one line of text.
 struct SyncReport: Sendable {
   var document: Document
   var words: String

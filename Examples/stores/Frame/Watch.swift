@@ -2,28 +2,27 @@ import CloudSync
 import CommandLineKit
 import Foundation
 
-/// Syncs again and again and shows what changed, by whichever device or command.
+/// Syncs repeatedly and prints changes by any device or command.
 ///
-/// Each look opens the device anew and lets go of it, so that other commands can act as the same
-/// device meanwhile. A server by HTTP is asked when it sent a push, there is something to send, or
-/// the last time went wrong.
+/// The device is opened and closed each time, so that other commands can use it in between. With an
+/// HTTP server it syncs after a push, if there are pending changes, or if the last sync failed.
 struct Watch<App: StoreApp>: Sendable {
   private let watching: Watching<App>
   private let invocation: Invocation
 
-  /// How long to wait between two looks.
+  /// The time between two looks at the device.
   var interval = Duration.seconds(1)
 
-  /// How many looks at most go without asking the server: a push is a hint and may be lost.
+  /// The maximum number of looks without a sync, since a push may be lost.
   private static var patience: Int { 30 }
 
-  /// Watches a store as the device of a call of the tool.
+  /// Watches a store on the device of `invocation`.
   init(_ watching: Watching<App>, _ invocation: Invocation) {
     self.watching = watching
     self.invocation = invocation
   }
 
-  /// What is kept from one look to the next.
+  /// The state between two looks.
   private struct Progress {
     var line: PushLine?
     var looksWithoutSync = Watch.patience
@@ -32,7 +31,7 @@ struct Watch<App: StoreApp>: Sendable {
 
   /// Watches until the task is cancelled.
   ///
-  /// - Parameter list: what to do after the first look, such as showing all there is then.
+  /// - Parameter list: called after the first look, such as to print all items.
   func run(first list: () async throws -> Void = {}) async throws {
     let output = invocation.output
     let bell = Bell(every: interval)
@@ -47,7 +46,7 @@ struct Watch<App: StoreApp>: Sendable {
       if let known {
         try show(from: known, to: items)
       } else {
-        // What changes meanwhile is shown twice: here, and at the next look.
+        // A change in the meantime is shown twice: here, and at the next look.
         try await list()
         output.note(
           "watching \(count(items.count, watching.noun)) of \(invocation.device); "
@@ -62,7 +61,7 @@ struct Watch<App: StoreApp>: Sendable {
   ) async throws -> (items: [Watching<App>.Item], problem: String?) {
     let session = try await Session(
       invocation.home, device: invocation.device, account: invocation.account)
-    // The device stays locked for the look, and is free between two.
+    // The device is locked during the look only.
     defer { withExtendedLifetime(session) {} }
     let app = try session.app(App.self)
     do {
@@ -75,7 +74,7 @@ struct Watch<App: StoreApp>: Sendable {
       }
       return (try watching.items(app), nil)
     } catch {
-      // Being offline or signed out is a reason to look again, not to end.
+      // A device that is offline or signed out is watched on.
       return (try watching.items(app), words(error))
     }
   }
@@ -124,12 +123,12 @@ struct Watch<App: StoreApp>: Sendable {
     }
   }
 
-  /// A change for people: on a terminal as short as it can be, elsewhere in full.
+  /// A change as text: shortened on a terminal, else complete.
   private func line(_ time: String, _ change: String, _ item: Watching<App>.Item) -> String {
     let terminal = invocation.output.terminal
     guard let width = terminal.width else { return "\(time)  \(change) \(item.row.words)" }
     let clock = time.dropFirst(11).prefix(8)
-    // As lists show an ID; by itself this is enough to name the item.
+    // IDs are shortened as in lists.
     let words = item.row.words
     let isNamed = UUID(uuidString: item.id) != nil && words.hasPrefix(item.id)
     let shown = isNamed ? item.id.prefix(8) + words.dropFirst(item.id.count) : words[...]

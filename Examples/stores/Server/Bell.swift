@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Wakes one task up, now and then and when something is heard.
+/// Wakes a task at intervals and when a push arrives.
 final class Bell: Sendable {
-  /// One element for each time to wake up; those that nobody waits for become one.
+  /// One element for each wake-up; several that are not awaited become one.
   let rings: AsyncStream<Void>
 
   private let continuation: AsyncStream<Void>.Continuation
   private let isNews = Mutex(false)
   private let ticker: Task<Void, Never>
 
-  /// A bell that rings every `interval` until it is let go.
+  /// A bell that rings every `interval` until it is released.
   init(every interval: Duration) {
     let (rings, continuation) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -28,13 +28,13 @@ final class Bell: Sendable {
     continuation.finish()
   }
 
-  /// Rings because something was heard.
+  /// Rings because a push arrived.
   func ring() {
     isNews.withLock { $0 = true }
     continuation.yield()
   }
 
-  /// Whether something was heard since the last call.
+  /// Whether a push arrived since the last call.
   func takeNews() -> Bool {
     isNews.withLock { isNews in
       defer { isNews = false }

@@ -2,40 +2,40 @@ import CloudProtocol
 import CloudSync
 import LoopbackServer
 
-/// A server, however it is reached.
+/// A server: in a file or over HTTP.
 protocol Cloud: Sendable {
-  /// The container of the stores there.
+  /// The identifier of the stores' container.
   var container: String { get }
 
-  /// The way of the device called `name`, signed in as `account`, or with `nil` as nobody.
+  /// The connection of the device called `name`, signed in as `account`, if any.
   func device(_ name: String, account: String?) -> any CloudDevice
 }
 
-/// A server that can be looked into, and told what shall go wrong.
+/// A server whose requests can be counted and which can inject faults.
 protocol WatchedCloud: Cloud {
-  /// How many requests of the device called `name` it has taken so far.
+  /// The number of requests of the device called `name`.
   func requestCount(of name: String) async throws -> Int
 
-  /// Has the answer to the next change of records by the device called `name` be lost.
+  /// Drops the response to the next request of the device called `name` that modifies records.
   func dropAnswer(to name: String) async throws
 
-  /// Why it can't be told what shall go wrong; `nil` when it can.
+  /// The reason why it can't inject faults; `nil` if it can.
   var whyNoFaults: String? { get }
 }
 
-/// One device's way to a server.
+/// One device's connection to a server.
 protocol CloudDevice: Sendable {
-  /// The way, for containers.
+  /// The transport for containers.
   var transport: any CloudTransport { get }
 
-  /// Lets the device have a network, or none.
+  /// Connects the device to the network, or disconnects it.
   func setOnline(_ isOnline: Bool)
 
-  /// Signs in as another account, leaving the one before.
+  /// Signs in as another account.
   func signIn(as account: String) async throws
 }
 
-/// A device's connection to a server.
+/// A device's connection and its container.
 struct LinkedDevice: Sendable {
   let device: any CloudDevice
   let container: CKContainer

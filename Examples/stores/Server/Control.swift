@@ -7,48 +7,48 @@ import Foundation
   import FoundationNetworking
 #endif
 
-/// The control interface of a server by HTTP.
+/// A client of the control interface of an HTTP server.
 struct Control: Sendable {
   let url: URL
   let token: String
 
-  /// What the server says of itself.
+  /// The status of the server.
   struct Status: Decodable {
     var faultControl: Bool
   }
 
-  /// One request that the server took.
+  /// An entry of the server's request log.
   struct Request: Decodable {
     var number: Int
     var device: String
     var container: String
   }
 
-  /// Some of the requests that the server took.
+  /// A page of the server's request log.
   struct Requests: Decodable {
     var requests: [Request]
     var next: Int
   }
 
-  /// What shall go wrong.
+  /// A fault to inject.
   struct Fault: Encodable {
     var action: String
     var kind: String
     var device: String
   }
 
-  /// What the server says of itself.
+  /// The status of the server.
   func status() async throws(CloudError) -> Status { try await ask("status") }
 
-  /// The requests after the one with the number given.
+  /// The requests after the one with `number`.
   func requests(after number: Int) async throws(CloudError) -> Requests {
     try await ask("requests", "after=\(number)&limit=10000")
   }
 
-  /// Sets up a fault.
+  /// Injects a fault.
   func add(_ fault: Fault) async throws(CloudError) { _ = try await post("faults", fault) }
 
-  /// A web token for `account`, which is made when there is none.
+  /// A web token for `account`, which is created if it does not exist.
   func signIn(as account: String) async throws(CloudError) -> String {
     struct Person: Encodable { var account: String }
     struct SignedIn: Decodable { var webAuthToken: String }

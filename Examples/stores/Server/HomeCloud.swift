@@ -7,9 +7,9 @@ struct HomeCloud: WatchedCloud {
   let server: LoopbackServer
   let container = Session.container
 
-  /// Opens the server kept in `home`, or makes it.
+  /// Opens the server in `home`, or creates it.
   ///
-  /// - Throws: `ToolError` when its file is damaged or can't be used; it is left as it is.
+  /// - Throws: `ToolError` if its file is damaged or can't be used; the file is not changed.
   init(_ home: Home) throws(ToolError) {
     do {
       server = try LoopbackServer(path: home.serverPath)
@@ -34,7 +34,7 @@ struct HomeCloud: WatchedCloud {
   var whyNoFaults: String? { nil }
 }
 
-/// One device's way to the server in the home folder.
+/// One device's connection to the server in the home folder.
 private struct HomeDevice: CloudDevice {
   let device: LoopbackDevice
 

@@ -2,37 +2,37 @@ import CloudProtocol
 import CloudSync
 import Foundation
 
-/// Hears of what other devices change on a server by HTTP, for as long as it is kept.
+/// Receives the pushes of an HTTP server until it is released.
 ///
-/// It has a name of its own there: a device is not told of its own changes, which other commands
-/// may make under its name meanwhile, and two that wait under one name take each other's pushes.
+/// It connects as a separate device: a device gets no pushes for its own changes, which other
+/// commands may make at the same time, and two connections of one device share its pushes.
 final class PushLine: Sendable {
-  /// The account it listens for.
+  /// The account whose pushes it receives.
   let account: String
 
   private let device: any CloudDevice
   private let observation: any SignalObservation
 
-  /// What makes a server send pushes: a subscription, and the database it belongs to.
+  /// Makes a subscription; the scope is that of its database.
   typealias Subscription = @Sendable () -> (CKDatabase.Scope, CKSubscription)
 
-  /// A push for whatever changes in the zones of the user's private database.
+  /// Pushes for all changes in the zones of the user's private database.
   static let privateDatabase: [Subscription] = [
     { (.private, CKDatabaseSubscription(subscriptionID: "stores-watch")) }
   ]
 
-  /// A push for whatever changes in what others share with the user.
+  /// Pushes for all changes in the user's shared database.
   static let sharedDatabase: [Subscription] = [
     { (.shared, CKDatabaseSubscription(subscriptionID: "stores-watch-shared")) }
   ]
 
-  /// Asks for pushes and waits for them.
+  /// Saves the subscriptions and waits for pushes.
   ///
-  /// The engines of the stores ask for none, as they sync when told only.
+  /// The stores' engines save none, because they do not sync automatically.
   /// - Parameters:
-  ///   - subscriptions: what to ask for.
-  ///   - heard: called from any thread when something changed, or may have.
-  /// - Throws: `CKError` when the server can't be reached or lets nobody in.
+  ///   - subscriptions: the subscriptions to save.
+  ///   - heard: called on any thread for each push, and when pushes may have been lost.
+  /// - Throws: `CKError` if the server can't be reached or refuses the token.
   init(
     _ address: WebAddress, device name: String, account: String,
     subscriptions: [Subscription], heard: @escaping @Sendable () -> Void

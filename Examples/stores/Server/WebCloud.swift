@@ -4,7 +4,7 @@ import CommandLineKit
 import Foundation
 import Synchronization
 
-/// A server by HTTP.
+/// An HTTP server.
 struct WebCloud: Cloud {
   let address: WebAddress
 
@@ -15,7 +15,7 @@ struct WebCloud: Cloud {
   }
 }
 
-/// A server by HTTP with its control interface, in containers nobody else uses.
+/// An HTTP server with its control interface, in a container of this demo only.
 final class WatchedWebCloud: WatchedCloud {
   let container: String
   let whyNoFaults: String?
@@ -23,9 +23,9 @@ final class WatchedWebCloud: WatchedCloud {
   private let control: Control
   private let counted = Mutex((last: 0, counts: [String: Int]()))
 
-  /// Asks the server what it can do.
+  /// Fetches the server's status.
   ///
-  /// - Throws: `ToolError` when it can't be had for this.
+  /// - Throws: `ToolError` if the server can't be used for the demo.
   init(_ address: WebAddress) async throws(ToolError) {
     guard let control = address.control else {
       throw ToolError(
@@ -76,13 +76,13 @@ final class WatchedWebCloud: WatchedCloud {
 }
 
 extension WebAddress {
-  /// Why the server was of no use, in words.
+  /// The error for a server that can't be used.
   func refusal(_ error: CKError) -> ToolError {
     refusal(
       CloudError.Code(rawValue: error.code.rawValue) ?? .internalError, error.localizedDescription)
   }
 
-  /// Why the server was of no use, in words.
+  /// The error for a server that can't be used.
   func refusal(_ code: CloudError.Code, _ reason: String) -> ToolError {
     let place = printable(url.absoluteString)
     return switch code {

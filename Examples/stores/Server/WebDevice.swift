@@ -4,16 +4,16 @@ import CommandLineKit
 import Foundation
 import Synchronization
 
-/// One device's way to a server by HTTP; it can lose its network.
+/// One device's connection to an HTTP server; it can be disconnected.
 final class WebDevice: CloudDevice, CloudTransport {
   private let address: WebAddress
   private let inner: WebServicesTransport
   private let isOnline = Mutex(true)
 
-  /// The device called `name`, which signs in as `account` at its first request.
+  /// The device called `name`, which signs in as `account` with its first request.
   init(_ address: WebAddress, _ name: String, account: String?) {
     self.address = address
-    // Whoever takes a control token is a loopback server, wherever it is.
+    // Only a loopback server accepts a control token, whatever its address is.
     let settings = WebServicesSession.Settings(
       url: address.url, apiToken: address.apiToken, device: name,
       understandsExtras: address.control == nil ? nil : true)

@@ -5,24 +5,9 @@ import Foundation
 import IdeaStore
 import Records
 
-/// How long ideas made on one device took to be seen on another, as `--json` shows it.
-struct IdeaLatencyDocument: Encodable {
-  var server: String
-  var ideas: Int
-  var medianSeconds: Double
-  var p95Seconds: Double
-  var slowestSeconds: Double
-
-  /// One line for people.
-  var words: String {
-    "\(count(ideas, "idea")) made on one device and seen on another by push, \(server): "
-      + "median \(medianSeconds) s, p95 \(p95Seconds) s, slowest \(slowestSeconds) s"
-  }
-}
-
-/// Measures the way of an idea from one device to another, by push.
+/// Measures the time from the creation of an idea on one device to its arrival on another, by push.
 ///
-/// Both devices have folders of their own that go in the end, and so do the ideas.
+/// Both devices use temporary folders, which are removed at the end, as are the ideas.
 struct IdeaLatency {
   private let server: String
   private let writer: Device
@@ -77,10 +62,10 @@ struct IdeaLatency {
     reader = try Device(cloud, "\(name) (reading)", account: session.account)
   }
 
-  /// Makes `number` ideas as fast as they can be made, and waits until all are seen.
+  /// Creates `number` ideas without a pause, and waits until all have arrived.
   ///
-  /// - Throws: `CancellationError` when it is interrupted, `ToolError` when a device can't sync.
-  func run(_ number: Int) async throws -> IdeaLatencyDocument {
+  /// - Throws: `CancellationError` if it is interrupted, `ToolError` if a device can't sync.
+  func run(_ number: Int) async throws -> SyncReport {
     try await writer.begin()
     try await reader.begin()
     let clock = ContinuousClock()
@@ -109,8 +94,14 @@ struct IdeaLatency {
     func rounded(_ seconds: Double?) -> Double { ((seconds ?? 0) * 1_000).rounded() / 1_000 }
     // The smallest value that 95 of 100 do not exceed.
     let place = max(0, (seconds.count * 95 + 99) / 100 - 1)
-    return IdeaLatencyDocument(
-      server: server, ideas: seconds.count, medianSeconds: rounded(seconds[seconds.count / 2]),
-      p95Seconds: rounded(seconds[place]), slowestSeconds: rounded(seconds.last))
+    let median = rounded(seconds[seconds.count / 2])
+    let (p95, slowest) = (rounded(seconds[place]), rounded(seconds.last))
+    return SyncReport(
+      [
+        "server": server, "ideas": seconds.count, "medianSeconds": median, "p95Seconds": p95,
+        "slowestSeconds": slowest,
+      ],
+      "\(count(seconds.count, "idea")) made on one device and seen on another by push, "
+        + "\(server): median \(median) s, p95 \(p95) s, slowest \(slowest) s")
   }
 }

@@ -94,7 +94,7 @@ extension Store {
     ) { session, output, number in
       try await session.device.connect()
       let result = try await IdeaLatency(session).run(number ?? 200)
-      try output.result(result, result.words)
+      try output.result(result.document, result.words)
     }
   }
 

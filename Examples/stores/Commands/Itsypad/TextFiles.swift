@@ -11,7 +11,7 @@ struct TextFiles {
     var content: String
   }
 
-  /// A file that becomes no tab.
+  /// A file that does not become a tab.
   struct Skipped: Encodable {
     var name: String
     var why: String
@@ -20,7 +20,7 @@ struct TextFiles {
   /// The largest file that becomes a tab: a record holds 1 MB, and fields need room.
   static let largest = 900_000
 
-  /// The folders nobody edits in.
+  /// Folders that are skipped.
   private static let left = [".git", ".build", ".swiftpm", "node_modules", "DerivedData"]
 
   private(set) var files: [File] = []
