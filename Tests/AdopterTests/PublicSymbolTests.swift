@@ -92,6 +92,11 @@ private struct ModuleInterface {
   /// The folder of the modules, which lies beside the program of the tests.
   private static func modulesFolder() throws -> URL {
     var folder = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
+    #if canImport(Darwin)
+      // The program that runs tests is Xcode's there; the bundle of the tests is beside the products.
+      let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
+      folder = bundle?.bundleURL ?? folder
+    #endif
     for _ in 0..<6 {
       folder.deleteLastPathComponent()
       let modules = folder.appending(path: "Modules")

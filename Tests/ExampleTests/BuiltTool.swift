@@ -20,6 +20,11 @@ enum BuiltTool {
   /// The tool called `name`, which lies beside the tests' own program.
   static func program(_ name: String) throws -> URL {
     var folder = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
+    #if canImport(Darwin)
+      // The program that runs tests is Xcode's there; the bundle of the tests is beside the products.
+      let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
+      folder = bundle?.bundleURL ?? folder
+    #endif
     for _ in 0..<6 {
       folder.deleteLastPathComponent()
       let tool = folder.appendingPathComponent(name)

@@ -6,6 +6,8 @@ import Dispatch
   import Glibc
 #elseif canImport(Musl)
   import Musl
+#elseif canImport(Android)
+  import Android
 #endif
 
 /// A client with a socket that blocks.

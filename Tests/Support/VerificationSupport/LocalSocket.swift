@@ -6,6 +6,8 @@ package import CommandLineKit
   import Glibc
 #elseif canImport(Musl)
   import Musl
+#elseif canImport(Android)
+  import Android
 #endif
 
 /// One end of a TCP connection on this machine; belongs to one thread at a time.

@@ -4,6 +4,8 @@
   import Glibc
 #elseif canImport(Musl)
   import Musl
+#elseif canImport(Android)
+  import Android
 #endif
 
 /// Blocking socket calls with a timeout, for connections to this machine.
@@ -44,13 +46,7 @@ enum LoopbackSocket {
     _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, timeout: Int32
   ) -> Outcome {
     while true {
-      #if canImport(Darwin)
-        let count = Darwin.send(descriptor, bytes.baseAddress, bytes.count, 0)
-      #elseif canImport(Glibc)
-        let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-      #else
-        let count = Musl.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-      #endif
+      let count = systemSend(descriptor, bytes)
       if count >= 0 { return .bytes(count) }
       switch errno {
       case EINTR: continue
@@ -151,14 +147,7 @@ enum LoopbackSocket {
   private static func begin(
     _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
   ) -> Bool {
-    #if canImport(Darwin)
-      let result = Darwin.connect(descriptor, address, length)
-    #elseif canImport(Glibc)
-      let result = Glibc.connect(descriptor, address, length)
-    #else
-      let result = Musl.connect(descriptor, address, length)
-    #endif
-    return result == 0 || errno == EINPROGRESS || errno == EINTR
+    systemConnect(descriptor, address, length) == 0 || errno == EINPROGRESS || errno == EINTR
   }
 
   private static func hasNoError(_ descriptor: Int32) -> Bool {
@@ -166,4 +155,17 @@ enum LoopbackSocket {
     var length = socklen_t(MemoryLayout<Int32>.size)
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0
   }
+}
+
+// Functions outside of the type, whose methods have the names of the system calls.
+private func systemConnect(
+  _ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t
+) -> Int32 { connect(descriptor, address, length) }
+
+private func systemSend(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  #if canImport(Darwin)
+    send(descriptor, bytes.baseAddress, bytes.count, 0)
+  #else
+    send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+  #endif
 }
