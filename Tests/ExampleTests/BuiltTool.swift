@@ -21,7 +21,7 @@ enum BuiltTool {
   static func program(_ name: String) throws -> URL {
     var folder = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
     #if canImport(Darwin)
-      // The program that runs tests is Xcode's there; the bundle of the tests is beside the products.
+      // The program that runs tests is Xcode's; the test bundle is beside the products.
       let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }
       folder = bundle?.bundleURL ?? folder
     #endif

@@ -41,22 +41,30 @@ final class RunningTool: @unchecked Sendable {
 
   func send(_ signal: CInt) { kill(process.processIdentifier, signal) }
 
-  /// Waits until the process itself has ended, whatever it left running.
+  /// Waits for the end of the process: the exit code, or the signal with a minus sign.
   ///
-  /// Foundation takes a process for running as long as anything it started has its descriptors.
-  func hasEnded() async {
+  /// Asks the system, because Foundation takes a process for running as long as any process has the
+  /// descriptors that were open when it was started. Only if Foundation was first to take the end
+  /// from the system does it have the code.
+  func exitCode() async -> CInt {
     let id = id_t(process.processIdentifier)
-    await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+    let code: CInt? = await withCheckedContinuation { done in
       Thread.detachNewThread {
         var info = siginfo_t()
-        while waitid(P_PID, id, &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-        done.resume()
+        while waitid(P_PID, id, &info, WEXITED | WNOWAIT) != 0 {
+          if errno != EINTR { return done.resume(returning: nil) }
+        }
+        #if canImport(Glibc)
+          let status = info._sifields._sigchld.si_status
+        #elseif canImport(Musl) || canImport(Bionic)
+          let status = info.__si_fields.__si_common.__second.__sigchld.si_status
+        #else
+          let status = info.si_status
+        #endif
+        done.resume(returning: info.si_code == CInt(CLD_EXITED) ? status : -status)
       }
     }
-  }
-
-  /// Waits for the end: the exit code, or the signal with a minus sign.
-  func exitCode() async -> CInt {
+    if let code { return code }
     for await code in ended { return code }
     return BuiltTool.code(process)
   }
