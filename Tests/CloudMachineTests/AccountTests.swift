@@ -17,7 +17,7 @@ struct AccountTests {
 
   /// Proves CS-52, SC-10, SC-11.
   @Test(
-    "noAccount, accountTemporarilyAvailable, restricted, unknown: one answer to everything private")
+    "Without a usable account every private call fails with the error of its state")
   func states() throws {
     let world = try World()
     let callers: [(Caller, String)] = [

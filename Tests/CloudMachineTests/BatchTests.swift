@@ -185,7 +185,7 @@ struct BatchTests {
   }
 
   /// Proves CE-66, CE-98, CS-119, CS-126, SC-4, SC-7.
-  @Test("saveInUnknownZone, deleteRecordInUnknownZone; each zone is a batch of its own")
+  @Test("Each zone of a request is a batch of its own, and a missing zone fails only its items")
   func zones() throws {
     let second = ZoneID(name: "Y")
     let world = try World(zones: [World.zone, second])

@@ -8,7 +8,8 @@ import Testing
 /// Rules: CS-150 to CS-170.
 struct DatabaseTests {
   /// Proves CS-31, CS-32, CS-33, SC-9, SC-161.
-  @Test("zones: saving again is fine, the default zone is always there, deleteUnknownZone")
+  @Test(
+    "A zone can be saved again, the default zone always exists, a missing one cannot be deleted")
   func zones() throws {
     let world = try World(zones: [])
     let zone = World.zone
@@ -37,7 +38,7 @@ struct DatabaseTests {
   }
 
   /// Proves SC-1, SC-2.
-  @Test("fetchRecordInUnknownZone, fetchUnknownRecord; answers in the order asked")
+  @Test("Fetched records come in the order asked; missing records and zones are told apart")
   func reading() throws {
     let world = try World()
     _ = try world.modify([fresh("a", ["m": .int64(1), "n": .int64(2)])])

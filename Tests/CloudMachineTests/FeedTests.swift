@@ -50,7 +50,7 @@ struct FeedTests {
 
   /// Proves CS-48, CS-145, I9, SC-114, SC-150, WS-58.
   @Test(
-    "testMoreComing: pages of every size hold everything once, also when records change between")
+    "Pages of every size hold everything once, also when records change between them")
   func paging() throws {
     let world = try World()
     _ = try world.modify((0..<25).map { fresh("r\($0)") })

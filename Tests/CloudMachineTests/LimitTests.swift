@@ -21,7 +21,7 @@ struct LimitTests {
   }
 
   /// Proves CE-64, CS-134, SC-16, SC-17, SC-151.
-  @Test("limitExceeded_modifyRecords, records_limitExceeded: 400 items are taken, 401 are not")
+  @Test("400 items are accepted, 401 are limitExceeded as a whole, for saves and for fetches")
   func items() throws {
     let world = try World()
     let saves = (0..<400).map { fresh("r\($0)") }
@@ -56,7 +56,7 @@ struct LimitTests {
   }
 
   /// Proves CS-27, CS-28, CS-29, CS-30, SC-38, TH-14.
-  @Test("invalidRecordName; names of zones, record types and keys")
+  @Test("Invalid names of records, zones, record types and keys are refused")
   func names() throws {
     let world = try World()
     let long = String(repeating: "n", count: 255)

@@ -167,7 +167,7 @@ struct RepetitionTests {
   }
 
   /// Proves CS-171.
-  @Test("throttling: first serviceUnavailable, then requestRateLimited, then in again")
+  @Test("A throttled client gets serviceUnavailable, then requestRateLimited, then is served again")
   func throttling() throws {
     var limits = CloudLimits()
     #expect(limits.throttle == nil)

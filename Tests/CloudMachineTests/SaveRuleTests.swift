@@ -56,7 +56,7 @@ struct SaveRuleTests {
 
   /// Proves CE-29, CS-113, I6, SC-36.
   @Test(
-    "createTagLocallyThenCreateSameTagRemotely: serverRecordChanged carries the server record"
+    "A save without a tag over an existing name is a conflict that carries the server record"
   )
   func conflictCarriesServerRecord() throws {
     let world = try World()
@@ -72,9 +72,7 @@ struct SaveRuleTests {
 
   /// Proves CS-111, SC-12, SC-41, SC-43, SC-153.
   @Test(
-    """
-    insertUpdateDelete, remoteServerRecordUpdateWithOldRecord, saveRecordThatWasPreviouslyDeleted
-    """)
+    "A record is created, changed and deleted; tags of older and of deleted records are refused")
   func life() throws {
     let world = try World()
     #expect(try world.modify([fresh("a", ["n": .int64(1)])]) == "+a ok")

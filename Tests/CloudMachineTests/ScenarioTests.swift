@@ -6,7 +6,7 @@ import Testing
 /// Cases of several requests by two devices; the server's part of the named scenarios.
 struct ScenarioTests {
   /// Proves CE-28, CE-74, CS-125, FB-4, SC-23, SC-24.
-  @Test("editConflictAndNewRecord, editConflictAndDeleteRecord: the merged retry lands everything")
+  @Test("A conflict fails its whole atomic batch; the merged retry saves everything")
   func conflictThenMerge() throws {
     let world = try World()
     _ = try world.modify([fresh("a", ["n": .int64(1)]), fresh("old")])
@@ -28,7 +28,7 @@ struct ScenarioTests {
 
   /// Proves SC-35, SC-37, SC-132.
   @Test(
-    "createTagRemotelyThenCreateSameTagLocally, renamePrimaryKey, testDeleteItemAndReaddAtSameUUID")
+    "A record created on both sides is merged; one deleted and created again exists")
   func sameName() throws {
     let world = try World()
     _ = try world.modify([fresh("tag", ["n": .int64(1)])], as: world.laptop)
@@ -50,7 +50,7 @@ struct ScenarioTests {
 
   /// Proves SC-69, SC-70, SC-71.
   @Test(
-    "deleteList_RemoteAddsReminderToList, and its variation; moveReminderToList_RemoteDeletesList")
+    "A parent with a new child cannot be deleted, and a move to a deleted parent is refused")
   func parents() throws {
     let world = try World()
     _ = try world.modify([fresh("list"), fresh("other"), fresh("one", parent: "list")])
@@ -71,7 +71,7 @@ struct ScenarioTests {
   }
 
   /// Proves SC-45.
-  @Test("cascadingDeletionOrder: a graph of three levels goes in any order, 100 times over")
+  @Test("A graph of three levels is deleted in any order, 100 times")
   func graph() throws {
     var generator = SeededGenerator(seed: 100)
     let world = try World()
@@ -121,7 +121,7 @@ struct ScenarioTests {
 
   /// Proves SC-118, SC-135.
   @Test(
-    "testRecoverFromBadChangeTag, testRecoverFromCloudKitOldChangeToken"
+    "A client with an invalid change tag or an old token recovers by the server's answers"
   )
   func recovery() throws {
     let world = try World()

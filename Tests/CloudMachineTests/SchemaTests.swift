@@ -74,7 +74,7 @@ struct SchemaTests {
   }
 
   /// Proves SC-80.
-  @Test("oldSchemaUpdatesNewSchemaRecord: fields that only newer clients know stay")
+  @Test("An edit by an older client keeps the fields that only newer clients know")
   func unknownFields() throws {
     let world = try World()
     _ = try world.modify([fresh("a", ["old": .int64(1), "new": .string("x")], type: "Item")])

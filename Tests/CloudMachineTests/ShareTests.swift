@@ -182,10 +182,7 @@ struct ShareTests {
 
   /// Proves CS-156, CS-160, CS-161, SC-14, SC-101, SC-160.
   @Test(
-    """
-    deletingShareOwnedByCurrentUserDeletesShareAndDoesNotDeleteAssociatedData, \
-    shareUnshareShareAgain: the URL stays; with its root the share goes
-    """
+    "A share that its owner ends leaves the records; its URL stays; it is deleted with its root"
   )
   func ending() throws {
     let world = try World()

@@ -329,7 +329,8 @@ struct SharedDatabaseTests {
   }
 
   /// Proves CE-110, CS-168, SC-104.
-  @Test("syncDeletedRootSharedRecord_CurrentUserNotOwner, and other ends", arguments: End.allCases)
+  @Test(
+    "When a share ends, the database of the participant loses its zone", arguments: End.allCases)
   func ends(_ end: End) throws {
     let world = try shared()
     func zones(_ since: ChangeToken?) throws -> DatabaseChangesPage {
@@ -488,7 +489,7 @@ struct SharedDatabaseTests {
   }
 
   /// Proves SC-105.
-  @Test("movesChildRecordFromPrivateParentToSharedParent, and back")
+  @Test("A child record moves from a private parent to a shared parent, and back")
   func moving() throws {
     let world = try shared()
     _ = try world.modify([fresh("list"), fresh("item", parent: "list")], as: world.stranger)

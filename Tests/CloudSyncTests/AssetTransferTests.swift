@@ -32,7 +32,7 @@ struct AssetTransferTests {
   private func remove() { try? FileManager.default.removeItem(at: folder) }
 
   /// Proves CE-109, CS-38, SC-59, SC-60.
-  @Test("basics, receiveUpdatedAsset: content arrives in fresh files; unchanged files stay at home")
+  @Test("Content arrives in new files, and unchanged content is not transferred again")
   func basics() async throws {
     defer { remove() }
     let (phone, desk) = (database("phone"), database("desk"))

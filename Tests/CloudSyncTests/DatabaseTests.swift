@@ -156,7 +156,7 @@ struct DatabaseTests {
   }
 
   /// Proves CS-32.
-  @Test("zones: save, fetch, delete, single errors")
+  @Test("Zones are saved, fetched and deleted, with an error for each that is missing")
   func zones() async throws {
     let transport = ScriptedTransport { (request) throws(CloudError) in
       switch request {

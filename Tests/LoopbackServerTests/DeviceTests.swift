@@ -37,7 +37,7 @@ struct DeviceTests {
   }
 
   /// Proves CS-52, SC-10.
-  @Test("accountTemporarilyAvailable: an account that is not ready, or restricted")
+  @Test("With an account that is not ready or restricted, calls fail with the error of that state")
   func availability() async throws {
     let world = World()
     for (availability, code) in [

@@ -3,7 +3,7 @@ import Testing
 
 /// The hash that names files.
 struct SHA256Tests {
-  @Test("the published vectors")
+  @Test("The published test vectors give their digests")
   func vectors() {
     let longText =
       "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqr"

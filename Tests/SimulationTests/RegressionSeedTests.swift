@@ -32,7 +32,7 @@ struct RegressionSeedTests {
     (276176, "an app went on from a state that did not know a zone of its data, which had gone"),
   ]
 
-  @Test("Every promise holds", arguments: stories.map(\.seed))
+  @Test("Seeds that once failed hold every invariant", arguments: stories.map(\.seed))
   func holds(_ seed: UInt64) throws {
     let story = Self.stories.first { $0.seed == seed }?.story ?? ""
     let violation = try MachineSimulation().run(seed: seed).violation

@@ -37,7 +37,7 @@ struct TabAccountTests {
 
   /// Proves SC-47.
   @Test(
-    "T: C: signOutClearsUserDatabaseAndMetadatabase, switching too: nothing of the account is left")
+    "T: C: A sign-out and a switch remove the account's data and its metadata")
   func wipe() async throws {
     let changes: [CKSyncEngine.Event.AccountChange.ChangeType] = [
       .signOut(previousUser: TabBench.user),
@@ -98,7 +98,7 @@ struct TabAccountTests {
   }
 
   /// Proves SC-48.
-  @Test("signInUploadsLocalRecordsToCloudKit: what was made signed out goes up, zone first")
+  @Test("Data created while signed out is uploaded at the sign-in, the zone first")
   func signIn() throws {
     let bench = try TabBench()
     bench.run()
@@ -116,7 +116,7 @@ struct TabAccountTests {
   }
 
   /// Proves SC-51.
-  @Test("doNotUploadExistingDataToCloudKitWhenSignedOut: without an account nothing is queued")
+  @Test("Without an account nothing is queued and nothing is sent")
   func signedOut() throws {
     let bench = try TabBench()
     try bench.tabs.add(testTab(1))
@@ -126,7 +126,7 @@ struct TabAccountTests {
   }
 
   /// Proves CE-101, SC-40.
-  @Test("deleteSyncEngineZone: deleted and purged empty the stores; encrypted reset sends it all")
+  @Test("A deleted or purged zone empties the stores; after an encrypted reset all is sent again")
   func zoneDeletions() async throws {
     for reason in [CKDatabase.DatabaseChange.Deletion.Reason.deleted, .purged] {
       let bench = try await annas()

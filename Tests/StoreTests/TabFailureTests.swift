@@ -107,7 +107,7 @@ struct TabFailureTests {
   }
 
   /// Proves CE-74, FB-4, SC-23, SC-24.
-  @Test("editConflictAndNewRecord, editConflictAndDeleteRecord: innocent siblings go again")
+  @Test("Items that failed only because of another one in their batch are sent again")
   func atomicBatch() async throws {
     let bench = try TabBench.signedIn()
     bench.fetched([TabBench.record(testTab(1)), TabBench.record(testTab(3))])
@@ -168,7 +168,7 @@ struct TabFailureTests {
   }
 
   /// Proves SC-122, SC-159.
-  @Test("testRecoverFromZoneCreationFailure: a zone that can't be made is told and then forgotten")
+  @Test("A zone that cannot be created is reported and not retried forever")
   func zoneSaves() throws {
     for code in Self.codes {
       let bench = try TabBench.signedIn()

@@ -90,7 +90,7 @@ struct TabStoreTests {
   }
 
   /// Proves SC-30.
-  @Test("editBetweenBatchAndSentRecordZoneChanges: an edit during a send survives its success")
+  @Test("An edit during a send survives the success of the older version")
   func editDuringSend() async throws {
     let bench = try TabBench.signedIn()
     try bench.tabs.add(testTab(1, "first"))
@@ -110,7 +110,7 @@ struct TabStoreTests {
 
   /// Proves SC-25, SC-26, SC-28.
   @Test(
-    "metadataRowWithNoCorrespondingRecordRow, noMetadataForRecord, nonExistentTable: dropped"
+    "Pending saves without an item or of an unknown type are dropped"
   )
   func nothingToSend() async throws {
     let bench = try TabBench.signedIn()
@@ -172,7 +172,7 @@ struct TabStoreTests {
   }
 
   /// Proves SC-131, SC-132.
-  @Test("testDeleteItemDuringAddUpload, testDeleteItemAndReaddAtSameUUID")
+  @Test("A deletion during the upload is sent after it; an item created again exists")
   func deletionDuringUpload() async throws {
     let bench = try TabBench.signedIn()
     try bench.tabs.add(testTab(1, "a"))

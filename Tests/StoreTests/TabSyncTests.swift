@@ -29,7 +29,7 @@ struct TabSyncTests {
   }
 
   /// Proves SC-41.
-  @Test("T: C: insertUpdateDelete: tabs and entries travel, change and go, both ways")
+  @Test("T: C: Tabs and clipboard entries are created, changed and deleted in both directions")
   func travel() async throws {
     let (server, phone, desk) = try pair()
     try phone.tabs.add((1...3).map { testTab($0) })
@@ -138,7 +138,7 @@ struct TabSyncTests {
   }
 
   /// Proves CE-51, FB-11, I4, SC-30.
-  @Test("editBetweenBatchAndSentRecordZoneChanges, with the request held on its way")
+  @Test("An edit during a delayed request survives the success of the older version")
   func editDuringSend() async throws {
     let (server, phone, desk) = try pair()
     try phone.tabs.add(testTab(1, "first"))

@@ -61,7 +61,7 @@ struct FetchStoryTests {
   }
 
   /// Proves CE-103, CE-104, SC-118.
-  @Test("testRecoverFromCloudKitOldChangeToken: the zone is read again from its beginning")
+  @Test("After an expired token the zone is read again from its beginning")
   func zoneTokenExpired() {
     var state = SyncState()
     state.user = Story.user

@@ -23,7 +23,7 @@ struct SendStoryTests {
   }
 
   /// Proves CE-22, CE-50, CE-51, I4, SC-30, SC-162.
-  @Test("editBetweenBatchAndSentRecordZoneChanges: an edit in flight survives the success")
+  @Test("An edit of a record in flight survives the success of the older version")
   func editInFlight() {
     var story = Story.signedIn()
     story.save("a")
@@ -216,7 +216,7 @@ struct SendStoryTests {
   }
 
   /// Proves CE-55, CE-56.
-  @Test("hasPendingUntrackedChanges asks for a batch, and clears when the app has nothing")
+  @Test("Untracked changes make the engine ask for a batch, until the delegate returns none")
   func untracked() {
     var story = Story.signedIn()
     story.machine.setHasUntrackedChanges(true, now: story.now)

@@ -36,7 +36,7 @@ struct NotationTests {
   }
 
   /// Proves WS-17, WS-78.
-  @Test("Records", arguments: [true, false])
+  @Test("A record comes back identical from its JSON", arguments: [true, false])
   func records(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.record()
@@ -47,7 +47,7 @@ struct NotationTests {
     }
   }
 
-  @Test("Saves", arguments: [true, false])
+  @Test("Saves come back identical from their JSON", arguments: [true, false])
   func saves(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.save()
@@ -58,7 +58,7 @@ struct NotationTests {
     }
   }
 
-  @Test("Deletions", arguments: [true, false])
+  @Test("Deletions come back identical from their JSON", arguments: [true, false])
   func deletions(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 200) {
       // The type is not in the service's own words.
@@ -71,7 +71,7 @@ struct NotationTests {
   }
 
   /// Proves WS-14, WS-15.
-  @Test("Zones", arguments: [true, false])
+  @Test("Zones come back identical from their JSON", arguments: [true, false])
   func zones(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.zoneDescribed()
@@ -82,7 +82,7 @@ struct NotationTests {
     }
   }
 
-  @Test("Queries", arguments: [true, false])
+  @Test("Queries come back identical from their JSON", arguments: [true, false])
   func queries(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.query()
@@ -118,7 +118,7 @@ struct NotationTests {
   }
 
   /// Proves WS-68.
-  @Test("Subscriptions", arguments: [true, false])
+  @Test("Subscriptions come back identical from their JSON", arguments: [true, false])
   func subscriptions(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.subscription()
@@ -129,7 +129,7 @@ struct NotationTests {
     }
   }
 
-  @Test("People", arguments: [true, false])
+  @Test("User identities come back identical from their JSON", arguments: [true, false])
   func identities(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.identity()
@@ -165,7 +165,7 @@ struct NotationTests {
   }
 
   /// Proves WS-73.
-  @Test("Pushes", arguments: [true, false])
+  @Test("Pushes come back identical from their JSON", arguments: [true, false])
   func pushes(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.push()

@@ -38,7 +38,7 @@ struct ScenarioRuleTests {
   }
 
   /// Proves SC-32, SC-42.
-  @Test("editRecordReceivedFromCloudKit, remoteServerRecordUpdate: its first edit is no conflict")
+  @Test("The first edit of a fetched record causes no conflict")
   func editOfFetched() async throws {
     let (phone, desk) = (NotesApp(server, "phone"), NotesApp(server, "desk"))
     phone.write(["a": "1"])

@@ -37,7 +37,7 @@ func expectSame(
 @Suite("Scenarios of the engine: accounts, launches, automatic sync")
 struct EngineScenarioTests {
   /// Proves CE-89, CE-91, CE-94, CE-95, CS-105, FB-11, SC-48, SC-56, SC-143, SC-145.
-  @Test("writeAndThenStart, testSyncableItemsAddedWhileLoggedOut, signInUploadsLocalRecords")
+  @Test("Data written before a sign-in or before the start is sent afterwards, the zone first")
   func beforeTheAccount() async throws {
     let server = LoopbackServer()
     let app = NotesApp(server, "phone", account: nil, starts: false)
@@ -61,7 +61,7 @@ struct EngineScenarioTests {
   }
 
   /// Proves CE-80, CE-93, SC-144.
-  @Test("testEarlyLogin: with an account from the start, sign-in comes before the first send")
+  @Test("With an account from the start, the sign-in is reported before the first send")
   func earlyLogin() async throws {
     let server = LoopbackServer()
     let app = NotesApp(server, "phone")
@@ -73,7 +73,7 @@ struct EngineScenarioTests {
   }
 
   /// Proves SC-49, SC-54.
-  @Test("signInUploadsLocalRecordsToCloudKit_SkipExistingCloudKitRecords, accountChanged")
+  @Test("A delegate may keep its data at a sign-out; nothing the server has is sent again")
   func softSignOut() async throws {
     let server = LoopbackServer()
     let app = NotesApp(server, "phone")
@@ -94,7 +94,7 @@ struct EngineScenarioTests {
   }
 
   /// Proves FB-10, SC-55.
-  @Test("accountChanged_DefaultImplementation: signing out and switching leave nothing behind")
+  @Test("Signing out and switching accounts leave no data of the former account")
   func signOut() async throws {
     let server = LoopbackServer()
     let app = NotesApp(server, "phone")
@@ -111,7 +111,7 @@ struct EngineScenarioTests {
   }
 
   /// Proves CE-77, SC-58.
-  @Test("autoSyncChangesInPreviews: a virtual clock carries edits and deletions by itself")
+  @Test("With a virtual clock, automatic sync carries edits and deletions")
   func automatic() async throws {
     let server = LoopbackServer()
     let phone = NotesApp(server, "phone", automatically: true)
@@ -126,7 +126,7 @@ struct EngineScenarioTests {
   }
 
   /// Proves CE-60, FB-3, SC-141.
-  @Test("testReceiveManyItems: 10,000 records through automatic sync arrive on the other device")
+  @Test("10,000 records arrive on the other device by automatic sync")
   func tenThousand() async throws {
     let server = LoopbackServer()
     let phone = NotesApp(server, "phone", automatically: true)
@@ -142,7 +142,7 @@ struct EngineScenarioTests {
   }
 
   /// Proves CE-108, S4, SC-52, SC-126, SC-127.
-  @Test("background_whileNotRunning, testDropStalePushes, testReceiveNotificationDuringLaunch")
+  @Test("A push to a stopped engine has no effect; one without changes or during launch is handled")
   func pushes() async throws {
     let server = LoopbackServer()
     let phone = NotesApp(server, "phone")
@@ -175,10 +175,7 @@ struct EngineScenarioTests {
 
   /// Proves CS-99, S4, SC-21, SC-22.
   @Test(
-    """
-    deferredCallbackDeliversLatestRecords, deferredCallbackSkipsDeletionOfReSavedRecord: a push \
-    that comes late brings what is there now
-    """)
+    "A late push leads to the current records, and deletes none that was created again")
   func latePushes() async throws {
     let server = LoopbackServer()
     let phone = NotesApp(server, "phone")
@@ -202,7 +199,7 @@ struct EngineScenarioTests {
   }
 
   /// Proves CE-101, FB-9, I21, SC-40.
-  @Test("deleteSyncEngineZone_EncryptedDataReset: what is here goes up again, all of it")
+  @Test("After a reset of encrypted data the device uploads everything again")
   func encryptedDataReset() async throws {
     let server = LoopbackServer()
     let (phone, desk) = (NotesApp(server, "phone"), NotesApp(server, "desk"))

@@ -36,10 +36,7 @@ struct FaultScenarioTests {
 
   /// Proves CE-37, CE-88, SC-113, SC-114, SC-115, SC-116.
   @Test(
-    """
-    testMoreComing, testMoreComingRepeated, testMoreComingDespitePartialTimeout, \
-    testFetchOnRestartWithMoreComing
-    """)
+    "Pages are fetched once each, also after failures, timeouts and a restart")
   func pagesAndFailures() async throws {
     let (phone, texts) = try await filled(95)
     pages(of: 10)
@@ -78,10 +75,7 @@ struct FaultScenarioTests {
 
   /// Proves CE-77, FB-2, SC-117, SC-129, SC-162.
   @Test(
-    """
-    testRepeatedRetries, testRecoverFromCloudKitFetchFail, \
-    testWaitAfterCloudKitNetworkFailDuringOutgoingQueueOperation
-    """)
+    "Temporary failures of fetches and of sends are retried until they end")
   func retries() async throws {
     for code in [
       CloudError.Code.networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy,
@@ -99,11 +93,7 @@ struct FaultScenarioTests {
 
   /// Proves CE-72, FB-8, SC-119, SC-121, SC-159.
   @Test(
-    """
-    testRecoverFromCloudKitUserDeletedZone, \
-    testRecoverFromCloudKitZoneNotFoundWithoutZoneDeletion, \
-    testRecoverFromCloudKitZoneNotFoundFetchBeforeSigninOccurs
-    """)
+    "A zone that the user removed is removed here, and created again for new items")
   func zonesThatGo() async throws {
     let (phone, _) = try await filled(2)
     // The server says once that there is no zone, although there is one.
@@ -135,7 +125,7 @@ struct FaultScenarioTests {
 
   /// Proves CE-113, SC-120.
   @Test(
-    "testRecoverFromCloudKitZoneNotFoundWithoutZoneDeletion: a fetch denied once loses nothing",
+    "A fetch that the server denies once loses no data",
     arguments: [CloudError.Code.zoneNotFound, .userDeletedZone])
   func deniedFetchLosesNothing(code: CloudError.Code) async throws {
     let (_, texts) = try await filled(2)
@@ -183,10 +173,7 @@ struct FaultScenarioTests {
 
   /// Proves SC-123, SC-124.
   @Test(
-    """
-    testMultipleZoneAdd, testMultipleZoneDelete, \
-    testResetAllCloudKitZonesWithPartialZonesMissing
-    """)
+    "Many zones are created and deleted in one send, also if some are missing")
   func manyZones() async throws {
     let (phone, desk) = (NotesApp(server, "phone"), NotesApp(server, "desk"))
     let zones = (0..<5).map { CKRecordZone(zoneName: "Z\($0)") }
@@ -207,10 +194,7 @@ struct FaultScenarioTests {
 
   /// Proves CE-106, SC-125.
   @Test(
-    """
-    \
-    testRecoverFromZoneDuplicateSubscriptionFailure: pushes come although a subscription failed
-    """)
+    "Pushes arrive although the first save of the subscription failed")
   func subscriptionFails() async throws {
     server.controls.fail(
       next: 2, with: .serviceUnavailable, in: RequestScope(kind: .modifySubscriptions))
@@ -226,10 +210,7 @@ struct FaultScenarioTests {
 
   /// Proves CE-52, SC-128.
   @Test(
-    """
-    \
-    testOutgoingQueueRecoverFromStaleInflightEntry: what was on its way at the end goes again
-    """)
+    "Changes in flight when the process ended are sent again")
   func staleInFlight() async throws {
     let (phone, _) = try await filled(1)
     phone.write(["n0": "new", "b": "2"])
@@ -251,10 +232,7 @@ struct FaultScenarioTests {
 
   /// Proves CE-28, CE-29, SC-37, SC-130, SC-134.
   @Test(
-    """
-    testModifyItemDuringNetworkFailure, testReceiveConflictOnJustAddedItem, \
-    testReceiveCloudKitConflictOnJustAddedItems
-    """)
+    "An edit during a failing request, and equal items created on both sides, end as one record")
   func races() async throws {
     let (phone, _) = try await filled(1)
     phone.device.isOnline = false
@@ -277,10 +255,7 @@ struct FaultScenarioTests {
 
   /// Proves CE-73, SC-133, SC-138.
   @Test(
-    """
-    testReceiveItemDeleteAndReaddAtDifferentUUIDInSameFetch, \
-    testRecoverFromCloudKitUnknownItemRecord
-    """)
+    "A deletion and its replacement arrive in one fetch; an edit of a deleted record creates it")
   func deletions() async throws {
     let (phone, _) = try await filled(2)
     let desk = NotesApp(server, "desk")
@@ -303,10 +278,7 @@ struct FaultScenarioTests {
 
   /// Proves SC-80, SC-84, SC-136, SC-137, SC-139.
   @Test(
-    """
-    testReceiveCorruptedItem, testReceiveUnknownField, testReceiveItemForFuturePolicy, \
-    outsideRecord
-    """)
+    "Unreadable, foreign and newer records are kept unchanged, with their unknown fields")
   func strangeRecords() async throws {
     let (phone, _) = try await filled(1)
     let database = CKContainer(identifier: NotesApp.container, transport: phone.device)
@@ -329,10 +301,7 @@ struct FaultScenarioTests {
 
   /// Proves CE-22, CE-43, CE-88, FB-6, I11, SC-140, SC-142, SC-146.
   @Test(
-    """
-    testUploadPagination, testResync, testResyncItemsMissingFromLocalKeychain, \
-    testPlistRestoreResyncsLocal, testIgnoreUpdateToModificationDateItem
-    """)
+    "A device that lost its state or its data fetches everything again without a conflict")
   func resync() async throws {
     let (phone, texts) = try await filled(444)
     let sizes = server.controls.requests.filter { $0.kind == .modifyRecords }.map(\.itemCount)

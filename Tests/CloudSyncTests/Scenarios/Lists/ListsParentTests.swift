@@ -12,7 +12,7 @@ struct ListsParentTests {
   private var desk: ListsApp { world.desk }
 
   /// Proves SC-29, SC-31, SC-34.
-  @Test("remoteChangeParentRelationship, receiveRecord_SingleFieldPrimaryKey, savePrivateRecord")
+  @Test("A changed parent arrives on the other device, with the fields of its child")
   func parents() async throws {
     let a = try phone.put("List", "a", ["title": "A"])
     let b = try phone.put("List", "b", ["title": "B"])
@@ -33,7 +33,7 @@ struct ListsParentTests {
   }
 
   /// Proves CE-38, SC-33, SC-62.
-  @Test("receiveNewRecordFromCloudKit_ChildBeforeParent, receiveChildBeforeParent")
+  @Test("A child that arrives before its parent is kept and can be edited")
   func childFirst() async throws {
     let list = try phone.put("List", "a", ["title": "A"])
     let item = try phone.put("Reminder", "1", ["title": "one"], under: list)
@@ -52,7 +52,8 @@ struct ListsParentTests {
   }
 
   /// Proves SC-39, SC-63.
-  @Test("remoteCreatesRecordABC_localReceivesAC_remoteDeletesBC, syncInvalidRecordID")
+  @Test(
+    "Parts of a chain arrive, change and go in any order; a record with an invalid ID is reported")
   func chain() throws {
     func record(_ type: String, _ name: String, up: String? = nil) -> CKRecord {
       let record = CKRecord(recordType: type, recordID: ListsApp.id(type, name))
@@ -73,7 +74,7 @@ struct ListsParentTests {
   }
 
   /// Proves SC-64.
-  @Test("changeParentRelationshipToUnknownRecord: it waits for the new parent, and then moves")
+  @Test("A child whose new parent is not here yet moves when the parent arrives")
   func unknownParent() async throws {
     let a = try phone.put("List", "a")
     let item = try phone.put("Reminder", "1", under: a)
@@ -91,10 +92,7 @@ struct ListsParentTests {
 
   /// Proves SC-65, SC-66.
   @Test(
-    """
-    changeParentRelationship_RemotelyThenLocally, \
-    changeParentRelationship_RemoteFirstEdited_LocalSecondEdited_SendBatch_ReceiveCloudKit
-    """, arguments: [true, false])
+    "When both devices change the parent, the later edit decides on both", arguments: [true, false])
   func bothMove(fetchingFirst: Bool) async throws {
     let lists = try ["a", "b", "c"].map { try phone.put("List", $0) }
     let item = try phone.put("Reminder", "1", under: lists[0], at: 1)
@@ -110,10 +108,8 @@ struct ListsParentTests {
 
   /// Proves SC-70, SC-71.
   @Test(
-    """
-    deleteList_RemoteAddsReminderToList, deleteList_RemoteAddsReminderToList_Variation: the \
-    deletion is refused, and parent and child come back
-    """, arguments: [false, true])
+    "The deletion of a parent with a new child is refused, and both come back",
+    arguments: [false, true])
   func deletedParent(fetchingFirst: Bool) async throws {
     let list = try phone.put("List", "a", ["title": "A"])
     try await world.sync(phone, desk)
@@ -128,10 +124,8 @@ struct ListsParentTests {
 
   /// Proves SC-69, SC-72.
   @Test(
-    """
-    moveReminderToList_RemoteDeletesList, \
-    moveChildToParent_RemoteDeletesParent_CascadeSetDefault
-    """, arguments: [false, true])
+    "A child moved to a parent that was deleted meanwhile is removed or gets the default",
+    arguments: [false, true])
   func movedToNothing(setsDefault: Bool) async throws {
     let home = try phone.put("List", "home")
     let gone = try phone.put("List", "gone")
@@ -156,7 +150,7 @@ struct ListsParentTests {
   }
 
   /// Proves SC-44, SC-67.
-  @Test("cascadingDeletes, remoteServerRecordDeleted: a deleted parent takes its own with it")
+  @Test("The deletion of a parent deletes its children on every device")
   func cascade() async throws {
     let lists = try ["a", "b", "c"].map { try phone.put("List", $0) }
     for (number, list) in lists.enumerated() {

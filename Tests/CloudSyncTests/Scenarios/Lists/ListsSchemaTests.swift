@@ -21,7 +21,7 @@ struct ListsSchemaTests {
   }
 
   /// Proves SC-27, SC-83.
-  @Test("cloudKitSendsNonExistentTable, newTable: an unknown type is kept aside, and appears")
+  @Test("Records of an unknown type are kept, and appear when the type is known")
   func newTable() async throws {
     let list = try phone.put("List", "a")
     let item = try phone.put("Reminder", "1", ["title": "one"], under: list)
@@ -42,7 +42,7 @@ struct ListsSchemaTests {
   }
 
   /// Proves SC-79, SC-81.
-  @Test("addColumnToRemindersAndRemindersLists, newSchemaUpdatesOldSchemaRecord")
+  @Test("A newer version adds a field, and records of the older version get it")
   func newField() async throws {
     let list = try phone.put("List", "a", ["title": "A"])
     let item = try phone.put("Reminder", "1", ["title": "one", "notes": "n"], under: list)
@@ -64,7 +64,7 @@ struct ListsSchemaTests {
   }
 
   /// Proves SC-82.
-  @Test("runWithNewSchema_oldSchemaSavesRecord_NewSchemaUpdatesRecord: defaults, then all of it")
+  @Test("Records of the older schema get defaults, then the values of a newer client")
   func defaults() async throws {
     let old = old([.list, Self.narrow])
     let list = try old.put("List", "a")
@@ -82,7 +82,7 @@ struct ListsSchemaTests {
   }
 
   /// Proves SC-78.
-  @Test("migrationAddTableForgetToAddToSyncEngine: a type registered a launch late goes up whole")
+  @Test("The records of a type that is registered a launch late are all uploaded")
   func lateTable() async throws {
     let app = ListsApp(world.server, "late", tables: ListsTable.all, starts: false)
     let list = try app.put("List", "a")
@@ -102,10 +102,8 @@ struct ListsSchemaTests {
 
   /// Proves SC-73, SC-74, SC-75, SC-76.
   @Test(
-    """
-    merge_clientRecordUpdatedBeforeServerRecord, serverRecordUpdatedBeforeClientRecord, \
-    serverAndClientEditDifferentFields, mergeWithNullableFields
-    """, arguments: [(1, 2, false), (2, 1, false), (1, 2, true), (2, 1, true)])
+    "Edits of different fields are merged; of the same field the later one stays",
+    arguments: [(1, 2, false), (2, 1, false), (1, 2, true), (2, 1, true)])
   func merges(ours: Int, theirs: Int, fetchingFirst: Bool) async throws {
     let desk = world.desk
     let list = try phone.put("List", "a")
@@ -124,7 +122,7 @@ struct ListsSchemaTests {
   }
 
   /// Proves SC-59, SC-60, SC-61.
-  @Test("receiveAssetThenReceiveUpdate, receiveUpdatedAsset, basics: the newest bytes win")
+  @Test("The newest content of an asset stays on every device")
   func covers() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("covers-\(UUID().uuidString)")

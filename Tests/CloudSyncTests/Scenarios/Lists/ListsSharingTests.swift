@@ -26,10 +26,7 @@ struct ListsSharingTests {
 
   /// Proves SC-85, SC-86, SC-87.
   @Test(
-    """
-    insertRecordInReadOnlyRemindersList, deleteReminderInReadOnlyRemindersList, \
-    editReminderInReadOnlyRemindersList: refused here, before anything is sent
-    """)
+    "In a read-only share, edits are refused before anything is sent")
   func readOnly() async throws {
     let (bob, _, list) = try await shared(.readOnly)
     let item = try #require(bob.row(named: "Reminder:1"))
@@ -40,7 +37,7 @@ struct ListsSharingTests {
   }
 
   /// Proves SC-88.
-  @Test("editRecordWhenLocalHasPermissionsButCloudKitDoesNot: back to what the server has")
+  @Test("An edit that the server refuses is replaced by the server's version")
   func refusedByServer() async throws {
     let (bob, list, theirs) = try await shared()
     try await alice.share(list, .readOnly)
@@ -55,10 +52,7 @@ struct ListsSharingTests {
 
   /// Proves SC-89, SC-90, SC-91, SC-100.
   @Test(
-    """
-    shareNonRootRecord, sharePrivateTable, syncEngineStopped, unshareNonSharedRecord: each is \
-    told what is in the way
-    """)
+    "Each share or end of a share that cannot be made names its obstacle")
   func refusals() async throws {
     let list = try alice.put("List", "a")
     let item = try alice.put("Reminder", "1", under: list)
@@ -72,7 +66,7 @@ struct ListsSharingTests {
   }
 
   /// Proves SC-92, SC-93.
-  @Test("privateTableNotShared, privateTablesStayInPrivateDatabase")
+  @Test("Private records stay in the user's own zone, below a shared root too")
   func privateRows() async throws {
     let list = try alice.put("List", "a")
     try alice.put("Position", "a", ["place": "1"], under: list)
@@ -90,10 +84,7 @@ struct ListsSharingTests {
 
   /// Proves SC-53, SC-94, SC-96, SC-97.
   @Test(
-    """
-    createRecordInExternallySharedRecord, shareeCreatesMultipleChildModels, \
-    deleteRecordInExternallySharedRecord, sendSharedChanges
-    """)
+    "A participant creates and deletes children in the owner's zone")
   func visitorWrites() async throws {
     let (bob, _, list) = try await shared()
     let item = try bob.put("Reminder", "2", ["title": "by bob"], under: list)
@@ -126,7 +117,7 @@ struct ListsSharingTests {
 
   /// Proves SC-98, SC-99, SC-101, SC-104.
   @Test(
-    "syncDeletedRootSharedRecord_CurrentUserNotOwner, share, shareTwice, shareUnshareShareAgain")
+    "Sharing again changes the share; when it ends, participants lose its records")
   func ownerStops() async throws {
     let (bob, list, _) = try await shared()
     let first = try await alice.share(list)
@@ -146,10 +137,8 @@ struct ListsSharingTests {
 
   /// Proves SC-105, SC-109.
   @Test(
-    """
-    movesChildRecordFromPrivateParentToSharedParent, \
-    movesChildRecordFromPrivateParentToSharedParentWhileSyncEngineStopped
-    """, arguments: [false, true])
+    "A subtree moved below a shared root is created in the owner's zone, also while stopped",
+    arguments: [false, true])
   func movesIn(whileStopped: Bool) async throws {
     let (bob, _, theirs) = try await shared()
     let mine = try bob.put("List", "mine")
@@ -168,10 +157,8 @@ struct ListsSharingTests {
 
   /// Proves SC-106, SC-107.
   @Test(
-    """
-    movesChildRecordFromPrivateParentToSharedParent_ReceiveDeleteBeforeSave, \
-    movesChildRecordFromPrivateParentToSharedParent_ReceiveSaveBeforeDelete
-    """, arguments: [CKDatabase.Scope.private, .shared])
+    "A moved subtree exists on the other device, whichever of deletion and save arrives first",
+    arguments: [CKDatabase.Scope.private, .shared])
   func otherDevice(first: CKDatabase.Scope) async throws {
     let (bob, _, theirs) = try await shared()
     let mine = try bob.put("List", "mine")
@@ -191,7 +178,7 @@ struct ListsSharingTests {
   }
 
   /// Proves SC-108.
-  @Test("movesChildRecordFromSharedParentToPrivateParent")
+  @Test("A subtree moved out of a shared root is created in the private zone")
   func movesOut() async throws {
     let (bob, _, _) = try await shared()
     let mine = try bob.put("List", "mine")
@@ -207,11 +194,7 @@ struct ListsSharingTests {
 
   /// Proves SC-110, SC-111, SC-112.
   @Test(
-    """
-    getSharedRecord_StopSyncEngine_WriteToSharedRecord_StartSyncing, \
-    externalSharedRecord_StopSyncEngine_DeleteSharedRecord_StartSyncEngine, \
-    sharedRecord_StopSyncEngine_DeleteSharedRecord_StartSyncEngine
-    """)
+    "Edits and deletions of shared records made while stopped are sent after the start")
   func stopped() async throws {
     let (bob, list, theirs) = try await shared()
     bob.stop()
@@ -235,7 +218,7 @@ struct ListsSharingTests {
   }
 
   /// Proves SC-50.
-  @Test("createSharedRecordWhileSoftLoggedOut: it goes to the owner's zone after the sign-in")
+  @Test("A child created in a shared list while signed out is saved in the owner's zone")
   func softSignOut() async throws {
     let (bob, _, theirs) = try await shared()
     bob.contents.withLock { $0.keepsDataAtSignOut = true }
