@@ -63,7 +63,7 @@ package struct HTTPMessage: Sendable {
     /// that bit as well.
     private static let lengthName = Array("content-length: ".utf8)
 
-    /// The end of the head in `bytes` and the length of the body; `nil` if the head is not complete.
+    /// The end of the head in `bytes` and the length of the body; `nil` for a part of a head.
     ///
     /// A search in bytes, since the time of a benchmark's client counts as the server's.
     private static func head(of bytes: UnsafeRawBufferPointer) -> (end: Int, bodyLength: Int)? {
