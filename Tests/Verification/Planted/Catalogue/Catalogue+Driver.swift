@@ -9,9 +9,9 @@ extension Catalogue {
       by: .engines,
       edits: [
         .init(
-          "Sources/CloudSync/Engine/EngineDriver+Hold.swift",
-          "guard journal != nil, machine.isAboutToReportAccount else {",
-          "guard !PLANTED, journal != nil, machine.isAboutToReportAccount else {")
+          "Sources/SyncMachine/SyncMachine+Store.swift",
+          "guard configuration.keepsJournal else {",
+          "guard !PLANTED, configuration.keepsJournal else {")
       ]),
     PlantedFault(
       "pump never ends", "The engine's pump goes on waiting after the engine was stopped.",

@@ -19,7 +19,7 @@ extension WorldDevice {
     guard machine != nil else { return .nothing }
     isRunnable = true
     wakeAt = nil
-    let instruction = machine?.next(now: Moment(.milliseconds(now))) ?? .wait(until: nil)
+    let instruction = nextInstruction(at: now)
     moved()
     trace.mix(instruction)
     lastInstruction = instruction
@@ -49,6 +49,14 @@ extension WorldDevice {
     case .wait(let deadline): rest(until: deadline, at: now)
     }
     return .nothing
+  }
+
+  /// The machine's next instruction, after its writes; the result of a write is an input.
+  private func nextInstruction(at now: Int) -> Instruction {
+    while true {
+      let instruction = machine?.next(now: Moment(.milliseconds(now))) ?? .wait(until: nil)
+      guard keepWrites(), case .wait = instruction else { return instruction }
+    }
   }
 
   private func rest(until deadline: Moment?, at now: Int) {
