@@ -90,8 +90,7 @@ extension SyncMachine {
   /// Chooses the next operation while none is running.
   mutating func chooseActivity(now: Moment) -> Advance {
     if !cancelWaiters.isEmpty {
-      finished.append((cancelWaiters, .success))
-      cancelWaiters = []
+      endCancellations()
       return .again
     }
     if let gate = schedule.notBefore, gate <= now { schedule.notBefore = nil }
@@ -108,6 +107,13 @@ extension SyncMachine {
       return beginQueued(now: now)
     }
     return chooseScheduled(now: now)
+  }
+
+  /// Ends the calls that wait for a cancellation.
+  mutating func endCancellations() {
+    guard !cancelWaiters.isEmpty else { return }
+    finished.append((cancelWaiters, .success))
+    cancelWaiters = []
   }
 
   /// The error that prevents operations while there is no account.

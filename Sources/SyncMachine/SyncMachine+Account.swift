@@ -101,20 +101,12 @@ extension SyncMachine {
 
   // MARK: Reporting to the app
 
-  /// Whether the next event for the app is an account change.
-  package var isAboutToReportAccount: Bool {
-    guard !isWithApp, abandoned.isEmpty, case .accountChange = outbox.first else { return false }
-    return true
-  }
-
-  /// Removes the queued operations; the driver has resumed their waiters.
-  package mutating func withdrawQueue() { queue = [] }
-
   /// Removes the old account's state before the account change is delivered.
   ///
   /// The state records that the delivery is unconfirmed until the app has returned. After a crash
   /// in between, the app may still hold the old account's data, so the event is delivered again.
-  mutating func beginReporting(_ change: AccountChange, now: Moment) {
+  mutating func beginReporting(now: Moment) {
+    guard case .accountChange(let change) = outbox.first else { return }
     let current: UserID?
     let previous: UserID?
     switch change {
@@ -126,13 +118,12 @@ extension SyncMachine {
     }
     if previous != nil { reset(now: now) }
     record(.announceUser(current, previous: previous), now: now)
-    isReportingAccount = true
   }
 
   /// Confirms the account change after the app has returned from it.
   mutating func endReporting(now: Moment) {
-    guard isReportingAccount else { return }
-    isReportingAccount = false
+    guard case .delivered = accountReport else { return }
+    accountReport = .none
     record(.setUser(state.user), now: now)
     isUpdateUrgent = true
     guard configuration.automaticallySync, state.user != nil else { return }

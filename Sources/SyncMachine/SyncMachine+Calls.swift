@@ -57,6 +57,7 @@ extension SyncMachine {
   /// A queued call with the same options is joined. A fetch that has begun is not joined: it may
   /// already be past the changes that the caller expects.
   package mutating func fetch(_ context: FetchContext, waiter: Waiter) {
+    if refuses(waiter) { return }
     askForAccountIfNeeded()
     for (index, operation) in queue.enumerated() {
       if case .fetch(let queued, let waiters) = operation, queued.options == context.options {
@@ -71,6 +72,7 @@ extension SyncMachine {
   ///
   /// A queued call with the same scope is joined.
   package mutating func send(_ context: SendContext, waiter: Waiter) {
+    if refuses(waiter) { return }
     askForAccountIfNeeded()
     for (index, operation) in queue.enumerated() {
       if case .send(let queued, let waiters) = operation, queued.scope == context.scope {
@@ -87,6 +89,7 @@ extension SyncMachine {
     _ = refuseQueue(error)
     interrupt(error, now: now)
     cancelWaiters.append(waiter)
+    if isHoldingAccountChange { endCancellations() }
   }
 
   /// Removes the queued operation that only `waiter` waits for.
@@ -95,6 +98,15 @@ extension SyncMachine {
   package mutating func withdraw(_ waiter: Waiter) -> Bool {
     guard let index = queue.firstIndex(where: { $0.waiters == [waiter] }) else { return false }
     queue.remove(at: index)
+    return true
+  }
+
+  /// Fails the call of `waiter` while an account change is held back.
+  ///
+  /// - Returns: Whether it failed.
+  private mutating func refuses(_ waiter: Waiter) -> Bool {
+    guard isHoldingAccountChange else { return false }
+    finished.append(([waiter], .failure(OperationFailure(Self.storeRefusal))))
     return true
   }
 

@@ -32,10 +32,14 @@ package import Records
 /// | `wait` | does nothing until the given moment or the next input |
 ///
 /// At most one `deliver` or `ask` instruction is outstanding, so events are serial by construction.
-/// A request may be outstanding at the same time as an event. With `keepsJournal`, the driver takes
-/// the journal with `takeJournal()` after each call and appends it to the state log before it
-/// carries out the next instruction; an account change (`isAboutToReportAccount`) is delivered only
-/// when it is durable. See CE-12, CE-13 and CE-84 in Docs/Evidence/Engine.md.
+/// A request may be outstanding at the same time as an event.
+///
+/// With `keepsJournal`, the driver also owns a state store. After each call of the machine, and
+/// before it carries out an instruction, it performs the writes of `nextWrite()` one by one and
+/// reports `stored()` or `storeFailed(now:)` for each. The machine decides when a refused write is
+/// retried, and delivers an account change only when it is stored. A result of a write is an input:
+/// after `wait`, the driver calls `next(now:)` again. See CE-12, CE-13 and CE-84 in
+/// Docs/Evidence/Engine.md.
 package struct SyncMachine: Sendable {
   /// The settings of a machine.
   package struct Configuration: Hashable, Sendable {
@@ -53,8 +57,10 @@ package struct SyncMachine: Sendable {
     package var updateDelay: Duration
     /// The back-off of retries.
     package var backoff: Backoff
-    /// Whether state changes are kept for a state log.
+    /// Whether state changes are kept for a state store.
     package var keepsJournal: Bool
+    /// Whether transitions are kept for `takeTransitions()`.
+    package var keepsTransitions: Bool
 
     /// Creates settings with CloudKit's behaviour.
     ///
@@ -67,6 +73,7 @@ package struct SyncMachine: Sendable {
       updateDelay = .milliseconds(50)
       backoff = Backoff()
       keepsJournal = false
+      keepsTransitions = false
     }
   }
 
@@ -74,16 +81,14 @@ package struct SyncMachine: Sendable {
   package let configuration: Configuration
   /// The state to store between runs.
   package internal(set) var state: SyncState
-  /// The transitions since they were last taken, for checkers.
-  package var transitions: [Transition] = []
-  /// Whether `transitions` is kept.
-  package var keepsTransitions = false
+  /// The transitions since they were last taken, for traces and checkers.
+  package private(set) var transitions: [Transition] = []
 
   var activity: Activity = .created
   var account: AccountKnowledge = .unknown(nil)
   var needsAccountCheck = false
-  /// Whether the app is handling an account change.
-  var isReportingAccount = false
+  var accountReport: AccountReport = .none
+  var store: StoreCondition = .working
   var outbox: [SyncEvent] = []
   /// Whether the app is handling an event or a request for a batch or options.
   var isWithApp = false
@@ -179,11 +184,14 @@ package struct SyncMachine: Sendable {
       if !abandoned.isEmpty { return .abandon(abandoned.removeFirst()) }
       if isWithApp { return .wait(until: nil) }
       endReporting(now: now)
+      if case .held = accountReport, let end = takeFinished() { return end }
+      if case .accountChange = outbox.first {
+        if let wait = storeAccountChange(now: now) { return wait }
+        accountReport = .delivered
+      }
       if !outbox.isEmpty {
         isWithApp = true
-        let event = outbox.removeFirst()
-        if case .accountChange(let change) = event { beginReporting(change, now: now) }
-        return .deliver(event)
+        return .deliver(outbox.removeFirst())
       }
       if isUpdateDue(now) {
         isWithApp = true
@@ -191,16 +199,19 @@ package struct SyncMachine: Sendable {
         isUpdateUrgent = false
         return .deliver(.stateUpdate)
       }
-      if !finished.isEmpty {
-        let end = finished.removeFirst()
-        return .finish(end.waiters, end.outcome)
-      }
+      if let end = takeFinished() { return end }
       switch advance(now: now) {
       case .instruct(let instruction): return instruction
       case .again: continue
       case .rest: return .wait(until: deadline)
       }
     }
+  }
+
+  private mutating func takeFinished() -> Instruction? {
+    guard !finished.isEmpty else { return nil }
+    let end = finished.removeFirst()
+    return .finish(end.waiters, end.outcome)
   }
 
   /// The result of advancing the activity by one step.
@@ -255,7 +266,7 @@ package struct SyncMachine: Sendable {
     guard before != after else { return }
     let transition = Transition(from: before, to: after)
     assert(transition.isLegal, "no such transition: \(before) to \(after)")
-    if keepsTransitions { transitions.append(transition) }
+    if configuration.keepsTransitions { transitions.append(transition) }
   }
 
   /// Applies one change to the stored state.
@@ -268,12 +279,6 @@ package struct SyncMachine: Sendable {
   mutating func note(_ change: @autoclosure () -> StateChange, now: Moment) {
     if configuration.keepsJournal { journal.append(change()) }
     if unannouncedSince == nil { unannouncedSince = now }
-  }
-
-  /// The state changes since the last call, for a state log to append.
-  package mutating func takeJournal() -> [StateChange] {
-    defer { journal.removeAll(keepingCapacity: true) }
-    return journal
   }
 
   /// The transitions since the last call; empty unless `keepsTransitions` is set.

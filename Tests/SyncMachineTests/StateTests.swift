@@ -58,10 +58,7 @@ struct StateTests {
   /// Proves I11.
   @Test("The journal of a machine leads to its state")
   func journal() throws {
-    var configuration = SyncMachine.Configuration(session: "s", automaticallySync: false)
-    configuration.keepsJournal = true
-    var story = Story()
-    story.machine = SyncMachine(configuration: configuration)
+    var story = Story(stores: true)
     story.machine.start(now: story.now)
     story.save("a", "b", "c")
     story.machine.remove([PendingChange(.save, Story.id("b"))], now: story.now)
@@ -72,7 +69,8 @@ struct StateTests {
     story.answer(FetchStoryTests.database([Story.zone]))
     story.answer(FetchStoryTests.page(["x"], 3))
     var state = SyncState()
-    let entry = StateChange.encoded(story.machine.takeJournal())
+    story.store()
+    let entry = StateChange.encoded(story.stored)
     for change in try StateChange.decoded(entry) { state.apply(change) }
     #expect(state == story.machine.state)
     #expect(story.pending == ["save c"])

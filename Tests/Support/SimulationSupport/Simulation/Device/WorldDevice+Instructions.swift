@@ -24,7 +24,7 @@ extension WorldDevice {
     isRunnable = true
     wakeAt = nil
     let pending = fault.bug == .keepPendingAfterSwitch ? machine?.state.records.waiting ?? [] : []
-    let instruction = machine?.next(now: Moment(.milliseconds(now))) ?? .wait(until: nil)
+    let instruction = nextInstruction(at: now)
     if case .deliver(.accountChange) = instruction {
       machine?.add(pending, now: Moment(.milliseconds(now)))
     }
@@ -64,6 +64,14 @@ extension WorldDevice {
     case .wait(let deadline): rest(until: deadline, at: now)
     }
     return .nothing
+  }
+
+  /// The machine's next instruction, after its writes; the result of a write is an input.
+  private func nextInstruction(at now: Int) -> Instruction {
+    while true {
+      let instruction = machine?.next(now: Moment(.milliseconds(now))) ?? .wait(until: nil)
+      guard keepWrites(), case .wait = instruction else { return instruction }
+    }
   }
 
   private func rest(until deadline: Moment?, at now: Int) {
