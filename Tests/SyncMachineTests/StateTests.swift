@@ -83,11 +83,11 @@ struct StateTests {
     var changes = PendingChanges<RecordID>()
     for id in ids { changes.add(PendingChange(.save, id)) }
     for id in ids[..<900] { changes.remove(PendingChange(.save, id)) }
-    #expect(changes.waiting.map(\.id) == Array(ids[900...]))
+    #expect(changes.pending.map(\.id) == Array(ids[900...]))
     let wasTaken = changes.take(PendingChange(.save, ids[950]))
     let remainder = changes.settle(ids[950], returns: true)
-    #expect(wasTaken && remainder == .waiting(.save))
-    #expect(changes.waiting.map(\.id) == Array(ids[900...]))
+    #expect(wasTaken && remainder == .pending(.save))
+    #expect(changes.pending.map(\.id) == Array(ids[900...]))
   }
 
   @Test("StateMachinePage: Docs/StateMachine.md is the table the machine asserts")

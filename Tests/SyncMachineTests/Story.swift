@@ -24,7 +24,7 @@ struct Story {
 
   init(automatically: Bool = false, stores: Bool = false, state: SyncState = SyncState()) {
     var configuration = SyncMachine.Configuration(session: "s", automaticallySync: automatically)
-    configuration.keepsJournal = stores
+    configuration.hasStateStore = stores
     configuration.keepsTransitions = true
     machine = SyncMachine(configuration: configuration, state: state)
   }
@@ -144,7 +144,7 @@ struct Story {
   }
 
   /// What waits, as short words.
-  var pending: [String] { machine.state.records.waiting.map { "\($0.kind) \($0.id.name)" } }
+  var pending: [String] { machine.state.records.pending.map { "\($0.kind) \($0.id.name)" } }
 
   /// What was seen since the last call.
   mutating func told() -> [String] {

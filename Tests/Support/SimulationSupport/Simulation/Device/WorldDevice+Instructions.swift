@@ -23,7 +23,7 @@ extension WorldDevice {
     guard machine != nil else { return .nothing }
     isRunnable = true
     wakeAt = nil
-    let pending = fault.bug == .keepPendingAfterSwitch ? machine?.state.records.waiting ?? [] : []
+    let pending = fault.bug == .keepPendingAfterSwitch ? machine?.state.records.pending ?? [] : []
     let instruction = nextInstruction(at: now)
     if case .deliver(.accountChange) = instruction {
       machine?.add(pending, now: Moment(.milliseconds(now)))
@@ -35,7 +35,7 @@ extension WorldDevice {
     case .deliver(let event): deliver(event, at: now, lastSequence, &random)
     case .askForBatch(let context):
       var batch: RecordBatch?
-      let waiting = machine?.state.records.waiting ?? []
+      let waiting = machine?.state.records.pending ?? []
       checker.noteBuilding()
       withApp(at: now) { batch = $0.nextBatch(context, waiting: waiting) }
       callback = .batch(batch, addedSince: [])

@@ -17,7 +17,7 @@ extension WorldDevice {
     }
     var configuration = SyncMachine.Configuration(
       session: "\(name)-\(session)", automaticallySync: isAutomatic)
-    configuration.keepsJournal = persistence == .stateLog
+    configuration.hasStateStore = persistence == .stateLog
     configuration.keepsTransitions = true
     var machine = SyncMachine(configuration: configuration, state: state)
     checker.restart(with: state)
