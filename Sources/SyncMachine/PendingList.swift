@@ -1,8 +1,8 @@
 /// Names with the kinds of their changes, in the order they were added, packed into bytes.
 ///
 /// The list consists of chunks, so that a copy takes constant time and the first change after it
-/// copies one chunk. The head of an entry is stored directly before its name, because the search for
-/// a name mostly waits for memory. The position of an entry stays the same until the list is
+/// copies one chunk. The head of an entry is stored directly before its name, because the search
+/// for a name mostly waits for memory. The position of an entry stays the same until the list is
 /// rebuilt.
 struct PendingList: Sendable {
   /// The head of an entry.
