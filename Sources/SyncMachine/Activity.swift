@@ -170,29 +170,6 @@ struct Send: Sendable {
   }
 }
 
-/// A manual operation that waits for its turn.
-enum QueuedOperation: Sendable {
-  case fetch(FetchContext, [Waiter])
-  case send(SendContext, [Waiter])
-
-  /// The calls that wait for the operation.
-  var waiters: [Waiter] {
-    switch self {
-    case .fetch(_, let waiters), .send(_, let waiters): waiters
-    }
-  }
-}
-
-/// The known state of the account.
-enum AccountKnowledge: Equatable, Sendable {
-  /// Not determined yet, or the check failed.
-  case unknown(CloudError?)
-  /// Signed in.
-  case signedIn(UserID)
-  /// Determined: there is no usable account.
-  case unavailable(CloudError)
-}
-
 /// A record in the event that the app is handling.
 ///
 /// Not a tuple: arrays of tuples are copied and released element by element through the runtime.

@@ -3,7 +3,7 @@ package import Records
 /// Lists of pending changes, in the order of addition.
 extension PendingChanges {
   /// The pending changes.
-  package var waiting: [PendingChange<ID>] { prefix(count, inGroups: { _ in true }) }
+  package var pending: [PendingChange<ID>] { prefix(count, inGroups: { _ in true }) }
 
   /// The first pending changes that satisfy `isIncluded`, at most `limit`.
   package func prefix(
@@ -13,7 +13,7 @@ extension PendingChanges {
     guard limit > 0, count > 0 else { return changes }
     changes.reserveCapacity(min(limit, count))
     list.forEach { position, entry in
-      guard entry.isWaiting else { return true }
+      guard entry.isPending else { return true }
       let change = change(at: position, entry)
       if isIncluded(change) { changes.append(change) }
       return changes.count < limit
@@ -28,13 +28,13 @@ extension PendingChanges {
   package func prefix(
     _ limit: Int, inGroups isIncluded: (ID.Group) -> Bool
   ) -> [PendingChange<ID>] {
-    let (total, isIncluded) = waiting(inGroups: isIncluded)
+    let (total, isIncluded) = pending(inGroups: isIncluded)
     let wanted = min(limit, total)
     var changes: [PendingChange<ID>] = []
     guard wanted > 0 else { return changes }
     changes.reserveCapacity(wanted)
     list.forEach { position, entry in
-      if isIncluded[Int(entry.group)], entry.isWaiting {
+      if isIncluded[Int(entry.group)], entry.isPending {
         changes.append(change(at: position, entry))
       }
       return changes.count < wanted
@@ -44,7 +44,7 @@ extension PendingChanges {
 
   /// The first pending changes of `ids`, at most `limit`, in the order of addition.
   package func prefix(_ limit: Int, of ids: [ID]) -> [PendingChange<ID>] {
-    Set(ids.compactMap(waitingPosition)).sorted().prefix(max(0, limit)).map {
+    Set(ids.compactMap(pendingPosition)).sorted().prefix(max(0, limit)).map {
       change(at: $0, list[$0])
     }
   }
@@ -64,22 +64,22 @@ extension PendingChanges {
 
 extension PendingChanges<RecordID> {
   /// Whether a pending change is in `scope`.
-  package func hasWaiting(in scope: SendScope) -> Bool {
+  package func hasPending(in scope: SendScope) -> Bool {
     switch scope {
     case .all: !isEmpty
-    case .allExcluding(let zones): hasWaiting { !zones.contains($0) }
-    case .zones(let zones): hasWaiting { zones.contains($0) }
-    case .records(let records): records.contains { waiting(for: $0) != nil }
+    case .allExcluding(let zones): hasPending { !zones.contains($0) }
+    case .zones(let zones): hasPending { zones.contains($0) }
+    case .records(let records): records.contains { pending(for: $0) != nil }
     }
   }
 
   /// The number of pending changes in `scope`.
-  package func waitingCount(in scope: SendScope) -> Int {
+  package func pendingCount(in scope: SendScope) -> Int {
     switch scope {
     case .all: count
-    case .allExcluding(let zones): waiting(inGroups: { !zones.contains($0) }).count
-    case .zones(let zones): waiting(inGroups: { zones.contains($0) }).count
-    case .records(let records): Set(records.compactMap(waitingPosition)).count
+    case .allExcluding(let zones): pending(inGroups: { !zones.contains($0) }).count
+    case .zones(let zones): pending(inGroups: { zones.contains($0) }).count
+    case .records(let records): Set(records.compactMap(pendingPosition)).count
     }
   }
 

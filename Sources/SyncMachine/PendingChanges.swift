@@ -44,7 +44,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
   /// The group under which the names of each group are found: its own, or its other name.
   private var canonicalGroups: [UInt32] = []
   /// The number of pending changes in each group.
-  private var waitingCounts: [Int] = []
+  private var pendingCounts: [Int] = []
   /// The number of renumberings of the list.
   private(set) var layout: UInt64 = 0
   /// Incremented with each change of the pending changes.
@@ -54,7 +54,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
   package private(set) var count = 0
 
   /// The number of changes in flight.
-  package private(set) var underWayCount = 0
+  package private(set) var inFlightCount = 0
 
   /// The user whose zones have two names; `nil` if no user is known.
   package var user: UserID? {
@@ -94,12 +94,12 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
 
   // MARK: Lookup
 
-  /// The place where a name waits, or is under way.
+  /// The position of the pending change of a name, or of the one in flight.
   private func position(
-    _ hash: UInt32, _ name: UnsafeBufferPointer<UInt8>, _ canonical: UInt32, isUnderWay: Bool
+    _ hash: UInt32, _ name: UnsafeBufferPointer<UInt8>, _ canonical: UInt32, isInFlight: Bool
   ) -> Int? {
     func isMatch(_ position: Int) -> Bool {
-      list.matches(position, name, canonical, of: canonicalGroups, isUnderWay: isUnderWay)
+      list.matches(position, name, canonical, of: canonicalGroups, isInFlight: isInFlight)
     }
     if isIndexed { return index.first(hash, where: isMatch) }
     var found: Int?
@@ -120,32 +120,32 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     return user.flatMap { groupNumbers[ID.resolved(group, for: $0)] }
   }
 
-  private func place(of id: ID, isUnderWay: Bool) -> (position: Int, hash: UInt32)? {
+  private func place(of id: ID, isInFlight: Bool) -> (position: Int, hash: UInt32)? {
     guard let canonical = canonical(of: id.pendingGroup) else { return nil }
     var name = id.pendingName
     return name.withUTF8 { name in
       let hash = isIndexed ? PendingIndex.hash(name, canonical) : 0
-      return position(hash, name, canonical, isUnderWay: isUnderWay).map { ($0, hash) }
+      return position(hash, name, canonical, isInFlight: isInFlight).map { ($0, hash) }
     }
   }
 
-  private func position(of id: ID, isUnderWay: Bool) -> Int? {
-    place(of: id, isUnderWay: isUnderWay)?.position
+  private func position(of id: ID, isInFlight: Bool) -> Int? {
+    place(of: id, isInFlight: isInFlight)?.position
   }
 
   /// The pending change of `id`.
   @_specialize(where ID == RecordID)
-  package func waiting(for id: ID) -> ChangeKind? {
-    position(of: id, isUnderWay: false).map { list[$0].kind }
+  package func pending(for id: ID) -> ChangeKind? {
+    position(of: id, isInFlight: false).map { list[$0].kind }
   }
 
   /// Whether a change of `id` is in flight.
-  package func isUnderWay(_ id: ID) -> Bool { position(of: id, isUnderWay: true) != nil }
+  package func isInFlight(_ id: ID) -> Bool { position(of: id, isInFlight: true) != nil }
 
   /// The change of `id` that is stored for a restart; see `unsettled`.
   package func unsettledKind(of id: ID) -> ChangeKind? {
-    if let kind = waiting(for: id) { return kind }
-    guard let position = position(of: id, isUnderWay: true) else { return nil }
+    if let kind = pending(for: id) { return kind }
+    guard let position = position(of: id, isInFlight: true) else { return nil }
     return list[position].isUnsettled ? list[position].kind : nil
   }
 
@@ -156,20 +156,20 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
       ID(pendingName: list.name(at: position), group: groups[Int(entry.group)]))
   }
 
-  /// Where the change waits that `id` has, for lists that follow this one.
-  func waitingPosition(of id: ID) -> Int? { position(of: id, isUnderWay: false) }
+  /// The position of the pending change of `id`, for lists that follow this one.
+  func pendingPosition(of id: ID) -> Int? { position(of: id, isInFlight: false) }
 
   /// Whether a change is pending in any included group.
-  package func hasWaiting(inGroups isIncluded: (ID.Group) -> Bool) -> Bool {
-    groups.indices.contains { waitingCounts[$0] > 0 && isIncluded(groups[$0]) }
+  package func hasPending(inGroups isIncluded: (ID.Group) -> Bool) -> Bool {
+    groups.indices.contains { pendingCounts[$0] > 0 && isIncluded(groups[$0]) }
   }
 
-  /// How many changes wait in the groups that are included, and which groups these are.
-  func waiting(inGroups isIncluded: (ID.Group) -> Bool) -> (count: Int, isIncluded: [Bool]) {
+  /// The number of pending changes in the included groups, and which groups these are.
+  func pending(inGroups isIncluded: (ID.Group) -> Bool) -> (count: Int, isIncluded: [Bool]) {
     var total = 0
     let included = groups.indices.map { number in
-      let isIncluded = waitingCounts[number] > 0 && isIncluded(groups[number])
-      if isIncluded { total += waitingCounts[number] }
+      let isIncluded = pendingCounts[number] > 0 && isIncluded(groups[number])
+      if isIncluded { total += pendingCounts[number] }
       return isIncluded
     }
     return (total, included)
@@ -197,7 +197,7 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     let number = UInt32(truncatingIfNeeded: groups.count)
     groups.append(group)
     groupNumbers[group] = number
-    waitingCounts.append(0)
+    pendingCounts.append(0)
     canonicalGroups.append(number)
     if let resolved = user.map({ ID.resolved(group, for: $0) }), resolved != group {
       canonicalGroups[Int(number)] = adopt(resolved)
@@ -226,28 +226,28 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     makeIndex()
     let canonical = canonicalGroups[Int(group)]
     let hash = PendingIndex.hash(name, canonical)
-    if let position = position(hash, name, canonical, isUnderWay: false) {
+    if let position = position(hash, name, canonical, isInFlight: false) {
       guard list[position].kind != kind || list[position].group != group else { return false }
       list[position].kind = kind
       if list[position].group != group { rename(at: position, group) }
       version += 1
       return true
     }
-    if underWayCount > 0, let older = position(hash, name, canonical, isUnderWay: true) {
+    if inFlightCount > 0, let older = position(hash, name, canonical, isInFlight: true) {
       list[older].marks.insert(.superseded)
     }
     if list.endPosition >= Int(UInt32.max) - 1 { rebuild() }
     index.insert(hash, list.append(name, group: group, kind: kind))
     count += 1
-    waitingCounts[Int(group)] += 1
+    pendingCounts[Int(group)] += 1
     version += 1
     return true
   }
 
   /// Changes the group of a pending change to the other name of the same zone.
   private mutating func rename(at position: Int, _ group: UInt32) {
-    waitingCounts[Int(list[position].group)] -= 1
-    waitingCounts[Int(group)] += 1
+    pendingCounts[Int(list[position].group)] -= 1
+    pendingCounts[Int(group)] += 1
     list[position].group = group
     // Observers of the list identify a change by its position.
     layout += 1
@@ -261,16 +261,16 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
   package mutating func remove(_ change: PendingChange<ID>) -> Bool {
     makeIndex()
     var isDifferent = false
-    let older = underWayCount > 0 ? position(of: change.id, isUnderWay: true) : nil
+    let older = inFlightCount > 0 ? position(of: change.id, isInFlight: true) : nil
     if let older, !list[older].marks.contains(.mayNotReturn), list[older].kind == change.kind {
       list[older].marks.insert(.mayNotReturn)
       isDifferent = true
     }
-    if let (position, hash) = place(of: change.id, isUnderWay: false),
+    if let (position, hash) = place(of: change.id, isInFlight: false),
       list[position].kind == change.kind
     {
       if let older { list[older].marks.remove(.superseded) }
-      noteWaiting(-1, at: position)
+      notePending(-1, at: position)
       vacate(position, hash)
       isDifferent = true
     }
@@ -283,26 +283,26 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
   @_specialize(where ID == RecordID)
   package mutating func take(_ change: PendingChange<ID>) -> Bool {
     makeIndex()
-    guard let (position, hash) = place(of: change.id, isUnderWay: false),
+    guard let (position, hash) = place(of: change.id, isInFlight: false),
       list[position].kind == change.kind
     else { return false }
     let isTakenAlready =
-      underWayCount > 0
+      inFlightCount > 0
       && list.withName(at: position) { name in
-        self.position(hash, name, canonicalGroups[Int(list[position].group)], isUnderWay: true)
+        self.position(hash, name, canonicalGroups[Int(list[position].group)], isInFlight: true)
           != nil
       }
     guard !isTakenAlready else { return false }
-    noteWaiting(-1, at: position)
-    list[position].marks.insert(.underWay)
-    underWayCount += 1
+    notePending(-1, at: position)
+    list[position].marks.insert(.inFlight)
+    inFlightCount += 1
     return true
   }
 
   /// The state of an ID after its change in flight was settled.
   package enum Remainder: Hashable, Sendable {
     /// A change of the ID is pending.
-    case waiting(ChangeKind)
+    case pending(ChangeKind)
     /// No change of the ID is left.
     case nothing
     /// No change of the ID was in flight; nothing was changed.
@@ -317,36 +317,36 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
   @discardableResult
   package mutating func settle(_ id: ID, returns: Bool) -> Remainder {
     makeIndex()
-    guard underWayCount > 0, let (position, hash) = place(of: id, isUnderWay: true) else {
+    guard inFlightCount > 0, let (position, hash) = place(of: id, isInFlight: true) else {
       return .untouched
     }
     let isSuperseded = list[position].marks.contains(.superseded)
     let kind = list[position].kind
-    if settle(at: position, hash, returns: returns) { return .waiting(kind) }
-    return isSuperseded ? waiting(for: id).map(Remainder.waiting) ?? .nothing : .nothing
+    if settle(at: position, hash, returns: returns) { return .pending(kind) }
+    return isSuperseded ? pending(for: id).map(Remainder.pending) ?? .nothing : .nothing
   }
 
   /// - Returns: Whether the change is pending again.
   @discardableResult
   private mutating func settle(at position: Int, _ hash: UInt32, returns: Bool) -> Bool {
-    underWayCount -= 1
+    inFlightCount -= 1
     guard returns, list[position].marks.isDisjoint(with: [.mayNotReturn, .superseded]) else {
       vacate(position, hash)
       return false
     }
-    list[position].marks.remove(.underWay)
-    noteWaiting(1, at: position)
+    list[position].marks.remove(.inFlight)
+    notePending(1, at: position)
     return true
   }
 
   /// Makes all changes in flight pending again, as after requests with an unknown outcome.
   package mutating func returnAll() {
-    guard underWayCount > 0 else { return }
+    guard inFlightCount > 0 else { return }
     makeIndex()
     var positions: [Int] = []
     list.forEach { position, entry in
-      if entry.marks.contains(.underWay) { positions.append(position) }
-      return positions.count < underWayCount
+      if entry.marks.contains(.inFlight) { positions.append(position) }
+      return positions.count < inFlightCount
     }
     // By name: giving one up may give out the places anew.
     let ids = positions.map { change(at: $0, list[$0]).id }
@@ -362,9 +362,9 @@ package struct PendingChanges<ID: PendingKey>: Sendable {
     self.version = version + 1
   }
 
-  private mutating func noteWaiting(_ difference: Int, at position: Int) {
+  private mutating func notePending(_ difference: Int, at position: Int) {
     count += difference
-    waitingCounts[Int(list[position].group)] += difference
+    pendingCounts[Int(list[position].group)] += difference
     version += 1
   }
 

@@ -1,23 +1,23 @@
-/// Names and what is to happen to them, in the order they were added, packed into bytes.
+/// Names with the kinds of their changes, in the order they were added, packed into bytes.
 ///
-/// The list is kept in chunks, so that a copy that is handed out costs nothing, and a change after
-/// it copies one chunk. What an entry is stands right before its name, as looking for a name is
-/// mostly waiting for memory. A place in the list has a number that stays the same for as long as
-/// the list is not rebuilt.
+/// The list consists of chunks, so that a copy takes constant time and the first change after it
+/// copies one chunk. The head of an entry is stored directly before its name, because the search
+/// for a name mostly waits for memory. The position of an entry stays the same until the list is
+/// rebuilt.
 struct PendingList: Sendable {
-  /// What an entry is besides its name.
+  /// The head of an entry.
   struct Entry: Sendable {
-    /// What is so or not about an entry.
+    /// The flags of an entry.
     struct Marks: OptionSet, Sendable {
       let rawValue: UInt8
 
-      /// It was removed or settled, and only its place is left.
+      /// It was removed or settled; its position is not used again until the list is rebuilt.
       static let vacant = Marks(rawValue: 1)
       /// It was taken for a request.
-      static let underWay = Marks(rawValue: 2)
-      /// It does not go back to waiting when its request fails for now.
+      static let inFlight = Marks(rawValue: 2)
+      /// It is not pending again when its request fails for now.
       static let mayNotReturn = Marks(rawValue: 4)
-      /// A newer change waits for the same name while it is under way.
+      /// A newer change of the same name is pending while this one is in flight.
       static let superseded = Marks(rawValue: 8)
     }
 
@@ -26,14 +26,14 @@ struct PendingList: Sendable {
     var kind: ChangeKind
     var marks: Marks = []
 
-    var isWaiting: Bool { marks.isDisjoint(with: [.vacant, .underWay]) }
-    /// Whether it has to be remembered across a restart.
+    var isPending: Bool { marks.isDisjoint(with: [.vacant, .inFlight]) }
+    /// Whether it is stored for a restart.
     var isUnsettled: Bool { marks.isDisjoint(with: [.vacant, .mayNotReturn, .superseded]) }
 
-    /// How many bytes stand before a name: its length, its group, the kind and the marks.
+    /// The number of bytes before a name: its length, its group, the kind and the marks.
     static let headLength = 16
 
-    /// How many bytes the entry takes with its name, filled up to whole units.
+    /// The number of bytes of the entry with its name, rounded up to whole units.
     var stride: Int { Self.headLength + (length + 3) / 4 * 4 }
 
     init(length: Int, group: UInt32, kind: ChangeKind) {
@@ -51,7 +51,7 @@ struct PendingList: Sendable {
     }
   }
 
-  /// Some entries behind each other.
+  /// A sequence of entries.
   private struct Chunk: Sendable {
     var bytes: [UInt8] = []
     var count = 0
@@ -123,16 +123,16 @@ struct PendingList: Sendable {
   }
 
   /// Whether the entry at a place has this name, belongs to a group that `canonicalGroups` maps to
-  /// `canonical`, and is under way or waits.
+  /// `canonical`, and is in flight or pending.
   func matches(
     _ position: Int, _ name: UnsafeBufferPointer<UInt8>, _ canonical: UInt32,
-    of canonicalGroups: [UInt32], isUnderWay: Bool
+    of canonicalGroups: [UInt32], isInFlight: Bool
   ) -> Bool {
     let (chunk, offset) = address(of: position)
     return chunks[chunk].bytes.withUnsafeBytes { bytes in
       let entry = Entry(bytes, at: offset)
       guard entry.length == name.count, canonicalGroups[Int(entry.group)] == canonical,
-        entry.marks.contains(.underWay) == isUnderWay
+        entry.marks.contains(.inFlight) == isInFlight
       else { return false }
       let start = offset + Entry.headLength
       return PendingIndex.areEqual(

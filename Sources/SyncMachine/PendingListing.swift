@@ -1,27 +1,27 @@
-/// Follows what waits, for those who keep a list of it in another form and are asked for the whole
-/// list again and again while little of it changes.
+/// Computes the differences between successive states of the pending changes.
 ///
-/// Following a list of n changes looks at n numbers, and at no name that was there before.
+/// For callers that keep the whole list in another form while few of its elements change. Following
+/// a list of n changes compares n numbers and reads only the names of new changes.
 package struct PendingListing<ID: PendingKey>: Sendable {
-  /// One piece of the list as it is now.
+  /// One part of the new list.
   package enum Step: Sendable {
-    /// These elements of the list as it was.
+    /// These elements of the former list.
     case keep(Range<Int>)
-    /// A change that was not there.
+    /// A change that the former list did not contain.
     case make(PendingChange<ID>)
   }
 
-  /// Where each change stands, and of which kind it is.
+  /// The position and the kind of each change.
   private var places: [UInt64] = []
   private var layout: UInt64?
   private var version: UInt64 = 0
 
-  /// Follows nothing yet.
+  /// Creates a listing of no changes.
   package init() {}
 
-  /// Goes on to what waits in `changes`, which must be of the same history as before.
+  /// Follows `changes`, which must be of the same history as before.
   ///
-  /// - Returns: How the list is put together from what it was; `nil` when nothing is different.
+  /// - Returns: The parts of the new list; `nil` if nothing has changed.
   package mutating func follow(_ changes: PendingChanges<ID>) -> [Step]? {
     if layout == changes.layout, version == changes.version { return nil }
     let current = PendingListing.places(of: changes)
@@ -51,7 +51,7 @@ package struct PendingListing<ID: PendingKey>: Sendable {
     var places: [UInt64] = []
     places.reserveCapacity(changes.count)
     changes.list.forEach { position, entry in
-      if entry.isWaiting { places.append(UInt64(position) << 1 | UInt64(entry.kind.rawValue)) }
+      if entry.isPending { places.append(UInt64(position) << 1 | UInt64(entry.kind.rawValue)) }
       return true
     }
     return places

@@ -89,9 +89,8 @@ extension SyncMachine {
 
   /// Chooses the next operation while none is running.
   mutating func chooseActivity(now: Moment) -> Advance {
-    if !cancelWaiters.isEmpty {
-      finished.append((cancelWaiters, .success))
-      cancelWaiters = []
+    if !calls.cancelling.isEmpty {
+      endCancellations()
       return .again
     }
     if let gate = schedule.notBefore, gate <= now { schedule.notBefore = nil }
@@ -103,16 +102,23 @@ extension SyncMachine {
       return checkAccount()
     }
     if let error = accountError { return refuseQueue(error) ? .again : .rest }
-    if !queue.isEmpty {
+    if !calls.queued.isEmpty {
       if let refusal = gateError(now), refuseQueue(refusal) { return .again }
       return beginQueued(now: now)
     }
     return chooseScheduled(now: now)
   }
 
+  /// Ends the calls that wait for a cancellation.
+  mutating func endCancellations() {
+    guard !calls.cancelling.isEmpty else { return }
+    calls.finished.append((calls.cancelling, .success))
+    calls.cancelling = []
+  }
+
   /// The error that prevents operations while there is no account.
   private var accountError: CloudError? {
-    switch account {
+    switch account.knowledge {
     case .signedIn: nil
     case .unavailable(let error): error
     case .unknown(let error):
@@ -145,7 +151,7 @@ extension SyncMachine {
   }
 
   private mutating func beginQueued(now: Moment) -> Advance {
-    switch queue.removeFirst() {
+    switch calls.queued.removeFirst() {
     case .fetch(let context, let waiters):
       begin(
         Fetch(
@@ -177,24 +183,24 @@ extension SyncMachine {
   ///
   /// - Returns: Whether there were any.
   mutating func refuseQueue(_ error: CloudError) -> Bool {
-    guard !queue.isEmpty else { return false }
-    for operation in queue {
+    guard !calls.queued.isEmpty else { return false }
+    for operation in calls.queued {
       switch operation {
       case .fetch(_, let waiters), .send(_, let waiters):
-        finished.append((waiters, .failure(OperationFailure(error))))
+        calls.finished.append((waiters, .failure(OperationFailure(error))))
       }
     }
-    queue = []
+    calls.queued = []
     return true
   }
 
   /// The moment at which the driver calls `next(now:)` again without an input.
   var deadline: Moment? {
-    var deadlines: [Moment?] = [unannouncedSince.map { $0 + configuration.updateDelay }]
+    var deadlines: [Moment?] = [update.since.map { $0 + configuration.updateDelay }]
     if case .resting = activity {
       deadlines.append(schedule.gated(schedule.accountDue))
-      if needsAccountCheck { deadlines.append(schedule.notBefore) }
-      if case .signedIn = account, configuration.automaticallySync {
+      if account.needsCheck { deadlines.append(schedule.notBefore) }
+      if case .signedIn = account.knowledge, configuration.automaticallySync {
         deadlines.append(schedule.gated(schedule.fetchDue))
         // While a fetch is required first, its moment applies.
         if !state.needsFetch || schedule.fetchDue == nil {

@@ -9,7 +9,7 @@ import Records
 extension SyncMachine {
   /// Reports that the signed-in account may have changed.
   package mutating func accountSignalled(now: Moment) {
-    needsAccountCheck = true
+    account.needsCheck = true
     // A wait requested for the old account does not apply to the new one.
     schedule.notBefore = nil
     schedule.accountDue = nil
@@ -19,13 +19,13 @@ extension SyncMachine {
   }
 
   func isAccountCheckDue(_ now: Moment) -> Bool {
-    if needsAccountCheck { return true }
+    if account.needsCheck { return true }
     guard let due = schedule.gated(schedule.accountDue) else { return false }
     return due <= now
   }
 
   mutating func checkAccount() -> Advance {
-    needsAccountCheck = false
+    account.needsCheck = false
     schedule.accountDue = nil
     var request = outgoing(.fetchCurrentUser)
     request.expectedUser = nil
@@ -40,8 +40,8 @@ extension SyncMachine {
     case .success(.currentUser(let user)):
       schedule.accountFailures = 0
       history.note(.checkingAccount, nil, now)
-      let wasKnown = account == .signedIn(user)
-      account = .signedIn(user)
+      let wasKnown = account.knowledge == .signedIn(user)
+      account.knowledge = .signedIn(user)
       enter(.resting)
       adopt(user, wasKnown: wasKnown, now: now)
     case .success:
@@ -66,9 +66,9 @@ extension SyncMachine {
     }
     guard user != state.user || state.unannounced != nil else { return }
     if let last = lastUser(before: user), last != user {
-      outbox.append(.accountChange(.switchAccounts(previous: last, current: user)))
+      delivery.events.append(.accountChange(.switchAccounts(previous: last, current: user)))
     } else {
-      outbox.append(.accountChange(.signIn(user)))
+      delivery.events.append(.accountChange(.signIn(user)))
     }
   }
 
@@ -82,39 +82,31 @@ extension SyncMachine {
     history.note(.checkingAccount, error.code, now)
     switch error.code {
     case .notAuthenticated where error.accountObstacle == nil:
-      account = .unavailable(error)
+      account.knowledge = .unavailable(error)
       enter(.resting)
       guard let previous = lastUser(before: nil) else { return }
-      outbox.append(.accountChange(.signOut(previous: previous)))
+      delivery.events.append(.accountChange(.signOut(previous: previous)))
     default:
       // The account can't be used now, or the reply does not name one: everything is kept, and the
       // check is repeated.
-      account = .unknown(error)
+      account.knowledge = .unknown(error)
       enter(.resting)
       schedule.accountFailures += 1
       schedule.note(.account, isOfNetwork: error.code.isOfNetwork)
       let delay = configuration.backoff.delay(
-        afterFailures: schedule.accountFailures, jitter: lastJitter)
+        afterFailures: schedule.accountFailures, jitter: requests.lastJitter)
       if configuration.automaticallySync { schedule.accountDue = now + delay }
     }
   }
 
   // MARK: Reporting to the app
 
-  /// Whether the next event for the app is an account change.
-  package var isAboutToReportAccount: Bool {
-    guard !isWithApp, abandoned.isEmpty, case .accountChange = outbox.first else { return false }
-    return true
-  }
-
-  /// Removes the queued operations; the driver has resumed their waiters.
-  package mutating func withdrawQueue() { queue = [] }
-
   /// Removes the old account's state before the account change is delivered.
   ///
   /// The state records that the delivery is unconfirmed until the app has returned. After a crash
   /// in between, the app may still hold the old account's data, so the event is delivered again.
-  mutating func beginReporting(_ change: AccountChange, now: Moment) {
+  mutating func beginReporting(now: Moment) {
+    guard case .accountChange(let change) = delivery.events.first else { return }
     let current: UserID?
     let previous: UserID?
     switch change {
@@ -126,15 +118,14 @@ extension SyncMachine {
     }
     if previous != nil { reset(now: now) }
     record(.announceUser(current, previous: previous), now: now)
-    isReportingAccount = true
   }
 
   /// Confirms the account change after the app has returned from it.
   mutating func endReporting(now: Moment) {
-    guard isReportingAccount else { return }
-    isReportingAccount = false
+    guard case .delivered = account.report else { return }
+    account.report = .none
     record(.setUser(state.user), now: now)
-    isUpdateUrgent = true
+    update.isUrgent = true
     guard configuration.automaticallySync, state.user != nil else { return }
     schedule.fetchDue = now
     scheduleSend(at: now)

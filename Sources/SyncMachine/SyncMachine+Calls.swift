@@ -57,28 +57,30 @@ extension SyncMachine {
   /// A queued call with the same options is joined. A fetch that has begun is not joined: it may
   /// already be past the changes that the caller expects.
   package mutating func fetch(_ context: FetchContext, waiter: Waiter) {
+    if refuses(waiter) { return }
     askForAccountIfNeeded()
-    for (index, operation) in queue.enumerated() {
+    for (index, operation) in calls.queued.enumerated() {
       if case .fetch(let queued, let waiters) = operation, queued.options == context.options {
-        queue[index] = .fetch(queued, waiters + [waiter])
+        calls.queued[index] = .fetch(queued, waiters + [waiter])
         return
       }
     }
-    queue.append(.fetch(context, [waiter]))
+    calls.queued.append(.fetch(context, [waiter]))
   }
 
   /// Requests a send, which begins when no other operation is running.
   ///
   /// A queued call with the same scope is joined.
   package mutating func send(_ context: SendContext, waiter: Waiter) {
+    if refuses(waiter) { return }
     askForAccountIfNeeded()
-    for (index, operation) in queue.enumerated() {
+    for (index, operation) in calls.queued.enumerated() {
       if case .send(let queued, let waiters) = operation, queued.scope == context.scope {
-        queue[index] = .send(queued, waiters + [waiter])
+        calls.queued[index] = .send(queued, waiters + [waiter])
         return
       }
     }
-    queue.append(.send(context, [waiter]))
+    calls.queued.append(.send(context, [waiter]))
   }
 
   /// Cancels the running and queued operations; a request already sent may still succeed.
@@ -86,22 +88,34 @@ extension SyncMachine {
     let error = CloudError(.operationCancelled, "The operation was cancelled.")
     _ = refuseQueue(error)
     interrupt(error, now: now)
-    cancelWaiters.append(waiter)
+    calls.cancelling.append(waiter)
+    if isHoldingAccountChange { endCancellations() }
   }
 
   /// Removes the queued operation that only `waiter` waits for.
   ///
   /// - Returns: Whether there was one.
   package mutating func withdraw(_ waiter: Waiter) -> Bool {
-    guard let index = queue.firstIndex(where: { $0.waiters == [waiter] }) else { return false }
-    queue.remove(at: index)
+    guard let index = calls.queued.firstIndex(where: { $0.waiters == [waiter] }) else {
+      return false
+    }
+    calls.queued.remove(at: index)
+    return true
+  }
+
+  /// Fails the call of `waiter` while an account change is held back.
+  ///
+  /// - Returns: Whether it failed.
+  private mutating func refuses(_ waiter: Waiter) -> Bool {
+    guard isHoldingAccountChange else { return false }
+    calls.finished.append(([waiter], .failure(OperationFailure(Self.storeRefusal))))
     return true
   }
 
   private mutating func askForAccountIfNeeded() {
-    switch account {
+    switch account.knowledge {
     case .signedIn: break
-    case .unknown, .unavailable: needsAccountCheck = true
+    case .unknown, .unavailable: account.needsCheck = true
     }
   }
 
@@ -112,19 +126,19 @@ extension SyncMachine {
     switch activity {
     case .fetching(var fetch):
       if case .closing = fetch.step { return }
-      if let token = fetch.awaited { abandoned.append(token) }
+      if let token = fetch.awaited { requests.abandoned.append(token) }
       withdraw(&fetch, because: error)
       fetch.failure = OperationFailure(error)
       fetch.step = .closing
-      outbox.append(.didFetchChanges(fetch.context))
+      delivery.events.append(.didFetchChanges(fetch.context))
       enter(.fetching(fetch))
     case .sending(var send):
       if case .closing = send.step { return }
-      if let token = send.awaited { abandoned.append(token) }
+      if let token = send.awaited { requests.abandoned.append(token) }
       send.failure = OperationFailure(error)
       send.hasRetries = true
       send.step = .closing
-      outbox.append(.didSendChanges(send.context))
+      delivery.events.append(.didSendChanges(send.context))
       enter(.sending(send))
     case .created, .resting, .checkingAccount, .stopped: break
     }
@@ -135,7 +149,7 @@ extension SyncMachine {
   /// The token has not changed, so the page is fetched again later.
   private mutating func withdraw(_ fetch: inout Fetch, because error: CloudError) {
     var hasUndeliveredOpening = false
-    outbox.removeAll { event in
+    delivery.events.removeAll { event in
       switch event {
       case .fetchedDatabaseChanges, .fetchedZoneChanges: return true
       case .willFetchZoneChanges:
@@ -149,7 +163,7 @@ extension SyncMachine {
     }
     guard let zone = fetch.zone else { return }
     if case .closingZone = fetch.step { return }
-    if !hasUndeliveredOpening { outbox.append(.didFetchZoneChanges(zone.id, error)) }
+    if !hasUndeliveredOpening { delivery.events.append(.didFetchZoneChanges(zone.id, error)) }
   }
 
   /// Makes all changes in flight, whose outcome is unknown, pending again.

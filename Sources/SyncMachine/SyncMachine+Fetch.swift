@@ -6,7 +6,7 @@ import Records
 extension SyncMachine {
   mutating func begin(_ fetch: Fetch) {
     schedule.fetchDue = nil
-    outbox.append(.willFetchChanges(fetch.context))
+    delivery.events.append(.willFetchChanges(fetch.context))
     enter(.fetching(fetch))
   }
 
@@ -49,13 +49,13 @@ extension SyncMachine {
   private mutating func ask(_ fetch: inout Fetch) -> Advance {
     fetch.step = .asking
     enter(.fetching(fetch))
-    isWithApp = true
+    delivery.isWithApp = true
     return .instruct(.askForFetchOptions(fetch.context))
   }
 
   /// Reports the options from the app; ignored when they are not awaited any more.
   package mutating func provided(options: FetchOptions) {
-    isWithApp = false
+    delivery.isWithApp = false
     guard case .fetching(var fetch) = activity, case .asking = fetch.step else { return }
     fetch.context.options = options
     fetch.step = .choosing
@@ -95,7 +95,7 @@ extension SyncMachine {
     let cursor = startsOver ? nil : state.zoneTokens[zone]
     fetch.zone = Fetch.OpenZone(id: zone, cursor: cursor, startsOver: startsOver)
     fetch.step = .openingZone
-    outbox.append(.willFetchZoneChanges(zone, startsOver: cursor == nil))
+    delivery.events.append(.willFetchZoneChanges(zone, startsOver: cursor == nil))
     // Until the first page's token is stored: a fetch interrupted after the app has the page
     // begins again, and then must tell of what went in between.
     if cursor == nil, !startsOver { record(.setZoneExpired(zone, true), now: now) }
@@ -137,7 +137,8 @@ extension SyncMachine {
     switch answer {
     case .success(.databaseChanges(let page)):
       if !page.modified.isEmpty || !page.deleted.isEmpty {
-        outbox.append(.fetchedDatabaseChanges(modified: page.modified, deleted: page.deleted))
+        delivery.events.append(
+          .fetchedDatabaseChanges(modified: page.modified, deleted: page.deleted))
       }
       fetch.step = .deliveringDatabase(page)
       enter(.fetching(fetch))
@@ -165,7 +166,7 @@ extension SyncMachine {
     switch answer {
     case .success(.zoneChanges(let page)) where page.zone == zone.id:
       if !page.modified.isEmpty || !page.deleted.isEmpty {
-        outbox.append(.fetchedZoneChanges(modified: page.modified, deleted: page.deleted))
+        delivery.events.append(.fetchedZoneChanges(modified: page.modified, deleted: page.deleted))
       }
       fetch.step = .deliveringZone(page)
       enter(.fetching(fetch))
@@ -173,7 +174,7 @@ extension SyncMachine {
       // Everything is fetched again; the app is informed, so that it can drop deleted records.
       record(.setZoneToken(zone.id, nil), now: now)
       record(.setZoneExpired(zone.id, true), now: now)
-      outbox.append(.didFetchZoneChanges(zone.id, nil))
+      delivery.events.append(.didFetchZoneChanges(zone.id, nil))
       fetch.step = .closingZone(reopens: true)
       enter(.fetching(fetch))
     case .failure(let error): failZone(&fetch, zone.id, error, now: now)
@@ -213,7 +214,7 @@ extension SyncMachine {
   mutating func noteAccountError(_ error: CloudError) {
     switch error.code {
     case .notAuthenticated, .accountTemporarilyUnavailable, .managedAccountRestricted:
-      needsAccountCheck = true
+      account.needsCheck = true
     default: break
     }
   }
@@ -244,7 +245,7 @@ extension SyncMachine {
       fetch.hasReadDatabase = true
       if state.needsFetch { record(.setNeedsFetch(false), now: now) }
     }
-    isUpdateUrgent = true
+    update.isUrgent = true
   }
 
   private mutating func move(
@@ -260,7 +261,7 @@ extension SyncMachine {
         record(.setZoneExpired(page.zone, false), now: now)
       }
     }
-    isUpdateUrgent = true
+    update.isUrgent = true
     if page.moreComing { return ask(&fetch) }
     record(.setZoneChanged(page.zone, false), now: now)
     return close(&fetch, error: nil)
@@ -269,7 +270,7 @@ extension SyncMachine {
   /// Closes the open zone.
   private mutating func close(_ fetch: inout Fetch, error: CloudError?) -> Advance {
     guard let zone = fetch.zone else { return close(&fetch) }
-    outbox.append(.didFetchZoneChanges(zone.id, error))
+    delivery.events.append(.didFetchZoneChanges(zone.id, error))
     fetch.finishedZones.insert(zone.id)
     fetch.step = .closingZone(reopens: false)
     enter(.fetching(fetch))
@@ -289,16 +290,16 @@ extension SyncMachine {
   /// Closes the fetch.
   private mutating func close(_ fetch: inout Fetch) -> Advance {
     fetch.step = .closing
-    outbox.append(.didFetchChanges(fetch.context))
+    delivery.events.append(.didFetchChanges(fetch.context))
     enter(.fetching(fetch))
     return .again
   }
 
   private mutating func end(_ fetch: Fetch, now: Moment) {
     history.note(.fetching, fetch.failure?.error.code, now)
-    finished.append((fetch.waiters, fetch.failure.map(OperationOutcome.failure) ?? .success))
+    calls.finished.append((fetch.waiters, fetch.failure.map(OperationOutcome.failure) ?? .success))
     enter(.resting)
-    isUpdateUrgent = true
+    update.isUrgent = true
     guard configuration.automaticallySync else { return }
     if fetch.failure == nil {
       schedule.fetchFailures = 0
@@ -323,7 +324,8 @@ extension SyncMachine {
   }
 
   private mutating func tryAgain(_ failures: Int, now: Moment) {
-    let due = now + configuration.backoff.delay(afterFailures: failures, jitter: lastJitter)
+    let due =
+      now + configuration.backoff.delay(afterFailures: failures, jitter: requests.lastJitter)
     schedule.fetchDue = min(schedule.fetchDue ?? due, due)
   }
 }

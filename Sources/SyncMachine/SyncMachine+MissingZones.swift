@@ -66,7 +66,9 @@ extension SyncMachine {
     guard let token = fetch.databaseCursor else { return fail(&fetch, Self.mismatch) }
     fetch.zonesInDoubt.subtract(zones)
     fetch.listedZones.formUnion(zones)
-    if !losses.isEmpty { outbox.append(.fetchedDatabaseChanges(modified: [], deleted: losses)) }
+    if !losses.isEmpty {
+      delivery.events.append(.fetchedDatabaseChanges(modified: [], deleted: losses))
+    }
     fetch.step = .deliveringDatabase(
       DatabaseChangesPage(modified: [], deleted: losses, token: token, moreComing: false))
     enter(.fetching(fetch))

@@ -8,7 +8,7 @@ extension SyncMachine {
     var send = send
     send.context.scope = state.spelledAsPending(send.context.scope)
     schedule.sendDue = nil
-    outbox.append(.willSendChanges(send.context))
+    delivery.events.append(.willSendChanges(send.context))
     enter(.sending(send))
   }
 
@@ -18,7 +18,7 @@ extension SyncMachine {
     switch send.step {
     case .sendingZones, .sendingRecords, .asking: return .rest
     case .announcing, .deliveringZones, .deliveringRecords:
-      isUpdateUrgent = true
+      update.isUrgent = true
       settleTold(&send, now: now)
       return chooseNext(&send)
     case .given(let batch):
@@ -36,18 +36,18 @@ extension SyncMachine {
     if let request = takeZones(send) { return carry(&send, request) }
     if !send.parts.isEmpty { return carry(&send, send.parts.removeFirst()) }
     let scope = send.context.scope
-    let hasRecords = state.records.hasWaiting(in: scope)
+    let hasRecords = state.records.hasPending(in: scope)
     guard hasRecords || state.hasUntrackedChanges, !send.isFruitless else { return close(&send) }
     send.step = .asking(untrackedVersion: untrackedVersion)
     send.addedWhileAsking = [:]
     enter(.sending(send))
-    isWithApp = true
+    delivery.isWithApp = true
     return .instruct(.askForBatch(send.context))
   }
 
   /// Reports the batch from the app, or `nil` for none; ignored when it is not awaited any more.
   package mutating func provided(batch: RecordBatch?, now: Moment) {
-    isWithApp = false
+    delivery.isWithApp = false
     guard case .sending(var send) = activity, case .asking(let version) = send.step else { return }
     if let batch, batch.count > 0 {
       take(batch, &send)
@@ -60,7 +60,7 @@ extension SyncMachine {
       record(.setHasUntrackedChanges(false), now: now)
     }
     send.step = .closing
-    outbox.append(.didSendChanges(send.context))
+    delivery.events.append(.didSendChanges(send.context))
     enter(.sending(send))
   }
 
@@ -160,7 +160,7 @@ extension SyncMachine {
     for result in sent.deleted {
       noteZone(&send, result.id, result.error, isDeletion: true, now: now)
     }
-    outbox.append(.sentDatabaseChanges(sent))
+    delivery.events.append(.sentDatabaseChanges(sent))
     send.step = .deliveringZones
     enter(.sending(send))
   }
@@ -257,7 +257,7 @@ extension SyncMachine {
     // After a partial success the other failures count as first ones: a device that
     // often meets conflicts must not slow down from one to the next.
     if sent.isPartlyDone { schedule.sendFailures = 0 }
-    outbox.append(.sentRecordChanges(sent))
+    delivery.events.append(.sentRecordChanges(sent))
     send.step = .deliveringRecords
     enter(.sending(send))
   }
@@ -289,7 +289,7 @@ extension SyncMachine {
 
   private mutating func close(_ send: inout Send) -> Advance {
     send.step = .closing
-    outbox.append(.didSendChanges(send.context))
+    delivery.events.append(.didSendChanges(send.context))
     enter(.sending(send))
     return .again
   }
@@ -299,9 +299,9 @@ extension SyncMachine {
     settleTold(&send, now: now)
     returnUnsettled()
     history.note(.sending, send.failure?.error.code, now)
-    finished.append((send.waiters, send.failure.map(OperationOutcome.failure) ?? .success))
+    calls.finished.append((send.waiters, send.failure.map(OperationOutcome.failure) ?? .success))
     enter(.resting)
-    isUpdateUrgent = true
+    update.isUrgent = true
     guard configuration.automaticallySync else { return }
     guard send.failure != nil else {
       // A manual send with a narrow scope replaced the scheduled one and left changes unsent.
@@ -318,7 +318,8 @@ extension SyncMachine {
     let delay =
       isFirst
       ? configuration.sendDelay
-      : configuration.backoff.delay(afterFailures: schedule.sendFailures, jitter: lastJitter)
+      : configuration.backoff.delay(
+        afterFailures: schedule.sendFailures, jitter: requests.lastJitter)
     schedule.sendDue = now + delay
   }
 

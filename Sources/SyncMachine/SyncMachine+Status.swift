@@ -7,8 +7,8 @@ extension SyncMachine {
   package func status(now: Moment) -> SyncStatus {
     SyncStatus(
       phase: phase, wait: wait(now: now), pendingRecords: state.records.count,
-      pendingZones: state.zones.count, recordsUnderWay: state.records.underWayCount,
-      zonesUnderWay: state.zones.underWayCount, progress: progress, lastFetch: history.lastFetch,
+      pendingZones: state.zones.count, recordsInFlight: state.records.inFlightCount,
+      zonesInFlight: state.zones.inFlightCount, progress: progress, lastFetch: history.lastFetch,
       lastSend: history.lastSend, lastFailure: history.lastFailure)
   }
 
@@ -37,15 +37,15 @@ extension SyncMachine {
     case .sending(let send):
       return SyncStatus.Progress(
         doneRecords: send.recordCount,
-        remainingRecords: state.records.waitingCount(in: send.context.scope)
-          + state.records.underWayCount,
-        doneZones: send.zoneCount, remainingZones: state.zones.count + state.zones.underWayCount)
+        remainingRecords: state.records.pendingCount(in: send.context.scope)
+          + state.records.inFlightCount,
+        doneZones: send.zoneCount, remainingZones: state.zones.count + state.zones.inFlightCount)
     }
   }
 
   private func wait(now: Moment) -> SyncStatus.Wait? {
     guard case .resting = activity else { return nil }
-    switch account {
+    switch account.knowledge {
     case .unavailable: return SyncStatus.Wait(reason: .noAccount, until: nil)
     case .unknown(nil): return nil
     case .unknown:

@@ -32,10 +32,14 @@ package import Records
 /// | `wait` | does nothing until the given moment or the next input |
 ///
 /// At most one `deliver` or `ask` instruction is outstanding, so events are serial by construction.
-/// A request may be outstanding at the same time as an event. With `keepsJournal`, the driver takes
-/// the journal with `takeJournal()` after each call and appends it to the state log before it
-/// carries out the next instruction; an account change (`isAboutToReportAccount`) is delivered only
-/// when it is durable. See CE-12, CE-13 and CE-84 in Docs/Evidence/Engine.md.
+/// A request may be outstanding at the same time as an event.
+///
+/// With `hasStateStore`, the driver also owns a state store. After each call of the machine, and
+/// before it carries out an instruction, it performs the writes of `nextWrite()` one by one and
+/// reports `stored()` or `storeFailed(now:)` for each. The machine decides when a refused write is
+/// retried, and delivers an account change only when it is stored. A result of a write is an input:
+/// after `wait`, the driver calls `next(now:)` again. See CE-12, CE-13 and CE-84 in
+/// Docs/Evidence/Engine.md.
 package struct SyncMachine: Sendable {
   /// The settings of a machine.
   package struct Configuration: Hashable, Sendable {
@@ -53,8 +57,10 @@ package struct SyncMachine: Sendable {
     package var updateDelay: Duration
     /// The back-off of retries.
     package var backoff: Backoff
-    /// Whether state changes are kept for a state log.
-    package var keepsJournal: Bool
+    /// Whether state changes are kept for a state store.
+    package var hasStateStore: Bool
+    /// Whether transitions are kept for `takeTransitions()`.
+    package var keepsTransitions: Bool
 
     /// Creates settings with CloudKit's behaviour.
     ///
@@ -66,7 +72,8 @@ package struct SyncMachine: Sendable {
       fetchDelay = .milliseconds(100)
       updateDelay = .milliseconds(50)
       backoff = Backoff()
-      keepsJournal = false
+      hasStateStore = false
+      keepsTransitions = false
     }
   }
 
@@ -74,33 +81,30 @@ package struct SyncMachine: Sendable {
   package let configuration: Configuration
   /// The state to store between runs.
   package internal(set) var state: SyncState
-  /// The transitions since they were last taken, for checkers.
-  package var transitions: [Transition] = []
-  /// Whether `transitions` is kept.
-  package var keepsTransitions = false
+  /// The transitions since they were last taken, for traces and checkers.
+  package private(set) var transitions: [Transition] = []
 
+  /// The running operation, with all that belongs to it.
   var activity: Activity = .created
-  var account: AccountKnowledge = .unknown(nil)
-  var needsAccountCheck = false
-  /// Whether the app is handling an account change.
-  var isReportingAccount = false
-  var outbox: [SyncEvent] = []
-  /// Whether the app is handling an event or a request for a batch or options.
-  var isWithApp = false
-  var finished: [(waiters: [Waiter], outcome: OperationOutcome)] = []
-  var cancelWaiters: [Waiter] = []
-  var queue: [QueuedOperation] = []
-  var abandoned: [RequestToken] = []
-  var journal: [StateChange] = []
+  /// The signed-in account, which outlives operations.
+  var account = AccountState()
+  /// The manual operations that wait for another one, for a cancellation or for the driver.
+  var calls = ManualCalls()
+  /// The events for the app; an operation can end before its last events are delivered.
+  var delivery = EventDelivery()
+  /// The requests to the server, beyond the one that the activity awaits.
+  var requests = RequestHistory()
+  /// The state store.
+  var store = StoreState()
+  /// The next state update for the app.
+  var update = PendingUpdate()
+  /// The moments of the next automatic operations.
   var schedule = Schedule()
+  /// The results of past operations, for the status.
   var history = OperationHistory()
-  /// The moment of the oldest state change that no state update has reported.
-  var unannouncedSince: Moment?
-  var isUpdateUrgent = false
+  /// Counts the app's reports of untracked changes, so that one made during a question for a batch
+  /// is not lost.
   var untrackedVersion: UInt64 = 0
-  var lastToken: UInt64 = 0
-  /// The random number of the latest response.
-  var lastJitter = 0.5
 
   /// Creates a machine that continues from `state`.
   ///
@@ -118,7 +122,7 @@ package struct SyncMachine: Sendable {
     switch activity {
     case .created: .created
     case .resting:
-      switch account {
+      switch account.knowledge {
       case .signedIn: .idle
       case .unknown, .unavailable: .dormant
       }
@@ -136,7 +140,7 @@ package struct SyncMachine: Sendable {
   package mutating func start(now: Moment) {
     guard case .created = activity else { return }
     enter(.resting)
-    needsAccountCheck = true
+    account.needsCheck = true
     if configuration.automaticallySync {
       schedule.fetchDue = now
       scheduleSend(at: now)
@@ -149,22 +153,22 @@ package struct SyncMachine: Sendable {
   ///
   /// - Returns: The waiters of all operations; the driver resumes them.
   package mutating func stop() -> [Waiter] {
-    var waiters = cancelWaiters
+    var waiters = calls.cancelling
     switch activity {
     case .fetching(let fetch): waiters += fetch.waiters
     case .sending(let send): waiters += send.waiters
     case .created, .resting, .checkingAccount, .stopped: break
     }
-    for operation in queue {
+    for operation in calls.queued {
       switch operation {
       case .fetch(_, let queued), .send(_, let queued): waiters += queued
       }
     }
-    waiters += finished.flatMap(\.waiters)
-    queue = []
-    finished = []
-    cancelWaiters = []
-    outbox = []
+    waiters += calls.finished.flatMap(\.waiters)
+    calls.queued = []
+    calls.finished = []
+    calls.cancelling = []
+    delivery.events = []
     if case .stopped = activity { return waiters }
     enter(.stopped)
     return waiters
@@ -176,31 +180,37 @@ package struct SyncMachine: Sendable {
   package mutating func next(now: Moment) -> Instruction {
     while true {
       if case .stopped = activity { return .wait(until: nil) }
-      if !abandoned.isEmpty { return .abandon(abandoned.removeFirst()) }
-      if isWithApp { return .wait(until: nil) }
+      if !requests.abandoned.isEmpty { return .abandon(requests.abandoned.removeFirst()) }
+      if delivery.isWithApp { return .wait(until: nil) }
       endReporting(now: now)
-      if !outbox.isEmpty {
-        isWithApp = true
-        let event = outbox.removeFirst()
-        if case .accountChange(let change) = event { beginReporting(change, now: now) }
-        return .deliver(event)
+      if case .held = account.report, let end = takeFinished() { return end }
+      if case .accountChange = delivery.events.first {
+        if let wait = storeAccountChange(now: now) { return wait }
+        account.report = .delivered
+      }
+      if !delivery.events.isEmpty {
+        delivery.isWithApp = true
+        return .deliver(delivery.events.removeFirst())
       }
       if isUpdateDue(now) {
-        isWithApp = true
-        unannouncedSince = nil
-        isUpdateUrgent = false
+        delivery.isWithApp = true
+        update.since = nil
+        update.isUrgent = false
         return .deliver(.stateUpdate)
       }
-      if !finished.isEmpty {
-        let end = finished.removeFirst()
-        return .finish(end.waiters, end.outcome)
-      }
+      if let end = takeFinished() { return end }
       switch advance(now: now) {
       case .instruct(let instruction): return instruction
       case .again: continue
       case .rest: return .wait(until: deadline)
       }
     }
+  }
+
+  private mutating func takeFinished() -> Instruction? {
+    guard !calls.finished.isEmpty else { return nil }
+    let end = calls.finished.removeFirst()
+    return .finish(end.waiters, end.outcome)
   }
 
   /// The result of advancing the activity by one step.
@@ -223,7 +233,7 @@ package struct SyncMachine: Sendable {
   }
 
   /// Reports that the app has returned from the delivered event.
-  package mutating func delivered() { isWithApp = false }
+  package mutating func delivered() { delivery.isWithApp = false }
 
   /// Reports the reply to a request, or its error.
   ///
@@ -232,7 +242,7 @@ package struct SyncMachine: Sendable {
   package mutating func received(
     _ answer: Result<CloudReply, CloudError>, for token: RequestToken, now: Moment, jitter: Double
   ) {
-    lastJitter = jitter
+    requests.lastJitter = jitter
     switch activity {
     case .checkingAccount(let awaited) where awaited == token:
       settleAccount(answer, now: now)
@@ -255,7 +265,7 @@ package struct SyncMachine: Sendable {
     guard before != after else { return }
     let transition = Transition(from: before, to: after)
     assert(transition.isLegal, "no such transition: \(before) to \(after)")
-    if keepsTransitions { transitions.append(transition) }
+    if configuration.keepsTransitions { transitions.append(transition) }
   }
 
   /// Applies one change to the stored state.
@@ -266,14 +276,8 @@ package struct SyncMachine: Sendable {
 
   /// Records a change that has already been applied to the state.
   mutating func note(_ change: @autoclosure () -> StateChange, now: Moment) {
-    if configuration.keepsJournal { journal.append(change()) }
-    if unannouncedSince == nil { unannouncedSince = now }
-  }
-
-  /// The state changes since the last call, for a state log to append.
-  package mutating func takeJournal() -> [StateChange] {
-    defer { journal.removeAll(keepingCapacity: true) }
-    return journal
+    if configuration.hasStateStore { store.unwritten.append(change()) }
+    if update.since == nil { update.since = now }
   }
 
   /// The transitions since the last call; empty unless `keepsTransitions` is set.
@@ -285,14 +289,15 @@ package struct SyncMachine: Sendable {
 
   /// A request for the driver, with a new token and request ID.
   mutating func outgoing(_ request: CloudRequest) -> OutgoingRequest {
-    lastToken += 1
+    requests.lastToken += 1
     return OutgoingRequest(
-      token: RequestToken(number: lastToken), requestID: "\(configuration.session)-\(lastToken)",
+      token: RequestToken(number: requests.lastToken),
+      requestID: "\(configuration.session)-\(requests.lastToken)",
       expectedUser: state.user, request: request)
   }
 
   private func isUpdateDue(_ now: Moment) -> Bool {
-    guard let since = unannouncedSince else { return false }
-    return isUpdateUrgent || since + configuration.updateDelay <= now
+    guard let since = update.since else { return false }
+    return update.isUrgent || since + configuration.updateDelay <= now
   }
 }

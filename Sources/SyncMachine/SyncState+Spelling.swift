@@ -74,6 +74,6 @@ extension SyncState {
     }
     return named.contains { $0.owner == user.rawValue }
       || !zones.prefix(1, where: { $0.id.owner == user.rawValue }).isEmpty
-      || records.hasWaiting { $0.owner == user.rawValue }
+      || records.hasPending { $0.owner == user.rawValue }
   }
 }

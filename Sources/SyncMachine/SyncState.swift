@@ -146,10 +146,10 @@ extension SyncState {
     case .setSubscription(let id): subscription = id
     case .addRecord(let change): records.add(change)
     case .removeRecord(let id):
-      if let kind = records.waiting(for: id) { records.remove(PendingChange(kind, id)) }
+      if let kind = records.pending(for: id) { records.remove(PendingChange(kind, id)) }
     case .addZone(let change): zones.add(change)
     case .removeZone(let id):
-      if let kind = zones.waiting(for: id) { zones.remove(PendingChange(kind, id)) }
+      if let kind = zones.pending(for: id) { zones.remove(PendingChange(kind, id)) }
     case .setDatabase(let database): self.database = database
     }
   }

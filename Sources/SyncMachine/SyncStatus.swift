@@ -79,9 +79,9 @@ package struct SyncStatus: Hashable, Sendable {
   /// The number of pending zone changes.
   package var pendingZones: Int
   /// The number of record changes in flight.
-  package var recordsUnderWay: Int
+  package var recordsInFlight: Int
   /// The number of zone changes in flight.
-  package var zonesUnderWay: Int
+  package var zonesInFlight: Int
   /// The progress of the running operation.
   package var progress: Progress?
   /// The end of the last successful fetch.

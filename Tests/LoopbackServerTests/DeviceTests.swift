@@ -84,7 +84,7 @@ struct DeviceTests {
   }
 
   @Test("A switch of account while a request is held: nothing lands in the other's database")
-  func switchUnderWay() async throws {
+  func switchInFlight() async throws {
     let world = World()
     try await world.prepare()
     let alice = try await user(of: world.phone)

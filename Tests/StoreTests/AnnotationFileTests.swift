@@ -200,7 +200,7 @@ struct AnnotationFileTests {
   }
 
   @Test("R: the account changes in the middle of a sync: nothing of one reaches the other")
-  func switchUnderWay() async throws {
+  func switchInFlight() async throws {
     // The app may say so at once, late, or not at all.
     for (kind, isTold) in [
       (RequestKind.fetchDatabaseChanges, true), (.fetchZoneChanges, true), (.modifyRecords, true),

@@ -148,7 +148,7 @@ struct AnnotationQueueTests {
   }
 
   @Test("R: an edit made while the save is under way stays, and goes with the next batch")
-  func editUnderWay() async throws {
+  func editInFlight() async throws {
     let pair = try await AnnotationPair()
     try pair.phone.store.edit(pair.note) { $0.title = "first" }
     let (phone, note) = (pair.phone, pair.note)

@@ -15,10 +15,10 @@ struct OwnNameTests {
     let other = RecordID(name: "a", zone: named)
     let changes = [Story.id("a"), Story.id("b"), other].map { PendingChange(ChangeKind.save, $0) }
     story.machine.add(changes, now: story.now)
-    #expect(story.machine.state.zones.waiting.map(\.id) == [named])
-    #expect(story.machine.state.records.waiting.map(\.id) == [other, Story.id("b")])
+    #expect(story.machine.state.zones.pending.map(\.id) == [named])
+    #expect(story.machine.state.records.pending.map(\.id) == [other, Story.id("b")])
     story.machine.remove([PendingChange(.save, Story.id("a"))], now: story.now)
-    #expect(story.machine.state.records.waiting.map(\.id) == [Story.id("b")])
+    #expect(story.machine.state.records.pending.map(\.id) == [Story.id("b")])
   }
 
   /// Proves CE-155.

@@ -6,7 +6,7 @@ import Testing
 private struct PlainChanges {
   struct Item: Equatable {
     var change: PendingChange<RecordID>
-    var isUnderWay = false
+    var isInFlight = false
     var mayReturn = true
   }
 
@@ -19,8 +19,8 @@ private struct PlainChanges {
     return RecordID(name: id.name, zone: ZoneID(name: id.zone.name))
   }
 
-  func place(_ id: RecordID, isUnderWay: Bool) -> Int? {
-    items.firstIndex { resolved($0.change.id) == resolved(id) && $0.isUnderWay == isUnderWay }
+  func place(_ id: RecordID, isInFlight: Bool) -> Int? {
+    items.firstIndex { resolved($0.change.id) == resolved(id) && $0.isInFlight == isInFlight }
   }
 
   /// A user is known from now on.
@@ -31,17 +31,17 @@ private struct PlainChanges {
     for change in changes { _ = add(change) }
   }
 
-  var waiting: [PendingChange<RecordID>] { items.filter { !$0.isUnderWay }.map(\.change) }
+  var waiting: [PendingChange<RecordID>] { items.filter { !$0.isInFlight }.map(\.change) }
 
   var unsettled: [PendingChange<RecordID>] {
     items.filter { item in
       item.mayReturn
-        && !(item.isUnderWay && place(item.change.id, isUnderWay: false) != nil)
+        && !(item.isInFlight && place(item.change.id, isInFlight: false) != nil)
     }.map(\.change)
   }
 
   mutating func add(_ change: PendingChange<RecordID>) -> Bool {
-    guard let place = place(change.id, isUnderWay: false) else {
+    guard let place = place(change.id, isInFlight: false) else {
       items.append(Item(change: change))
       return true
     }
@@ -51,13 +51,13 @@ private struct PlainChanges {
 
   mutating func remove(_ change: PendingChange<RecordID>) -> Bool {
     var isDifferent = false
-    if let place = place(change.id, isUnderWay: true), items[place].mayReturn,
+    if let place = place(change.id, isInFlight: true), items[place].mayReturn,
       items[place].change.kind == change.kind
     {
       items[place].mayReturn = false
       isDifferent = true
     }
-    if let place = place(change.id, isUnderWay: false),
+    if let place = place(change.id, isInFlight: false),
       items[place].change.kind == change.kind
     {
       items.remove(at: place)
@@ -67,25 +67,25 @@ private struct PlainChanges {
   }
 
   mutating func take(_ change: PendingChange<RecordID>) -> Bool {
-    guard place(change.id, isUnderWay: true) == nil,
-      let place = place(change.id, isUnderWay: false),
+    guard place(change.id, isInFlight: true) == nil,
+      let place = place(change.id, isInFlight: false),
       items[place].change.kind == change.kind
     else { return false }
-    items[place].isUnderWay = true
+    items[place].isInFlight = true
     return true
   }
 
   mutating func settle(_ id: RecordID, returns: Bool) {
-    guard let place = place(id, isUnderWay: true) else { return }
-    if returns, items[place].mayReturn, self.place(id, isUnderWay: false) == nil {
-      items[place].isUnderWay = false
+    guard let place = place(id, isInFlight: true) else { return }
+    if returns, items[place].mayReturn, self.place(id, isInFlight: false) == nil {
+      items[place].isInFlight = false
     } else {
       items.remove(at: place)
     }
   }
 
   mutating func returnAll() {
-    for item in items where item.isUnderWay { settle(item.change.id, returns: true) }
+    for item in items where item.isInFlight { settle(item.change.id, returns: true) }
   }
 }
 
@@ -148,7 +148,7 @@ struct PendingModelTests {
     var plain = PlainChanges()
     var listing = Followed()
     var kept: [Kept] = []
-    var underWay: [RecordID] = []
+    var inFlight: [RecordID] = []
     // Few IDs meet often; many fill several parts of the list.
     let range = seed % 2 == 0 ? 40 : Self.ids.count
     // In half of the runs the app uses both names of its zones, at first without a user.
@@ -160,7 +160,7 @@ struct PendingModelTests {
       if usesBothNames, step == 700 {
         packed.user = Self.user
         plain.identify(Self.user)
-        underWay = []
+        inFlight = []
       }
       // Each run fills and drains by turns.
       let isFilling = (step / 1_000) % 2 == 0
@@ -170,10 +170,10 @@ struct PendingModelTests {
       case 14, 15:
         for change in packed.prefix(isFilling ? 2 : 30, in: .all) {
           #expect(packed.take(change) == plain.take(change))
-          underWay.append(change.id)
+          inFlight.append(change.id)
         }
       case 16, 17:
-        let id = underWay.popLast() ?? change.id
+        let id = inFlight.popLast() ?? change.id
         let returns = numbers.below(2) == 0
         packed.settle(id, returns: returns)
         plain.settle(id, returns: returns)
@@ -185,22 +185,22 @@ struct PendingModelTests {
       }
       let place = "seed \(seed), step \(step)"
       guard step % 50 == 0 || range < 100 else { continue }
-      try #require(packed.waiting == plain.waiting, "\(place)")
+      try #require(packed.pending == plain.waiting, "\(place)")
       try #require(packed.unsettled == plain.unsettled, "\(place)")
       try #require(packed.count == plain.waiting.count, "\(place)")
       listing.follow(packed)
       try #require(listing.elements == plain.waiting, "\(place)")
       try #require(
-        packed.waiting(for: change.id)
-          == plain.place(change.id, isUnderWay: false).map { plain.items[$0].change.kind })
+        packed.pending(for: change.id)
+          == plain.place(change.id, isInFlight: false).map { plain.items[$0].change.kind })
     }
     for kept in kept {
       #expect(kept.changes.unsettled == kept.unsettled)
-      #expect(kept.changes.waiting(for: Self.ids[1]) == nil || !kept.changes.isEmpty)
+      #expect(kept.changes.pending(for: Self.ids[1]) == nil || !kept.changes.isEmpty)
     }
     var again = kept.last?.changes ?? packed.snapshot
     let isNew = again.add(PendingChange(.save, RecordID(name: "new", zone: .default)))
-    #expect(isNew && again.waiting.last?.id.name == "new")
+    #expect(isNew && again.pending.last?.id.name == "new")
     var state = SyncState()
     state.records = packed
     state.user = packed.user
@@ -220,13 +220,13 @@ struct PendingModelTests {
       .records([Self.ids[900], Self.ids[700], Self.ids[700], Self.ids[3]]),
     ]
     for scope in scopes {
-      let filtered = changes.waiting.filter { scope.contains($0.id) }
+      let filtered = changes.pending.filter { scope.contains($0.id) }
       for limit in [-1, 0, 1, 250, 5_000] {
         #expect(
           changes.prefix(limit, in: scope) == Array(filtered.prefix(max(0, limit))),
           "\(scope), \(limit)")
       }
-      #expect(changes.hasWaiting(in: scope) == !filtered.isEmpty, "\(scope)")
+      #expect(changes.hasPending(in: scope) == !filtered.isEmpty, "\(scope)")
     }
   }
 

@@ -21,15 +21,15 @@ struct RelaunchStoryTests {
   @Test(
     "Changes that were under way when the state was taken are pending again and are sent",
     arguments: [false, true])
-  func changesUnderWayArePendingAgain(automatically: Bool) throws {
+  func changesInFlightArePendingAgain(automatically: Bool) throws {
     for (index, state) in RelaunchStoryTests.statesDuringSend.enumerated() {
-      #expect(state.records.underWayCount + state.zones.underWayCount > 0)
+      #expect(state.records.inFlightCount + state.zones.inFlightCount > 0)
       for given in [state, try SyncState(decoding: state.encoded())] {
         var story = Story(automatically: automatically, state: given)
         #expect(story.pending == ["save a"])
-        #expect(story.machine.state.zones.waiting.map(\.id) == (index == 0 ? [Story.zone] : []))
-        #expect(story.machine.state.records.underWayCount == 0)
-        #expect(story.machine.state.zones.underWayCount == 0)
+        #expect(story.machine.state.zones.pending.map(\.id) == (index == 0 ? [Story.zone] : []))
+        #expect(story.machine.state.records.inFlightCount == 0)
+        #expect(story.machine.state.zones.inFlightCount == 0)
         #expect(story.machine.state == state, "the same is remembered")
         story.machine.start(now: story.now)
         story.run()

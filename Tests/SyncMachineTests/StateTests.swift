@@ -58,10 +58,7 @@ struct StateTests {
   /// Proves I11.
   @Test("The journal of a machine leads to its state")
   func journal() throws {
-    var configuration = SyncMachine.Configuration(session: "s", automaticallySync: false)
-    configuration.keepsJournal = true
-    var story = Story()
-    story.machine = SyncMachine(configuration: configuration)
+    var story = Story(stores: true)
     story.machine.start(now: story.now)
     story.save("a", "b", "c")
     story.machine.remove([PendingChange(.save, Story.id("b"))], now: story.now)
@@ -72,7 +69,8 @@ struct StateTests {
     story.answer(FetchStoryTests.database([Story.zone]))
     story.answer(FetchStoryTests.page(["x"], 3))
     var state = SyncState()
-    let entry = StateChange.encoded(story.machine.takeJournal())
+    story.store()
+    let entry = StateChange.encoded(story.stored)
     for change in try StateChange.decoded(entry) { state.apply(change) }
     #expect(state == story.machine.state)
     #expect(story.pending == ["save c"])
@@ -85,11 +83,11 @@ struct StateTests {
     var changes = PendingChanges<RecordID>()
     for id in ids { changes.add(PendingChange(.save, id)) }
     for id in ids[..<900] { changes.remove(PendingChange(.save, id)) }
-    #expect(changes.waiting.map(\.id) == Array(ids[900...]))
+    #expect(changes.pending.map(\.id) == Array(ids[900...]))
     let wasTaken = changes.take(PendingChange(.save, ids[950]))
     let remainder = changes.settle(ids[950], returns: true)
-    #expect(wasTaken && remainder == .waiting(.save))
-    #expect(changes.waiting.map(\.id) == Array(ids[900...]))
+    #expect(wasTaken && remainder == .pending(.save))
+    #expect(changes.pending.map(\.id) == Array(ids[900...]))
   }
 
   @Test("StateMachinePage: Docs/StateMachine.md is the table the machine asserts")

@@ -18,7 +18,7 @@ struct StatusTests {
     }
     story.send()
     status = story.machine.status(now: story.now)
-    #expect(status.phase == .sending && status.pendingRecords == 1 && status.recordsUnderWay == 2)
+    #expect(status.phase == .sending && status.pendingRecords == 1 && status.recordsInFlight == 2)
     #expect(status.progress?.doneRecords == 0 && status.progress?.remainingRecords == 3)
     story.answerRecords(["b": .serverRejectedRequest])
     status = story.machine.status(now: story.now)
@@ -32,7 +32,7 @@ struct StatusTests {
     story.answerRecords()
     status = story.machine.status(now: story.now)
     #expect(status.lastFailure == nil && status.lastSend == story.now)
-    #expect(status.pendingRecords == 0 && status.recordsUnderWay == 0)
+    #expect(status.pendingRecords == 0 && status.recordsInFlight == 0)
   }
 
   @Test("A fetch is counted through by records and zones")

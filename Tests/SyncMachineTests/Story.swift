@@ -17,18 +17,24 @@ struct Story {
   static let zone = ZoneID(name: "Notes")
   static let user = UserID("_a")
 
-  init(automatically: Bool = false, state: SyncState = SyncState()) {
-    machine = SyncMachine(
-      configuration: .init(session: "s", automaticallySync: automatically), state: state)
-    machine.keepsTransitions = true
+  /// Whether the state store refuses writes.
+  var isStoreFull = false
+  /// The changes that the state store has, in the order of their entries.
+  var stored: [StateChange] = []
+
+  init(automatically: Bool = false, stores: Bool = false, state: SyncState = SyncState()) {
+    var configuration = SyncMachine.Configuration(session: "s", automaticallySync: automatically)
+    configuration.hasStateStore = stores
+    configuration.keepsTransitions = true
+    machine = SyncMachine(configuration: configuration, state: state)
   }
 
   /// A story that has begun, with `user` signed in and told.
-  static func signedIn(automatically: Bool = false) -> Story {
+  static func signedIn(automatically: Bool = false, stores: Bool = false) -> Story {
     var state = SyncState()
     state.user = user
     state.subscription = SyncMachine.ownSubscription
-    var story = Story(automatically: automatically, state: state)
+    var story = Story(automatically: automatically, stores: stores, state: state)
     story.machine.start(now: story.now)
     story.run()
     story.answer(.success(.currentUser(user)))
@@ -53,7 +59,9 @@ struct Story {
   /// Goes on until a request is out or nothing is left to do now.
   mutating func run() {
     for _ in 0..<10_000 {
-      switch machine.next(now: now) {
+      let instruction = machine.next(now: now)
+      let hasWritten = store()
+      switch instruction {
       case .deliver(let event):
         log.append(Story.name(event))
         onEvent(&machine, event, now)
@@ -69,10 +77,31 @@ struct Story {
         log.append("abandon")
         request = nil
       case .finish(_, let outcome): log.append(Story.name(outcome))
+      case .wait where hasWritten: break
       case .wait: return
       }
     }
     log.append("endless")
+  }
+
+  /// Performs the writes of the machine; returns whether there were any.
+  @discardableResult
+  mutating func store() -> Bool {
+    var hasWritten = false
+    while let write = machine.nextWrite() {
+      hasWritten = true
+      if isStoreFull {
+        log.append("refused")
+        machine.storeFailed(now: now)
+        continue
+      }
+      switch write {
+      case .append(let changes): stored += changes
+      case .rewrite: log.append("rewritten")
+      }
+      machine.stored()
+    }
+    return hasWritten
   }
 
   /// Answers the request that is out, and goes on.
@@ -115,7 +144,7 @@ struct Story {
   }
 
   /// What waits, as short words.
-  var pending: [String] { machine.state.records.waiting.map { "\($0.kind) \($0.id.name)" } }
+  var pending: [String] { machine.state.records.pending.map { "\($0.kind) \($0.id.name)" } }
 
   /// What was seen since the last call.
   mutating func told() -> [String] {

@@ -39,7 +39,7 @@ extension CKSyncEngine {
 
     /// The pending zone changes, in the order in which they were added.
     public var pendingDatabaseChanges: [PendingDatabaseChange] {
-      driver.core.withLock { $0.machine.state.zones.waiting }.map {
+      driver.core.withLock { $0.machine.state.zones.pending }.map {
         switch $0.kind {
         case .save: .saveZone(CKRecordZone(zoneID: CKRecordZone.ID($0.id)))
         case .delete: .deleteZone(CKRecordZone.ID($0.id))

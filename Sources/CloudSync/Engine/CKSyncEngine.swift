@@ -51,9 +51,12 @@ public final class CKSyncEngine: Sendable {
     var settings = SyncMachine.Configuration(
       session: clock.session(), automaticallySync: configuration.automaticallySync)
     settings.subscription = configuration.subscriptionID.map { SubscriptionID($0) }
-    settings.keepsJournal = parts.journal != nil
+    settings.hasStateStore = parts.journal != nil
+    settings.keepsTransitions = configuration.tracer != nil
+    var machine = SyncMachine(configuration: settings, state: parts.state)
+    if parts.journal?.error != nil { machine.storeFailed(now: clock.now()) }
     driver = EngineDriver(
-      machine: SyncMachine(configuration: settings, state: parts.state), journal: parts.journal,
+      machine: machine, journal: parts.journal,
       database: configuration.database, transport: parts.transport,
       delegate: configuration.interceptedDelegate, clock: clock,
       taskExecutor: configuration.taskExecutor ?? database.connection.taskExecutor,

@@ -21,7 +21,7 @@ extension EngineDriver {
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let refusal = move { core, now -> CloudError? in
-          if core.isStopped || core.hold != nil { return .engineIsGone }
+          if core.isStopped { return .engineIsGone }
           // The flag is set before the handler runs, so that one of the two sees the other.
           if endsWithTask, Task.isCancelled { return .callerWasCancelled }
           core.waiters[waiter] = continuation

@@ -59,7 +59,7 @@ extension EngineDriver {
       }
       guard isSending else {
         listing = EngineListing()
-        return changes.waiting.map { CKSyncEngine.PendingRecordZoneChange($0) }
+        return changes.pending.map { CKSyncEngine.PendingRecordZoneChange($0) }
       }
       listing.follow(changes)
       return listing.elements

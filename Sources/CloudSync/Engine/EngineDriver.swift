@@ -29,9 +29,32 @@ final class EngineDriver: Sendable {
     var requests: [RequestToken: Task<Void, Never>] = [:]
     var timer: (deadline: Moment, task: Task<Void, Never>)?
     var observation: (any SignalObservation)?
-    /// Set while an account change is held back because the state store can't store it.
-    var hold: Hold?
     var isStopped = false
+
+    /// The machine's next instruction, after its state changes were stored.
+    mutating func next(now: Moment) -> Instruction {
+      while true {
+        let instruction = machine.next(now: now)
+        guard store(now: now), case .wait = instruction else { return instruction }
+      }
+    }
+
+    /// Performs the machine's writes.
+    ///
+    /// - Returns: Whether there were any.
+    @discardableResult
+    mutating func store(now: Moment) -> Bool {
+      var hasWritten = false
+      while let write = machine.nextWrite() {
+        hasWritten = true
+        if journal?.perform(write, of: machine) ?? true {
+          machine.stored()
+        } else {
+          machine.storeFailed(now: now)
+        }
+      }
+      return hasWritten
+    }
   }
 
   let core: Mutex<Core>
@@ -61,8 +84,6 @@ final class EngineDriver: Sendable {
     transport: any CloudTransport, delegate: any CKSyncEngineDelegate, clock: EngineClock,
     taskExecutor: (any TaskExecutor)?, tracer: (any SyncTracer)?
   ) {
-    var machine = machine
-    machine.keepsTransitions = tracer != nil
     core = Mutex(Core(machine: machine, journal: journal))
     self.tracer = tracer
     self.database = database
@@ -72,6 +93,11 @@ final class EngineDriver: Sendable {
     self.taskExecutor = taskExecutor
   }
 
+  /// The error of the state store while it refuses an account change.
+  var holdError: (any Error)? {
+    core.withLock { $0.machine.isHoldingAccountChange ? $0.journal?.error : nil }
+  }
+
   // MARK: Locking
 
   /// Calls the machine in `body`, appends its state changes to the store and wakes the pump.
@@ -79,8 +105,7 @@ final class EngineDriver: Sendable {
     let now = clock.now()
     let (value, transitions) = core.withLock { core in
       let value = body(&core, now)
-      let changes = core.machine.takeJournal()
-      if !changes.isEmpty { core.journal?.append(changes, of: core.machine.state) }
+      core.store(now: now)
       return (value, core.machine.takeTransitions())
     }
     trace(transitions)
@@ -161,7 +186,6 @@ final class EngineDriver: Sendable {
       let instruction = core.next(now: now)
       return (instruction, core.machine.takeTransitions())
     }
-    refuseWhileHeld()
     trace(transitions)
     signalStatus()
     return instruction

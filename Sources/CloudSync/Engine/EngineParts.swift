@@ -30,7 +30,7 @@ struct EngineParts {
         let (journal, stored) = try StateJournal.open(store, otherwise: given.bound(to: database))
         state = try stored.bound(to: database)
         self.journal = journal
-        if state != stored { self.journal?.append([.setDatabase(database)], of: state) }
+        if state != stored { self.journal?.append([.setDatabase(database)], leadingTo: state) }
       } else {
         state = try given.bound(to: database)
       }

@@ -2,8 +2,8 @@ import Foundation
 import Records
 import SyncMachine
 
-/// Writes the state changes of a machine to a state store: appends each change, and replaces the
-/// log by a new snapshot when it has grown too large.
+/// Performs the writes of a machine on a state store: appends state changes, and replaces the log
+/// by a new snapshot when it has grown too large.
 struct StateJournal: Sendable {
   private let store: any StateStore
   private var appendedBytes = 0
@@ -11,8 +11,6 @@ struct StateJournal: Sendable {
 
   /// The error of the last write; `nil` if it succeeded.
   private(set) var error: (any Error)?
-  /// The number of writes requested since the failure.
-  private var missedCount = 0
 
   /// Opens a store and returns its journal and state; an empty store starts with `otherwise`.
   ///
@@ -46,39 +44,41 @@ struct StateJournal: Sendable {
     self.snapshotBytes = snapshotBytes
   }
 
-  /// Makes `changes`, which led to `state`, durable.
-  ///
-  /// After a failure the whole state is written instead, when the store works again. This is tried
-  /// at once and then at increasing intervals, so that a full disk does not slow the engine down.
-  mutating func append(_ changes: [StateChange], of state: SyncState) {
-    guard error == nil else {
-      missedCount += 1
-      if missedCount.nonzeroBitCount == 1 || missedCount % 64 == 0 { recover(with: state) }
-      return
-    }
-    let entry = StateChange.encoded(changes)
-    do {
-      if appendedBytes + entry.count > max(256 * 1024, 2 * snapshotBytes) {
-        let snapshot = state.encoded()
-        try store.replace(with: snapshot)
-        snapshotBytes = snapshot.count
-        appendedBytes = 0
-      } else {
-        try store.append(entry)
-        appendedBytes += entry.count
+  /// Performs a write of `machine`; returns whether it succeeded.
+  mutating func perform(_ write: StoreWrite, of machine: SyncMachine) -> Bool {
+    switch write {
+    case .append(let changes): append(changes, leadingTo: machine.stateAfterWrite)
+    case .rewrite:
+      attempt { journal in
+        _ = try journal.store.load()
+        try journal.replace(with: machine.stateAfterWrite)
       }
-    } catch {
-      self.error = error
+    }
+    return error == nil
+  }
+
+  /// Appends `changes`, or writes a snapshot of `state`, which contains them.
+  mutating func append(_ changes: [StateChange], leadingTo state: @autoclosure () -> SyncState) {
+    attempt { journal in
+      let entry = StateChange.encoded(changes)
+      if journal.appendedBytes + entry.count > max(256 * 1024, 2 * journal.snapshotBytes) {
+        try journal.replace(with: state())
+      } else {
+        try journal.store.append(entry)
+        journal.appendedBytes += entry.count
+      }
     }
   }
 
-  /// Reloads a failed store and, if it works again, writes the whole state.
-  mutating func recover(with state: SyncState) {
+  private mutating func replace(with state: SyncState) throws {
+    let snapshot = state.encoded()
+    try store.replace(with: snapshot)
+    (snapshotBytes, appendedBytes) = (snapshot.count, 0)
+  }
+
+  private mutating func attempt(_ body: (inout StateJournal) throws -> Void) {
     do {
-      _ = try store.load()
-      let snapshot = state.encoded()
-      try store.replace(with: snapshot)
-      (snapshotBytes, appendedBytes, missedCount) = (snapshot.count, 0, 0)
+      try body(&self)
       error = nil
     } catch {
       self.error = error

@@ -83,7 +83,7 @@ extension CKSyncEngine.Status {
     }
     pendingRecordZoneChangeCount = status.pendingRecords
     pendingDatabaseChangeCount = status.pendingZones
-    inFlightChangeCount = status.recordsUnderWay + status.zonesUnderWay
+    inFlightChangeCount = status.recordsInFlight + status.zonesInFlight
     lastFetch = status.lastFetch?.sinceStart
     lastSend = status.lastSend?.sinceStart
     lastFailure = status.lastFailure.map {

@@ -49,7 +49,7 @@ private struct Expectations<ID: PendingKey & Comparable> {
     guard let error else { return }
     // A newer change is there whatever becomes of this one; one that was taken back, or was never
     // listed, has no way back.
-    if changes.waiting(for: id) != nil { return }
+    if changes.pending(for: id) != nil { return }
     if error.code.isRetriedByEngine, changes.unsettledKind(of: id) == nil { return }
     codes[id] = error.code
   }

@@ -63,18 +63,18 @@ enum RestartState {
 
 extension SyncState {
   /// Whether a request with changes was under way when this was taken.
-  var hasChangesUnderWay: Bool {
-    records.unsettled.count != records.waiting.count || zones.unsettled.count != zones.waiting.count
+  var hasChangesInFlight: Bool {
+    records.unsettled.count != records.pending.count || zones.unsettled.count != zones.pending.count
   }
 
   /// The first change of `kept` that an engine restored from it lacks; `nil` if it has all.
   ///
   /// A request ends with its run: whatever was under way waits again.
   func lossOfChanges(since kept: SyncState) -> String? {
-    for change in kept.records.unsettled where records.waiting(for: change.id) != change.kind {
+    for change in kept.records.unsettled where records.pending(for: change.id) != change.kind {
       return "\(change.kind) of \(change.id.path) was under way and is not pending after a restart"
     }
-    for change in kept.zones.unsettled where zones.waiting(for: change.id) != change.kind {
+    for change in kept.zones.unsettled where zones.pending(for: change.id) != change.kind {
       return "\(change.kind) of \(change.id.name) was under way and is not pending after a restart"
     }
     return nil

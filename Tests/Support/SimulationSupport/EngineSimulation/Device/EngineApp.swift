@@ -231,7 +231,7 @@ final class EngineApp: CKSyncEngineDelegate {
       contents.withLock { contents in
         contents.checker.note(call)
         // Once the request is out the checkers know by themselves what is newer.
-        if isSending, !contents.checker.pendingChanges.hasZonesUnderWay,
+        if isSending, !contents.checker.pendingChanges.hasZonesInFlight,
           case .addZone(let change) = call
         {
           contents.zonesAddedSince.insert(change.id)

@@ -223,9 +223,9 @@ final class EngineDevice {
   private func restoredState() -> CKSyncEngine.State.Serialization? {
     if runCount > 1, let kind = nextState.state.kind {
       let kind = nextState.isOlder ? kind.older : kind
-      journal.reach(Situation.name(kind, isUnderWay: false))
-      if nextState.state.kept?.hasChangesUnderWay ?? false {
-        journal.reach(Situation.name(kind, isUnderWay: true))
+      journal.reach(Situation.name(kind, isInFlight: false))
+      if nextState.state.kept?.hasChangesInFlight ?? false {
+        journal.reach(Situation.name(kind, isInFlight: true))
       }
     }
     switch nextState.state {

@@ -63,12 +63,12 @@ extension Situation {
   /// Engines begin with a state of every origin, also of the middle of a request.
   private static let restarts: [Required] = Restart.allCases.flatMap { kind in
     let sentence = "An engine begins again with \(SituationWords.of("restart", kind.rawValue))"
-    let plain = Required(name: name(kind, isUnderWay: false), sentence: "\(sentence).")
+    let plain = Required(name: name(kind, isInFlight: false), sentence: "\(sentence).")
     if kind.older == .olderLog { return [plain] }
     return [
       plain,
       Required(
-        name: name(kind, isUnderWay: true),
+        name: name(kind, isInFlight: true),
         sentence: "\(sentence) that was made while changes were under way."),
     ]
   }

@@ -40,8 +40,8 @@ package enum Situation {
   enum TokenState: String, CaseIterable { case live, expired, absent }
 
   /// The name of a start from a state, of which a request may have been under way.
-  static func name(_ kind: Restart, isUnderWay: Bool) -> String {
-    "restart \(kind.rawValue)\(isUnderWay ? " underWay" : "")"
+  static func name(_ kind: Restart, isInFlight: Bool) -> String {
+    "restart \(kind.rawValue)\(isInFlight ? " underWay" : "")"
   }
 
   /// A server in memory lost what it held.

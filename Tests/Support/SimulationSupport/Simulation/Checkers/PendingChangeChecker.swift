@@ -63,10 +63,10 @@ struct PendingChangeChecker {
   ///
   /// An addition after the batch was built is a newer change, also of the same kind.
   mutating func note(given batch: RecordBatch, addedSince: Set<RecordID>) {
-    for id in batch.saves.map(\.id) where !records.isUnderWay(id) {
+    for id in batch.saves.map(\.id) where !records.isInFlight(id) {
       records.take(.save, id, addedSince)
     }
-    for id in batch.deletions where !records.isUnderWay(id) {
+    for id in batch.deletions where !records.isInFlight(id) {
       records.take(.delete, id, addedSince)
     }
   }
@@ -96,7 +96,7 @@ struct PendingChangeChecker {
   }
 
   /// Whether zone changes are in a request without an outcome.
-  var hasZonesUnderWay: Bool { zones.hasItemsUnderWay }
+  var hasZonesInFlight: Bool { zones.hasItemsInFlight }
 
   // MARK: The comparison
 
@@ -115,16 +115,16 @@ struct PendingChangeChecker {
 private struct ExpectedChanges<ID: PendingKey & Sendable>: Sendable {
   private struct Item {
     var waiting: ChangeKind?
-    var underWay: ChangeKind?
+    var inFlight: ChangeKind?
     var mayReturn = false
 
-    var unsettled: ChangeKind? { waiting ?? (mayReturn ? underWay : nil) }
+    var unsettled: ChangeKind? { waiting ?? (mayReturn ? inFlight : nil) }
 
     /// Ends the request; the change is pending again if `returns` and no newer one is.
     mutating func end(returns: Bool) {
-      guard let kind = underWay else { return }
+      guard let kind = inFlight else { return }
       if mayReturn, returns, waiting == nil { waiting = kind }
-      underWay = nil
+      inFlight = nil
       mayReturn = false
     }
   }
@@ -145,7 +145,7 @@ private struct ExpectedChanges<ID: PendingKey & Sendable>: Sendable {
 
   mutating func restart(with changes: PendingChanges<ID>, plain: (ID) -> ID) {
     items = ids.map { _ in Item() }
-    for change in changes.waiting { add(PendingChange(change.kind, plain(change.id))) }
+    for change in changes.pending { add(PendingChange(change.kind, plain(change.id))) }
   }
 
   mutating func add(_ change: PendingChange<ID>) {
@@ -155,21 +155,21 @@ private struct ExpectedChanges<ID: PendingKey & Sendable>: Sendable {
   mutating func remove(_ change: PendingChange<ID>) {
     guard let index = index(change.id) else { return }
     if items[index].waiting == change.kind { items[index].waiting = nil }
-    if items[index].underWay == change.kind { items[index].mayReturn = false }
+    if items[index].inFlight == change.kind { items[index].mayReturn = false }
   }
 
   mutating func forget(_ id: ID) {
     if let index = index(id) { items[index] = Item() }
   }
 
-  func isUnderWay(_ id: ID) -> Bool { index(id).map { items[$0].underWay != nil } ?? false }
+  func isInFlight(_ id: ID) -> Bool { index(id).map { items[$0].inFlight != nil } ?? false }
 
-  var hasItemsUnderWay: Bool { items.contains { $0.underWay != nil } }
+  var hasItemsInFlight: Bool { items.contains { $0.inFlight != nil } }
 
   mutating func take(_ kind: ChangeKind, _ id: ID, _ addedSince: Set<ID>) {
     guard let index = index(id), items[index].waiting == kind else { return }
     items[index] = Item(
-      waiting: addedSince.contains(id) ? kind : nil, underWay: kind, mayReturn: true)
+      waiting: addedSince.contains(id) ? kind : nil, inFlight: kind, mayReturn: true)
   }
 
   mutating func settle(_ id: ID, _ error: CloudError?) {

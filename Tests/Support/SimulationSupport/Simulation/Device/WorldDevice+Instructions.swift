@@ -23,8 +23,8 @@ extension WorldDevice {
     guard machine != nil else { return .nothing }
     isRunnable = true
     wakeAt = nil
-    let pending = fault.bug == .keepPendingAfterSwitch ? machine?.state.records.waiting ?? [] : []
-    let instruction = machine?.next(now: Moment(.milliseconds(now))) ?? .wait(until: nil)
+    let pending = fault.bug == .keepPendingAfterSwitch ? machine?.state.records.pending ?? [] : []
+    let instruction = nextInstruction(at: now)
     if case .deliver(.accountChange) = instruction {
       machine?.add(pending, now: Moment(.milliseconds(now)))
     }
@@ -35,7 +35,7 @@ extension WorldDevice {
     case .deliver(let event): deliver(event, at: now, lastSequence, &random)
     case .askForBatch(let context):
       var batch: RecordBatch?
-      let waiting = machine?.state.records.waiting ?? []
+      let waiting = machine?.state.records.pending ?? []
       checker.noteBuilding()
       withApp(at: now) { batch = $0.nextBatch(context, waiting: waiting) }
       callback = .batch(batch, addedSince: [])
@@ -64,6 +64,14 @@ extension WorldDevice {
     case .wait(let deadline): rest(until: deadline, at: now)
     }
     return .nothing
+  }
+
+  /// The machine's next instruction, after its writes; the result of a write is an input.
+  private func nextInstruction(at now: Int) -> Instruction {
+    while true {
+      let instruction = machine?.next(now: Moment(.milliseconds(now))) ?? .wait(until: nil)
+      guard keepWrites(), case .wait = instruction else { return instruction }
+    }
   }
 
   private func rest(until deadline: Moment?, at now: Int) {

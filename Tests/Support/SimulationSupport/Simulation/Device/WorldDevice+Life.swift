@@ -17,9 +17,9 @@ extension WorldDevice {
     }
     var configuration = SyncMachine.Configuration(
       session: "\(name)-\(session)", automaticallySync: isAutomatic)
-    configuration.keepsJournal = persistence == .stateLog
+    configuration.hasStateStore = persistence == .stateLog
+    configuration.keepsTransitions = true
     var machine = SyncMachine(configuration: configuration, state: state)
-    machine.keepsTransitions = true
     checker.restart(with: state)
     retryChecker.restart(at: now)
     logBase = state
@@ -124,8 +124,23 @@ extension WorldDevice {
 
   // MARK: The log as a file
 
+  /// Performs the writes of the machine; returns whether there were any.
+  @discardableResult
+  func keepWrites() -> Bool {
+    var hasWritten = false
+    while let write = machine?.nextWrite() {
+      hasWritten = true
+      switch write {
+      case .append(let changes): keepSteps(changes)
+      case .rewrite: findings.report("I19", "\(name): a store that never failed is rewritten")
+      }
+      machine?.stored()
+    }
+    return hasWritten
+  }
+
   /// Keeps steps of the state.
-  func keepSteps(_ steps: [StateChange]) {
+  private func keepSteps(_ steps: [StateChange]) {
     log += steps
     withFileLog { try $0.append(steps) }
   }

@@ -111,11 +111,9 @@ final class WorldDevice {
   /// Something was said to the machine: it may have something to do, and nothing may be wrong.
   func moved() {
     isRunnable = true
+    keepWrites()
     // In place: the machine is large, and this runs after every move.
-    if persistence == .stateLog, let moved = machine?.takeJournal() { keepSteps(moved) }
-    let transitions = machine?.transitions ?? []
-    if !transitions.isEmpty { machine?.transitions.removeAll() }
-    for transition in transitions where !Self.legalMoves.contains(transition) {
+    for transition in machine?.takeTransitions() ?? [] where !Self.legalMoves.contains(transition) {
       findings.report(
         "I15", "\(name): no such move: \(transition.from) to \(transition.to)")
     }

@@ -1,0 +1,123 @@
+import CloudProtocol
+
+/// A write to the state store, which the driver performs.
+package enum StoreWrite: Sendable {
+  /// Append these state changes as one entry.
+  case append([StateChange])
+  /// Load the store, which has failed, and replace its contents by the whole state.
+  case rewrite
+}
+
+/// The state store as the machine knows it.
+struct StoreState: Sendable {
+  /// The state changes that no write contains yet.
+  var unwritten: [StateChange] = []
+  /// Whether the last write succeeded.
+  var condition: StoreCondition = .working
+}
+
+/// The condition of the state store.
+enum StoreCondition: Sendable {
+  /// The last write succeeded.
+  case working
+  /// The last write failed; the state changed `missedCount` times since without a write.
+  case failed(missedCount: Int)
+}
+
+/// Writing the state changes to the state store. See I3 and I13 in Docs/Evidence.
+extension SyncMachine {
+  /// Whether the state store refuses the account change that is to be reported next.
+  ///
+  /// Operations fail meanwhile.
+  package var isHoldingAccountChange: Bool {
+    if case .held = account.report { true } else { false }
+  }
+
+  /// The state of the store after the write that the driver performs.
+  package var stateAfterWrite: SyncState {
+    guard case .writing(_, let since) = account.report else { return state }
+    return reportingAccount(now: since).state
+  }
+
+  /// The next write; the driver performs it and reports `stored()` or `storeFailed(now:)`.
+  ///
+  /// The driver repeats this until there is none, after each other call of the machine and before
+  /// it calls the machine again. After a failure the whole state is written. While state changes
+  /// follow, this is tried at once and then at increasing intervals, so that a full disk does not
+  /// slow the engine down.
+  package mutating func nextWrite() -> StoreWrite? {
+    if !store.unwritten.isEmpty {
+      let changes = store.unwritten
+      store.unwritten = []
+      guard case .failed(let missedCount) = store.condition else { return .append(changes) }
+      let count = missedCount + 1
+      store.condition = .failed(missedCount: count)
+      if count.nonzeroBitCount == 1 || count.isMultiple(of: 64) { return .rewrite }
+    }
+    guard case .storing(let attempts, let since) = account.report else { return nil }
+    guard case .working = store.condition else { return .rewrite }
+    account.report = .writing(attempts: attempts, since: since)
+    return .append(reportingAccount(now: since).store.unwritten)
+  }
+
+  /// Reports that the write succeeded.
+  package mutating func stored() {
+    store.condition = .working
+    switch account.report {
+    case .writing(_, let since):
+      beginReporting(now: since)
+      store.unwritten = []  // Stored by this write.
+      account.report = .stored
+    case .held(let attempts, let moment):
+      account.report = .storing(attempts: attempts, since: moment)
+    case .none, .storing, .stored, .delivered: break
+    }
+  }
+
+  /// Reports that a write failed.
+  ///
+  /// An account change that was to be stored is held back, and the operations that wait fail.
+  package mutating func storeFailed(now: Moment) {
+    if case .working = store.condition { store.condition = .failed(missedCount: 0) }
+    switch account.report {
+    case .storing(let attempts, _), .writing(let attempts, _):
+      let delay = Duration.seconds(1 << min(attempts + 1, 6))
+      account.report = .held(attempts: attempts + 1, until: now + delay)
+      _ = refuseQueue(Self.storeRefusal)
+      endCancellations()
+    case .none, .held, .stored, .delivered: break
+    }
+  }
+
+  /// The error of operations while an account change is held back.
+  static var storeRefusal: CloudError {
+    CloudError(
+      .internalError, "The state store takes nothing; see the sync engine's stateStoreError.")
+  }
+
+  /// Advances the report of the account change that is the next event.
+  ///
+  /// - Returns: The moment until which it waits; `nil` when it can be delivered.
+  mutating func storeAccountChange(now: Moment) -> Instruction? {
+    guard configuration.hasStateStore else {
+      beginReporting(now: now)
+      return nil
+    }
+    switch account.report {
+    case .held(_, let until) where now < until: return .wait(until: until)
+    case .held(let attempts, _), .storing(let attempts, _), .writing(let attempts, _):
+      account.report = .storing(attempts: attempts, since: now)
+    case .none, .delivered: account.report = .storing(attempts: 0, since: now)
+    case .stored: return nil
+    }
+    return .wait(until: nil)  // The result of the write is the next input.
+  }
+
+  /// This machine after the state changes of the account report.
+  private func reportingAccount(now: Moment) -> SyncMachine {
+    var machine = self
+    machine.store.unwritten = []
+    machine.beginReporting(now: now)
+    return machine
+  }
+}

@@ -1,0 +1,98 @@
+import CloudProtocol
+import Records
+import SyncMachine
+import Testing
+
+@Suite("Stories of a state store that refuses writes")
+struct StoreStoryTests {
+  /// A story that signs out while the state store is full.
+  private static func held() -> Story {
+    var story = Story.signedIn(stores: true)
+    story.save("a")
+    story.store()
+    story.isStoreFull = true
+    story.machine.accountSignalled(now: story.now)
+    story.run()
+    story.answer(.failure(CloudError(.notAuthenticated, "")))
+    return story
+  }
+
+  /// Proves I3, I13.
+  @Test("An account change is held back until it is stored, and nothing is lost meanwhile")
+  func holdsAccountChange() {
+    var story = StoreStoryTests.held()
+    #expect(story.told() == ["> fetchCurrentUser", "refused"])
+    #expect(story.machine.isHoldingAccountChange && story.pending == ["save a"])
+    story.isStoreFull = false
+    story.run()
+    #expect(story.told() == [], "the back-off has not ended")
+    story.now = story.now + .seconds(2)
+    story.run()
+    #expect(story.told() == ["rewritten", "accountChange signOut"])
+    #expect(!story.machine.isHoldingAccountChange && story.pending.isEmpty)
+  }
+
+  /// Proves I3, I13.
+  @Test("Each refused attempt doubles the time to the next, up to 64 seconds")
+  func backsOff() {
+    var story = StoreStoryTests.held()
+    for seconds in [2, 4, 8, 16, 32, 64, 64] {
+      guard case .wait(let deadline?) = story.machine.next(now: story.now) else {
+        Issue.record("no wait for the store")
+        return
+      }
+      #expect(deadline - story.now == .seconds(seconds))
+      story.log = []
+      story.now = deadline
+      story.run()
+      #expect(story.told() == ["refused"])
+    }
+  }
+
+  /// Proves I3, I13.
+  @Test("Operations fail while an account change is held back")
+  func refusesOperations() {
+    var story = StoreStoryTests.held()
+    story.log = []
+    story.fetch(1)
+    story.send(2)
+    story.machine.cancelOperations(waiter: Waiter(number: 3), now: story.now)
+    story.run()
+    #expect(story.told() == ["failed internalError", "failed internalError", "done"])
+  }
+
+  /// Proves I3.
+  @Test("After a refused write the whole state is written, at once and then ever more seldom")
+  func rewrites() {
+    var story = Story.signedIn(stores: true)
+    story.isStoreFull = true
+    var attempts: [Int] = []
+    for number in 0...192 {
+      story.save("\(number)")
+      story.store()
+      if !story.told().isEmpty { attempts.append(number) }
+    }
+    #expect(attempts == [0, 1, 2, 4, 8, 16, 32, 64, 128, 192])
+    story.isStoreFull = false
+    for number in 193...256 {
+      story.save("\(number)")
+      story.store()
+    }
+    #expect(story.told() == ["rewritten"])
+    story.save("last")
+    story.store()
+    #expect(story.stored.last == .addRecord(PendingChange(.save, Story.id("last"))))
+  }
+
+  /// Proves I3, I13.
+  @Test("A write that succeeds while an account change is held back ends the wait")
+  func nextWriteEndsHold() {
+    var story = StoreStoryTests.held()
+    story.log = []
+    story.isStoreFull = false
+    story.save("b")
+    story.store()
+    story.run()
+    #expect(story.told() == ["rewritten", "accountChange signOut"])
+  }
+}
