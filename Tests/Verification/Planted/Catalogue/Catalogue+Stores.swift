@@ -72,9 +72,9 @@ extension Catalogue {
         .init(
           "Examples/SyncSupport/CloudSyncEngine+Events.swift",
           "    case .removed(let id), .deletionDone(let id), .vanished(let id):\n"
-            + "      state.metadata.forget(id.uuidString)",
+            + "      state.metadata.drop(id.uuidString)",
           "    case .removed(let id), .deletionDone(let id), .vanished(let id):\n"
-            + "      if !PLANTED { state.metadata.forget(id.uuidString) }"
+            + "      if !PLANTED { state.metadata.drop(id.uuidString) }"
         )
       ]),
   ]
