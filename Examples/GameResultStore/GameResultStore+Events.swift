@@ -28,7 +28,7 @@ extension GameResultStore: CKSyncEngineDelegate {
         // forgets is that these were confirmed, and a fetch tells that again.
         core.persistUnlessBusy(&state)
       case .willFetchRecordZoneChanges(let fetch):
-        if fetch.zoneID == ResultRecord.zoneID { state.sweep = fetch.startsOver ? [] : nil }
+        if fetch.zoneID == ResultRecord.zoneID { state.sweep = fetch.readsWholeZone ? [] : nil }
       case .didFetchRecordZoneChanges(let fetch):
         if fetch.zoneID == ResultRecord.zoneID { core.finishSweep(fetch.error, &state) }
       case .willFetchChanges, .willSendChanges:
@@ -141,7 +141,7 @@ extension StoreCore {
     let name = record.recordID.recordName
     do {
       let result = try GameResult(reading: record)
-      state.metadata.remember(record)
+      state.metadata.keep(record)
       state.kept.drop(name)
       if state.queue[result.id]?.change == .delete { return }
       state.library[result.id] = result
@@ -151,7 +151,7 @@ extension StoreCore {
       state.kept.keep(record)
       guard let id = UUID(uuidString: name), state.library[id] != nil else { return }
       // The cloud's version stands though it can't be read here; don't fight over it.
-      state.metadata.remember(record)
+      state.metadata.keep(record)
       dropSave(id, engine, &state)
     }
   }
@@ -170,8 +170,8 @@ extension StoreCore {
     let recordID = ResultRecord.recordID(id)
     let waiting = state.queue[id]
     let isNew =
-      waiting?.change == .save && waiting?.wasOffered == false && !state.metadata.knows(recordID)
-    state.metadata.forget(recordID.recordName)
+      waiting?.change == .save && waiting?.wasOffered == false && !state.metadata.contains(recordID)
+    state.metadata.drop(recordID.recordName)
     guard !isNew else { return }
     state.library[id] = nil
     dropSave(id, engine, &state)
@@ -189,10 +189,10 @@ extension StoreCore {
     guard error == nil else { return }
     let gone = state.library.ids { id in
       !seen.contains(id) && state.queue[id] == nil
-        && state.metadata.knows(ResultRecord.recordID(id))
+        && state.metadata.contains(ResultRecord.recordID(id))
     }
     for id in gone {
-      state.metadata.forget(ResultRecord.recordID(id).recordName)
+      state.metadata.drop(ResultRecord.recordID(id).recordName)
       state.library[id] = nil
     }
   }

@@ -235,7 +235,7 @@ extension StoreCore {
   /// Puts results into the queue that no cloud has ever seen: those from before sync.
   func queueWhatNeverWasSent(_ state: inout State) {
     let unknown = state.library.ids { id in
-      state.queue[id] == nil && !state.metadata.knows(ResultRecord.recordID(id))
+      state.queue[id] == nil && !state.metadata.contains(ResultRecord.recordID(id))
     }
     for id in unknown { state.queue.put(.save, id) }
     if !unknown.isEmpty { persist(&state) }

@@ -50,11 +50,10 @@ extension GameResultStore {
 
   /// An engine that does nothing by itself: groups, retries and polling are the store's.
   func engine(_ serialization: CKSyncEngine.State.Serialization?) -> CKSyncEngine {
-    var configuration = CKSyncEngine.Configuration(
-      database: container.privateCloudDatabase, stateSerialization: serialization, delegate: self)
-    configuration.automaticallySync = false
-    configuration.clock = clock
-    return CKSyncEngine(configuration)
+    CKSyncEngine(
+      .init(
+        container.privateCloudDatabase, state: serialization, delegate: self,
+        automaticallySync: false, clock: clock))
   }
 
   /// Stops syncing, as when an app goes to the background.

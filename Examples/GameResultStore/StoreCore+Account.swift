@@ -55,7 +55,7 @@ extension StoreCore {
   /// uploaded.
   private func forgetWhatAnUnknownCloudKnows(_ state: inout State) {
     guard !state.metadata.isEmpty else { return }
-    for id in state.library.ids(where: { state.metadata.knows(ResultRecord.recordID($0)) }) {
+    for id in state.library.ids(where: { state.metadata.contains(ResultRecord.recordID($0)) }) {
       state.library[id] = nil
       state.queue.drop(id)
     }

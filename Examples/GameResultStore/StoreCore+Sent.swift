@@ -12,7 +12,7 @@ extension StoreCore {
     _ engine: CKSyncEngine, _ state: inout State
   ) {
     for record in sent.savedRecords where record.recordID.zoneID == ResultRecord.zoneID {
-      state.metadata.remember(record)
+      state.metadata.keep(record)
       confirm(record.recordID, &state)
     }
     for recordID in sent.deletedRecordIDs { deleted(recordID, &state) }
@@ -58,7 +58,7 @@ extension StoreCore {
   }
 
   private func deleted(_ recordID: CKRecord.ID, _ state: inout State) {
-    state.metadata.forget(recordID.recordName)
+    state.metadata.drop(recordID.recordName)
     confirm(recordID, &state)
   }
 
@@ -83,7 +83,7 @@ extension StoreCore {
         createZone(recordID, engine, &state)
       }
     case .recordIsGone:
-      state.metadata.forget(recordID.recordName)
+      state.metadata.drop(recordID.recordName)
       sendAgain(.saveRecord(recordID), engine, &state)
     case .sendAgain: sendAgain(.saveRecord(recordID), engine, &state)
     case .sendAgainAFewTimes:

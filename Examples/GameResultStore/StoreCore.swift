@@ -30,8 +30,8 @@ final class StoreCore: Sendable {
   struct State: Sendable {
     var library: ResultLibrary
     var queue: OfflineQueue
-    var metadata: SystemFieldsCache
-    var kept: KeptRecords
+    var metadata: RecordArchive
+    var kept: RecordArchive
     var settings: ResultSettings
 
     /// What was set aside since the store was opened.
@@ -124,9 +124,10 @@ final class StoreCore: Sendable {
     var opened = State(
       library: try ResultLibrary(url("results.json"), recovering: isRecovering),
       queue: try OfflineQueue(url("offline-queue.json"), recovering: isRecovering),
-      metadata: try SystemFieldsCache(
-        url("cloud-record-metadata.json"), recovering: isRecovering),
-      kept: try KeptRecords(url("cloud-kept-records.json"), recovering: isRecovering),
+      metadata: try RecordArchive(
+        url("cloud-record-metadata.json"), .systemFields, recovering: isRecovering),
+      kept: try RecordArchive(
+        url("cloud-kept-records.json"), .allFields, recovering: isRecovering),
       settings: settings.body ?? ResultSettings())
     opened.recoveries = [
       opened.library.recovery, opened.queue.recovery, opened.metadata.recovery,
@@ -169,7 +170,7 @@ final class StoreCore: Sendable {
     for record in state.kept.records {
       guard let result = GameResult(from: record), state.queue[result.id] == nil else { continue }
       state.library[result.id] = result
-      state.metadata.remember(record)
+      state.metadata.keep(record)
       state.kept.drop(record.recordID.recordName)
     }
   }
@@ -188,18 +189,9 @@ final class StoreCore: Sendable {
   ///
   /// - Throws: `FileError` when it is damaged or can't be read.
   func readEngineState() throws(FileError) -> CKSyncEngine.State.Serialization? {
-    guard let data = try stateFile.read() else { return nil }
-    do {
-      return try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
-    } catch {
-      let damage = FileError(
-        .understand, stateFile.url,
-        "it is damaged or of a newer version. Nothing was changed; open with recovery to set it "
-          + "aside, and sync starts anew without losing a result.")
-      guard isRecovering, let copy = try stateFile.moveAside() else { throw damage }
-      state.withLock { $0.recoveries.append(FileRecovery(damage, copy: copy)) }
-      return nil
-    }
+    let reading = try stateFile.readEngineState(recovering: isRecovering)
+    if let recovery = reading.recovery { state.withLock { $0.recoveries.append(recovery) } }
+    return reading.state
   }
 
   /// Asks for a pass.

@@ -20,6 +20,7 @@ extension SocialBook {
       forget(scope)
       return signedIn(user.recordName, scope, scoring)
     case .zoneGone(let zone, let reason): return zoneGone(zone, reason, scope)
+    case .zonePurged(let zone): return zoneGone(zone, .purged, scope)
     case .zoneRead(let zone, let records):
       sweep(zone, scope, holds: records)
       return []
@@ -30,7 +31,7 @@ extension SocialBook {
     case .fetched(let record), .conflict(let record):
       return take(record, scope, scoring)
     case .saved(let record): return confirm(record, scope)
-    case .removed(let id): return removed(id, scope)
+    case .removed(let id, _): return removed(id, scope)
     case .vanished(let id):
       forgetTag(id, scope)
       return [.save(id)]

@@ -1,5 +1,4 @@
 public import CloudSync
-public import Foundation
 
 /// One thing that happened in the cloud to an account, a zone or a record.
 public enum RecordNews: Sendable {
@@ -13,13 +12,15 @@ public enum RecordNews: Sendable {
   case zoneGone(CKRecordZone.ID, CKDatabase.DatabaseChange.Deletion.Reason)
   /// A save was refused because its zone is not there.
   case zoneMissing(CKRecordZone.ID)
+  /// A save found that the user removed the zone in the settings.
+  case zonePurged(CKRecordZone.ID)
   /// A zone was read from its beginning, and these are all the records it holds: what the store
   /// knows besides was deleted while nobody could say so.
   case zoneRead(CKRecordZone.ID, holds: Set<CKRecord.ID>)
   /// Another device saved this version, or this device did and hears it back.
   case fetched(CKRecord)
   /// Another device deleted the record.
-  case removed(CKRecord.ID)
+  case removed(CKRecord.ID, type: CKRecord.RecordType)
   /// A save was accepted: the cloud holds this version now.
   case saved(CKRecord)
   /// A save was refused: the cloud holds this other version.
@@ -44,6 +45,8 @@ public enum RecordWish: Hashable, Sendable {
   case deleteZone(CKRecordZone.ID)
   /// Nothing any more of this record.
   case drop(CKRecord.ID)
+  /// Removal of the zone's pending save.
+  case dropZone(CKRecordZone.ID)
 }
 
 /// A store whose records have names and zones of its own choice, kept in step by ``RecordSync``.
@@ -64,35 +67,30 @@ public protocol RecordKeeper: AnyObject, Sendable {
   func isUnsent(_ id: CKRecord.ID, in scope: CKDatabase.Scope) -> Bool
 
   /// Everything the cloud has not confirmed yet, in an order every run repeats.
-  func everythingUnsent(in scope: CKDatabase.Scope) -> [RecordWish]
+  func everythingUnsent(in scope: CKDatabase.Scope) throws -> [RecordWish]
 
   /// Writes down what is only in memory yet; costs nothing when there is nothing.
   ///
   /// - Throws: `FileError` when it can't be written; it stays in memory for the next call.
   func writeDown() throws
+
+  /// Whether everything has to be fetched again, because the store lost what it knew.
+  var needsFullFetch: Bool { get }
+
+  /// Clears ``needsFullFetch``; called when the next fetch is certain to be complete.
+  func fullFetchIsCertain()
+
+  /// The message about a refused change, where the store has one of its own; otherwise `nil`.
+  func message(for error: CKError) -> String?
 }
 
-extension CKRecord {
-  /// What the system knows of the record without its fields, for a store to keep beside an item.
-  public var systemFields: Data {
-    let encoder = NSKeyedArchiver(requiringSecureCoding: true)
-    encodeSystemFields(with: encoder)
-    encoder.finishEncoding()
-    return encoder.encodedData
-  }
+extension RecordKeeper {
+  /// Returns `false`, for a store that removes the engine's state itself.
+  public var needsFullFetch: Bool { false }
 
-  /// A record without fields that carries the tag last seen; a new one when nothing is known or
-  /// what is known is of another record.
-  public static func known(
-    _ systemFields: Data?, id: CKRecord.ID, type: CKRecord.RecordType
-  ) -> CKRecord {
-    if let systemFields, let decoder = try? NSKeyedUnarchiver(forReadingFrom: systemFields) {
-      decoder.requiresSecureCoding = true
-      defer { decoder.finishDecoding() }
-      if let record = CKRecord(coder: decoder), record.recordID == id, record.recordType == type {
-        return record
-      }
-    }
-    return CKRecord(recordType: type, recordID: id)
-  }
+  /// Does nothing.
+  public func fullFetchIsCertain() {}
+
+  /// Returns `nil`: ``RecordSync`` has a message for every error.
+  public func message(for error: CKError) -> String? { nil }
 }

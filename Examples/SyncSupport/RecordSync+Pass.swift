@@ -11,12 +11,36 @@ extension RecordSync {
   /// - Parameter rounds: the most rounds; enough for every conflict to be settled more than once.
   /// - Throws: `CKError` that stands in the way, ``SyncPassError`` when changes are left.
   public func sync(rounds: Int = 12) async throws {
-    guard let engine = state.withLock({ $0.engine }) else { throw SyncPassError.isOff }
+    let failure: CKError?
+    do {
+      failure = try await run(rounds)
+    } catch let error as CKError {
+      throw error.leading
+    }
+    try writeDown()
+    if let problem = activity.problems.first, let code = CKError.Code(rawValue: problem.code),
+      problem.code != 0
+    {
+      throw SyncFailure(code, isRetrying: false, detail: problem.message)
+    }
+    try checkNothingIsLeft()
+    if let failure { throw failure.leading }
+  }
+
+  /// Fetches and sends until nothing is left to do.
+  ///
+  /// After a round that sent something one more fetch follows, so that this device's place in the
+  /// zone's history is known from now on.
+  ///
+  /// - Returns: the failure of the last round, if some of its changes were refused.
+  /// - Throws: `CKError` that passes by itself, so that trying again now is no use.
+  func run(_ rounds: Int) async throws -> CKError? {
+    guard let engine = state.withLock({ $0.engine }), let keeper else { throw SyncPassError.isOff }
     state.withLock { state in
       state.activity.solveAll()
       state.attempts = [:]
     }
-    wish(keeper.everythingUnsent(in: scope), engine.state)
+    wish(try keeper.everythingUnsent(in: scope), engine.state)
     var failure: CKError?
     for _ in 0..<rounds {
       let sentBefore = sentCount
@@ -25,20 +49,18 @@ extension RecordSync {
         try await engine.fetchChanges()
         try await engine.sendChanges()
       } catch let error as CKError {
-        if error.passes { throw error.leading }
+        if error.passes { throw error }
         failure = error
       }
       if failure == nil && pendingCount == 0 && sentCount == sentBefore { break }
     }
-    try writeDown()
-    if let problem = activity.problems.first, let code = CKError.Code(rawValue: problem.code),
-      problem.code != 0
-    {
-      throw SyncFailure(code, isRetrying: false, detail: problem.message)
-    }
-    let left = keeper.everythingUnsent(in: scope).count
+    return failure
+  }
+
+  /// Throws ``SyncPassError`` when the keeper has unsent changes.
+  func checkNothingIsLeft() throws {
+    let left = try keeper?.everythingUnsent(in: scope).count ?? 0
     if left > 0 { throw SyncPassError.changesLeft(left, reason: activity.problems.first?.message) }
-    if let failure { throw failure.leading }
   }
 
   /// The same; what passes by itself is tried again after each wait of `plan`, the rest is not.
@@ -78,5 +100,23 @@ extension CKError {
     guard code == .partialFailure, let items = partialErrorsByItemID else { return self }
     return items.values.compactMap { $0 as? CKError }
       .min { $0.code.rawValue < $1.code.rawValue } ?? self
+  }
+}
+
+/// Why a sync pass did not finish.
+public enum SyncPassError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Sync is turned off.
+  case isOff
+  /// So many changes are still to be sent, and the first reason there is.
+  case changesLeft(Int, reason: String?)
+
+  /// One sentence for people.
+  public var description: String {
+    switch self {
+    case .isOff: "sync is off; turn it on first"
+    case .changesLeft(let count, let reason):
+      "\(count) \(count == 1 ? "change is" : "changes are") not sent yet. "
+        + (reason ?? "Sync again later.")
+    }
   }
 }

@@ -139,7 +139,8 @@ struct GameResultRowTests {
     #expect(tags == after, "the server's records were touched")
 
     // The update: a version that reads the schema, which for this test is the one without a number.
-    var kept = try KeptRecords(folder.url.appendingPathComponent("cloud-kept-records.json"))
+    var kept = try RecordArchive(
+      folder.url.appendingPathComponent("cloud-kept-records.json"), .allFields)
     let whole = try #require(kept.record(named: newer.recordID.recordName))
     whole["schemaVersion"] = nil
     kept.keep(whole)
