@@ -176,7 +176,7 @@ final class AchievementCore: RecordKeeper {
       return zone.isAchievements ? zoneGone(reason, &state) : []
     case .zonePurged(let zone):
       return zone.isAchievements ? zoneGone(.purged, &state) : []
-    case .refused, .deleted: return []
+    case .zoneExists, .zoneRefused, .postponed, .refused, .deleted: return []
     }
   }
 

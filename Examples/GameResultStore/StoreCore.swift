@@ -38,7 +38,8 @@ final class StoreCore: Sendable {
     var recoveries: [FileRecovery] = []
 
     // The run.
-    var engine: CKSyncEngine?
+    weak var sync: RecordSync?
+    var uploads: UploadQueue<UUID>?
     var bell: AsyncStream<Void>.Continuation?
     var loop: Task<Void, Never>?
     var retryTimer: Task<Void, Never>?
@@ -77,13 +78,6 @@ final class StoreCore: Sendable {
     var log: [SyncLogEntry] = []
     var listeners: [UUID: AsyncStream<SyncStatus>.Continuation] = [:]
 
-    // What is not on the disk yet.
-    var operations = 0
-    var unwrittenRecords = 0
-    var unsavedState: CKSyncEngine.State.Serialization?
-    /// What a zone that is read from its beginning has shown so far.
-    var sweep: Set<UUID>?
-
     /// Where it stands, for people.
     var status: SyncStatus {
       var message: String?
@@ -104,10 +98,8 @@ final class StoreCore: Sendable {
   }
 
   let state: Mutex<State>
-  let stateFile: AtomicFile
   let settingsFile: DocumentFile<ResultSettings>
   let now: @Sendable () -> Date
-  private let isRecovering: Bool
 
   /// Opens the files in `directory`.
   ///
@@ -117,8 +109,7 @@ final class StoreCore: Sendable {
   ) throws(FileError) {
     func url(_ name: String) -> URL { directory.appendingPathComponent(name) }
     self.now = now
-    self.isRecovering = isRecovering
-    stateFile = AtomicFile(url("sync-state.data"))
+    let stateFile = AtomicFile(Self.stateFile(directory))
     settingsFile = DocumentFile(url("sync-settings.json"), format: "result-settings")
     let settings = try settingsFile.read(recovering: isRecovering)
     var opened = State(
@@ -138,15 +129,22 @@ final class StoreCore: Sendable {
     }
     Self.finishWhatACrashLeft(&opened)
     Self.readKeptRecordsAgain(&opened)
-    state = Mutex(opened)
     // All reading first: what can't be opened is left as it is, to the last file.
-    _ = try readEngineState()
-    try goOnWithoutWhatWasLost(settingsAreLost: settings.recovery != nil)
+    let engineState = try stateFile.readEngineState(recovering: isRecovering)
+    opened.recoveries += [engineState.recovery].compactMap(\.self)
+    state = Mutex(opened)
+    try goOnWithoutWhatWasLost(stateFile, settingsAreLost: settings.recovery != nil)
+  }
+
+  static func stateFile(_ directory: URL) -> URL {
+    directory.appendingPathComponent("sync-state.data")
   }
 
   /// Sees to it that everything is fetched again of which the engine's state knows more than the
   /// other files do, and replaces the damaged files then: a crash in between repeats all of it.
-  private func goOnWithoutWhatWasLost(settingsAreLost: Bool) throws(FileError) {
+  private func goOnWithoutWhatWasLost(
+    _ stateFile: AtomicFile, settingsAreLost: Bool
+  ) throws(FileError) {
     try state.withLock { state throws(FileError) in
       // The tags alone are no reason: without them saves meet a conflict once, which settles them.
       let isLost =
@@ -185,13 +183,16 @@ final class StoreCore: Sendable {
     }
   }
 
-  /// The engine's state of the last run; `nil` when there is none.
-  ///
-  /// - Throws: `FileError` when it is damaged or can't be read.
-  func readEngineState() throws(FileError) -> CKSyncEngine.State.Serialization? {
-    let reading = try stateFile.readEngineState(recovering: isRecovering)
-    if let recovery = reading.recovery { state.withLock { $0.recoveries.append(recovery) } }
-    return reading.state
+  /// Begins a run with a new engine: everything waiting begins anew with it.
+  func beginRun(_ state: inout State) {
+    state.groups = []
+    state.refused = []
+    state.attempts = [:]
+    state.hasFetched = false
+    state.hasSubscribed = false
+    state.isStorageFull = false
+    state.isZoneLost = false
+    state.plan.reset()
   }
 
   /// Asks for a pass.

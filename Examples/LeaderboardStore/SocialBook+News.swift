@@ -38,7 +38,7 @@ extension SocialBook {
     case .deleted(let id):
       if case .friend(let code) = SocialRecords.Name(id.recordName) { goneFriends.remove(code) }
       return []
-    case .refused: return []
+    case .zoneExists, .zoneRefused, .postponed, .refused: return []
     }
   }
 

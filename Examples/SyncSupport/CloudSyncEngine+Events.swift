@@ -8,29 +8,21 @@ extension CloudSyncEngine: RecordKeeper {
     let knewRecords = state.withLock { !$0.metadata.isEmpty }
     var items = NewsByStore()
     var zoneNews: [RecordNews] = []
-    for item in news {
+    for item in news where item.zoneID ?? zoneID == zoneID {
       switch item {
-      case .fetched(let record) where record.recordID.zoneID == zoneID,
-        .saved(let record) where record.recordID.zoneID == zoneID:
-        let isFetched = if case .fetched = item { true } else { false }
-        items.add(isFetched ? .fetched(record) : .saved(record), type: record.recordType)
-      case .conflict(let record) where record.recordID.zoneID == zoneID:
-        items.add(.conflict(record), type: type(ofConflict: record))
-      case .removed(let recordID, let type) where recordID.zoneID == zoneID:
+      case .fetched(let record): items.add(.fetched(record), type: record.recordType)
+      case .saved(let record): items.add(.saved(record), type: record.recordType)
+      case .conflict(let record): items.add(.conflict(record), type: type(ofConflict: record))
+      case .removed(let recordID, let type):
         state.withLock { $0.kept.drop(recordID.recordName) }
         guard let id = UUID(uuidString: recordID.recordName) else { continue }
         items.add(.removed(id), type: type)
-      case .deleted(let id) where id.zoneID == zoneID:
-        addToAll({ .deletionDone($0) }, id, &items)
-      case .vanished(let id) where id.zoneID == zoneID:
-        addToAll({ .vanished($0) }, id, &items)
-      case .zoneRead(zoneID, holds: let seen): addUnseen(seen, &items)
-      case .signedIn, .signedOut, .switched, .zoneGone(zoneID, _), .zoneMissing(zoneID),
-        .zonePurged(zoneID):
+      case .deleted(let id): addToAll({ .deletionDone($0) }, id, &items)
+      case .vanished(let id): addToAll({ .vanished($0) }, id, &items)
+      case .zoneRead(_, holds: let seen): addUnseen(seen, &items)
+      case .signedIn, .signedOut, .switched, .zoneGone, .zoneMissing, .zonePurged:
         zoneNews.append(item)
-      case .fetched, .saved, .conflict, .removed, .deleted, .vanished, .zoneRead, .zoneGone,
-        .zoneMissing, .zonePurged, .refused:
-        break
+      case .zoneExists, .zoneRefused, .postponed, .refused: break
       }
     }
     // With tags in the cache a purge is news: what was in the zone goes here too. Without any, the
@@ -48,7 +40,9 @@ extension CloudSyncEngine: RecordKeeper {
     case .switched(let user): switchAccount(to: user)
     case .zoneGone(_, let reason): zoneDisappeared(reason)
     case .zoneMissing, .zonePurged: uploadEverything()
-    case .zoneRead, .fetched, .removed, .saved, .conflict, .vanished, .deleted, .refused: []
+    case .zoneRead, .zoneExists, .zoneRefused, .fetched, .removed, .saved, .conflict, .vanished,
+      .deleted, .postponed, .refused:
+      []
     }
   }
 

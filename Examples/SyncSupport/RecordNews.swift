@@ -10,6 +10,10 @@ public enum RecordNews: Sendable {
   case switched(to: CKRecord.ID)
   /// A zone is gone: another device or its owner removed it, or this account lost its access.
   case zoneGone(CKRecordZone.ID, CKDatabase.DatabaseChange.Deletion.Reason)
+  /// A zone is there: it was saved, or another device changed it.
+  case zoneExists(CKRecordZone.ID)
+  /// A zone was not saved; the engine repeats the save if the error passes by itself.
+  case zoneRefused(CKRecordZone.ID, CKError)
   /// A save was refused because its zone is not there.
   case zoneMissing(CKRecordZone.ID)
   /// A save found that the user removed the zone in the settings.
@@ -29,8 +33,26 @@ public enum RecordNews: Sendable {
   case vanished(CKRecord.ID)
   /// This device's deletion is done.
   case deleted(CKRecord.ID)
+  /// The change was not made now, and is sent again: by the engine, if the error passes by itself.
+  case postponed(CKRecord.ID, CKError)
   /// The cloud does not take the change; it is tried again by a person or the next start only.
   case refused(CKRecord.ID, CKError)
+}
+
+extension RecordNews {
+  /// The zone it is about; `nil` for an account.
+  public var zoneID: CKRecordZone.ID? {
+    switch self {
+    case .signedIn, .signedOut, .switched: nil
+    case .zoneGone(let id, _), .zoneExists(let id), .zoneRefused(let id, _), .zoneMissing(let id),
+      .zonePurged(let id), .zoneRead(let id, holds: _):
+      id
+    case .fetched(let record), .saved(let record), .conflict(let record): record.recordID.zoneID
+    case .removed(let id, type: _), .vanished(let id), .deleted(let id), .postponed(let id, _),
+      .refused(let id, _):
+      id.zoneID
+    }
+  }
 }
 
 /// What a store wants to be sent.
@@ -49,6 +71,16 @@ public enum RecordWish: Hashable, Sendable {
   case dropZone(CKRecordZone.ID)
 }
 
+extension RecordWish {
+  /// The wish for a pending change.
+  public init(_ change: CKSyncEngine.PendingRecordZoneChange) {
+    switch change {
+    case .saveRecord(let id): self = .save(id)
+    case .deleteRecord(let id): self = .delete(id)
+    }
+  }
+}
+
 /// A store whose records have names and zones of its own choice, kept in step by ``RecordSync``.
 ///
 /// It keeps items, tags and what is unsent in one file, so that no two of them can disagree after
@@ -62,6 +94,17 @@ public protocol RecordKeeper: AnyObject, Sendable {
 
   /// The record to send, with the tag last seen, or `nil` when there is nothing to send any more.
   func record(_ id: CKRecord.ID, in scope: CKDatabase.Scope) -> CKRecord?
+
+  /// The changes of the next batch, for a store that groups its changes; empty when nothing is left.
+  ///
+  /// - Returns: `nil` to send what is pending, in its order.
+  func nextGroup(
+    in scope: CKSyncEngine.SendChangesOptions.Scope
+  ) -> [CKSyncEngine.PendingRecordZoneChange]?
+
+  /// Notes the batch that is sent next, and the group it was made of, all of which may not fit.
+  func willSend(
+    _ batch: CKSyncEngine.RecordZoneChangeBatch, of group: [CKSyncEngine.PendingRecordZoneChange])
 
   /// Whether the record has a version the cloud has not confirmed.
   func isUnsent(_ id: CKRecord.ID, in scope: CKDatabase.Scope) -> Bool
@@ -85,6 +128,16 @@ public protocol RecordKeeper: AnyObject, Sendable {
 }
 
 extension RecordKeeper {
+  /// Returns `nil`: changes are sent in the order in which they became pending.
+  public func nextGroup(
+    in scope: CKSyncEngine.SendChangesOptions.Scope
+  ) -> [CKSyncEngine.PendingRecordZoneChange]? { nil }
+
+  /// Does nothing.
+  public func willSend(
+    _ batch: CKSyncEngine.RecordZoneChangeBatch, of group: [CKSyncEngine.PendingRecordZoneChange]
+  ) {}
+
   /// Returns `false`, for a store that removes the engine's state itself.
   public var needsFullFetch: Bool { false }
 

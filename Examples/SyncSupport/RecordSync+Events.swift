@@ -28,7 +28,7 @@ extension RecordSync: CKSyncEngineDelegate {
     _ scope: CKSyncEngine.SendChangesOptions.Scope, _ list: any PendingChangeList
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
     guard let keeper else { return nil }
-    return await list.nextBatch(in: scope) { id in
+    let record: @Sendable (CKRecord.ID) -> CKRecord? = { id in
       if let record = keeper.record(id, in: self.scope) { return record }
       list.remove(pendingRecordZoneChanges: [.saveRecord(id)])
       // An edit may have come between the question and the removal; it must not be lost.
@@ -37,6 +37,15 @@ extension RecordSync: CKSyncEngineDelegate {
       }
       return nil
     }
+    while let group = keeper.nextGroup(in: scope) {
+      guard !group.isEmpty else { return nil }
+      let batch = await CKSyncEngine.RecordZoneChangeBatch(
+        pendingChanges: group, recordProvider: record)
+      guard let batch else { continue }
+      keeper.willSend(batch, of: group)
+      return batch
+    }
+    return await list.nextBatch(in: scope, record: record)
   }
 
   func take(_ event: CKSyncEngine.Event, _ list: any PendingChangeList) {
@@ -53,7 +62,9 @@ extension RecordSync: CKSyncEngineDelegate {
     case .accountChange(let change):
       accountChanged(change.changeType, list)
     case .fetchedDatabaseChanges(let changes):
-      deliver(changes.deletions.map { .zoneGone($0.zoneID, $0.reason) }, list)
+      deliver(
+        changes.deletions.map { .zoneGone($0.zoneID, $0.reason) }
+          + changes.modifications.map { .zoneExists($0.zoneID) }, list)
     case .fetchedRecordZoneChanges(let changes):
       state.withLock { state in
         for id in changes.modifications.map(\.record.recordID) {
@@ -64,7 +75,7 @@ extension RecordSync: CKSyncEngineDelegate {
       deliver(
         changes.modifications.map { .fetched($0.record) }
           + changes.deletions.map { .removed($0.recordID, type: $0.recordType) }, list)
-    case .sentDatabaseChanges(let sent): zonesSent(sent)
+    case .sentDatabaseChanges(let sent): zonesSent(sent, list)
     case .sentRecordZoneChanges(let sent): recordsSent(sent, list)
     case .willFetchChanges, .willSendChanges:
       state.withLock { $0.operations += 1 }
@@ -116,7 +127,9 @@ extension RecordSync: CKSyncEngineDelegate {
     if state.withLock({ $0.operations == 0 }) { writeDownOrTell() }
   }
 
-  private func zonesSent(_ sent: CKSyncEngine.Event.SentDatabaseChanges) {
+  private func zonesSent(
+    _ sent: CKSyncEngine.Event.SentDatabaseChanges, _ list: any PendingChangeList
+  ) {
     for zone in sent.savedZones {
       state.withLock { $0.activity.solve(zone.zoneID.zoneName) }
     }
@@ -131,6 +144,9 @@ extension RecordSync: CKSyncEngineDelegate {
         tell(zone.zoneName, code: error.code.rawValue, words(error))
       }
     }
+    deliver(
+      sent.savedZones.map { .zoneExists($0.zoneID) }
+        + sent.failedZoneSaves.map { .zoneRefused($0.zone.zoneID, $0.error) }, list)
   }
 
   private func recordsSent(
@@ -159,8 +175,9 @@ extension RecordSync: CKSyncEngineDelegate {
         switch item {
         case .saved(let record): record.recordID
         case .deleted(let id): id
-        case .signedIn, .signedOut, .switched, .zoneGone, .zoneMissing, .zonePurged, .zoneRead,
-          .fetched, .removed, .conflict, .vanished, .refused:
+        case .signedIn, .signedOut, .switched, .zoneGone, .zoneExists, .zoneRefused,
+          .zoneMissing, .zonePurged, .zoneRead, .fetched, .removed, .conflict, .vanished,
+          .postponed, .refused:
           nil
         }
       })
@@ -184,18 +201,22 @@ extension RecordSync: CKSyncEngineDelegate {
     _ zones: inout Set<CKRecordZone.ID>
   ) {
     switch FailedChange.ofSave(error.code) {
-    case .isRetried: break
+    case .isRetried: news.append(.postponed(id, error))
     case .bringTogether:
       if let theirs = error.serverRecord {
         news.append(.conflict(theirs))
       } else {
         // Without the other version there is nothing to compare; the next fetch brings it.
+        news.append(.postponed(id, error))
         again.append(.save(id))
       }
     case .createZone:
       guard zones.insert(id.zoneID).inserted else { return }
+      let isReset = error.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true
       news.append(
-        scope == .shared ? .zoneGone(id.zoneID, .deleted) : .zoneMissing(id.zoneID))
+        scope == .shared
+          ? .zoneGone(id.zoneID, .deleted)
+          : isReset ? .zoneGone(id.zoneID, .encryptedDataReset) : .zoneMissing(id.zoneID))
     case .zoneWasPurged:
       guard zones.insert(id.zoneID).inserted else { return }
       news.append(.zonePurged(id.zoneID))
@@ -210,7 +231,7 @@ extension RecordSync: CKSyncEngineDelegate {
     _ id: CKRecord.ID, _ error: CKError, _ news: inout [RecordNews], _ again: inout [RecordWish]
   ) {
     switch FailedChange.ofDeletion(error.code) {
-    case .isRetried: break
+    case .isRetried: news.append(.postponed(id, error))
     case .isDone: news.append(.deleted(id))
     case .sendAgain: again.append(.delete(id))
     case .sendAgainAFewTimes: fewTimes(.delete(id), id, error, &news, &again)
@@ -227,7 +248,9 @@ extension RecordSync: CKSyncEngineDelegate {
       state.attempts[id, default: 0] += 1
       return state.attempts[id, default: 0]
     }
-    if attempts <= Self.mostAttempts { again.append(wish) } else { refuse(id, error, &news) }
+    guard attempts <= Self.mostAttempts else { return refuse(id, error, &news) }
+    news.append(.postponed(id, error))
+    again.append(wish)
   }
 
   private func refuse(_ id: CKRecord.ID, _ error: CKError, _ news: inout [RecordNews]) {

@@ -35,19 +35,16 @@ extension RecordSync {
   /// - Returns: the failure of the last round, if some of its changes were refused.
   /// - Throws: `CKError` that passes by itself, so that trying again now is no use.
   func run(_ rounds: Int) async throws -> CKError? {
-    guard let engine = state.withLock({ $0.engine }), let keeper else { throw SyncPassError.isOff }
-    state.withLock { state in
-      state.activity.solveAll()
-      state.attempts = [:]
-    }
-    wish(try keeper.everythingUnsent(in: scope), engine.state)
+    guard isRunning, let keeper else { throw SyncPassError.isOff }
+    forgetFailures()
+    wish(try keeper.everythingUnsent(in: scope))
     var failure: CKError?
     for _ in 0..<rounds {
       let sentBefore = sentCount
       failure = nil
       do {
-        try await engine.fetchChanges()
-        try await engine.sendChanges()
+        try await fetchChanges()
+        try await sendChanges()
       } catch let error as CKError {
         if error.passes { throw error }
         failure = error
@@ -55,6 +52,22 @@ extension RecordSync {
       if failure == nil && pendingCount == 0 && sentCount == sentBefore { break }
     }
     return failure
+  }
+
+  /// Fetches what is new.
+  ///
+  /// - Throws: the engine's `CKError`, or `SyncPassError.isOff`.
+  public func fetchChanges() async throws {
+    guard let engine = state.withLock({ $0.engine }) else { throw SyncPassError.isOff }
+    try await engine.fetchChanges()
+  }
+
+  /// Sends what is pending.
+  ///
+  /// - Throws: the engine's `CKError`, or `SyncPassError.isOff`.
+  public func sendChanges() async throws {
+    guard let engine = state.withLock({ $0.engine }) else { throw SyncPassError.isOff }
+    try await engine.sendChanges()
   }
 
   /// Throws ``SyncPassError`` when the keeper has unsent changes.

@@ -62,7 +62,7 @@ public final class RecordSync: Sendable {
   }
 
   /// Sets the store.
-  func connect(to keeper: any RecordKeeper) {
+  public func connect(to keeper: any RecordKeeper) {
     state.withLock { $0.keeper = keeper }
   }
 
@@ -121,6 +121,8 @@ public final class RecordSync: Sendable {
       state.list = engine.state
       state.beganAnew = saved == nil
       state.sweeps = [:]
+      state.operations = 0
+      state.attempts = [:]
       return engine.state
     }
   }
@@ -129,9 +131,18 @@ public final class RecordSync: Sendable {
   ///
   /// - Throws: `FileError` when something can't be written down.
   public func shutDown() async throws {
-    let engine = state.withLock { $0.engine }
-    await engine?.cancelOperations()
+    await cancelOperations()
     try writeDown()
+    release()
+  }
+
+  /// Cancels what is under way; returns when nothing is any more.
+  public func cancelOperations() async {
+    await state.withLock { $0.engine }?.cancelOperations()
+  }
+
+  /// Lets go of the engine, without writing anything down.
+  public func release() {
     state.withLock { state in
       state.engine = nil
       state.list = nil
@@ -231,12 +242,20 @@ public final class RecordSync: Sendable {
   }
 
   /// Forgets the failures of records whose items were changed.
-  func forgetFailures(of ids: [CKRecord.ID]) {
+  public func forgetFailures(of ids: [CKRecord.ID]) {
     state.withLock { state in
       for id in ids {
         state.attempts[id] = nil
         state.activity.solve(id.recordName)
       }
+    }
+  }
+
+  /// Forgets all failures, so that what was given up is tried again.
+  public func forgetFailures() {
+    state.withLock { state in
+      state.activity.solveAll()
+      state.attempts = [:]
     }
   }
 
@@ -247,6 +266,7 @@ public final class RecordSync: Sendable {
       state.activity = SyncActivity()
       state.activity.wipes = wipes
       state.attempts = [:]
+      state.sweeps = [:]
     }
   }
 }

@@ -4,11 +4,11 @@ import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import Records
-import SyncSupport
 import Synchronization
 import Testing
 
 @testable import GameResultStore
+@testable import SyncSupport
 
 /// What the row and its seed ask for and no other test looks at.
 @Suite("Row G: line by line", .timeLimit(.minutes(10)))
@@ -261,7 +261,7 @@ struct GameResultRowTests {
     #expect(phone.store.uploads.waiting.isEmpty)
     #expect(try server.results(of: "ada").count == 3, "the cloud keeps what is Ada's")
     if isSwitch { #expect(try server.results(of: "ben").isEmpty) }
-    weak let engine = phone.store.core.state.withLock { $0.engine }
+    weak let engine = phone.store.sync.state.withLock { $0.engine }
     await phone.store.stop()
     #expect(engine == nil, "the engine is still held")
   }
@@ -283,7 +283,10 @@ struct GameResultRowTests {
       dump(state.refused, to: &text)
       dump(state.log, to: &text)
       dump(state.report, to: &text)
-      dump(state.sweep, to: &text)
+    }
+    device.store.sync.state.withLock { state in
+      dump(state.sweeps, to: &text)
+      dump(state.activity, to: &text)
       dump(state.engine?.state.pendingRecordZoneChanges.map { "\($0)" }, to: &text)
     }
     return text
