@@ -6,8 +6,8 @@ import Synchronization
 /// The results of daily puzzles on one device, in step with the cloud.
 ///
 /// Local first: every change is on the disk when the call returns, and is uploaded when that is
-/// possible. The store drives its `RecordSync` by hand: it decides itself what is sent when, so that
-/// uploads go in groups and retries follow a plan. May be used from any thread.
+/// possible. The store drives its `RecordSync` by hand: it decides itself what is sent when, so
+/// that uploads go in groups and retries follow a plan. May be used from any thread.
 public final class GameResultStore: Sendable {
   /// The subscription whose silent pushes mean that another device changed something.
   public static let subscriptionID = "user-data-zone-changes"

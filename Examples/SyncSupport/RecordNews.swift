@@ -95,7 +95,7 @@ public protocol RecordKeeper: AnyObject, Sendable {
   /// The record to send, with the tag last seen, or `nil` when there is nothing to send any more.
   func record(_ id: CKRecord.ID, in scope: CKDatabase.Scope) -> CKRecord?
 
-  /// The changes of the next batch, for a store that groups its changes; empty when nothing is left.
+  /// The changes of the next batch, for a store that groups its changes; empty for none.
   ///
   /// - Returns: `nil` to send what is pending, in its order.
   func nextGroup(

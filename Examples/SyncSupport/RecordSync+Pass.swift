@@ -76,22 +76,29 @@ extension RecordSync {
     if left > 0 { throw SyncPassError.changesLeft(left, reason: activity.problems.first?.message) }
   }
 
-  /// The same; what passes by itself is tried again after each wait of `plan`, the rest is not.
+  /// Throws unless an account can be used, to be called before a pass of all `syncs`.
   ///
-  /// - Parameter clock: measures the waits.
-  public static func retrying(
-    _ plan: RetryPlan, clock: any Clock<Duration>, _ pass: () async throws -> Void
+  /// Without an account everything of the old one is removed first, and the engines begin anew.
+  ///
+  /// - Throws: the `CKError` for the account's status, or `FileError`.
+  public static func checkAccount(
+    of container: CKContainer, _ syncs: [RecordSync]
   ) async throws {
-    var plan = plan
-    while true {
-      do {
-        return try await pass()
-      } catch let error as CKError {
-        guard error.passes, let delay = plan.next(serverDelay: error.retryAfterSeconds) else {
-          throw error
-        }
-        try await clock.sleep(for: delay)
+    switch try await container.accountStatus() {
+    case .available: return
+    case .noAccount:
+      // Before anything else: what belongs to somebody else must not be seen a moment longer.
+      for sync in syncs {
+        _ = sync.keeper?.take([.signedOut], in: sync.scope)
+        try sync.stop()
+        try sync.forgetState()
       }
+      for sync in syncs { try sync.start() }
+      throw CKError(.notAuthenticated)
+    case .restricted: throw CKError(.managedAccountRestricted)
+    case .temporarilyUnavailable: throw CKError(.accountTemporarilyUnavailable)
+    case .couldNotDetermine: throw CKError(.networkUnavailable)
+    @unknown default: throw CKError(.internalError)
     }
   }
 
