@@ -164,7 +164,7 @@ final class AchievementCore: RecordKeeper {
       guard record.recordID.isAchievements else { return [] }
       confirm(record, &state)
       return isDue(state) ? [.save(AchievementRecord.recordID)] : []
-    case .removed(let id), .vanished(let id):
+    case .removed(let id, _), .vanished(let id):
       // Nothing in this store is ever deleted: what went there comes back from here.
       return id.isAchievements ? sendAnew(&state) : []
     case .zoneRead(let zone, let records):
@@ -174,7 +174,9 @@ final class AchievementCore: RecordKeeper {
       return zone.isAchievements ? sendAnew(&state) : []
     case .zoneGone(let zone, let reason):
       return zone.isAchievements ? zoneGone(reason, &state) : []
-    case .refused, .deleted: return []
+    case .zonePurged(let zone):
+      return zone.isAchievements ? zoneGone(.purged, &state) : []
+    case .zoneExists, .zoneRefused, .postponed, .refused, .deleted: return []
     }
   }
 

@@ -151,7 +151,7 @@ public final class AchievementStore: Sendable {
   /// A failure disturbs nobody: ``status`` tells it.
   public func syncIfEnabled() async {
     guard isEnabled else { return }
-    try? await RecordSync.retrying(RetryPlan(), clock: clock) { try await pass() }
+    try? await RetryPlan().run(clock: clock, isPassing: RetryPlan.isRetried) { try await pass() }
   }
 
   /// Pulls, merges and pushes once.
@@ -163,7 +163,7 @@ public final class AchievementStore: Sendable {
     do {
       try await pass()
     } catch let error as CKError {
-      throw SyncFailure(error.code, isRetrying: false, detail: error.localizedDescription)
+      throw SyncFailure(error)
     }
   }
 
@@ -175,45 +175,15 @@ public final class AchievementStore: Sendable {
   private func pass() async throws {
     do {
       try sync.start()
-      try await checkAccount()
+      try await RecordSync.checkAccount(of: container, [sync])
       try await sync.sync()
-      note(nil)
+      core.state.withLock { $0.failure = nil }
       let date = now()
       try core.changeSettings { $0.lastSync = date }
     } catch {
-      note(error)
+      core.state.withLock { $0.failure = SyncFailure(error) }
       throw error
     }
-  }
-
-  private func checkAccount() async throws {
-    switch try await container.accountStatus() {
-    case .available: return
-    case .noAccount:
-      // Before anything else: what belongs to somebody else must not be seen a moment longer.
-      _ = core.take([.signedOut], in: .private)
-      // The engine begins anew too: what it fetched before is gone from here.
-      try sync.stop()
-      try sync.forgetState()
-      try sync.start()
-      throw CKError(.notAuthenticated)
-    case .restricted: throw CKError(.managedAccountRestricted)
-    case .temporarilyUnavailable: throw CKError(.accountTemporarilyUnavailable)
-    case .couldNotDetermine: throw CKError(.networkUnavailable)
-    @unknown default: throw CKError(.internalError)
-    }
-  }
-
-  private func note(_ error: (any Error)?) {
-    let failure: SyncFailure? =
-      switch error {
-      case nil: nil
-      case let error as SyncFailure: error
-      case let error as CKError:
-        SyncFailure(error.code, isRetrying: false, detail: error.localizedDescription)
-      case let error?: SyncFailure(.internalError, isRetrying: false, detail: "\(error)")
-      }
-    core.state.withLock { $0.failure = failure }
   }
 
   /// Where sync stands.

@@ -31,12 +31,13 @@ extension GameResultStore {
   private static let mostIdleRounds = 3
 
   func pass() async {
-    guard let (engine, wants, waiters) = beginPass() else { return }
+    guard let (wants, waiters) = beginPass() else { return }
+    if wants.isManual { sync.forgetFailures() }
     var failure: PassFailure?
-    if wants.fetch { failure = await fetch(engine) }
+    if wants.fetch { failure = await fetch() }
     // A fetch that failed on one thing says nothing about sending, unless there is no way at all.
     if failure == nil || failure?.isPassing == false {
-      let sent = await send(engine, makesZone: wants.fetch)
+      let sent = await send(makesZone: wants.fetch)
       failure = sent ?? failure
     }
     if failure == nil, wants.fetch { failure = await subscribe() }
@@ -45,12 +46,12 @@ extension GameResultStore {
   }
 
   private typealias Begun = (
-    engine: CKSyncEngine, wants: StoreCore.Wants, waiters: [CheckedContinuation<Void, any Error>]
+    wants: StoreCore.Wants, waiters: [CheckedContinuation<Void, any Error>]
   )
 
   private func beginPass() -> Begun? {
     core.state.withLock { state in
-      guard let engine = state.engine, state.bell != nil, state.wants.isAsked else { return nil }
+      guard state.bell != nil, state.wants.isAsked else { return nil }
       var wants = state.wants
       // What was sent without an answer may have arrived, and may be deleted again by now.
       wants.fetch = wants.fetch || !state.hasFetched || state.queue.hasOffered
@@ -69,7 +70,7 @@ extension GameResultStore {
       state.syncState = .syncing
       state.isPassing = true
       state.tell()
-      return (engine, wants, waiters)
+      return (wants, waiters)
     }
   }
 
@@ -134,9 +135,9 @@ extension GameResultStore {
 
   // MARK: Fetching
 
-  private func fetch(_ engine: CKSyncEngine) async -> PassFailure? {
+  private func fetch() async -> PassFailure? {
     do {
-      try await engine.fetchChanges()
+      try await sync.fetchChanges()
     } catch {
       let error = (error as? CKError) ?? CKError(.internalError)
       let ours = error.partialErrorsByItemID?[ResultRecord.zoneID] as? CKError
@@ -156,15 +157,15 @@ extension GameResultStore {
 
   // MARK: Sending
 
-  private func send(_ engine: CKSyncEngine, makesZone: Bool) async -> PassFailure? {
+  private func send(makesZone: Bool) async -> PassFailure? {
     var idleRounds = 0
     while idleRounds < Self.mostIdleRounds {
-      guard core.state.withLock({ core.prepareRound(engine, makesZone: makesZone, &$0) }) else {
-        return storageFailure() ?? refusal()
-      }
+      let wishes = core.state.withLock { core.prepareRound(makesZone: makesZone, &$0) }
+      guard !wishes.isEmpty else { return storageFailure() ?? refusal() }
+      sync.wish(wishes)
       var thrown: CKError?
       do {
-        try await engine.sendChanges()
+        try await sync.sendChanges()
       } catch {
         thrown = (error as? CKError) ?? CKError(.internalError)
       }
@@ -177,8 +178,8 @@ extension GameResultStore {
       }
       if let thrown, thrown.code != .partialFailure { return PassFailure(thrown) }
       if report.needsFetch {
-        if let failure = await fetch(engine) { return failure }
-        core.state.withLock { core.makeLostZone(engine, &$0) }
+        if let failure = await fetch() { return failure }
+        sync.wish(core.state.withLock { core.makeLostZone(&$0) })
       }
       idleRounds = report.settled > 0 ? 0 : idleRounds + 1
     }
@@ -235,7 +236,7 @@ extension StoreCore {
   /// Puts results into the queue that no cloud has ever seen: those from before sync.
   func queueWhatNeverWasSent(_ state: inout State) {
     let unknown = state.library.ids { id in
-      state.queue[id] == nil && !state.metadata.knows(ResultRecord.recordID(id))
+      state.queue[id] == nil && !state.metadata.contains(ResultRecord.recordID(id))
     }
     for id in unknown { state.queue.put(.save, id) }
     if !unknown.isEmpty { persist(&state) }
@@ -252,10 +253,10 @@ extension StoreCore {
   }
 
   /// Makes a zone anew that is missing although nobody removed it: the fetch since brought no word.
-  func makeLostZone(_ engine: CKSyncEngine, _ state: inout State) {
-    guard state.isZoneLost else { return }
+  func makeLostZone(_ state: inout State) -> [RecordWish] {
+    guard state.isZoneLost else { return [] }
     log(.warning, "The zone was missing; it is made again, with all results.", &state)
-    uploadEverythingAgain(engine, &state)
+    return uploadEverythingAgain(&state)
   }
 
   /// Makes larger groups of many.
@@ -271,12 +272,8 @@ extension StoreCore {
     }
   }
 
-  /// Hands the engine what is to be sent in the next round.
-  ///
-  /// - Returns: `false` when there is nothing to send.
-  func prepareRound(
-    _ engine: CKSyncEngine, makesZone: Bool, _ state: inout State
-  ) -> Bool {
+  /// What is to be sent in the next round; empty when there is nothing to send.
+  func prepareRound(makesZone: Bool, _ state: inout State) -> [RecordWish] {
     state.report = SendReport()
     let grouped = Set(state.groups.joined())
     let rest = state.queue.entries.map(\.id).filter {
@@ -290,25 +287,6 @@ extension StoreCore {
     let needsZone =
       !state.settings.hasZone
       && (!changes.isEmpty || (makesZone && !state.settings.wasZoneRemoved))
-    if needsZone { engine.addZone() }
-    if !changes.isEmpty { engine.state.add(pendingRecordZoneChanges: changes) }
-    return needsZone || !changes.isEmpty
-  }
-}
-
-extension CKSyncEngine {
-  /// Asks for the results' zone; one that is there is left as it is.
-  func addZone() {
-    state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: ResultRecord.zoneID))])
-  }
-}
-
-extension OfflineQueue.Entry {
-  /// The change as the engine spells it.
-  var pendingChange: CKSyncEngine.PendingRecordZoneChange {
-    switch change {
-    case .save: .saveRecord(ResultRecord.recordID(id))
-    case .delete: .deleteRecord(ResultRecord.recordID(id))
-    }
+    return (needsZone ? [.saveZone(ResultRecord.zoneID)] : []) + changes.map { RecordWish($0) }
   }
 }

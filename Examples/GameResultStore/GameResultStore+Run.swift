@@ -12,15 +12,23 @@ extension GameResultStore {
   /// Looks for changes at once, then after each push, and every five minutes without one.
   /// - Throws: `FileError` when the state of the last run can't be read; nothing is changed then.
   public func start() throws {
-    guard core.state.withLock({ $0.engine == nil }) else { return }
-    let serialization = try core.readEngineState()
+    guard !sync.isRunning else { return }
     let (bells, bell) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    core.state.withLock { state in
-      guard state.engine == nil else { return }
-      // Under the lock: the engine's first event must find that the engine is ours.
-      attach(engine(serialization), &state)
+    let isNew = core.state.withLock { state in
+      guard state.bell == nil else { return false }
+      core.beginRun(&state)
       state.bell = bell
+      return true
+    }
+    guard isNew else { return }
+    do {
+      try sync.start()
+    } catch {
+      core.state.withLock { $0.bell = nil }
+      throw error
+    }
+    core.state.withLock { state in
       core.ask(StoreCore.Wants(fetch: true, isFresh: true), &state)
       state.loop = Task { [weak self] in
         for await _ in bells {
@@ -31,39 +39,13 @@ extension GameResultStore {
     }
   }
 
-  /// Makes `engine` the one whose events count.
-  ///
-  /// Everything waiting begins anew with it.
-  func attach(_ engine: CKSyncEngine, _ state: inout StoreCore.State) {
-    state.engine = engine
-    state.sweep = nil
-    state.groups = []
-    state.refused = []
-    state.attempts = [:]
-    state.hasFetched = false
-    state.hasSubscribed = false
-    state.isStorageFull = false
-    state.isZoneLost = false
-    state.operations = 0
-    state.plan.reset()
-  }
-
-  /// An engine that does nothing by itself: groups, retries and polling are the store's.
-  func engine(_ serialization: CKSyncEngine.State.Serialization?) -> CKSyncEngine {
-    var configuration = CKSyncEngine.Configuration(
-      database: container.privateCloudDatabase, stateSerialization: serialization, delegate: self)
-    configuration.automaticallySync = false
-    configuration.clock = clock
-    return CKSyncEngine(configuration)
-  }
-
   /// Stops syncing, as when an app goes to the background.
   ///
   /// What was not sent waits for the next start. Returns when nothing is under way any more; a
   /// second call does nothing.
   public func stop() async {
-    let (engine, loop, waiters) = core.state.withLock { state in
-      let run = (state.engine, state.loop, state.waiters)
+    let (loop, waiters) = core.state.withLock { state in
+      let run = (state.loop, state.waiters)
       state.bell?.finish()
       state.bell = nil
       state.loop = nil
@@ -74,13 +56,12 @@ extension GameResultStore {
       return run
     }
     loop?.cancel()
-    await engine?.cancelOperations()
+    await sync.cancelOperations()
     await loop?.value
     for waiter in waiters { waiter.resume() }
-    core.state.withLock { state in
-      core.persist(&state)
-      if state.engine === engine { state.engine = nil }
-    }
+    // The next start repeats what could not be written.
+    try? await sync.shutDown()
+    sync.release()
   }
 
   /// Syncs now: sends what waits, fetches what is new, and tries again what was given up.

@@ -6,14 +6,14 @@ import Synchronization
 /// The results of daily puzzles on one device, in step with the cloud.
 ///
 /// Local first: every change is on the disk when the call returns, and is uploaded when that is
-/// possible. The store is the delegate of its own `CKSyncEngine`, which it drives by hand: it
-/// decides itself what is sent when, so that uploads go in groups and retries follow a plan. May be
-/// used from any thread.
+/// possible. The store drives its `RecordSync` by hand: it decides itself what is sent when, so
+/// that uploads go in groups and retries follow a plan. May be used from any thread.
 public final class GameResultStore: Sendable {
   /// The subscription whose silent pushes mean that another device changed something.
   public static let subscriptionID = "user-data-zone-changes"
 
   let core: StoreCore
+  let sync: RecordSync
   let container: CKContainer
   let clock: any Clock<Duration>
   let uploads: UploadQueue<UUID>
@@ -41,7 +41,17 @@ public final class GameResultStore: Sendable {
     self.container = container
     self.clock = clock
     parser = ShareTextParser(identity: identity, calendar: calendar)
-    uploads = UploadQueue(clock: clock) { [weak core] in core?.flushed($0) }
+    let uploads = UploadQueue<UUID>(clock: clock) { [weak core] in core?.flushed($0) }
+    self.uploads = uploads
+    // Nothing is sent but in the groups of a pass.
+    let sync = RecordSync(
+      database: container.privateCloudDatabase, stateFile: StoreCore.stateFile(directory),
+      keeper: core, automaticallySync: false, clock: clock, recovering: isRecovering)
+    self.sync = sync
+    core.state.withLock { state in
+      state.uploads = uploads
+      state.sync = sync
+    }
   }
 
   deinit {
@@ -100,7 +110,9 @@ public final class GameResultStore: Sendable {
   public var keptRecordNames: [String] { core.state.withLock { $0.kept.names } }
 
   /// What was damaged and set aside since the store was opened, for the person to know.
-  public var recoveries: [FileRecovery] { core.state.withLock { $0.recoveries } }
+  public var recoveries: [FileRecovery] {
+    core.state.withLock { $0.recoveries } + (sync.recovery.map { [$0] } ?? [])
+  }
 
   /// The last 200 lines of the log, oldest first.
   public var log: [SyncLogEntry] { core.state.withLock { $0.log } }

@@ -3,34 +3,32 @@ import Foundation
 import SyncSupport
 
 extension StoreCore {
+  /// Follows a sign-in.
+  func signedIn(_ user: CKRecord.ID, _ state: inout State) {
+    // An engine without state says this at every first start, so it may be nobody new at all.
+    if let owner = state.settings.owner, owner != user.recordName { forgetAccount(&state) }
+    if state.settings.owner == nil { forgetWhatAnUnknownCloudKnows(&state) }
+    changeSettings(&state) { $0.owner = user.recordName }
+    // A pass under way goes on with this account: its operations have waited for the answer.
+    if !state.isPassing { ask(Wants(fetch: true, isFresh: true), &state) }
+    state.tell()
+  }
+
+  /// Follows a sign-out.
+  func signedOut(_ state: inout State) {
+    forgetAccount(&state)
+    state.syncState = .offline
+    state.offlineMessage = SyncFailure(.notAuthenticated, isRetrying: false).message
+    state.tell()
+  }
+
   /// Follows a change of the account.
-  ///
-  /// - Returns: whether everything of the old account was removed.
-  func accountChanged(
-    _ change: CKSyncEngine.Event.AccountChange.ChangeType, _ state: inout State
-  ) -> Bool {
-    switch change {
-    case .signIn(let user):
-      // An engine without state says this at every first start, so it may be nobody new at all.
-      let isSomebodyElse = state.settings.owner.map { $0 != user.recordName } ?? false
-      if isSomebodyElse { forgetAccount(&state) }
-      if state.settings.owner == nil { forgetWhatAnUnknownCloudKnows(&state) }
-      changeSettings(&state) { $0.owner = user.recordName }
-      // A pass under way goes on with this account: its operations have waited for the answer.
-      if !state.isPassing { ask(Wants(fetch: true, isFresh: true), &state) }
-      return isSomebodyElse
-    case .signOut:
-      forgetAccount(&state)
-      state.syncState = .offline
-      state.offlineMessage = SyncFailure(.notAuthenticated, isRetrying: false).message
-      return true
-    case .switchAccounts(_, let user):
-      forgetAccount(&state)
-      state.syncState = .syncing
-      changeSettings(&state) { $0.owner = user.recordName }
-      ask(Wants(fetch: true, isFresh: true), &state)
-      return true
-    }
+  func switched(to user: CKRecord.ID, _ state: inout State) {
+    forgetAccount(&state)
+    state.syncState = .syncing
+    changeSettings(&state) { $0.owner = user.recordName }
+    ask(Wants(fetch: true, isFresh: true), &state)
+    state.tell()
   }
 
   /// Removes everything of the account that was, at once.
@@ -55,85 +53,83 @@ extension StoreCore {
   /// uploaded.
   private func forgetWhatAnUnknownCloudKnows(_ state: inout State) {
     guard !state.metadata.isEmpty else { return }
-    for id in state.library.ids(where: { state.metadata.knows(ResultRecord.recordID($0)) }) {
+    for id in state.library.ids(where: { state.metadata.contains(ResultRecord.recordID($0)) }) {
       state.library[id] = nil
       state.queue.drop(id)
     }
-    do {
-      try state.metadata.clear()
-    } catch {
-      log(.error, "Not removed: \(error).", &state)
-    }
+    attempt(&state) { try $0.metadata.clear() }
     persist(&state)
   }
 
-  /// Follows what happened to the zone.
-  func zonesChanged(
-    _ changes: CKSyncEngine.Event.FetchedDatabaseChanges, _ uploads: UploadQueue<UUID>,
-    _ engine: CKSyncEngine, _ state: inout State
-  ) {
-    for deletion in changes.deletions where deletion.zoneID == ResultRecord.zoneID {
-      zoneDisappeared(deletion.reason, uploads, engine, &state)
+  /// Notes that the zone is there.
+  func zoneExists(_ state: inout State) {
+    state.isZoneLost = false
+    state.report.settle()
+    changeSettings(&state) {
+      $0.hasZone = true
+      $0.wasZoneRemoved = false
     }
-    if changes.modifications.contains(where: { $0.zoneID == ResultRecord.zoneID }) {
-      state.isZoneLost = false
-      changeSettings(&state) {
-        $0.hasZone = true
-        $0.wasZoneRemoved = false
-      }
-    }
+  }
+
+  /// Follows a save that found no zone.
+  ///
+  /// If nothing ever was in it, it is made now. If something was, a fetch has to tell first why it
+  /// went: what another device deleted must not come back.
+  func zoneIsMissing(_ state: inout State) -> [RecordWish] {
+    guard !state.metadata.isEmpty, state.settings.hasZone else { return createZone(&state) }
+    state.isZoneLost = true
+    state.report.needsFetch = true
+    return []
+  }
+
+  /// Follows a save that found the zone purged.
+  func zonePurged(_ state: inout State) -> [RecordWish] {
+    if !state.metadata.isEmpty, state.settings.hasZone { return zoneDisappeared(.purged, &state) }
+    // The purge was obeyed before; what waits was made since.
+    return state.queue.isEmpty ? [] : createZone(&state)
+  }
+
+  private func createZone(_ state: inout State) -> [RecordWish] {
+    changeSettings(&state) { $0.hasZone = false }
+    return [.saveZone(ResultRecord.zoneID)]
   }
 
   /// Follows the loss of the zone.
   func zoneDisappeared(
-    _ reason: CKDatabase.DatabaseChange.Deletion.Reason, _ uploads: UploadQueue<UUID>,
-    _ engine: CKSyncEngine, _ state: inout State
-  ) {
+    _ reason: CKDatabase.DatabaseChange.Deletion.Reason, _ state: inout State
+  ) -> [RecordWish] {
     state.hasSubscribed = false
     state.isZoneLost = false
     forgetEngineState(&state)
-    state.sweep = nil
     switch reason {
     case .deleted, .purged:
       // Somebody wanted the results gone: they go here too, and nothing is sent again.
-      let pending = engine.state.pendingRecordZoneChanges.filter { change in
-        switch change {
-        case .saveRecord(let id), .deleteRecord(let id): id.zoneID == ResultRecord.zoneID
-        }
-      }
-      engine.state.remove(pendingRecordZoneChanges: pending)
-      engine.state.remove(pendingDatabaseChanges: [
-        .saveZone(CKRecordZone(zoneID: ResultRecord.zoneID))
-      ])
-      uploads.clear()
+      let known = Set(state.library.ids() + state.queue.entries.map(\.id))
       forgetEverything(&state)
       changeSettings(&state) {
         $0.hasZone = false
         $0.wasZoneRemoved = true
       }
       log(.warning, "The results were removed in the cloud (\(reason)), and here too.", &state)
+      return [.dropZone(ResultRecord.zoneID)] + known.map { .drop(ResultRecord.recordID($0)) }
     case .encryptedDataReset:
       // The cloud lost its keys, not the person their results: this device has them all.
-      uploadEverythingAgain(engine, &state)
+      let wishes = uploadEverythingAgain(&state)
       log(.warning, "The account's encrypted data was reset; all results are sent anew.", &state)
+      return wishes
     }
   }
 
   /// Creates the zone and sends every result: no tag of a zone that is gone can be right.
-  func uploadEverythingAgain(_ engine: CKSyncEngine, _ state: inout State) {
-    do {
-      try state.metadata.clear()
-    } catch {
-      log(.error, "Not removed: \(error).", &state)
-    }
+  func uploadEverythingAgain(_ state: inout State) -> [RecordWish] {
+    attempt(&state) { try $0.metadata.clear() }
     for id in state.library.ids(where: { state.queue[$0]?.change != .save }) {
       state.queue.put(.save, id)
     }
     state.offered = [:]
     state.isZoneLost = false
-    changeSettings(&state) { $0.hasZone = false }
-    engine.addZone()
-    engine.state.add(pendingRecordZoneChanges: state.queue.entries.map(\.pendingChange))
+    let zone = createZone(&state)
     persist(&state)
+    return zone + state.queue.entries.map { RecordWish($0.pendingChange) }
   }
 }

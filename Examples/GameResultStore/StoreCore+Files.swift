@@ -4,31 +4,28 @@ import SyncSupport
 import Synchronization
 
 extension StoreCore {
-  /// How many fetched records may be in memory only while a long fetch runs.
-  private static let mostUnwritten = 1_000
+  /// Makes what events changed durable; ``RecordSync`` writes the engine's state after it.
+  ///
+  /// - Throws: `FileError`, which is in the log then; the next call tries again.
+  func writeDown() throws {
+    try state.withLock { try write(&$0) }
+  }
 
-  /// Makes what events changed durable, the engine's state last: it must never know of something
-  /// that a crash could still take from the results.
+  /// The same for callers that go on in any case.
   func persist(_ state: inout State) {
+    try? write(&state)
+  }
+
+  private func write(_ state: inout State) throws(FileError) {
     do {
       try state.library.write()
       try state.metadata.write()
       try state.kept.write()
       try state.queue.write()
-      state.unwrittenRecords = 0
-      guard let serialization = state.unsavedState else { return }
-      try stateFile.write(try JSONEncoder().encode(serialization))
-      state.unsavedState = nil
     } catch {
       log(.error, "Not saved: \(error). It is tried again with the next change.", &state)
+      throw error
     }
-  }
-
-  /// The same, unless a long fetch or send is under way that will come by here at its end.
-  ///
-  /// A crash before that costs a repetition, as the engine's state waits too.
-  func persistUnlessBusy(_ state: inout State) {
-    if state.operations == 0 || state.unwrittenRecords >= Self.mostUnwritten { persist(&state) }
   }
 
   /// Changes the settings, on the disk too.
@@ -54,8 +51,7 @@ extension StoreCore {
     state.postponed = []
     state.refused = []
     state.isStorageFull = false
-    state.sweep = nil
-    state.unwrittenRecords = 0
+    state.uploads?.clear()
     attempt(&state) { try $0.library.clear() }
     attempt(&state) { try $0.queue.clear() }
     attempt(&state) { try $0.metadata.clear() }
@@ -64,8 +60,7 @@ extension StoreCore {
 
   /// Removes the engine's state from the disk.
   func forgetEngineState(_ state: inout State) {
-    state.unsavedState = nil
-    attempt(&state) { _ in try stateFile.remove() }
+    attempt(&state) { try $0.sync?.forgetState() }
   }
 
   /// Tries a removal; that it failed is logged.

@@ -30,15 +30,16 @@ final class StoreCore: Sendable {
   struct State: Sendable {
     var library: ResultLibrary
     var queue: OfflineQueue
-    var metadata: SystemFieldsCache
-    var kept: KeptRecords
+    var metadata: RecordArchive
+    var kept: RecordArchive
     var settings: ResultSettings
 
     /// What was set aside since the store was opened.
     var recoveries: [FileRecovery] = []
 
     // The run.
-    var engine: CKSyncEngine?
+    weak var sync: RecordSync?
+    var uploads: UploadQueue<UUID>?
     var bell: AsyncStream<Void>.Continuation?
     var loop: Task<Void, Never>?
     var retryTimer: Task<Void, Never>?
@@ -77,13 +78,6 @@ final class StoreCore: Sendable {
     var log: [SyncLogEntry] = []
     var listeners: [UUID: AsyncStream<SyncStatus>.Continuation] = [:]
 
-    // What is not on the disk yet.
-    var operations = 0
-    var unwrittenRecords = 0
-    var unsavedState: CKSyncEngine.State.Serialization?
-    /// What a zone that is read from its beginning has shown so far.
-    var sweep: Set<UUID>?
-
     /// Where it stands, for people.
     var status: SyncStatus {
       var message: String?
@@ -104,10 +98,8 @@ final class StoreCore: Sendable {
   }
 
   let state: Mutex<State>
-  let stateFile: AtomicFile
   let settingsFile: DocumentFile<ResultSettings>
   let now: @Sendable () -> Date
-  private let isRecovering: Bool
 
   /// Opens the files in `directory`.
   ///
@@ -117,16 +109,16 @@ final class StoreCore: Sendable {
   ) throws(FileError) {
     func url(_ name: String) -> URL { directory.appendingPathComponent(name) }
     self.now = now
-    self.isRecovering = isRecovering
-    stateFile = AtomicFile(url("sync-state.data"))
+    let stateFile = AtomicFile(Self.stateFile(directory))
     settingsFile = DocumentFile(url("sync-settings.json"), format: "result-settings")
     let settings = try settingsFile.read(recovering: isRecovering)
     var opened = State(
       library: try ResultLibrary(url("results.json"), recovering: isRecovering),
       queue: try OfflineQueue(url("offline-queue.json"), recovering: isRecovering),
-      metadata: try SystemFieldsCache(
-        url("cloud-record-metadata.json"), recovering: isRecovering),
-      kept: try KeptRecords(url("cloud-kept-records.json"), recovering: isRecovering),
+      metadata: try RecordArchive(
+        url("cloud-record-metadata.json"), .systemFields, recovering: isRecovering),
+      kept: try RecordArchive(
+        url("cloud-kept-records.json"), .allFields, recovering: isRecovering),
       settings: settings.body ?? ResultSettings())
     opened.recoveries = [
       opened.library.recovery, opened.queue.recovery, opened.metadata.recovery,
@@ -137,15 +129,22 @@ final class StoreCore: Sendable {
     }
     Self.finishWhatACrashLeft(&opened)
     Self.readKeptRecordsAgain(&opened)
-    state = Mutex(opened)
     // All reading first: what can't be opened is left as it is, to the last file.
-    _ = try readEngineState()
-    try goOnWithoutWhatWasLost(settingsAreLost: settings.recovery != nil)
+    let engineState = try stateFile.readEngineState(recovering: isRecovering)
+    opened.recoveries += [engineState.recovery].compactMap(\.self)
+    state = Mutex(opened)
+    try goOnWithoutWhatWasLost(stateFile, settingsAreLost: settings.recovery != nil)
+  }
+
+  static func stateFile(_ directory: URL) -> URL {
+    directory.appendingPathComponent("sync-state.data")
   }
 
   /// Sees to it that everything is fetched again of which the engine's state knows more than the
   /// other files do, and replaces the damaged files then: a crash in between repeats all of it.
-  private func goOnWithoutWhatWasLost(settingsAreLost: Bool) throws(FileError) {
+  private func goOnWithoutWhatWasLost(
+    _ stateFile: AtomicFile, settingsAreLost: Bool
+  ) throws(FileError) {
     try state.withLock { state throws(FileError) in
       // The tags alone are no reason: without them saves meet a conflict once, which settles them.
       let isLost =
@@ -169,7 +168,7 @@ final class StoreCore: Sendable {
     for record in state.kept.records {
       guard let result = GameResult(from: record), state.queue[result.id] == nil else { continue }
       state.library[result.id] = result
-      state.metadata.remember(record)
+      state.metadata.keep(record)
       state.kept.drop(record.recordID.recordName)
     }
   }
@@ -184,22 +183,16 @@ final class StoreCore: Sendable {
     }
   }
 
-  /// The engine's state of the last run; `nil` when there is none.
-  ///
-  /// - Throws: `FileError` when it is damaged or can't be read.
-  func readEngineState() throws(FileError) -> CKSyncEngine.State.Serialization? {
-    guard let data = try stateFile.read() else { return nil }
-    do {
-      return try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
-    } catch {
-      let damage = FileError(
-        .understand, stateFile.url,
-        "it is damaged or of a newer version. Nothing was changed; open with recovery to set it "
-          + "aside, and sync starts anew without losing a result.")
-      guard isRecovering, let copy = try stateFile.moveAside() else { throw damage }
-      state.withLock { $0.recoveries.append(FileRecovery(damage, copy: copy)) }
-      return nil
-    }
+  /// Begins a run with a new engine: everything waiting begins anew with it.
+  func beginRun(_ state: inout State) {
+    state.groups = []
+    state.refused = []
+    state.attempts = [:]
+    state.hasFetched = false
+    state.hasSubscribed = false
+    state.isStorageFull = false
+    state.isZoneLost = false
+    state.plan.reset()
   }
 
   /// Asks for a pass.

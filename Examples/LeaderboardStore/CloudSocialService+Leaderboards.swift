@@ -36,8 +36,7 @@ extension CloudSocialService {
     } catch {
       throw noted(error)
     }
-    try core.change { book in
-      guard book.owner == user else { throw CKError(.operationCancelled) }
+    try core.change(as: user) { book in
       let key = SocialBook.key(board.zoneID, .private)
       if book.boards[key] == nil { book.boards[key] = board }
       book.spread(nil, into: [key], core.scoring)
@@ -51,12 +50,8 @@ extension CloudSocialService {
   /// - Parameter userId: their user record's name, which their profile shows.
   /// - Returns: the link to give them.
   public func invite(_ userId: String, to id: String) async throws -> URL {
-    let person: CKShare.Participant
-    do {
-      person = try await container.shareParticipant(
-        forUserRecordID: CKRecord.ID(recordName: userId))
-    } catch {
-      throw noted(error)
+    let person = try await inCloud {
+      try await container.shareParticipant(forUserRecordID: CKRecord.ID(recordName: userId))
     }
     person.permission = .readWrite
     return try await changeShare(of: id) { $0.addParticipant(person) }
@@ -73,14 +68,12 @@ extension CloudSocialService {
   @discardableResult
   public func accept(_ url: URL) async throws -> SharedLeaderboard {
     _ = try await ready()
-    let zone: CKRecordZone.ID
-    do {
+    let zone = try await inCloud {
       let metadata = try await container.shareMetadata(for: url)
-      zone = metadata.share.recordID.zoneID
+      let zone = metadata.share.recordID.zoneID
       guard LeaderboardZones.isLeaderboard(zone) else { throw SocialServiceError.notALeaderboard }
       try await container.accept(metadata)
-    } catch {
-      throw noted(error)
+      return zone
     }
     try await sync()
     let name = zone.zoneName.dropFirst(LeaderboardZones.prefix.count)
@@ -100,14 +93,7 @@ extension CloudSocialService {
     }
     let board = try findBoard(id, in: core.state.withLock { $0.book })
     let records = board.records(of: userId)
-    do {
-      for start in stride(from: 0, to: records.count, by: 200) {
-        _ = try await container.privateCloudDatabase.modifyRecords(
-          saving: [], deleting: Array(records[start..<min(start + 200, records.count)]))
-      }
-    } catch {
-      throw noted(error)
-    }
+    try await inCloud { try await delete(records, in: container.privateCloudDatabase) }
     try core.change { book in
       book.boards[SocialBook.key(board.zoneID, .private)]?.forget(userId)
     }
@@ -121,15 +107,9 @@ extension CloudSocialService {
     guard board.owner != nil else { throw SocialServiceError.ownerCannotLeave }
     let database = container.sharedCloudDatabase
     sharedSync.wish(board.records(of: user).map { .drop($0) })
-    do {
-      let records = board.records(of: user)
-      for start in stride(from: 0, to: records.count, by: 200) where board.mayWrite {
-        _ = try await database.modifyRecords(
-          saving: [], deleting: Array(records[start..<min(start + 200, records.count)]))
-      }
+    try await inCloud {
+      if board.mayWrite { try await delete(board.records(of: user), in: database) }
       try await database.deleteRecord(withID: board.recordID(CKRecordNameZoneWideShare))
-    } catch {
-      throw noted(error)
     }
     try core.change { $0.boards[SocialBook.key(board.zoneID, .shared)] = nil }
     try await sync()
@@ -140,13 +120,27 @@ extension CloudSocialService {
     _ = try await ready()
     let board = try findBoard(id, in: core.state.withLock { $0.book })
     guard board.owner == nil else { throw SocialServiceError.notOwner }
-    do {
+    _ = try await inCloud {
       try await container.privateCloudDatabase.deleteRecordZone(withID: board.zoneID)
-    } catch {
-      throw noted(error)
     }
     try core.change { $0.boards[SocialBook.key(board.zoneID, .private)] = nil }
     try await sync()
+  }
+
+  /// Calls the cloud, whose errors are told in words.
+  private func inCloud<Result>(_ call: () async throws -> Result) async throws -> Result {
+    do {
+      return try await call()
+    } catch {
+      throw noted(error)
+    }
+  }
+
+  private func delete(_ records: [CKRecord.ID], in database: CKDatabase) async throws {
+    for start in stride(from: 0, to: records.count, by: 200) {
+      _ = try await database.modifyRecords(
+        saving: [], deleting: Array(records[start..<min(start + 200, records.count)]))
+    }
   }
 
   /// Changes the share of a leaderboard of one's own as the cloud has it now.

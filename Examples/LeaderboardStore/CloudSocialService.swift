@@ -137,7 +137,7 @@ public final class CloudSocialService: SocialService {
   /// The same; what passes by itself is tried again after 2, 4 and 8 seconds, full storage never.
   public func syncPatiently() async throws {
     do {
-      try await RecordSync.retrying(RetryPlan(), clock: clock) { try await pass() }
+      try await RetryPlan().run(clock: clock, isPassing: RetryPlan.isRetried) { try await pass() }
     } catch {
       throw noted(error)
     }
@@ -198,22 +198,7 @@ public final class CloudSocialService: SocialService {
   }
 
   private func checkAccount() async throws {
-    switch try await container.accountStatus() {
-    case .available: return
-    case .noAccount:
-      // Before anything else: what belongs to somebody else must not be seen a moment longer.
-      for (scope, sync) in [(CKDatabase.Scope.private, privateSync), (.shared, sharedSync)] {
-        _ = core.take([.signedOut], in: scope)
-        try sync.stop()
-        try sync.forgetState()
-      }
-      try startEngines()
-      throw CKError(.notAuthenticated)
-    case .restricted: throw CKError(.managedAccountRestricted)
-    case .temporarilyUnavailable: throw CKError(.accountTemporarilyUnavailable)
-    case .couldNotDetermine: throw CKError(.networkUnavailable)
-    @unknown default: throw CKError(.internalError)
-    }
+    try await RecordSync.checkAccount(of: container, [privateSync, sharedSync])
   }
 
   /// Makes sure that the book is the signed-in person's.
@@ -236,16 +221,12 @@ public final class CloudSocialService: SocialService {
 
   /// An error of the way to the cloud in words; what the person did wrong stays as it is.
   func noted(_ error: any Error) -> any Error {
-    let failure: SyncFailure
     switch error {
     case is SocialServiceError, is FriendCodeError, is FileError, is CancellationError:
       return error
-    case let error as SyncFailure: failure = error
-    case let error as CKError:
-      let error = error.leading
-      failure = SyncFailure(error.code, isRetrying: false, detail: error.localizedDescription)
-    default: failure = SyncFailure(.internalError, isRetrying: false, detail: "\(error)")
+    default: break
     }
+    let failure = SyncFailure(error)
     core.state.withLock { $0.failure = failure }
     return SocialServiceError.cloudKitUnavailable(
       failure.message ?? "The cloud is busy with another change. Try again.")
@@ -263,8 +244,7 @@ public final class CloudSocialService: SocialService {
     // The cloud's profile may not be here yet; a second one would bring a second code.
     if core.state.withLock({ $0.book.profile == nil }) { try await sync() }
     let date = now()
-    let profile = try core.change { book in
-      guard book.owner == user else { throw CKError(.operationCancelled) }
+    let profile = try core.change(as: user) { book in
       var kept =
         book.profile
         ?? Kept(
@@ -290,8 +270,7 @@ public final class CloudSocialService: SocialService {
   func adopt(_ waiting: LocalSocialService.Body) async throws {
     let user = try await ready()
     if waiting.profile != nil, core.state.withLock({ $0.book.profile == nil }) { try await sync() }
-    try core.change { book in
-      guard book.owner == user else { throw CKError(.operationCancelled) }
+    try core.change(as: user) { book in
       if let profile = waiting.profile {
         var mine = profile
         mine.id = user
@@ -338,8 +317,7 @@ public final class CloudSocialService: SocialService {
     let code = try FriendCode(typed).text
     let user = try await ready()
     let date = now()
-    let connection = try core.change { book in
-      guard book.owner == user else { throw CKError(.operationCancelled) }
+    let connection = try core.change(as: user) { book in
       guard book.profile?.value.friendCode != code else { throw SocialServiceError.ownFriendCode }
       let kept =
         book.friends[code]
@@ -393,8 +371,7 @@ public final class CloudSocialService: SocialService {
   public func publishDailyScores(_ scores: [DailyScore]) async throws {
     for score in scores { try score.validate() }
     let user = try await ready()
-    try core.change { book in
-      guard book.owner == user else { throw CKError(.operationCancelled) }
+    try core.change(as: user) { book in
       var names: [String] = []
       for var score in scores {
         score.userId = user

@@ -20,6 +20,7 @@ extension SocialBook {
       forget(scope)
       return signedIn(user.recordName, scope, scoring)
     case .zoneGone(let zone, let reason): return zoneGone(zone, reason, scope)
+    case .zonePurged(let zone): return zoneGone(zone, .purged, scope)
     case .zoneRead(let zone, let records):
       sweep(zone, scope, holds: records)
       return []
@@ -29,15 +30,17 @@ extension SocialBook {
       return []
     case .fetched(let record), .conflict(let record):
       return take(record, scope, scoring)
-    case .saved(let record): return confirm(record, scope)
-    case .removed(let id): return removed(id, scope)
+    case .saved(let record):
+      apply(.confirmed(record), to: record.recordID, scope)
+      return self.record(record.recordID, in: scope) == nil ? [] : [.save(record.recordID)]
+    case .removed(let id, _): return removed(id, scope)
     case .vanished(let id):
-      forgetTag(id, scope)
+      apply(.lost, to: id, scope)
       return [.save(id)]
     case .deleted(let id):
       if case .friend(let code) = SocialRecords.Name(id.recordName) { goneFriends.remove(code) }
       return []
-    case .refused: return []
+    case .zoneExists, .zoneRefused, .postponed, .refused: return []
     }
   }
 
@@ -95,18 +98,9 @@ extension SocialBook {
 
   /// Sends everything of the person's own zone again: no tag of a zone that is gone is right.
   private mutating func sendAnew() -> [RecordWish] {
-    if profile != nil {
-      profile?.systemFields = nil
-      profile?.isUnsent = true
-    }
-    for code in friends.keys {
-      friends[code]?.systemFields = nil
-      friends[code]?.isUnsent = true
-    }
-    for name in scores.keys {
-      scores[name]?.systemFields = nil
-      scores[name]?.isUnsent = true
-    }
+    profile?.resend()
+    for code in friends.keys { friends[code]?.resend() }
+    for name in scores.keys { scores[name]?.resend() }
     goneFriends = []
     return unsent(in: .private)
   }
@@ -145,14 +139,14 @@ extension SocialBook {
     switch SocialRecords.Name(record.recordID.recordName) {
     case .profile: return takeProfile(record, scoring)
     case .friend(let code):
-      guard let theirs = SocialRecords.friend(record), !goneFriends.contains(code) else {
+      guard let theirs = FriendConnection(record), !goneFriends.contains(code) else {
         return []
       }
       // A connection never changes; the cloud's date is everybody's.
       friends[code] = Kept(value: theirs, systemFields: record.systemFields)
       return [.drop(record.recordID)]
     case .score(let name):
-      guard let theirs = SocialRecords.score(record), theirs.userId == owner else {
+      guard let theirs = DailyScore(record), theirs.userId == owner else {
         return leaveAlone(record.recordID)
       }
       let joined = scores[name].map { scoring.joined($0.value, theirs) } ?? theirs
@@ -178,7 +172,7 @@ extension SocialBook {
   private mutating func takeProfile(
     _ record: CKRecord, _ scoring: LeaderboardScoring
   ) -> [RecordWish] {
-    guard var theirs = SocialRecords.profile(record), theirs.id == owner else { return [] }
+    guard var theirs = UserProfile(record), theirs.id == owner else { return [] }
     let saved = theirs
     if let mine = profile, mine.isUnsent {
       theirs.displayName = mine.value.displayName
@@ -206,7 +200,7 @@ extension SocialBook {
     case .share:
       if let share = record as? CKShare { board.take(share, me: me) }
     case .profile(let user):
-      if let theirs = SocialRecords.profile(record), record.isWritten(by: user, me: me) {
+      if let theirs = UserProfile(record), record.isWritten(by: user, me: me) {
         let mine = board.profiles[user]
         let stays = user == me && mine?.isUnsent == true && mine?.value != theirs
         board.profiles[user] = Kept(
@@ -214,7 +208,7 @@ extension SocialBook {
           isUnsent: stays)
       }
     case .score(let name):
-      if let theirs = SocialRecords.score(record) {
+      if let theirs = DailyScore(record) {
         board.take(theirs, name, record, me: me, scoring)
       }
     case .friend, .other: break
@@ -237,81 +231,35 @@ extension SocialBook {
     return [.drop(id)]
   }
 
-  private mutating func confirm(_ record: CKRecord, _ scope: CKDatabase.Scope) -> [RecordWish] {
-    let id = record.recordID
+  /// Applies a change to the value whose record `id` is: a leaderboard's, or the person's own.
+  private mutating func apply(
+    _ change: KeptChange, to id: CKRecord.ID, _ scope: CKDatabase.Scope
+  ) {
     let key = Self.key(id.zoneID, scope)
-    let fields = record.systemFields
     switch SocialRecords.Name(id.recordName) {
-    case .profile(let user):
-      let sent = SocialRecords.profile(record)
-      if boards[key] != nil {
-        boards[key]?.profiles[user]?.settle(sent, fields)
-      } else {
-        profile?.settle(sent, fields)
-      }
-    case .friend(let code): friends[code]?.settle(SocialRecords.friend(record), fields)
-    case .score(let name):
-      let sent = SocialRecords.score(record)
-      if boards[key] != nil {
-        boards[key]?.scores[name]?.settle(sent, fields)
-      } else {
-        scores[name]?.settle(sent, fields)
-      }
+    case .profile(let user) where boards[key] != nil: boards[key]?.profiles[user].apply(change)
+    case .profile: profile.apply(change)
+    case .friend(let code): friends[code].apply(change)
+    case .score(let name) where boards[key] != nil: boards[key]?.scores[name].apply(change)
+    case .score(let name): scores[name].apply(change)
     case .share, .other: break
     }
-    return self.record(id, in: scope) == nil ? [] : [.save(id)]
   }
 
   private mutating func removed(_ id: CKRecord.ID, _ scope: CKDatabase.Scope) -> [RecordWish] {
     let key = Self.key(id.zoneID, scope)
     switch SocialRecords.Name(id.recordName) {
-    case .profile(let user):
-      guard boards[key] != nil else {
-        // The person is still who they are.
-        forgetTag(id, scope)
-        return profile == nil ? [] : [.save(id)]
-      }
-      boards[key]?.profiles[user] = nil
-    case .friend(let code):
-      friends[code] = nil
-      goneFriends.remove(code)
-    case .score(let name):
-      if boards[key] != nil { boards[key]?.scores[name] = nil } else { scores[name] = nil }
-    case .share:
-      if scope == .shared { boards[key] = nil } else { boards[key]?.take(nil, me: owner) }
-    case .other: break
+    case .profile where boards[key] == nil:
+      // The person is still who they are.
+      apply(.lost, to: id, scope)
+      return profile == nil ? [] : [.save(id)]
+    case .friend(let code): goneFriends.remove(code)
+    case .share where scope == .shared: boards[key] = nil
+    case .share: boards[key]?.take(nil, me: owner)
+    case .profile, .score, .other: break
     }
+    apply(.removed, to: id, scope)
     return [.drop(id)]
-  }
-
-  private mutating func forgetTag(_ id: CKRecord.ID, _ scope: CKDatabase.Scope) {
-    let key = Self.key(id.zoneID, scope)
-    switch SocialRecords.Name(id.recordName) {
-    case .profile(let user):
-      if boards[key] != nil {
-        boards[key]?.profiles[user]?.resend()
-      } else {
-        profile?.resend()
-      }
-    case .friend(let code): friends[code]?.resend()
-    case .score(let name):
-      if boards[key] != nil { boards[key]?.scores[name]?.resend() } else { scores[name]?.resend() }
-    case .share, .other: break
-    }
-  }
-}
-
-extension Kept {
-  /// The cloud has `sent` now; a value that changed meanwhile is still unsent.
-  mutating func settle(_ sent: Value?, _ fields: Data) {
-    systemFields = fields
-    isUnsent = value != sent
-  }
-
-  /// The cloud has lost the record.
-  mutating func resend() {
-    systemFields = nil
-    isUnsent = true
   }
 }
 

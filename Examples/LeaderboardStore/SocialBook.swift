@@ -3,12 +3,48 @@ import Foundation
 import SyncSupport
 
 /// A value and what is known of its record.
-struct Kept<Value: Codable & Hashable & Sendable>: Codable, Hashable, Sendable {
+struct Kept<Value: SocialValue>: Codable, Hashable, Sendable {
   var value: Value
   /// The record's system fields as last seen; `nil` when the cloud does not have it.
   var systemFields: Data?
   /// Whether the cloud has not confirmed this value.
   var isUnsent = false
+
+  /// The record to send; `nil` when the cloud has this value.
+  func record(_ id: CKRecord.ID) -> CKRecord? {
+    guard isUnsent else { return nil }
+    let record = CKRecord.known(systemFields, id: id, type: Value.recordType)
+    value.copy(onto: record)
+    return record
+  }
+
+  /// Notes that the cloud has lost the record.
+  mutating func resend() {
+    systemFields = nil
+    isUnsent = true
+  }
+}
+
+/// What the cloud did with the record of one kept value.
+enum KeptChange {
+  /// It has this version now; a value that changed meanwhile is still unsent.
+  case confirmed(CKRecord)
+  /// It has lost the record.
+  case lost
+  /// Another device deleted the record.
+  case removed
+}
+
+extension Optional {
+  mutating func apply<Value>(_ change: KeptChange) where Wrapped == Kept<Value> {
+    switch change {
+    case .confirmed(let record):
+      self?.systemFields = record.systemFields
+      if let value = self?.value { self?.isUnsent = value != Value(record) }
+    case .lost: self?.resend()
+    case .removed: self = nil
+    }
+  }
 }
 
 /// A leaderboard as this device knows it.
@@ -145,22 +181,10 @@ struct SocialBook: Codable, Hashable, Sendable {
     switch SocialRecords.Name(id.recordName) {
     case .profile(let user):
       let kept = board == nil ? profile : board?.profiles[user]
-      guard let kept, kept.isUnsent, kept.value.id == user else { return nil }
-      let record = CKRecord.known(kept.systemFields, id: id, type: SocialRecords.profileType)
-      SocialRecords.write(kept.value, onto: record)
-      return record
-    case .friend(let code):
-      guard board == nil, let kept = friends[code], kept.isUnsent else { return nil }
-      let record = CKRecord.known(kept.systemFields, id: id, type: SocialRecords.friendType)
-      SocialRecords.write(kept.value, onto: record)
-      return record
+      return kept?.value.id == user ? kept?.record(id) : nil
+    case .friend(let code): return board == nil ? friends[code]?.record(id) : nil
     case .score(let name):
-      guard let kept = board == nil ? scores[name] : board?.scores[name], kept.isUnsent else {
-        return nil
-      }
-      let record = CKRecord.known(kept.systemFields, id: id, type: SocialRecords.scoreType)
-      SocialRecords.write(kept.value, onto: record)
-      return record
+      return (board == nil ? scores[name] : board?.scores[name])?.record(id)
     case .share, .other: return nil
     }
   }

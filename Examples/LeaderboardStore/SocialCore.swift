@@ -65,6 +65,18 @@ final class SocialCore: RecordKeeper {
     }
   }
 
+  /// Changes the book for `user`, if it is theirs still.
+  ///
+  /// - Throws: `CKError` when another account has taken its place, `FileError` as ``change(_:)``.
+  func change<Result>(
+    as user: String, _ body: (inout SocialBook) throws -> Result
+  ) throws -> Result {
+    try change { book in
+      guard book.owner == user else { throw CKError(.operationCancelled) }
+      return try body(&book)
+    }
+  }
+
   /// Notes when everything was last in step; the next change takes it to the disk.
   func note(lastSync date: Date) {
     state.withLock { state in

@@ -1,14 +1,19 @@
 import CloudSync
 import Foundation
 
-/// How the three records are named, written and read.
+/// A value that is one record.
 ///
 /// Fields as in the rows L of Docs/Stores.md.
-enum SocialRecords {
-  static let profileType: CKRecord.RecordType = "UserProfile"
-  static let scoreType: CKRecord.RecordType = "DailyScore"
-  static let friendType: CKRecord.RecordType = "FriendConnection"
+protocol SocialValue: Codable, Hashable, Sendable {
+  static var recordType: CKRecord.RecordType { get }
+  /// Reads a record; `nil` when it makes no sense here.
+  init?(_ record: CKRecord)
+  /// Copies the fields onto `record`; other fields of the record stay.
+  func copy(onto record: CKRecord)
+}
 
+/// The names of the records.
+enum SocialRecords {
   static func profileName(_ user: String) -> String { "profile-\(user)" }
   static func friendName(_ code: String) -> String { "friend-\(code)" }
 
@@ -34,67 +39,79 @@ enum SocialRecords {
       }
     }
   }
+}
 
-  static func write(_ profile: UserProfile, onto record: CKRecord) {
-    record["id"] = profile.id
-    record["displayName"] = profile.displayName
-    record["friendCode"] = profile.friendCode
-    record["createdAt"] = profile.createdAt
-    record["updatedAt"] = profile.updatedAt
-  }
-
-  static func write(_ friend: FriendConnection, onto record: CKRecord) {
-    record["friendCode"] = friend.friendCode
-    record["addedAt"] = friend.addedAt
-  }
-
-  static func write(_ score: DailyScore, onto record: CKRecord) {
-    record["id"] = score.id
-    record["userId"] = score.userId
-    record["gameId"] = score.gameId
-    record["dateInt"] = Int64(score.dateInt)
-    record["score"] = score.score.map { Int64($0) }
-    record["maxAttempts"] = Int64(score.maxAttempts)
-    record["completed"] = score.completed ? Int64(1) : Int64(0)
-    record["publishedAt"] = score.publishedAt
-  }
+extension UserProfile: SocialValue {
+  static let recordType: CKRecord.RecordType = "UserProfile"
 
   /// Reads a profile; missing fields get their defaults.
-  static func profile(_ record: CKRecord) -> UserProfile? {
-    guard record.recordType == profileType,
-      case .profile(let user) = Name(record.recordID.recordName)
+  init?(_ record: CKRecord) {
+    guard record.recordType == Self.recordType,
+      case .profile(let user) = SocialRecords.Name(record.recordID.recordName)
     else { return nil }
     let created = record["createdAt"] as? Date ?? record.creationDate ?? .distantPast
-    return UserProfile(
+    self.init(
       id: user, displayName: record["displayName"] as? String ?? "Somebody",
       friendCode: record["friendCode"] as? String ?? "", createdAt: created,
       updatedAt: record["updatedAt"] as? Date ?? created)
   }
 
+  func copy(onto record: CKRecord) {
+    record["id"] = id
+    record["displayName"] = displayName
+    record["friendCode"] = friendCode
+    record["createdAt"] = createdAt
+    record["updatedAt"] = updatedAt
+  }
+}
+
+extension FriendConnection: SocialValue {
+  static let recordType: CKRecord.RecordType = "FriendConnection"
+
   /// Reads a connection; one whose code is no code makes no sense here.
-  static func friend(_ record: CKRecord) -> FriendConnection? {
-    guard record.recordType == friendType,
-      case .friend(let code) = Name(record.recordID.recordName),
+  init?(_ record: CKRecord) {
+    guard record.recordType == Self.recordType,
+      case .friend(let code) = SocialRecords.Name(record.recordID.recordName),
       (try? FriendCode(code))?.text == code
     else { return nil }
-    return FriendConnection(
+    self.init(
       friendCode: code,
       addedAt: record["addedAt"] as? Date ?? record.creationDate ?? .distantPast)
   }
 
+  func copy(onto record: CKRecord) {
+    record["friendCode"] = friendCode
+    record["addedAt"] = addedAt
+  }
+}
+
+extension DailyScore: SocialValue {
+  static let recordType: CKRecord.RecordType = "DailyScore"
+
   /// Reads a score; missing fields get their defaults, but person, game and day must be there and
   /// agree with the record's name.
-  static func score(_ record: CKRecord) -> DailyScore? {
-    guard record.recordType == scoreType, let user = record["userId"] as? String,
+  init?(_ record: CKRecord) {
+    guard record.recordType == Self.recordType, let user = record["userId"] as? String,
       let game = record["gameId"] as? String, let day = record["dateInt"] as? Int64,
       let day = Int(exactly: day), DailyScore.isGame(game), DailyScore.isDay(day)
     else { return nil }
-    let score = DailyScore(
+    self.init(
       userId: user, gameId: game, dateInt: day,
       score: (record["score"] as? Int64).map { Int(clamping: $0) },
       maxAttempts: Int(clamping: record["maxAttempts"] as? Int64 ?? 0),
       completed: (record["completed"] as? Int64 ?? 0) != 0,
       publishedAt: record["publishedAt"] as? Date ?? record.modificationDate ?? .distantPast)
-    return score.id == record.recordID.recordName ? score : nil
+    guard id == record.recordID.recordName else { return nil }
+  }
+
+  func copy(onto record: CKRecord) {
+    record["id"] = id
+    record["userId"] = userId
+    record["gameId"] = gameId
+    record["dateInt"] = Int64(dateInt)
+    record["score"] = score.map { Int64($0) }
+    record["maxAttempts"] = Int64(maxAttempts)
+    record["completed"] = completed ? Int64(1) : Int64(0)
+    record["publishedAt"] = publishedAt
   }
 }

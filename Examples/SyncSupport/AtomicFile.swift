@@ -144,3 +144,17 @@ public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
   /// One sentence for people.
   public var description: String { "cannot \(step.rawValue) \(url.path): \(reason)" }
 }
+
+extension AtomicFile {
+  /// FNV-1a over 64 bits, as 16 hexadecimal digits.
+  static func checksum(_ bytes: Data) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    bytes.withUnsafeBytes { buffer in
+      for byte in buffer {
+        hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+      }
+    }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}

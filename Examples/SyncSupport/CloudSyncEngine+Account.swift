@@ -3,93 +3,71 @@ import Foundation
 import Synchronization
 
 extension CloudSyncEngine {
-  /// Follows a change of the account.
+  /// Follows a sign-in.
   ///
-  /// The engine has emptied its own list before.
-  func accountChanged(
-    _ change: CKSyncEngine.Event.AccountChange.ChangeType, _ list: any PendingChangeList
-  ) {
-    switch change {
-    case .signIn(let user):
-      // An engine that starts without state says this too, so it may be the same person as ever.
-      let owner = state.withLock { $0.settings.owner }
-      if let owner, owner != user.recordName { wipe() }
-      take(ownership: user)
-      for store in stores { store.markEverythingUnsent() }
-      uploadEverything(list)
-    case .signOut:
+  /// An engine that starts without state reports this too, so the account may be the same.
+  func signedIn(_ user: CKRecord.ID) -> [RecordWish] {
+    let owner = state.withLock { $0.settings.owner }
+    if let owner, owner != user.recordName {
+      records.resetAccount()
       wipe()
-    case .switchAccounts(_, let user):
-      wipe()
-      take(ownership: user)
     }
+    take(ownership: user)
+    return sendEverything()
+  }
+
+  /// Follows a sign-out, or a change of the account.
+  func switchAccount(to user: CKRecord.ID?) -> [RecordWish] {
+    wipe()
+    if let user { take(ownership: user) }
+    return []
   }
 
   /// Follows the loss of the zone.
-  func zoneDisappeared(
-    _ reason: CKDatabase.DatabaseChange.Deletion.Reason, _ list: any PendingChangeList
-  ) {
+  func zoneDisappeared(_ reason: CKDatabase.DatabaseChange.Deletion.Reason) -> [RecordWish] {
     switch reason {
     case .deleted, .purged:
-      // Somebody wanted the data gone: it goes here too and is not sent again.
-      list.remove(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
+      // The user removed the data: it goes here too and is not sent again.
       forgetStores()
-      forgetMetadata()
-      forgetKeptRecords()
+      attempt { try $0.metadata.clear() }
+      attempt { try $0.kept.clear() }
+      return [.dropZone(zoneID)]
     case .encryptedDataReset:
-      // The cloud lost its keys, not the person their data: this device has it all.
-      forgetMetadata()
-      for store in stores { store.markEverythingUnsent() }
-      uploadEverything(list)
+      // The server lost its keys; this device has all the data.
+      return uploadEverything()
     }
   }
 
   /// Creates the zone and sends everything: no tag of a zone that is gone can be right.
-  func zoneIsMissing(_ list: any PendingChangeList) {
-    forgetMetadata()
-    for store in stores { store.markEverythingUnsent() }
-    uploadEverything(list)
+  func uploadEverything() -> [RecordWish] {
+    attempt { try $0.metadata.clear() }
+    return sendEverything()
   }
 
-  /// Removes everything of the account that was, from memory and from the disk, at once.
+  private func sendEverything() -> [RecordWish] {
+    for store in stores { store.markEverythingUnsent() }
+    var wishes: [RecordWish] = [.saveZone(zoneID)]
+    attempt(records.stateFile) { wishes += try everythingUnsent(in: records.scope) }
+    return wishes
+  }
+
+  /// Removes all data of the previous account, from memory and from the disk.
   ///
-  /// The stores go first and the owner's name last: whatever moment a crash picks, either the
-  /// event comes again, or the name tells the next start that foreign data lies here.
-  func wipe() {
-    state.withLock { state in
-      let wipes = state.activity.wipes + 1
-      state.activity = SyncActivity()
-      state.activity.wipes = wipes
-      state.attempts = [:]
-      state.unsavedState = nil
-    }
+  /// The stores go first and the owner's name last: after a crash at any point either the event
+  /// comes again, or the name tells the next start that the data is of another account.
+  private func wipe() {
     forgetStores()
-    forgetMetadata()
-    forgetKeptRecords()
-    do {
-      try stateFile.remove()
+    attempt { try $0.metadata.clear() }
+    attempt { try $0.kept.clear() }
+    attempt(records.stateFile) {
+      try records.forgetState()
       try settingsFile.file.removeCopies()
       try changeSettings { $0.owner = nil }
-    } catch {
-      tell(stateFile.url.lastPathComponent, code: 0, "\(error)")
     }
   }
 
   private func take(ownership user: CKRecord.ID) {
-    do {
-      try changeSettings { $0.owner = user.recordName }
-    } catch {
-      tell(settingsFile.file.url.lastPathComponent, code: 0, "\(error)")
-    }
-  }
-
-  private func uploadEverything(_ list: any PendingChangeList) {
-    list.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: zoneID))])
-    do {
-      try handOver(to: list)
-    } catch {
-      tell(stateFile.url.lastPathComponent, code: 0, "\(error)")
-    }
+    attempt(settingsFile.file) { try changeSettings { $0.owner = user.recordName } }
   }
 
   private func forgetStores() {
@@ -97,24 +75,20 @@ extension CloudSyncEngine {
       do {
         try store.forgetEverything()
       } catch {
-        tell(store.recordType.rawValue, code: 0, "\(error)")
+        records.tell(store.recordType.rawValue, code: 0, "\(error)")
       }
     }
   }
 
-  private func forgetKeptRecords() {
-    do {
-      try state.withLock { try $0.kept.clear() }
-    } catch {
-      tell(stateFile.url.lastPathComponent, code: 0, "\(error)")
-    }
+  private func attempt(_ body: (inout State) throws -> Void) {
+    attempt(records.stateFile) { try state.withLock { try body(&$0) } }
   }
 
-  private func forgetMetadata() {
+  private func attempt(_ file: AtomicFile, _ body: () throws -> Void) {
     do {
-      try state.withLock { try $0.metadata.clear() }
+      try body()
     } catch {
-      tell(stateFile.url.lastPathComponent, code: 0, "\(error)")
+      records.tell(file.url.lastPathComponent, code: 0, "\(error)")
     }
   }
 }

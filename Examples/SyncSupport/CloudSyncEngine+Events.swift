@@ -2,67 +2,56 @@ public import CloudSync
 import Foundation
 import Synchronization
 
-extension CloudSyncEngine: CKSyncEngineDelegate {
-  /// Takes one event; events of an engine that was let go are ignored.
-  public func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
-    guard state.withLock({ $0.engine === syncEngine }) else { return }
-    take(event, syncEngine.state)
-  }
-
-  /// Builds the next batch from the stores' items as they are now.
-  public func nextRecordZoneChangeBatch(
-    _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
-  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-    guard state.withLock({ $0.engine === syncEngine }) else { return nil }
-    return await batch(context.options.scope, syncEngine.state)
-  }
-
-  /// Does what an event asks for; the whole logic, without an engine.
-  func take(_ event: CKSyncEngine.Event, _ list: any PendingChangeList) {
-    switch event {
-    case .stateUpdate(let update):
-      save(update.stateSerialization)
-    case .accountChange(let change):
-      accountChanged(change.changeType, list)
-      writeDownOrTell()
-    case .fetchedDatabaseChanges(let changes):
-      for deletion in changes.deletions where deletion.zoneID == zoneID {
-        zoneDisappeared(deletion.reason, list)
-        writeDownOrTell()
+extension CloudSyncEngine: RecordKeeper {
+  /// Applies a group of events, and returns the changes to send.
+  public func take(_ news: [RecordNews], in scope: CKDatabase.Scope) -> [RecordWish] {
+    let knewRecords = state.withLock { !$0.metadata.isEmpty }
+    var items = NewsByStore()
+    var zoneNews: [RecordNews] = []
+    for item in news where item.zoneID ?? zoneID == zoneID {
+      switch item {
+      case .fetched(let record): items.add(.fetched(record), type: record.recordType)
+      case .saved(let record): items.add(.saved(record), type: record.recordType)
+      case .conflict(let record): items.add(.conflict(record), type: type(ofConflict: record))
+      case .removed(let recordID, let type):
+        state.withLock { $0.kept.drop(recordID.recordName) }
+        guard let id = UUID(uuidString: recordID.recordName) else { continue }
+        items.add(.removed(id), type: type)
+      case .deleted(let id): addToAll({ .deletionDone($0) }, id, &items)
+      case .vanished(let id): addToAll({ .vanished($0) }, id, &items)
+      case .zoneRead(_, holds: let seen): addUnseen(seen, &items)
+      case .signedIn, .signedOut, .switched, .zoneGone, .zoneMissing, .zonePurged:
+        zoneNews.append(item)
+      case .zoneExists, .zoneRefused, .postponed, .refused: break
       }
-    case .fetchedRecordZoneChanges(let changes):
-      noteSeen(changes)
-      fetched(changes, list)
-      writeDownUnlessBusy()
-    case .sentDatabaseChanges(let sent):
-      zonesSent(sent)
-    case .sentRecordZoneChanges(let sent):
-      recordsSent(sent, list)
-      writeDownUnlessBusy()
-    case .willFetchChanges, .willSendChanges:
-      state.withLock { $0.operations += 1 }
-    case .didFetchChanges, .didSendChanges:
-      state.withLock { $0.operations = max(0, $0.operations - 1) }
-      writeDownOrTell()
-    case .willFetchRecordZoneChanges(let fetch):
-      beginSweep(fetch)
-    case .didFetchRecordZoneChanges(let fetch):
-      finishSweep(fetch, list)
+    }
+    // With tags in the cache a purge is news: what was in the zone goes here too. Without any, the
+    // purge was obeyed already, and the change is an item made after it.
+    if knewRecords, zoneNews.contains(where: { if case .zonePurged = $0 { true } else { false } }) {
+      return zoneDisappeared(.purged)
+    }
+    return deliver(items) + zoneNews.flatMap { take($0) }
+  }
+
+  private func take(_ news: RecordNews) -> [RecordWish] {
+    switch news {
+    case .signedIn(let user): signedIn(user)
+    case .signedOut: switchAccount(to: nil)
+    case .switched(let user): switchAccount(to: user)
+    case .zoneGone(_, let reason): zoneDisappeared(reason)
+    case .zoneMissing, .zonePurged: uploadEverything()
+    case .zoneRead, .zoneExists, .zoneRefused, .fetched, .removed, .saved, .conflict, .vanished,
+      .deleted, .postponed, .refused:
+      []
     }
   }
 
-  /// The next batch in `scope`, or `nil` when there is nothing to send.
-  func batch(
-    _ scope: CKSyncEngine.SendChangesOptions.Scope, _ list: any PendingChangeList
-  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-    await list.nextBatch(in: scope) { recordID in self.record(recordID, list) }
-  }
-
   /// The record to send for `recordID`, or `nil` when there is nothing to send any more.
-  private func record(_ recordID: CKRecord.ID, _ list: any PendingChangeList) -> CKRecord? {
-    let id = recordID.zoneID == zoneID ? UUID(uuidString: recordID.recordName) : nil
+  public func record(_ recordID: CKRecord.ID, in scope: CKDatabase.Scope) -> CKRecord? {
+    guard recordID.zoneID == zoneID, let id = UUID(uuidString: recordID.recordName) else {
+      return nil
+    }
     for store in stores {
-      guard let id else { break }
       let known = state.withLock { $0.metadata.record(recordID) }
       let record: CKRecord
       if let known, known.recordType == store.recordType.rawValue {
@@ -72,44 +61,100 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
       }
       if store.copyFields(of: id, onto: record) { return record }
     }
-    list.remove(pendingRecordZoneChanges: [.saveRecord(recordID)])
-    // An edit may have come between the question and the removal; it must not be lost.
-    if let id, stores.contains(where: { $0.isUnsent(id) }) {
-      list.add(pendingRecordZoneChanges: [.saveRecord(recordID)])
-    }
     return nil
   }
 
-  private func fetched(
-    _ changes: CKSyncEngine.Event.FetchedRecordZoneChanges, _ list: any PendingChangeList
-  ) {
-    var news = NewsByStore()
-    for modification in changes.modifications where modification.record.recordID.zoneID == zoneID {
-      news.add(.fetched(modification.record), type: modification.record.recordType)
-    }
-    for deletion in changes.deletions where deletion.recordID.zoneID == zoneID {
-      state.withLock { $0.kept.drop(deletion.recordID.recordName) }
-      guard let id = UUID(uuidString: deletion.recordID.recordName) else { continue }
-      news.add(.removed(id), type: deletion.recordType)
-    }
-    deliver(news, list)
+  /// Whether a store has an unsent change of the record.
+  public func isUnsent(_ recordID: CKRecord.ID, in scope: CKDatabase.Scope) -> Bool {
+    guard let id = UUID(uuidString: recordID.recordName) else { return false }
+    return stores.contains { $0.isUnsent(id) }
   }
 
-  /// Shows the stores what no store could read when it came: the app may have been updated since.
-  func readKeptRecordsAgain(_ list: any PendingChangeList) {
+  /// All changes that the stores have to send, stored as handed over.
+  public func everythingUnsent(in scope: CKDatabase.Scope) throws -> [RecordWish] {
+    var wishes: [RecordWish] = []
+    for store in stores {
+      let changes = try store.changesToSend()
+      wishes += changes.saves.map { .save(recordID($0)) }
+      wishes += changes.deletes.map { .delete(recordID($0)) }
+    }
+    return wishes
+  }
+
+  /// Writes the stores, then system fields and kept records.
+  ///
+  /// In this order, so that no file knows of something that an earlier one could still lose.
+  public func writeDown() throws {
+    for store in stores { try store.writeDown() }
+    // A callback that outlives `stop()` must not bring back what that removed.
+    guard isRunning else { return }
+    try state.withLock { state in
+      try state.metadata.write()
+      try state.kept.write()
+    }
+  }
+
+  /// Whether a store lost its file.
+  public var needsFullFetch: Bool { stores.contains { $0.needsFullFetch } }
+
+  /// Clears ``needsFullFetch``.
+  public func fullFetchIsCertain() {
+    for store in stores { store.fullFetchIsCertain() }
+  }
+
+  /// The messages about full storage and about refusals without a message in ``RecordSync``.
+  public func message(for error: CKError) -> String? {
+    switch error.code {
+    case .quotaExceeded:
+      "The account has no space left. The change is kept; free some space, then sync again."
+    case .limitExceeded, .permissionFailure: nil
+    default: "The cloud refused the change: \(error.localizedDescription) It stays on this device."
+    }
+  }
+
+  /// Passes the kept records to the stores: the app may have been updated since they came.
+  func readKeptRecordsAgain() -> [RecordWish] {
     var news = NewsByStore()
     for record in state.withLock({ $0.kept.records }) {
       news.add(.fetched(record), type: record.recordType)
     }
-    deliver(news, list)
+    return deliver(news)
   }
 
-  /// Gives each store its news and does what the verdicts leave to do.
-  func deliver(_ news: NewsByStore, _ list: any PendingChangeList) {
-    for type in news.types where store(type) == nil {
+  /// The event does not state the type; a store without the item ignores it.
+  private func addToAll(
+    _ news: (UUID) -> CloudNews, _ recordID: CKRecord.ID, _ items: inout NewsByStore
+  ) {
+    guard let id = UUID(uuidString: recordID.recordName) else { return }
+    for store in stores { items.add(news(id), type: store.recordType.rawValue) }
+  }
+
+  /// The type of the item that met a conflict; a newer version may have given the record another.
+  private func type(ofConflict record: CKRecord) -> String {
+    let id = UUID(uuidString: record.recordID.recordName)
+    let owner = stores.first { store in id.map { store.isUnsent($0) } ?? false }
+    return owner?.recordType.rawValue ?? record.recordType
+  }
+
+  /// Adds the removal of what the server once had and did not show any more.
+  private func addUnseen(_ seen: Set<CKRecord.ID>, _ items: inout NewsByStore) {
+    state.withLock { state in
+      for name in state.metadata.names {
+        let recordID = CKRecord.ID(recordName: name, zoneID: zoneID)
+        guard !seen.contains(recordID), let id = UUID(uuidString: name),
+          let record = state.metadata.record(recordID)
+        else { continue }
+        items.add(.removed(id), type: record.recordType)
+      }
+    }
+  }
+
+  /// Gives each store its events, and returns the changes that the verdicts ask for.
+  private func deliver(_ news: NewsByStore) -> [RecordWish] {
+    for type in news.types where !stores.contains(where: { $0.recordType.rawValue == type }) {
       for case .fetched(let record) in news[type] { state.withLock { $0.kept.keep(record) } }
     }
-    var changes: [CKSyncEngine.PendingRecordZoneChange] = []
+    var wishes: [RecordWish] = []
     for store in stores {
       let items = news[store.recordType.rawValue]
       guard !items.isEmpty else { continue }
@@ -119,14 +164,14 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
           settle(item, verdict, store.recordType, &state)
           guard let id = item.id else { continue }
           switch verdict.duty {
-          case .save: changes.append(.saveRecord(recordID(id)))
-          case .delete: changes.append(.deleteRecord(recordID(id)))
+          case .save: wishes.append(.save(recordID(id)))
+          case .delete: wishes.append(.delete(recordID(id)))
           case .none, .forget, .ignore: break
           }
         }
       }
     }
-    if !changes.isEmpty { list.add(pendingRecordZoneChanges: changes) }
+    return wishes
   }
 
   private func settle(
@@ -134,8 +179,8 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
   ) {
     if verdict.isVisible {
       switch item {
-      case .fetched, .conflict: state.activity.received += 1
-      case .removed, .vanished: state.activity.removed += 1
+      case .fetched, .conflict: records.note { $0.received += 1 }
+      case .removed, .vanished: records.note { $0.removed += 1 }
       case .saved, .deletionDone: break
       }
     }
@@ -143,22 +188,19 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
     case .fetched(let record), .conflict(let record), .saved(let record):
       switch verdict.duty {
       case .none, .save, .delete:
-        state.metadata.remember(record)
+        state.metadata.keep(record)
         state.kept.drop(record.recordID.recordName)
       case .forget:
-        state.metadata.forget(record.recordID.recordName)
+        state.metadata.drop(record.recordID.recordName)
         state.kept.drop(record.recordID.recordName)
       case .ignore:
         state.kept.keep(record)
-        state.activity.note(
-          SyncActivity.Problem(
-            name: record.recordID.recordName, code: 0,
-            message:
-              "A \(type.rawValue) record is of a newer version; it is kept for after an update."
-          ))
+        records.tell(
+          record.recordID.recordName, code: 0,
+          "A \(type.rawValue) record is of a newer version; it is kept for after an update.")
       }
     case .removed(let id), .deletionDone(let id), .vanished(let id):
-      state.metadata.forget(id.uuidString)
+      state.metadata.drop(id.uuidString)
       state.kept.drop(id.uuidString)
     }
     guard let id = item.id else { return }
@@ -167,27 +209,24 @@ extension CloudSyncEngine: CKSyncEngineDelegate {
       for observer in state.observers.values { observer.yield(change) }
     }
     if let resolution = verdict.resolution {
-      state.activity.note(
-        SyncActivity.Conflict(id: id, type: type.rawValue, resolution: resolution))
+      records.note {
+        $0.note(SyncActivity.Conflict(id: id, type: type.rawValue, resolution: resolution))
+      }
     }
-  }
-
-  private func writeDownUnlessBusy() {
-    if state.withLock({ $0.operations == 0 }) { writeDownOrTell() }
   }
 }
 
-/// News sorted by the type of the records they are about, each type's in the order they came.
+/// Events by the type of their records, each type's in the order of arrival.
 struct NewsByStore {
   private var lists: [String: [CloudNews]] = [:]
 
-  /// The types there is news of, in an order every run repeats.
+  /// The types with events, sorted.
   var types: [String] { lists.keys.sorted() }
 
-  /// The news for the store of `type`.
+  /// The events for the store of `type`.
   subscript(type: String) -> [CloudNews] { lists[type] ?? [] }
 
-  /// Adds a piece of news; a type without a store is never asked for.
+  /// Adds an event.
   mutating func add(_ news: CloudNews, type: String) {
     lists[type, default: []].append(news)
   }

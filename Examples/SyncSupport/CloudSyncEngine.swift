@@ -4,7 +4,7 @@ import Synchronization
 
 /// Keeps any number of ``SyncedStore``s in step with one zone of one private database.
 ///
-/// It wraps `CKSyncEngine` and is its delegate. Stores report local changes with `recordChanged`
+/// It is the ``RecordKeeper`` of a ``RecordSync``. Stores report local changes with `recordChanged`
 /// and `recordDeleted`; what happens in the cloud reaches them as ``CloudNews``. One engine serves
 /// all stores of a zone, because a database is to have one `CKSyncEngine` only.
 ///
@@ -35,25 +35,11 @@ public final class CloudSyncEngine: ChangeRecorder {
   }
 
   struct State: Sendable {
-    var engine: CKSyncEngine?
-    /// The engine's list of pending changes; there while sync runs.
-    var list: (any PendingChangeList)?
-    var metadata: SystemFieldsCache
-    var kept: KeptRecords
+    var metadata: RecordArchive
+    var kept: RecordArchive
     var settings: SyncSettings
-    var activity = SyncActivity()
-    /// How often in a row a change was sent again, by record name.
-    var attempts: [String: Int] = [:]
-    /// The last state update, until it is on the disk.
-    var unsavedState: CKSyncEngine.State.Serialization?
-    /// State updates put off during a running fetch or send.
-    var putOff = 0
-    /// How many fetches and sends are running.
-    var operations = 0
-    /// What was set aside since the engine was made.
+    /// What was set aside when the engine was made.
     var recoveries: [FileRecovery] = []
-    /// What a zone that is read from its beginning has shown so far.
-    var sweep: Set<String>?
     /// Who wants to hear of visible changes.
     var observers: [UUID: AsyncStream<VisibleChange>.Continuation] = [:]
   }
@@ -61,12 +47,9 @@ public final class CloudSyncEngine: ChangeRecorder {
   /// The zone all records are in.
   public let zoneID: CKRecordZone.ID
 
-  let database: CKDatabase
-  let automaticallySync: Bool
-  let clock: any Clock<Duration>
+  /// The engine, its delegate and its state.
+  let records: RecordSync
   let stores: [any SyncedStore]
-  let isRecovering: Bool
-  let stateFile: AtomicFile
   let settingsFile: DocumentFile<SyncSettings>
   let state: Mutex<State>
 
@@ -87,33 +70,34 @@ public final class CloudSyncEngine: ChangeRecorder {
     recovering isRecovering: Bool = false, clock: any Clock<Duration> = ContinuousClock()
   ) throws {
     self.zoneID = CKRecordZone.ID(zoneName: zoneName, ownerName: CKCurrentUserDefaultName)
-    self.database = database
-    self.automaticallySync = automaticallySync
-    self.clock = clock
     self.stores = stores
-    self.isRecovering = isRecovering
-    self.stateFile = AtomicFile(directory.appendingPathComponent("cloud-sync-state.data"))
+    self.records = RecordSync(
+      database: database, stateFile: directory.appendingPathComponent("cloud-sync-state.data"),
+      automaticallySync: automaticallySync, clock: clock, recovering: isRecovering)
     self.settingsFile = DocumentFile(
       directory.appendingPathComponent("cloud-sync-settings.json"), format: "sync-settings")
-    let metadata = try SystemFieldsCache(
-      directory.appendingPathComponent("cloud-record-metadata.json"), recovering: isRecovering)
+    let metadata = try RecordArchive(
+      directory.appendingPathComponent("cloud-record-metadata.json"), .systemFields,
+      recovering: isRecovering)
     let settings = try settingsFile.read(recovering: isRecovering)
-    let kept = try KeptRecords(
-      directory.appendingPathComponent("cloud-kept-records.json"), recovering: isRecovering)
+    let kept = try RecordArchive(
+      directory.appendingPathComponent("cloud-kept-records.json"), .allFields,
+      recovering: isRecovering)
     var opened = State(metadata: metadata, kept: kept, settings: settings.body ?? SyncSettings())
     opened.recoveries = [metadata.recovery, kept.recovery, settings.recovery].compactMap(\.self)
     if kept.recovery != nil {
-      try stateFile.removeFile()
+      try records.stateFile.removeFile()
       try opened.kept.write()
     }
     if settings.recovery != nil {
       // Nobody can say any more whose items these are: the next sign-in will not take them for its
       // own. The new file goes last, so that a crash in between repeats all of it.
-      try stateFile.removeFile()
+      try records.stateFile.removeFile()
       opened.settings.owner = SyncSettings.unknownOwner
       try settingsFile.write(opened.settings)
     }
     self.state = Mutex(opened)
+    records.connect(to: self)
     for store in stores { store.connect(to: self) }
   }
 
@@ -121,22 +105,21 @@ public final class CloudSyncEngine: ChangeRecorder {
   public var isEnabled: Bool { state.withLock { $0.settings.isSyncEnabled } }
 
   /// Whether an engine is at work.
-  public var isRunning: Bool { state.withLock { $0.list != nil } }
+  public var isRunning: Bool { records.isRunning }
 
   /// What was done so far, and which problems stand.
-  public var activity: SyncActivity { state.withLock { $0.activity } }
+  public var activity: SyncActivity { records.activity }
 
   /// The names of the records that a newer version of the app wrote: kept, and not shown.
   public var keptRecordNames: [String] { state.withLock { $0.kept.names } }
 
   /// The engine's files that were damaged and set aside; the stores' own are theirs to tell.
-  public var recoveries: [FileRecovery] { state.withLock { $0.recoveries } }
+  public var recoveries: [FileRecovery] {
+    state.withLock { $0.recoveries } + (records.recovery.map { [$0] } ?? [])
+  }
 
   /// How many changes the cloud has not confirmed yet.
-  public var pendingCount: Int {
-    guard let list = state.withLock({ $0.list }) else { return 0 }
-    return list.pendingRecordZoneChanges.count + list.pendingDatabaseChanges.count
-  }
+  public var pendingCount: Int { records.pendingCount }
 
   /// What changes in the stores because of the cloud, from now on; for a screen to follow.
   public func visibleChanges() -> AsyncStream<VisibleChange> {
@@ -175,42 +158,16 @@ public final class CloudSyncEngine: ChangeRecorder {
   ///   recovers.
   public func start() throws {
     guard !isRunning else { return }
-    var saved = try readState()
-    if stores.contains(where: { $0.needsFullFetch }) {
-      try stateFile.removeFile()
-      saved = nil
-    }
-    // The order matters: once the note is gone, so is the state that knew too much.
-    for store in stores { store.fullFetchIsCertain() }
-    let configuration = self.configuration(saved)
-    let list = state.withLock { state in
-      // Created under the lock: its first event asks whether it is the current one.
-      let engine = CKSyncEngine(configuration)
-      state.engine = engine
-      state.list = engine.state
-      return engine.state
-    }
-    readKeptRecordsAgain(list)
-    if saved != nil { try handOver(to: list) }
+    try records.start()
+    records.wish(readKeptRecordsAgain())
   }
 
   /// Ends syncing and forgets what is known of the cloud; the stores keep their items.
   ///
   /// - Throws: `FileError` when a file can't be removed.
   public func stop() throws {
-    let engine = state.withLock { state in
-      let engine = state.engine
-      state.engine = nil
-      state.list = nil
-      state.unsavedState = nil
-      state.operations = 0
-      state.attempts = [:]
-      return engine
-    }
-    // Detached, because waiting for it inside one of the engine's callbacks would never end.
-    if let engine { Task.detached { await engine.cancelOperations() } }
-    for store in stores { try store.writeDown() }
-    try stateFile.remove()
+    try records.stop()
+    try records.forgetState()
     try state.withLock { state in
       try state.metadata.clear()
       // The next start fetches all there is, and these among it.
@@ -222,40 +179,35 @@ public final class CloudSyncEngine: ChangeRecorder {
   ///
   /// - Throws: `FileError` when something can't be written down.
   public func shutDown() async throws {
-    let engine = state.withLock { $0.engine }
-    await engine?.cancelOperations()
-    try writeDown()
-    state.withLock { state in
-      state.engine = nil
-      state.list = nil
-    }
+    try await records.shutDown()
+  }
+
+  /// Fetches and sends until nothing is left to do: "sync now".
+  ///
+  /// - Parameter rounds: the most rounds; enough for every conflict to be settled more than once.
+  /// - Throws: the `CKError` that stands in the way, such as a missing network, or
+  ///   ``SyncPassError`` when changes are left that the cloud does not take.
+  public func sync(rounds: Int = 12) async throws {
+    _ = try await records.run(rounds)
+    try records.checkNothingIsLeft()
   }
 
   /// New or changed items of one store, to be sent.
   public func recordsChanged(_ ids: [UUID], type: RecordType) {
-    guard let list = state.withLock({ $0.list }), !ids.isEmpty else { return }
-    state.withLock { state in
-      for id in ids {
-        state.attempts[id.uuidString] = nil
-        state.activity.solve(id.uuidString)
-      }
-    }
-    list.add(pendingRecordZoneChanges: ids.map { .saveRecord(recordID($0)) })
+    guard isRunning, !ids.isEmpty else { return }
+    let ids = ids.map { recordID($0) }
+    records.forgetFailures(of: ids)
+    records.wish(ids.map { .save($0) })
   }
 
   /// Items of one store that are gone, to be deleted in the cloud.
   public func recordsDeleted(_ ids: [UUID], type: RecordType) {
-    guard let list = state.withLock({ $0.list }), !ids.isEmpty else { return }
-    list.add(pendingRecordZoneChanges: ids.map { .deleteRecord(recordID($0)) })
+    records.wish(ids.map { .delete(recordID($0)) })
   }
 
   /// The record ID of the item `id`.
   public func recordID(_ id: UUID) -> CKRecord.ID {
     CKRecord.ID(recordName: id.uuidString, zoneID: zoneID)
-  }
-
-  func store(_ type: String) -> (any SyncedStore)? {
-    stores.first { $0.recordType.rawValue == type }
   }
 
   /// Changes the settings, and writes them down where they are different then.
@@ -271,25 +223,5 @@ public final class CloudSyncEngine: ChangeRecorder {
       try settingsFile.write(settings)
       state.settings = settings
     }
-  }
-
-  /// Puts everything the stores owe the cloud on the engine's list.
-  func handOver(to list: any PendingChangeList) throws {
-    for store in stores {
-      let changes = try store.changesToSend()
-      list.add(
-        pendingRecordZoneChanges: changes.saves.map { .saveRecord(recordID($0)) }
-          + changes.deletes.map { .deleteRecord(recordID($0)) })
-    }
-  }
-
-  private func configuration(
-    _ saved: CKSyncEngine.State.Serialization?
-  ) -> CKSyncEngine.Configuration {
-    var configuration = CKSyncEngine.Configuration(
-      database: database, stateSerialization: saved, delegate: self)
-    configuration.automaticallySync = automaticallySync
-    configuration.clock = clock
-    return configuration
   }
 }

@@ -47,7 +47,7 @@ public struct DocumentFile<Body: Codable & Sendable>: Sendable {
           + "use that version.")
     }
     let body = data[split.upperBound..<data.index(before: data.endIndex)]
-    guard head.checksum == Self.checksum(body) else {
+    guard head.checksum == AtomicFile.checksum(body) else {
       throw damaged("its checksum does not fit: it is damaged, or was changed by something else")
     }
     do {
@@ -96,8 +96,9 @@ public struct DocumentFile<Body: Codable & Sendable>: Sendable {
     } catch {
       throw FileError(.write, file.url, "its content can't be written as JSON")
     }
+    let checksum = AtomicFile.checksum(bytes)
     let head =
-      #"{"checksum":"\#(Self.checksum(bytes))","format":"\#(format)","version":\#(version),"body":"#
+      #"{"checksum":"\#(checksum)","format":"\#(format)","version":\#(version),"body":"#
     var data = Data(head.utf8)
     data.append(bytes)
     data.append(UInt8(ascii: "}"))
@@ -114,17 +115,5 @@ public struct DocumentFile<Body: Codable & Sendable>: Sendable {
     FileError(
       .understand, file.url,
       "\(reason). Nothing was changed; open with recovery to set it aside and go on without it.")
-  }
-
-  /// FNV-1a over 64 bits, as 16 hexadecimal digits.
-  private static func checksum(_ bytes: Data) -> String {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    bytes.withUnsafeBytes { buffer in
-      for byte in buffer {
-        hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
-      }
-    }
-    let digits = String(hash, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

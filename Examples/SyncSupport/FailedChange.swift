@@ -23,45 +23,37 @@ public enum FailedChange: Hashable, Sendable {
   /// Tell the person; the change stays in the outbox until the item changes or the next start.
   case tell
 
-  /// What to do when a save failed with `code`.
-  public static func ofSave(_ code: CKError.Code) -> FailedChange {
-    switch code {
-    case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
-      .notAuthenticated, .operationCancelled, .zoneBusy, .serverResponseLost,
-      .accountTemporarilyUnavailable:
-      .isRetried
-    case .serverRecordChanged: .bringTogether
-    case .zoneNotFound: .createZone
-    case .userDeletedZone: .zoneWasPurged
-    case .unknownItem: .recordIsGone
-    case .batchRequestFailed: .sendAgain
-    case .limitExceeded: .sendAgainAFewTimes
-    case .quotaExceeded: .keepForLater
-    case .internalError, .partialFailure, .badContainer, .missingEntitlement, .permissionFailure,
-      .invalidArguments, .resultsTruncated, .serverRejectedRequest, .assetFileNotFound,
-      .assetFileModified, .incompatibleVersion, .constraintViolation, .changeTokenExpired,
-      .badDatabase, .tooManyParticipants, .alreadyShared, .referenceViolation,
-      .managedAccountRestricted, .participantMayNeedVerification, .assetNotAvailable,
-      .participantAlreadyInvited:
-      .tell
-    }
-  }
+  private static let saves: [CKError.Code: FailedChange] = [
+    .networkUnavailable: .isRetried,
+    .networkFailure: .isRetried,
+    .serviceUnavailable: .isRetried,
+    .requestRateLimited: .isRetried,
+    .notAuthenticated: .isRetried,
+    .operationCancelled: .isRetried,
+    .zoneBusy: .isRetried,
+    .serverResponseLost: .isRetried,
+    .accountTemporarilyUnavailable: .isRetried,
+    .serverRecordChanged: .bringTogether,
+    .zoneNotFound: .createZone,
+    .userDeletedZone: .zoneWasPurged,
+    .unknownItem: .recordIsGone,
+    .batchRequestFailed: .sendAgain,
+    .limitExceeded: .sendAgainAFewTimes,
+    .quotaExceeded: .keepForLater,
+  ]
 
-  /// What to do when a deletion failed with `code`.
+  private static let deletions: [CKError.Code: FailedChange] = [
+    .unknownItem: .isDone,
+    .zoneNotFound: .isDone,
+    .userDeletedZone: .isDone,
+    .serverRecordChanged: .sendAgainAFewTimes,
+  ]
+
+  /// What to do when a save failed with `code`.
+  public static func ofSave(_ code: CKError.Code) -> FailedChange { saves[code] ?? .tell }
+
+  /// What to do when a deletion failed with `code`; as for a save, where nothing else is said.
   public static func ofDeletion(_ code: CKError.Code) -> FailedChange {
-    switch code {
-    case .unknownItem, .zoneNotFound, .userDeletedZone: .isDone
-    case .serverRecordChanged: .sendAgainAFewTimes
-    case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
-      .notAuthenticated, .operationCancelled, .zoneBusy, .serverResponseLost,
-      .accountTemporarilyUnavailable, .batchRequestFailed, .limitExceeded, .quotaExceeded,
-      .internalError, .partialFailure, .badContainer, .missingEntitlement, .permissionFailure,
-      .invalidArguments, .resultsTruncated, .serverRejectedRequest, .assetFileNotFound,
-      .assetFileModified, .incompatibleVersion, .constraintViolation, .changeTokenExpired,
-      .badDatabase, .tooManyParticipants, .alreadyShared, .referenceViolation,
-      .managedAccountRestricted, .participantMayNeedVerification, .assetNotAvailable,
-      .participantAlreadyInvited:
-      ofSave(code)
-    }
+    deletions[code] ?? ofSave(code)
   }
 }

@@ -48,7 +48,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       let line = data[start..<end]
       guard line.count > 17, line[line.startIndex + 16] == UInt8(ascii: " "),
         let body = Optional(line[(line.startIndex + 17)...]),
-        Data(Self.checksum(body).utf8) == line.prefix(16),
+        Data(AtomicFile.checksum(body).utf8) == line.prefix(16),
         let group = try? decoder.decode([Change].self, from: body)
       else {
         throw FileError(
@@ -142,7 +142,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       let body = try encoder.encode(changes)
-      return Data(Self.checksum(body).utf8) + [UInt8(ascii: " ")] + body + [UInt8(ascii: "\n")]
+      let checksum = Data(AtomicFile.checksum(body).utf8)
+      return checksum + [UInt8(ascii: " ")] + body + [UInt8(ascii: "\n")]
     } catch {
       throw FileError(.write, url, "a change can't be written as JSON")
     }
@@ -150,15 +151,5 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
 
   private func systemError() -> FileError {
     FileError(.write, url, String(cString: strerror(errno)))
-  }
-
-  /// FNV-1a over 64 bits, as 16 hexadecimal digits.
-  private static func checksum(_ bytes: Data) -> String {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    bytes.withUnsafeBytes { buffer in
-      for byte in buffer { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
-    }
-    let digits = String(hash, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

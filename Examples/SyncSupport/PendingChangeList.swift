@@ -5,7 +5,7 @@ protocol PendingChangeList: AnyObject, Sendable {
   /// The record changes that wait.
   var pendingRecordZoneChanges: [CKSyncEngine.PendingRecordZoneChange] { get }
   /// The first record changes that wait and that `scope` contains, `limit` at most.
-  func pendingRecordZoneChanges(
+  func firstPendingRecordZoneChanges(
     in scope: CKSyncEngine.SendChangesOptions.Scope, limit: Int
   ) -> [CKSyncEngine.PendingRecordZoneChange]
   /// The zone changes that wait.
@@ -19,8 +19,6 @@ protocol PendingChangeList: AnyObject, Sendable {
   /// Removes zone changes.
   func remove(pendingDatabaseChanges: [CKSyncEngine.PendingDatabaseChange])
 }
-
-extension CKSyncEngine.State: PendingChangeList {}
 
 extension PendingChangeList {
   /// The most changes one batch takes.
@@ -36,7 +34,7 @@ extension PendingChangeList {
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
     var seen: Set<CKSyncEngine.PendingRecordZoneChange> = []
     while true {
-      let pending = pendingRecordZoneChanges(in: scope, limit: Self.batchLimit)
+      let pending = firstPendingRecordZoneChanges(in: scope, limit: Self.batchLimit)
       // What was looked at and waits again has no record either way.
       guard pending.contains(where: { !seen.contains($0) }) else { return nil }
       let batch = await CKSyncEngine.RecordZoneChangeBatch(

@@ -1,5 +1,4 @@
 public import CloudSync
-public import Foundation
 
 /// One thing that happened in the cloud to an account, a zone or a record.
 public enum RecordNews: Sendable {
@@ -11,15 +10,21 @@ public enum RecordNews: Sendable {
   case switched(to: CKRecord.ID)
   /// A zone is gone: another device or its owner removed it, or this account lost its access.
   case zoneGone(CKRecordZone.ID, CKDatabase.DatabaseChange.Deletion.Reason)
+  /// A zone is there: it was saved, or another device changed it.
+  case zoneExists(CKRecordZone.ID)
+  /// A zone was not saved; the engine repeats the save if the error passes by itself.
+  case zoneRefused(CKRecordZone.ID, CKError)
   /// A save was refused because its zone is not there.
   case zoneMissing(CKRecordZone.ID)
+  /// A save found that the user removed the zone in the settings.
+  case zonePurged(CKRecordZone.ID)
   /// A zone was read from its beginning, and these are all the records it holds: what the store
   /// knows besides was deleted while nobody could say so.
   case zoneRead(CKRecordZone.ID, holds: Set<CKRecord.ID>)
   /// Another device saved this version, or this device did and hears it back.
   case fetched(CKRecord)
   /// Another device deleted the record.
-  case removed(CKRecord.ID)
+  case removed(CKRecord.ID, type: CKRecord.RecordType)
   /// A save was accepted: the cloud holds this version now.
   case saved(CKRecord)
   /// A save was refused: the cloud holds this other version.
@@ -28,8 +33,26 @@ public enum RecordNews: Sendable {
   case vanished(CKRecord.ID)
   /// This device's deletion is done.
   case deleted(CKRecord.ID)
+  /// The change was not made now, and is sent again: by the engine, if the error passes by itself.
+  case postponed(CKRecord.ID, CKError)
   /// The cloud does not take the change; it is tried again by a person or the next start only.
   case refused(CKRecord.ID, CKError)
+}
+
+extension RecordNews {
+  /// The zone it is about; `nil` for an account.
+  public var zoneID: CKRecordZone.ID? {
+    switch self {
+    case .signedIn, .signedOut, .switched: nil
+    case .zoneGone(let id, _), .zoneExists(let id), .zoneRefused(let id, _), .zoneMissing(let id),
+      .zonePurged(let id), .zoneRead(let id, holds: _):
+      id
+    case .fetched(let record), .saved(let record), .conflict(let record): record.recordID.zoneID
+    case .removed(let id, type: _), .vanished(let id), .deleted(let id), .postponed(let id, _),
+      .refused(let id, _):
+      id.zoneID
+    }
+  }
 }
 
 /// What a store wants to be sent.
@@ -44,6 +67,18 @@ public enum RecordWish: Hashable, Sendable {
   case deleteZone(CKRecordZone.ID)
   /// Nothing any more of this record.
   case drop(CKRecord.ID)
+  /// Removal of the zone's pending save.
+  case dropZone(CKRecordZone.ID)
+}
+
+extension RecordWish {
+  /// The wish for a pending change.
+  public init(_ change: CKSyncEngine.PendingRecordZoneChange) {
+    switch change {
+    case .saveRecord(let id): self = .save(id)
+    case .deleteRecord(let id): self = .delete(id)
+    }
+  }
 }
 
 /// A store whose records have names and zones of its own choice, kept in step by ``RecordSync``.
@@ -60,39 +95,55 @@ public protocol RecordKeeper: AnyObject, Sendable {
   /// The record to send, with the tag last seen, or `nil` when there is nothing to send any more.
   func record(_ id: CKRecord.ID, in scope: CKDatabase.Scope) -> CKRecord?
 
+  /// The changes of the next batch, for a store that groups its changes; empty for none.
+  ///
+  /// - Returns: `nil` to send what is pending, in its order.
+  func nextGroup(
+    in scope: CKSyncEngine.SendChangesOptions.Scope
+  ) -> [CKSyncEngine.PendingRecordZoneChange]?
+
+  /// Notes the batch that is sent next, and the group it was made of, all of which may not fit.
+  func willSend(
+    _ batch: CKSyncEngine.RecordZoneChangeBatch, of group: [CKSyncEngine.PendingRecordZoneChange])
+
   /// Whether the record has a version the cloud has not confirmed.
   func isUnsent(_ id: CKRecord.ID, in scope: CKDatabase.Scope) -> Bool
 
   /// Everything the cloud has not confirmed yet, in an order every run repeats.
-  func everythingUnsent(in scope: CKDatabase.Scope) -> [RecordWish]
+  func everythingUnsent(in scope: CKDatabase.Scope) throws -> [RecordWish]
 
   /// Writes down what is only in memory yet; costs nothing when there is nothing.
   ///
   /// - Throws: `FileError` when it can't be written; it stays in memory for the next call.
   func writeDown() throws
+
+  /// Whether everything has to be fetched again, because the store lost what it knew.
+  var needsFullFetch: Bool { get }
+
+  /// Clears ``needsFullFetch``; called when the next fetch is certain to be complete.
+  func fullFetchIsCertain()
+
+  /// The message about a refused change, where the store has one of its own; otherwise `nil`.
+  func message(for error: CKError) -> String?
 }
 
-extension CKRecord {
-  /// What the system knows of the record without its fields, for a store to keep beside an item.
-  public var systemFields: Data {
-    let encoder = NSKeyedArchiver(requiringSecureCoding: true)
-    encodeSystemFields(with: encoder)
-    encoder.finishEncoding()
-    return encoder.encodedData
-  }
+extension RecordKeeper {
+  /// Returns `nil`: changes are sent in the order in which they became pending.
+  public func nextGroup(
+    in scope: CKSyncEngine.SendChangesOptions.Scope
+  ) -> [CKSyncEngine.PendingRecordZoneChange]? { nil }
 
-  /// A record without fields that carries the tag last seen; a new one when nothing is known or
-  /// what is known is of another record.
-  public static func known(
-    _ systemFields: Data?, id: CKRecord.ID, type: CKRecord.RecordType
-  ) -> CKRecord {
-    if let systemFields, let decoder = try? NSKeyedUnarchiver(forReadingFrom: systemFields) {
-      decoder.requiresSecureCoding = true
-      defer { decoder.finishDecoding() }
-      if let record = CKRecord(coder: decoder), record.recordID == id, record.recordType == type {
-        return record
-      }
-    }
-    return CKRecord(recordType: type, recordID: id)
-  }
+  /// Does nothing.
+  public func willSend(
+    _ batch: CKSyncEngine.RecordZoneChangeBatch, of group: [CKSyncEngine.PendingRecordZoneChange]
+  ) {}
+
+  /// Returns `false`, for a store that removes the engine's state itself.
+  public var needsFullFetch: Bool { false }
+
+  /// Does nothing.
+  public func fullFetchIsCertain() {}
+
+  /// Returns `nil`: ``RecordSync`` has a message for every error.
+  public func message(for error: CKError) -> String? { nil }
 }

@@ -6,6 +6,9 @@ extension RecordSync: CKSyncEngineDelegate {
   /// How often in a row a change that fits no request is sent again.
   private static let mostAttempts = 3
 
+  /// How many state updates may wait for the end of a long fetch or send.
+  private static let mostPutOff = 16
+
   /// Takes one event; events of an engine that was let go are ignored.
   public func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
     guard state.withLock({ $0.engine === syncEngine }) else { return }
@@ -17,30 +20,53 @@ extension RecordSync: CKSyncEngineDelegate {
     _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
     guard state.withLock({ $0.engine === syncEngine }) else { return nil }
-    let list = syncEngine.state
-    return await list.nextBatch(in: context.options.scope) { id in
-      if let record = self.keeper.record(id, in: self.scope) { return record }
+    return await batch(context.options.scope, syncEngine.state)
+  }
+
+  /// The next batch in `scope`, or `nil` when there is nothing to send.
+  func batch(
+    _ scope: CKSyncEngine.SendChangesOptions.Scope, _ list: any PendingChangeList
+  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+    guard let keeper else { return nil }
+    let record: @Sendable (CKRecord.ID) -> CKRecord? = { id in
+      if let record = keeper.record(id, in: self.scope) { return record }
       list.remove(pendingRecordZoneChanges: [.saveRecord(id)])
       // An edit may have come between the question and the removal; it must not be lost.
-      if self.keeper.isUnsent(id, in: self.scope) {
+      if keeper.isUnsent(id, in: self.scope) {
         list.add(pendingRecordZoneChanges: [.saveRecord(id)])
       }
       return nil
     }
+    while let group = keeper.nextGroup(in: scope) {
+      guard !group.isEmpty else { return nil }
+      let batch = await CKSyncEngine.RecordZoneChangeBatch(
+        pendingChanges: group, recordProvider: record)
+      guard let batch else { continue }
+      keeper.willSend(batch, of: group)
+      return batch
+    }
+    return await list.nextBatch(in: scope, record: record)
   }
 
   func take(_ event: CKSyncEngine.Event, _ list: any PendingChangeList) {
     switch event {
     case .stateUpdate(let update):
-      state.withLock { $0.unsavedState = update.stateSerialization }
-      writeDownUnlessBusy()
+      // Every write replaces whole files, so a fetch of 10,000 records writes them now and then
+      // and not for each of its pages. A crash in between costs a repetition, never a change.
+      let isDue = state.withLock { state in
+        state.unsavedState = update.stateSerialization
+        state.putOff += 1
+        return state.operations == 0 || state.putOff >= Self.mostPutOff
+      }
+      if isDue { writeDownOrTell() }
     case .accountChange(let change):
       accountChanged(change.changeType, list)
     case .fetchedDatabaseChanges(let changes):
-      deliver(changes.deletions.map { .zoneGone($0.zoneID, $0.reason) }, list)
+      deliver(
+        changes.deletions.map { .zoneGone($0.zoneID, $0.reason) }
+          + changes.modifications.map { .zoneExists($0.zoneID) }, list)
     case .fetchedRecordZoneChanges(let changes):
       state.withLock { state in
-        state.activity.received += changes.modifications.count
         for id in changes.modifications.map(\.record.recordID) {
           state.sweeps[id.zoneID]?.insert(id)
         }
@@ -48,8 +74,8 @@ extension RecordSync: CKSyncEngineDelegate {
       }
       deliver(
         changes.modifications.map { .fetched($0.record) }
-          + changes.deletions.map { .removed($0.recordID) }, list)
-    case .sentDatabaseChanges(let sent): zonesSent(sent)
+          + changes.deletions.map { .removed($0.recordID, type: $0.recordType) }, list)
+    case .sentDatabaseChanges(let sent): zonesSent(sent, list)
     case .sentRecordZoneChanges(let sent): recordsSent(sent, list)
     case .willFetchChanges, .willSendChanges:
       state.withLock { $0.operations += 1 }
@@ -57,7 +83,7 @@ extension RecordSync: CKSyncEngineDelegate {
       state.withLock { $0.operations = max(0, $0.operations - 1) }
       writeDownOrTell()
     case .willFetchRecordZoneChanges(let fetch):
-      state.withLock { $0.sweeps[fetch.zoneID] = fetch.startsOver ? [] : nil }
+      state.withLock { $0.sweeps[fetch.zoneID] = fetch.readsWholeZone ? [] : nil }
     case .didFetchRecordZoneChanges(let fetch):
       let seen = state.withLock { $0.sweeps.removeValue(forKey: fetch.zoneID) }
       if let seen, fetch.error == nil { deliver([.zoneRead(fetch.zoneID, holds: seen)], list) }
@@ -65,7 +91,7 @@ extension RecordSync: CKSyncEngineDelegate {
   }
 
   private func deliver(_ news: [RecordNews], _ list: any PendingChangeList) {
-    guard !news.isEmpty else { return }
+    guard !news.isEmpty, let keeper else { return }
     wish(keeper.take(news, in: scope), list)
     writeDownUnlessBusy()
   }
@@ -73,18 +99,23 @@ extension RecordSync: CKSyncEngineDelegate {
   private func accountChanged(
     _ change: CKSyncEngine.Event.AccountChange.ChangeType, _ list: any PendingChangeList
   ) {
+    guard let keeper else { return }
     let news: RecordNews
     switch change {
     case .signIn(let user): news = .signedIn(user)
     case .signOut: news = .signedOut
     case .switchAccounts(_, let user): news = .switched(to: user)
     }
-    state.withLock { state in
-      state.activity = SyncActivity()
-      state.attempts = [:]
-    }
+    guard case .signedIn = news else { return accountIsGone(news, keeper, list) }
     wish(keeper.take([news], in: scope), list)
-    if case .signedIn = news { return writeDownOrTell() }
+    writeDownOrTell()
+  }
+
+  private func accountIsGone(
+    _ news: RecordNews, _ keeper: any RecordKeeper, _ list: any PendingChangeList
+  ) {
+    resetAccount()
+    wish(keeper.take([news], in: scope), list)
     do {
       try forgetState()
     } catch {
@@ -96,7 +127,9 @@ extension RecordSync: CKSyncEngineDelegate {
     if state.withLock({ $0.operations == 0 }) { writeDownOrTell() }
   }
 
-  private func zonesSent(_ sent: CKSyncEngine.Event.SentDatabaseChanges) {
+  private func zonesSent(
+    _ sent: CKSyncEngine.Event.SentDatabaseChanges, _ list: any PendingChangeList
+  ) {
     for zone in sent.savedZones {
       state.withLock { $0.activity.solve(zone.zoneID.zoneName) }
     }
@@ -111,6 +144,9 @@ extension RecordSync: CKSyncEngineDelegate {
         tell(zone.zoneName, code: error.code.rawValue, words(error))
       }
     }
+    deliver(
+      sent.savedZones.map { .zoneExists($0.zoneID) }
+        + sent.failedZoneSaves.map { .zoneRefused($0.zone.zoneID, $0.error) }, list)
   }
 
   private func recordsSent(
@@ -128,17 +164,36 @@ extension RecordSync: CKSyncEngineDelegate {
     ) {
       deletionFailed(id, error, &news, &again)
     }
-    state.withLock { state in
+    let isFull = state.withLock { state in
       state.activity.saved += sent.savedRecords.count
       state.activity.deleted += sent.deletedRecordIDs.count
       state.activity.sentAgain += again.count
-      for id in sent.savedRecords.map(\.recordID) + sent.deletedRecordIDs {
-        state.attempts[id] = nil
-        state.activity.solve(id.recordName)
-      }
+      return state.activity.problems.contains { $0.code == CKError.Code.quotaExceeded.rawValue }
     }
-    wish(again, list)
+    forgetFailures(
+      of: news.compactMap { item in
+        switch item {
+        case .saved(let record): record.recordID
+        case .deleted(let id): id
+        case .signedIn, .signedOut, .switched, .zoneGone, .zoneExists, .zoneRefused,
+          .zoneMissing, .zonePurged, .zoneRead, .fetched, .removed, .conflict, .vanished,
+          .postponed, .refused:
+          nil
+        }
+      })
     deliver(news, list)
+    wish(again, list)
+    if isFull && !sent.deletedRecordIDs.isEmpty { sendEverythingAgain(list) }
+  }
+
+  /// Adds everything again that was kept until there is space.
+  private func sendEverythingAgain(_ list: any PendingChangeList) {
+    state.withLock { $0.attempts = [:] }
+    do {
+      wish(try keeper?.everythingUnsent(in: scope) ?? [], list)
+    } catch {
+      tell(stateFile.url.lastPathComponent, code: 0, "\(error)")
+    }
   }
 
   private func saveFailed(
@@ -146,21 +201,25 @@ extension RecordSync: CKSyncEngineDelegate {
     _ zones: inout Set<CKRecordZone.ID>
   ) {
     switch FailedChange.ofSave(error.code) {
-    case .isRetried: break
+    case .isRetried: news.append(.postponed(id, error))
     case .bringTogether:
       if let theirs = error.serverRecord {
         news.append(.conflict(theirs))
       } else {
         // Without the other version there is nothing to compare; the next fetch brings it.
+        news.append(.postponed(id, error))
         again.append(.save(id))
       }
     case .createZone:
       guard zones.insert(id.zoneID).inserted else { return }
+      let isReset = error.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true
       news.append(
-        scope == .shared ? .zoneGone(id.zoneID, .deleted) : .zoneMissing(id.zoneID))
+        scope == .shared
+          ? .zoneGone(id.zoneID, .deleted)
+          : isReset ? .zoneGone(id.zoneID, .encryptedDataReset) : .zoneMissing(id.zoneID))
     case .zoneWasPurged:
       guard zones.insert(id.zoneID).inserted else { return }
-      news.append(.zoneGone(id.zoneID, .purged))
+      news.append(.zonePurged(id.zoneID))
     case .recordIsGone: news.append(.vanished(id))
     case .sendAgain: again.append(.save(id))
     case .sendAgainAFewTimes: fewTimes(.save(id), id, error, &news, &again)
@@ -172,7 +231,7 @@ extension RecordSync: CKSyncEngineDelegate {
     _ id: CKRecord.ID, _ error: CKError, _ news: inout [RecordNews], _ again: inout [RecordWish]
   ) {
     switch FailedChange.ofDeletion(error.code) {
-    case .isRetried: break
+    case .isRetried: news.append(.postponed(id, error))
     case .isDone: news.append(.deleted(id))
     case .sendAgain: again.append(.delete(id))
     case .sendAgainAFewTimes: fewTimes(.delete(id), id, error, &news, &again)
@@ -189,7 +248,9 @@ extension RecordSync: CKSyncEngineDelegate {
       state.attempts[id, default: 0] += 1
       return state.attempts[id, default: 0]
     }
-    if attempts <= Self.mostAttempts { again.append(wish) } else { refuse(id, error, &news) }
+    guard attempts <= Self.mostAttempts else { return refuse(id, error, &news) }
+    news.append(.postponed(id, error))
+    again.append(wish)
   }
 
   private func refuse(_ id: CKRecord.ID, _ error: CKError, _ news: inout [RecordNews]) {
@@ -198,7 +259,8 @@ extension RecordSync: CKSyncEngineDelegate {
   }
 
   private func words(_ error: CKError) -> String {
-    switch error.code {
+    if let message = keeper?.message(for: error) { return message }
+    return switch error.code {
     case .quotaExceeded where scope == .shared:
       "The iCloud storage of whoever shares this is full. The change stays on this device."
     case .limitExceeded:

@@ -4,15 +4,18 @@ import Synchronization
 
 /// Keeps one ``RecordKeeper`` in step with one database: the private one, or the shared one.
 ///
-/// It wraps `CKSyncEngine` and is its delegate; the keeper decides what anything means. Unlike
-/// ``CloudSyncEngine`` it asks nothing of record names and follows any number of zones, those of
-/// other people included. One file: the engine's state. May be used from any thread.
+/// It wraps `CKSyncEngine` and is its delegate; the keeper decides what anything means. It follows
+/// any number of zones, those of other people included. One file: the engine's state. May be used
+/// from any thread.
 public final class RecordSync: Sendable {
   struct State: Sendable {
     var engine: CKSyncEngine?
     var list: (any PendingChangeList)?
+    weak var keeper: (any RecordKeeper)?
     var activity = SyncActivity()
     var unsavedState: CKSyncEngine.State.Serialization?
+    /// State updates put off during a running fetch or send.
+    var putOff = 0
     /// How many fetches and sends are running.
     var operations = 0
     /// How often in a row a change was sent again, by record.
@@ -28,7 +31,6 @@ public final class RecordSync: Sendable {
   /// The database, private or shared.
   public let scope: CKDatabase.Scope
 
-  let keeper: any RecordKeeper & Sendable
   let state = Mutex(State())
   let stateFile: AtomicFile
   private let database: CKDatabase
@@ -41,12 +43,12 @@ public final class RecordSync: Sendable {
   /// - Parameters:
   ///   - database: the private or the shared database of the app's container.
   ///   - stateFile: where the engine's state is kept.
-  ///   - keeper: the store; kept strongly, and it may keep this one: ``shutDown()`` ends both.
+  ///   - keeper: the store, which is not retained; ``connect(to:)`` sets it later.
   ///   - automaticallySync: whether changes go out and pushes are followed without being asked.
   ///   - clock: measures the engine's waits.
   ///   - isRecovering: whether to go on without a state that is damaged.
   public init(
-    database: CKDatabase, stateFile: URL, keeper: any RecordKeeper,
+    database: CKDatabase, stateFile: URL, keeper: (any RecordKeeper)? = nil,
     automaticallySync: Bool = true, clock: any Clock<Duration> = ContinuousClock(),
     recovering isRecovering: Bool = false
   ) {
@@ -54,10 +56,18 @@ public final class RecordSync: Sendable {
     self.database = database
     self.scope = database.databaseScope
     self.stateFile = AtomicFile(stateFile)
-    self.keeper = keeper
+    state.withLock { $0.keeper = keeper }
     self.automaticallySync = automaticallySync
     self.clock = clock
   }
+
+  /// Sets the store.
+  public func connect(to keeper: any RecordKeeper) {
+    state.withLock { $0.keeper = keeper }
+  }
+
+  /// The store; `nil` after its owner released it.
+  var keeper: (any RecordKeeper)? { state.withLock { $0.keeper } }
 
   /// Whether an engine is at work.
   public var isRunning: Bool { state.withLock { $0.list != nil } }
@@ -79,34 +89,60 @@ public final class RecordSync: Sendable {
 
   /// Creates the engine from its saved state and hands it everything that is not sent yet.
   ///
+  /// When the keeper lost its file, the saved state goes, so that everything is fetched again.
+  ///
   /// - Throws: `FileError` when the saved state is damaged; with recovery it is set aside instead,
   ///   which ``recovery`` tells, and everything is fetched anew.
   public func start() throws {
-    guard !isRunning else { return }
-    let saved = try readState()
-    let list = state.withLock { state in
-      var configuration = CKSyncEngine.Configuration(
-        database: database, stateSerialization: saved, delegate: self)
-      configuration.automaticallySync = automaticallySync
-      configuration.clock = clock
+    guard !isRunning, let keeper else { return }
+    let reading = try stateFile.readEngineState(recovering: isRecovering)
+    if let recovery = reading.recovery { state.withLock { $0.recovery = recovery } }
+    var saved = reading.state
+    if keeper.needsFullFetch {
+      try stateFile.removeFile()
+      saved = nil
+    }
+    // The order matters: once the note is gone, so is the state that knew too much.
+    keeper.fullFetchIsCertain()
+    let list = makeEngine(saved)
+    if saved != nil { wish(try keeper.everythingUnsent(in: scope), list) }
+  }
+
+  private func makeEngine(
+    _ saved: CKSyncEngine.State.Serialization?
+  ) -> any PendingChangeList {
+    state.withLock { state in
       // Created under the lock: its first event asks whether it is the current one.
-      let engine = CKSyncEngine(configuration)
+      let engine = CKSyncEngine(
+        .init(
+          database, state: saved, delegate: self, automaticallySync: automaticallySync,
+          clock: clock))
       state.engine = engine
       state.list = engine.state
       state.beganAnew = saved == nil
       state.sweeps = [:]
+      state.operations = 0
+      state.attempts = [:]
       return engine.state
     }
-    if saved != nil { wish(keeper.everythingUnsent(in: scope), list) }
   }
 
   /// Lets go of the engine without forgetting anything: what an app does when it quits.
   ///
   /// - Throws: `FileError` when something can't be written down.
   public func shutDown() async throws {
-    let engine = state.withLock { $0.engine }
-    await engine?.cancelOperations()
+    await cancelOperations()
     try writeDown()
+    release()
+  }
+
+  /// Cancels what is under way; returns when nothing is any more.
+  public func cancelOperations() async {
+    await state.withLock { $0.engine }?.cancelOperations()
+  }
+
+  /// Lets go of the engine, without writing anything down.
+  public func release() {
     state.withLock { state in
       state.engine = nil
       state.list = nil
@@ -119,12 +155,18 @@ public final class RecordSync: Sendable {
   public func stop() throws {
     let engine = state.withLock { state in
       let engine = state.engine
-      state = State()
+      state.engine = nil
+      state.list = nil
+      state.unsavedState = nil
+      state.written = nil
+      state.operations = 0
+      state.attempts = [:]
+      state.sweeps = [:]
       return engine
     }
     // Detached, because waiting for it inside one of the engine's callbacks would never end.
     if let engine { Task.detached { await engine.cancelOperations() } }
-    try keeper.writeDown()
+    try keeper?.writeDown()
     try stateFile.removeFile()
   }
 
@@ -156,6 +198,8 @@ public final class RecordSync: Sendable {
       case .delete(let id): records.append(.deleteRecord(id))
       case .saveZone(let id): zones.append(.saveZone(CKRecordZone(zoneID: id)))
       case .deleteZone(let id): zones.append(.deleteZone(id))
+      case .dropZone(let id):
+        list.remove(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: id))])
       case .drop(let id): dropped += [.saveRecord(id), .deleteRecord(id)]
       }
     }
@@ -164,27 +208,12 @@ public final class RecordSync: Sendable {
     if !records.isEmpty { list.add(pendingRecordZoneChanges: records) }
   }
 
-  private func readState() throws(FileError) -> CKSyncEngine.State.Serialization? {
-    guard let data = try stateFile.read() else { return nil }
-    do {
-      return try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
-    } catch {
-      let reason =
-        (error as? CKSyncEngine.State.SerializationError)?.message ?? "it is no state of a sync"
-      let damage = FileError(
-        .understand, stateFile.url,
-        "\(reason). Nothing was changed; open with recovery to set it aside and fetch anew.")
-      guard isRecovering, let copy = try stateFile.moveAside() else { throw damage }
-      state.withLock { $0.recovery = FileRecovery(damage, copy: copy) }
-      return nil
-    }
-  }
-
   /// Writes the keeper, then the engine's state: the state never knows of something that a crash
   /// could still take from the keeper.
   func writeDown() throws {
-    try keeper.writeDown()
+    try keeper?.writeDown()
     try state.withLock { state in
+      state.putOff = 0
       guard state.list != nil, let serialization = state.unsavedState else { return }
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys]
@@ -205,8 +234,39 @@ public final class RecordSync: Sendable {
   }
 
   func tell(_ name: String, code: Int, _ message: String) {
-    state.withLock {
-      $0.activity.note(SyncActivity.Problem(name: name, code: code, message: message))
+    note { $0.note(SyncActivity.Problem(name: name, code: code, message: message)) }
+  }
+
+  func note(_ change: (inout SyncActivity) -> Void) {
+    state.withLock { change(&$0.activity) }
+  }
+
+  /// Forgets the failures of records whose items were changed.
+  public func forgetFailures(of ids: [CKRecord.ID]) {
+    state.withLock { state in
+      for id in ids {
+        state.attempts[id] = nil
+        state.activity.solve(id.recordName)
+      }
+    }
+  }
+
+  /// Forgets all failures, so that what was given up is tried again.
+  public func forgetFailures() {
+    state.withLock { state in
+      state.activity.solveAll()
+      state.attempts = [:]
+    }
+  }
+
+  /// Forgets what was done for the previous account.
+  func resetAccount() {
+    state.withLock { state in
+      let wipes = state.activity.wipes + 1
+      state.activity = SyncActivity()
+      state.activity.wipes = wipes
+      state.attempts = [:]
+      state.sweeps = [:]
     }
   }
 }

@@ -15,6 +15,11 @@ extension RetryPlan {
     return (error as? CKError).map { passing.contains($0.code) } ?? false
   }
 
+  /// Whether an error is of the kind that the engine retries by itself.
+  public static func isRetried(_ error: any Error) -> Bool {
+    (error as? CKError)?.passes ?? false
+  }
+
   /// Runs `operation` until it succeeds, fails for good, or the plan is used up.
   ///
   /// - Parameters:

@@ -33,55 +33,60 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     message = Self.message(code, isRetrying: isRetrying, detail: detail)
   }
 
+  /// The failure that the error of a pass means.
+  public init(_ error: any Error) {
+    switch error {
+    case let error as SyncFailure: self = error
+    case let error as CKError:
+      let error = error.leading
+      self.init(error.code, isRetrying: false, detail: error.localizedDescription)
+    default: self.init(.internalError, isRetrying: false, detail: "\(error)")
+    }
+  }
+
   /// The message, or the code's name.
   public var description: String { message ?? "\(code)" }
 
   /// Whether failures of this kind mean that there is no cloud at all for now.
   public static func meansOffline(_ code: CKError.Code) -> Bool {
-    switch code {
-    case .networkUnavailable, .networkFailure, .notAuthenticated, .accountTemporarilyUnavailable,
-      .managedAccountRestricted:
-      true
-    case .internalError, .partialFailure, .badContainer, .serviceUnavailable, .requestRateLimited,
-      .missingEntitlement, .permissionFailure, .unknownItem, .invalidArguments, .resultsTruncated,
-      .serverRecordChanged, .serverRejectedRequest, .assetFileNotFound, .assetFileModified,
-      .incompatibleVersion, .constraintViolation, .operationCancelled, .changeTokenExpired,
-      .batchRequestFailed, .zoneBusy, .badDatabase, .quotaExceeded, .zoneNotFound, .limitExceeded,
-      .userDeletedZone, .tooManyParticipants, .alreadyShared, .referenceViolation,
-      .participantMayNeedVerification, .serverResponseLost, .assetNotAvailable,
-      .participantAlreadyInvited:
-      false
-    }
+    [
+      .networkUnavailable, .networkFailure, .notAuthenticated, .accountTemporarilyUnavailable,
+      .managedAccountRestricted,
+    ].contains(code)
   }
 
-  /// The table of messages; a promise to retry is left out when no retry follows.
+  /// What is settled without the person.
+  private static let silent: [CKError.Code] = [
+    .serverRecordChanged, .changeTokenExpired, .operationCancelled,
+  ]
+
+  private static let messages: [CKError.Code: String] = [
+    .networkUnavailable: "No internet. Will sync when online.",
+    .networkFailure: "No internet. Will sync when online.",
+    .quotaExceeded: "iCloud storage full. Free up space in Settings → iCloud.",
+    .notAuthenticated: "Not signed in to iCloud. Sign in to sync.",
+    .accountTemporarilyUnavailable: "Your iCloud account isn't ready. Will sync when it is.",
+    .managedAccountRestricted: "This iCloud account is not allowed to sync.",
+  ]
+
+  /// The messages of failures that may be retried.
+  private static let passing: [CKError.Code: String] = [
+    .zoneBusy: "iCloud temporarily unavailable.",
+    .serviceUnavailable: "iCloud temporarily unavailable.",
+    .requestRateLimited: "iCloud temporarily unavailable.",
+    .serverResponseLost: "iCloud temporarily unavailable.",
+    .partialFailure: "Some data couldn't sync.",
+    .batchRequestFailed: "Some data couldn't sync.",
+    .limitExceeded: "Some data couldn't sync.",
+  ]
+
+  /// A promise to retry is left out when no retry follows.
   private static func message(
     _ code: CKError.Code, isRetrying: Bool, detail: String?
   ) -> String? {
-    let retrying = isRetrying ? " Retrying..." : ""
-    switch code {
-    case .networkUnavailable, .networkFailure:
-      return "No internet. Will sync when online."
-    case .quotaExceeded:
-      return "iCloud storage full. Free up space in Settings → iCloud."
-    case .zoneBusy, .serviceUnavailable, .requestRateLimited, .serverResponseLost:
-      return "iCloud temporarily unavailable." + retrying
-    case .partialFailure, .batchRequestFailed, .limitExceeded:
-      return "Some data couldn't sync." + retrying
-    case .serverRecordChanged, .changeTokenExpired, .operationCancelled:
-      return nil
-    case .notAuthenticated:
-      return "Not signed in to iCloud. Sign in to sync."
-    case .accountTemporarilyUnavailable:
-      return "Your iCloud account isn't ready. Will sync when it is."
-    case .managedAccountRestricted:
-      return "This iCloud account is not allowed to sync."
-    case .internalError, .badContainer, .missingEntitlement, .permissionFailure, .unknownItem,
-      .invalidArguments, .resultsTruncated, .serverRejectedRequest, .assetFileNotFound,
-      .assetFileModified, .incompatibleVersion, .constraintViolation, .badDatabase, .zoneNotFound,
-      .userDeletedZone, .tooManyParticipants, .alreadyShared, .referenceViolation,
-      .participantMayNeedVerification, .assetNotAvailable, .participantAlreadyInvited:
-      return "Sync failed: \(detail ?? "\(code)")" + retrying
-    }
+    if silent.contains(code) { return nil }
+    if let message = messages[code] { return message }
+    let message = passing[code] ?? "Sync failed: \(detail ?? "\(code)")"
+    return message + (isRetrying ? " Retrying..." : "")
   }
 }

@@ -1,6 +1,12 @@
 /// The pages that can't do without an example.
 private let pagesWithExamples = ["Docs/Testing.md", "README.md"]
 
+/// The pages of the example stores whose examples are compared with the tests.
+private let storePages = [
+  "AchievementStore", "ClipboardStore", "GameResultStore", "LeaderboardStore", "SyncSupport",
+  "TabStore",
+].map { "Examples/\($0)/README.md" }
+
 /// Documents that are not in the repository, in two halves so that this file keeps its own rule.
 private let outsideDocuments = [
   "cloudkit-" + "surface ", "web-" + "services 1.", "cksyncengine " + "2.", "seed " + "00",
@@ -175,13 +181,13 @@ extension SourceFile {
 }
 
 extension SourceTree {
-  /// The examples of the README, of `Docs` and of the documentation catalogues that no file of the
-  /// tests contains; each example must be in one file, with all its imports.
+  /// The examples of the README, of `Docs`, of the catalogues and of the stores' pages that no file
+  /// of the tests contains; each example must be in one file, with all its imports.
   fileprivate func exampleFaults() -> [Fault] {
     let pages = files.filter { file in
       file.isMarkdown
         && (file.path == "README.md" || file.path.hasPrefix("Docs/")
-          || file.path.contains(".docc/"))
+          || file.path.contains(".docc/") || storePages.contains(file.path))
     }
     let tests = files.filter { $0.path.hasPrefix("Tests/") && $0.isSwift }
     let empty = pagesWithExamples.filter { self[$0]?.codeBlocks(in: "swift").isEmpty ?? true }

@@ -2,13 +2,13 @@ import CloudSync
 import CloudSyncTesting
 import Foundation
 import LoopbackServer
-import SyncSupport
 import Synchronization
 import Testing
 
 @testable import GameResultStore
+@testable import SyncSupport
 
-/// The delegate by itself: events made by hand, an engine that reaches no server.
+/// The store's rules by themselves: events made by hand, an engine that reaches no server.
 @Suite("Game results as a delegate")
 struct GameResultDelegateTests {
   /// A store with results in its queue and an engine that can't begin.
@@ -26,30 +26,35 @@ struct GameResultDelegateTests {
         directory: folder.url,
         container: CKContainer(identifier: "iCloud.example.nowhere", transport: link),
         clock: SimulatedClock(), calendar: ResultDevice.calendar, now: { ResultDevice.noon })
-      engine = store.engine(nil)
-      let engine = engine
       let store = store
-      store.core.state.withLock { store.attach(engine, &$0) }
+      store.core.state.withLock { store.core.beginRun(&$0) }
+      try store.sync.start()
+      engine = try #require(store.sync.state.withLock { $0.engine })
       results = try store.importResults(from: wordles(numbers)).added
       _ = store.uploads.takeAll()
-      store.core.state.withLock { state in
-        state.held = []
-        state.settings.hasZone = true
-        _ = store.core.prepareRound(engine, makesZone: false, &state)
-      }
+      store.core.state.withLock { $0.settings.hasZone = true }
+      prepareRound()
+    }
+
+    func prepareRound() {
+      store.sync.wish(
+        store.core.state.withLock { state in
+          state.held = []
+          return store.core.prepareRound(makesZone: false, &state)
+        })
     }
 
     func batch(
       _ scope: CKSyncEngine.SendChangesOptions.Scope = .all
     ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-      await store.nextRecordZoneChangeBatch(
+      await store.sync.nextRecordZoneChangeBatch(
         CKSyncEngine.SendChangesContext(
           reason: .manual, options: CKSyncEngine.SendChangesOptions(scope: scope)),
         syncEngine: engine)
     }
 
     func send(_ event: CKSyncEngine.Event) async {
-      await store.handleEvent(event, syncEngine: engine)
+      await store.sync.handleEvent(event, syncEngine: engine)
     }
 
     func fail(
@@ -169,10 +174,7 @@ struct GameResultDelegateTests {
     let id = Self.id(scene.results[0])
     try scene.store.delete(scene.results[0].id)
     _ = scene.store.uploads.takeAll()
-    scene.store.core.state.withLock { state in
-      state.held = []
-      _ = scene.store.core.prepareRound(scene.engine, makesZone: false, &state)
-    }
+    scene.prepareRound()
     #expect(await scene.batch()?.recordIDsToDelete == [id])
     await scene.send(.sentRecordZoneChanges(.init(failedRecordDeletes: [id: CKError(code)])))
     let isDone = [.unknownItem, .zoneNotFound, .userDeletedZone].contains(code)
@@ -241,8 +243,11 @@ struct GameResultDelegateTests {
   @Test("Events of an engine that was let go change nothing")
   func oldEngine() async throws {
     let scene = try Scene()
-    let old = scene.store.engine(nil)
-    await scene.store.handleEvent(
+    let old = CKSyncEngine(
+      .init(
+        scene.store.container.privateCloudDatabase, state: nil, delegate: scene.store.sync,
+        automaticallySync: false, clock: SimulatedClock()))
+    await scene.store.sync.handleEvent(
       .accountChange(.init(changeType: .signOut(previousUser: CKRecord.ID(recordName: "_ada")))),
       syncEngine: old)
     #expect(scene.store.results.count == 3)

@@ -4,11 +4,11 @@ import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import Records
-import SyncSupport
 import Synchronization
 import Testing
 
 @testable import GameResultStore
+@testable import SyncSupport
 
 /// What the row and its seed ask for and no other test looks at.
 @Suite("Row G: line by line", .timeLimit(.minutes(10)))
@@ -139,7 +139,8 @@ struct GameResultRowTests {
     #expect(tags == after, "the server's records were touched")
 
     // The update: a version that reads the schema, which for this test is the one without a number.
-    var kept = try KeptRecords(folder.url.appendingPathComponent("cloud-kept-records.json"))
+    var kept = try RecordArchive(
+      folder.url.appendingPathComponent("cloud-kept-records.json"), .allFields)
     let whole = try #require(kept.record(named: newer.recordID.recordName))
     whole["schemaVersion"] = nil
     kept.keep(whole)
@@ -260,7 +261,7 @@ struct GameResultRowTests {
     #expect(phone.store.uploads.waiting.isEmpty)
     #expect(try server.results(of: "ada").count == 3, "the cloud keeps what is Ada's")
     if isSwitch { #expect(try server.results(of: "ben").isEmpty) }
-    weak let engine = phone.store.core.state.withLock { $0.engine }
+    weak let engine = phone.store.sync.state.withLock { $0.engine }
     await phone.store.stop()
     #expect(engine == nil, "the engine is still held")
   }
@@ -282,7 +283,10 @@ struct GameResultRowTests {
       dump(state.refused, to: &text)
       dump(state.log, to: &text)
       dump(state.report, to: &text)
-      dump(state.sweep, to: &text)
+    }
+    device.store.sync.state.withLock { state in
+      dump(state.sweeps, to: &text)
+      dump(state.activity, to: &text)
       dump(state.engine?.state.pendingRecordZoneChanges.map { "\($0)" }, to: &text)
     }
     return text

@@ -141,7 +141,7 @@ struct LeaderboardRuleTests {
       var mine = score("game\(number % 100)", 20_260_101 + number / 100 % 28, number % 7)
       mine.userId = "_ada"
       let record = CKRecord(recordType: "DailyScore", recordID: SocialBook.socialID(mine.id))
-      SocialRecords.write(mine, onto: record)
+      mine.copy(onto: record)
       _ = book.take(.fetched(record), in: .private, scoring)
     }
     #expect(book.scores.count == 2_800)
@@ -151,7 +151,7 @@ struct LeaderboardRuleTests {
       let id = CKRecord.ID(
         recordName: theirs.id, zoneID: CKRecordZone.ID(zoneName: "Leaderboard-1"))
       let record = CKRecord(recordType: "DailyScore", recordID: id)
-      SocialRecords.write(theirs, onto: record)
+      theirs.copy(onto: record)
       _ = book.take(.fetched(record), in: .private, scoring)
     }
     #expect(book.boards["Leaderboard-1"]?.scores.count == 12_800)
@@ -174,7 +174,7 @@ struct LeaderboardRuleTests {
     var mine = score(3)
     mine.userId = "_ada"
     let record = CKRecord(recordType: "DailyScore", recordID: SocialBook.socialID(mine.id))
-    SocialRecords.write(mine, onto: record)
+    mine.copy(onto: record)
     _ = core.take([.fetched(record)], in: .private)
     let copy = CKRecord.ID(recordName: mine.id, zoneID: theirs)
     #expect(asked.withLock { $0 } == [.save(copy)])

@@ -219,13 +219,13 @@ struct LeaderboardSyncTests {
     forged.userId = me
     let id = CKRecord.ID(recordName: forged.id, zoneID: zone)
     let record = try await database.record(for: id)
-    SocialRecords.write(forged, onto: record)
+    forged.copy(onto: record)
     try await database.save(record)
     var other = score("strands", 20_261_103, 1)
     other.userId = me
     let invented = CKRecord(
       recordType: "DailyScore", recordID: CKRecord.ID(recordName: other.id, zoneID: zone))
-    SocialRecords.write(other, onto: invented)
+    other.copy(onto: invented)
     try await database.save(invented)
     for device in [ada, ben] { try await device.cloud.sync() }
     for device in [ada, ben] { #expect(try await device.ranking() == ["1 Ada 3"]) }

@@ -39,7 +39,7 @@ final class PendingList: PendingChangeList {
     lists.withLock { $0.records }
   }
 
-  func pendingRecordZoneChanges(
+  func firstPendingRecordZoneChanges(
     in scope: CKSyncEngine.SendChangesOptions.Scope, limit: Int
   ) -> [CKSyncEngine.PendingRecordZoneChange] {
     Array(pendingRecordZoneChanges.filter { scope.contains($0) }.prefix(limit))
@@ -111,10 +111,10 @@ final class TabBench: Sendable {
 
   /// Lets the coordinator believe that an engine is at work.
   func run() {
-    sync.state.withLock { $0.list = list }
+    sync.records.state.withLock { $0.list = list }
   }
 
-  func hand(_ event: CKSyncEngine.Event) { sync.take(event, list) }
+  func hand(_ event: CKSyncEngine.Event) { sync.records.take(event, list) }
 
   func account(_ change: CKSyncEngine.Event.AccountChange.ChangeType) {
     hand(.accountChange(.init(changeType: change)))
@@ -170,7 +170,7 @@ final class TabBench: Sendable {
 
   /// The records the delegate would send now.
   func batch() async -> [CKRecord] {
-    await sync.batch(.all, list)?.recordsToSave ?? []
+    await sync.records.batch(.all, list)?.recordsToSave ?? []
   }
 
   /// Whether a change tag is remembered for the item `number`.

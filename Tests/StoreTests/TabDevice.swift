@@ -36,7 +36,7 @@ final class TabDevice: Sendable {
   }
 
   /// The engine itself, for tests that send without fetching.
-  var engine: CKSyncEngine? { sync.state.withLock { $0.engine } }
+  var engine: CKSyncEngine? { sync.records.state.withLock { $0.engine } }
 
   /// Everything that syncs, in the order of the IDs.
   var content: DeviceContent {

@@ -183,7 +183,7 @@ struct TabNewerVersionTests {
         state.kept.keep(record)
       }
     }
-    bench.sync.readKeptRecordsAgain(bench.list)
+    bench.sync.records.wish(bench.sync.readKeptRecordsAgain())
     #expect(bench.tabs.tabs.map(\.content) == ["mine, later", "theirs", "theirs"])
     #expect(bench.sync.keptRecordNames == [])
     #expect(bench.sync.activity.conflicts.map(\.resolution) == [.localWon, .cloudWon])

@@ -23,8 +23,8 @@ struct TabRowTests {
     let folder = device.folder.url
     let state = try Data(contentsOf: folder.appendingPathComponent("cloud-sync-state.data"))
     _ = try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: state)
-    let metadata = try SystemFieldsCache(
-      folder.appendingPathComponent("cloud-record-metadata.json"))
+    let metadata = try RecordArchive(
+      folder.appendingPathComponent("cloud-record-metadata.json"), .systemFields)
     let record = try #require(metadata.record(TabBench.recordID(testID(1))))
     #expect(record.recordChangeTag != nil && record.allKeys().isEmpty)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
@@ -187,9 +187,9 @@ struct TabRowTests {
       dump(state.metadata, to: &text)
       dump(state.kept.records.map(\.description), to: &text)
       dump(state.settings, to: &text)
-      dump(state.attempts, to: &text)
       dump(state.recoveries, to: &text)
     }
+    dump(device.sync.records.state.withLock { $0.attempts }, to: &text)
     return text
   }
 }

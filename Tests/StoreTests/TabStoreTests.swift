@@ -72,7 +72,7 @@ struct TabStoreTests {
     #expect(again.tabs.tabs == bench.tabs.tabs)
     #expect(again.tabs.unsentCount == 2)
     again.run()
-    try again.sync.handOver(to: again.list)
+    again.sync.records.wish(try again.sync.everythingUnsent(in: .private))
     #expect(again.pending.sorted() == ["delete \(testID(3))", "save \(testID(1))"])
   }
 

@@ -1,0 +1,137 @@
+import AchievementStore
+import ClipboardStore
+import CloudSync
+import Foundation
+import GameResultStore
+import LeaderboardStore
+import LoopbackServer
+import SyncSupport
+import TabStore
+import Testing
+
+// The examples of the stores' pages, with the names that they use. A rule compares them with the
+// pages.
+
+private func device(
+  _ account: String = "ada", _ server: LoopbackServer = LoopbackServer()
+) -> CKContainer {
+  CKContainer(
+    identifier: "iCloud.example", transport: server.device(account, signedInAs: account))
+}
+
+@Test func tabsAreAddedAndSynced() async throws {
+  let container = device()
+  let temporary = try TemporaryFolder()
+  let folder = temporary.url
+  let tabs = try TabStore(directory: folder)
+  let sync = try CloudSyncEngine(
+    database: container.privateCloudDatabase, directory: folder, stores: [tabs])
+  try sync.setEnabled(true)  // later launches: try sync.startIfEnabled()
+  let tab = ScratchTab(id: UUID(), name: "Ideas", content: "", lastModified: Date())
+  try tabs.add(tab)  // on disk, and pending
+  try tabs.updateContent(tab.id, "Buy milk", now: Date())
+  try await sync.sync()
+  #expect(sync.pendingCount == 0 && tabs.unsentCount == 0)
+  try await sync.shutDown()
+}
+
+@Test func theClipboardSharesTheEngineOfTheTabs() async throws {
+  let container = device()
+  let temporary = try TemporaryFolder()
+  let folder = temporary.url
+  let tabs = try TabStore(directory: folder)
+  let clipboard = try ClipboardStore(directory: folder)
+  let sync = try CloudSyncEngine(
+    database: container.privateCloudDatabase, directory: folder, stores: [tabs, clipboard])
+  try sync.setEnabled(true)
+  try clipboard.add(ClipboardEntry(id: UUID(), text: "copied", timestamp: Date()))
+  try clipboard.prune(olderThan: 30 * 86_400, now: Date())
+  let shown = clipboard.entries  // newest first
+  #expect(shown.map(\.text) == ["copied"])
+  try await sync.shutDown()
+}
+
+@Test func aPastedResultIsAddedAndSynced() async throws {
+  let container = device()
+  let temporary = try TemporaryFolder()
+  let folder = temporary.url
+  let pasted = "Wordle 1,963 3/6"
+  let store = try GameResultStore(directory: folder, container: container)
+  try store.start()  // in the foreground
+  let result = try store.add(sharedText: pasted)  // on disk when it returns
+  print(result.gameName, result.score.map { "\($0)" } ?? "X")
+  for streak in store.streaks() { print(streak.gameName, streak.currentStreak) }
+  try await store.syncNow()
+  if store.results.isEmpty { print(store.status.emptyText) }
+  if let notice = store.status.notice { print(notice) }
+  await store.stop()  // in the background
+  #expect(store.results == [result] && store.status.waiting == 0)
+}
+
+@Test func progressIsNotedAndSynced() async throws {
+  let container = device()
+  let temporary = try TemporaryFolder()
+  let folder = temporary.url
+  let store = try AchievementStore(directory: folder, container: container)
+  try store.startIfEnabled()
+  await store.syncIfEnabled()  // does nothing while it is off
+  try store.note(progress: 8, of: AchievementDefinition.all[0].id)
+  try store.setEnabled(true)
+  try await store.sync()
+  print(store.status.text)
+  try await store.shutDown()
+  #expect(!store.status.isUnsent)
+}
+
+@Test func aScoreIsPublishedAndALeaderboardIsShared() async throws {
+  let server = LoopbackServer()
+  let container = device("ada", server)
+  let friend = try await device("ben", server).userRecordID().recordName
+  let temporary = try TemporaryFolder()
+  let folder = temporary.url
+  let score = DailyScore(
+    gameId: "wordle", dateInt: 20_261_103, score: 3, maxAttempts: 6, completed: true,
+    publishedAt: Date())
+  let social = try HybridSocialService(directory: folder, container: container)
+  try await social.setupRealTimeSubscriptions()
+  let profile = try await social.ensureProfile(displayName: "Ada")
+  try await social.publishDailyScores([score])  // also succeeds without a connection
+  print(profile.displayName, social.serviceStatus.displayName)  // "Ada Real-time Sync"
+  let board = try await social.cloud.createLeaderboard(title: "Family")
+  let link = try await social.cloud.invite(friend, to: board.id)  // send it to them
+  let rows = try await social.fetchLeaderboard(LeaderboardQuery(leaderboard: board.id))
+  #expect(rows.map(\.displayName) == ["Ada"] && !link.absoluteString.isEmpty)
+  try await social.shutDown()
+}
+
+@Test func aDamagedFileIsSetAside() throws {
+  let temporary = try TemporaryFolder()
+  let folder = temporary.url
+  try Data("damaged".utf8).write(to: folder.appendingPathComponent("tabs.json"))
+  let tabs: TabStore
+  do {
+    tabs = try TabStore(directory: folder)
+  } catch let error as FileError where error.step == .understand {
+    print(error)  // "cannot understand .../tabs.json: ..."
+    tabs = try TabStore(directory: folder, recovering: true)
+    if let recovery = tabs.recovery { print(recovery) }
+  }
+  #expect(tabs.recovery != nil)
+}
+
+@Test func contradictionsOfTwoVersionsAreDecidedByAStrategy() {
+  let cached = ["title": 1, "x": 1, "y": 1]
+  let local = ["title": 2, "x": 2, "y": 1]
+  let cloud = ["title": 3, "x": 1, "y": 3]
+  var saved: [String: Int] = [:]
+  var asked: [String] = []
+  func save(_ fields: [String: Int]) { saved = fields }
+  func ask(_ fields: [String]) { asked = fields }
+  let merge = ThreeWayMerge<Int>(
+    strategy: .perField(["title": .manual]).orElse(.lastWriteWins),
+    groups: ["position": ["x", "y"]])
+  let outcome = merge.merge(
+    ancestor: .init(cached), mine: .init(local, time: 8), theirs: .init(cloud, time: 9))
+  if outcome.open.isEmpty { save(outcome.fields) } else { ask(outcome.open) }
+  #expect(asked == ["title"] && saved.isEmpty)
+}
