@@ -1,4 +1,5 @@
 import CommandLineKit
+import Foundation
 import SQLite
 import SimulationSupport
 package import VerificationSupport
@@ -50,6 +51,15 @@ enum CrashCommand: VerificationCommand {
 
   static func runChild(_ words: [String]) async -> Int32? {
     guard words.first == "child" else { return nil }
-    return await Child.run(Array(words.dropFirst()))
+    guard words.count == 5, let role = ProcessRole(rawValue: words[1]),
+      let round = Int(words[3]), let limit = Int(words[4])
+    else { return 2 }
+    let folder = URL(fileURLWithPath: words[2])
+    do {
+      try await role.write(in: folder, round: round, limit: limit)
+      return 0
+    } catch {
+      return 1
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import VerificationSupport
 
 /// The outcome of one process.
 struct ProcessOutcome: Sendable {
@@ -13,25 +14,17 @@ struct ProcessOutcome: Sendable {
   static func run(
     _ arguments: [String], environment: [String: String] = [:], seconds: Int
   ) throws -> ProcessOutcome {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
+    let process = try Process.start(
+      arguments, environment: environment, output: pipe, errors: pipe)
     let end = DispatchWorkItem { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds), execute: end)
     let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
+    let status = process.end()
     end.cancel()
-    let isSignal = process.terminationReason == .uncaughtSignal
     return ProcessOutcome(
-      status: isSignal ? -process.terminationStatus : process.terminationStatus,
-      output: String(decoding: data, as: UTF8.self),
-      tookTooLong: isSignal && process.terminationStatus == SIGKILL)
+      status: status, output: String(decoding: data, as: UTF8.self),
+      tookTooLong: status == -SIGKILL)
   }
 }
 
