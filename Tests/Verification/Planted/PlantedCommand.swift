@@ -9,29 +9,7 @@ package let plantedCommand: any VerificationCommand.Type = PlantedCommand.self
 enum PlantedCommand: VerificationCommand {
   static let name = "planted"
   static let summary = "faults in a copy of the sources, which the other commands must find"
-  static let usage = """
-    usage: cloudsync-verify planted [--seeds N] [--jobs J] [--seconds S] [--run-seconds S]
-                                    [--healthy-seeds N] [--healthy-seconds S]
-                                    [--root PATH] [--folder PATH] [--fault NAME...]
-           cloudsync-verify planted --list | --check [--root PATH]
-
-    Plants faults into a copy of the sources, builds the tool once, and counts the seeds that each
-    fault needs until a run reports a violation. At last the runs are repeated without a fault.
-      --seeds N           the most seeds with a fault, 1 to 1,000,000 (10000)
-      --jobs J            the number of processes at once, 1 to 256 (one for each core)
-      --seconds S         the longest all runs may take together, 1 to 86,400 (540); the builds and
-                          the runs without a fault come on top
-      --run-seconds S     the longest one run may take, 1 to 86,400 (120)
-      --healthy-seeds N   the most seeds without a fault, 1 to 1,000,000 (200)
-      --healthy-seconds S the longest run without one, 1 to 86,400 (20)
-      --root PATH         the package's folder (.)
-      --folder PATH       the folder of the copy (.build/planted in the package)
-      --fault NAME        this fault only; may be given several times
-      --check             say which faults no longer fit the code, without a build
-      --list              print the faults and the runs that should find them
-    Ends with 0 when every fault was found and nothing was reported without one, 1 when not, 2 for
-    a wrong command line.
-    """
+  static let usage = helpText(PackageResources.help_txt)
 
   static func run(_ arguments: inout Arguments) throws -> Bool {
     let options = try Options(&arguments)

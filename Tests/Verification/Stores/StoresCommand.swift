@@ -10,26 +10,9 @@ package let storesCommand: any VerificationCommand.Type = StoresCommand.self
 enum StoresCommand: VerificationCommand {
   static let name = "stores"
   static let summary = "the example stores in worlds with faults"
-  static let usage = """
-    usage: cloudsync-verify stores [--store NAME] [--seeds N] [--from S] [--jobs J] [--twice] [--short]
-                                  [--bug NAME]
-           cloudsync-verify stores --until-violation --store NAME [--seeds N] [--from S] [--bug NAME]
-           cloudsync-verify stores --store NAME --seed S [--trace] [--bug NAME]
-
-    Runs the example stores on three devices of two accounts with faults, decided by the seed.
-      --store NAME  one kind only: \(StoreKind.all.map(\.name).joined(separator: ", "))
-      --seeds N     how many seeds for each kind, 1 to 1,000,000 (200)
-      --from S      the first seed (0)
-      --jobs J      how many threads, 1 to 256 (one for each core)
-      --twice       run each world twice; both runs must be the same
-      --short       shorter worlds, as in the test suite
-      --until-violation  run the worlds one after the other, up to the first violation
-      --seed S      one seed only
-      --trace       print everything that happens in it
-      --bug NAME    build a fault into the tabs: \
-    \(PlantedStoreBug.allCases.map(\.rawValue).joined(separator: ", "))
-    Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
-    """
+  static let usage = helpText(PackageResources.help_txt)
+    .replacing("KINDS", with: StoreKind.all.map(\.name).joined(separator: ", "))
+    .replacing("BUGS", with: PlantedStoreBug.allCases.map(\.rawValue).joined(separator: ", "))
 
   static func run(_ arguments: inout Arguments) async throws -> Bool {
     let options = try Options(&arguments)
