@@ -63,8 +63,8 @@ enum PlantedCommand: VerificationCommand {
     let detectors = Set(chosen.flatMap { faults[$0].detectors }).sorted { $0.name < $1.name }
     let healthy = try PlantedRuns(options.healthy, program: program).run(
       detectors.map { (number: 0, detectors: [$0]) }, seeds: options.healthySeeds
-    ) { index, verdicts in
-      Output.write(line(verdicts, ofHealthy: detectors[index]) + "\n")
+    ) { _, verdicts in
+      for verdict in verdicts { Output.write(line(ofHealthy: verdict) + "\n") }
     }
     return sum(up: verdicts, healthy)
   }
@@ -82,34 +82,16 @@ enum PlantedCommand: VerificationCommand {
   }
 
   private static func line(_ fault: PlantedFault, _ verdicts: [Verdict]) -> String {
-    guard let last = verdicts.last else { return "\(fault.name): no detector is named" }
-    let end =
-      switch last.end {
-      case .violation(let message): "found by \(last.detector.name) in \(last.seeds): \(message)"
-      case .trap(let signal):
-        "found by \(last.detector.name) in \(last.seeds): ended by signal \(signal)"
-      case .nothing, .tooLong, .failure:
-        "NOT FOUND: " + verdicts.map(words(of:)).joined(separator: "; ")
-      }
-    return "\(fault.target): \(fault.name): \(end)"
+    let last = verdicts.last { $0.isFound }
+    let found = last.map { "found by \($0.detector.name) in \($0.seeds): \($0.text)" }
+    let texts = verdicts.map { "\($0.detector.name): \($0.text)" }
+    return "\(fault.target): \(fault.name): "
+      + (found ?? "NOT FOUND: \(texts.joined(separator: "; "))")
   }
 
-  private static func line(_ verdicts: [Verdict], ofHealthy detector: Detector) -> String {
-    guard let verdict = verdicts.last else { return "\(detector.name): not run" }
-    if verdict.isHealthy {
-      return "no fault: \(detector.name): \(verdict.seeds) seeds, 0 violations"
-    }
-    return "no fault: \(detector.name): " + words(of: verdict)
-  }
-
-  private static func words(of verdict: Verdict) -> String {
-    switch verdict.end {
-    case .violation(let message): "\(verdict.detector.name): \(message)"
-    case .trap(let signal): "\(verdict.detector.name): ended by signal \(signal)"
-    case .nothing: "\(verdict.detector.name): \(verdict.seeds) seeds without a violation"
-    case .tooLong: "\(verdict.detector.name): no time after \(verdict.seeds) seeds"
-    case .failure(let message): "\(verdict.detector.name): could not be run: \(message)"
-    }
+  private static func line(ofHealthy verdict: Verdict) -> String {
+    let text = verdict.isHealthy ? "\(verdict.seeds) seeds, 0 violations" : verdict.text
+    return "no fault: \(verdict.detector.name): \(text)"
   }
 
   private static func sum(up verdicts: [[Verdict]], _ healthy: [[Verdict]]) -> Bool {
