@@ -201,8 +201,8 @@ let package = Package(
         "VerificationSupport", "CommandLineKit",
       ],
       resources: [
-        .embedInCode("help.txt"), .embedInCode("Data/HostileTexts.json"),
-        .embedInCode("Data/ValidBodies.json"),
+        .embedInCode("help.txt"), .embedInCode("Data/AlicesData.json"),
+        .embedInCode("Data/HostileTexts.json"), .embedInCode("Data/ValidBodies.json"),
       ]),
     verification(
       "Planted", ["VerificationSupport", "CommandLineKit"], exclude: ["Faults"],
