@@ -188,12 +188,7 @@ enum StateBenchmarks {
       name: "open an engine with 1,000,000 pending and add one", goal: nil,
       subject: Side(
         "from a state file", operations: 1,
-        setUp: {
-          let file = StateFile()
-          let store = try FileStateStore(url: file.url)
-          try store.replace(with: PendingSample.blob(million))
-          return file
-        },
+        setUp: { try StateFile(holding: million) },
         body: { keep(try IdleEngine(opening: $0)) }),
       reference: Side(
         "a Set of as many keys", operations: 1, setUp: { PendingSample.keys(million) },
@@ -205,11 +200,7 @@ enum StateBenchmarks {
       name: "P17 memory of a device with 1,000,000 pending, opened, one added", goal: 1,
       subject: Side(
         "the engine and its state", bytesFor: 1,
-        setUp: {
-          let file = StateFile()
-          try FileStateStore(url: file.url).replace(with: PendingSample.blob(million))
-          return file
-        },
+        setUp: { try StateFile(holding: million) },
         make: { try IdleEngine(opening: $0) }),
       reference: Side("300 MB") { .nanoseconds(300_000_000) },
       rounds: 1, unit: .bytes, warmsUp: false)

@@ -18,10 +18,8 @@ final class IdleEngine: Sendable {
 
   /// An engine with `count` changes pending in a new file.
   init(_ count: Int) throws {
-    file = StateFile()
-    let store = try FileStateStore(url: file.url)
-    try store.replace(with: PendingSample.blob(count))
-    engine = try IdleEngine.opened(store, delegate)
+    file = try StateFile(holding: count)
+    engine = try IdleEngine.opened(FileStateStore(url: file.url), delegate)
   }
 
   /// An engine with what is in `file`, and one change more.
@@ -50,6 +48,14 @@ final class IdleEngine: Sendable {
 final class StateFile: Sendable {
   let url = FileManager.default.temporaryDirectory
     .appendingPathComponent("bench-\(UUID().uuidString)")
+
+  /// A name without a file.
+  init() {}
+
+  /// A file with `count` pending changes.
+  init(holding count: Int) throws {
+    try FileStateStore(url: url).replace(with: PendingSample.blob(count))
+  }
 
   deinit {
     try? FileManager.default.removeItem(at: url)

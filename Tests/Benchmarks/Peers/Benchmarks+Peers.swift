@@ -8,13 +8,13 @@ enum PeerBenchmarks {
 
   /// P16: the whole job against Kinto in memory and against git.
   static func all() -> [Benchmark] {
-    let notes = Once { Job.notes(count) }
+    let notes = Once { SpikeNote.samples(count) }
     return [
       Benchmark(
         name: "P16 push 10000 over HTTP on SQLite, against Kinto in memory", goal: 0.02,
         subject: Side("engine to server", operations: count) {
           guard KintoPeer.isInstalled else { throw Absence(reason: "kinto is not installed") }
-          return try await Job.run(.web, notes.value).0
+          return try await BenchServer.run(.web, notes.value)[0]
         },
         reference: Side("Kinto, in batches of 25", operations: count) {
           try await KintoPeer.push(notes.value)
@@ -22,7 +22,7 @@ enum PeerBenchmarks {
       Benchmark(
         name: "P16 push 10000 over HTTP on SQLite, against git push", goal: 0.125,
         subject: Side("engine to server", operations: count) {
-          try await Job.run(.web, notes.value).0
+          try await BenchServer.run(.web, notes.value)[0]
         },
         reference: Side("git add, commit and push to a file", operations: count) {
           try await GitPeer.push(notes.value)

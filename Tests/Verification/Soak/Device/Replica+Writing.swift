@@ -1,5 +1,4 @@
 import CloudSync
-import Foundation
 import SimulationSupport
 import Synchronization
 

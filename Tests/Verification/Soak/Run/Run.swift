@@ -1,4 +1,3 @@
-import CloudSync
 import CommandLineKit
 import Foundation
 import LoopbackServer
