@@ -186,7 +186,7 @@ let package = Package(
       "Soak",
       [
         "SimulationSupport", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol",
-        "Records", "SQLite", "VerificationSupport", "CommandLineKit",
+        "SQLite", "VerificationSupport", "CommandLineKit",
       ], resources: [.embedInCode("help.txt")]),
     verification(
       "Differential",
