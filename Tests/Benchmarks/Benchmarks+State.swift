@@ -171,14 +171,14 @@ enum StateBenchmarks {
       subject: Side(
         "encoded and replaced on disk", operations: 1,
         setUp: {
-          let file = StateFile()
+          let file = try StateFile()
           let state = try SyncState(decoding: PendingSample.blob(million))
           return (file, try FileStateStore(url: file.url), state)
         },
         body: { try $0.1.replace(with: $0.2.encoded()) }),
       reference: Side(
         "the same bytes written and synchronized", operations: 1,
-        setUp: { (StateFile(), PendingSample.blob(million)) },
+        setUp: { (try StateFile(), PendingSample.blob(million)) },
         body: { try StateFile.write($0.1, to: $0.0.url) }), rounds: 3,
       warmsUp: false)
   }

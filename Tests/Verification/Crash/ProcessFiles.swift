@@ -4,19 +4,17 @@ import VerificationSupport
 /// A folder that one child after the other writes in, and what they said was safe.
 final class ProcessFiles {
   let role: ProcessRole
-  let folder: URL
   private(set) var tally = ProcessTally()
+  private let temporaryFolder: TemporaryFolder
   private var acknowledged: Set<String> = []
   private var round = 0
 
   init(_ role: ProcessRole) throws {
     self.role = role
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cloudsync-crash-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    temporaryFolder = try TemporaryFolder("crash")
   }
 
-  deinit { try? FileManager.default.removeItem(at: folder) }
+  var folder: URL { temporaryFolder.url }
 
   /// Adds a violation.
   func violation(_ text: String) { tally.violations.append("\(role): \(text)") }

@@ -34,8 +34,8 @@ extension SimulatedStore {
   }
 }
 
-/// An achievement as a line, and the seed's merge rule over such lines, written once more.
-struct AchievementLine: Hashable {
+/// An achievement, and the seed's merge rule, written once more; a line is its JSON.
+struct AchievementLine: Codable, Hashable {
   var value = 0
   var tier = 0
   /// The second at which each tier was reached.
@@ -51,27 +51,19 @@ struct AchievementLine: Hashable {
     }
   }
 
-  init(text: String) {
-    let parts = text.split(separator: "|", omittingEmptySubsequences: false)
-    value = Int(parts.first ?? "") ?? -1
-    tier = parts.count > 1 ? Int(parts[1]) ?? -1 : -1
-    for part in parts.dropFirst(2) {
-      let pair = part.split(separator: "@")
-      if pair.count == 2, let tier = Int(pair[0]) { dates[tier] = Int(pair[1]) }
-    }
-  }
-
-  /// The line; what it is read from again.
   var text: String {
-    (["\(value)", "\(tier)"] + dates.sorted { $0.key < $1.key }.map { "\($0.key)@\($0.value)" })
-      .joined(separator: "|")
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "no line"
   }
 
   /// What is wrong with `line` as the outcome of all `versions`.
   static func judge(_ versions: [ItemVersion], _ line: String) -> String? {
     var all = AchievementLine()
     for version in versions {
-      let next = AchievementLine(text: version.line)
+      guard let next = try? JSONDecoder().decode(Self.self, from: Data(version.line.utf8)) else {
+        return "\(version.line) is no achievement"
+      }
       all.value = max(all.value, next.value)
       all.tier = max(all.tier, next.tier)
       all.dates.merge(next.dates) { max($0, $1) }
