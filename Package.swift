@@ -174,19 +174,20 @@ let package = Package(
     verification(
       "Simulate", ["SimulationSupport", "SQLite", "VerificationSupport", "CommandLineKit"]),
     verification(
-      "Stores", ["StoreSimulation", "VerificationSupport", "CommandLineKit"]),
+      "Stores", ["StoreSimulation", "VerificationSupport", "CommandLineKit"],
+      resources: [.embedInCode("help.txt")]),
     verification(
       "Crash",
       [
         "SimulationSupport", "CloudSync", "LoopbackServer", "SQLite", "VerificationSupport",
         "CommandLineKit",
-      ]),
+      ], resources: [.embedInCode("help.txt")]),
     verification(
       "Soak",
       [
         "SimulationSupport", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudProtocol",
-        "Records", "SQLite", "VerificationSupport", "CommandLineKit",
-      ]),
+        "SQLite", "VerificationSupport", "CommandLineKit",
+      ], resources: [.embedInCode("help.txt")]),
     verification(
       "Differential",
       [
@@ -200,10 +201,12 @@ let package = Package(
         "VerificationSupport", "CommandLineKit",
       ],
       resources: [
+        .embedInCode("help.txt"), .embedInCode("Data/AlicesData.json"),
         .embedInCode("Data/HostileTexts.json"), .embedInCode("Data/ValidBodies.json"),
       ]),
     verification(
-      "Planted", ["VerificationSupport", "CommandLineKit"], exclude: ["Faults"]),
+      "Planted", ["VerificationSupport", "CommandLineKit"], exclude: ["Faults"],
+      resources: [.embedInCode("help.txt")]),
     tool(
       "cloudsync-verify",
       [
@@ -217,7 +220,8 @@ let package = Package(
         "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "SyncMachine",
         "CloudProtocol", "Records", "SQLite", "VerificationSupport", "CommandLineKit",
       ],
-      path: "Tests/Benchmarks", resources: [.embedInCode("Peers/kinto.ini")]),
+      path: "Tests/Benchmarks",
+      resources: [.embedInCode("help.txt"), .embedInCode("Peers/kinto.ini")]),
 
     // tests
     tests("RecordsTests", ["Records", "CloudProtocol"]),

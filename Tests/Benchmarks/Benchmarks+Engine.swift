@@ -17,91 +17,89 @@ enum EngineBenchmarks {
     return [
       Benchmark(
         name: "P9 the engine's cost of a record sent", goal: 1.5,
-        subject: Side("sendChanges()", operations: records) {
-          try await EngineWorld(.prepared(records)).timeOfSending()
-        },
-        reference: microsecond, rounds: 7),
+        subject: sending("sendChanges()"), reference: microsecond, rounds: 7),
       Benchmark(
         name: "P9 the engine's cost of a record fetched", goal: 1.5,
         subject: Side("fetchChanges()", operations: records) {
-          try await EngineWorld(.fetching(records)).timeOfFetching()
+          try await EngineWorld(fetching: records).timeOfFetching()
         },
         reference: microsecond, rounds: 7),
       Benchmark(
         name: "P9 a record sent with a trace taken down", goal: nil,
-        subject: Side("a tracer that keeps nothing", operations: records) {
-          try await EngineWorld(.prepared(records), tracer: NoTracer()).timeOfSending()
-        },
-        reference: Side("no tracer", operations: records) {
-          try await EngineWorld(.prepared(records)).timeOfSending()
-        }, rounds: 7),
+        subject: sending("a tracer that keeps nothing", NoTracer()),
+        reference: sending("no tracer"), rounds: 7),
       Benchmark(
         name: "P9 a record sent while the status is watched", goal: nil,
         subject: Side("somebody reads statusUpdates", operations: records) {
-          let world = try EngineWorld(.prepared(records))
+          let world = try EngineWorld(sending: records)
           async let count = world.countStatuses()
           let time = try await world.timeOfSending()
           world.stop()
           keep(await count)
           return time
         },
-        reference: Side("nobody does", operations: records) {
-          try await EngineWorld(.prepared(records)).timeOfSending()
-        }, rounds: 7),
-      Benchmark(
-        name: "P9 a batch through pendingRecordZoneChanges.filter, from 100,000", goal: nil,
-        subject: Side("the app's part of a batch", operations: many / 250) {
-          try await EngineWorld(.filtering(many)).timeOfBatches()
-        },
-        reference: Side("from 10,000", operations: few / 250) {
-          try await EngineWorld(.filtering(few)).timeOfBatches()
-        }, rounds: 3),
-      Benchmark(
-        name: "P9 a batch through pendingRecordZoneChanges(in:limit:), from 100,000", goal: nil,
-        subject: Side("the app's part of a batch", operations: many / 250) {
-          try await EngineWorld(.limiting(many)).timeOfBatches()
-        },
-        reference: Side("from 10,000", operations: few / 250) {
-          try await EngineWorld(.limiting(few)).timeOfBatches()
-        }, rounds: 3),
+        reference: sending("nobody does"), rounds: 7),
+      choosing("pendingRecordZoneChanges.filter") { state, scope in
+        state.pendingRecordZoneChanges.filter { scope.contains($0) }
+      },
+      choosing("pendingRecordZoneChanges(in:limit:)") { state, scope in
+        state.pendingRecordZoneChanges(in: scope, limit: 250)
+      },
     ]
+  }
+
+  private static func sending(_ name: String, _ tracer: (any SyncTracer)? = nil) -> Side {
+    Side(name, operations: records) {
+      try await EngineWorld(sending: records, tracer: tracer).timeOfSending()
+    }
+  }
+
+  /// The app's part of a batch while many changes are pending, against few.
+  private static func choosing(
+    _ name: String, _ choice: @escaping EngineWorld.Choice
+  ) -> Benchmark {
+    func side(_ name: String, _ count: Int) -> Side {
+      Side(name, operations: count / 250) {
+        try await EngineWorld(sending: count, choice: choice).timeOfBatches()
+      }
+    }
+    return Benchmark(
+      name: "P9 a batch through \(name), from 100,000", goal: nil,
+      subject: side("the app's part of a batch", many), reference: side("from 10,000", few),
+      rounds: 3)
   }
 }
 
 /// An engine, an app that does as little as can be, and a server that answers at once.
 private final class EngineWorld: CKSyncEngineDelegate {
-  enum Way {
-    /// The app has every batch ready before it is asked.
-    case prepared(Int)
-    case fetching(Int)
-    /// The app filters all pending changes for every batch.
-    case filtering(Int)
-    /// The app asks for the next changes only.
-    case limiting(Int)
-  }
+  /// The app's way to find the next changes.
+  typealias Choice =
+    @Sendable (CKSyncEngine.State, CKSyncEngine.SendChangesOptions.Scope)
+    -> [CKSyncEngine.PendingRecordZoneChange]
 
   private struct Timing {
     var batches: [CKSyncEngine.RecordZoneChangeBatch] = []
     var ownTime = Duration.zero
   }
 
-  private let way: Way
+  private let choice: Choice?
   private let transport: InstantTransport
   private let timing = Mutex(Timing())
   private let engine = Mutex<CKSyncEngine?>(nil)
 
-  init(_ way: Way, tracer: (any SyncTracer)? = nil) throws {
-    self.way = way
+  /// - Parameters:
+  ///   - sent: the number of pending changes.
+  ///   - fetched: the number of records of the server.
+  ///   - choice: the app's way to find the next changes; with `nil`, every batch is ready before
+  ///     the app is asked for it.
+  init(
+    sending sent: Int = 0, fetching fetched: Int = 0, tracer: (any SyncTracer)? = nil,
+    choice: Choice? = nil
+  ) throws {
+    self.choice = choice
     let zone = CKRecordZone.ID(zoneName: "Notes")
-    let ids: [CKRecord.ID]
-    switch way {
-    case .prepared(let count), .filtering(let count), .limiting(let count):
-      ids = (0..<count).map { CKRecord.ID(recordName: PendingSample.name($0), zoneID: zone) }
-      transport = InstantTransport(recordsToFetch: 0)
-    case .fetching(let count):
-      ids = []
-      transport = InstantTransport(recordsToFetch: count)
-    }
+    let ids = (0..<sent).map { CKRecord.ID(recordName: PendingSample.name($0), zoneID: zone) }
+    transport = InstantTransport(recordsToFetch: fetched)
     let container = CKContainer(identifier: "iCloud.bench", transport: transport)
     var configuration = CKSyncEngine.Configuration(
       database: container.privateCloudDatabase, stateSerialization: nil, delegate: self)
@@ -110,7 +108,7 @@ private final class EngineWorld: CKSyncEngineDelegate {
     let engine = CKSyncEngine(configuration)
     engine.state.add(pendingRecordZoneChanges: ids.map { .saveRecord($0) })
     self.engine.withLock { $0 = engine }
-    guard case .prepared = way else { return }
+    guard choice == nil else { return }
     timing.withLock { timing in
       for start in stride(from: 0, to: ids.count, by: 250) {
         let records = ids[start..<min(ids.count, start + 250)].map(Self.record)
@@ -168,16 +166,9 @@ private final class EngineWorld: CKSyncEngineDelegate {
   func nextRecordZoneChangeBatch(
     _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-    let scope = context.options.scope
+    guard let choice else { return timing.withLock { $0.batches.popLast() } }
     let start = Stopwatch.now
-    let pending: [CKSyncEngine.PendingRecordZoneChange]
-    switch way {
-    case .prepared, .fetching: return timing.withLock { $0.batches.popLast() }
-    case .filtering:
-      pending = syncEngine.state.pendingRecordZoneChanges.filter { scope.contains($0) }
-    case .limiting:
-      pending = syncEngine.state.pendingRecordZoneChanges(in: scope, limit: 250)
-    }
+    let pending = choice(syncEngine.state, context.options.scope)
     let time = Stopwatch.now - start
     timing.withLock { $0.ownTime += time }
     return await CKSyncEngine.RecordZoneChangeBatch(

@@ -107,46 +107,42 @@ enum PendingBenchmarks {
 
   private static var growth: [Benchmark] {
     let added = 10_000
-    func adding(to count: Int) -> Side {
-      Side(
-        "with \(count) pending", operations: added,
-        setUp: {
-          (
-            pending(count),
-            (0..<added).map {
-              PendingChange(.save, RecordID(name: "new-\($0)", zone: PendingSample.zone))
-            }
-          )
-        },
-        body: { context in for change in context.1 { context.0.add(change) } })
-    }
-    func removing(from count: Int) -> Side {
-      Side(
-        "with \(count) pending", operations: added,
-        setUp: {
-          let changes = PendingSample.changes(count)
-          return (
-            PendingSample.pending(changes),
-            PendingSample.shuffled(count).prefix(added).map { changes[$0] }
-          )
-        },
-        body: { context in for change in context.1 { context.0.remove(change) } })
-    }
-    func sending(of count: Int) -> Side {
-      Side(
-        "with \(count) pending", operations: 40 * 250, setUp: { pending(count) },
-        body: { changes in for _ in 0..<40 { keep(drainBatch(of: &changes)) } })
-    }
     return [
-      Benchmark(
-        name: "P3 add one at 1,000,000", goal: 2.5, subject: adding(to: many),
-        reference: adding(to: few), rounds: 5, warmsUp: false),
-      Benchmark(
-        name: "P3 remove one at 1,000,000", goal: 2.5, subject: removing(from: many),
-        reference: removing(from: few), rounds: 5, warmsUp: false),
-      Benchmark(
-        name: "P3 build and acknowledge a batch at 1,000,000", goal: 2.5,
-        subject: sending(of: many), reference: sending(of: few), rounds: 5, warmsUp: false),
+      growth("add one", operations: added) { count in
+        let changes = (0..<added).map {
+          PendingChange(.save, RecordID(name: "new-\($0)", zone: PendingSample.zone))
+        }
+        return (pending(count), changes)
+      } body: { context in
+        for change in context.1 { context.0.add(change) }
+      },
+      growth("remove one", operations: added) { count in
+        let changes = PendingSample.changes(count)
+        return (
+          PendingSample.pending(changes),
+          PendingSample.shuffled(count).prefix(added).map { changes[$0] }
+        )
+      } body: { context in
+        for change in context.1 { context.0.remove(change) }
+      },
+      growth("build and acknowledge a batch", operations: 40 * 250) {
+        pending($0)
+      } body: { changes in
+        for _ in 0..<40 { keep(drainBatch(of: &changes)) }
+      },
     ]
+  }
+
+  /// What something costs at 1,000,000 pending changes, against 100,000.
+  private static func growth<Context>(
+    _ name: String, operations: Int, setUp: @escaping @Sendable (Int) -> Context,
+    body: @escaping @Sendable (inout Context) -> Void
+  ) -> Benchmark {
+    func side(_ count: Int) -> Side {
+      Side("with \(count) pending", operations: operations, setUp: { setUp(count) }, body: body)
+    }
+    return Benchmark(
+      name: "P3 \(name) at 1,000,000", goal: 2.5, subject: side(many), reference: side(few),
+      rounds: 5, warmsUp: false)
   }
 }

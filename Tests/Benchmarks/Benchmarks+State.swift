@@ -171,14 +171,14 @@ enum StateBenchmarks {
       subject: Side(
         "encoded and replaced on disk", operations: 1,
         setUp: {
-          let file = StateFile()
+          let file = try StateFile()
           let state = try SyncState(decoding: PendingSample.blob(million))
           return (file, try FileStateStore(url: file.url), state)
         },
         body: { try $0.1.replace(with: $0.2.encoded()) }),
       reference: Side(
         "the same bytes written and synchronized", operations: 1,
-        setUp: { (StateFile(), PendingSample.blob(million)) },
+        setUp: { (try StateFile(), PendingSample.blob(million)) },
         body: { try StateFile.write($0.1, to: $0.0.url) }), rounds: 3,
       warmsUp: false)
   }
@@ -188,12 +188,7 @@ enum StateBenchmarks {
       name: "open an engine with 1,000,000 pending and add one", goal: nil,
       subject: Side(
         "from a state file", operations: 1,
-        setUp: {
-          let file = StateFile()
-          let store = try FileStateStore(url: file.url)
-          try store.replace(with: PendingSample.blob(million))
-          return file
-        },
+        setUp: { try StateFile(holding: million) },
         body: { keep(try IdleEngine(opening: $0)) }),
       reference: Side(
         "a Set of as many keys", operations: 1, setUp: { PendingSample.keys(million) },
@@ -205,11 +200,7 @@ enum StateBenchmarks {
       name: "P17 memory of a device with 1,000,000 pending, opened, one added", goal: 1,
       subject: Side(
         "the engine and its state", bytesFor: 1,
-        setUp: {
-          let file = StateFile()
-          try FileStateStore(url: file.url).replace(with: PendingSample.blob(million))
-          return file
-        },
+        setUp: { try StateFile(holding: million) },
         make: { try IdleEngine(opening: $0) }),
       reference: Side("300 MB") { .nanoseconds(300_000_000) },
       rounds: 1, unit: .bytes, warmsUp: false)

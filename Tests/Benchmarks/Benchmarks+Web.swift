@@ -21,12 +21,12 @@ enum WebBenchmarks {
   private struct World: Sendable {
     let (phone, desk): (JobDevice, JobDevice)
     let raw: Raw
-    private let job: Job
+    private let server: BenchServer
 
     init() async throws {
-      job = try Job(.web)
-      phone = JobDevice(try job.transport("phone"), syncsAutomatically: true)
-      desk = JobDevice(try job.transport("desk"), syncsAutomatically: true)
+      server = try BenchServer(.web)
+      phone = JobDevice(try server.transport("phone"), syncsAutomatically: true)
+      desk = JobDevice(try server.transport("desk"), syncsAutomatically: true)
       raw = try Raw()
       _ = try await phone.sendAll()
     }
@@ -72,7 +72,7 @@ enum WebBenchmarks {
         try await Task.sleep(for: .milliseconds(150))
         let start = ContinuousClock.now
         let name = UUID().uuidString
-        _ = try await world.phone.send([Job.note(0, name: name)])
+        _ = try await world.phone.send([SpikeNote.sample(0, name: name)])
         return try await world.desk.arrival(of: name) - start
       },
       reference: Side("bare round trip + one durable commit") { try await world.value.raw.turn() },
@@ -104,16 +104,13 @@ enum WebBenchmarks {
       subject: Side(
         "lookup", operations: clients * requests,
         setUp: {
-          let server = LoopbackServer()
-          let web = try LoopbackWebServer(server)
-          let device = server.device("setup", signedInAs: "alice")
-          _ = try await device.ask(.modifyZones(ModifyZones(save: [ZoneID(name: "Notes")])))
-          var record = BareServer.record(Job.note(0))
-          record.id.name = "note-0"
+          let server = try BenchServer(.webInMemory)
+          try await server.makeZone()
+          var record = SpikeNote.sample(0, name: "note-0").record
           record.fields["text"] = Field(
             .string(String(repeating: "Bread, milk, apples. ", count: 10)))
-          _ = try await device.ask(.modifyRecords(ModifyRecords(save: [RecordSave(record)])))
-          return (web, try web.lookupRequest(of: "note-0", "alice"))
+          try await server.save([RecordSave(record)])
+          return (server, try server.lookupRequest(of: "note-0", "alice"))
         },
         body: { context in
           try await ask(context.0.port, context.1)

@@ -1,6 +1,7 @@
 import CloudSync
 import Foundation
 import LoopbackServer
+import VerificationSupport
 
 /// An engine with a state file, that syncs only when told.
 final class IdleEngine: Sendable {
@@ -18,10 +19,8 @@ final class IdleEngine: Sendable {
 
   /// An engine with `count` changes pending in a new file.
   init(_ count: Int) throws {
-    file = StateFile()
-    let store = try FileStateStore(url: file.url)
-    try store.replace(with: PendingSample.blob(count))
-    engine = try IdleEngine.opened(store, delegate)
+    file = try StateFile(holding: count)
+    engine = try IdleEngine.opened(FileStateStore(url: file.url), delegate)
   }
 
   /// An engine with what is in `file`, and one change more.
@@ -46,14 +45,21 @@ final class IdleEngine: Sendable {
   }
 }
 
-/// The name of a file that is gone when nobody needs it any more.
+/// The URL of a state file, which is removed with the object.
 final class StateFile: Sendable {
-  let url = FileManager.default.temporaryDirectory
-    .appendingPathComponent("bench-\(UUID().uuidString)")
+  let url: URL
+  private let folder: TemporaryFolder
 
-  deinit {
-    try? FileManager.default.removeItem(at: url)
-    try? FileManager.default.removeItem(atPath: url.path + ".lock")
+  /// The URL of a file that does not exist.
+  init() throws {
+    folder = try TemporaryFolder("bench")
+    url = folder.url.appendingPathComponent("state")
+  }
+
+  /// A file with `count` pending changes.
+  convenience init(holding count: Int) throws {
+    try self.init()
+    try FileStateStore(url: url).replace(with: PendingSample.blob(count))
   }
 
   /// Writes a file as plainly as can be, and waits until it is on the disk.

@@ -41,7 +41,7 @@ let drivers: KeyValuePairs = [
     "what the people of a world of stores do, on its executor",
   "Tests/Benchmarks/Throughput/Benchmarks+Queries.swift":
     "asks for long queries beside lookups, whose client blocks a thread",
-  "Tests/Benchmarks/Throughput/BareServer.swift":
+  "Tests/Benchmarks/Throughput/BenchServer.swift":
     "clients that block, each on a thread",
   "Tests/Benchmarks/Throughput/Once.swift":
     "makes a value that several benchmarks share",

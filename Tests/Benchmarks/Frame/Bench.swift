@@ -6,20 +6,7 @@ import VerificationSupport
 /// The benchmarks: prints the cost of operations as ratios.
 @main
 struct Bench {
-  private static let usage = """
-    usage: cloudsync-bench [--json] [--rounds N] [--only LIST] [--write FOLDER] [--processor] [--list]
-           cloudsync-bench --scale
-
-    Prints the cost of operations as ratios of two measurements taken in turn.
-      --json          one JSON document; times in nanoseconds for one operation
-      --rounds N      pairs for each benchmark at most, 1 to 10,000 (7)
-      --only LIST     only these rows, such as P10, or names that contain a text; with commas
-      --write FOLDER  bench.json and the table of README.md in this folder
-      --processor     processor time instead of time, on a machine with other load
-      --list          the names, without a measurement
-      --scale         times instead of ratios: 10,000, 100,000 and 1,000,000 records from one
-                      device to another, with each kind of server; takes some minutes
-    """
+  private static let usage = helpText(PackageResources.help_txt)
 
   /// All benchmarks, in the order of the table.
   private static func benchmarks() -> [Benchmark] {

@@ -8,13 +8,13 @@ enum PeerBenchmarks {
 
   /// P16: the whole job against Kinto in memory and against git.
   static func all() -> [Benchmark] {
-    let notes = Once { Job.notes(count) }
+    let notes = Once { SpikeNote.samples(count) }
     return [
       Benchmark(
         name: "P16 push 10000 over HTTP on SQLite, against Kinto in memory", goal: 0.02,
         subject: Side("engine to server", operations: count) {
           guard KintoPeer.isInstalled else { throw Absence(reason: "kinto is not installed") }
-          return try await Job.run(.web, notes.value).0
+          return try await BenchServer.run(.web, notes.value)[0]
         },
         reference: Side("Kinto, in batches of 25", operations: count) {
           try await KintoPeer.push(notes.value)
@@ -22,7 +22,7 @@ enum PeerBenchmarks {
       Benchmark(
         name: "P16 push 10000 over HTTP on SQLite, against git push", goal: 0.125,
         subject: Side("engine to server", operations: count) {
-          try await Job.run(.web, notes.value).0
+          try await BenchServer.run(.web, notes.value)[0]
         },
         reference: Side("git add, commit and push to a file", operations: count) {
           try await GitPeer.push(notes.value)
@@ -31,65 +31,35 @@ enum PeerBenchmarks {
   }
 }
 
-/// A program of this machine.
-struct Program {
-  private let process = Process()
-
-  /// Starts `path`, silent, with `arguments`.
-  init(_ path: String, _ arguments: [String], in folder: String? = nil) throws {
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = arguments
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
-    try process.run()
-  }
-
-  /// Waits for its end, which must be a good one.
-  func finish() throws {
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw ToolError("\(process.arguments?.first ?? "a program") failed")
-    }
-  }
-
-  /// Ends it.
-  ///
-  /// Not by asking: the program inherits what signals the thread that starts it does not hear, and
-  /// those of the system's thread pool hear none that can be put off.
-  func stop() {
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
-  }
-
-  /// The path of the program `name`, found in `PATH`.
-  static func path(of name: String) -> String? {
-    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    return folders.map { "\($0)/\(name)" }.first(where: FileManager.default.isExecutableFile)
-  }
+/// The path of a program, found in `PATH`.
+private func path(of name: String) -> String? {
+  let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+  return folders.map { "\($0)/\(name)" }.first(where: FileManager.default.isExecutableFile)
 }
 
 /// Files, one for each note, through git.
 enum GitPeer {
   static func push(_ notes: [SpikeNote]) throws -> Duration {
-    guard let git = Program.path(of: "git") else { throw Absence(reason: "git is not installed") }
+    guard let git = path(of: "git") else { throw Absence(reason: "git is not installed") }
+    func run(_ words: String..., in folder: String? = nil) throws {
+      let status = try Process.start([git] + words, in: folder).end()
+      guard status == 0 else { throw ToolError("git \(words[0]) failed") }
+    }
     let folder = try TemporaryFolder("bench")
     let (work, remote) = (folder.path("work"), folder.path("remote.git"))
-    try Program(git, ["init", "-q", "--bare", remote]).finish()
-    try Program(git, ["init", "-q", work]).finish()
+    try run("init", "-q", "--bare", remote)
+    try run("init", "-q", work)
     for note in notes {
       var bytes: [UInt8] = []
       SpikeJSON.append(SpikeRecord(note), to: &bytes)
       try Data(bytes).write(to: URL(fileURLWithPath: "\(work)/\(note.name).json"))
     }
     let start = ContinuousClock.now
-    try Program(git, ["add", "."], in: work).finish()
-    try Program(
-      git, ["-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-qm", "notes"],
-      in: work
-    ).finish()
-    try Program(git, ["push", "-q", "file://\(remote)", "HEAD:refs/heads/main"], in: work).finish()
+    try run("add", ".", in: work)
+    try run(
+      "-c", "user.name=bench", "-c", "user.email=bench@localhost", "commit", "-qm", "notes",
+      in: work)
+    try run("push", "-q", "file://\(remote)", "HEAD:refs/heads/main", in: work)
     return ContinuousClock.now - start
   }
 }
@@ -98,10 +68,10 @@ enum GitPeer {
 enum KintoPeer {
   private static let batch = 25
 
-  static var isInstalled: Bool { Program.path(of: "kinto") != nil }
+  static var isInstalled: Bool { path(of: "kinto") != nil }
 
   static func push(_ notes: [SpikeNote]) async throws -> Duration {
-    guard let kinto = Program.path(of: "kinto") else {
+    guard let kinto = path(of: "kinto") else {
       throw Absence(reason: "kinto is not installed")
     }
     let folder = try TemporaryFolder("bench")
@@ -109,8 +79,13 @@ enum KintoPeer {
     let settings = String(decoding: PackageResources.kinto_ini, as: UTF8.self)
       .replacing("PORT", with: "\(port)")
     try Data(settings.utf8).write(to: URL(fileURLWithPath: folder.path("kinto.ini")))
-    let server = try Program(kinto, ["start", "--ini", folder.path("kinto.ini")])
-    defer { server.stop() }
+    let server = try Process.start([kinto, "start", "--ini", folder.path("kinto.ini")])
+    // Not by asking: the program inherits what signals the thread that starts it does not hear, and
+    // those of the system's thread pool hear none that can be put off.
+    defer {
+      kill(server.processIdentifier, SIGKILL)
+      _ = server.end()
+    }
     var connection = try? LocalClient(port: port)
     for _ in 0..<300 where connection == nil {
       try await Task.sleep(for: .milliseconds(100))

@@ -21,13 +21,13 @@ enum ServerBenchmarks {
   // MARK: P13
 
   private static var durable: Benchmark {
-    let notes = Once { Job.notes(batch * batches) }
+    let notes = Once { SpikeNote.samples(batch * batches) }
     return Benchmark(
       name: "P13 durable commit of a request of 400 records", goal: 6,
       subject: Side(
         "modifyRecords on a file", operations: batches,
         setUp: {
-          let server = try BareServer()
+          let server = try BenchServer(.file)
           try await server.makeZone()
           return (server, records(try await notes.value))
         },
@@ -74,7 +74,7 @@ enum ServerBenchmarks {
   }
 
   private static func records(_ notes: [SpikeNote]) -> [RecordSave] {
-    notes.map { RecordSave(BareServer.record($0)) }
+    notes.map { RecordSave($0.record) }
   }
 
   // MARK: P12
@@ -84,9 +84,9 @@ enum ServerBenchmarks {
       Side(
         "\(count) on a file", operations: 1,
         setUp: {
-          let server = try BareServer()
+          let server = try BenchServer(.file)
           try await server.makeZone()
-          return (server, records(Job.notes(count)))
+          return (server, records(SpikeNote.samples(count)))
         },
         body: { context in try await context.0.save(context.1) })
     }
@@ -96,11 +96,11 @@ enum ServerBenchmarks {
   }
 
   /// Two servers that stay for several rows, since filling them takes long.
-  private static let filled = [million, 100_000].reduce(into: [Int: Once<BareServer>]()) {
-    servers, count in servers[count] = Once { try await BareServer.holding(count) }
+  private static let filled = [million, 100_000].reduce(into: [Int: Once<BenchServer>]()) {
+    servers, count in servers[count] = Once { try await BenchServer.holding(count) }
   }
 
-  private static func server(_ count: Int) async throws -> BareServer {
+  private static func server(_ count: Int) async throws -> BenchServer {
     guard let server = try await filled[count]?.value else { throw ToolError("no such server") }
     return server
   }
@@ -109,7 +109,7 @@ enum ServerBenchmarks {
   private static func someNotes(below limit: Int) -> [SpikeNote] {
     var numbers = Set<Int>()
     while numbers.count < 1_000 { numbers.insert(Int.random(in: 0..<limit)) }
-    return numbers.sorted().map { Job.note($0) }
+    return numbers.sorted().map { SpikeNote.sample($0) }
   }
 
   private static func changing(_ count: Int) -> Side {

@@ -9,7 +9,7 @@ import VerificationSupport
 /// for judging.
 enum Scale {
   private static let counts = [10_000, 100_000, 1_000_000]
-  private static let places: [(place: Job.Place, name: String)] = [
+  private static let places: [(place: BenchServer.Place, name: String)] = [
     (.memory, "in process, in memory"), (.file, "in process, on SQLite"),
     (.web, "over HTTP, on SQLite"),
   ]
@@ -22,11 +22,11 @@ enum Scale {
   }
 
   private static func measure(
-    _ place: Job.Place, _ name: String, _ count: Int
+    _ place: BenchServer.Place, _ name: String, _ count: Int
   ) async throws -> String {
-    let job = try Job(place)
-    let phone = JobDevice(try job.transport("phone"), sending: Job.notes(count))
-    let desk = JobDevice(try job.transport("desk"))
+    let server = try BenchServer(place)
+    let phone = JobDevice(try server.transport("phone"), sending: SpikeNote.samples(count))
+    let desk = JobDevice(try server.transport("desk"))
     let push = try await phone.sendAll()
     let pull = try await desk.fetchAll(count)
     let some = stride(from: 0, to: count, by: 100).map { phone.ids[$0] }
@@ -35,7 +35,7 @@ enum Scale {
     guard desk.doneCount == some.count else {
       throw ToolError("\(desk.doneCount) of \(some.count) changes came")
     }
-    await job.stop()
+    await server.stop()
     func each(_ time: Duration) -> Double { time / .microseconds(1) / Double(count) }
     return String(
       format: "%@, %d records: push %.2f s, %.1f µs each, pull %.2f s, %.1f µs each; "

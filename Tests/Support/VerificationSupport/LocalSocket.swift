@@ -1,14 +1,5 @@
 package import CommandLineKit
-
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Android)
-  import Android
-#endif
+import Foundation
 
 /// One end of a TCP connection on this machine; belongs to one thread at a time.
 package final class LocalSocket {

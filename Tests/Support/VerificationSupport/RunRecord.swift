@@ -11,16 +11,12 @@ package struct RunRecord: Codable, Hashable, Sendable {
 
   /// The circumstances of this process, whose current folder is in the repository.
   package static var current: RunRecord {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["git", "describe", "--always", "--dirty"]
     let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
     var commit = ""
-    if (try? process.run()) != nil {
+    if let git = try? Process.start(["git", "describe", "--always", "--dirty"], output: output) {
       let data = (try? output.fileHandleForReading.readToEnd()) ?? nil
       commit = String(decoding: data ?? Data(), as: UTF8.self).trimmingCharacters(in: .newlines)
+      _ = git.end()
     }
     let information = ProcessInfo.processInfo
     return RunRecord(

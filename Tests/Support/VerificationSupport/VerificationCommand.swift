@@ -40,6 +40,11 @@ extension VerificationCommand {
   }
 }
 
+/// The text of an embedded help file, without the end of its last line.
+package func helpText(_ bytes: [UInt8]) -> String {
+  String(decoding: bytes.dropLast(), as: UTF8.self)
+}
+
 /// Prints a line that is seen at once, also through a pipe.
 package func say(_ line: some CustomStringConvertible) {
   FileHandle.standardOutput.write(Data("\(line)\n".utf8))

@@ -7,8 +7,6 @@ struct Options {
   var modes = CrashMode.allCases
   /// The scenarios of the state store in `images`; the server has a part of them.
   var seeds: SeedOptions
-  /// How many times more scenarios the state store has: the server's cost a hundred times as much.
-  static let serverShare = 40
   /// The number of processes to kill.
   var kills = 2_000
   /// The number of random edits in `damage`.

@@ -1,56 +1,53 @@
-import CloudSync
 import Foundation
-import LoopbackServer
-import SimulationSupport
 import VerificationSupport
 
 /// A folder that one child after the other writes in, and what they said was safe.
 final class ProcessFiles {
-  let folder: URL
-  let role: String
-  private(set) var acknowledged: Set<String> = []
-  private(set) var violations: [String] = []
-  private(set) var killed = 0
-  /// The number of processes that ended because of a failure.
-  private(set) var failed = 0
+  let role: ProcessRole
+  private(set) var tally = ProcessTally()
+  private let temporaryFolder: TemporaryFolder
+  private var acknowledged: Set<String> = []
   private var round = 0
 
-  init(_ role: String) throws {
+  init(_ role: ProcessRole) throws {
     self.role = role
-    folder = FileManager.default.temporaryDirectory
-      .appendingPathComponent("cloudsync-crash-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    temporaryFolder = try TemporaryFolder("crash")
   }
 
-  deinit { try? FileManager.default.removeItem(at: folder) }
+  var folder: URL { temporaryFolder.url }
 
-  /// The files a child may touch.
-  var paths: [String] {
-    let names =
-      role == "store"
-      ? ["state", "state.new", "state.lock"]
-      : ["cloud.sqlite", "cloud.sqlite-wal", "cloud.sqlite-shm", "cloud.sqlite-journal"]
-    return [folder.path] + names.map { folder.appendingPathComponent($0).path }
-  }
+  /// Adds a violation.
+  func violation(_ text: String) { tally.violations.append("\(role): \(text)") }
 
-  /// Runs a child behind the words of `prefix`, kills it after a while, and notes what it said.
+  /// Runs a child behind the words of `prefix`, and notes what it said and how it ended.
   ///
-  /// It ends by itself after `limit` changes.
-  func run(prefix: [String] = [], limit: Int = 100_000, killAfter microseconds: Int?) throws {
+  /// It ends by itself after `limit` changes, and is killed `microseconds` after it began to write.
+  func run(
+    prefix: [String] = [], limit: Int = 100_000, killAfter microseconds: Int? = nil
+  ) throws {
+    let status = try run(prefix, limit, microseconds)
+    if status < 0 { tally.killed += 1 }
+    if status > 0 { tally.failed += 1 }
+  }
+
+  /// Runs a child that nothing disturbs, and then looks for all that was safe.
+  func runUndisturbed() throws {
+    if try run([], 5, nil) > 0 { violation("a process that nothing disturbs fails") }
+    look()
+  }
+
+  /// Answers the exit code, or the signal with a minus sign.
+  private func run(
+    _ prefix: [String], _ limit: Int, _ microseconds: Int?
+  ) throws -> Int32 {
     let words =
       try prefix
-      + CrashCommand.childWords(["child", role, folder.path, String(round), String(limit)])
+      + CrashCommand.childWords(["child", role.rawValue, folder.path, "\(round)", "\(limit)"])
     round += 1
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: words[0])
-    process.arguments = Array(words.dropFirst())
     let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
     // Where it traps for lack of descriptors, no second program is to look into it.
-    process.environment = ProcessInfo.processInfo.environment.merging(
-      ["SWIFT_BACKTRACE": "enable=no"]) { $1 }
-    try process.run()
+    let process = try Process.start(
+      words, environment: ["SWIFT_BACKTRACE": "enable=no"], output: output)
     let reader = output.fileHandleForReading
     var text = Data()
     if let microseconds {
@@ -60,16 +57,12 @@ final class ProcessFiles {
       kill(process.processIdentifier, SIGKILL)
     }
     text += try reader.readToEnd() ?? Data()
-    process.waitUntilExit()
-    if process.terminationReason == .uncaughtSignal {
-      killed += 1
-    } else if process.terminationStatus != 0 {
-      failed += 1
-    }
     // What stands before a line's end was said as a whole.
     let lines = String(decoding: text, as: UTF8.self).split(
       separator: "\n", omittingEmptySubsequences: false)
-    acknowledged.formUnion(lines.dropLast().map(String.init).filter(ProcessFiles.isName))
+    acknowledged.formUnion(lines.dropLast().map(String.init).filter(Self.isName))
+    tally.acknowledged = acknowledged.count
+    return process.end()
   }
 
   /// Whether a child says that this is safe; the system may say something in its place.
@@ -81,24 +74,54 @@ final class ProcessFiles {
   /// Opens what the children left, and looks for all they said.
   func look() {
     do {
-      let missing = acknowledged.subtracting(try role == "store" ? stored() : served())
-      if !missing.isEmpty {
-        violations.append("\(role): \(missing.count) acknowledged changes are lost")
-      }
+      let missing = acknowledged.subtracting(try role.names(in: folder))
+      if !missing.isEmpty { violation("\(missing.count) acknowledged changes are lost") }
     } catch {
       // Where nothing was ever written there is nothing to open.
-      if !acknowledged.isEmpty { violations.append("\(role): does not open: \(error)") }
+      if !acknowledged.isEmpty { violation("does not open: \(error)") }
     }
   }
+}
 
-  private func stored() throws -> Set<String> {
-    let store = try FileStateStore(url: folder.appendingPathComponent("state"))
-    return Set(StoredNames.of(try store.load()))
+/// The results of child processes.
+struct ProcessTally: Sendable {
+  var killed = 0
+  /// The number of processes that ended because of a failure.
+  var failed = 0
+  var acknowledged = 0
+  var violations: [String] = []
+
+  /// Prints a line of figures and the first violations; returns whether there are none.
+  func report(_ figures: String) -> Bool {
+    conclude("\(figures), \(acknowledged) changes acknowledged, \(violations.count) violations")
+    for violation in violations.prefix(10) { say("  " + violation) }
+    return violations.isEmpty
   }
+}
 
-  private func served() throws -> Set<String> {
-    let server = try LoopbackServer(path: folder.appendingPathComponent("cloud.sqlite").path)
-    defer { server.close() }
-    return Set(try CrashClient.texts(of: server).keys)
+/// A test of the child processes of one folder.
+struct ProcessTest: Sendable {
+  var role: ProcessRole
+  /// The name of the test in a report.
+  var name: String
+  /// Starts the processes, disturbs them, and looks for what they said.
+  var body: @Sendable (ProcessFiles) throws -> Void
+
+  /// Runs tests on several threads; returns their combined results.
+  static func run(_ tests: [ProcessTest], jobs: Int) throws -> ProcessTally {
+    try runOnThreads(jobs, count: tests.count, into: ProcessTally()) { number in
+      let files = try ProcessFiles(tests[number].role)
+      do {
+        try tests[number].body(files)
+      } catch {
+        files.violation("no child can be run: \(error)")
+      }
+      return files.tally
+    } combine: { sum, number, tally in
+      sum.killed += tally.killed
+      sum.failed += tally.failed
+      sum.acknowledged += tally.acknowledged
+      sum.violations += tally.violations.map { "\(tests[number].name): \($0)" }
+    }
   }
 }

@@ -9,29 +9,7 @@ package let plantedCommand: any VerificationCommand.Type = PlantedCommand.self
 enum PlantedCommand: VerificationCommand {
   static let name = "planted"
   static let summary = "faults in a copy of the sources, which the other commands must find"
-  static let usage = """
-    usage: cloudsync-verify planted [--seeds N] [--jobs J] [--seconds S] [--run-seconds S]
-                                    [--healthy-seeds N] [--healthy-seconds S]
-                                    [--root PATH] [--folder PATH] [--fault NAME...]
-           cloudsync-verify planted --list | --check [--root PATH]
-
-    Plants faults into a copy of the sources, builds the tool once, and counts the seeds that each
-    fault needs until a run reports a violation. At last the runs are repeated without a fault.
-      --seeds N           the most seeds with a fault, 1 to 1,000,000 (10000)
-      --jobs J            the number of processes at once, 1 to 256 (one for each core)
-      --seconds S         the longest all runs may take together, 1 to 86,400 (540); the builds and
-                          the runs without a fault come on top
-      --run-seconds S     the longest one run may take, 1 to 86,400 (120)
-      --healthy-seeds N   the most seeds without a fault, 1 to 1,000,000 (200)
-      --healthy-seconds S the longest run without one, 1 to 86,400 (20)
-      --root PATH         the package's folder (.)
-      --folder PATH       the folder of the copy (.build/planted in the package)
-      --fault NAME        this fault only; may be given several times
-      --check             say which faults no longer fit the code, without a build
-      --list              print the faults and the runs that should find them
-    Ends with 0 when every fault was found and nothing was reported without one, 1 when not, 2 for
-    a wrong command line.
-    """
+  static let usage = helpText(PackageResources.help_txt)
 
   static func run(_ arguments: inout Arguments) throws -> Bool {
     let options = try Options(&arguments)
@@ -85,8 +63,8 @@ enum PlantedCommand: VerificationCommand {
     let detectors = Set(chosen.flatMap { faults[$0].detectors }).sorted { $0.name < $1.name }
     let healthy = try PlantedRuns(options.healthy, program: program).run(
       detectors.map { (number: 0, detectors: [$0]) }, seeds: options.healthySeeds
-    ) { index, verdicts in
-      Output.write(line(verdicts, ofHealthy: detectors[index]) + "\n")
+    ) { _, verdicts in
+      for verdict in verdicts { Output.write(line(ofHealthy: verdict) + "\n") }
     }
     return sum(up: verdicts, healthy)
   }
@@ -104,34 +82,16 @@ enum PlantedCommand: VerificationCommand {
   }
 
   private static func line(_ fault: PlantedFault, _ verdicts: [Verdict]) -> String {
-    guard let last = verdicts.last else { return "\(fault.name): no detector is named" }
-    let end =
-      switch last.end {
-      case .violation(let message): "found by \(last.detector.name) in \(last.seeds): \(message)"
-      case .trap(let signal):
-        "found by \(last.detector.name) in \(last.seeds): ended by signal \(signal)"
-      case .nothing, .tooLong, .failure:
-        "NOT FOUND: " + verdicts.map(words(of:)).joined(separator: "; ")
-      }
-    return "\(fault.target): \(fault.name): \(end)"
+    let last = verdicts.last { $0.isFound }
+    let found = last.map { "found by \($0.detector.name) in \($0.seeds): \($0.text)" }
+    let texts = verdicts.map { "\($0.detector.name): \($0.text)" }
+    return "\(fault.target): \(fault.name): "
+      + (found ?? "NOT FOUND: \(texts.joined(separator: "; "))")
   }
 
-  private static func line(_ verdicts: [Verdict], ofHealthy detector: Detector) -> String {
-    guard let verdict = verdicts.last else { return "\(detector.name): not run" }
-    if verdict.isHealthy {
-      return "no fault: \(detector.name): \(verdict.seeds) seeds, 0 violations"
-    }
-    return "no fault: \(detector.name): " + words(of: verdict)
-  }
-
-  private static func words(of verdict: Verdict) -> String {
-    switch verdict.end {
-    case .violation(let message): "\(verdict.detector.name): \(message)"
-    case .trap(let signal): "\(verdict.detector.name): ended by signal \(signal)"
-    case .nothing: "\(verdict.detector.name): \(verdict.seeds) seeds without a violation"
-    case .tooLong: "\(verdict.detector.name): no time after \(verdict.seeds) seeds"
-    case .failure(let message): "\(verdict.detector.name): could not be run: \(message)"
-    }
+  private static func line(ofHealthy verdict: Verdict) -> String {
+    let text = verdict.isHealthy ? "\(verdict.seeds) seeds, 0 violations" : verdict.text
+    return "no fault: \(verdict.detector.name): \(text)"
   }
 
   private static func sum(up verdicts: [[Verdict]], _ healthy: [[Verdict]]) -> Bool {

@@ -1,4 +1,3 @@
-import CommandLineKit
 import Foundation
 
 /// A copy of the package with every fault in it, and the tool built from it.

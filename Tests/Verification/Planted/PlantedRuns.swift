@@ -42,7 +42,8 @@ struct PlantedRuns: Sendable {
     let control = run(verdict.detector, fault: 0, seeds: 1, from: last)
     guard !control.isHealthy else { return verdict }
     var verdict = verdict
-    verdict.end = .failure("world \(last) is no better without the fault")
+    verdict.finding = .failure
+    verdict.text = "could not be run: world \(last) is no better without the fault"
     return verdict
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import VerificationSupport
 
 /// The outcome of one process.
 struct ProcessOutcome: Sendable {
@@ -13,82 +14,62 @@ struct ProcessOutcome: Sendable {
   static func run(
     _ arguments: [String], environment: [String: String] = [:], seconds: Int
   ) throws -> ProcessOutcome {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
+    let process = try Process.start(
+      arguments, environment: environment, output: pipe, errors: pipe)
     let end = DispatchWorkItem { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds), execute: end)
     let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
+    let status = process.end()
     end.cancel()
-    let isSignal = process.terminationReason == .uncaughtSignal
     return ProcessOutcome(
-      status: isSignal ? -process.terminationStatus : process.terminationStatus,
-      output: String(decoding: data, as: UTF8.self),
-      tookTooLong: isSignal && process.terminationStatus == SIGKILL)
+      status: status, output: String(decoding: data, as: UTF8.self),
+      tookTooLong: status == -SIGKILL)
   }
 }
 
 /// The result of a detector's run with a fault.
 struct Verdict: Sendable {
-  /// The end of a run.
-  enum End: Sendable {
-    /// A violation in the last world.
-    case violation(String)
-    /// The last world ended the process.
-    case trap(signal: Int32)
-    /// No violation in any world.
+  /// The kinds of results.
+  enum Finding: Sendable {
+    /// The last world has a violation, or ended the process.
+    case fault
+    /// No world has a violation, though there may have been no time for all of them.
     case nothing
-    /// There was no time for more worlds.
-    case tooLong
     /// The detector could not be run.
-    case failure(String)
+    case failure
   }
 
   var detector: Detector
-  var end: End
+  var finding: Finding
   /// The number of worlds, with the last one unless it was cut off.
   var seeds: Int
+  /// The violation, or the reason for another end.
+  var text: String
 
   /// Whether the fault was found.
-  var isFound: Bool {
-    switch end {
-    case .violation, .trap: true
-    case .nothing, .tooLong, .failure: false
-    }
-  }
+  var isFound: Bool { finding == .fault }
 
   /// Whether worlds ran without a violation, as they must without a fault.
-  var isHealthy: Bool {
-    switch end {
-    case .nothing, .tooLong: seeds > 0
-    case .violation, .trap, .failure: false
-    }
-  }
+  var isHealthy: Bool { finding == .nothing && seeds > 0 }
 
   /// Reads the output of a detector.
   init(_ detector: Detector, _ outcome: ProcessOutcome) {
     self.detector = detector
     let lines = outcome.output.split(separator: "\n")
-    seeds = lines.count { $0.hasPrefix("world ") }
+    let worlds = lines.count { $0.hasPrefix("world ") }
     let words = lines.filter { !$0.hasPrefix("world ") }
+    seeds = outcome.tookTooLong ? max(0, worlds - 1) : worlds
     if outcome.tookTooLong {
-      seeds = max(0, seeds - 1)
-      end = .tooLong
+      (finding, text) = (.nothing, "no time after \(seeds) seeds")
     } else if outcome.status < 0 {
-      end = .trap(signal: -outcome.status)
+      (finding, text) = (.fault, "ended by signal \(-outcome.status)")
     } else if outcome.status == 1, let message = words.first {
-      end = .violation(String(message))
+      (finding, text) = (.fault, String(message))
     } else if outcome.status == 0 {
-      end = .nothing
+      (finding, text) = (.nothing, "\(seeds) seeds without a violation")
     } else {
-      end = .failure(words.joined(separator: " "))
+      (finding, text) = (.failure, "could not be run: \(words.joined(separator: " "))")
     }
   }
 }

@@ -47,16 +47,16 @@ struct Access: Sendable {
   /// A small request of alice, whose response is always the same.
   var lookup: [UInt8] { lookup("paper-3") }
 
-  private static let vault = #""zoneID":{"zoneName":"Vault"}"#
-
   private func lookup(_ name: String) -> [UInt8] {
     post(
-      "records/lookup", web: alice, #"{\#(Self.vault),"records":[{"recordName":"\#(name)"}]}"#)
+      "records/lookup", web: alice,
+      #"{"zoneID":{"zoneName":"Vault"},"records":[{"recordName":"\#(name)"}]}"#)
   }
 
-  /// Saves alice's records and one file of `fileBytes` bytes.
+  /// Saves alice's records, from `Data/AlicesData.json`, and one file of `fileBytes` bytes.
   mutating func settle(fileBytes: Int) throws {
     let client = try LocalClient(port: port)
+    let bodies = try JSON(parsing: PackageResources.AlicesData_json)
     func ask(_ what: String, _ request: [UInt8]) throws -> JSON {
       let answer = try client.expect(request, what)
       let json = try JSON(parsing: Array(answer.body))
@@ -65,50 +65,22 @@ struct Access: Sendable {
       }
       return json
     }
-    _ = try ask(
-      "making a zone",
-      post(
-        "zones/modify", web: alice,
-        #"{"operations":[{"operationType":"create","zone":{\#(Self.vault)}}]}"#))
-    let announced = try ask(
-      "announcing a file",
-      post(
-        "assets/upload", web: alice,
-        """
-        {\(Self.vault),"tokens":[{"recordName":"paper-file","recordType":"File",\
-        "fieldName":"content"}]}
-        """))
-    let upload = announced["tokens"]?.array?.first?["url"]?.string
+    func save(_ endpoint: String, receipt: String = "") throws -> JSON {
+      let body = (bodies[endpoint]?.text ?? "").replacing("SECRET", with: Self.secret)
+        .replacing("\"RECEIPT\"", with: receipt)
+      return try ask(endpoint, post(endpoint, web: alice, body))
+    }
+    _ = try save("zones/modify")
+    let upload = try save("assets/upload")["tokens"]?.array?.first?["url"]?.string
     let content = [UInt8](repeating: UInt8(ascii: "f"), count: fileBytes)
     let uploaded = try ask("uploading a file", request("POST", try path(upload), body: content))
-    var operations = (0..<16).map { index in
-      operation(
-        "paper-\(index)", "Note",
-        #""title":{"value":"\#(Self.secret) is the title"},"#
-          + #""number":{"value":\#(index),"type":"INT64"}"#)
-    }
-    operations.append(
-      operation(
-        "paper-file", "File",
-        #""content":{"value":\#(uploaded["singleFile"]?.text ?? ""),"type":"ASSETID"}"#))
-    _ = try ask(
-      "saving records",
-      post(
-        "records/modify", web: alice,
-        #"{\#(Self.vault),"operations":[\#(operations.joined(separator: ","))]}"#))
+    _ = try save("records/modify", receipt: uploaded["singleFile"]?.text ?? "")
     let found = try ask("reading a record", lookup("paper-file"))
     let file = found["records"]?.array?.first?["fields"]?["content"]?["value"]
     filePath = try path(file?["downloadURL"]?.string)
     let caller = try ask(
       "asking for the caller", request("GET", target("users/caller", "public", web: alice)))
     alicesName = caller["userRecordName"]?.string ?? ""
-  }
-
-  private func operation(_ name: String, _ type: String, _ fields: String) -> String {
-    """
-    {"operationType":"forceUpdate",\
-    "record":{"recordName":"\(name)","recordType":"\(type)","fields":{\(fields)}}}
-    """
   }
 
   private func path(_ url: String?) throws(ToolError) -> String {

@@ -54,7 +54,7 @@ final class HostileSiege: Sendable {
     say(
       "  descriptors: \(descriptors) before, \(server.descriptors) after; process \(server.id) "
         + (server.isRunning ? "is alive" : "is gone") + "; processor time "
-        + "\(Figure.text(server.processorSeconds)) s")
+        + "\(Figure.text(server.figures.processorSeconds ?? 0)) s")
     if after - warm > Self.growth { violations.add("the server's memory grew too much") }
     if !server.isRunning { violations.add("the server has ended") }
     if await server.stop() != 0 { violations.add("the server ended with an error") }

@@ -34,7 +34,8 @@ final class SlowClient {
 
   let manner: Manner
   let socket: LocalSocket
-  private let toSend: [UInt8]
+  /// What is sent byte by byte, and the number of bytes that were sent of it.
+  private let slowPart: [UInt8]
   private var sent = 0
   private var received: [UInt8] = []
   private var receivedCount = 0
@@ -48,23 +49,20 @@ final class SlowClient {
       port: access.port, timeout: nil, receiveBuffer: manner == .deaf ? 4096 : nil)
     began = now
     nextByte = now
-    switch manner {
-    case .header: toSend = access.lookup
-    case .body:
-      toSend = access.request(
-        "POST", access.target("records/lookup", web: access.alice),
-        body: [UInt8](repeating: 32, count: 65536))
-      let headEnd = toSend.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound ?? 0
-      sent = socket.write(toSend[..<headEnd]) ?? 0
-    case .silent: toSend = []
-    case .idle:
-      toSend = []
-      _ = socket.write(access.lookup[...])
-    case .deaf:
-      toSend = []
-      let request = access.request("GET", access.filePath)
-      _ = socket.write((request + request)[...])
-    }
+    let file = access.request("GET", access.filePath)
+    let body = [UInt8](repeating: 32, count: 65536)
+    let post = access.request(
+      "POST", access.target("records/lookup", web: access.alice), body: body)
+    let quickPart: [UInt8]
+    (quickPart, slowPart) =
+      switch manner {
+      case .header: ([], access.lookup)
+      case .body: (Array(post.dropLast(body.count)), body)
+      case .silent: ([], [])
+      case .idle: (access.lookup, [])
+      case .deaf: (file + file, [])
+      }
+    if !quickPart.isEmpty { _ = socket.write(quickPart[...]) }
   }
 
   /// The status that the server sent before it closed.
@@ -77,9 +75,9 @@ final class SlowClient {
 
   /// Sends one byte more if it is time; never the last.
   func dribble(now: Double) {
-    guard sent < toSend.count - 1, now >= nextByte else { return }
+    guard sent < slowPart.count - 1, now >= nextByte else { return }
     nextByte = now + 0.1
-    sent += socket.write(toSend[sent..<(sent + 1)]) ?? 0
+    sent += socket.write(slowPart[sent..<(sent + 1)]) ?? 0
   }
 
   /// Reads what came; whether the server has ended the connection.

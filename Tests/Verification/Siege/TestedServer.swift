@@ -38,14 +38,14 @@ final class TestedServer: Sendable {
   /// Whether the process that was started still runs.
   var isRunning: Bool { child.status == nil }
 
+  /// The resources that it holds.
+  var figures: ProcessFigures { ProcessFigures(of: child.id) }
+
   /// Resident memory in bytes; 0 where the system does not tell.
-  var memory: Int { ProcessFigures(of: child.id).memory ?? 0 }
+  var memory: Int { figures.memory ?? 0 }
 
   /// The number of descriptors; 0 where the system does not tell.
-  var descriptors: Int { ProcessFigures(of: child.id).descriptors ?? 0 }
-
-  /// Used processor time in seconds; 0 where the system does not tell.
-  var processorSeconds: Double { ProcessFigures(of: child.id).processorSeconds ?? 0 }
+  var descriptors: Int { figures.descriptors ?? 0 }
 
   /// Whether it holds no more than `count` descriptors within so many seconds.
   func returns(to count: Int, within seconds: Int) -> Bool {

@@ -8,18 +8,7 @@ package let soakCommand: any VerificationCommand.Type = SoakCommand.self
 enum SoakCommand: VerificationCommand {
   static let name = "soak"
   static let summary = "devices write to a server that is killed again and again"
-  static let usage = """
-    usage: cloudsync-verify soak [--seconds N] [--devices N] [--kill-every N] [--seed S] [--bug NAME]
-
-    Devices of two accounts write to one server over HTTP while that is killed again and again;
-    then everything that was acknowledged must be there, once, and on all of them.
-      --seconds N     for how long they write, 1 to 86,400 (300)
-      --devices N     how many devices, 2 to 64, an even number (8)
-      --kill-every N  after how many seconds the server is killed, 0 for never (10)
-      --seed S        what decides who writes what (random)
-      --bug NAME      build a fault in: rollback
-    Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
-    """
+  static let usage = helpText(PackageResources.help_txt)
 
   static func run(_ arguments: inout Arguments) async throws -> Bool {
     try await Run(Options(&arguments)).run()

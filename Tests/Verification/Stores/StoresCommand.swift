@@ -10,51 +10,34 @@ package let storesCommand: any VerificationCommand.Type = StoresCommand.self
 enum StoresCommand: VerificationCommand {
   static let name = "stores"
   static let summary = "the example stores in worlds with faults"
-  static let usage = """
-    usage: cloudsync-verify stores [--store NAME] [--seeds N] [--from S] [--jobs J] [--twice] [--short]
-                                  [--bug NAME]
-           cloudsync-verify stores --until-violation --store NAME [--seeds N] [--from S] [--bug NAME]
-           cloudsync-verify stores --store NAME --seed S [--trace] [--bug NAME]
-
-    Runs the example stores on three devices of two accounts with faults, decided by the seed.
-      --store NAME  one kind only: \(StoreKind.all.map(\.name).joined(separator: ", "))
-      --seeds N     how many seeds for each kind, 1 to 1,000,000 (200)
-      --from S      the first seed (0)
-      --jobs J      how many threads, 1 to 256 (one for each core)
-      --twice       run each world twice; both runs must be the same
-      --short       shorter worlds, as in the test suite
-      --until-violation  run the worlds one after the other, up to the first violation
-      --seed S      one seed only
-      --trace       print everything that happens in it
-      --bug NAME    build a fault into the tabs: \
-    \(PlantedStoreBug.allCases.map(\.rawValue).joined(separator: ", "))
-    Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
-    """
+  static let usage = helpText(PackageResources.help_txt)
+    .replacing("KINDS", with: StoreKind.all.map(\.name).joined(separator: ", "))
+    .replacing("BUGS", with: PlantedStoreBug.allCases.map(\.rawValue).joined(separator: ", "))
 
   static func run(_ arguments: inout Arguments) async throws -> Bool {
-    let options = try Options(&arguments)
-    let folder = StoreSimulation.defaultFolder
-    if let seed = options.seeds.seed { return try replay(seed, options, in: folder) }
+    var options = try Options(&arguments)
+    if let seed = options.seeds.seed { (options.seeds.first, options.seeds.count) = (seed, 1) }
     var isWell = true
     for kind in options.kinds {
       if options.seeds.endsAtViolation {
         isWell = try await options.seeds.runUntilViolation {
-          try simulate(kind, $0, options, in: folder).violation
+          try simulate(kind, $0, options).violation
         }
         guard isWell else { return false }
       } else {
-        isWell = try run(kind, options, in: folder) && isWell
+        isWell = try run(kind, options) && isWell
       }
     }
     return isWell
   }
 
   private static func simulate(
-    _ kind: StoreKind, _ seed: UInt64, _ options: Options, in folder: URL,
-    print: @escaping @Sendable (String) -> Void = { _ in }
+    _ kind: StoreKind, _ seed: UInt64, _ options: Options, wantsTrace: Bool = false
   ) throws -> StoreSimulation.Report {
     try StoreSimulation.run(
-      kind, seed: seed, isShort: options.isShort, bug: options.bug, in: folder, print: print)
+      kind, seed: seed, isShort: options.isShort, bug: options.bug,
+      in: StoreSimulation.defaultFolder
+    ) { if wantsTrace { print($0) } }
   }
 
   /// The combined reports of the worlds of one kind.
@@ -69,12 +52,12 @@ enum StoresCommand: VerificationCommand {
   }
 
   /// Runs all worlds of one kind and prints the results.
-  private static func run(_ kind: StoreKind, _ options: Options, in folder: URL) throws -> Bool {
+  private static func run(_ kind: StoreKind, _ options: Options) throws -> Bool {
     let begin = ContinuousClock.now
     let outcome = try options.seeds.run("\(kind.name): ", into: Outcome()) { seed in
-      let report = try simulate(kind, seed, options, in: folder)
+      let report = try simulate(kind, seed, options, wantsTrace: options.seeds.wantsTrace)
       let isOnce = !options.isTwice
-      let isSame = try isOnce || simulate(kind, seed, options, in: folder) == report
+      let isSame = try isOnce || simulate(kind, seed, options) == report
       return (report: report, isSame: isSame)
     } combine: { outcome, result in
       outcome.worlds += 1
@@ -100,20 +83,5 @@ enum StoresCommand: VerificationCommand {
           + outcome.different.sorted().prefix(10).map(String.init).joined(separator: " "))
     }
     return outcome.violations.isEmpty && outcome.different.isEmpty
-  }
-
-  private static func replay(_ seed: UInt64, _ options: Options, in folder: URL) throws -> Bool {
-    var isWell = true
-    for kind in options.kinds {
-      let wantsTrace = options.seeds.wantsTrace
-      let report = try simulate(kind, seed, options, in: folder) { if wantsTrace { print($0) } }
-      if let violation = report.violation { print(violation) }
-      print(
-        "\(kind.name), seed \(seed): \(report.edits) edits, \(report.requests) requests, "
-          + "\(report.violation == nil ? 0 : 1) violations, "
-          + "trace \(String(report.hash, radix: 16))")
-      isWell = isWell && report.violation == nil
-    }
-    return isWell
   }
 }

@@ -2,48 +2,40 @@ import AchievementStore
 import Foundation
 import SimulationSupport
 
-/// Achievements: one record for all, merged by the higher progress, the higher tier and the later
-/// date for each tier; nothing is ever removed.
-final class SimulatedAchievements: SimulatedStore {
-  private let store: AchievementStore
-
-  init(_ device: DeviceSetting) throws {
-    store = try AchievementStore(
+extension SimulatedStore {
+  /// Achievements: one record for all, merged by the higher progress, the higher tier and the later
+  /// date for each tier; nothing is ever removed.
+  static func achievements(_ device: DeviceSetting) throws -> SimulatedStore {
+    let store = try AchievementStore(
       directory: device.folder, container: device.container,
       automaticallySync: device.isAutomatic, clock: device.clock, now: device.now)
     try store.setEnabled(true)
+    return SimulatedStore(
+      app: store,
+      items: { store.stored.map { ($0.id.uuidString, AchievementLine($0).text) } },
+      canonicalText: { store.canonicalText },
+      waitingCount: { store.status.isUnsent ? 1 : 0 },
+      isWaiting: { _ in store.status.isUnsent },
+      edit: { random in try edit(store, &random) },
+      sync: { try? await store.sync() },
+      quit: { try? await store.shutDown() })
   }
 
-  var lines: [String: String] {
-    Self.joined(
-      store.stored.map { ($0.id.uuidString, AchievementLine($0).text) })
-  }
-
-  var canonicalText: String { store.canonicalText }
-
-  var waitingCount: Int { store.status.isUnsent ? 1 : 0 }
-
-  func isWaiting(_ key: String) -> Bool { store.status.isUnsent }
-
-  func sync() async { try? await store.sync() }
-
-  func quit() async { try? await store.shutDown() }
-
-  func edit(_ random: inout SeededRandom) throws -> [StoreEdit] {
+  private static func edit(
+    _ store: AchievementStore, _ random: inout SeededRandom
+  ) throws -> [StoreEdit] {
     let definition = random.pick(Array(AchievementDefinition.all.prefix(4)))
     let before = store.stored.first { $0.id == definition.id }?.progress.currentValue ?? 0
     // Mostly a step ahead, sometimes a leap, sometimes less than there is.
     let value = random.below(5) == 0 ? random.below(600) : before + random.below(12)
     guard value > 0 else { return [] }
     let after = try store.note(progress: value, of: definition.id)
-    return [
-      .wrote(key: after.id.uuidString, line: AchievementLine(after).text)
-    ]
+    return [.wrote(key: after.id.uuidString, line: AchievementLine(after).text)]
   }
 }
 
-/// An achievement as a line, and the seed's merge rule over such lines, written once more.
-struct AchievementLine: Hashable {
+/// An achievement, and the seed's merge rule, written once more; a line is its JSON.
+struct AchievementLine: Codable, Hashable {
   var value = 0
   var tier = 0
   /// The second at which each tier was reached.
@@ -59,27 +51,19 @@ struct AchievementLine: Hashable {
     }
   }
 
-  init(text: String) {
-    let parts = text.split(separator: "|", omittingEmptySubsequences: false)
-    value = Int(parts.first ?? "") ?? -1
-    tier = parts.count > 1 ? Int(parts[1]) ?? -1 : -1
-    for part in parts.dropFirst(2) {
-      let pair = part.split(separator: "@")
-      if pair.count == 2, let tier = Int(pair[0]) { dates[tier] = Int(pair[1]) }
-    }
-  }
-
-  /// The line; what it is read from again.
   var text: String {
-    (["\(value)", "\(tier)"] + dates.sorted { $0.key < $1.key }.map { "\($0.key)@\($0.value)" })
-      .joined(separator: "|")
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "no line"
   }
 
   /// What is wrong with `line` as the outcome of all `versions`.
   static func judge(_ versions: [ItemVersion], _ line: String) -> String? {
     var all = AchievementLine()
     for version in versions {
-      let next = AchievementLine(text: version.line)
+      guard let next = try? JSONDecoder().decode(Self.self, from: Data(version.line.utf8)) else {
+        return "\(version.line) is no achievement"
+      }
       all.value = max(all.value, next.value)
       all.tier = max(all.tier, next.tier)
       all.dates.merge(next.dates) { max($0, $1) }

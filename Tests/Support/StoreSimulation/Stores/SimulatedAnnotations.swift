@@ -8,50 +8,82 @@ import SimulationSupport
 import SyncSupport
 import Synchronization
 
-/// Layers, annotations and comments, merged field by field, on layers that may be shared.
-final class SimulatedAnnotations: SimulatedStore {
-  private let device: DeviceSetting
-  private let store: AnnotationStore
-  private let coordinator: AnnotationCoordinator
-  private let pushes: (any SignalObservation)?
-  /// What was put into the trash here, to be taken out again.
-  private let trash = Mutex<[UUID]>([])
-
-  init(_ device: DeviceSetting) throws {
-    self.device = device
-    store = try AnnotationStore(
+extension SimulatedStore {
+  /// Layers, annotations and comments, merged field by field, on layers that may be shared.
+  static func annotations(_ device: DeviceSetting) throws -> SimulatedStore {
+    let store = try AnnotationStore(
       directory: device.folder, container: device.container, batchSize: 7, clock: device.clock,
       now: device.now, makeID: device.newID)
     let coordinator = AnnotationCoordinator(
       store: store, network: NetworkMonitor(SimulatedLink()), clock: device.clock)
-    self.coordinator = coordinator
-    pushes = device.observePushes { [weak coordinator] _ in coordinator?.ring() }
+    let pushes = device.observePushes { [weak coordinator] _ in coordinator?.ring() }
     if device.isAutomatic {
       Task.detached { [weak coordinator] in await coordinator?.startSync() }
     }
+    let user = AnnotationUser(device: device, store: store)
+    return SimulatedStore(
+      app: store,
+      items: { user.items },
+      canonicalText: {
+        store.orphans.map { "\($0.id.uuidString) \($0.content.text)" }.sorted()
+          .joined(separator: "\n")
+      },
+      sharedItems: { user.sharedItems },
+      trouble: { user.trouble },
+      waitingCount: { store.waitingCount },
+      isWaiting: { key in
+        store.pendingOperations.contains { $0.id.uuidString == key.suffix(36) }
+      },
+      edit: { random in try user.edit(&random) },
+      sync: { try? await store.sync(askedByPerson: true) },
+      // What hangs under something that is gone for good needs a person, who gives it up.
+      giveUpRefused: {
+        for refusal in store.refusals { try store.discardEdits(of: refusal.id) }
+      },
+      share: {
+        let layer = try store.addLayer(named: "Shared")
+        for number in 0..<3 { try store.add(.init(text: "shared \(number)"), to: layer.id) }
+        try await store.sync()
+        return try await store.share(layer.id, with: [.anyoneWithLink])
+      },
+      join: { try await store.accept($0) },
+      quit: {
+        pushes?.stop()
+        await coordinator.stopSync()
+      })
+  }
+}
+
+/// The user of a store of annotations.
+private final class AnnotationUser: Sendable {
+  private let device: DeviceSetting
+  private let store: AnnotationStore
+  /// What was put into the trash here, to be taken out again.
+  private let trash = Mutex<[UUID]>([])
+
+  init(device: DeviceSetting, store: AnnotationStore) {
+    self.device = device
+    self.store = store
   }
 
-  var lines: [String: String] {
-    var lines: [String: String] = [:]
-    for line in store.canonicalLines {
+  var items: SimulatedStore.Items {
+    store.canonicalLines.map { line in
       let parts = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-      lines[parts.prefix(2).joined(separator: " ")] = line
+      return (parts.prefix(2).joined(separator: " "), line)
     }
-    return lines
   }
 
-  var canonicalText: String {
-    store.orphans.map { "\($0.id.uuidString) \($0.content.text)" }.sorted().joined(separator: "\n")
+  private var lines: [String: String] {
+    Dictionary(items.map { ($0.key, $0.line) }, uniquingKeysWith: { $1 })
   }
 
-  var sharedLines: [String: String] {
-    let lines = lines
+  var sharedItems: SimulatedStore.Items {
     let layers = Set(store.layers.filter { store.isShared($0.id) }.map(\.id))
     let annotations = Set(
       store.annotations().filter { layers.contains($0.layerID) }.map(\.id))
     let comments = store.comments().filter { annotations.contains($0.annotationID) }.map(\.id)
     let names = Set((Array(layers) + Array(annotations) + comments).map(\.uuidString))
-    return lines.filter { key, _ in names.contains(String(key.suffix(36))) }
+    return items.filter { names.contains(String($0.key.suffix(36))) }
   }
 
   var trouble: String {
@@ -59,34 +91,6 @@ final class SimulatedAnnotations: SimulatedStore {
     let waiting = store.pendingOperations.map { "\($0.type) of \($0.recordID)" }
     return (refusals + waiting + ["\(store.conflicts.count) conflicts"]).joined(separator: "; ")
   }
-
-  var waitingCount: Int { store.waitingCount }
-
-  func isWaiting(_ key: String) -> Bool {
-    let name = key.suffix(36)
-    return store.pendingOperations.contains { $0.id.uuidString == name }
-  }
-
-  func sync() async { try? await store.sync(askedByPerson: true) }
-
-  func quit() async {
-    pushes?.stop()
-    await coordinator.stopSync()
-  }
-
-  /// What hangs under something that is gone for good needs a person, who gives it up.
-  func giveUpRefused() throws {
-    for refusal in store.refusals { try store.discardEdits(of: refusal.id) }
-  }
-
-  func share() async throws -> URL? {
-    let layer = try store.addLayer(named: "Shared")
-    for number in 0..<3 { try store.add(.init(text: "shared \(number)"), to: layer.id) }
-    try await store.sync()
-    return try await store.share(layer.id, with: [.anyoneWithLink])
-  }
-
-  func join(_ url: URL) async throws { try await store.accept(url) }
 
   func edit(_ random: inout SeededRandom) throws -> [StoreEdit] {
     let before = lines
@@ -99,8 +103,7 @@ final class SimulatedAnnotations: SimulatedStore {
     let after = lines
     return Set(before.keys).union(after.keys).sorted().compactMap { key in
       guard before[key] != after[key] else { return nil }
-      return after[key].map { .wrote(key: key, line: $0) }
-        ?? .removed(key: key)
+      return after[key].map { .wrote(key: key, line: $0) } ?? .removed(key: key)
     }
   }
 

@@ -3,62 +3,42 @@ import Foundation
 import SimulationSupport
 import SyncSupport
 
-/// The clipboard: entries never change, and a deletion always wins.
-final class SimulatedClipboard: SimulatedStore {
-  private let device: DeviceSetting
-  private let clipboard: ClipboardStore
-  private let app: EngineApp
-
-  init(_ device: DeviceSetting) throws {
-    self.device = device
-    clipboard = try ClipboardStore(directory: device.folder)
-    app = try EngineApp(device, [clipboard])
+extension SimulatedStore {
+  /// The clipboard: entries never change, and a deletion always wins.
+  static func clipboard(_ device: DeviceSetting) throws -> SimulatedStore {
+    let clipboard = try ClipboardStore(directory: device.folder)
+    let engine = try device.engine(for: [clipboard])
+    return SimulatedStore(
+      app: clipboard,
+      items: { clipboard.entries.filter(\.isText).map { ($0.id.uuidString, line($0)) } },
+      waitingCount: { clipboard.unsentCount + engine.pendingCount },
+      isWaiting: { UUID(uuidString: $0).map(clipboard.isUnsent) ?? false },
+      edit: { random in try edit(clipboard, device, &random) },
+      sync: { try? await engine.sync() },
+      quit: { try? await engine.shutDown() })
   }
 
-  var lines: [String: String] {
-    Self.joined(
-      clipboard.entries.filter(\.isText).map { ($0.id.uuidString, Self.line($0)) })
-  }
-
-  var waitingCount: Int { clipboard.unsentCount + app.engine.pendingCount }
-
-  func isWaiting(_ key: String) -> Bool { UUID(uuidString: key).map(clipboard.isUnsent) ?? false }
-
-  func sync() async { await app.sync() }
-
-  func quit() async { await app.quit() }
-
-  func edit(_ random: inout SeededRandom) throws -> [StoreEdit] {
+  private static func edit(
+    _ clipboard: ClipboardStore, _ device: DeviceSetting, _ random: inout SeededRandom
+  ) throws -> [StoreEdit] {
     let before = clipboard.entries
     switch random.below(40) {
     case 0...11:
       guard !before.isEmpty else { return [] }
       try clipboard.delete(random.pick(before).id)
-      return removed(before)
-    case 12:
-      try clipboard.prune(olderThan: 1_800, now: device.now())
-      return removed(before)
-    case 13 where random.below(4) == 0:
-      try clipboard.clear()
-      return removed(before)
+    case 12: try clipboard.prune(olderThan: 1_800, now: device.now())
+    case 13 where random.below(4) == 0: try clipboard.clear()
     case 14:
       try clipboard.add(
         ClipboardEntry(
           id: device.newID(), content: .image(fileName: "a.png"), timestamp: device.now()))
-      return []
     default:
       let entries = (0...random.below(2)).map { _ in
-        ClipboardEntry(
-          id: device.newID(), text: device.text(&random), timestamp: device.now())
+        ClipboardEntry(id: device.newID(), text: device.text(&random), timestamp: device.now())
       }
       try clipboard.add(entries)
-      return entries.map {
-        .wrote(key: $0.id.uuidString, line: Self.line($0))
-      }
+      return entries.map { .wrote(key: $0.id.uuidString, line: line($0)) }
     }
-  }
-
-  private func removed(_ before: [ClipboardEntry]) -> [StoreEdit] {
     let left = Set(clipboard.entries.map(\.id))
     return before.filter { $0.isText && !left.contains($0.id) }.map {
       .removed(key: $0.id.uuidString)

@@ -5,53 +5,43 @@ import LoopbackServer
 import Records
 import SimulationSupport
 
-/// Ideas in the default zone: the later version wins, and a deletion is a change like any other.
-final class SimulatedIdeas: SimulatedStore {
-  private let device: DeviceSetting
-  private let store: IdeaStore
-  private let pushes: (any SignalObservation)?
-
-  init(_ device: DeviceSetting) throws {
-    self.device = device
+extension SimulatedStore {
+  /// Ideas in the default zone: the later version wins, and a deletion is a change like any other.
+  static func ideas(_ device: DeviceSetting) throws -> SimulatedStore {
     let store = try IdeaStore(
       directory: device.folder, container: device.container,
       deviceID: "\(device.account)-\(device.number)", clock: device.clock,
       automaticallySync: device.isAutomatic, makeID: device.newID, now: device.now,
       notificationCenter: NotificationCenter())
-    self.store = store
-    pushes = device.observePushes { [weak store] push in
+    let pushes = device.observePushes { [weak store] push in
       guard push.subscription.rawValue == IdeaStore.subscriptionID else { return }
       store?.receivedPush(recordName: push.query?.record.name)
     }
     store.start()
+    return SimulatedStore(
+      app: store,
+      items: { store.ideas.map { ($0.id.uuidString, $0.canonicalLine) } },
+      canonicalText: { store.canonicalText },
+      waitingCount: { store.status.pending },
+      isWaiting: { key in
+        UUID(uuidString: key).flatMap { store.syncState(of: $0)?.isPendingSync } ?? false
+      },
+      edit: { random in try edit(store, device, &random) },
+      sync: { _ = try? await store.syncNow() },
+      quit: {
+        pushes?.stop()
+        await store.stop()
+      })
   }
 
-  var lines: [String: String] {
-    Self.joined(
-      store.ideas.map { ($0.id.uuidString, $0.canonicalLine) })
-  }
-
-  var canonicalText: String { store.canonicalText }
-
-  var waitingCount: Int { store.status.pending }
-
-  func isWaiting(_ key: String) -> Bool {
-    UUID(uuidString: key).flatMap { store.syncState(of: $0)?.isPendingSync } ?? false
-  }
-
-  func sync() async { _ = try? await store.syncNow() }
-
-  func quit() async {
-    pushes?.stop()
-    await store.stop()
-  }
-
-  func edit(_ random: inout SeededRandom) throws -> [StoreEdit] {
+  private static func edit(
+    _ store: IdeaStore, _ device: DeviceSetting, _ random: inout SeededRandom
+  ) throws -> [StoreEdit] {
     let ideas = store.ideas.sorted { $0.id.uuidString < $1.id.uuidString }
     let choice = random.below(20)
     guard ideas.count > random.below(6), choice > 2 else {
       return [
-        Self.wrote(
+        wrote(
           try store.create(
             title: "\(random.below(99)) \(device.text(&random))",
             description: device.text(&random)))
@@ -64,11 +54,11 @@ final class SimulatedIdeas: SimulatedStore {
       let date = store.deletedIdeas.first { $0.idea.id == idea.id }?.deletedAt
       return [.removed(key: idea.id.uuidString, date: date?.timeIntervalSince1970)]
     case 5, 6:
-      return [Self.wrote(try store.update(idea.id, isCompleted: !idea.isCompleted))]
+      return [wrote(try store.update(idea.id, isCompleted: !idea.isCompleted))]
     case 7...9:
-      return [Self.wrote(try store.update(idea.id, title: "t \(device.text(&random))"))]
+      return [wrote(try store.update(idea.id, title: "t \(device.text(&random))"))]
     default:
-      return [Self.wrote(try store.update(idea.id, description: device.text(&random)))]
+      return [wrote(try store.update(idea.id, description: device.text(&random)))]
     }
   }
 

@@ -2,59 +2,50 @@ import Foundation
 import LeaderboardStore
 import SimulationSupport
 
-/// Scores among friends, with the device standing in while there is no cloud; the better score
-/// stays, of two equally good ones the later.
-final class SimulatedLeaderboards: SimulatedStore {
-  private let device: DeviceSetting
-  private let service: HybridSocialService
-
-  init(_ device: DeviceSetting) throws {
-    self.device = device
-    service = try HybridSocialService(
+extension SimulatedStore {
+  /// Scores among friends, with the device standing in while there is no cloud; the better score
+  /// stays, of two equally good ones the later.
+  static func leaderboards(_ device: DeviceSetting) throws -> SimulatedStore {
+    let service = try HybridSocialService(
       directory: device.folder, container: device.container, looksForCloud: device.isAutomatic,
       automaticallySync: device.isAutomatic, clock: device.clock, random: device.random,
       now: device.now)
-    guard device.isAutomatic else { return }
-    Task.detached { [weak service] in try? await service?.setupRealTimeSubscriptions() }
-  }
-
-  /// The person's own scores; who they are is left out, as it is not known before a first sync.
-  var lines: [String: String] {
-    Self.joined(
-      service.cloud.myScores.map { (Self.key($0), Self.line($0)) })
-  }
-
-  var canonicalText: String { service.cloud.canonicalText }
-
-  /// What is in leaderboards; who is in them is told to each member otherwise.
-  var sharedLines: [String: String] {
-    let rows = service.cloud.canonicalRows.compactMap { row -> (String, String)? in
-      guard let board = row.name.range(of: LeaderboardZones.prefix) else { return nil }
-      let name = String(row.name[board.lowerBound...])
-      return name.hasSuffix(" members") ? nil : (name, row.text)
+    if device.isAutomatic {
+      Task.detached { [weak service] in try? await service?.setupRealTimeSubscriptions() }
     }
-    return Self.joined(rows)
+    let waitingCount = { @Sendable in service.cloud.waiting + service.local.waiting }
+    return SimulatedStore(
+      app: service,
+      // The person's own scores; who they are is left out, as it is not known before a first sync.
+      items: { service.cloud.myScores.map { (key($0), line($0)) } },
+      canonicalText: { service.cloud.canonicalText },
+      // What is in leaderboards; who is in them is told to each member otherwise.
+      sharedItems: {
+        service.cloud.canonicalRows.compactMap { row in
+          guard let board = row.name.range(of: LeaderboardZones.prefix) else { return nil }
+          let name = String(row.name[board.lowerBound...])
+          return name.hasSuffix(" members") ? nil : (name, row.text)
+        }
+      },
+      waitingCount: waitingCount,
+      isWaiting: { _ in waitingCount() > 0 },
+      edit: { random in try await edit(service, device, &random) },
+      sync: {
+        await service.checkCloud()
+        try? await service.cloud.sync()
+      },
+      share: {
+        let cloud = service.cloud
+        return try await cloud.open(
+          cloud.createLeaderboard(title: "Everybody", id: device.newID()).id)
+      },
+      join: { try await service.cloud.accept($0) },
+      quit: { try? await service.shutDown() })
   }
 
-  var waitingCount: Int { service.cloud.waiting + service.local.waiting }
-
-  func isWaiting(_ key: String) -> Bool { waitingCount > 0 }
-
-  func sync() async {
-    await service.checkCloud()
-    try? await service.cloud.sync()
-  }
-
-  func quit() async { try? await service.shutDown() }
-
-  func share() async throws -> URL? {
-    let board = try await service.cloud.createLeaderboard(title: "Everybody", id: device.newID())
-    return try await service.cloud.open(board.id)
-  }
-
-  func join(_ url: URL) async throws { try await service.cloud.accept(url) }
-
-  func edit(_ random: inout SeededRandom) async throws -> [StoreEdit] {
+  private static func edit(
+    _ service: HybridSocialService, _ device: DeviceSetting, _ random: inout SeededRandom
+  ) async throws -> [StoreEdit] {
     switch random.below(12) {
     case 0:
       _ = try? await service.ensureProfile(displayName: device.text(&random))
@@ -71,19 +62,21 @@ final class SimulatedLeaderboards: SimulatedStore {
       try? await service.removeFriend(code: code)
       return []
     default:
-      let scores = (0...random.below(3)).map { _ in score(&random) }
+      let scores = (0...random.below(3)).map { _ in score(device, &random) }
       try await service.publishDailyScores(scores)
       return scores.map { score in
         let moment = Int64((score.publishedAt.timeIntervalSince1970 * 1_000).rounded())
         let bytes = withUnsafeBytes(of: moment.bigEndian) { Array($0) }
         return .wrote(
-          key: Self.key(score), line: Self.line(score),
+          key: key(score), line: line(score),
           rank: EditRank(first: score.score.map { 100 - Double($0) } ?? 0, then: bytes))
       }
     }
   }
 
-  private func score(_ random: inout SeededRandom) -> DailyScore {
+  private static func score(
+    _ device: DeviceSetting, _ random: inout SeededRandom
+  ) -> DailyScore {
     let isSolved = random.below(4) > 0
     return DailyScore(
       gameId: random.pick(["wordle", "queens", "\(DeviceSetting.mark(of: device.account))"]),

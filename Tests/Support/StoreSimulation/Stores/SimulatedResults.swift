@@ -7,45 +7,36 @@ import Records
 import SimulationSupport
 import SyncSupport
 
-/// Results of puzzles: they never change, the same puzzle is one result, and the server's version
-/// stays.
-final class SimulatedResults: SimulatedStore {
-  private let device: DeviceSetting
-  private let store: GameResultStore
-  private let pushes: (any SignalObservation)?
-
-  init(_ device: DeviceSetting) throws {
-    self.device = device
+extension SimulatedStore {
+  /// Results of puzzles: they never change, the same puzzle is one result, and the server's version
+  /// stays.
+  static func results(_ device: DeviceSetting) throws -> SimulatedStore {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = TimeZone(secondsFromGMT: 0) ?? .current
     let store = try GameResultStore(
       directory: device.folder, container: device.container, clock: device.clock,
       calendar: calendar, now: device.now)
-    self.store = store
-    pushes = device.observePushes { [weak store] push in
+    let pushes = device.observePushes { [weak store] push in
       store?.receivedPush(subscriptionID: push.subscription.rawValue)
     }
     try store.start()
+    return SimulatedStore(
+      app: store,
+      items: { store.results.map { ($0.id.uuidString, line($0)) } },
+      waitingCount: { store.status.waiting },
+      // The store does not say which results wait, so any that waits counts for all.
+      isWaiting: { _ in store.status.waiting > 0 },
+      edit: { random in try edit(store, device, &random) },
+      sync: { _ = try? await store.syncNow() },
+      quit: {
+        pushes?.stop()
+        await store.stop()
+      })
   }
 
-  var lines: [String: String] {
-    Self.joined(
-      store.results.map { ($0.id.uuidString, Self.line($0)) })
-  }
-
-  var waitingCount: Int { store.status.waiting }
-
-  /// The store does not say which results wait, so any that waits counts for all.
-  func isWaiting(_ key: String) -> Bool { store.status.waiting > 0 }
-
-  func sync() async { _ = try? await store.syncNow() }
-
-  func quit() async {
-    pushes?.stop()
-    await store.stop()
-  }
-
-  func edit(_ random: inout SeededRandom) throws -> [StoreEdit] {
+  private static func edit(
+    _ store: GameResultStore, _ device: DeviceSetting, _ random: inout SeededRandom
+  ) throws -> [StoreEdit] {
     let before = store.results
     if !before.isEmpty, random.below(5) == 0 {
       let result = random.pick(before)
@@ -66,9 +57,7 @@ final class SimulatedResults: SimulatedStore {
           parsedData: ["note": word])
       ])
     }
-    return added.map {
-      .wrote(key: $0.id.uuidString, line: Self.line($0))
-    }
+    return added.map { .wrote(key: $0.id.uuidString, line: line($0)) }
   }
 
   private static func line(_ result: GameResult) -> String {

@@ -3,70 +3,72 @@ import CloudSync
 import Foundation
 import LoopbackServer
 import SimulationSupport
+import SyncSupport
+import TabStore
 
-/// An example store on one simulated device: one adapter for each kind of store.
+/// An example store on one simulated device, as the simulation uses it.
 ///
-/// An adapter opens the store with the device's settings, makes random edits, and returns what the
-/// user sees in a form that can be compared. It makes no decisions about sync.
-protocol SimulatedStore: AnyObject, Sendable {
-  /// Opens the store on a device and starts it.
-  init(_ device: DeviceSetting) throws
+/// One function for each kind of store opens it with the device's settings. The closures make
+/// random edits and return what the user sees in a form that can be compared. They make no
+/// decisions about sync.
+struct SimulatedStore: Sendable {
+  /// Items with their keys; equal keys are a duplicate.
+  typealias Items = [(key: String, line: String)]
+
+  /// The object that must be gone when its app is.
+  var app: any AnyObject & Sendable
 
   /// Everything of the account that the user sees: one line for each item, by the item's key.
-  var lines: [String: String] { get }
+  var items: @Sendable () -> Items
 
   /// The items that are kept on this device only.
-  var privateKeys: Set<String> { get }
+  var privateKeys: @Sendable () -> Set<String> = { [] }
 
-  /// What all devices of an account must agree on, to the byte, in addition to ``lines``.
-  var canonicalText: String { get }
+  /// What all devices of an account must agree on, to the byte, in addition to the items.
+  var canonicalText: @Sendable () -> String = { "" }
 
   /// What is shared between accounts, under keys that are equal for both.
-  var sharedLines: [String: String] { get }
+  var sharedItems: @Sendable () -> Items = { [] }
 
   /// The reasons why changes can't be sent.
-  var trouble: String { get }
+  var trouble: @Sendable () -> String = { "" }
 
   /// The number of changes that the server has not confirmed.
-  var waitingCount: Int { get }
+  var waitingCount: @Sendable () -> Int
 
   /// Whether an edit of the item may not have reached the server.
-  func isWaiting(_ key: String) -> Bool
+  var isWaiting: @Sendable (_ key: String) -> Bool
 
   /// Makes a random edit, as a user does.
   ///
-  /// - Returns: the changes, after the store has acknowledged them.
-  /// - Throws: the store's error, which is a violation.
-  func edit(_ random: inout SeededRandom) async throws -> [StoreEdit]
+  /// Returns the changes, after the store has acknowledged them. Throws the store's error, which is
+  /// a violation.
+  var edit: @Sendable (inout SeededRandom) async throws -> [StoreEdit]
 
   /// Syncs, and returns at the end of the sync, whether it succeeds or not.
-  func sync() async
+  var sync: @Sendable () async -> Void
 
   /// Discards changes that the server refuses permanently, as a user does.
-  func giveUpRefused() throws
+  var giveUpRefused: @Sendable () throws -> Void = {}
 
   /// Creates something that is shared with all who have the link.
-  func share() async throws -> URL?
+  var share: @Sendable () async throws -> URL? = { nil }
 
   /// Accepts a share.
-  func join(_ url: URL) async throws
+  var join: @Sendable (URL) async throws -> Void = { _ in }
 
   /// Stops the app.
-  func quit() async
-}
+  var quit: @Sendable () async -> Void
 
-extension SimulatedStore {
-  var privateKeys: Set<String> { [] }
-  var trouble: String { "" }
-  var canonicalText: String { "" }
-  var sharedLines: [String: String] { [:] }
-  func giveUpRefused() throws {}
-  func share() async throws -> URL? { nil }
-  func join(_ url: URL) async throws {}
+  /// The items as lines by key.
+  var lines: [String: String] { Self.joined(items()) }
 
-  /// Lines by key; lines that have the same key are joined, so that the duplicate is found.
-  static func joined(_ lines: some Sequence<(String, String)>) -> [String: String] {
-    Dictionary(lines, uniquingKeysWith: { $0 + " and " + $1 })
+  /// The shared items as lines by key.
+  var sharedLines: [String: String] { Self.joined(sharedItems()) }
+
+  /// Lines that have the same key are joined, so that the duplicate is found.
+  private static func joined(_ items: Items) -> [String: String] {
+    Dictionary(items.map { ($0.key, $0.line) }, uniquingKeysWith: { $0 + " and " + $1 })
   }
 }
 
@@ -115,6 +117,15 @@ struct DeviceSetting: Sendable {
   /// The fault to plant.
   var bug: PlantedStoreBug?
 
+  /// Makes an engine for `stores` and starts it.
+  func engine(for stores: [any SyncedStore]) throws -> CloudSyncEngine {
+    let engine = try CloudSyncEngine(
+      database: container.privateCloudDatabase, directory: folder, stores: stores,
+      automaticallySync: isAutomatic, clock: clock)
+    try engine.start()
+    return engine
+  }
+
   /// Calls `received` for each push, if the device syncs automatically.
   func observePushes(
     _ received: @escaping @Sendable (CloudPush) -> Void
@@ -126,7 +137,7 @@ struct DeviceSetting: Sendable {
   }
 }
 
-/// A kind of store: its adapter, and what its conflict rule guarantees.
+/// A kind of store: how it is opened, and what its conflict rule guarantees.
 package struct StoreKind: Sendable {
   /// The expected result of all versions of an item that was not removed.
   enum Rule: Sendable {
@@ -141,8 +152,8 @@ package struct StoreKind: Sendable {
   /// The name, as on the command line.
   package var name: String
   var rule: Rule
-  /// The adapter.
-  var store: any SimulatedStore.Type
+  /// Opens the store on a device and starts it.
+  var open: @Sendable (DeviceSetting) throws -> SimulatedStore
   /// Whether an item that was not removed must exist; false if it belongs to another item, which
   /// another user may have removed.
   var mustStay: @Sendable (_ key: String) -> Bool = { _ in true }
@@ -154,23 +165,23 @@ package struct StoreKind: Sendable {
   /// All kinds.
   package static let all: [StoreKind] = [
     .tabs,
-    StoreKind(name: "clipboard", rule: .any, store: SimulatedClipboard.self),
-    StoreKind(name: "results", rule: .any, store: SimulatedResults.self),
+    StoreKind(name: "clipboard", rule: .any, open: SimulatedStore.clipboard),
+    StoreKind(name: "results", rule: .any, open: SimulatedStore.results),
     StoreKind(
       name: "achievements", rule: .merged { AchievementLine.judge($0, $1) },
-      store: SimulatedAchievements.self),
+      open: SimulatedStore.achievements),
     StoreKind(
-      name: "leaderboards", rule: .greatest, store: SimulatedLeaderboards.self, isShareable: true),
-    StoreKind(name: "ideas", rule: .greatest, store: SimulatedIdeas.self),
+      name: "leaderboards", rule: .greatest, open: SimulatedStore.leaderboards, isShareable: true),
+    StoreKind(name: "ideas", rule: .greatest, open: SimulatedStore.ideas),
     StoreKind(
-      name: "annotations", rule: .merged { _, _ in nil }, store: SimulatedAnnotations.self,
+      name: "annotations", rule: .merged { _, _ in nil }, open: SimulatedStore.annotations,
       mustStay: { $0.lowercased().hasPrefix("layer") }, isShareable: true,
       keepsAccountsApart: false),
   ]
 
   /// Scratch tabs.
   package static let tabs = StoreKind(
-    name: "tabs", rule: .greatest, store: SimulatedTabs.self)
+    name: "tabs", rule: .greatest, open: SimulatedStore.tabs)
 }
 
 /// One version of an item.

@@ -3,40 +3,31 @@ import SimulationSupport
 import SyncSupport
 import TabStore
 
-/// Scratch tabs; a later version wins, and an edit nobody has seen wins over a deletion.
-final class SimulatedTabs: SimulatedStore {
-  private let device: DeviceSetting
-  private let tabs: TabStore
-  private let app: EngineApp
-
-  init(_ device: DeviceSetting) throws {
-    self.device = device
+extension SimulatedStore {
+  /// Scratch tabs; a later version wins, and an edit nobody has seen wins over a deletion.
+  static func tabs(_ device: DeviceSetting) throws -> SimulatedStore {
     let tabs = try TabStore(directory: device.folder)
-    self.tabs = tabs
-    let store: any SyncedStore = device.bug.map { BuggyTabs(tabs, $0) } ?? tabs
-    app = try EngineApp(device, [store])
+    let engine = try device.engine(for: [device.bug.map { BuggyTabs(tabs, $0) } ?? tabs])
+    return SimulatedStore(
+      app: tabs,
+      items: { tabs.tabs.filter(\.isScratch).map { ($0.id.uuidString, line($0)) } },
+      // A tab that was saved to a file is this device's own, whatever others do.
+      privateKeys: { Set(tabs.tabs.filter { !$0.isScratch }.map(\.id.uuidString)) },
+      waitingCount: { tabs.unsentCount + engine.pendingCount },
+      isWaiting: { UUID(uuidString: $0).map(tabs.isUnsent) ?? false },
+      edit: { random in try edit(tabs, device, &random) },
+      sync: { try? await engine.sync() },
+      quit: { try? await engine.shutDown() })
   }
 
-  var lines: [String: String] {
-    Self.joined(
-      tabs.tabs.filter(\.isScratch).map { ($0.id.uuidString, Self.line($0)) })
-  }
-
-  /// A tab that was saved to a file is this device's own, whatever others do.
-  var privateKeys: Set<String> { Set(tabs.tabs.filter { !$0.isScratch }.map(\.id.uuidString)) }
-
-  var waitingCount: Int { tabs.unsentCount + app.engine.pendingCount }
-
-  func isWaiting(_ key: String) -> Bool { UUID(uuidString: key).map(tabs.isUnsent) ?? false }
-
-  func sync() async { await app.sync() }
-
-  func quit() async { await app.quit() }
-
-  func edit(_ random: inout SeededRandom) throws -> [StoreEdit] {
+  private static func edit(
+    _ tabs: TabStore, _ device: DeviceSetting, _ random: inout SeededRandom
+  ) throws -> [StoreEdit] {
     let scratch = tabs.tabs.filter(\.isScratch).sorted { $0.id.uuidString < $1.id.uuidString }
     let choice = random.below(20)
-    guard scratch.count > random.below(6), choice > 2 else { return try open(&random) }
+    guard scratch.count > random.below(6), choice > 2 else {
+      return try open(tabs, device, &random)
+    }
     // Mostly the same few, so that devices meet.
     let tab =
       random.below(4) == 0 ? random.pick(scratch) : scratch[random.below(min(2, scratch.count))]
@@ -59,18 +50,20 @@ final class SimulatedTabs: SimulatedStore {
     }
   }
 
-  private func open(_ random: inout SeededRandom) throws -> [StoreEdit] {
+  private static func open(
+    _ tabs: TabStore, _ device: DeviceSetting, _ random: inout SeededRandom
+  ) throws -> [StoreEdit] {
     let tab = ScratchTab(
       id: device.newID(), name: "Tab \(random.below(9))", content: device.text(&random),
       lastModified: device.now(),
       fileURL: random.below(12) == 0 ? URL(fileURLWithPath: "/a/c.txt") : nil)
     try tabs.add(tab)
-    return tab.isScratch ? [Self.wrote(tab)] : []
+    return tab.isScratch ? [wrote(tab)] : []
   }
 
-  private func changed(_ before: ScratchTab, to after: ScratchTab?) -> [StoreEdit] {
+  private static func changed(_ before: ScratchTab, to after: ScratchTab?) -> [StoreEdit] {
     guard let after, after != before else { return [] }
-    return [Self.wrote(after)]
+    return [wrote(after)]
   }
 
   private static func wrote(_ tab: ScratchTab) -> StoreEdit {

@@ -3,38 +3,28 @@ import Foundation
 import LoopbackServer
 
 /// A device of a world, from one launch of its app to the next.
+@dynamicMemberLookup
 final class SimulatedDevice {
-  let account: String
-  let number: Int
-  /// How far its wall clock is off, in seconds.
-  let offset: Double
-  /// How fast its wall clock goes.
-  let rate: Double
   /// Counts the launches.
   var launch = 0
-  var folder: URL
-  var link: LoopbackDevice
-  var store: any SimulatedStore
+  var setting: DeviceSetting
+  var store: SimulatedStore
 
   /// What people call it.
-  var name: String { "\(account)'s device \(number)" }
+  var name: String { "\(setting.account)'s device \(setting.number)" }
 
-  init(
-    account: String, number: Int, offset: Double, rate: Double, folder: URL, link: LoopbackDevice,
-    store: any SimulatedStore
-  ) {
-    self.account = account
-    self.number = number
-    self.offset = offset
-    self.rate = rate
-    self.folder = folder
-    self.link = link
+  init(_ setting: DeviceSetting, _ store: SimulatedStore) {
+    self.setting = setting
     self.store = store
+  }
+
+  subscript<Value>(dynamicMember path: KeyPath<DeviceSetting, Value>) -> Value {
+    setting[keyPath: path]
   }
 }
 
 /// Remembers an app that is gone without keeping it.
 struct GoneStore {
-  weak var store: (any SimulatedStore)?
+  weak var app: AnyObject?
   var name: String
 }

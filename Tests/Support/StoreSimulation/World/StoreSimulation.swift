@@ -42,7 +42,11 @@ package enum StoreSimulation {
     let home = folder.appendingPathComponent(
       "stores-simulate-\(kind.name)-\(seed)-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: home) }
-    let journal = WorldJournal(print: print)
+    let journal = WorldJournal(
+      Report(store: kind.name, seed: seed),
+      replay: "cloudsync-verify stores --store \(kind.name) --seed \(seed)"
+        + (isShort ? " --short" : "") + (bug.map { " --bug \($0.rawValue)" } ?? ""),
+      print: print)
     let isDone = try executor.run {
       let world = StoreWorld(
         kind, seed: seed, isShort: isShort, bug: bug, executor: executor, home: home,
@@ -51,20 +55,8 @@ package enum StoreSimulation {
     }
     if !isDone { journal.fail("it stands still: somebody waits for what never comes") }
     if executor.clock.sleeperCount > 0 { journal.fail("a timer runs on after the end") }
-    let record = journal.record
-    var report = Report(store: kind.name, seed: seed)
+    var report = journal.report
     report.jobs = executor.jobCount
-    report.requests = record.requests
-    report.edits = record.edits
-    report.hash = record.hash.value
-    report.violation = record.failure.map { failure in
-      StoreViolation(
-        store: kind.name, seed: seed, step: failure.step,
-        message: "\(failure.message); it was at: \(failure.doing)",
-        replay: "cloudsync-verify stores --store \(kind.name) --seed \(seed)"
-          + (isShort ? " --short" : "")
-          + (bug.map { " --bug \($0.rawValue)" } ?? ""))
-    }
     return report
   }
 

@@ -44,31 +44,49 @@ extension StoreWorld {
   }
 
   /// Makes an edit; one that waits for the cloud waits no longer than a request is held.
-  private func edits(
-    on store: any SimulatedStore, _ random: SeededRandom
-  ) async throws -> [StoreEdit] {
-    let outcome = Outcome()
-    Task.detached {
+  private func edits(on store: SimulatedStore, _ random: SeededRandom) async throws -> [StoreEdit] {
+    let edit = RunningTask(holding: .all) {
       var random = random
-      do {
-        let edits = try await store.edit(&random)
-        outcome.result.withLock { $0 = .success(edits) }
-      } catch {
-        outcome.result.withLock { $0 = .failure(error) }
-      }
+      return try await store.edit(&random)
     }
-    for _ in 0..<1_000 {
-      await executor.settle()
-      if let result = outcome.result.withLock({ $0 }) { return try result.get() }
-      server.controls.release()
-      await executor.pass(.seconds(1))
-    }
-    throw BrokenPromise("an edit does not end")
+    await executor.settle()
+    if let edits = try edit.value { return edits }
+    return try await finish(edit, "an edit")
   }
 
-  /// What an edit came to.
-  private final class Outcome: Sendable {
-    let result = Mutex<Result<[StoreEdit], any Error>?>(nil)
+  /// What a user began and what is still under way.
+  private final class RunningTask<Value: Sendable>: Sendable {
+    /// The requests that are held meanwhile.
+    let held: RequestScope
+    private let outcome = Mutex<Result<Value, any Error>?>(nil)
+
+    init(holding held: RequestScope, _ body: @escaping @Sendable () async throws -> Value) {
+      self.held = held
+      Task.detached { [self] in
+        let outcome: Result<Value, any Error>
+        do {
+          outcome = .success(try await body())
+        } catch {
+          outcome = .failure(error)
+        }
+        self.outcome.withLock { $0 = outcome }
+      }
+    }
+
+    /// The value; `nil` while the task is under way.
+    var value: Value? { get throws { try outcome.withLock { $0 }?.get() } }
+  }
+
+  /// Releases the requests that are held, as often as it takes until a task ends.
+  private func finish<Value>(_ task: RunningTask<Value>, _ name: String) async throws -> Value {
+    // A request that was delayed comes to stand later.
+    for _ in 0..<1_000 {
+      server.controls.release(in: task.held)
+      await executor.settle()
+      if let value = try task.value { return value }
+      await executor.pass(.seconds(2))
+    }
+    throw BrokenPromise("\(name) does not end")
   }
 
   private func note(_ edit: StoreEdit, by device: SimulatedDevice) {
@@ -111,65 +129,39 @@ extension StoreWorld {
     try await edit(device)
     let sync = await beginSync(device)
     try await edit(device)
-    await finish(sync)
+    try await finish(sync, "a sync")
   }
 
   private func syncWithACut(_ device: SimulatedDevice) async throws {
     let sync = await beginSync(device)
     device.link.isOnline = false
     journal.say("\(device.name) loses the network")
-    await finish(sync)
+    try await finish(sync, "a sync")
   }
 
   private func crashWhileSyncing(_ device: SimulatedDevice) async throws {
     let sync = await beginSync(device)
     try await crash(device)
-    await finish(sync)
-  }
-
-  /// A sync that is under way.
-  private final class RunningSync: Sendable {
-    let isOver = Atomic(false)
-    /// The requests that stand still meanwhile.
-    let held: RequestScope
-
-    init(_ store: any SimulatedStore, holding held: RequestScope) {
-      self.held = held
-      Task.detached { [self] in
-        await store.sync()
-        isOver.store(true, ordering: .relaxed)
-      }
-    }
+    try await finish(sync, "a sync")
   }
 
   /// Lets a sync run for a while, or until its changes are at the server.
-  private func beginSync(_ device: SimulatedDevice) async -> RunningSync {
+  private func beginSync(_ device: SimulatedDevice) async -> RunningTask<Void> {
     let store = device.store
     let held = RequestScope(kind: .modifyRecords, device: device.link.name)
     if random.below(2) == 0 {
       let jobs = random.below(random.pick([30, 80, 160]))
       journal.say("\(device.name) syncs, for \(jobs) jobs")
-      let sync = RunningSync(store, holding: held)
+      let sync = RunningTask(holding: held) { await store.sync() }
       await executor.pause(forJobs: jobs)
       return sync
     }
     let point = random.pick(HoldPoint.allCases)
     journal.say("\(device.name) syncs, until its changes stand still: \(point)")
     server.controls.hold(next: 1, at: point, in: held)
-    let sync = RunningSync(store, holding: held)
+    let sync = RunningTask(holding: held) { await store.sync() }
     await executor.settle()
     return sync
-  }
-
-  private func finish(_ sync: RunningSync) async {
-    // A request that was delayed comes to stand later.
-    for _ in 0..<1_000 {
-      server.controls.release(in: sync.held)
-      await executor.settle()
-      if sync.isOver.load(ordering: .relaxed) { return }
-      await executor.pass(.seconds(2))
-    }
-    journal.fail("a sync does not end")
   }
 
   /// The power goes: only what is on the disk stays.
@@ -201,6 +193,6 @@ extension StoreWorld {
 
   /// Remembers the app of a device as one that must be gone in the end.
   func forget(_ device: SimulatedDevice) {
-    gone.append(GoneStore(store: device.store, name: "\(device.name), launch \(device.launch)"))
+    gone.append(GoneStore(app: device.store.app, name: "\(device.name), launch \(device.launch)"))
   }
 }

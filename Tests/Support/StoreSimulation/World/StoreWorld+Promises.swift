@@ -28,29 +28,29 @@ extension StoreWorld {
   }
 
   private var isQuiet: Bool {
-    devices.allSatisfy { device in
-      device.store.waitingCount == 0
-        && devices.allSatisfy {
-          Self.difference(device, $0) == nil
+    devices.allSatisfy { $0.store.waitingCount() == 0 } && disagreement == nil
+  }
+
+  /// The first difference between devices that must agree.
+  private var disagreement: String? {
+    for device in devices {
+      for other in devices where other !== device {
+        if let difference = Self.difference(device, other) {
+          return "\(device.name) and \(other.name) differ: \(difference)"
         }
+      }
     }
+    return nil
   }
 
   /// Looks at every promise.
   func check() async throws {
-    for device in devices where device.store.waitingCount > 0 {
+    for device in devices where device.store.waitingCount() > 0 {
       throw BrokenPromise(
-        "\(device.name) still has \(device.store.waitingCount) changes to send: "
-          + device.store.trouble
-      )
+        "\(device.name) still has \(device.store.waitingCount()) changes to send: "
+          + device.store.trouble())
     }
-    for device in devices {
-      for other in devices where other !== device {
-        if let difference = Self.difference(device, other) {
-          throw BrokenPromise("\(device.name) and \(other.name) differ: \(difference)")
-        }
-      }
-    }
+    if let disagreement { throw BrokenPromise(disagreement) }
     for account in Self.accounts {
       let cloud = try await auditor(of: account)
       for line in cloud.store.lines.sorted(by: { $0.key < $1.key }) {
@@ -90,9 +90,9 @@ extension StoreWorld {
     guard first.account == second.account else {
       return difference(first.store.sharedLines, second.store.sharedLines, besides: [])
     }
-    let own = first.store.privateKeys.union(second.store.privateKeys)
+    let own = first.store.privateKeys().union(second.store.privateKeys())
     if let found = difference(first.store.lines, second.store.lines, besides: own) { return found }
-    let (text, other) = (first.store.canonicalText, second.store.canonicalText)
+    let (text, other) = (first.store.canonicalText(), second.store.canonicalText())
     return text == other ? nil : "\(text) here and \(other) there"
   }
 
@@ -161,7 +161,7 @@ extension StoreWorld {
     }
     devices = []
     await executor.settle()
-    for store in gone where store.store != nil {
+    for store in gone where store.app != nil {
       journal.fail("the app of \(store.name) is still there after its end")
     }
     if server.controls.openRequestCount > 0 { journal.fail("a request is open after the end") }

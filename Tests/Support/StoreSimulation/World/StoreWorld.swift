@@ -123,12 +123,10 @@ final class StoreWorld {
     let link = server.device(
       "\(device.account)-\(device.number)-\(device.launch)", signedInAs: device.account)
     link.isOnline = isOnline
-    device.folder = folder
-    device.link = link
-    device.store = try open(
-      device.account, device.number, folder: folder, link: link, offset: device.offset,
-      rate: device.rate
-    ).store
+    device.setting.folder = folder
+    device.setting.link = link
+    device.setting.container = CKContainer(identifier: container, transport: link)
+    device.store = try kind.open(device.setting)
     // What was confirmed may have been forgotten by a crash, and goes out again.
     for key in ledgers[device.account]?.removedKeys ?? [] where device.store.isWaiting(key) {
       ledgers[device.account]?.excuseReturn(of: key)
@@ -155,9 +153,7 @@ final class StoreWorld {
       },
       random: { [identities] in identities.number() },
       newID: { [identities] in identities.next() }, isAutomatic: options.isAutomatic, bug: bug)
-    return SimulatedDevice(
-      account: account, number: number, offset: offset, rate: rate, folder: folder, link: link,
-      store: try kind.store.init(setting))
+    return SimulatedDevice(setting, try kind.open(setting))
   }
 }
 

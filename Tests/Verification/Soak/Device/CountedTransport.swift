@@ -12,11 +12,11 @@ final class CountedTransport: CloudTransport {
   }
 
   func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
-    ledger.count(\.requests)
+    ledger.count(.requests)
     do throws(CloudError) {
       return try await inner.send(call)
     } catch {
-      ledger.count(\.failedRequests)
+      ledger.count(.failedRequests)
       throw error
     }
   }
@@ -25,7 +25,7 @@ final class CountedTransport: CloudTransport {
     _ listener: @escaping @Sendable (CloudSignal) -> Void
   ) -> any SignalObservation {
     inner.observeSignals { [ledger] signal in
-      ledger.count(\.pushes)
+      ledger.count(.pushes)
       listener(signal)
     }
   }

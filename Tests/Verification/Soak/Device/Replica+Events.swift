@@ -37,7 +37,7 @@ extension Replica: CKSyncEngineDelegate {
   private func fetched(
     _ changes: CKSyncEngine.Event.FetchedRecordZoneChanges, _ engine: CKSyncEngine
   ) {
-    ledger.count(\.fetched, changes.modifications.count + changes.deletions.count)
+    ledger.count(.fetched, changes.modifications.count + changes.deletions.count)
     for modification in changes.modifications {
       let record = modification.record
       guard record.recordType == Note.recordType else { continue }
@@ -53,9 +53,7 @@ extension Replica: CKSyncEngineDelegate {
     }
     for deletion in changes.deletions where deletion.recordType == Note.recordType {
       let id = deletion.recordID
-      if let key = key(id), ledger.isNotDeleted(key) {
-        ledger.violation("\(name): \(key) is gone, and nobody deleted it")
-      }
+      ledger.foundDeleted(key(id), by: name)
       contents.withLock { contents in
         contents.remove(id)
         engine.state.remove(pendingRecordZoneChanges: [.saveRecord(id), .deleteRecord(id)])
@@ -72,7 +70,7 @@ extension Replica: CKSyncEngineDelegate {
       if let known = row.note, known.version >= note.version { return }
       row.note = note
       row.server = record
-      if note.isEnding, note.writer == place.device, !row.isBeingDeleted, let key = key(id) {
+      if note.isEnding, note.writer == device, !row.isBeingDeleted, let key = key(id) {
         row.isBeingDeleted = true
         ledger.deleting(key)
         engine.state.add(pendingRecordZoneChanges: [.deleteRecord(id)])
@@ -86,11 +84,11 @@ extension Replica: CKSyncEngineDelegate {
     guard let asset = record["file"] as? CKAsset else { return }
     guard let url = asset.fileURL, let content = try? Data(contentsOf: url) else {
       // The file was replaced before it was fetched; the later version comes with its own.
-      if place.device == nil { ledger.violation("\(key) comes without its file") }
+      if device == nil { ledger.violation("\(key) comes without its file") }
       return
     }
     if content != note.file { ledger.violation("\(key) has the wrong file") }
-    ledger.count(\.files)
+    ledger.count(.files)
     try? FileManager.default.removeItem(at: url)
   }
 }

@@ -6,13 +6,13 @@ import Synchronization
 extension Replica {
   /// The record to save for a note, or `nil` when there is nothing to save any more.
   func record(_ id: CKRecord.ID, _ engine: CKSyncEngine) -> CKRecord? {
-    guard let device = place.device else { return nil }
+    guard let device else { return nil }
     return contents.withLock { contents in
       guard let row = contents.rows[id], row.note?.isEnding != true, row.isUnsent(by: device) else {
         engine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
         return nil
       }
-      var note = row.note ?? Note(name: id.recordName, devices: place.deviceCount)
+      var note = row.note ?? Note(name: id.recordName, devices: deviceCount)
       let record =
         row.server?.copy() as? CKRecord
         ?? CKRecord(recordType: Note.recordType, recordID: id)
@@ -41,14 +41,14 @@ extension Replica {
   func sent(_ sent: CKSyncEngine.Event.SentRecordZoneChanges, _ engine: CKSyncEngine) {
     for record in sent.savedRecords { saved(record, engine) }
     for id in sent.deletedRecordIDs {
-      ledger.count(\.deletions)
+      ledger.count(.deletions)
       contents.withLock { $0.remove(id) }
     }
     for failure in sent.failedRecordSaves { failed(failure.record, failure.error, engine) }
     for (id, error) in sent.failedRecordDeletes {
       switch error.code {
       case .unknownItem:
-        ledger.count(\.foundApplied)
+        ledger.count(.foundApplied)
         contents.withLock { $0.remove(id) }
       default: retried(error, id)
       }
@@ -56,7 +56,7 @@ extension Replica {
   }
 
   private func saved(_ record: CKRecord, _ engine: CKSyncEngine) {
-    guard let device = place.device, let key = key(record.recordID), let note = Note(record),
+    guard let device, let key = key(record.recordID), let note = Note(record),
       let tag = record.recordChangeTag
     else { return ledger.violation("\(name): a saved record makes no sense: \(record.recordID)") }
     ledger.acknowledged(note, key, tag: tag, to: device)
@@ -68,14 +68,14 @@ extension Replica {
     let id = record.recordID
     switch error.code {
     case .serverRecordChanged:
-      guard let device = place.device, let server = error.serverRecord, let key = key(id),
+      guard let device, let server = error.serverRecord, let key = key(id),
         let note = Note(server), let tag = server.recordChangeTag
       else { return ledger.violation("\(name): a conflict makes no sense: \(id)") }
       ledger.saw(note, key, tag: tag)
       absorb(server, note, engine)
       let attempt = Note(record)
       let isThere = attempt.map { note.counts[device] >= $0.counts[device] } ?? false
-      ledger.count(isThere ? \.foundApplied : \.conflicts)
+      ledger.count(isThere ? .foundApplied : .conflicts)
       contents.withLock { contents in
         guard let row = contents.rows[id], row.isUnsent(by: device), !row.isBeingDeleted else {
           return
@@ -84,10 +84,8 @@ extension Replica {
       }
     case .unknownItem:
       // Somebody deleted it, which ends all edits.
-      if let key = key(id), ledger.isNotDeleted(key) {
-        ledger.violation("\(name): \(key) is gone, and nobody deleted it")
-      }
-      ledger.count(\.conflicts)
+      ledger.foundDeleted(key(id), by: name)
+      ledger.count(.conflicts)
       contents.withLock { $0.remove(id) }
     default: retried(error, id)
     }

@@ -1,5 +1,4 @@
 import CloudSync
-import Foundation
 import SimulationSupport
 import Synchronization
 
@@ -14,7 +13,7 @@ extension Replica {
 
   /// Does something, unless much is waiting already.
   func write(_ random: inout SeededRandom) {
-    guard let device = place.device else { return }
+    guard let device else { return }
     contents.withLock { contents in
       guard let engine = contents.engine,
         engine.state.pendingRecordZoneChanges.count < Replica.mostPending
@@ -22,7 +21,7 @@ extension Replica {
       let count = random.number(in: 1...4)
       var changes: [CKSyncEngine.PendingRecordZoneChange] = []
       for _ in 0..<count {
-        if let id = contents.write(as: device, place, &random) { changes.append(.saveRecord(id)) }
+        if let id = contents.write(as: device, realms, &random) { changes.append(.saveRecord(id)) }
       }
       if !changes.isEmpty { engine.state.add(pendingRecordZoneChanges: changes) }
     }
@@ -32,14 +31,14 @@ extension Replica {
 extension Replica.Contents {
   /// Makes, edits, or wants to delete a note; answers which.
   fileprivate mutating func write(
-    as device: Int, _ place: Replica.Place, _ random: inout SeededRandom
+    as device: Int, _ realms: [CKRecordZone.ID: Realm], _ random: inout SeededRandom
   ) -> CKRecord.ID? {
-    let isFull = rows.count >= Replica.notesPerRealm * place.realms.count
+    let isFull = rows.count >= Replica.notesPerRealm * realms.count
     if !isFull, random.chance(rows.count < 20 ? 1 : 0.15) {
-      return make(as: device, place, &random)
+      return make(as: device, realms, &random)
     }
-    let isPopular = random.chance(0.2) && !popular.isEmpty
-    let choices = isPopular ? popular : order
+    let popular = order.filter(Self.isPopular)
+    let choices = random.chance(0.2) && !popular.isEmpty ? popular : order
     guard !choices.isEmpty else { return nil }
     let id = random.pick(choices)
     guard var row = rows[id], row.note?.isEnding != true, !row.wantsEnd
@@ -58,11 +57,11 @@ extension Replica.Contents {
   }
 
   private mutating func make(
-    as device: Int, _ place: Replica.Place, _ random: inout SeededRandom
+    as device: Int, _ realms: [CKRecordZone.ID: Realm], _ random: inout SeededRandom
   ) -> CKRecord.ID {
-    let zone = random.pick(place.realms.keys.sorted { $0.zoneName < $1.zoneName })
+    let zone = random.pick(realms.keys.sorted { $0.zoneName < $1.zoneName })
     made += 1
-    let isPopular = popular.count < Replica.popularNotes
+    let isPopular = order.count(where: Self.isPopular) < Replica.popularNotes
     let id = CKRecord.ID(
       recordName: "\(isPopular ? "popular" : "note")-\(device)-\(made)", zoneID: zone)
     note(id, Replica.Row(edits: 1))
@@ -71,15 +70,14 @@ extension Replica.Contents {
 
   /// Keeps a row that may be new.
   mutating func note(_ id: CKRecord.ID, _ row: Replica.Row) {
-    if rows.updateValue(row, forKey: id) != nil { return }
-    order.append(id)
-    if id.recordName.hasPrefix("popular") { popular.append(id) }
+    if rows.updateValue(row, forKey: id) == nil { order.append(id) }
   }
 
   /// Lets a row go.
   mutating func remove(_ id: CKRecord.ID) {
-    guard rows.removeValue(forKey: id) != nil else { return }
-    order.removeAll { $0 == id }
-    popular.removeAll { $0 == id }
+    if rows.removeValue(forKey: id) != nil { order.removeAll { $0 == id } }
   }
+
+  /// Whether it is a note that all devices like to edit.
+  private static func isPopular(_ id: CKRecord.ID) -> Bool { id.recordName.hasPrefix("popular") }
 }

@@ -27,47 +27,45 @@ final class Replica: Sendable {
     var rows: [CKRecord.ID: Row] = [:]
     /// The names of the rows, in the order they came.
     var order: [CKRecord.ID] = []
-    /// Those that all devices like to edit.
-    var popular: [CKRecord.ID] = []
     var engine: CKSyncEngine?
     var made = 0
   }
 
-  /// The device, the database and the zones of a replica.
-  struct Place: Sendable {
-    /// The device's number; `nil` for one that only reads.
-    var device: Int?
-    var deviceCount: Int
-    var scope: CKDatabase.Scope
-    /// The realm of each zone of this database.
-    var realms: [CKRecordZone.ID: Realm]
-    /// The folder of the state file and of files to upload.
-    var folder: URL
-  }
-
-  let place: Place
+  /// The device's number; `nil` for one that only reads.
+  let device: Int?
+  let deviceCount: Int
+  /// The realm of each zone of this database.
+  let realms: [CKRecordZone.ID: Realm]
   let ledger: Ledger
-  let container: CKContainer
   let contents = Mutex(Contents())
+  private let database: CKDatabase
+  /// The folder of the state file and of files to upload.
+  private let folder: URL
 
-  init(_ place: Place, _ container: CKContainer, _ ledger: Ledger) throws {
-    self.place = place
-    self.container = container
+  init(
+    _ device: Int?, of deviceCount: Int, _ database: CKDatabase,
+    _ realms: [CKRecordZone.ID: Realm], folder: URL, _ ledger: Ledger
+  ) throws {
+    self.device = device
+    self.deviceCount = deviceCount
+    self.database = database
+    self.realms = realms
+    self.folder = folder
     self.ledger = ledger
     try FileManager.default.createDirectory(at: uploads, withIntermediateDirectories: true)
   }
 
   /// The device, for people.
   var name: String {
-    let device = place.device.map { "device \($0)" } ?? "a reader"
-    return "\(device) (\(place.scope == .shared ? "shared" : "private"))"
+    let device = device.map { "device \($0)" } ?? "a reader"
+    return "\(device) (\(database.databaseScope == .shared ? "shared" : "private"))"
   }
 
   /// The folder of files to upload.
-  var uploads: URL { place.folder.appendingPathComponent("uploads") }
+  var uploads: URL { folder.appendingPathComponent("uploads") }
 
   func key(_ id: CKRecord.ID) -> NoteKey? {
-    place.realms[id.zoneID].map { NoteKey(realm: $0, name: id.recordName) }
+    realms[id.zoneID].map { NoteKey(realm: $0, name: id.recordName) }
   }
 
   // MARK: Life
@@ -75,12 +73,12 @@ final class Replica: Sendable {
   /// Opens the engine on its state file; one that only reads has none, and does nothing by itself.
   func open() throws {
     var configuration = CKSyncEngine.Configuration(
-      database: container.database(with: place.scope), stateSerialization: nil, delegate: self)
-    if place.device == nil {
+      database: database, stateSerialization: nil, delegate: self)
+    if device == nil {
       configuration.automaticallySync = false
     } else {
       configuration.stateStore = try FileStateStore(
-        url: place.folder.appendingPathComponent("state"))
+        url: folder.appendingPathComponent("state"))
     }
     let engine = CKSyncEngine(configuration)
     ledger.opened(engine)
@@ -109,27 +107,11 @@ final class Replica: Sendable {
 
   // MARK: What there is
 
-  /// The version and tag of every note.
-  var versions: [NoteKey: Version] {
-    values { row in
-      row.note.map { Version(number: $0.version, tag: row.server?.recordChangeTag ?? "") }
-    }
-  }
-
-  /// The content of every note.
-  var notes: [NoteKey: Note] { values(\.note) }
-
-  /// The number of edits of this device, by note.
-  var edits: [NoteKey: Int] { values(\.edits) }
-
-  /// A value of every row that has one.
-  private func values<Value: Sendable>(_ value: (Row) -> Value?) -> [NoteKey: Value] {
+  /// All rows.
+  var rows: [NoteKey: Row] {
     contents.withLock { contents in
-      var values: [NoteKey: Value] = [:]
-      for (id, row) in contents.rows {
-        if let key = key(id) { values[key] = value(row) }
-      }
-      return values
+      let rows = contents.rows.compactMap { id, row in key(id).map { ($0, row) } }
+      return Dictionary(uniqueKeysWithValues: rows)
     }
   }
 
@@ -137,7 +119,7 @@ final class Replica: Sendable {
   var unsent: [String] {
     contents.withLock { contents in
       var unsent: [String] = []
-      for (id, row) in contents.rows where row.isUnsent(by: place.device) || row.note == nil {
+      for (id, row) in contents.rows where row.isUnsent(by: device) || row.note == nil {
         unsent.append("\(name) has not sent \(id.recordName)")
       }
       if let state = contents.engine?.state {
@@ -156,6 +138,11 @@ struct Version: Hashable, Sendable {
 }
 
 extension Replica.Row {
+  /// The save that the note comes from.
+  var version: Version? {
+    note.map { Version(number: $0.version, tag: server?.recordChangeTag ?? "") }
+  }
+
   /// Whether the server lacks something that this device did; not at the note's end, when nothing
   /// counts any more.
   func isUnsent(by device: Int?) -> Bool {
@@ -171,7 +158,7 @@ extension Replica.Contents {
   /// Looks whether what was to be sent when the engine was closed still is.
   fileprivate func checkPending(_ replica: Replica, _ engine: CKSyncEngine) {
     let pending = Set(engine.state.pendingRecordZoneChanges)
-    for (id, row) in rows where row.isUnsent(by: replica.place.device) {
+    for (id, row) in rows where row.isUnsent(by: replica.device) {
       let change: CKSyncEngine.PendingRecordZoneChange =
         row.isBeingDeleted ? .deleteRecord(id) : .saveRecord(id)
       if !pending.contains(change) {

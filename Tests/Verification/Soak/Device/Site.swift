@@ -3,60 +3,39 @@ import CloudSync
 import CommandLineKit
 import Foundation
 
-/// The server, the tokens, and the zones that both accounts see.
+/// The server, its tokens, and the zones that both accounts see.
 struct Site: Sendable {
   static let identifier = "iCloud.com.example.soak"
   /// The type of the record that stands at the beginning of each database's log.
   static let markerType = "Marker"
 
-  /// The zones that one engine sees.
-  struct View: Sendable {
-    var scope: CKDatabase.Scope
-    var realms: [CKRecordZone.ID: Realm]
-  }
-
-  var url: URL
-  var greeting: ServerChild.Greeting
+  let url: URL
+  let greeting: ServerChild.Greeting
+  let ledger: Ledger
+  let options: Options
+  /// The folder of the devices' files.
+  let folder: URL
   /// The name of the first account's user, under which the second sees what it shares.
-  var owner = ""
-
-  func transport(_ device: String, _ account: Int?) -> WebServicesTransport {
-    WebServicesTransport(
-      url: url, apiToken: greeting.apiToken, webAuthToken: account.map { greeting.webTokens[$0] },
-      device: device)
-  }
-
-  func container(_ transport: any CloudTransport) -> CKContainer {
-    CKContainer(identifier: Site.identifier, transport: transport)
-  }
-
-  func views(of account: Int) -> [View] {
-    var own: [CKRecordZone.ID: Realm] = [
-      CKRecordZone.ID(zoneName: Realm.ownZone): .own(account: account)
-    ]
-    let common = CKRecordZone.ID(
-      zoneName: Realm.commonZone,
-      ownerName: account == 0 ? CKCurrentUserDefaultName : owner)
-    if account == 0 {
-      own[common] = .common
-      return [View(scope: .private, realms: own)]
-    }
-    return [View(scope: .private, realms: own), View(scope: .shared, realms: [common: .common])]
-  }
+  private var owner = ""
 
   /// Makes the zones and the share, and then the record with which the counting of writes begins.
-  mutating func prepare() async throws {
+  init(
+    url: URL, greeting: ServerChild.Greeting, _ ledger: Ledger, _ options: Options, folder: URL
+  ) async throws {
+    self.url = url
+    self.greeting = greeting
+    self.ledger = ledger
+    self.options = options
+    self.folder = folder
     let first = container(transport("setup", 0))
     let second = container(transport("setup", 1))
     owner = try await first.userRecordID().recordName
-    let common = CKRecordZone(zoneName: Realm.commonZone)
-    let own = CKRecordZone(zoneName: Realm.ownZone)
-    for (database, zones) in [
-      (first.privateCloudDatabase, [own, common]), (second.privateCloudDatabase, [own]),
-    ] {
-      for result in try await database.modifyRecordZones(saving: zones, deleting: []).saveResults
-        .values
-      { _ = try result.get() }
+    let common = CKRecordZone(zoneName: Realm.common.zoneName)
+    let own = CKRecordZone(zoneName: Realm.own(0).zoneName)
+    for (container, zones) in [(first, [own, common]), (second, [own])] {
+      let results = try await container.privateCloudDatabase.modifyRecordZones(
+        saving: zones, deleting: [])
+      for result in results.saveResults.values { _ = try result.get() }
     }
     let share = CKShare(recordZoneID: common.zoneID)
     share.publicPermission = .readWrite
@@ -71,36 +50,53 @@ struct Site: Sendable {
     }
   }
 
-  /// The engines of one device with a folder of its own; nothing is opened yet.
-  func device(
-    _ number: Int, of count: Int, _ ledger: Ledger, folder: URL
-  ) throws -> [Replica] {
-    let account = number < count / 2 ? 0 : 1
-    let container = container(CountedTransport(transport("device-\(number)", account), ledger))
+  private func transport(_ device: String, _ account: Int) -> WebServicesTransport {
+    WebServicesTransport(
+      url: url, apiToken: greeting.apiToken, webAuthToken: greeting.webTokens[account],
+      device: device)
+  }
+
+  private func container(_ transport: any CloudTransport) -> CKContainer {
+    CKContainer(identifier: Site.identifier, transport: transport)
+  }
+
+  /// The realms that an account sees, by database and zone.
+  private func views(
+    of account: Int
+  ) -> [(scope: CKDatabase.Scope, realms: [CKRecordZone.ID: Realm])] {
+    let isOwner = account == Realm.common.owner
+    let own = Realm.own(account)
+    let common = CKRecordZone.ID(
+      zoneName: Realm.common.zoneName, ownerName: isOwner ? CKCurrentUserDefaultName : owner)
+    let realms = [CKRecordZone.ID(zoneName: own.zoneName): own]
+    return isOwner
+      ? [(.private, realms.merging([common: .common]) { $1 })]
+      : [(.private, realms), (.shared, [common: .common])]
+  }
+
+  /// The engines of one device, or of one that only reads; nothing is opened yet.
+  private func replicas(_ device: Int?, of account: Int) throws -> [Replica] {
+    let name = device.map { "device-\($0)" } ?? "reader-\(account)"
+    let container = container(CountedTransport(transport(name, account), ledger))
     return try views(of: account).map { view in
-      let place = Replica.Place(
-        device: number, deviceCount: count, scope: view.scope, realms: view.realms,
-        folder: folder.appendingPathComponent("device-\(number)-\(view.scope.rawValue)"))
-      return try Replica(place, container, ledger)
+      try Replica(
+        device, of: options.devices, container.database(with: view.scope), view.realms,
+        folder: folder.appendingPathComponent("\(name)-\(view.scope.rawValue)"), ledger)
     }
   }
 
-  /// Reads all that there is, as a device that was never there before.
-  func read(_ ledger: Ledger, deviceCount: Int, folder: URL) async throws -> [Replica] {
-    var replicas: [Replica] = []
-    for account in ServerChild.accounts.indices {
-      let container = container(
-        CountedTransport(transport("reader-\(account)", account), ledger))
-      for view in views(of: account) {
-        let place = Replica.Place(
-          device: nil, deviceCount: deviceCount, scope: view.scope, realms: view.realms,
-          folder: folder)
-        let replica = try Replica(place, container, ledger)
-        try replica.open()
-        try await replica.engine?.fetchChanges()
-        replicas.append(replica)
-      }
+  /// The engines of all devices.
+  func devices() throws -> [Replica] {
+    try (0..<options.devices).flatMap { try replicas($0, of: $0 < options.devices / 2 ? 0 : 1) }
+  }
+
+  /// Reads all that there is, as devices that were never there before.
+  func read() async throws -> [Replica] {
+    let readers = try ServerChild.accounts.indices.flatMap { try replicas(nil, of: $0) }
+    for reader in readers {
+      try reader.open()
+      try await reader.engine?.fetchChanges()
     }
-    return replicas
+    return readers
   }
 }

@@ -20,22 +20,29 @@ final class Ledger: Sendable {
     var isDeleted = false
   }
 
+  /// An event that is counted, by its name in the report.
+  enum Event: String, CaseIterable {
+    case saves = "saves acknowledged"
+    case deletions = "deletions acknowledged"
+    case conflicts = "conflicts resolved"
+    /// A save that turned out to be applied although no answer came.
+    case foundApplied = "applied without an answer"
+    case requests = "requests"
+    case failedRequests = "failed requests"
+    case pushes = "pushes and signs of missed ones"
+    case fetched = "changes fetched"
+    case files = "files compared"
+    case reopened = "engines closed and opened"
+  }
+
   /// The counts of events so far.
   struct Totals: Sendable {
-    var saves = 0
-    var deletions = 0
-    var conflicts = 0
-    /// Saves that turned out to be applied although no answer came.
-    var foundApplied = 0
-    var requests = 0
-    var failedRequests = 0
-    var pushes = 0
-    var fetched = 0
-    var files = 0
-    var reopened = 0
+    fileprivate var counts: [Event: Int] = [:]
+
+    subscript(event: Event) -> Int { counts[event] ?? 0 }
 
     /// The writes that were acknowledged.
-    var acknowledged: Int { saves + deletions }
+    var acknowledged: Int { self[.saves] + self[.deletions] }
   }
 
   private struct State {
@@ -55,11 +62,11 @@ final class Ledger: Sendable {
   /// Adds a violation.
   func violation(_ text: String) { violations.add(text) }
 
-  func count(_ key: any WritableKeyPath<Totals, Int> & Sendable, _ number: Int = 1) {
-    state.withLock { $0.totals[keyPath: key] += number }
+  func count(_ event: Event, _ number: Int = 1) {
+    state.withLock { $0.totals.counts[event, default: 0] += number }
   }
 
-  /// Notes that somebody saw `note` under `tag`.
+  /// Notes that a device saw `note` under `tag`.
   func saw(_ note: Note, _ key: NoteKey, tag: String) {
     let fault = state.withLock { $0.pages[key, default: Page()].saw(note, tag) }
     if let fault { violation("\(key): \(fault)") }
@@ -71,20 +78,19 @@ final class Ledger: Sendable {
     if note.writer != device {
       violation("device \(device) got an answer about a save of device \(note.writer): \(key)")
     }
-    state.withLock { state in
-      state.totals.saves += 1
-      state.pages[key, default: Page()].acknowledge(note, to: device)
-    }
+    count(.saves)
+    state.withLock { $0.pages[key, default: Page()].acknowledge(note, to: device) }
   }
 
-  /// Notes that `device` sends the deletion of a record that is at its end.
+  /// Notes that a record that is at its end is deleted.
   func deleting(_ key: NoteKey) {
     state.withLock { $0.pages[key, default: Page()].isDeleted = true }
   }
 
-  /// Whether nobody has sent the deletion of a record.
-  func isNotDeleted(_ key: NoteKey) -> Bool {
-    state.withLock { $0.pages[key]?.isDeleted != true }
+  /// Notes that `device` found a record deleted, which another device must have sent.
+  func foundDeleted(_ key: NoteKey?, by device: String) {
+    guard let key, !state.withLock({ $0.pages[key]?.isDeleted == true }) else { return }
+    violation("\(device): \(key) is gone, and nobody deleted it")
   }
 
   /// Remembers that an engine was made, and not the engine.

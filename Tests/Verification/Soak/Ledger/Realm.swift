@@ -1,27 +1,14 @@
 /// A zone with its owner: what several devices see of the same records.
-enum Realm: Hashable, Sendable, CustomStringConvertible {
-  /// The notes of an account's own.
-  case own(account: Int)
-  /// The zone that the first account shares with the second.
-  case common
-
-  static let ownZone = "Notes"
-  static let commonZone = "Common"
-
+struct Realm: Hashable, Sendable, CustomStringConvertible {
   /// The account in whose private database it lies.
-  var owner: Int {
-    switch self {
-    case .own(let account): account
-    case .common: 0
-    }
-  }
+  var owner: Int
+  var zoneName: String
 
-  var zoneName: String {
-    switch self {
-    case .own: Realm.ownZone
-    case .common: Realm.commonZone
-    }
-  }
+  /// The notes of an account's own.
+  static func own(_ account: Int) -> Realm { Realm(owner: account, zoneName: "Notes") }
+
+  /// The zone that the first account shares with the second.
+  static let common = Realm(owner: 0, zoneName: "Common")
 
   var description: String { "\(ServerChild.accounts[owner])/\(zoneName)" }
 }

@@ -33,8 +33,8 @@ struct Report {
     compare("the server", server, freshServer, spare: Report.spareMemory, ledger)
     compare(
       "the soak", clientAfter, clientBefore,
-      spare: Report.spareMemory + totals.requests * Report.lostPerRequest, ledger)
-    if totals.saves == 0 { ledger.violation("nothing was written") }
+      spare: Report.spareMemory + totals[.requests] * Report.lostPerRequest, ledger)
+    if totals[.saves] == 0 { ledger.violation("nothing was written") }
   }
 
   private func compare(
@@ -62,16 +62,8 @@ struct Report {
     let descriptors = lives.compactMap(\.descriptors).sorted()
     func megabytes(_ bytes: Int?) -> String { bytes.map { String(($0 + 524_288) >> 20) } ?? "?" }
     func text(_ number: Int?) -> String { number.map(String.init) ?? "?" }
-    let rows: [(String, String)] = [
-      ("saves acknowledged", "\(totals.saves)"),
-      ("deletions acknowledged", "\(totals.deletions)"),
-      ("conflicts resolved", "\(totals.conflicts)"),
-      ("applied without an answer", "\(totals.foundApplied)"),
-      ("requests", "\(totals.requests), of which \(totals.failedRequests) failed"),
-      ("pushes and signs of missed ones", "\(totals.pushes)"),
-      ("changes fetched", "\(totals.fetched)"),
-      ("files compared", "\(totals.files)"),
-      ("engines closed and opened", "\(totals.reopened)"),
+    let counts = Ledger.Event.allCases.map { ($0.rawValue, "\(totals[$0])") }
+    let rows = [
       ("notes at the end", "\(notes)"),
       ("server's file", "\(megabytes(fileBytes)) MB"),
       (
@@ -86,7 +78,7 @@ struct Report {
           + "\(text(clientBefore.threads)) and \(text(clientAfter.threads)) threads"
       ),
     ]
-    return rows.map { "  \($0.0): \($0.1)" }
+    return (counts + rows).map { "  \($0.0): \($0.1)" }
   }
 
   /// The most important figures.

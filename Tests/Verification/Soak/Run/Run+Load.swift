@@ -26,7 +26,7 @@ extension Run {
     for _ in 0..<500 {
       do {
         try replica.open()
-        return ledger.count(\.reopened)
+        return ledger.count(.reopened)
       } catch let error as FileStateStoreError where error.code == .inUse {
         try await Task.sleep(for: .milliseconds(10))
       }
@@ -101,8 +101,8 @@ extension Run {
       }
       say(
         "\((clock.now - start).components.seconds) s: \(totals.acknowledged) writes "
-          + "(+\(totals.acknowledged - last)), \(totals.conflicts) conflicts, "
-          + "\(totals.foundApplied) found applied, \(totals.fetched) fetched, "
+          + "(+\(totals.acknowledged - last)), \(totals[.conflicts]) conflicts, "
+          + "\(totals[.foundApplied]) found applied, \(totals[.fetched]) fetched, "
           + "\(pending) pending, \(kills.withLock { $0 }) kills, server \(server.megabytes) MB "
           + "\(server.descriptorText) fds, soak \(own.megabytes) MB \(own.descriptorText) fds, "
           + "\(ledger.violations.count) violations")
@@ -141,8 +141,8 @@ extension Run {
     guard unrest.isEmpty else { return Array(unrest.prefix(12)) }
     var seen: [Realm: (versions: [NoteKey: Version], name: String)] = [:]
     for replica in replicas {
-      let versions = replica.versions
-      for realm in replica.place.realms.values {
+      let versions = replica.rows.compactMapValues(\.version)
+      for realm in replica.realms.values {
         let part = versions.filter { $0.key.realm == realm }
         if let first = seen[realm] {
           if first.versions != part { unrest.append("\(replica.name) differs from \(first.name)") }

@@ -1,4 +1,3 @@
-import CloudSync
 import CommandLineKit
 import Foundation
 import LoopbackServer
@@ -30,10 +29,10 @@ final class Run: Sendable {
       "soak: seed \(options.seed), \(options.devices) devices, \(options.seconds) s, "
         + "a kill every \(options.killEvery) s, server at \(child.url)")
     guard let url = URL(string: child.url) else { throw ToolError("\(child.url) is no URL") }
-    var site = Site(url: url, greeting: try child.start())
-    try await site.prepare()
+    let site = try await Site(
+      url: url, greeting: try child.start(), ledger, options, folder: folder.url)
     // Once everything was used, so that what stays for ever is there before.
-    _ = try await site.read(Ledger(), deviceCount: options.devices, folder: folder.url)
+    for reader in try await site.read() { reader.close() }
     var report = Report(options)
     report.clientBefore = await settled()
     let audit = try await inspect(site, &report)
@@ -58,9 +57,7 @@ final class Run: Sendable {
 
   /// The devices' time: writing, then becoming quiet, then the first half of the audit.
   private func soak(_ site: Site, _ report: inout Report) async throws -> Audit {
-    let replicas = try (0..<options.devices).flatMap {
-      try site.device($0, of: options.devices, ledger, folder: folder.url)
-    }
+    let replicas = try site.devices()
     for replica in replicas { try replica.open() }
     let start = clock.now
     let end = start + .seconds(options.seconds)
@@ -73,8 +70,7 @@ final class Run: Sendable {
       try await group.waitForAll()
     }
     report.quiet = await becomeQuiet(replicas)
-    let readers = try await site.read(
-      ledger, deviceCount: options.devices, folder: folder.url)
+    let readers = try await site.read()
     var audit = Audit(ledger, readers: readers)
     audit.checkAcknowledged()
     for replica in replicas + readers { audit.check(replica) }
@@ -92,8 +88,7 @@ final class Run: Sendable {
     if status != 0 { ledger.violation("the server ended with status \(status)") }
     _ = try child.start()
     do {
-      let readers = try await site.read(
-        ledger, deviceCount: options.devices, folder: folder.url)
+      let readers = try await site.read()
       for replica in readers { audit.check(replica) }
       for replica in readers { replica.close() }
     }

@@ -1,5 +1,4 @@
 import CommandLineKit
-import Foundation
 import LoopbackHTTP
 import LoopbackServer
 import Synchronization

@@ -2,76 +2,7 @@ import CloudProtocol
 import CloudSync
 import CommandLineKit
 import Foundation
-import LoopbackHTTP
-import LoopbackServer
-import Records
 import Synchronization
-import VerificationSupport
-
-/// The whole job: one device's engine sends notes, another's fetches them, through a server with
-/// all its rules.
-final class Job: Sendable {
-  /// The kind of server.
-  enum Place: Sendable {
-    /// In this process, in memory.
-    case memory
-    /// In this process, on a file.
-    case file
-    /// Behind HTTP, on a file.
-    case web
-  }
-
-  static let container = "iCloud.bench"
-  static let zone = CKRecordZone(zoneName: "Notes")
-
-  let server: LoopbackServer
-  private let folder: TemporaryFolder
-  private let web: LoopbackWebServer?
-
-  init(_ place: Place) throws {
-    folder = try TemporaryFolder("bench")
-    switch place {
-    case .memory: server = LoopbackServer()
-    case .file, .web: server = try LoopbackServer(path: folder.path("cloud.db"))
-    }
-    web = if case .web = place { try LoopbackWebServer(server) } else { nil }
-  }
-
-  /// The way of a device of the one account.
-  func transport(_ device: String) throws -> any CloudTransport {
-    guard let web else { return server.device(device, signedInAs: "alice") }
-    return WebServicesTransport(
-      url: URL(string: web.url), apiToken: web.apiToken(),
-      webAuthToken: try web.webAuthToken(for: "alice"), device: device)
-  }
-
-  func stop() async {
-    await web?.stop()
-    server.close()
-  }
-
-  /// The time to send and then to fetch `notes` with engines.
-  static func run(_ place: Place, _ notes: [SpikeNote]) async throws -> (Duration, Duration) {
-    let job = try Job(place)
-    let phone = JobDevice(try job.transport("phone"), sending: notes)
-    let push = try await phone.sendAll()
-    let desk = JobDevice(try job.transport("desk"))
-    let pull = try await desk.fetchAll(notes.count)
-    await job.stop()
-    return (push, pull)
-  }
-
-  /// `count` notes of the size of a small record.
-  static func notes(_ count: Int) -> [SpikeNote] { (0..<count).map { note($0) } }
-
-  /// The note with this number.
-  static func note(_ number: Int, name: String? = nil) -> SpikeNote {
-    SpikeNote(
-      name: name ?? PendingSample.name(number),
-      text: "Bread, milk, apples, and whatever looks good today.", position: number, isDone: 0,
-      modified: 1_700_000_000_123 + Double(number))
-  }
-}
 
 /// An app that holds notes and sends them, or fetches and keeps them.
 final class JobDevice: CKSyncEngineDelegate {
@@ -79,6 +10,8 @@ final class JobDevice: CKSyncEngineDelegate {
     var notes: [String: CKRecord] = [:]
     var sentCount = 0
   }
+
+  private static let zone = CKRecordZone(zoneName: BenchServer.zone.name)
 
   private let state = Mutex(State())
   private let engine = Mutex<CKSyncEngine?>(nil)
@@ -101,7 +34,7 @@ final class JobDevice: CKSyncEngineDelegate {
     state.withLock { state in
       for record in records { state.notes[record.recordID.recordName] = record }
     }
-    let container = CKContainer(identifier: Job.container, transport: transport)
+    let container = CKContainer(identifier: BenchServer.container, transport: transport)
     var configuration = CKSyncEngine.Configuration(
       database: container.privateCloudDatabase, stateSerialization: nil, delegate: self)
     configuration.automaticallySync = syncsAutomatically
@@ -112,7 +45,7 @@ final class JobDevice: CKSyncEngineDelegate {
   private static func record(_ note: SpikeNote) -> CKRecord {
     let record = CKRecord(
       recordType: "Note",
-      recordID: CKRecord.ID(recordName: note.name, zoneID: Job.zone.zoneID))
+      recordID: CKRecord.ID(recordName: note.name, zoneID: zone.zoneID))
     record["text"] = note.text
     record["position"] = note.position
     record["isDone"] = note.isDone
@@ -139,7 +72,7 @@ final class JobDevice: CKSyncEngineDelegate {
   func sendAll() async throws -> Duration {
     guard let engine = engine.withLock({ $0 }) else { throw ToolError("there is no engine") }
     let start = Stopwatch.now
-    engine.state.add(pendingDatabaseChanges: [.saveZone(Job.zone)])
+    engine.state.add(pendingDatabaseChanges: [.saveZone(Self.zone)])
     engine.state.add(pendingRecordZoneChanges: ids.map { .saveRecord($0) })
     try await engine.sendChanges()
     let time = Stopwatch.now - start
