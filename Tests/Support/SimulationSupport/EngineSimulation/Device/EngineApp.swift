@@ -47,7 +47,7 @@ final class EngineApp: CKSyncEngineDelegate {
   let name: String
   let number: Int
   let layout: WorldLayout
-  let persistence: WorldDevice.Persistence
+  let persistence: MachineDevice.Persistence
   let keepRate: Double
   /// The probability that the app pauses in a callback.
   let pauseRate: Double
@@ -57,7 +57,7 @@ final class EngineApp: CKSyncEngineDelegate {
   /// The disk under the engine's state store, which may end in the middle of a write.
   let disk: SimulatedDisk
   let findings: Findings
-  let journal: EngineJournal
+  let journal: WorldJournal
   let cloud: EngineCloud
   let contents: Mutex<Contents>
 
@@ -88,8 +88,9 @@ final class EngineApp: CKSyncEngineDelegate {
   func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
     let told = spelling(syncEngine).plain(event.machineEvent)
     guard enter() else { return }
-    journal.mix(told)
-    journal.note("\(name) is told \(told.summary)")
+    let summary = told.summary
+    journal.mix(summary)
+    journal.note("\(name) is told \(summary)")
     // The books are kept before anything else can come in between.
     let state = syncEngine.syncState
     contents.withLock { contents in

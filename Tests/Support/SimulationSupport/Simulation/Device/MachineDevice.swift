@@ -3,7 +3,7 @@ import Records
 import SyncMachine
 
 /// One device: a machine, the app above it, what both store on disk, and the checkers.
-final class WorldDevice {
+final class MachineDevice: SimulatedDevice {
   /// The storage of the app's data and the engine's state.
   enum Persistence: CaseIterable {
     /// Both in one transaction, at a state update or later or never.
@@ -43,7 +43,6 @@ final class WorldDevice {
   var wakeAt: Int?
   /// The number of starts, which names the runs.
   var session = 0
-  /// The signed-in account, counted from 1; `nil` for none.
   var account: Int?
   var isOnline = true
   var lastWaiter: UInt64 = 0
@@ -104,6 +103,16 @@ final class WorldDevice {
     if callback != nil || isRunnable { return true }
     guard let wakeAt else { return false }
     return wakeAt <= now
+  }
+
+  var isRunning: Bool { machine != nil }
+
+  var atRest: DeviceAtRest? {
+    machine.map {
+      DeviceAtRest(
+        name: name, stage: $0.stage, state: $0.state, app: app, account: account,
+        persistence: persistence)
+    }
   }
 
   // MARK: Calls
@@ -169,7 +178,7 @@ final class WorldDevice {
   /// Lets people do something in the app, which writes it down at once, with all that it holds.
   ///
   /// An app that dies over an event later has lost nothing of that.
-  func withPeople(at now: Int, _ body: (inout AppModel) -> Void) {
+  func use(at now: Int, _ body: (inout AppModel) -> Void) {
     appBeforeEvent = nil
     withApp(at: now, body)
   }
