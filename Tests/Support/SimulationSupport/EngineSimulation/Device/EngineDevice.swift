@@ -243,9 +243,9 @@ final class EngineDevice: SimulatedDevice {
   private func restoredState() -> CKSyncEngine.State.Serialization? {
     if runCount > 1, let kind = nextState.state.kind {
       let kind = nextState.isOlder ? kind.older : kind
-      journal.reach(Situation.name(kind, isUnderWay: false))
+      journal.reach("restart \(kind)")
       if nextState.state.kept?.hasChangesUnderWay ?? false {
-        journal.reach(Situation.name(kind, isUnderWay: true))
+        journal.reach("restart \(kind) underWay")
       }
     }
     switch nextState.state {

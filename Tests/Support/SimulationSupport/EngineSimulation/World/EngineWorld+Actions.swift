@@ -14,7 +14,7 @@ extension EngineWorld {
 
   func reach(_ fault: Situation.Fault, _ device: EngineDevice) {
     guard let run = device.run else { return }
-    tally.situations[Situation.name(fault, run.engine.stage), default: 0] += 1
+    tally.situations["\(fault) \(run.engine.stage)", default: 0] += 1
   }
 
   // MARK: What devices are told
@@ -48,7 +48,7 @@ extension EngineWorld {
   func actOnAccount(of device: EngineDevice) {
     guard random.chance(0.4) else { return changeAccount(of: device) }
     let next = random.pick(AccountAvailability.allCases)
-    journal.reach(Situation.name(next))
+    journal.reach("account \(next)")
     setAvailability(next, of: device)
   }
 

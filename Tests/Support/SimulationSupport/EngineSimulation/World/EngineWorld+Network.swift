@@ -74,7 +74,7 @@ extension EngineWorld {
       case .failure(let error): note(failure: error, of: device, run)
       case .success(let reply):
         for error in reply.itemErrors {
-          tally.situations[Situation.name(itemOf: run.engine.stage, error.code), default: 0] += 1
+          tally.situations["item \(error.code) \(run.engine.stage)", default: 0] += 1
         }
         let plain = run.app.spelling(run.engine).plain(reply)
         run.app.contents.withLock { $0.checker.note(arrived: plain) }
@@ -120,7 +120,7 @@ extension EngineWorld {
   /// A request of a device has failed.
   private func note(failure error: CloudError, of device: EngineDevice, _ run: EngineDevice.Run) {
     let stage = run.engine.stage
-    tally.situations[Situation.name(error.code, stage), default: 0] += 1
+    tally.situations["\(error.code) \(stage)", default: 0] += 1
     if stage == .readingDatabase, error.code == .changeTokenExpired {
       run.app.noteExpiredListing()
     }

@@ -17,7 +17,7 @@ final class MachineDevice: SimulatedDevice {
   /// The callback that the app handles; it returns in a later step.
   enum Callback {
     case event
-    case batch(RecordBatch?, addedSince: Set<RecordID>)
+    case batch(RecordBatch?, addedSince: Set<PendingItem>)
     case options(FetchOptions)
   }
 
@@ -141,22 +141,25 @@ final class MachineDevice: SimulatedDevice {
     var hasAdded = false
     for call in calls {
       switch call {
-      case .add(let change):
-        machine?.add([change], now: moment)
+      case .add(let kind, let item):
+        switch item {
+        case .record(let id): machine?.add([PendingChange(kind, id)], now: moment)
+        case .zone(let id): machine?.add([PendingChange(kind, id)], now: moment)
+        }
         hasAdded = true
         if case .batch(let batch, var added) = callback {
-          added.insert(change.id)
+          added.insert(item)
           callback = .batch(batch, addedSince: added)
         }
-      case .remove(let change):
-        noteTakingBack(machine?.state.records.unsettledKind(of: change.id) == change.kind)
-        machine?.remove([change], now: moment)
-      case .addZone(let change):
-        machine?.add([change], now: moment)
-        hasAdded = true
-      case .removeZone(let change):
-        noteTakingBack(machine?.state.zones.unsettledKind(of: change.id) == change.kind)
-        machine?.remove([change], now: moment)
+      case .remove(let kind, let item):
+        // An app writes its data down before it takes a change back, or nobody would send the
+        // change after a crash in between.
+        let isPending = machine?.state.unsettledKind(of: item) == kind
+        if isPending, persistence == .stateLog { appBeforeEvent = nil }
+        switch item {
+        case .record(let id): machine?.remove([PendingChange(kind, id)], now: moment)
+        case .zone(let id): machine?.remove([PendingChange(kind, id)], now: moment)
+        }
       case .noteUntracked:
         machine?.setHasUntrackedChanges(true, now: moment)
         hasAdded = true
@@ -181,12 +184,6 @@ final class MachineDevice: SimulatedDevice {
   func use(at now: Int, _ body: (inout AppModel) -> Void) {
     appBeforeEvent = nil
     withApp(at: now, body)
-  }
-
-  /// An app writes its data down before it takes a change back, or nobody would send the change
-  /// after a crash in between.
-  private func noteTakingBack(_ isPending: Bool) {
-    if isPending, persistence == .stateLog { appBeforeEvent = nil }
   }
 
   /// Checks that no pending change was lost or invented.
