@@ -37,19 +37,19 @@ struct CheckerTests {
   @Test("An edit made behind a batch must wait when that has succeeded", arguments: [true, false])
   func edits(isBehind: Bool) {
     var checker = EditChecker()
-    checker.note(.add(PendingChange(.save, id)))
-    if !isBehind { checker.note(.add(PendingChange(.delete, id))) }
+    checker.note(.add(.save, .record(id)))
+    if !isBehind { checker.note(.add(.delete, .record(id))) }
     checker.noteBuilding()
-    if isBehind { checker.note(.add(PendingChange(.delete, id))) }
+    if isBehind { checker.note(.add(.delete, .record(id))) }
     checker.note(given: RecordBatch(saves: [save(1)]))
-    checker.note(told: sent())
+    checker.note(told: sent().outcomes)
     #expect((checker.fault(in: pending(nil)) != nil) == isBehind)
     #expect((checker.fault(in: pending(.save)) != nil) == isBehind)
     #expect(checker.fault(in: pending(.delete)) == nil)
     // The app takes it back, or nobody knows whether it did.
     for excuse in [true, false] {
       var checker = checker
-      let call = AppCall.remove(PendingChange(.delete, id))
+      let call = AppCall.remove(.delete, .record(id))
       if excuse { checker.excuse(call) } else { checker.note(call) }
       #expect(checker.fault(in: pending(nil)) == nil)
     }
@@ -120,15 +120,15 @@ struct CheckerTests {
     var state = pending(.save)
     _ = state.records.take(PendingChange(.save, id))
     var checker = OutcomeChecker()
-    checker.note(told: sent(code), with: state)
+    checker.note(told: sent(code).outcomes, with: state)
     let isRetried = code.isRetriedByEngine
     #expect(isRetried == (code.disposition == .retry), "the tables differ")
     var other = checker
     #expect(checker.faults(in: pending(.save)).isEmpty == isRetried)
     #expect(other.faults(in: pending(nil)).isEmpty == !isRetried)
     // What the app does itself is its own affair.
-    other.note(told: sent(code), with: state)
-    other.note(.add(PendingChange(.save, id)))
+    other.note(told: sent(code).outcomes, with: state)
+    other.note(.add(.save, .record(id)))
     #expect(other.faults(in: pending(.save)).isEmpty)
   }
 

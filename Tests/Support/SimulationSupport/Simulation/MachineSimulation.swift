@@ -20,12 +20,12 @@ package struct MachineSimulation: SimulatedWorlds {
   ) -> WorldReport {
     var report = WorldReport(seed: seed)
     do {
-      let world = try World(seed: seed, shape: shape, bug: bug, print: print)
+      let world = try MachineWorld(seed: seed, shape: shape, bug: bug, print: print)
       defer { world.cloud.place.remove() }
       try world.run()
-      world.trace.mix(world.now)
+      world.journal.mix(world.now)
       report.tally.steps = world.steps
-      report.hash = world.trace.value
+      report.hash = world.journal.hash
       report.options = String(describing: world.options)
       report.tape = world.random.tape
       report.take(world.findings, of: command)

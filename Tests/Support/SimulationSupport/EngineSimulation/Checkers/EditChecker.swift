@@ -17,10 +17,10 @@ struct EditChecker {
   private var clock = 0
   private var lastBuiltAt = 0
   /// The last change the app added, and when a batch was built that holds an older one.
-  private var edits: [RecordID: Edit] = [:]
-  private var builtAt: [RecordID: Int] = [:]
+  private var edits: [PendingItem: Edit] = [:]
+  private var builtAt: [PendingItem: Int] = [:]
   /// The changes that must be pending.
-  private var demanded: [RecordID: ChangeKind] = [:]
+  private var demanded: [PendingItem: ChangeKind] = [:]
 
   private mutating func tick() -> Int {
     clock += 1
@@ -30,24 +30,21 @@ struct EditChecker {
   /// The app did something on the engine's state.
   mutating func note(_ call: AppCall) {
     switch call {
-    case .add(let change):
-      edits[change.id] = Edit(kind: change.kind, addedAt: tick())
-      if demanded[change.id] != nil { demanded[change.id] = change.kind }
-    case .remove(let change):
-      if edits[change.id]?.kind == change.kind { edits[change.id] = nil }
-      if demanded[change.id] == change.kind { demanded[change.id] = nil }
-    case .addZone, .removeZone, .noteUntracked: break
+    case .add(let kind, let item):
+      edits[item] = Edit(kind: kind, addedAt: tick())
+      if demanded[item] != nil { demanded[item] = kind }
+    case .remove(let kind, let item):
+      if edits[item]?.kind == kind { edits[item] = nil }
+      if demanded[item] == kind { demanded[item] = nil }
+    case .noteUntracked: break
     }
   }
 
   /// It is unknown whether this call had an effect.
   mutating func excuse(_ call: AppCall) {
-    switch call {
-    case .add(let change), .remove(let change):
-      edits[change.id] = nil
-      demanded[change.id] = nil
-    case .addZone, .removeZone, .noteUntracked: break
-    }
+    guard let item = call.item else { return }
+    edits[item] = nil
+    demanded[item] = nil
   }
 
   /// The app puts a batch together at this moment.
@@ -56,29 +53,27 @@ struct EditChecker {
   /// The batch that was built last is given to the engine.
   mutating func note(given batch: RecordBatch) {
     for id in batch.saves.map(\.id) + batch.deletions {
-      builtAt[id] = lastBuiltAt
+      builtAt[.record(id)] = lastBuiltAt
       // It may be this one that is on its way now.
-      demanded[id] = nil
+      demanded[.record(id)] = nil
     }
   }
 
-  /// The app is told what became of a batch.
-  mutating func note(told sent: SentRecords) {
-    for result in sent.saved { settle(result.id, isDone: result.error == nil) }
-    for result in sent.deleted { settle(result.id, isDone: result.error == nil) }
-  }
-
-  private mutating func settle(_ id: RecordID, isDone: Bool) {
-    guard let built = builtAt.removeValue(forKey: id), isDone else { return }
-    guard let edit = edits[id], edit.addedAt > built else { return }
-    demanded[id] = edit.kind
+  /// The app is told the outcome of a batch.
+  mutating func note(told outcomes: [ChangeOutcome]) {
+    for (item, error) in outcomes {
+      guard let built = builtAt.removeValue(forKey: item), error == nil, let edit = edits[item],
+        edit.addedAt > built
+      else { continue }
+      demanded[item] = edit.kind
+    }
   }
 
   /// The first change that `state` lacks; `nil` if it has all.
   func fault(in state: SyncState) -> String? {
-    let lost = demanded.keys.filter { state.records.unsettledKind(of: $0) != demanded[$0] }
+    let lost = demanded.keys.filter { state.unsettledKind(of: $0) != demanded[$0] }
     return lost.min().map {
-      "an edit of \($0.path) made while an older one was under way was lost with its success"
+      "an edit of \($0.name) made while an older one was under way was lost with its success"
     }
   }
 }

@@ -77,13 +77,13 @@ struct EventChecker {
       forgetChanges()
       return []
     case .sentRecordChanges(let sent):
-      edits.note(told: sent)
-      outcomes.note(told: sent, with: state)
+      edits.note(told: sent.outcomes)
+      outcomes.note(told: sent.outcomes, with: state)
       zones.note(given: sent.saved.compactMap { $0.error?.serverRecord })
       let fault = batches.fault(telling: sent).map { Fault(invariant: "I12", message: $0) }
       return [fault, editFault(in: state)].compactMap { $0 }
     case .sentDatabaseChanges(let sent):
-      outcomes.note(told: sent, with: state)
+      outcomes.note(told: sent.outcomes, with: state)
       return []
     case .fetchedDatabaseChanges(_, let deleted):
       return zones.faults(telling: deleted, lastSequence: lastSequence).map {
@@ -135,7 +135,7 @@ struct EventChecker {
   mutating func noteBuilding() { edits.noteBuilding() }
 
   /// The engine has the batch that was built last.
-  mutating func note(given batch: RecordBatch, addedSince: Set<RecordID>) {
+  mutating func note(given batch: RecordBatch, addedSince: Set<PendingItem>) {
     pendingChanges.note(given: batch, addedSince: addedSince)
     edits.note(given: batch)
   }
@@ -146,8 +146,8 @@ struct EventChecker {
   /// Takes `event` into account.
   mutating func note(_ event: SyncEvent) {
     switch event {
-    case .sentRecordChanges(let sent): pendingChanges.note(told: sent)
-    case .sentDatabaseChanges(let sent): pendingChanges.note(told: sent)
+    case .sentRecordChanges(let sent): pendingChanges.note(told: sent.outcomes)
+    case .sentDatabaseChanges(let sent): pendingChanges.note(told: sent.outcomes)
     case .didSendChanges: pendingChanges.noteEndOfSend()
     case .accountChange(.signOut), .accountChange(.switchAccounts): pendingChanges.clear()
     case .stateUpdate, .accountChange(.signIn), .willFetchChanges, .fetchedDatabaseChanges,

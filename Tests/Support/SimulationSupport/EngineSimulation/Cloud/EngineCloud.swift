@@ -30,7 +30,7 @@ final class EngineCloud: Sendable {
   let layout: WorldLayout
   let contents: Mutex<Contents>
   let findings: Findings
-  let journal: EngineJournal
+  let journal: WorldJournal
   let seed: UInt64
   private let clock: VirtualClock
   /// Makes the server that a file has, or an empty one.
@@ -48,7 +48,7 @@ final class EngineCloud: Sendable {
 
   init(
     seed: UInt64, options: WorldOptions, sharing: SharingOptions?, shape: WorldShape,
-    executor: SeededExecutor, findings: Findings, journal: EngineJournal, random: SeededRandom
+    executor: SeededExecutor, findings: Findings, journal: WorldJournal, random: SeededRandom
   ) throws {
     var limits = ServerLimits()
     limits.itemsPerRequest = options.server.itemLimit

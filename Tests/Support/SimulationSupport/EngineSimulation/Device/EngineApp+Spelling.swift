@@ -37,7 +37,7 @@ extension EngineApp {
       return zone
     }
     let usesName = contents.withLock { $0.naming.usesName() }
-    journal.reach(Situation.name(naming, byName: usesName))
+    journal.reach("named \(naming) \(usesName ? "byUser" : "byDefault")")
     return usesName ? named : zone
   }
 
@@ -49,28 +49,19 @@ extension EngineApp {
   /// A call as the app names what it is about.
   func spelled(_ call: AppCall, _ engine: CKSyncEngine) -> AppCall {
     switch call {
-    case .add(let change): .add(spelled(change, engine))
-    case .remove(let change): .remove(spelled(change, engine))
-    case .addZone(let change): .addZone(spelled(change, engine))
-    case .removeZone(let change): .removeZone(spelled(change, engine))
+    case .add(let kind, let item): .add(kind, spelled(item, kind, engine))
+    case .remove(let kind, let item): .remove(kind, spelled(item, kind, engine))
     case .noteUntracked: .noteUntracked
     }
   }
 
-  /// A record change as the app names it.
   private func spelled(
-    _ change: PendingChange<RecordID>, _ engine: CKSyncEngine
-  ) -> PendingChange<RecordID> {
-    let naming: Situation.Naming = change.kind == .save ? .save : .deletion
-    return PendingChange(change.kind, spelled(change.id, naming, engine))
-  }
-
-  /// The same for a zone.
-  private func spelled(
-    _ change: PendingChange<ZoneID>, _ engine: CKSyncEngine
-  ) -> PendingChange<ZoneID> {
-    let naming: Situation.Naming = change.kind == .save ? .zoneSave : .zoneDeletion
-    return PendingChange(change.kind, spelled(change.id, naming, engine))
+    _ item: PendingItem, _ kind: ChangeKind, _ engine: CKSyncEngine
+  ) -> PendingItem {
+    switch item {
+    case .record(let id): .record(spelled(id, kind == .save ? .save : .deletion, engine))
+    case .zone(let id): .zone(spelled(id, kind == .save ? .zoneSave : .zoneDeletion, engine))
+    }
   }
 
   /// A batch whose records the app names by either name, also by another than the pending change.
@@ -102,22 +93,5 @@ extension Situation {
   enum Naming: String, CaseIterable {
     case save, deletion, zoneSave, zoneDeletion, batchSave, batchDeletion, parent
     case fetchScope, sendScope
-  }
-
-  /// The name of a use of one of the two names.
-  static func name(_ naming: Naming, byName: Bool) -> String {
-    "named \(naming.rawValue) \(byName ? "byUser" : "byDefault")"
-  }
-
-  /// Apps name zones of their own user by both names in everything they say.
-  static let namings: [Required] = Naming.allCases.flatMap { naming in
-    [true, false].map { byName in
-      Required(
-        name: name(naming, byName: byName),
-        sentence:
-          "An app that uses both names of its user names a zone in "
-          + "\(SituationWords.of("naming", naming.rawValue)) by "
-          + (byName ? "the user's record name." : "the default owner's name."))
-    }
   }
 }

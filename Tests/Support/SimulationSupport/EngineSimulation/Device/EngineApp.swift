@@ -21,9 +21,9 @@ final class EngineApp: CKSyncEngineDelegate {
     var callbacks = 0
     /// What was added since the engine asked for the batch that is being made: it can't know when
     /// the app puts the batch together, and takes all of this for newer.
-    var addedSinceBatch: Set<RecordID>?
+    var addedSinceBatch: Set<PendingItem>?
     /// The zones added since the engine took zone changes for a request that is not out yet.
-    var zonesAddedSince: Set<ZoneID> = []
+    var zonesAddedSince: Set<PendingItem> = []
     /// Whether the run has ended, and only its last tasks have not noticed.
     var isDead = false
     var scopeRate: Double
@@ -47,7 +47,7 @@ final class EngineApp: CKSyncEngineDelegate {
   let name: String
   let number: Int
   let layout: WorldLayout
-  let persistence: WorldDevice.Persistence
+  let persistence: MachineDevice.Persistence
   let keepRate: Double
   /// The probability that the app pauses in a callback.
   let pauseRate: Double
@@ -57,7 +57,7 @@ final class EngineApp: CKSyncEngineDelegate {
   /// The disk under the engine's state store, which may end in the middle of a write.
   let disk: SimulatedDisk
   let findings: Findings
-  let journal: EngineJournal
+  let journal: WorldJournal
   let cloud: EngineCloud
   let contents: Mutex<Contents>
 
@@ -88,8 +88,9 @@ final class EngineApp: CKSyncEngineDelegate {
   func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
     let told = spelling(syncEngine).plain(event.machineEvent)
     guard enter() else { return }
-    journal.mix(told)
-    journal.note("\(name) is told \(told.summary)")
+    let summary = told.summary
+    journal.mix(summary)
+    journal.note("\(name) is told \(summary)")
     // The books are kept before anything else can come in between.
     let state = syncEngine.syncState
     contents.withLock { contents in
@@ -211,12 +212,14 @@ final class EngineApp: CKSyncEngineDelegate {
       let spelled = spelled(call, engine)
       journal.note("\(name) calls \(spelled)")
       switch spelled {
-      case .add(let change): engine.state.add(pendingRecordZoneChanges: [.init(machine: change)])
-      case .remove(let change):
-        engine.state.remove(pendingRecordZoneChanges: [.init(machine: change)])
-      case .addZone(let change): engine.state.add(pendingDatabaseChanges: [.init(machine: change)])
-      case .removeZone(let change):
-        engine.state.remove(pendingDatabaseChanges: [.init(machine: change)])
+      case .add(let kind, .record(let id)):
+        engine.state.add(pendingRecordZoneChanges: [.init(machine: PendingChange(kind, id))])
+      case .add(let kind, .zone(let id)):
+        engine.state.add(pendingDatabaseChanges: [.init(machine: PendingChange(kind, id))])
+      case .remove(let kind, .record(let id)):
+        engine.state.remove(pendingRecordZoneChanges: [.init(machine: PendingChange(kind, id))])
+      case .remove(let kind, .zone(let id)):
+        engine.state.remove(pendingDatabaseChanges: [.init(machine: PendingChange(kind, id))])
       case .noteUntracked: engine.state.hasPendingUntrackedChanges = true
       }
       if disk.isOff {
@@ -230,13 +233,12 @@ final class EngineApp: CKSyncEngineDelegate {
       let isSending = engine.stage == .sendingZones
       contents.withLock { contents in
         contents.checker.note(call)
+        guard case .add(_, let item) = call else { return }
+        contents.addedSinceBatch?.insert(item)
         // Once the request is out the checkers know by themselves what is newer.
-        if isSending, !contents.checker.pendingChanges.hasZonesInFlight,
-          case .addZone(let change) = call
-        {
-          contents.zonesAddedSince.insert(change.id)
+        if isSending, !contents.checker.pendingChanges.hasZonesInFlight {
+          contents.zonesAddedSince.insert(item)
         }
-        if case .add(let change) = call { contents.addedSinceBatch?.insert(change.id) }
       }
     }
   }
@@ -292,7 +294,7 @@ final class EngineApp: CKSyncEngineDelegate {
         ($0.fetchBegan, $0.model.owner, $0.tokenState)
       }
       if let token {
-        for deletion in deleted { journal.reach(Situation.name(deletion.reason, token)) }
+        for deletion in deleted { journal.reach("\(deletion.reason) told \(token)") }
       }
       guard let account = owner.flatMap({ layout.account(of: $0) }) else { return }
       for fault in cloud.faults(telling: deleted, to: account, since: start) {

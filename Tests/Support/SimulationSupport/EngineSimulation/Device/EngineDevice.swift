@@ -7,7 +7,7 @@ import SyncMachine
 import Synchronization
 
 /// One device: what stays when its app ends, and the run of the app that there is.
-final class EngineDevice {
+final class EngineDevice: SimulatedDevice {
   /// One run of the app, from its launch to its end.
   struct Run {
     let number: Int
@@ -27,13 +27,12 @@ final class EngineDevice {
   let number: Int
   let name: String
   let layout: WorldLayout
-  /// The database its engine is on.
   let scope: DatabaseScope
   /// The device in the same process on the private database; `nil` for that device itself.
   let host: EngineDevice?
   /// The device in the same process on the shared database.
   weak var guest: EngineDevice?
-  let persistence: WorldDevice.Persistence
+  let persistence: MachineDevice.Persistence
   let isAutomatic: Bool
   let keepRate: Double
   private(set) var pauseRate: Double
@@ -42,7 +41,7 @@ final class EngineDevice {
   /// Whether its app may call zones of its own user by the user's record name.
   private var mayName = true
   let findings: Findings
-  let journal: EngineJournal
+  let journal: WorldJournal
 
   /// The app's data as they are on disk while it does not run.
   var model: AppModel
@@ -78,7 +77,7 @@ final class EngineDevice {
   private(set) var fetchesEverything: Bool
 
   init(
-    number: Int, layout: WorldLayout, findings: Findings, journal: EngineJournal,
+    number: Int, layout: WorldLayout, findings: Findings, journal: WorldJournal,
     random: inout SeededRandom, host: EngineDevice? = nil
   ) {
     self.number = number
@@ -180,6 +179,27 @@ final class EngineDevice {
     if persistence == .dataFirst || hadStoreFailure { app.use(engine) { $0.readdDirty() } }
   }
 
+  // MARK: Seen by the world
+
+  var isRunning: Bool { run != nil }
+  var summary: String { run.map { "\($0.engine.stage)" } ?? "off" }
+
+  var atRest: DeviceAtRest? {
+    run.map {
+      DeviceAtRest(
+        name: name, stage: $0.engine.stage, state: $0.engine.syncState, app: $0.app.model,
+        account: account, persistence: persistence, openRequests: $0.link.openCount)
+    }
+  }
+
+  func use(at now: Int, _ body: (inout AppModel) -> Void) {
+    if let run { run.app.use(run.engine, body) }
+  }
+
+  func named(_ id: RecordID, _ naming: Situation.Naming) -> RecordID {
+    run.map { $0.app.spelled(id, naming, $0.engine) } ?? id
+  }
+
   private func openStore() -> (any StateStore)? {
     do {
       return try DeviceLog.store(on: disk)
@@ -223,9 +243,9 @@ final class EngineDevice {
   private func restoredState() -> CKSyncEngine.State.Serialization? {
     if runCount > 1, let kind = nextState.state.kind {
       let kind = nextState.isOlder ? kind.older : kind
-      journal.reach(Situation.name(kind, isInFlight: false))
+      journal.reach("restart \(kind)")
       if nextState.state.kept?.hasChangesInFlight ?? false {
-        journal.reach(Situation.name(kind, isInFlight: true))
+        journal.reach("restart \(kind) underWay")
       }
     }
     switch nextState.state {

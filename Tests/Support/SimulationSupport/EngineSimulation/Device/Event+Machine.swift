@@ -117,6 +117,27 @@ extension CKSyncEngine.SendChangesContext {
   }
 }
 
+extension CKSyncEngine.FetchChangesOptions.Scope {
+  init(machine scope: FetchScope) {
+    switch scope {
+    case .all: self = .all
+    case .allExcluding(let zones): self = .allExcluding(zones.map { CKRecordZone.ID($0) })
+    case .zones(let zones): self = .zoneIDs(zones.map { CKRecordZone.ID($0) })
+    }
+  }
+}
+
+extension CKSyncEngine.SendChangesOptions.Scope {
+  init(machine scope: SendScope) {
+    switch scope {
+    case .all: self = .all
+    case .allExcluding(let zones): self = .allExcluding(zones.map { CKRecordZone.ID($0) })
+    case .zones(let zones): self = .zoneIDs(zones.map { CKRecordZone.ID($0) })
+    case .records(let records): self = .recordIDs(records.map { CKRecord.ID($0) })
+    }
+  }
+}
+
 extension CKSyncEngine.PendingRecordZoneChange {
   var machineChange: PendingChange<RecordID> {
     switch self {

@@ -40,7 +40,7 @@ final class ForeignStateApp: CKSyncEngineDelegate {
     configuration.clock = world.executor.clock
     configuration.taskExecutor = world.executor
     engine.withLock { $0 = CKSyncEngine(configuration) }
-    world.journal.reach(Situation.name(difference))
+    world.journal.reach("foreign \(difference)")
   }
 
   func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {

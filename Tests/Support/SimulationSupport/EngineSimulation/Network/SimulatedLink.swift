@@ -4,9 +4,9 @@ import Synchronization
 /// A request, a reply or a push that the network carries.
 enum NetworkItem: Sendable {
   /// A request of a device's run.
-  case request(CloudCall, device: Int, run: Int, number: Int)
+  case request(CloudCall, from: Message.Sender)
   /// The server's answer to a request.
-  case answer(Result<CloudReply, CloudError>, device: Int, run: Int, number: Int)
+  case answer(Result<CloudReply, CloudError>, to: Message.Sender)
   /// A push for a device where this account is signed in.
   case push(CloudPush, device: Int, account: Int)
   /// Something was done about a share, which concerns these accounts.
@@ -73,7 +73,8 @@ final class SimulatedLink: CloudTransport {
           return false
         }
         if isOver { return continuation.resume(returning: Self.gone) }
-        networkQueue.put(.request(call, device: device, run: run, number: number))
+        let sender = Message.Sender(device: device, run: run, number: number)
+        networkQueue.put(.request(call, from: sender))
       }
     } onCancel: {
       let continuation = contents.withLock { contents -> CheckedContinuation<Answer, Never>? in

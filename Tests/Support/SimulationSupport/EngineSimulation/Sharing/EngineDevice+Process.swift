@@ -10,10 +10,12 @@ extension EngineDevice {
     var waitingPushes = 0
   }
 
-  /// The signed-in account, counted from 1; `nil` for none.
   var account: Int? {
     get { processState.account }
-    set { processState.account = newValue }
+    set {
+      processState.account = newValue
+      processState.waitingPushes = 0
+    }
   }
 
   /// Whether the account that is signed in can be used.
@@ -33,10 +35,8 @@ extension EngineDevice {
     set { processState.waitingPushes = newValue }
   }
 
-  /// The device that owns the process: itself, or its host.
   var process: EngineDevice { host ?? self }
 
-  /// Itself and what else runs in its process.
   var parts: [EngineDevice] { [self] + [guest].compactMap { $0 } }
 
   /// The part of the process whose engine is on `database`.

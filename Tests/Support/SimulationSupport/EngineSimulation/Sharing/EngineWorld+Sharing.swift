@@ -86,7 +86,7 @@ extension EngineWorld {
 
   private func reach(_ action: SharingAction, _ device: EngineDevice) {
     guard let run = device.run else { return }
-    tally.situations[Situation.name(action, run.engine.stage), default: 0] += 1
+    tally.situations["\(action) \(run.engine.stage)", default: 0] += 1
   }
 }
 

@@ -4,7 +4,7 @@ import LoopbackServer
 import Records
 import SyncMachine
 
-/// The actions of users and of the environment.
+/// The actions that only a world of engines has, and how its devices carry out the others.
 extension EngineWorld {
   func act() throws {
     if let rate = sharing?.rate, random.chance(rate) { return share() }
@@ -12,58 +12,14 @@ extension EngineWorld {
     try perform(action, on: devices[random.below(devices.count)])
   }
 
-  /// Counts a fault by what the engine of `device` is busy with.
   func reach(_ fault: Situation.Fault, _ device: EngineDevice) {
     guard let run = device.run else { return }
-    tally.situations[Situation.name(fault, run.engine.stage), default: 0] += 1
+    tally.situations["\(fault) \(run.engine.stage)", default: 0] += 1
   }
 
-  private func perform(_ action: WorldAction, on device: EngineDevice) throws {
-    journal.mix(device.number)
-    switch action {
-    case .edit, .delete, .deleteZone, .retryBlocked, .manualFetch, .manualSend, .cancel, .poke:
-      guard let run = device.run else { return launch(device.process.number) }
-      use(device, run, action)
-    case .crash:
-      guard device.run != nil else { return launch(device.process.number) }
-      if device.persistence == .stateLog, random.chance(0.5) {
-        reach(.power, device)
-        note("\(device.name) will lose power while it writes")
-        device.losePower(afterCalls: random.number(in: 1...12))
-      } else {
-        reach(.kill, device)
-        kill(device)
-      }
-    case .offline:
-      reach(.network, device)
-      if device.isOnline { disconnect(device) } else { connect(device) }
-    case .account where random.chance(0.4): changeAvailability(of: device)
-    case .account: changeAccount(of: device)
-    case .administration, .expiry: try administer(action)
-    case .serverRestart: restartServer()
-    case .outage:
-      for device in devices { reach(.outage, device) }
-      let code = cloud.beginOutage(deviceCount: options.deviceCount)
-      note("an outage begins: \(code.map { "\($0)" } ?? "")")
-    case .quota:
-      let account = random.number(in: 1...options.accountCount)
-      let quota = random.chance(0.5) ? random.below(1_000) : nil
-      note("account \(account) may hold \(quota.map { "\($0) bytes" } ?? "anything")")
-      try cloud.setQuota(quota, of: account)
-    }
-  }
+  // MARK: What devices are told
 
-  func disconnect(_ device: EngineDevice) {
-    device.isOnline = false
-    note("\(device.name) is offline")
-  }
-
-  /// A device is online again, when it was not.
-  func connect(_ device: EngineDevice) {
-    guard !device.isOnline else { return }
-    device.isOnline = true
-    note("\(device.name) is online")
-    device.retryChecker.noteCause()
+  func tellNetworkReturned(to device: EngineDevice) {
     device.run?.link.tell(.networkReturned)
     deliverWaitingPushes(to: device)
   }
@@ -76,7 +32,6 @@ extension EngineWorld {
     push(to: device)
   }
 
-  /// Tells a device that something changed on the server.
   func push(to device: EngineDevice) {
     for part in device.process.parts {
       guard let run = part.run else { continue }
@@ -90,65 +45,41 @@ extension EngineWorld {
     }
   }
 
-  /// The user uses the app.
-  func use(_ device: EngineDevice, _ run: EngineDevice.Run, _ action: WorldAction) {
-    device.retryChecker.noteCause()
-    let layout = device.layout
-    let place = random.below(layout.records.count)
-    switch action {
-    case .edit:
-      let sequence = journal.nextSequence()
-      tally.edits += 1
-      reach(.edit, device)
-      note("\(device.name) writes edit \(sequence) at \(layout.records[place].path)")
-      run.app.use(run.engine) { $0.edit(place, sequence: sequence) }
-    case .delete:
-      reach(.deletion, device)
-      note("\(device.name) deletes \(layout.records[place].path)")
-      run.app.use(run.engine) { $0.delete(place) }
-    case .deleteZone:
-      note("\(device.name) deletes \(layout.records[place].zone.name)")
-      run.app.use(run.engine) { $0.deleteZone(layout.zone(of: place)) }
-    case .retryBlocked: run.app.use(run.engine) { $0.retryBlocked() }
-    case .manualFetch:
-      reach(.manualFetch, device)
-      let zone = CKRecordZone.ID(
-        run.app.spelled(layout.records[place].zone, .fetchScope, run.engine))
-      fetch(run, random.chance(0.7) ? .all : .zoneIDs([zone]))
-    case .manualSend:
-      reach(.manualSend, device)
-      let record = run.app.spelled(layout.records[place], .sendScope, run.engine)
-      let zone = CKRecordZone.ID(record.zone)
-      let scopes: [CKSyncEngine.SendChangesOptions.Scope] = [
-        .all, .all, .zoneIDs([zone]), .recordIDs([CKRecord.ID(record)]),
-        .allExcluding([zone]),
-      ]
-      send(run, random.pick(scopes))
-    case .cancel:
-      reach(.cancel, device)
-      note("\(device.name) cancels")
-      device.retryChecker.noteEnding()
-      operate(run, endsWithTask: false) { await $0.cancelOperations() }
-    case .poke, .crash, .offline, .account, .administration, .expiry, .serverRestart, .outage,
-      .quota:
-      break
-    }
+  func actOnAccount(of device: EngineDevice) {
+    guard random.chance(0.4) else { return changeAccount(of: device) }
+    let next = random.pick(AccountAvailability.allCases)
+    journal.reach("account \(next)")
+    setAvailability(next, of: device)
   }
 
-  /// Starts a manual fetch.
-  func fetch(_ run: EngineDevice.Run, _ scope: CKSyncEngine.FetchChangesOptions.Scope) {
-    operate(run) { try await $0.fetchChanges(.init(scope: scope)) }
+  /// The account of a device can't be used any more, or can again.
+  func setAvailability(_ availability: AccountAvailability, of device: EngineDevice) {
+    note("\(device.name): the account is \(availability)")
+    device.availability = availability
+    cloud.setAvailability(availability, of: device.process.number)
+    post(.accountSignal(device: device.number), after: delay())
   }
 
-  /// Starts a manual send.
-  func send(_ run: EngineDevice.Run, _ scope: CKSyncEngine.SendChangesOptions.Scope) {
-    operate(run) { try await $0.sendChanges(.init(scope: scope)) }
+  // MARK: Operations
+
+  func fetch(_ device: EngineDevice, _ scope: FetchScope) {
+    operate(device) { try await $0.fetchChanges(.init(scope: .init(machine: scope))) }
+  }
+
+  func send(_ device: EngineDevice, _ scope: SendScope) {
+    operate(device) { try await $0.sendChanges(.init(scope: .init(machine: scope))) }
+  }
+
+  func cancelOperations(of device: EngineDevice) {
+    device.retryChecker.noteEnding()
+    operate(device, endsWithTask: false) { await $0.cancelOperations() }
   }
 
   private func operate(
-    _ run: EngineDevice.Run, endsWithTask: Bool = true,
+    _ device: EngineDevice, endsWithTask: Bool = true,
     _ body: @escaping @Sendable (CKSyncEngine) async throws -> Void
   ) {
+    guard let run = device.run else { return }
     let (engine, operations, journal, name) = (run.engine, operations, journal, run.app.name)
     let number = operations.begin(on: run.app.number)
     let task = Task.detached(executorPreference: executor) {
@@ -172,30 +103,18 @@ extension EngineWorld {
     cancel()
   }
 
-  func changeAccount(of device: EngineDevice) {
-    let next = random.below(options.accountCount + 1)
-    let device = device.process
-    for part in device.parts { reach(next == 0 ? .signOut : .signIn, part) }
-    device.account = next == 0 ? nil : next
-    device.waitingPushes = 0
-    note("\(device.name): \(device.account.map { "account \($0)" } ?? "nobody") is signed in")
-    post(.accountSignal(device: device.number), after: delay())
-    // The system may tell it twice.
-    if random.chance(0.2) { post(.accountSignal(device: device.number), after: delay()) }
-  }
+  // MARK: Ends and starts
 
-  /// The account of a device can't be used any more, or can again.
-  private func changeAvailability(of device: EngineDevice) {
-    let next = random.pick(AccountAvailability.allCases)
-    journal.reach(Situation.name(next))
-    setAvailability(next, of: device)
-  }
-
-  func setAvailability(_ availability: AccountAvailability, of device: EngineDevice) {
-    note("\(device.name): the account is \(availability)")
-    device.availability = availability
-    cloud.setAvailability(availability, of: device.process.number)
-    post(.accountSignal(device: device.number), after: delay())
+  func crash(_ device: EngineDevice) {
+    guard device.isRunning else { return launch(device.process.number) }
+    if device.persistence == .stateLog, random.chance(0.5) {
+      reach(.power, device)
+      note("\(device.name) will lose power while it writes")
+      device.losePower(afterCalls: random.number(in: 1...12))
+    } else {
+      reach(.kill, device)
+      kill(device)
+    }
   }
 
   /// A device ends without warning, and starts again some time later.
@@ -219,7 +138,6 @@ extension EngineWorld {
     }
   }
 
-  /// Starts a device that is off.
   func launch(_ number: Int) {
     let device = devices[number]
     guard device.run == nil else { return }
@@ -230,32 +148,30 @@ extension EngineWorld {
     }
   }
 
-  private func restartServer() {
+  // MARK: The server
+
+  func restartServer(downtime: Int, clockJump: Double) {
     tally.serverRestarts += 1
-    let jump = options.server.clockJump
-    for device in devices { reach(.serverRestart, device) }
-    note("the server restarts")
-    cloud.restart(
-      downtime: random.number(in: 1...30_000),
-      clockJump: jump > 0 ? Double(random.number(in: -jump...jump)) : 0)
+    cloud.restart(downtime: downtime, clockJump: clockJump)
   }
 
-  private func administer(_ action: WorldAction) throws {
-    let account = random.number(in: 1...options.accountCount)
-    let zone = random.below(layout.zones.count)
-    if action == .administration {
-      let reason = random.pick(ZoneDeletionReason.allCases)
-      note("\(layout.zones[zone].name) of account \(account) goes: \(reason)")
-      guard try cloud.remove(zone, of: account, reason: reason) else { return }
-      for device in devices where device.account == account { reach(.init(reason), device) }
-    } else {
-      let trims = random.chance(0.5)
-      let target = random.chance(0.3) ? nil : zone
-      for device in devices where device.account == account {
-        reach(trims ? .trim : .expiry, device)
-      }
-      note("account \(account): \(trims ? "deletions" : "tokens") are forgotten")
-      try cloud.forget(target, of: account, trims: trims)
-    }
+  func beginOutage() -> CloudError.Code? { cloud.beginOutage(deviceCount: options.deviceCount) }
+
+  func setQuota(_ bytes: Int?, of account: Int) throws { try cloud.setQuota(bytes, of: account) }
+
+  func remove(_ zone: Int, of account: Int, reason: ZoneDeletionReason) throws -> Bool {
+    try cloud.remove(zone, of: account, reason: reason)
+  }
+
+  func forget(_ zone: Int?, of account: Int, trims: Bool) throws {
+    try cloud.forget(zone, of: account, trims: trims)
+  }
+
+  func storedRecords(in zone: Int, of account: Int) throws -> [Record] {
+    try cloud.records(in: zone, of: account)
+  }
+
+  func records(for account: Int, _ scope: DatabaseScope) -> [Record?] {
+    cloud.records(for: account, scope)
   }
 }

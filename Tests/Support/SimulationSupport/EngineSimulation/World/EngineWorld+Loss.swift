@@ -13,7 +13,7 @@ extension EngineWorld {
     note("the server begins again with nothing")
     let held = (1...options.accountCount).map { values(of: $0) }
     try cloud.loseEverything()
-    journal.reach(Situation.serverBeganAgain)
+    journal.reach("server began again")
     for device in devices { push(to: device) }
     try settle(limits)
     try retryEverywhere()

@@ -21,13 +21,9 @@ extension EngineWorld {
     }
   }
 
-  private func randomDevice(
-    where fits: (EngineDevice) -> Bool
-  ) -> (device: EngineDevice, run: EngineDevice.Run)? {
-    let fitting = devices.filter { $0.isUsable && $0.run != nil && fits($0) }
-    guard !fitting.isEmpty else { return nil }
-    let device = random.pick(fitting)
-    return device.run.map { (device, $0) }
+  private func randomDevice(where fits: (EngineDevice) -> Bool) -> EngineDevice? {
+    let fitting = devices.filter { $0.isUsable && $0.isRunning && fits($0) }
+    return fitting.isEmpty ? nil : random.pick(fitting)
   }
 
   /// One kind of request fails with one code, once or several times, on every device.
@@ -35,7 +31,7 @@ extension EngineWorld {
     let kind = random.pick(RequestRefusals.RequestKind.ofEngines)
     let code = random.pick(CloudError.Code.allCases)
     let count = random.chance(0.5) ? 1 : random.number(in: 2...5)
-    guard let (device, run) = randomDevice(where: { _ in true }) else { return }
+    guard let device = randomDevice(where: { _ in true }) else { return }
     note("\(code) meets \(count) requests: \(kind)")
     cloud.refuseRepeatedly(
       RequestRefusals.RepeatedRefusal(kind: kind, code: code, left: count),
@@ -45,11 +41,11 @@ extension EngineWorld {
       changeAccount(of: device)
     case .zoneCheck:
       try loseZone(ofAccountOf: device)
-      use(device, run, .edit)
-    case .zones where random.chance(0.3): use(device, run, .deleteZone)
-    case .database, .zone, .zones, .records, .other: use(device, run, .edit)
+      use(device, .edit)
+    case .zones where random.chance(0.3): use(device, .deleteZone)
+    case .database, .zone, .zones, .records, .other: use(device, .edit)
     }
-    if !device.isAutomatic { send(run, .all) }
+    if !device.isAutomatic { send(device, .all) }
     try settle(limits)
     cloud.refuseRepeatedly(nil, deviceCount: devices.count)
   }
@@ -65,9 +61,9 @@ extension EngineWorld {
 
   /// A device is used while it is offline: its changes are sent soon after it is online.
   private func tryLink() throws {
-    guard let (device, run) = randomDevice(where: { $0.isAutomatic }) else { return }
+    guard let device = randomDevice(where: { $0.isAutomatic }), let run = device.run else { return }
     disconnect(device)
-    use(device, run, .edit)
+    use(device, .edit)
     try proceed(for: random.number(in: 1_000...3_600_000))
     guard findings.isEmpty else { return }
     connect(device)
@@ -90,14 +86,14 @@ extension EngineWorld {
   /// A device writes, and the one that gets the push fetches another zone at that moment.
   private func tryNarrowFetch() throws {
     guard layout.zones.count > 1,
-      let (reader, _) = randomDevice(where: { $0.isAutomatic }),
-      let (writer, run) = randomDevice(where: {
+      let reader = randomDevice(where: { $0.isAutomatic }),
+      let writer = randomDevice(where: {
         $0.number != reader.number && $0.account == reader.account
       })
     else { return }
-    narrowFetch = (reader.number, CKRecordZone.ID(random.pick(layout.zones)))
-    use(writer, run, .edit)
-    if !writer.isAutomatic { send(run, .all) }
+    narrowFetch = (reader.number, random.pick(layout.zones))
+    use(writer, .edit)
+    if !writer.isAutomatic { send(writer, .all) }
     try settle(limits)
     narrowFetch = nil
   }

@@ -4,23 +4,10 @@ import Records
 import SyncMachine
 import Synchronization
 
-/// A whole world on one thread: real engines with straight delegates, a real server, and between
-/// them a network that loses, doubles and delays.
+/// A world of real engines with straight delegates and a real server.
 ///
-/// Tasks run on one executor in an order the seed draws, time passes only when no task can run, and
-/// every other choice comes from one generator. So the seed decides everything.
-final class EngineWorld {
-  /// A message in the network, or an event that is due later.
-  enum Message {
-    case request(CloudCall, device: Int, run: Int, number: Int, account: Int?, isAnswered: Bool)
-    case answer(Result<CloudReply, CloudError>, device: Int, run: Int, number: Int)
-    case push(CloudPush, device: Int, account: Int)
-    case accountSignal(device: Int)
-    case launch(device: Int)
-    /// A moment at which the clock stops.
-    case pause
-  }
-
+/// Tasks run on one executor in an order the seed draws, and time passes only when no task can run.
+final class EngineWorld: World {
   let seed: UInt64
   let options: WorldOptions
   /// The sharing between accounts; `nil` for a world without shares.
@@ -28,17 +15,18 @@ final class EngineWorld {
   let executor: SeededExecutor
   let networkQueue = NetworkQueue()
   let findings = Findings()
-  let journal: EngineJournal
+  let journal: WorldJournal
   let cloud: EngineCloud
   var layout: WorldLayout { cloud.layout }
   var devices: [EngineDevice] = []
   var random: SeededRandom
-  var messages = MessageQueue<Message>()
+  var messages = MessageQueue()
   var tally = WorldTally()
   var steps = 0
   var isHealed = false
+  let stepBound = 40_000
   /// A device that reads one zone by hand at its next push.
-  var narrowFetch: (device: Int, zone: CKRecordZone.ID)?
+  var narrowFetch: (device: Int, zone: ZoneID)?
   /// Manual operations that have not returned.
   let operations = OperationList()
   /// The probability that a step cancels a task that waits for an operation.
@@ -49,7 +37,7 @@ final class EngineWorld {
   ) throws {
     self.seed = seed
     self.executor = executor
-    journal = EngineJournal(print: print)
+    journal = WorldJournal(print: print)
     var random = SeededRandom(seed: seed)
     var options = WorldOptions(&random, shape: shape)
     var sharing = SharingOptions(seed: seed, shape: shape, options: &options)
@@ -89,13 +77,10 @@ final class EngineWorld {
       deviceCount: devices.count)
   }
 
-  /// Milliseconds since the world began.
   var now: Int { executor.clock.milliseconds }
 
   /// A generator of its own for something that may draw at any time.
   func nextRandom() -> SeededRandom { SeededRandom(seed: random.next()) }
-
-  func note(_ text: @autoclosure () -> String) { journal.note(text()) }
 
   /// Runs the world to its end; what was found is in `findings`.
   func run() throws {
@@ -107,7 +92,6 @@ final class EngineWorld {
 
   // MARK: Steps
 
-  /// One step: an action, or the next event that can happen.
   func step() throws {
     steps += 1
     findings.step = steps
@@ -147,7 +131,6 @@ final class EngineWorld {
     executor.clock.move(to: next)
   }
 
-  /// Whether no task, message or timer is left.
   var isQuiet: Bool {
     executor.readyCount == 0 && messages.isEmpty && executor.clock.nextDeadline == nil
   }

@@ -10,7 +10,9 @@ struct DeviceAtRest {
   var app: AppModel
   /// The signed-in account, counted from 1; `nil` for none.
   var account: Int?
-  var persistence: WorldDevice.Persistence
+  var persistence: MachineDevice.Persistence
+  /// The number of requests without an answer.
+  var openRequests = 0
 
   /// Whether everything was sent.
   var isSettled: Bool { account == nil || app.isSettled && !hasPendingChanges }
@@ -30,6 +32,7 @@ extension Findings {
     if device.stage != .idle && device.stage != .dormant {
       report("I17", "\(name): at rest in \(device.stage)")
     }
+    if device.openRequests > 0 { report("I17", "\(name): a request has no answer") }
     guard let account = device.account else {
       // An engine without a stored state and without an account knows of no sign-out to report:
       // data that were kept without a state are then the app's own responsibility.

@@ -8,112 +8,7 @@ import SyncMachine
 /// when the app is told that it was sent or failed permanently; otherwise only a change of account
 /// removes it.
 struct PendingChangeChecker {
-  private let layout: WorldLayout
-  private var records: ExpectedChanges<RecordID>
-  private var zones: ExpectedChanges<ZoneID>
-
-  init(layout: WorldLayout) {
-    self.layout = layout
-    records = ExpectedChanges(
-      layout.records, index: { layout.place(of: $0) }, name: { $0.path })
-    zones = ExpectedChanges(layout.zones, index: { layout.number(of: $0) }, name: { $0.name })
-  }
-
-  /// Starts over with the changes of a restored state.
-  mutating func restart(with state: SyncState) {
-    let spelling = state.spelling
-    records.restart(with: state.records) { spelling.plain($0) }
-    zones.restart(with: state.zones) { spelling.plain($0) }
-  }
-
-  /// The first change that is lost if the device continues from `state`.
-  func loss(in state: SyncState) -> String? {
-    var restored = PendingChangeChecker(layout: layout)
-    restored.restart(with: state)
-    return records.loss(in: restored.records) ?? zones.loss(in: restored.zones)
-  }
-
-  /// The engine removes everything when the account changes.
-  mutating func clear() { self = PendingChangeChecker(layout: layout) }
-
-  // MARK: The app's calls
-
-  mutating func note(_ call: AppCall) {
-    switch call {
-    case .add(let change): records.add(change)
-    case .remove(let change): records.remove(change)
-    case .addZone(let change): zones.add(change)
-    case .removeZone(let change): zones.remove(change)
-    case .noteUntracked: break
-    }
-  }
-
-  /// It is unknown whether this call had an effect: both are allowed.
-  mutating func excuse(_ call: AppCall) {
-    switch call {
-    case .add(let change), .remove(let change): records.forget(change.id)
-    case .addZone(let change), .removeZone(let change): zones.forget(change.id)
-    case .noteUntracked: break
-    }
-  }
-
-  // MARK: The engine's progress
-
-  /// The app returned this batch.
-  ///
-  /// An addition after the batch was built is a newer change, also of the same kind.
-  mutating func note(given batch: RecordBatch, addedSince: Set<RecordID>) {
-    for id in batch.saves.map(\.id) where !records.isInFlight(id) {
-      records.take(.save, id, addedSince)
-    }
-    for id in batch.deletions where !records.isInFlight(id) {
-      records.take(.delete, id, addedSince)
-    }
-  }
-
-  /// The engine sends these zones; additions after it took them are newer changes.
-  mutating func note(sending request: ModifyZones, addedSince: Set<ZoneID> = []) {
-    for id in request.save { zones.take(.save, id, addedSince) }
-    for id in request.delete { zones.take(.delete, id, addedSince) }
-  }
-
-  /// The app was told the outcome of a batch.
-  mutating func note(told sent: SentRecords) {
-    for result in sent.saved { records.settle(result.id, result.error) }
-    for result in sent.deleted { records.settle(result.id, result.error) }
-  }
-
-  /// The app was told the outcome of zone changes.
-  mutating func note(told sent: SentZones) {
-    for result in sent.saved { zones.settle(result.id, result.error) }
-    for result in sent.deleted { zones.settle(result.id, result.error) }
-  }
-
-  /// A send ended: changes without an outcome are pending again.
-  mutating func noteEndOfSend() {
-    records.returnUnanswered()
-    zones.returnUnanswered()
-  }
-
-  /// Whether zone changes are in a request without an outcome.
-  var hasZonesInFlight: Bool { zones.hasItemsInFlight }
-
-  // MARK: The comparison
-
-  /// The first difference of `state` from the expected one.
-  func difference(from state: SyncState) -> String? {
-    recordDifference(from: state) ?? zones.difference(from: state.zones)
-  }
-
-  /// The first difference of the records of `state` from the expected ones.
-  func recordDifference(from state: SyncState) -> String? {
-    records.difference(from: state.records)
-  }
-}
-
-/// The expected changes of all IDs of one kind.
-private struct ExpectedChanges<ID: PendingKey & Sendable>: Sendable {
-  private struct Item {
+  private struct Expected {
     var waiting: ChangeKind?
     var inFlight: ChangeKind?
     var mayReturn = false
@@ -129,71 +24,120 @@ private struct ExpectedChanges<ID: PendingKey & Sendable>: Sendable {
     }
   }
 
-  private let ids: [ID]
-  private let index: @Sendable (ID) -> Int?
-  private let name: @Sendable (ID) -> String
-  private var items: [Item]
+  private let records: [PendingItem]
+  private let zones: [PendingItem]
+  private var expected: [PendingItem: Expected] = [:]
 
-  init(
-    _ ids: [ID], index: @escaping @Sendable (ID) -> Int?, name: @escaping @Sendable (ID) -> String
+  init(layout: WorldLayout) {
+    records = layout.records.map { .record($0) }
+    zones = layout.zones.map { .zone($0) }
+  }
+
+  /// Starts over with the changes of a restored state.
+  mutating func restart(with state: SyncState) {
+    expected = [:]
+    let spelling = state.spelling
+    for change in state.records.pending {
+      note(.add(change.kind, .record(spelling.plain(change.id))))
+    }
+    for change in state.zones.pending {
+      note(.add(change.kind, .zone(spelling.plain(change.id))))
+    }
+  }
+
+  /// The engine removes everything when the account changes.
+  mutating func clear() { expected = [:] }
+
+  // MARK: The app's calls
+
+  mutating func note(_ call: AppCall) {
+    switch call {
+    case .add(let kind, let item): expected[item, default: Expected()].waiting = kind
+    case .remove(let kind, let item):
+      if expected[item]?.waiting == kind { expected[item]?.waiting = nil }
+      if expected[item]?.inFlight == kind { expected[item]?.mayReturn = false }
+    case .noteUntracked: break
+    }
+  }
+
+  /// It is unknown whether this call had an effect: both are allowed.
+  mutating func excuse(_ call: AppCall) {
+    if let item = call.item { expected[item] = nil }
+  }
+
+  // MARK: The engine's progress
+
+  /// The app returned this batch.
+  ///
+  /// An addition after the batch was built is a newer change, also of the same kind.
+  mutating func note(given batch: RecordBatch, addedSince: Set<PendingItem>) {
+    let changes =
+      batch.saves.map { (ChangeKind.save, PendingItem.record($0.id)) }
+      + batch.deletions.map { (.delete, .record($0)) }
+    for (kind, item) in changes where expected[item]?.inFlight == nil {
+      take(kind, item, addedSince)
+    }
+  }
+
+  /// The engine sends these zones; additions after it took them are newer changes.
+  mutating func note(sending request: ModifyZones, addedSince: Set<PendingItem> = []) {
+    for id in request.save { take(.save, .zone(id), addedSince) }
+    for id in request.delete { take(.delete, .zone(id), addedSince) }
+  }
+
+  private mutating func take(
+    _ kind: ChangeKind, _ item: PendingItem, _ addedSince: Set<PendingItem>
   ) {
-    self.ids = ids
-    self.index = index
-    self.name = name
-    items = ids.map { _ in Item() }
+    guard expected[item]?.waiting == kind else { return }
+    expected[item] = Expected(
+      waiting: addedSince.contains(item) ? kind : nil, inFlight: kind, mayReturn: true)
   }
 
-  mutating func restart(with changes: PendingChanges<ID>, plain: (ID) -> ID) {
-    items = ids.map { _ in Item() }
-    for change in changes.pending { add(PendingChange(change.kind, plain(change.id))) }
+  /// The app was told the outcome of changes.
+  mutating func note(told outcomes: [ChangeOutcome]) {
+    for (item, error) in outcomes {
+      expected[item]?.end(returns: error?.code.isRetriedByEngine ?? false)
+    }
   }
 
-  mutating func add(_ change: PendingChange<ID>) {
-    if let index = index(change.id) { items[index].waiting = change.kind }
+  /// A send ended: changes without an outcome are pending again.
+  mutating func noteEndOfSend() {
+    for item in expected.keys { expected[item]?.end(returns: true) }
   }
 
-  mutating func remove(_ change: PendingChange<ID>) {
-    guard let index = index(change.id) else { return }
-    if items[index].waiting == change.kind { items[index].waiting = nil }
-    if items[index].inFlight == change.kind { items[index].mayReturn = false }
-  }
+  /// Whether zone changes are in a request without an outcome.
+  var hasZonesInFlight: Bool { zones.contains { expected[$0]?.inFlight != nil } }
 
-  mutating func forget(_ id: ID) {
-    if let index = index(id) { items[index] = Item() }
-  }
+  // MARK: The comparison
 
-  func isInFlight(_ id: ID) -> Bool { index(id).map { items[$0].inFlight != nil } ?? false }
-
-  var hasItemsInFlight: Bool { items.contains { $0.inFlight != nil } }
-
-  mutating func take(_ kind: ChangeKind, _ id: ID, _ addedSince: Set<ID>) {
-    guard let index = index(id), items[index].waiting == kind else { return }
-    items[index] = Item(
-      waiting: addedSince.contains(id) ? kind : nil, inFlight: kind, mayReturn: true)
-  }
-
-  mutating func settle(_ id: ID, _ error: CloudError?) {
-    if let index = index(id) { items[index].end(returns: error?.code.isRetriedByEngine ?? false) }
-  }
-
-  mutating func returnUnanswered() {
-    for index in items.indices { items[index].end(returns: true) }
-  }
-
-  func loss(in restored: Self) -> String? {
-    for (index, item) in items.enumerated() {
-      guard let kind = item.unsettled, restored.items[index].waiting != kind else { continue }
-      return "\(kind) of \(name(ids[index])) was durable and is gone after a crash"
+  /// The first change that is lost if the device continues from `state`.
+  func loss(in state: SyncState) -> String? {
+    var restored = self
+    restored.restart(with: state)
+    for item in records + zones {
+      guard let kind = expected[item]?.unsettled, restored.expected[item]?.waiting != kind else {
+        continue
+      }
+      return "\(kind) of \(item.name) was durable and is gone after a crash"
     }
     return nil
   }
 
-  func difference(from changes: PendingChanges<ID>) -> String? {
-    for (id, item) in zip(ids, items) {
-      let seen = changes.unsettledKind(of: id)
-      guard seen != item.unsettled else { continue }
-      return "\(name(id)): \(text(seen)), but \(text(item.unsettled)) was neither sent, removed "
-        + "nor reported"
+  /// The first difference of `state` from the expected one.
+  func difference(from state: SyncState) -> String? {
+    difference(of: records, from: state) ?? difference(of: zones, from: state)
+  }
+
+  /// The first difference of the records of `state` from the expected ones.
+  func recordDifference(from state: SyncState) -> String? {
+    difference(of: records, from: state)
+  }
+
+  private func difference(of items: [PendingItem], from state: SyncState) -> String? {
+    for item in items {
+      let (seen, kind) = (state.unsettledKind(of: item), expected[item]?.unsettled)
+      guard seen != kind else { continue }
+      return "\(item.name): \(text(seen)), but \(text(kind)) was neither sent, removed nor reported"
     }
     return nil
   }

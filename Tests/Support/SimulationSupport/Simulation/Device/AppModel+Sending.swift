@@ -24,7 +24,7 @@ extension AppModel {
         if isThere == (change.kind == .save) {
           append(place, change.kind, to: &batch)
         } else {
-          calls.append(.remove(change))
+          calls.append(.remove(change.kind, .record(change.id)))
         }
       }
     }

@@ -1,15 +1,6 @@
 import Records
 import SyncMachine
 
-/// A call of the app on the engine's state.
-enum AppCall: Hashable {
-  case add(PendingChange<RecordID>)
-  case remove(PendingChange<RecordID>)
-  case addZone(PendingChange<ZoneID>)
-  case removeZone(PendingChange<ZoneID>)
-  case noteUntracked
-}
-
 /// An app with a correct delegate, as a value: its records with their cached server versions, and
 /// what it does when the engine tells it something.
 ///
@@ -121,14 +112,14 @@ struct AppModel {
     guard policy.visits == nil || knownZones[zone] else { return }
     drop(zone)
     zonesToDelete[zone] = true
-    calls.append(.addZone(PendingChange(.delete, layout.zones[zone])))
+    calls.append(.add(.delete, .zone(layout.zones[zone])))
   }
 
   /// Retries what was refused.
   mutating func retryBlocked() {
     for zone in blockedZones.indices where blockedZones[zone] {
       blockedZones[zone] = false
-      calls.append(.addZone(PendingChange(.save, layout.zones[zone])))
+      calls.append(.add(.save, .zone(layout.zones[zone])))
     }
     deleteZonesAgain()
     for place in entries.indices where entries[place].isBlocked { wantSent(place) }
@@ -142,7 +133,7 @@ struct AppModel {
 
   private mutating func deleteZonesAgain() {
     for zone in zonesToDelete.indices where zonesToDelete[zone] {
-      calls.append(.addZone(PendingChange(.delete, layout.zones[zone])))
+      calls.append(.add(.delete, .zone(layout.zones[zone])))
     }
   }
 
@@ -173,15 +164,14 @@ struct AppModel {
     entries[place].isBlocked = false
     let kind: ChangeKind = entries[place].value == nil ? .delete : .save
     if kind == .save, !knownZones[zone], policy.visits == nil { wantZone(zone) }
-    calls.append(
-      policy.isUntracked ? .noteUntracked : .add(PendingChange(kind, layout.records[place])))
+    calls.append(policy.isUntracked ? .noteUntracked : .add(kind, .record(layout.records[place])))
   }
 
   mutating func wantZone(_ zone: Int) {
     knownZones[zone] = true
     blockedZones[zone] = false
     zonesToDelete[zone] = false
-    calls.append(.addZone(PendingChange(.save, layout.zones[zone])))
+    calls.append(.add(.save, .zone(layout.zones[zone])))
   }
 
   /// Nothing of `place` is to be sent any more.
@@ -200,8 +190,8 @@ struct AppModel {
   /// Takes back whatever waits for `place`.
   mutating func forget(_ place: Int) {
     guard !policy.isUntracked else { return }
-    calls.append(.remove(PendingChange(.save, layout.records[place])))
-    calls.append(.remove(PendingChange(.delete, layout.records[place])))
+    calls.append(.remove(.save, .record(layout.records[place])))
+    calls.append(.remove(.delete, .record(layout.records[place])))
   }
 
   /// Forgets a zone with everything in it, sent or not.
@@ -213,8 +203,8 @@ struct AppModel {
     knownZones[zone] = false
     blockedZones[zone] = false
     zonesToDelete[zone] = false
-    calls.append(.removeZone(PendingChange(.save, layout.zones[zone])))
-    calls.append(.removeZone(PendingChange(.delete, layout.zones[zone])))
+    calls.append(.remove(.save, .zone(layout.zones[zone])))
+    calls.append(.remove(.delete, .zone(layout.zones[zone])))
     if sweep?.zone == zone { sweep = nil }
   }
 }

@@ -2,10 +2,17 @@ import CloudProtocol
 import Records
 import SyncMachine
 
-/// Descriptions for the trace, and digests for its hash.
+/// Descriptions for the trace and its hash: two runs of one seed must have the same.
 
 extension RecordID {
   var path: String { "\(zone.name)/\(name)" }
+}
+
+extension Record {
+  fileprivate var summary: String {
+    let edit = fields["sequence"].map { " \($0.value)" } ?? ""
+    return "\(id.path)@\(changeTag?.rawValue ?? "")\(edit)"
+  }
 }
 
 extension CloudRequest {
@@ -44,33 +51,6 @@ extension Result where Success == CloudReply, Failure == CloudError {
     case .success(let reply): reply.summary
     }
   }
-
-  /// A number that tells answers apart.
-  var digest: UInt64 {
-    var hash = TraceHash()
-    switch self {
-    case .failure(let error): hash.mix(error.code.rawValue)
-    case .success(.databaseChanges(let page)):
-      hash.mix(page.modified.count)
-      hash.mix(page.token.bytes)
-    case .success(.zoneChanges(let page)):
-      hash.mix(page.modified.count)
-      hash.mix(page.token.bytes)
-    case .success(.recordsModified(let saved, let deleted)):
-      for result in saved { hash.mix(result.value?.changeTag?.rawValue ?? "-") }
-      for result in deleted { hash.mix(result.error?.code.rawValue ?? 0) }
-    case .success(.zonesModified(let saved, let deleted)):
-      for result in saved { hash.mix(result.error?.code.rawValue ?? 0) }
-      for result in deleted { hash.mix(result.error?.code.rawValue ?? 0) }
-    case .success(.currentUser(let user)): hash.mix(user.rawValue)
-    case .success(.zones), .success(.records), .success(.subscriptions),
-      .success(.subscriptionsModified), .success(.queried), .success(.sharesResolved),
-      .success(.sharesAccepted), .success(.usersFound), .success(.assetUploaded),
-      .success(.assetContent):
-      hash.mix(1)
-    }
-    return hash.value
-  }
 }
 
 extension CloudReply {
@@ -82,14 +62,14 @@ extension CloudReply {
         + "\(page.deleted.map { "\($0.zone.name) (\($0.reason))" })"
         + "\(page.moreComing ? ", more" : "")"
     case .zoneChanges(let page):
-      "records \(page.modified.map { "\($0.id.path)@\($0.changeTag?.rawValue ?? "")" }), gone "
+      "records \(page.modified.map(\.summary)), gone "
         + "\(page.deleted.map(\.id.path))\(page.moreComing ? ", more" : "")"
     case .zonesModified(let saved, let deleted):
-      "zones saved \(saved.map { $0.summary { _ in "" } }), "
-        + "deleted \(deleted.map { $0.summary { _ in "" } })"
+      "zones saved \(saved.map { $0.summary(\.name) }), "
+        + "deleted \(deleted.map { $0.summary(\.name) })"
     case .recordsModified(let saved, let deleted):
-      "saved \(saved.map { $0.summary { "@" + ($0.changeTag?.rawValue ?? "") } }), "
-        + "deleted \(deleted.map { $0.summary { _ in "" } })"
+      "saved \(saved.map { $0.summary(\.path) { "@" + ($0.changeTag?.rawValue ?? "") } }), "
+        + "deleted \(deleted.map { $0.summary(\.path) })"
     case .zones, .records, .subscriptions, .subscriptionsModified, .queried, .sharesResolved,
       .sharesAccepted, .usersFound, .assetUploaded, .assetContent:
       "done"
@@ -98,10 +78,12 @@ extension CloudReply {
 }
 
 extension ItemResult {
-  fileprivate func summary(_ success: (Value) -> String) -> String {
+  fileprivate func summary(
+    _ name: (ID) -> String, _ success: (Value) -> String = { _ in "" }
+  ) -> String {
     switch outcome {
-    case .success(let value): "ok\(success(value))"
-    case .failure(let error): "\(error.code)"
+    case .success(let value): "\(name(id)) ok\(success(value))"
+    case .failure(let error): "\(name(id)) \(error.code)"
     }
   }
 }
@@ -112,9 +94,10 @@ extension Instruction {
     case .deliver(let event): event.summary
     case .askForBatch: "asks for a batch"
     case .askForFetchOptions: "asks for options"
-    case .send: "sends"
-    case .abandon: "gives a request up"
-    case .finish(let waiters, let outcome): "ends for \(waiters.count): \(outcome.summary)"
+    case .send(let request): "sends \(request.requestID)"
+    case .abandon(let token): "gives request \(token.number) up"
+    case .finish(let waiters, let outcome):
+      "ends for \(waiters.map(\.number)): \(outcome.summary)"
     case .wait(let moment): moment.map { "waits until \($0.sinceStart)" } ?? "waits"
     }
   }
@@ -140,13 +123,17 @@ extension SyncEvent {
     case .willFetchZoneChanges(let zone, let startsOver):
       "willFetchZoneChanges \(zone.name)\(startsOver ? " from the start" : "")"
     case .fetchedZoneChanges(let modified, let deleted):
-      "fetchedZoneChanges \(modified.map(\.id.path)), gone \(deleted.map(\.id.path))"
+      "fetchedZoneChanges \(modified.map(\.summary)), gone \(deleted.map(\.id.path))"
     case .didFetchZoneChanges(let zone, let error):
       "didFetchZoneChanges \(zone.name)" + (error.map { " \($0.code)" } ?? "")
     case .didFetchChanges: "didFetchChanges"
     case .willSendChanges(let context): "willSendChanges \(context.reason)"
-    case .sentDatabaseChanges: "sentDatabaseChanges"
-    case .sentRecordChanges: "sentRecordChanges"
+    case .sentDatabaseChanges(let sent):
+      "sentDatabaseChanges "
+        + CloudReply.zonesModified(saved: sent.saved, deleted: sent.deleted).summary
+    case .sentRecordChanges(let sent):
+      "sentRecordChanges "
+        + CloudReply.recordsModified(saved: sent.saved, deleted: sent.deleted).summary
     case .didSendChanges: "didSendChanges"
     }
   }

@@ -1,21 +1,32 @@
 import CloudProtocol
 
-/// A message in the network.
+/// A message in the network, or an event that is due later.
 enum Message {
+  /// The request of a run of a device.
+  struct Sender: CustomStringConvertible, Sendable {
+    var device: Int
+    var run: Int
+    var number: Int
+
+    var description: String { "\(run).\(number)" }
+  }
+
   /// A request to the server.
-  case request(CloudCall, device: Int, account: Int?, session: Int, token: UInt64, isAnswered: Bool)
+  case request(CloudCall, from: Sender, account: Int?, isAnswered: Bool)
   /// An answer, or the news that there will be none.
-  case answer(Result<CloudReply, CloudError>, device: Int, session: Int, token: UInt64)
+  case answer(Result<CloudReply, CloudError>, to: Sender)
   /// A push to the device, for an account.
-  case push(device: Int, account: Int)
+  case push(CloudPush, device: Int, account: Int)
   /// The device learns that another account may be signed in.
   case accountSignal(device: Int)
   /// A device that was off starts.
   case launch(device: Int)
+  /// A moment at which the clock stops.
+  case pause
 }
 
 /// Messages in the order in which they arrive; those of one moment arrive in random order.
-struct MessageQueue<Message> {
+struct MessageQueue {
   /// The messages, the next one last.
   private var slots: [(time: Int, rank: UInt64, message: Message)] = []
 

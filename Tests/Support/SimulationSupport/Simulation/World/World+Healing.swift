@@ -1,55 +1,24 @@
-import CloudMachine
 import CloudProtocol
 import Records
 import SyncMachine
 
 /// The second phase: there are no more faults, and all devices must converge.
 extension World {
-  /// The most steps that healing may take.
-  private static let stepBound = 20_000
-  /// The longest it may take: the longest wait a server asked for, and some rounds of retries.
-  private var timeBound: Int { (options.server.longestRetryAfter + 2 * 3_600) * 1_000 }
+  typealias Limits = (steps: Int, time: Int)
 
-  func heal() throws {
-    isHealed = true
-    random.beginStep(isHealing: true)
-    note("faults end")
-    cloud.refusals.end()
-    for user in layout.users { try cloud.machine.setQuota(nil, of: user, in: cloud.storage) }
-    for device in devices {
-      launch(device.number)
-      device.isOnline = true
-      device.scopeRate = 0
-      device.retryChecker.noteCause()
-      if device.account == nil, random.chance(0.8) {
-        device.account = random.number(in: 1...options.accountCount)
-      }
-      post(.accountSignal(device: device.number), after: delay())
-    }
-    // Late messages of the first phase still arrive.
-    let limits = (steps: steps + Self.stepBound, time: max(now, lateness) + timeBound)
-    try settle(limits)
-    for device in devices {
-      let moment = Moment(.milliseconds(now))
-      device.withPeople(at: now) { $0.retryBlocked() }
-      device.machine?.networkReturned(now: moment)
-      device.machine?.serverChanged(now: moment)
-      device.moved()
-    }
-    try settle(limits)
-    try syncByHand(limits)
-    guard findings.isEmpty else { return }
-    try checkConvergence()
+  /// The bounds of a phase of healing that begins now.
+  ///
+  /// Late messages of the first phase still arrive; then there is time for the longest wait that
+  /// the server asked for and some rounds of retries.
+  var limits: Limits {
+    let lateness = 2 * options.network.longestDelay + options.network.timeout
+    let time = (options.server.longestRetryAfter + 2 * 3_600) * 1_000
+    return (steps: steps + stepBound, time: now + lateness + time)
   }
 
-  /// The longest a message of the first phase can still be under way.
-  private var lateness: Int { now + 2 * options.network.longestDelay + options.network.timeout }
-
   /// Runs steps until no event is due.
-  private func settle(_ limits: (steps: Int, time: Int)) throws {
-    while findings.isEmpty {
-      let isQuiet = messages.isEmpty && nextTime == nil
-      if isQuiet, !devices.contains(where: { $0.isReady(at: now) }) { return }
+  func settle(_ limits: Limits) throws {
+    while findings.isEmpty, !isQuiet {
       try step()
       guard steps < limits.steps, now < limits.time else {
         let busy = devices.map { "\($0.name) \($0.summary)" }.joined(separator: ", ")
@@ -57,24 +26,70 @@ extension World {
         return
       }
     }
+    checkAtRest()
+  }
+
+  /// Signs in on nearly every device without an account, and sends each an account signal.
+  func settleAccount(of device: Device) {
+    if device.account == nil, random.chance(0.8) {
+      device.account = random.number(in: 1...options.accountCount)
+    }
+    post(.accountSignal(device: device.number), after: delay())
+  }
+
+  /// Lets every device retry and sync until all hold the same.
+  func retryEverywhere() throws {
+    for device in devices where device.isRunning {
+      device.use(at: now) { $0.retryBlocked() }
+      push(to: device)
+    }
+    try settle(limits)
+    try syncByHand(limits)
+    if findings.isEmpty { try checkConvergence() }
   }
 
   /// Syncs the devices without automatic sync until they have nothing left to send.
-  private func syncByHand(_ limits: (steps: Int, time: Int)) throws {
+  private func syncByHand(_ limits: Limits) throws {
     // A batch may hold one record, and each may be refused.
     for _ in 0..<(12 + layout.records.count) {
-      for device in devices where !device.isAutomatic {
-        device.fetch(scope: .all)
-        device.send(scope: .all)
+      for device in devices where !device.isAutomatic && device.isRunning {
+        fetch(device, .all)
+        send(device, .all)
         try settle(limits)
-        device.withPeople(at: now) { $0.retryBlocked() }
+        device.use(at: now) { $0.retryBlocked() }
       }
-      let isDone = devices.allSatisfy { $0.isAutomatic || $0.atRest?.isSettled ?? true }
-      if isDone { break }
+      if devices.allSatisfy({ $0.isAutomatic || $0.atRest?.isSettled ?? true }) { break }
     }
-    for device in devices where !device.isAutomatic {
-      device.fetch(scope: .all)
+    for device in devices where !device.isAutomatic && device.isRunning {
+      fetch(device, .all)
       try settle(limits)
+    }
+  }
+
+  /// I1: at rest, every device holds exactly what the server shows, and nothing is pending.
+  private func checkConvergence() throws {
+    try checkStorage()
+    for device in devices where findings.isEmpty {
+      if let atRest = device.atRest {
+        findings.compare(atRest, in: layout) { records(for: $0, device.scope) }
+      }
+    }
+    if let finding = findings.found.first { note(finding.message) }
+  }
+
+  /// The oracle, with which devices are compared, agrees with the stored records.
+  private func checkStorage() throws {
+    for account in 1...options.accountCount {
+      let expected = records(for: account, .private)
+      for zone in layout.zones.indices {
+        let stored = try storedRecords(in: zone, of: account)
+        let answered = layout.places(of: zone).compactMap { expected[$0] }
+        if stored.sorted(by: { $0.id < $1.id }) != answered.sorted(by: { $0.id < $1.id }) {
+          findings.report(
+            "I2",
+            "\(layout.zones[zone].name) of account \(account) is stored otherwise than answered")
+        }
+      }
     }
   }
 }

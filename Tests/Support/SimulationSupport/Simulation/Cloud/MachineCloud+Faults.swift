@@ -3,7 +3,7 @@ import CloudProtocol
 import Records
 
 /// The changes of its zones by administrators and other programs.
-extension WorldCloud {
+extension MachineCloud {
   /// Another account, or the user in the settings, removes a zone.
   mutating func remove(
     _ zone: Int, of account: Int, reason: ZoneDeletionReason, at now: Int

@@ -1,13 +1,14 @@
-import SyncMachine
 import Synchronization
 
-/// The log of a world, written by the world and by its apps.
-final class EngineJournal: Sendable {
+/// The log of a world, written by the world and by its apps: a hash of everything that happened, by
+/// which two runs of one seed are compared, and lines for people.
+final class WorldJournal: Sendable {
   private struct Contents {
     var step = 0
     var time = 0
     var hash = TraceHash()
     var lastSequence = 0
+    var edits = 0
     var situations: [String: Int] = [:]
   }
 
@@ -22,7 +23,16 @@ final class EngineJournal: Sendable {
   /// The newest edit of the world, counted from 1.
   var lastSequence: Int { contents.withLock { $0.lastSequence } }
 
-  /// Gives the next edit its number.
+  /// The number of edits that people made.
+  var edits: Int { contents.withLock { $0.edits } }
+
+  /// Counts an edit, and gives it its number.
+  func nextEdit() -> Int {
+    contents.withLock { $0.edits += 1 }
+    return nextSequence()
+  }
+
+  /// Gives the next edit or request of people its number.
   func nextSequence() -> Int {
     contents.withLock { contents in
       contents.lastSequence += 1
@@ -48,8 +58,8 @@ final class EngineJournal: Sendable {
   /// Takes a number into the hash.
   func mix(_ number: Int) { contents.withLock { $0.hash.mix(number) } }
 
-  /// Takes what an app is told into the hash.
-  func mix(_ event: SyncEvent) { contents.withLock { $0.hash.mix(event) } }
+  /// Takes a description into the hash.
+  func mix(_ text: String) { contents.withLock { $0.hash.mix(text) } }
 
   /// Prints a line, if set.
   func note(_ text: @autoclosure () -> String) {

@@ -4,7 +4,7 @@ import Records
 
 /// The server: a `CloudMachine` with its storage, behind injected refusals, with an oracle that
 /// checks every answer.
-struct WorldCloud {
+struct MachineCloud {
   /// The server's reaction to a request.
   struct Outcome {
     var answer: Result<CloudReply, CloudError>

@@ -2,7 +2,7 @@ import Records
 import SyncMachine
 
 /// The starts and crashes of a device.
-extension WorldDevice {
+extension MachineDevice {
   /// Starts the app from `app` and `state` as they came from disk.
   func start(from stored: SyncState, at now: Int) {
     session += 1

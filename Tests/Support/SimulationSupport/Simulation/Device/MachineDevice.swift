@@ -3,7 +3,7 @@ import Records
 import SyncMachine
 
 /// One device: a machine, the app above it, what both store on disk, and the checkers.
-final class WorldDevice {
+final class MachineDevice: SimulatedDevice {
   /// The storage of the app's data and the engine's state.
   enum Persistence: CaseIterable {
     /// Both in one transaction, at a state update or later or never.
@@ -17,7 +17,7 @@ final class WorldDevice {
   /// The callback that the app handles; it returns in a later step.
   enum Callback {
     case event
-    case batch(RecordBatch?, addedSince: Set<RecordID>)
+    case batch(RecordBatch?, addedSince: Set<PendingItem>)
     case options(FetchOptions)
   }
 
@@ -43,7 +43,6 @@ final class WorldDevice {
   var wakeAt: Int?
   /// The number of starts, which names the runs.
   var session = 0
-  /// The signed-in account, counted from 1; `nil` for none.
   var account: Int?
   var isOnline = true
   var lastWaiter: UInt64 = 0
@@ -106,6 +105,16 @@ final class WorldDevice {
     return wakeAt <= now
   }
 
+  var isRunning: Bool { machine != nil }
+
+  var atRest: DeviceAtRest? {
+    machine.map {
+      DeviceAtRest(
+        name: name, stage: $0.stage, state: $0.state, app: app, account: account,
+        persistence: persistence)
+    }
+  }
+
   // MARK: Calls
 
   /// Something was said to the machine: it may have something to do, and nothing may be wrong.
@@ -130,22 +139,25 @@ final class WorldDevice {
     var hasAdded = false
     for call in calls {
       switch call {
-      case .add(let change):
-        machine?.add([change], now: moment)
+      case .add(let kind, let item):
+        switch item {
+        case .record(let id): machine?.add([PendingChange(kind, id)], now: moment)
+        case .zone(let id): machine?.add([PendingChange(kind, id)], now: moment)
+        }
         hasAdded = true
         if case .batch(let batch, var added) = callback {
-          added.insert(change.id)
+          added.insert(item)
           callback = .batch(batch, addedSince: added)
         }
-      case .remove(let change):
-        noteTakingBack(machine?.state.records.unsettledKind(of: change.id) == change.kind)
-        machine?.remove([change], now: moment)
-      case .addZone(let change):
-        machine?.add([change], now: moment)
-        hasAdded = true
-      case .removeZone(let change):
-        noteTakingBack(machine?.state.zones.unsettledKind(of: change.id) == change.kind)
-        machine?.remove([change], now: moment)
+      case .remove(let kind, let item):
+        // An app writes its data down before it takes a change back, or nobody would send the
+        // change after a crash in between.
+        let isPending = machine?.state.unsettledKind(of: item) == kind
+        if isPending, persistence == .stateLog { appBeforeEvent = nil }
+        switch item {
+        case .record(let id): machine?.remove([PendingChange(kind, id)], now: moment)
+        case .zone(let id): machine?.remove([PendingChange(kind, id)], now: moment)
+        }
       case .noteUntracked:
         machine?.setHasUntrackedChanges(true, now: moment)
         hasAdded = true
@@ -167,15 +179,9 @@ final class WorldDevice {
   /// Lets people do something in the app, which writes it down at once, with all that it holds.
   ///
   /// An app that dies over an event later has lost nothing of that.
-  func withPeople(at now: Int, _ body: (inout AppModel) -> Void) {
+  func use(at now: Int, _ body: (inout AppModel) -> Void) {
     appBeforeEvent = nil
     withApp(at: now, body)
-  }
-
-  /// An app writes its data down before it takes a change back, or nobody would send the change
-  /// after a crash in between.
-  private func noteTakingBack(_ isPending: Bool) {
-    if isPending, persistence == .stateLog { appBeforeEvent = nil }
   }
 
   /// Checks that no pending change was lost or invented.

@@ -2,25 +2,12 @@ import Records
 import SyncMachine
 
 /// The manual operations of the app.
-extension WorldDevice {
+extension MachineDevice {
   /// A new waiter for an operation.
   func newWaiter() -> Waiter {
     lastWaiter += 1
     openWaiters.insert(lastWaiter)
     return Waiter(number: lastWaiter)
-  }
-
-  func fetch(scope: FetchScope) {
-    let context = FetchContext(reason: .manual, options: FetchOptions(scope: scope))
-    let waiter = newWaiter()
-    machine?.fetch(context, waiter: waiter)
-    moved()
-  }
-
-  func send(scope: SendScope) {
-    let waiter = newWaiter()
-    machine?.send(SendContext(reason: .manual, scope: scope), waiter: waiter)
-    moved()
   }
 
   /// An operation may have been cancelled: its answer is ignored.
@@ -30,7 +17,7 @@ extension WorldDevice {
     }
   }
 
-  /// Calls the machine while the app handles an event: it must deliver nothing.
+  /// Calls the machine, which must deliver nothing while the app is busy.
   func poke(at now: Int) {
     guard callback != nil else { return }
     switch machine?.next(now: Moment(.milliseconds(now))) {
@@ -43,7 +30,6 @@ extension WorldDevice {
     moved()
   }
 
-  /// The state of the device, for the trace.
   var summary: String {
     guard let machine else { return "is off" }
     let pending = machine.state.records.count + machine.state.zones.count

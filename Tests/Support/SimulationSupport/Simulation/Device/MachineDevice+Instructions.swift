@@ -3,7 +3,7 @@ import Records
 import SyncMachine
 
 /// Carrying out the machine's instructions, one a step.
-extension WorldDevice {
+extension MachineDevice {
   /// The result of a step of the device.
   enum Outcome {
     case nothing
@@ -11,11 +11,7 @@ extension WorldDevice {
   }
 
   /// One step: the app returns from what it is busy with, or the machine is asked what to do.
-  ///
-  /// - Parameter lastSequence: The newest edit of the world.
-  func step(
-    at now: Int, lastSequence: Int, _ random: inout SeededRandom, _ trace: inout TraceHash
-  ) -> Outcome {
+  func step(at now: Int, _ journal: WorldJournal, _ random: inout SeededRandom) -> Outcome {
     if let callback {
       finish(callback, at: now)
       return .nothing
@@ -29,10 +25,10 @@ extension WorldDevice {
       machine?.add(pending, now: Moment(.milliseconds(now)))
     }
     moved()
-    trace.mix(instruction)
+    journal.mix(instruction.summary)
     lastInstruction = instruction
     switch instruction {
-    case .deliver(let event): deliver(event, at: now, lastSequence, &random)
+    case .deliver(let event): deliver(event, at: now, journal.lastSequence, &random)
     case .askForBatch(let context):
       var batch: RecordBatch?
       let waiting = machine?.state.records.pending ?? []
@@ -42,12 +38,6 @@ extension WorldDevice {
     case .askForFetchOptions(let context):
       callback = .options(options(for: context, &random))
     case .send(let request):
-      if let fault = retryChecker.faultOfRequest(at: now) {
-        findings.report("I16", "\(name): \(fault)")
-      }
-      if let fault = retryChecker.faultOfRate(at: now) {
-        findings.report("I16", "\(name): \(fault)")
-      }
       currentRequest = request.token.number
       switch request.request {
       case .modifyZones(let zones): checker.pendingChanges.note(sending: zones)
