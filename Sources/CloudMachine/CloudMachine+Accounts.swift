@@ -2,6 +2,8 @@ package import CloudProtocol
 package import Records
 
 /// Account administration, which is not available to callers.
+///
+/// Each method works in the transaction of `storage` that its caller runs.
 extension CloudMachine {
   /// The account called `name`, created if there is none.
   ///
@@ -18,28 +20,22 @@ extension CloudMachine {
       throw CloudError(
         .invalidArguments, "an account name needs 1 to 255 bytes and no control characters")
     }
-    return try storage.transaction {
-      if let row = try storage.account(named: name) { return row }
-      var salt: UInt64 = 0
-      while try storage.account(UserID(derivedFrom: name, salt: salt)) != nil { salt += 1 }
-      let row = AccountRow(
-        name: name, user: UserID(derivedFrom: name, salt: salt), quota: quota)
-      try storage.commit([.putAccount(row)])
-      return row
-    }
+    if let row = try storage.account(named: name) { return row }
+    var salt: UInt64 = 0
+    while try storage.account(UserID(derivedFrom: name, salt: salt)) != nil { salt += 1 }
+    let row = AccountRow(
+      name: name, user: UserID(derivedFrom: name, salt: salt), quota: quota)
+    try storage.commit([.putAccount(row)])
+    return row
   }
 
   /// Sets the quota of each private database of `user` in bytes; `nil` removes it.
   ///
   /// Existing data is kept. Throws `unknownItem` for an unknown account.
   package func setQuota(_ quota: Int?, of user: UserID, in storage: any CloudStorage) throws {
-    try storage.transaction {
-      guard var row = try storage.account(user) else {
-        throw CloudError(.unknownItem, "there is no such account")
-      }
-      row.quota = quota
-      try storage.commit([.putAccount(row)])
-    }
+    var row = try account(user, in: storage)
+    row.quota = quota
+    try storage.commit([.putAccount(row)])
   }
 
   /// Sets the contact data of an account.
@@ -49,13 +45,9 @@ extension CloudMachine {
   package func setPerson(
     _ person: AccountRow.Person, of user: UserID, in storage: any CloudStorage
   ) throws {
-    try storage.transaction {
-      guard var row = try storage.account(user) else {
-        throw CloudError(.unknownItem, "there is no such account")
-      }
-      row.person = person
-      try storage.commit([.putAccount(row)])
-    }
+    var row = try account(user, in: storage)
+    row.person = person
+    try storage.commit([.putAccount(row)])
   }
 
   /// Erases the data of `user` in one environment of a container, as closing the account does:
@@ -68,41 +60,44 @@ extension CloudMachine {
     of user: UserID, container: String, environment: CloudEnvironment, now: Timestamp,
     storage: any CloudStorage
   ) throws -> [OutgoingPush] {
-    try storage.transaction {
-      guard let account = try storage.account(user) else {
-        throw CloudError(.unknownItem, "there is no such account")
+    let account = try account(user, in: storage)
+    let home = DatabaseID(
+      container: container, environment: environment, scope: .private, owner: user)
+    let visits = home.shared(with: user)
+    let context = RequestContext(
+      storage: storage, limits: limits, database: visits,
+      account: account, device: nil, now: now)
+    var transaction = WriteTransaction()
+    for mount in try storage.zones(in: visits) where mount.deletion == nil {
+      if case .success(let access) = try context.access(to: mount.id) {
+        _ = try leave(mount, access, &transaction)
       }
-      let home = DatabaseID(
-        container: container, environment: environment, scope: .private, owner: user)
-      let visits = home.shared(with: user)
-      let context = RequestContext(
-        storage: storage, limits: limits, database: visits,
-        account: account, device: nil, now: now)
-      var transaction = WriteTransaction()
-      for mount in try storage.zones(in: visits) where mount.deletion == nil {
-        if case .success(let access) = try context.access(to: mount.id) {
-          _ = try leave(mount, access, &transaction)
-        }
-      }
-      let position = try transaction.open(home, context)
-      for zone in try storage.zones(in: home) where zone.deletion == nil {
-        if zone.id == .default {
-          transaction[position].count(bytes: -zone.byteCount)
-          transaction[position].put(ZoneRow(id: .default, incarnation: 0, changedAt: 0))
-          transaction[position].append(.removeRecords(of: .default, in: home))
-        } else {
-          try transaction.remove(zone, in: home, reason: .deleted, context)
-        }
-      }
-      let pushes = try pushes(for: &transaction, context)
-      for database in [home, visits] {
-        for subscription in try storage.subscriptions(in: database) {
-          transaction[position].append(.removeSubscription(subscription.id, in: database))
-        }
-      }
-      try transaction.commit(to: storage)
-      return pushes
     }
+    let position = try transaction.open(home, context)
+    for zone in try storage.zones(in: home) where zone.deletion == nil {
+      if zone.id == .default {
+        transaction[position].count(bytes: -zone.byteCount)
+        transaction[position].put(ZoneRow(id: .default, incarnation: 0, changedAt: 0))
+        transaction[position].append(.removeRecords(of: .default, in: home))
+      } else {
+        try transaction.remove(zone, in: home, reason: .deleted, context)
+      }
+    }
+    let pushes = try pushes(for: &transaction, context)
+    for database in [home, visits] {
+      for subscription in try storage.subscriptions(in: database) {
+        transaction[position].append(.removeSubscription(subscription.id, in: database))
+      }
+    }
+    try transaction.commit(to: storage)
+    return pushes
+  }
+
+  private func account(_ user: UserID, in storage: any CloudStorage) throws -> AccountRow {
+    guard let row = try storage.account(user) else {
+      throw CloudError(.unknownItem, "there is no such account")
+    }
+    return row
   }
 }
 

@@ -3,8 +3,8 @@ package import Records
 
 /// Administration of zones: the user's settings, server maintenance and injected faults.
 ///
-/// All methods throw a `CloudError` for an unknown zone or account, and storage errors; then
-/// nothing was changed.
+/// Each method works in the transaction of `storage` that its caller runs. All throw a `CloudError`
+/// for an unknown zone or account, and storage errors; then nothing was changed.
 extension CloudMachine {
   /// Deletes `zone` as an app would, and sends a push to every device.
   package func deleteZone(
@@ -82,23 +82,21 @@ extension CloudMachine {
     }
   }
 
-  /// Runs a transaction on `database`, whose change set is the first, with the live row of `zone`
-  /// if it is given.
+  /// Commits the changes that `body` makes to `database`, whose change set is the first. `body`
+  /// gets the live row of `zone` if it is given.
   private func change(
     _ zone: ZoneID?, in database: DatabaseID, now: Timestamp, storage: any CloudStorage,
     _ body: (ZoneRow?, inout WriteTransaction, RequestContext) throws -> Void
   ) throws -> [OutgoingPush] {
-    try storage.transaction {
-      let context = RequestContext(
-        storage: storage, limits: limits, database: database,
-        account: try database.owner.flatMap { try storage.account($0) }, device: nil, now: now)
-      var transaction = WriteTransaction()
-      _ = try transaction.open(database, context)
-      let row = try zone.map { try context.zone(context.spelled($0)).get() }
-      try body(row, &transaction, context)
-      let pushes = try pushes(for: &transaction, context)
-      try transaction.commit(to: storage)
-      return pushes
-    }
+    let context = RequestContext(
+      storage: storage, limits: limits, database: database,
+      account: try database.owner.flatMap { try storage.account($0) }, device: nil, now: now)
+    var transaction = WriteTransaction()
+    _ = try transaction.open(database, context)
+    let row = try zone.map { try context.zone(context.spelled($0)).get() }
+    try body(row, &transaction, context)
+    let pushes = try pushes(for: &transaction, context)
+    try transaction.commit(to: storage)
+    return pushes
   }
 }

@@ -6,7 +6,7 @@ package import Records
 /// Pure: it reads no clock, uses no random numbers and keeps no state; all state is in the
 /// `CloudStorage` that is passed in. A call is one transaction of that storage, except a query that
 /// is started with `begin` and read in slices. The transaction has one owner: `answer` runs one
-/// itself, and `begin` works in the transaction of its caller.
+/// itself; `begin` and administrative actions work in the transaction of their caller.
 package struct CloudMachine: Sendable {
   /// The limits.
   package var limits: CloudLimits

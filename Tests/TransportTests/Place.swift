@@ -119,24 +119,23 @@ final class MachinePlace: Place {
         container: containerID, environment: .development, scope: .private, owner: user)
       let storage = contents.storage
       let machine = contents.machine
-      let pushes: [OutgoingPush] =
+      let pushes: [OutgoingPush] = try storage.transaction {
         switch act {
         case .delete(let zone):
-          try machine.deleteZone(zone, in: database, now: now, storage: storage)
+          return try machine.deleteZone(zone, in: database, now: now, storage: storage)
         case .purge(let zone):
-          try machine.purgeZone(zone, in: database, now: now, storage: storage)
+          return try machine.purgeZone(zone, in: database, now: now, storage: storage)
         case .resetEncryptedData(let zone):
-          try machine.resetEncryptedData(zone, in: database, now: now, storage: storage)
+          return try machine.resetEncryptedData(zone, in: database, now: now, storage: storage)
         case .expireTokens(let zone):
-          try machine.expireTokens(of: zone, in: database, now: now, storage: storage)
+          return try machine.expireTokens(of: zone, in: database, now: now, storage: storage)
         case .trim(let zone):
-          try machine.trimTombstones(of: zone, in: database, now: now, storage: storage)
+          return try machine.trimTombstones(of: zone, in: database, now: now, storage: storage)
         case .quota(let bytes):
-          try { () -> [OutgoingPush] in
-            try machine.setQuota(bytes, of: user, in: storage)
-            return []
-          }()
+          try machine.setQuota(bytes, of: user, in: storage)
+          return []
         }
+      }
       contents.note(pushes)
     }
   }

@@ -184,7 +184,7 @@ final class MachineExecutor: Sendable {
     return try enter { contents, storage in
       let user =
         try storage.account(named: account)?.user
-        ?? contents.machine.createAccount(account, in: storage).user
+        ?? storage.transaction { try contents.machine.createAccount(account, in: storage) }.user
       users.withLock { users in
         if users.count >= MachineExecutor.mostUsers { users = [:] }
         users[account] = user
