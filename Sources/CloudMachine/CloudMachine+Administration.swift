@@ -82,8 +82,9 @@ extension CloudMachine {
     }
   }
 
-  /// Commits the changes that `body` makes to `database`, whose change set is the first. `body`
-  /// gets the live row of `zone` if it is given.
+  /// Commits the changes that `body` makes to `database`, whose change set is the first.
+  ///
+  /// - Parameter body: Receives the live row of `zone` if it is given.
   private func change(
     _ zone: ZoneID?, in database: DatabaseID, now: Timestamp, storage: any CloudStorage,
     _ body: (ZoneRow?, inout WriteTransaction, RequestContext) throws -> Void

@@ -245,7 +245,7 @@ final class EngineDevice: SimulatedDevice {
       let kind = nextState.isOlder ? kind.older : kind
       journal.reach("restart \(kind)")
       if nextState.state.kept?.hasChangesInFlight ?? false {
-        journal.reach("restart \(kind) underWay")
+        journal.reach("restart \(kind) inFlight")
       }
     }
     switch nextState.state {
