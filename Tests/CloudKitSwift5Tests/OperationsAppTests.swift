@@ -16,8 +16,8 @@ struct OperationsAppTests {
   }
 
   /// Proves CS-5, CS-65, E7.
-  @Test("Set up, save, fetch on another device, query, delete")
-  func works() async throws {
+  @Test("An app built on operations saves, fetches, queries and deletes across two devices")
+  func operationsSyncRecordsAcrossDevices() async throws {
     let phone = OperationsApp(container: container("phone"))
     let desk = OperationsApp(container: container("desk"))
     for app in [phone, desk] {
@@ -42,8 +42,8 @@ struct OperationsAppTests {
     #expect(phone.errors.isEmpty && desk.errors.isEmpty)
   }
 
-  @Test("A push is read as its kind")
-  func push() {
+  @Test("A push is parsed as its kind, and other notifications are not accepted")
+  func cloudKitPushIsParsedByKind() {
     let app = OperationsApp(container: container("phone"))
     let payload: [AnyHashable: Any] = [
       "aps": ["content-available": 1],

@@ -4,8 +4,8 @@ import Testing
 @Suite("An app's file that imports only CloudKit")
 struct UnchangedImportTests {
   /// Proves CS-5, E7.
-  @Test("A container resolves without a word: a server in the process, one account signed in")
-  func resolves() async throws {
+  @Test("A container needs no configuration: it has an in-process server with one account")
+  func containerNeedsNoConfiguration() async throws {
     let container = CKContainer(identifier: "iCloud.unchanged")
     #expect(try await container.accountStatus() == .available)
     let database = container.privateCloudDatabase
@@ -18,8 +18,8 @@ struct UnchangedImportTests {
     #expect(try await CKContainer.default().userRecordID().recordName.hasPrefix("_"))
   }
 
-  @Test("A test can put a task, and what it starts, on another device or another account")
-  func environments() async throws {
+  @Test("A test can run a task, and the tasks it starts, as another device or account")
+  func taskRunsAsChosenDeviceOrAccount() async throws {
     func user(_ variables: [String: String]) async throws -> String? {
       try await CloudSyncEnvironment.$current.withValue(.init(variables: variables)) {
         let container = CKContainer(identifier: "iCloud.unchanged")
@@ -34,8 +34,8 @@ struct UnchangedImportTests {
     #expect(first != nil && first == second && third != nil && third != first && nobody == nil)
   }
 
-  @Test("A file as the server: another device finds what is in it; what is no server is refused")
-  func files() async throws {
+  @Test("A file works as the server for several devices; an unusable server is refused")
+  func serverFileIsSharedBetweenDevices() async throws {
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("cloud-\(UUID().uuidString).sqlite")
     defer {

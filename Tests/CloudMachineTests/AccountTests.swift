@@ -18,7 +18,7 @@ struct AccountTests {
   /// Proves CS-52, SC-10, SC-11.
   @Test(
     "Without a usable account every private call fails with the error of its state")
-  func states() throws {
+  func privateCallsFailWithoutUsableAccount() throws {
     let world = try World()
     let callers: [(Caller, String)] = [
       (world.guest, "! notAuthenticated"),
@@ -52,8 +52,8 @@ struct AccountTests {
   }
 
   /// Proves I13.
-  @Test("a call meant for another account is refused, and says nothing of anyone")
-  func expectedUser() throws {
+  @Test("A call meant for another account is refused and reveals nothing about any account")
+  func callForOtherAccountRevealsNothing() throws {
     let world = try World()
     _ = try world.modify([fresh("secret")])
     for request in AccountTests.everything {
@@ -75,8 +75,8 @@ struct AccountTests {
   }
 
   /// Proves I13, S1.
-  @Test("accounts, containers and environments share nothing")
-  func separation() throws {
+  @Test("Accounts, containers and environments share no data")
+  func accountsContainersEnvironmentsAreIsolated() throws {
     let world = try World()
     _ = try world.modify([fresh("secret")])
     let read = CloudRequest.fetchRecords(FetchRecords(ids: [id("secret")]))
@@ -104,8 +104,8 @@ struct AccountTests {
     }
   }
 
-  @Test("the own user name and the default owner are one zone, stored as the latter")
-  func spelling() throws {
+  @Test("The user's own name and the default owner name the same zone, stored as the default")
+  func ownUserNameEqualsDefaultOwner() throws {
     let world = try World()
     let own = ZoneID(name: "Z", owner: world.alice.rawValue)
     var save = fresh("a", parent: "p", zone: own)
@@ -134,8 +134,8 @@ struct AccountTests {
     #expect(try world.say(.modifyZones(ModifyZones(delete: [own]))) == "-Z ok")
   }
 
-  @Test("an account's user name follows from its name; making it again changes nothing")
-  func creation() throws {
+  @Test("An account's user name derives from its name; creating it again changes nothing")
+  func accountUserNameDerivesFromAccountName() throws {
     let machine = CloudMachine()
     let storage = MemoryStorage()
     let alice = try machine.createAccount("alice", quota: 5, in: storage)

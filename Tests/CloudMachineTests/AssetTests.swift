@@ -34,8 +34,8 @@ struct AssetTests {
   }
 
   /// Proves S7, SC-59.
-  @Test("basics: kept by content hash, without receipt or path; replacing it yields a new asset")
-  func basics() throws {
+  @Test("An asset is stored by content hash, without receipt or path; replacing it makes a new one")
+  func assetIsStoredByContentHash() throws {
     let world = try World()
     var asset = try AssetTests.upload(world)
     #expect(asset.checksum == AssetTests.checksum && asset.size == 7 && asset.receipt != nil)
@@ -59,8 +59,8 @@ struct AssetTests {
   }
 
   /// Proves CS-40, S7.
-  @Test("a save needs the receipt of an upload for just this field, unless the record has the file")
-  func receipts() throws {
+  @Test("A save needs an upload receipt for its field, unless the record already has the file")
+  func assetSaveRequiresReceiptForField() throws {
     let world = try World()
     let asset = try AssetTests.upload(world)
     let bare = FieldValue.asset(Asset(checksum: asset.checksum, size: 7))
@@ -107,8 +107,8 @@ struct AssetTests {
   }
 
   /// Proves CS-41.
-  @Test("a file is read by whoever may read its record")
-  func reading() throws {
+  @Test("A file can be read by every user who may read its record")
+  func fileIsReadableByRecordReaders() throws {
     let world = try World()
     let asset = try AssetTests.upload(world)
     _ = try world.modify([fresh("a", ["file": .asset(asset)])])
@@ -132,8 +132,8 @@ struct AssetTests {
   }
 
   /// Proves CS-43, CS-135.
-  @Test("limits: size of a file, names, and the account's quota")
-  func limits() throws {
+  @Test("An upload is limited by file size, name rules and the account's quota")
+  func uploadRespectsSizeNameAndQuotaLimits() throws {
     var limits = CloudLimits()
     limits.assetBytes = 10
     let world = try World(limits: limits)
@@ -162,8 +162,8 @@ struct AssetTests {
   }
 
   /// Proves CS-39, CS-40.
-  @Test("content goes with the last record or receipt that names it")
-  func collecting() throws {
+  @Test("Content is deleted with the last record or receipt that refers to it")
+  func contentIsDeletedWithLastReference() throws {
     let world = try World()
     let asset = try AssetTests.upload(world)
     _ = try world.modify([fresh("a", ["file": .asset(asset)]), fresh("b", ["file": .asset(asset)])])
@@ -202,8 +202,8 @@ struct AssetTests {
   }
 
   /// Proves I7.
-  @Test("the same upload request is answered the same; a save that fails redeems nothing")
-  func repeating() throws {
+  @Test("A repeated upload request gets the same answer; a failed save redeems no receipt")
+  func failedSaveKeepsUploadReceipt() throws {
     let world = try World()
     let first = try AssetTests.upload(world, requestID: "u")
     world.now.secondsSinceReferenceDate += 1
@@ -217,8 +217,9 @@ struct AssetTests {
 
   /// Proves CS-39, S7.
   @Test(
-    "random saves, deletions and time leave exactly the content that is named", arguments: 1...8)
-  func counting(_ seed: UInt64) throws {
+    "Random saves, deletions and elapsed time leave exactly the referenced content",
+    arguments: 1...8)
+  func randomChangesKeepOnlyReferencedContent(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let world = try World()
     var receipts: [(asset: Asset, at: Double)] = []

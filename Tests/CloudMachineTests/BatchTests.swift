@@ -166,8 +166,8 @@ struct BatchTests {
 
   /// Proves CE-66, CE-67, CS-119, CS-125, CS-128, CS-129, CS-130, I12, SC-3, SC-5, SC-6, SC-8,
   /// SC-15, SC-23, SC-24, SC-67, WS-26, WS-44.
-  @Test("one request, atomic and not", arguments: stories)
-  func story(_ story: Story) throws {
+  @Test("A request has its expected result, both atomic and non-atomic", arguments: stories)
+  func requestGivesAtomicAndNonatomicResults(_ story: Story) throws {
     for isAtomic in [true, false] {
       let world = try BatchTests.world()
       #expect(try world.names().joined(separator: " ") == BatchTests.all)
@@ -185,8 +185,8 @@ struct BatchTests {
   }
 
   /// Proves CE-66, CE-98, CS-119, CS-126, SC-4, SC-7.
-  @Test("Each zone of a request is a batch of its own, and a missing zone fails only its items")
-  func zones() throws {
+  @Test("Each zone of a request is a separate batch, and a missing zone fails only its items")
+  func eachZoneOfRequestIsSeparateBatch() throws {
     let second = ZoneID(name: "Y")
     let world = try World(zones: [World.zone, second])
     let nowhere = ZoneID(name: "N")
@@ -203,8 +203,8 @@ struct BatchTests {
   }
 
   /// Proves CS-126.
-  @Test("the default zone is never atomic, and keeps references too")
-  func defaultZone() throws {
+  @Test("The default zone is never atomic, and it also enforces references")
+  func defaultZoneIsNeverAtomic() throws {
     let world = try World()
     let zone = ZoneID.default
     #expect(
@@ -231,8 +231,8 @@ struct BatchTests {
   }
 
   /// Proves CS-132.
-  @Test("at most 750 owning references to one target")
-  func owningReferences() throws {
+  @Test("A target has at most 750 owning references")
+  func owningReferencesPerTargetAreLimited() throws {
     var limits = CloudLimits()
     limits.owningReferences = 3
     #expect(CloudLimits().owningReferences == 750)
@@ -247,8 +247,8 @@ struct BatchTests {
   }
 
   /// Proves CE-67, CS-130, CS-131.
-  @Test("references stay in their zone, and a reference without action may dangle")
-  func otherReferences() throws {
+  @Test("References stay within their zone, and a reference without an action may dangle")
+  func referencesStayWithinTheirZone() throws {
     let second = ZoneID(name: "Y")
     let world = try World(zones: [World.zone, second])
     func holding(_ target: RecordID, _ action: Reference.Action) -> RecordSave {

@@ -10,7 +10,7 @@ struct DatabaseTests {
   /// Proves CS-31, CS-32, CS-33, SC-9, SC-161.
   @Test(
     "A zone can be saved again, the default zone always exists, a missing one cannot be deleted")
-  func zones() throws {
+  func savedZonesRepeatMissingOnesFail() throws {
     let world = try World(zones: [])
     let zone = World.zone
     #expect(try world.say(.fetchZones(nil)) == "_defaultZone ok")
@@ -39,7 +39,7 @@ struct DatabaseTests {
 
   /// Proves SC-1, SC-2.
   @Test("Fetched records come in the order asked; missing records and zones are told apart")
-  func reading() throws {
+  func fetchKeepsOrderAndNamesMissingItems() throws {
     let world = try World()
     _ = try world.modify([fresh("a", ["m": .int64(1), "n": .int64(2)])])
     let ids = [id("x"), id("a"), id("a", ZoneID(name: "N")), id("a")]
@@ -55,8 +55,8 @@ struct DatabaseTests {
 
   /// Proves CS-141, CS-147, CS-148, CS-172, FB-9, I21, SC-159, SC-161.
   @Test(
-    "purged, reset and deleted zones stay distinct (I21)", arguments: ZoneDeletionReason.allCases)
-  func deletions(reason: ZoneDeletionReason) throws {
+    "Purged, reset and deleted zones stay distinct (I21)", arguments: ZoneDeletionReason.allCases)
+  func zoneDeletionReasonsStayDistinct(reason: ZoneDeletionReason) throws {
     let world = try World()
     _ = try world.modify([fresh("a")])
     let token = try world.page().token
@@ -104,8 +104,8 @@ struct DatabaseTests {
   }
 
   /// Proves CS-34, WS-67.
-  @Test("the public database: one zone, everyone reads, creators write, nothing is encrypted")
-  func publicDatabase() throws {
+  @Test("The public database has one zone, which everyone reads, and encrypts nothing")
+  func publicDatabaseHasOneUnencryptedZone() throws {
     let world = try World()
     let home = ZoneID.default
     #expect(try world.modify([fresh("a", zone: home)], in: .public) == "+a ok")
@@ -138,8 +138,8 @@ struct DatabaseTests {
     #expect(try world.names(zone: home) == ["e"], "the private default zone is another one")
   }
 
-  @Test("the shared database is empty, and says so sensibly")
-  func sharedDatabase() throws {
+  @Test("An empty shared database gives every request a suitable answer")
+  func emptySharedDatabaseAnswersEveryRequest() throws {
     let world = try World()
     let zone = ZoneID(name: "Z", owner: world.bob.rawValue)
     let answers: [(CloudRequest, String)] = [

@@ -8,8 +8,8 @@ import Testing
 /// Rules: CS-140 to CS-149; invariants I8, I9, I10.
 struct FeedTests {
   /// Proves CE-43, CS-142, CS-143, I8, SC-149.
-  @Test("each changed record once, as it is now, own writes too; deletions with their type")
-  func feed() throws {
+  @Test("A feed lists each changed record once, own writes included, and deletions with type")
+  func feedListsEachChangedRecordOnce() throws {
     let world = try World()
     _ = try world.modify([fresh("a"), fresh("b", type: "Other")])
     let first = try world.page()
@@ -29,8 +29,8 @@ struct FeedTests {
   }
 
   /// Proves CS-144, SC-148.
-  @Test("a first fetch hears only of deletions of what its device made, or while it goes on")
-  func firstFetch() throws {
+  @Test("A first fetch reports only deletions of its device's records or made during the fetch")
+  func firstFetchOmitsForeignDeletions() throws {
     let world = try World()
     _ = try world.modify((0..<6).map { fresh("r\($0)") })
     _ = try world.modify(delete: [id("r0")])
@@ -50,8 +50,8 @@ struct FeedTests {
 
   /// Proves CS-48, CS-145, I9, SC-114, SC-150, WS-58.
   @Test(
-    "Pages of every size hold everything once, also when records change between them")
-  func paging() throws {
+    "Pages of every size contain each record once, also when records change between them")
+  func pagesContainEachRecordOnce() throws {
     let world = try World()
     _ = try world.modify((0..<25).map { fresh("r\($0)") })
     for limit in [1, 2, 7, 24, 25, 26, 1000] {
@@ -79,8 +79,8 @@ struct FeedTests {
   }
 
   /// Proves CS-145.
-  @Test("pages end by bytes too, and the fields asked for are the fields given")
-  func pageSize() throws {
+  @Test("Pages are also limited by bytes, and contain only the requested fields")
+  func pagesAreLimitedByBytesAndFields() throws {
     var limits = CloudLimits()
     limits.pageBytes = 1000
     limits.zoneChangesPage = 4
@@ -99,8 +99,8 @@ struct FeedTests {
   }
 
   /// Proves CS-140.
-  @Test("no feed in the public database, the default zone and zones that are not there")
-  func noFeed() throws {
+  @Test("The public database, the default zone and missing zones have no feed")
+  func publicDefaultAndMissingZonesHaveNoFeed() throws {
     let world = try World()
     let cases: [(ZoneID, DatabaseScope, String)] = [
       (.default, .private, "! invalidArguments"), (.default, .public, "! invalidArguments"),
@@ -118,8 +118,8 @@ struct FeedTests {
   }
 
   /// Proves CS-141.
-  @Test("the database feed: zones that came, changed or went, oldest change first")
-  func databaseFeed() throws {
+  @Test("The database feed lists created, changed and deleted zones, oldest change first")
+  func databaseFeedListsZonesByOldestChange() throws {
     let world = try World(zones: [])
     let zones = ["A", "B", "C", "D"].map { ZoneID(name: $0) }
     _ = try world.say(.modifyZones(ModifyZones(save: zones)))

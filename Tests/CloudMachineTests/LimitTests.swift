@@ -8,8 +8,8 @@ import Testing
 /// Rules: CS-125 to CS-139.
 struct LimitTests {
   /// Proves CS-134, CS-135, WS-58.
-  @Test("without another word the limits are those that are published")
-  func defaults() {
+  @Test("The default limits are the published limits")
+  func defaultLimitsMatchPublishedLimits() {
     let limits = CloudLimits()
     #expect(limits.itemsPerRequest == 400 && limits.requestBytes == 2 << 20)
     #expect(limits.recordBytes == 1 << 20 && limits.assetBytes == 50 << 20)
@@ -21,8 +21,8 @@ struct LimitTests {
   }
 
   /// Proves CE-64, CS-134, SC-16, SC-17, SC-151.
-  @Test("400 items are accepted, 401 are limitExceeded as a whole, for saves and for fetches")
-  func items() throws {
+  @Test("400 items are accepted and 401 are limitExceeded as a whole, in saves and fetches")
+  func moreThan400ItemsExceedRequestLimit() throws {
     let world = try World()
     let saves = (0..<400).map { fresh("r\($0)") }
     let extra = fresh("extra")
@@ -38,8 +38,8 @@ struct LimitTests {
   }
 
   /// Proves CE-64, CS-134.
-  @Test("2 MB a request, 1 MB a record as stored, to the byte")
-  func bytes() throws {
+  @Test("A request is limited to 2 MB and a stored record to 1 MB, exact to the byte")
+  func requestAndRecordByteLimitsAreExact() throws {
     let world = try World()
     let megabyte = 1024 * 1024
     // The name, the type and the field's name count too.
@@ -57,7 +57,7 @@ struct LimitTests {
 
   /// Proves CS-27, CS-28, CS-29, CS-30, SC-38, TH-14.
   @Test("Invalid names of records, zones, record types and keys are refused")
-  func names() throws {
+  func invalidNamesAreRefused() throws {
     let world = try World()
     let long = String(repeating: "n", count: 255)
     let records: [(String, Bool)] = [
@@ -94,8 +94,8 @@ struct LimitTests {
   }
 
   /// Proves CS-15.
-  @Test("values: lists hold one kind, references are never encrypted")
-  func values() throws {
+  @Test("A list holds values of one kind, and references are never encrypted")
+  func listHoldsValuesOfOneKind() throws {
     let world = try World()
     let reference = FieldValue.reference(Reference(target: id("a"), action: .none))
     let values: [(FieldValue, isEncrypted: Bool, isFine: Bool)] = [
@@ -119,8 +119,8 @@ struct LimitTests {
   }
 
   /// Proves CS-127.
-  @Test("the same record twice in one request fails the call")
-  func duplicates() throws {
+  @Test("The same record twice in one request fails the call")
+  func duplicateRecordFailsWholeCall() throws {
     let world = try World()
     let own = ZoneID(name: "Z", owner: world.alice.rawValue)
     #expect(try world.modify([fresh("a"), fresh("a")]) == "! invalidArguments")
@@ -134,8 +134,8 @@ struct LimitTests {
   }
 
   /// Proves CS-133, CS-137, FB-5.
-  @Test("quota: item by item, only for what grows, and none of it in a failed atomic zone")
-  func quota() throws {
+  @Test("Quota is checked per item, for growth only, and not used by a failed atomic zone")
+  func quotaCountsOnlyGrowthPerItem() throws {
     let world = try World()
     func note(_ name: String, _ count: Int) -> RecordSave {
       fresh(name, ["k": .bytes(Array(repeating: 1, count: count))])

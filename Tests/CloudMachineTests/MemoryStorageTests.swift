@@ -7,8 +7,8 @@ import Testing
 struct MemoryStorageTests {
   private struct Stop: Error {}
 
-  @Test("a transaction that throws leaves nothing, also of what was read after the commit")
-  func rollback() throws {
+  @Test("A transaction that throws leaves no changes, also if they were read after the commit")
+  func throwingTransactionLeavesNoChanges() throws {
     let storage = MemoryStorage()
     let machine = CloudMachine()
     let alice = try machine.createAccount("alice", in: storage)
@@ -31,8 +31,8 @@ struct MemoryStorageTests {
     #expect(try storage.accounts().map(\.name) == ["alice", "bob"])
   }
 
-  @Test("a snapshot goes its own way, and can be gone back to")
-  func snapshots() throws {
+  @Test("A snapshot is independent of later changes and can be restored")
+  func snapshotIsIndependentAndRestorable() throws {
     let world = try World()
     _ = try world.modify([fresh("a")])
     let snapshot = world.storage.snapshot()
@@ -45,8 +45,8 @@ struct MemoryStorageTests {
     #expect(try snapshot.record(id("c"), in: world.database) == nil)
   }
 
-  @Test("the log stays in order and small, whatever order rows come in")
-  func log() throws {
+  @Test("The log stays ordered and small, whatever the order of incoming rows")
+  func changeLogStaysOrderedAndSmall() throws {
     let storage = MemoryStorage()
     let database = DatabaseID(
       container: "c", environment: .production, scope: .private, owner: UserID("_a"))
@@ -83,8 +83,8 @@ struct MemoryStorageTests {
         == Array(left.filter { $0.changedAt > middle }.prefix(3)))
   }
 
-  @Test("the latest receipts are kept, and one put again is the latest")
-  func receipts() throws {
+  @Test("The latest receipts are kept, and a receipt stored again counts as the latest")
+  func latestReceiptsAreKept() throws {
     let storage = MemoryStorage()
     func key(_ name: Int) -> ReceiptKey {
       ReceiptKey(user: UserID("_a"), device: "d", requestID: "\(name)")
@@ -101,8 +101,8 @@ struct MemoryStorageTests {
     }
   }
 
-  @Test("links follow the record that holds them")
-  func links() throws {
+  @Test("Links follow the record that holds them")
+  func linksFollowHoldingRecord() throws {
     let world = try World()
     func holders() throws -> [String] {
       try world.storage.links(to: id("t"), in: world.database).map {

@@ -9,8 +9,8 @@ import Testing
 /// Invariants I1, I5, I6, I7, I8, I9, I12. A failure names its seed; `ModelRun(seed:)` replays it.
 struct ModelTests {
   /// Proves I5, S1.
-  @Test("150 seeds of 120 steps hold to the model")
-  func model() throws {
+  @Test("Random requests from 150 seeds of 120 steps match the model")
+  func randomRequestsMatchReferenceModel() throws {
     var steps = 0
     for seed in 0..<150 as Range<UInt64> {
       var run = try ModelRun(seed: seed)
@@ -22,8 +22,8 @@ struct ModelTests {
   }
 
   /// Proves I6, PB-2.
-  @Test("planted bugs are found", arguments: [PlantedBug.acceptStaleTag, .forgetTombstone])
-  func planted(bug: PlantedBug) throws {
+  @Test("Planted bugs are found", arguments: [PlantedBug.acceptStaleTag, .forgetTombstone])
+  func plantedBugsAreFoundByModel(bug: PlantedBug) throws {
     let found = try (0..<20 as Range<UInt64>).contains { seed in
       var run = try ModelRun(seed: seed, bugs: [bug])
       return try run.play(steps: 120) != nil
@@ -32,8 +32,8 @@ struct ModelTests {
   }
 
   /// Proves PB-2.
-  @Test("each planted bug does what it says, and nothing without it")
-  func plantedStories() throws {
+  @Test("Each planted bug has its described effect, and the effect is absent without it")
+  func plantedBugHasDescribedEffectOnly() throws {
     for isPlanted in [false, true] {
       let world = try World()
       world.bugs = isPlanted ? [.acceptStaleTag, .forgetTombstone] : []
@@ -48,8 +48,8 @@ struct ModelTests {
   }
 
   /// Proves I24.
-  @Test("the same seed makes the same storage, row by row")
-  func determinism() throws {
+  @Test("The same seed produces the same storage, row by row")
+  func sameSeedProducesSameStorage() throws {
     func rows(_ seed: UInt64) throws -> [RecordRow] {
       var run = try ModelRun(seed: seed)
       _ = try run.play(steps: 200)

@@ -90,8 +90,8 @@ struct PublicDatabaseTests {
   ]
 
   /// Proves CS-150, CS-151, E8, SC-157.
-  @Test("what each may do", arguments: cases)
-  func permissions(_ one: Case) throws {
+  @Test("Each caller gets only the operations that the public database permits", arguments: cases)
+  func eachCallerHasItsPublicPermissions(_ one: Case) throws {
     for (caller, expected) in [
       (\World.guest, one.nobody), (\World.phone, one.creator), (\World.stranger, one.other),
     ] {
@@ -104,8 +104,8 @@ struct PublicDatabaseTests {
   }
 
   /// Proves CS-152.
-  @Test("the account's own quota is not what it counts against")
-  func quota() throws {
+  @Test("Public records do not count against the account's own quota")
+  func publicRecordsDoNotUseAccountQuota() throws {
     let world = try World()
     try world.machine.setQuota(1, of: world.alice, in: world.storage)
     let save = fresh(

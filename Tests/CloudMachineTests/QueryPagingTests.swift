@@ -18,8 +18,8 @@ struct QueryPagingTests {
   }
 
   /// Proves CS-48, CS-85, SC-150, WS-46.
-  @Test("pages hold 100 when nothing is asked and 200 at most")
-  func limits() throws {
+  @Test("Pages hold 100 records by default and 200 at most")
+  func pagesHold100RecordsByDefault() throws {
     let world = try QueryPagingTests.world(records: 450)
     for sorts in [[], [by("n")]] {
       let query = Query(recordType: "Item", sorts: sorts)
@@ -35,8 +35,8 @@ struct QueryPagingTests {
   }
 
   /// Proves CS-85.
-  @Test("a page ends early when its records are large, and none is lost")
-  func bytes() throws {
+  @Test("A page ends early when its records are large, and no record is lost")
+  func pageEndsEarlyForLargeRecords() throws {
     var limits = CloudLimits()
     limits.pageBytes = 1000
     let world = try World(limits: limits)
@@ -54,8 +54,8 @@ struct QueryPagingTests {
   }
 
   /// Proves CS-84, CS-85.
-  @Test("what changes between two pages repeats and skips nothing else", arguments: 1...12)
-  func changes(_ seed: UInt64) throws {
+  @Test("A change between two pages repeats and skips no other record", arguments: 1...12)
+  func changesBetweenPagesAffectNoOtherRecord(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let world = try QueryPagingTests.world(records: 120)
     let sorts = [[], [by("n")], [by("n", ascending: false)]][random.below(3)]
@@ -87,8 +87,8 @@ struct QueryPagingTests {
   }
 
   /// Proves CS-86, WS-47.
-  @Test("a cursor is good for its own query, zone, database and account only, and never damaged")
-  func foreign() throws {
+  @Test("A cursor works only for its own query, zone, database and account, and never if damaged")
+  func cursorIsValidOnlyForItsQuery() throws {
     let world = try QueryPagingTests.world(records: 10)
     let other = ZoneID(name: "O")
     _ = try world.say(.modifyZones(ModifyZones(save: [other])))
@@ -126,8 +126,8 @@ struct QueryPagingTests {
     }
   }
 
-  @Test("an unsorted page reads as much of 2,000 records as of 200")
-  func reads() throws {
+  @Test("An unsorted page reads as many rows from 2,000 records as from 200")
+  func unsortedPageCostIsIndependentOfZoneSize() throws {
     let rows = try [200, 2000].map { records in
       let world = try World()
       for start in stride(from: 0, to: records, by: 400) {

@@ -125,8 +125,10 @@ struct QueryRandomTests {
   }
 
   /// Proves CS-84, E8, SC-157.
-  @Test("500 random queries over 1,000 random records, whole and in pages", arguments: 1...5)
-  func bruteForce(_ seed: UInt64) throws {
+  @Test(
+    "500 random queries over 1,000 random records match brute force, whole and in pages",
+    arguments: 1...5)
+  func randomQueriesMatchBruteForce(_ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let world = try World(zones: [World.zone, ZoneID(name: "Y")])
     let items = (0..<1000).map { QueryRandomTests.item($0, &random) }

@@ -25,8 +25,8 @@ struct QueryRefusalTests {
     return world
   }
 
-  @Test("a filter that does not suit its field or its comparator is refused and named")
-  func filters() throws {
+  @Test("A filter that does not suit its field or comparator is refused and named")
+  func unsuitableFilterIsRefusedByName() throws {
     let world = try QueryRefusalTests.world()
     let place = FieldValue.location(Location(latitude: 0, longitude: 0))
     let date = FieldValue.date(Timestamp(secondsSinceReferenceDate: 0))
@@ -62,8 +62,8 @@ struct QueryRefusalTests {
       try world.refusal([filter("", .containsAnyTokens, .int64(1))]).contains("whole record"))
   }
 
-  @Test("an order that can't be is refused and named")
-  func sorts() throws {
+  @Test("An impossible sort order is refused and named")
+  func impossibleSortOrderIsRefusedByName() throws {
     let world = try QueryRefusalTests.world()
     let place = Location(latitude: 0, longitude: 0)
     for sort in [
@@ -77,8 +77,8 @@ struct QueryRefusalTests {
   }
 
   /// Proves CS-80.
-  @Test("types that can't be queried, limits, cursors of others")
-  func requests() throws {
+  @Test("Queries for types that cannot be queried, and with invalid limits, are refused")
+  func invalidQueryRequestsAreRefused() throws {
     let world = try QueryRefusalTests.world()
     #expect(try world.refusal(type: "Users").contains("Users"))
     for type in ["", "my type", "_x", "9"] {
@@ -94,8 +94,8 @@ struct QueryRefusalTests {
   }
 
   /// Proves CS-82, WS-51.
-  @Test("indexes are asked for only where an administrator says so")
-  func indexes() throws {
+  @Test("Indexes are required only where an administrator configures them")
+  func indexesAreRequiredOnlyWhenConfigured() throws {
     let world = try QueryRefusalTests.world()
     let type = RecordTypeID(
       container: World.container, environment: .development, name: "Item")

@@ -48,8 +48,8 @@ struct QuerySubscriptionTests {
   }
 
   /// Proves CS-103.
-  @Test("one push for each subscription and record that matches, by what happened to it")
-  func firing() throws {
+  @Test("A change sends one push per matching subscription and record, with its reason")
+  func matchingChangePushesPerSubscription() throws {
     let second = ZoneID(name: "Y")
     let world = try World(zones: [World.zone, second])
     typealias Tests = QuerySubscriptionTests
@@ -102,8 +102,8 @@ struct QuerySubscriptionTests {
   }
 
   /// Proves CS-94.
-  @Test("a subscription that fires once is gone after its first push")
-  func once() throws {
+  @Test("A subscription that fires once is deleted after its first push")
+  func fireOnceSubscriptionIsDeletedAfterPush() throws {
     typealias Tests = QuerySubscriptionTests
     let world = try World()
     _ = try Tests.subscribe(
@@ -119,8 +119,8 @@ struct QuerySubscriptionTests {
     #expect(try Tests.fired(world, ModifyRecords(save: [fresh("c")])) == "zeta created c")
   }
 
-  @Test("what another process changed is told too, as far as it is still known")
-  func foreign() throws {
+  @Test("Changes by another process are pushed too, as far as they are still known")
+  func changesByOtherProcessArePushed() throws {
     typealias Tests = QuerySubscriptionTests
     let world = try World()
     _ = try world.modify([fresh("old", ["n": .int64(9)]), fresh("gone"), fresh("pic", type: "Pic")])
@@ -156,8 +156,8 @@ struct QuerySubscriptionTests {
   }
 
   /// Proves CS-96.
-  @Test("in the public database everybody's subscriptions fire")
-  func everybody() throws {
+  @Test("In the public database every user's matching subscriptions fire")
+  func publicChangesFireEveryUsersSubscriptions() throws {
     typealias Tests = QuerySubscriptionTests
     let world = try World()
     let mine = FieldValue.string(ZoneID.currentOwner)
@@ -177,8 +177,8 @@ struct QuerySubscriptionTests {
   }
 
   /// Proves CS-98.
-  @Test("a push carries up to three plain fields, long texts cut short, the rest left out")
-  func fields() throws {
+  @Test("A push carries up to three plain fields, truncates long texts and leaves out the rest")
+  func pushCarriesUpToThreePlainFields() throws {
     typealias Tests = QuerySubscriptionTests
     let world = try World()
     let names = [["s", "n", "l"], ["b", "secret", "missing"], ["w", "s", "n"]]
@@ -202,8 +202,8 @@ struct QuerySubscriptionTests {
   }
 
   /// Proves CS-92, CS-136.
-  @Test("a query subscription needs a reason to fire, a query that makes sense, and its zone")
-  func refusals() throws {
+  @Test("A query subscription needs a reason to fire, a valid query and its zone")
+  func invalidQuerySubscriptionIsRefused() throws {
     typealias Tests = QuerySubscriptionTests
     let world = try World()
     _ = try world.modify([fresh("a", ["n": .int64(1)])])

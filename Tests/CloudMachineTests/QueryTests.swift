@@ -42,8 +42,8 @@ struct QueryTests {
   }
 
   /// Proves CS-74, CS-78.
-  @Test("comparators of single values do as documented; a negation lets through the rest")
-  func singleValues() throws {
+  @Test("Comparators of single values work as documented; a negation matches all other records")
+  func singleValueComparatorsMatchDocumentation() throws {
     let world = try QueryTests.items()
     let rows: [(Query.Filter, String)] = [
       // Text: equality and order without case, beginnings with it.
@@ -135,8 +135,8 @@ struct QueryTests {
   }
 
   /// Proves CS-75.
-  @Test("words: without case, diacritics and stop words, across fields or in one")
-  func tokens() throws {
+  @Test("Word search ignores case, diacritics and stop words, across fields or in one")
+  func tokenSearchIgnoresCaseAndStopWords() throws {
     let world = try World()
     _ = try world.modify([
       fresh(
@@ -172,8 +172,8 @@ struct QueryTests {
   }
 
   /// Proves CS-79.
-  @Test("what the system knows of a record can be asked and sorted by")
-  func systemFields() throws {
+  @Test("System fields of a record can be queried and sorted by")
+  func systemFieldsAreQueryableAndSortable() throws {
     let world = try World()
     _ = try world.modify([fresh("p", type: "Item"), fresh("c", parent: "p", type: "Item")])
     world.now.secondsSinceReferenceDate += 100
@@ -205,8 +205,8 @@ struct QueryTests {
   }
 
   /// Proves CS-83.
-  @Test("order: several levels, without case, nothing first, by distance, and at last by ID")
-  func sorting() throws {
+  @Test("Records sort by several levels, without case, missing first, by distance and last by ID")
+  func sortOrderUsesLevelsDistanceAndID() throws {
     let world = try QueryTests.items()
     let origin = Location(latitude: 45, longitude: 9)
     let rows: [([Query.Sort], String)] = [
@@ -227,8 +227,8 @@ struct QueryTests {
   }
 
   /// Proves CS-81.
-  @Test("zones: one, all of a private database, the public default zone; and only wanted fields")
-  func zones() throws {
+  @Test("A query covers one zone, a private database or the public zone, with wanted fields only")
+  func queryCoversRequestedZonesAndFields() throws {
     let second = ZoneID(name: "Y")
     let world = try World(zones: [World.zone, second])
     for (index, zone) in [World.zone, second, .default].enumerated() {

@@ -17,8 +17,8 @@ extension World {
 /// Invariant I7; CS-171 to CS-173.
 struct RepetitionTests {
   /// Proves CS-139, I7.
-  @Test("a repeated mutation is answered as before and changes nothing, also much later")
-  func repeated() throws {
+  @Test("A repeated mutation gets the same answer as before and changes nothing, also much later")
+  func repeatedMutationChangesNothing() throws {
     let world = try World()
     let subscription = Subscription(id: SubscriptionID("s"), kind: .database(recordType: nil))
     let mutations: [CloudRequest] = [
@@ -50,8 +50,8 @@ struct RepetitionTests {
   }
 
   /// Proves CS-139, TH-19.
-  @Test("receipts are one device's and one user's, are bounded, and fit their request")
-  func receipts() throws {
+  @Test("Receipts belong to one device and user, are bounded and match their request")
+  func receiptBelongsToOneDeviceAndUser() throws {
     var limits = CloudLimits()
     limits.receiptsKept = 3
     let world = try World(limits: limits)
@@ -168,7 +168,7 @@ struct RepetitionTests {
 
   /// Proves CS-171.
   @Test("A throttled client gets serviceUnavailable, then requestRateLimited, then is served again")
-  func throttling() throws {
+  func throttledClientIsServedAgainLater() throws {
     var limits = CloudLimits()
     #expect(limits.throttle == nil)
     limits.throttle = CloudThrottle.Rate(requests: 2, window: 10)

@@ -10,9 +10,9 @@ struct SaveRuleTests {
 
   /// Proves CS-27, CS-112, CS-114, CS-115, CS-116, CS-117, I6, SC-152.
   @Test(
-    "save policy x stored record x tag",
+    "Each save policy has its expected result for every stored record and change tag",
     arguments: SavePolicy.allCases, Existing.allCases)
-  func table(policy: SavePolicy, existing: Existing) throws {
+  func savePolicyDecidesEachTagConflict(policy: SavePolicy, existing: Existing) throws {
     for tag in Tag.allCases {
       let world = try World()
       var tags: [String] = []
@@ -73,7 +73,7 @@ struct SaveRuleTests {
   /// Proves CS-111, SC-12, SC-41, SC-43, SC-153.
   @Test(
     "A record is created, changed and deleted; tags of older and of deleted records are refused")
-  func life() throws {
+  func staleAndDeletedTagsAreRefused() throws {
     let world = try World()
     #expect(try world.modify([fresh("a", ["n": .int64(1)])]) == "+a ok")
     let first = try #require(try world.stored("a"))
@@ -106,9 +106,9 @@ struct SaveRuleTests {
 
   /// Proves CS-13, CS-120, WS-34.
   @Test(
-    "fields: set, clear, replace, none; an empty save is a new version"
+    "A save sets, clears, replaces or keeps fields; an empty save makes a new version"
   )
-  func merging() throws {
+  func saveMergesFieldChanges() throws {
     let world = try World()
     _ = try world.modify([fresh("a", ["m": .int64(1), "n": .list([.int64(1)]), "o": .string("x")])])
     var save = try world.edit("a", ["n": .list([]), "o": .string("e\u{301}")])
@@ -148,9 +148,9 @@ struct SaveRuleTests {
 
   /// Proves SC-18.
   @Test(
-    "mutating record returned from modifyRecords does not mutate database"
+    "Mutating a record returned from modifyRecords does not change the database"
   )
-  func answeredRecords() throws {
+  func mutatingReturnedRecordKeepsDatabase() throws {
     let world = try World()
     for (selection, keys) in [
       (FieldSelection.all, ["m", "n"]), (.none, []), (.keys(["n", "absent"]), ["n"]),

@@ -29,7 +29,7 @@ struct ScenarioTests {
   /// Proves SC-35, SC-37, SC-132.
   @Test(
     "A record created on both sides is merged; one deleted and created again exists")
-  func sameName() throws {
+  func recordCreatedOnBothSidesIsMerged() throws {
     let world = try World()
     _ = try world.modify([fresh("tag", ["n": .int64(1)])], as: world.laptop)
     #expect(try world.modify([fresh("tag", ["n": .int64(2)])]) == "+tag serverRecordChanged")
@@ -51,7 +51,7 @@ struct ScenarioTests {
   /// Proves SC-69, SC-70, SC-71.
   @Test(
     "A parent with a new child cannot be deleted, and a move to a deleted parent is refused")
-  func parents() throws {
+  func parentWithNewChildIsNotDeleted() throws {
     let world = try World()
     _ = try world.modify([fresh("list"), fresh("other"), fresh("one", parent: "list")])
     _ = try world.modify([fresh("two", parent: "list")], as: world.laptop)
@@ -72,7 +72,7 @@ struct ScenarioTests {
 
   /// Proves SC-45.
   @Test("A graph of three levels is deleted in any order, 100 times")
-  func graph() throws {
+  func threeLevelGraphDeletesInAnyOrder() throws {
     var generator = SeededGenerator(seed: 100)
     let world = try World()
     for _ in 0..<100 {
@@ -98,12 +98,9 @@ struct ScenarioTests {
   }
 
   @Test(
-    """
-    fetching changes does not mutate database, \
-    mutating record returned from non-atomic modifyRecords does not mutate database
-    """
+    "Fetching changes and mutating returned records do not change the database"
   )
-  func copies() throws {
+  func fetchedCopiesDoNotChangeDatabase() throws {
     let world = try World()
     let request = ModifyRecords(save: [fresh("a", ["n": .int64(1)])], isAtomic: false)
     guard case .recordsModified(var saved, _) = try world.ask(.modifyRecords(request)).reply()
@@ -123,7 +120,7 @@ struct ScenarioTests {
   @Test(
     "A client with an invalid change tag or an old token recovers by the server's answers"
   )
-  func recovery() throws {
+  func clientRecoversFromInvalidTagOrToken() throws {
     let world = try World()
     _ = try world.modify([fresh("a")])
     let answer = try world.ask(.modifyRecords(ModifyRecords(save: [fresh("a", tag: "bad")])))

@@ -16,8 +16,8 @@ struct SchemaTests {
   }
 
   /// Proves CS-121.
-  @Test("a field keeps the kind of its first save, in all zones and for all users")
-  func kinds() throws {
+  @Test("A field keeps the kind of its first save, in all zones and for all users")
+  func fieldKeepsKindOfFirstSave() throws {
     let world = try World()
     let rows: [(FieldValue, Bool, FieldValue, Bool, String)] = [
       (.string("x"), false, .string("y"), false, "ok"),
@@ -55,8 +55,8 @@ struct SchemaTests {
   }
 
   /// Proves CS-122.
-  @Test("an empty list can't make a field; what fails brings nothing")
-  func failures() throws {
+  @Test("An empty list cannot create a field, and a failed save adds nothing to the schema")
+  func failedSaveAddsNothingToSchema() throws {
     let world = try World()
     #expect(try world.modify([SchemaTests.save("a", .list([]))]) == "+a invalidArguments")
     var first = SchemaTests.save("a", .int64(1))
@@ -75,7 +75,7 @@ struct SchemaTests {
 
   /// Proves SC-80.
   @Test("An edit by an older client keeps the fields that only newer clients know")
-  func unknownFields() throws {
+  func olderClientEditKeepsUnknownFields() throws {
     let world = try World()
     _ = try world.modify([fresh("a", ["old": .int64(1), "new": .string("x")], type: "Item")])
     var save = fresh("a", ["old": .int64(2)], type: "Item")
@@ -85,8 +85,8 @@ struct SchemaTests {
   }
 
   /// Proves CS-123, CS-124.
-  @Test("once deployed, production takes no new types and fields until deployed again")
-  func production() throws {
+  @Test("After deployment, production takes no new types and fields until the next deployment")
+  func deployedProductionSchemaIsFixed() throws {
     let world = try World()
     _ = try world.ask(.modifyZones(ModifyZones(save: [World.zone])), environment: .production)
     func production(_ save: RecordSave) throws -> String {
@@ -114,8 +114,8 @@ struct SchemaTests {
     }
   }
 
-  @Test("a server may be told to leave kinds alone")
-  func lenient() throws {
+  @Test("A server can be configured not to enforce field kinds")
+  func kindCheckingCanBeDisabled() throws {
     var limits = CloudLimits()
     limits.fixesFieldKinds = false
     let world = try World(limits: limits)

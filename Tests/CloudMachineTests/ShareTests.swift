@@ -8,8 +8,8 @@ import Testing
 /// Rules: CS-150 to CS-170.
 struct ShareTests {
   /// Proves CS-153, CS-155, S6, SC-98.
-  @Test("share: share and root are saved together, the hierarchy shows the share, others don't")
-  func making() throws {
+  @Test("A share is saved together with its root, and only its hierarchy shows the share")
+  func shareAndRootAreSavedTogether() throws {
     let world = try World()
     _ = try world.modify([fresh("root"), fresh("kid", parent: "root"), fresh("other")])
     let token = try world.page().token
@@ -164,8 +164,8 @@ struct ShareTests {
   ]
 
   /// Proves CS-118, CS-136, CS-154, CS-155, S6, SC-99, WS-77.
-  @Test("what can be shared", arguments: rules)
-  func rule(_ rule: Rule) throws {
+  @Test("Each attempt to share is accepted or refused by the sharing rules", arguments: rules)
+  func sharingRulesDecideWhatIsShared(_ rule: Rule) throws {
     let world = try World()
     let before = try rule.before(world)
     if !before.isEmpty { try #require(!world.modify(before).contains("Failed")) }
@@ -173,8 +173,8 @@ struct ShareTests {
   }
 
   /// Proves CS-151.
-  @Test("nothing is shared in the public database")
-  func publicDatabase() throws {
+  @Test("Records in the public database cannot be shared")
+  func publicDatabaseAllowsNoSharing() throws {
     let world = try World()
     let saves = [world.share(of: "r", zone: .default), fresh("r", zone: .default)]
     #expect(try world.modify(saves, in: .public) == "+S badDatabase, +r ok")
@@ -182,9 +182,9 @@ struct ShareTests {
 
   /// Proves CS-156, CS-160, CS-161, SC-14, SC-101, SC-160.
   @Test(
-    "A share that its owner ends leaves the records; its URL stays; it is deleted with its root"
+    "Ending a share keeps its records and its URL; deleting the root deletes the share"
   )
-  func ending() throws {
+  func endedShareKeepsRecordsAndURL() throws {
     let world = try World()
     _ = try world.modify([world.share(of: "r"), fresh("r"), fresh("k", parent: "r")])
     let url = try world.url()
@@ -208,8 +208,8 @@ struct ShareTests {
   }
 
   /// Proves CS-157.
-  @Test("open and closed: who stays, who goes")
-  func opening() throws {
+  @Test("Opening or closing a share decides which participants stay")
+  func publicPermissionDecidesWhoStays() throws {
     let world = try World()
     _ = try world.machine.createAccount("carol", in: world.storage)
     let carol = Caller(
@@ -257,12 +257,9 @@ struct ShareTests {
 
   /// Proves CS-163, SC-19.
   @Test(
-    """
-    resolving: what can be known before joining; \
-    mutating record returned from shareMetadata does not mutate database
-    """
+    "Resolving a share shows what is known before joining; changing the result has no effect"
   )
-  func resolving() throws {
+  func resolvedShareMetadataIsDetachedCopy() throws {
     let world = try World()
     _ = try world.modify([
       fresh("top"), fresh("r", ["m": .int64(1), "n": .int64(2)], parent: "top"),
@@ -301,8 +298,8 @@ struct ShareTests {
   }
 
   /// Proves CS-166.
-  @Test("people are found by address, number and name, and seen as they let themselves be seen")
-  func people() throws {
+  @Test("Users are found by address, number and name, and are shown as their settings allow")
+  func usersAreFoundByAddressNumberAndName() throws {
     let world = try World()
     try world.machine.setPerson(
       AccountRow.Person(
@@ -335,8 +332,8 @@ struct ShareTests {
     #expect(try world.details()?.participants.last?.identity.user == carol)
   }
 
-  @Test("a chain of 2,000 records comes into a share and leaves it in one request")
-  func longChain() throws {
+  @Test("A chain of 2,000 records enters and leaves a share in one request")
+  func longChainIsSharedInOneRequest() throws {
     let world = try World()
     for start in stride(from: 0, to: 2000, by: 400) {
       _ = try world.modify(

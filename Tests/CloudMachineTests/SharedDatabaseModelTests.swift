@@ -10,8 +10,8 @@ import Testing
 /// A failure names its seed; `SharingRun(seed:)` replays it.
 struct SharedDatabaseModelTests {
   /// Proves CS-169, I1, I9, S1, SC-158.
-  @Test("300 seeds: every replica built from feeds is what the oracle says, and nothing leaks")
-  func model() throws {
+  @Test("In 300 seeds every replica built from feeds matches the oracle, and nothing leaks")
+  func feedReplicasMatchVisibilityOracle() throws {
     var counts = [0, 0, 0, 0]
     for seed in 0..<300 as Range<UInt64> {
       var run = try SharingRun(seed: seed)
@@ -28,8 +28,8 @@ struct SharedDatabaseModelTests {
   }
 
   /// Proves PB-2.
-  @Test("a planted bug is found: feeds that say nothing of what went")
-  func planted() throws {
+  @Test("A planted bug is found: feeds that do not report deletions")
+  func feedWithoutDeletionsIsDetected() throws {
     let found = try (0..<20 as Range<UInt64>).contains { seed in
       var run = try SharingRun(seed: seed, bugs: [.forgetTombstone])
       return try run.play(steps: 100) != nil

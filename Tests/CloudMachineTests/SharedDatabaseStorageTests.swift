@@ -79,8 +79,8 @@ struct SharedDatabaseStorageTests {
       call, from: ask.caller(world), now: world.now, in: storage)
   }
 
-  @Test("a request reads as much of 2,000 records as of 20", arguments: asks)
-  func reads(_ ask: Ask) throws {
+  @Test("A request reads as many rows from 2,000 records as from 20", arguments: asks)
+  func requestCostIsIndependentOfRecordCount(_ ask: Ask) throws {
     let counts = try [20, 2000].map { records in
       let world = try world(records: records)
       let request = try ask.request(world)
@@ -94,8 +94,8 @@ struct SharedDatabaseStorageTests {
   }
 
   /// Proves PB-7.
-  @Test("whichever call to the storage fails, no database is changed", arguments: asks)
-  func failures(_ ask: Ask) throws {
+  @Test("A failure of any call to the storage changes no database", arguments: asks)
+  func storageFailureChangesNoDatabase(_ ask: Ask) throws {
     let world = try world(records: 20)
     let request = try ask.request(world)
     let storage = WatchedStorage(world.storage)

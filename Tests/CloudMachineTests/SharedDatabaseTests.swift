@@ -28,8 +28,8 @@ struct SharedDatabaseTests {
   }
 
   /// Proves CS-34, CS-158, CS-169, S6, SC-102, SC-158, WS-81.
-  @Test("acceptShare: the zone appears with what is shared of it, and nothing else")
-  func accepting() throws {
+  @Test("Accepting a share adds its zone with the shared records and nothing else")
+  func acceptedShareAddsOnlySharedRecords() throws {
     let world = try shared()
     let zone = world.visited
     guard
@@ -69,8 +69,8 @@ struct SharedDatabaseTests {
 
   /// Proves CS-159, CS-160.
   @Test(
-    "every feed tells the share again when somebody joins or leaves, and the owner who did what")
-  func ownersView() throws {
+    "Joining or leaving updates the share in every feed; the owner sees who changed what")
+  func joiningUpdatesShareInEveryFeed() throws {
     let world = try shared()
     let token = try world.page().token
     let kid = try world.read("kid", as: world.stranger).get()
@@ -183,8 +183,8 @@ struct SharedDatabaseTests {
   ]
 
   /// Proves CS-161, CS-162, CS-169, SC-13, SC-88, SC-94, SC-96, SC-97, SC-103, TH-7.
-  @Test("what visitors may do", arguments: asks)
-  func permissions(_ ask: Ask) throws {
+  @Test("A participant may do only what the permission allows", arguments: asks)
+  func participantActsWithinPermission(_ ask: Ask) throws {
     for (permission, expected) in [
       (SharePermission.readWrite, ask.allowed), (.readOnly, ask.refused),
     ] {
@@ -200,8 +200,8 @@ struct SharedDatabaseTests {
   }
 
   /// Proves CS-34, WS-67.
-  @Test("the zone itself: not made, not found without a share, left by deleting it")
-  func zones() throws {
+  @Test("A participant cannot create a shared zone, and leaves it by deleting it")
+  func sharedZoneIsLeftByDeletingIt() throws {
     let world = try shared()
     let other = ZoneID(name: "Other", owner: world.alice.rawValue)
     func zones(_ request: ModifyZones) throws -> String {
@@ -220,8 +220,8 @@ struct SharedDatabaseTests {
 
   /// Proves CS-167.
   @Test(
-    "administrators manage the others, but neither the owner nor each other")
-  func administrators() throws {
+    "Administrators manage other participants, but neither the owner nor each other")
+  func administratorsManageOnlyOtherParticipants() throws {
     let world = try shared(.readWrite, role: .administrator)
     func save(_ edit: (inout ShareDetails) -> Void) throws -> String {
       var save = try world.reshare("S", edit)
@@ -242,8 +242,8 @@ struct SharedDatabaseTests {
   }
 
   /// Proves CS-153, S6.
-  @Test("a whole zone: everything is seen and may be written, also without a parent")
-  func zoneWide() throws {
+  @Test("A zone-wide share makes every record visible and writable, also without a parent")
+  func zoneWideShareOpensEveryRecord() throws {
     let world = try World()
     let name = ShareDetails.zoneWideName
     _ = try world.modify([
@@ -301,8 +301,8 @@ struct SharedDatabaseTests {
     #expect(try world.seen(as: world.stranger) == "S root")
   }
 
-  @Test("a second share of the same zone: its older records come, and go with it")
-  func twoShares() throws {
+  @Test("A second share of a zone adds its older records, and its end removes them")
+  func secondShareAddsAndRemovesItsRecords() throws {
     let world = try shared()
     _ = try world.modify([
       fresh("r2"), fresh("k2", parent: "r2"),
@@ -331,7 +331,7 @@ struct SharedDatabaseTests {
   /// Proves CE-110, CS-168, SC-104.
   @Test(
     "When a share ends, the database of the participant loses its zone", arguments: End.allCases)
-  func ends(_ end: End) throws {
+  func endedShareRemovesParticipantsZone(_ end: End) throws {
     let world = try shared()
     func zones(_ since: ChangeToken?) throws -> DatabaseChangesPage {
       guard
@@ -384,8 +384,8 @@ struct SharedDatabaseTests {
     if end == .revoked || end == .stopped { #expect(try world.stored("kid") != nil) }
   }
 
-  @Test("tokens: expired by the owner's housekeeping, and not valid in a second visit")
-  func tokens() throws {
+  @Test("Tokens expire with the owner's maintenance and are invalid after joining again")
+  func sharedTokensExpireAndEndWithMembership() throws {
     let world = try shared()
     let first = try world.visit(nil, as: world.stranger).token
     func ask(_ token: ChangeToken) throws -> String {
@@ -411,8 +411,8 @@ struct SharedDatabaseTests {
     #expect(try world.say(.fetchZones(nil), as: world.stranger) == "_defaultZone ok")
   }
 
-  @Test("pushes go to the owner and the other visitors, and only about what they see")
-  func pushes() throws {
+  @Test("Pushes go to the owner and other participants, only about records they can see")
+  func sharedPushesReachOnlyViewers() throws {
     let world = try shared()
     let carol = try world.machine.createAccount("carol", in: world.storage).user
     _ = try world.modify([
@@ -456,8 +456,8 @@ struct SharedDatabaseTests {
   }
 
   /// Proves I12.
-  @Test("one code path: conflicts, atomic batches, cascades, repetition and the owner's quota")
-  func sameRules() throws {
+  @Test("Conflicts, batches, cascades, repetition and the owner's quota work as in private")
+  func sharedDatabaseFollowsPrivateRules() throws {
     let world = try shared()
     let kid = fresh("kid", ["n": .int64(1)], zone: world.visited, tag: "old")
     let request = CloudRequest.modifyRecords(
@@ -490,7 +490,7 @@ struct SharedDatabaseTests {
 
   /// Proves SC-105.
   @Test("A child record moves from a private parent to a shared parent, and back")
-  func moving() throws {
+  func childMovesBetweenPrivateAndSharedParents() throws {
     let world = try shared()
     _ = try world.modify([fresh("list"), fresh("item", parent: "list")], as: world.stranger)
     #expect(
@@ -503,8 +503,8 @@ struct SharedDatabaseTests {
   }
 
   /// Proves CS-81, E8, WS-53.
-  @Test("queries in the shared database find what is seen, name the zone, and page")
-  func queries() throws {
+  @Test("Queries in the shared database find visible records, name the zone and use pages")
+  func sharedQueryFindsVisibleRecords() throws {
     let world = try shared()
     func ask(_ zone: ZoneID?, _ filters: [Query.Filter] = [], limit: Int? = nil) throws -> String {
       try world.say(

@@ -50,8 +50,8 @@ struct StorageUseTests {
   }
 
   /// Proves I22.
-  @Test("a request reads as much of 2,000 records as of 20, and nothing after its commit")
-  func reads() throws {
+  @Test("A request reads as much of 2,000 records as of 20, and nothing after its commit")
+  func requestReadsBoundedRowsBeforeCommit() throws {
     for request in requests {
       let counts = try [20, 2000].map { records in
         let world = try world(records: records)
@@ -66,8 +66,8 @@ struct StorageUseTests {
   }
 
   /// Proves PB-7.
-  @Test("whichever call to the storage fails, nothing is changed and the same request works later")
-  func failures() throws {
+  @Test("A failed call to the storage changes nothing, and the same request works later")
+  func storageFailureAllowsSameRequestLater() throws {
     for request in requests {
       let world = try world(records: 20)
       let storage = WatchedStorage(world.storage)

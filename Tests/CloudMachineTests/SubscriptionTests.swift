@@ -14,8 +14,8 @@ struct SubscriptionTests {
   }
 
   /// Proves CS-91, CS-92.
-  @Test("what may be subscribed to where")
-  func kinds() throws {
+  @Test("Each kind of subscription is accepted only in the databases that support it")
+  func subscriptionKindsFitTheirDatabases() throws {
     let world = try World()
     let rows: [(Subscription.Kind, DatabaseScope, String)] = [
       (.database(recordType: nil), .private, "ok"), (.database(recordType: nil), .shared, "ok"),
@@ -47,8 +47,8 @@ struct SubscriptionTests {
   }
 
   /// Proves CS-96, CS-97, WS-69.
-  @Test("saving, replacing, listing and deleting; each user has their own, also in public")
-  func storing() throws {
+  @Test("Subscriptions are saved, replaced, listed and deleted per user, also in public")
+  func subscriptionsAreStoredPerUser() throws {
     let world = try World()
     let b = Subscription(id: SubscriptionID("b"), kind: SubscriptionTests.query())
     let a = Subscription(id: SubscriptionID("a"), kind: SubscriptionTests.query())
@@ -74,8 +74,8 @@ struct SubscriptionTests {
   }
 
   /// Proves CS-93, CS-95, S4.
-  @Test("one push for each subscription that matches and request, to all other devices")
-  func pushes() throws {
+  @Test("Each matching subscription sends one push per request to all other devices")
+  func matchingSubscriptionPushesOncePerRequest() throws {
     let second = ZoneID(name: "Y")
     let world = try World(zones: [World.zone, second])
     let kinds: [(String, Subscription.Kind)] = [

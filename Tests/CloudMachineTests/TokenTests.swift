@@ -16,8 +16,8 @@ struct TokenTests {
   }
 
   /// Proves I10.
-  @Test("every bit flip and every length of a token is refused")
-  func damage() throws {
+  @Test("A token with any flipped bit or any other length is refused")
+  func damagedTokenIsRefused() throws {
     let world = try World()
     _ = try world.modify([fresh("a")])
     for token in [try world.page().token, try world.databasePage().token] {
@@ -48,9 +48,9 @@ struct TokenTests {
 
   /// Proves CS-35, CS-148, I10, WS-61.
   @Test(
-    "a token of another feed is refused: account, container, environment, zone, kind, storage, life"
+    "A token of another feed is refused, whichever part of its origin differs"
   )
-  func foreign() throws {
+  func tokenOfOtherFeedIsRefused() throws {
     let second = ZoneID(name: "Y")
     let world = try World(zones: [World.zone, second])
     _ = try world.modify([fresh("a")])
@@ -93,8 +93,8 @@ struct TokenTests {
   }
 
   /// Proves CS-146, I8, SC-148.
-  @Test("expired tokens and trimmed tombstones: refetching works, page by page, and ends")
-  func trimming() throws {
+  @Test("After tokens expire or tombstones are trimmed, a paged refetch works and ends")
+  func refetchAfterTrimmingCompletes() throws {
     let world = try World()
     _ = try world.modify((0..<10).map { fresh("r\($0)") })
     let old = try world.page().token
@@ -128,8 +128,8 @@ struct TokenTests {
   }
 
   /// Proves CS-146.
-  @Test("the database's tokens expire and its deletions are forgotten")
-  func databaseTrimming() throws {
+  @Test("The database's tokens expire, and its deletions are forgotten")
+  func databaseTokensAndDeletionsExpire() throws {
     let world = try World(zones: [World.zone, ZoneID(name: "Y")])
     let old = try world.databasePage().token
     _ = try world.machine.purgeZone(

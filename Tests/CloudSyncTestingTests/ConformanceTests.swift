@@ -4,8 +4,8 @@ import Testing
 @Suite("Conformance of delegates")
 struct ConformanceTests {
   /// Proves PB-5, SC-165.
-  @Test("Each mistake of a hurried delegate is found by name")
-  func hurried() async throws {
+  @Test("Each mistake of a carelessly written delegate is found by name")
+  func eachDelegateMistakeIsReportedByName() async throws {
     let suite = DelegateConformance("Hurried", zone: Notes.zone.zoneID) { try HurriedNotes($0) }
     let report = await suite.run()
     let mistakes: Set<DelegateDefect> = [
@@ -20,8 +20,8 @@ struct ConformanceTests {
   }
 
   /// Proves PB-5, SC-165.
-  @Test("A delegate with one mistake is told that one", arguments: Mistake.allCases)
-  func mistake(_ mistake: Mistake) async throws {
+  @Test("A delegate with one mistake gets a report of that mistake", arguments: Mistake.allCases)
+  func singleMistakeIsReportedAlone(_ mistake: Mistake) async throws {
     let suite = DelegateConformance("Notes", zone: Notes.zone.zoneID) {
       try MistakenNotes($0, mistake)
     }
@@ -30,8 +30,8 @@ struct ConformanceTests {
     #expect(report.findings.count <= 2, "a single mistake looks like many: \(report)")
   }
 
-  @Test("What is on purpose does not fail, and is still in the report")
-  func tolerance() async throws {
+  @Test("A tolerated defect does not fail the check and stays in the report")
+  func toleratedDefectStaysInReport() async throws {
     let suite = DelegateConformance(
       "Notes", zone: Notes.zone.zoneID, tolerating: [.quotaDropsEdits]
     ) { try MistakenNotes($0, .forgetsWhatDoesNotFit) }

@@ -5,8 +5,8 @@ import Testing
 @Suite("Simulated devices")
 struct DeviceTests {
   /// Proves X2.
-  @Test("The clock of an engine that works by itself moves when the test says so")
-  func virtualTime() async throws {
+  @Test("The clock of an automatic engine moves when the test advances it")
+  func virtualClockMovesOnlyByTest() async throws {
     let cloud = SimulatedCloud()
     let phone = try cloud.device("phone", automaticallySync: true) { try Notes($0.folder) }
     await phone.events.wait(for: "didFetchChanges")
@@ -20,8 +20,8 @@ struct DeviceTests {
   }
 
   /// Proves SC-155, X2.
-  @Test("Every scripted fault does what its line says")
-  func faults() async throws {
+  @Test("Every scripted fault has the effect that its call describes")
+  func scriptedFaultsHaveTheirEffect() async throws {
     let cloud = SimulatedCloud()
     let phone = try cloud.device("phone") { try Notes($0.folder) }
     let app = try phone.app
@@ -69,8 +69,8 @@ struct DeviceTests {
     #expect(app.texts.isEmpty)
   }
 
-  @Test("A clock that leaps ends short sleeps at once, and long ones when it is moved")
-  func leaps() async throws {
+  @Test("A leaping clock ends short sleeps at once, and long ones when it is advanced")
+  func leapingClockEndsShortSleepsAtOnce() async throws {
     let clock = SimulatedClock(leapingOver: .seconds(10))
     try await clock.sleep(until: clock.now.advanced(by: .seconds(10)))
     #expect(clock.now.sinceStart == .seconds(10) && clock.sleeperCount == 0)
@@ -85,8 +85,8 @@ struct DeviceTests {
     await #expect(throws: CancellationError.self) { try await cancelled.value }
   }
 
-  @Test("A recorder notes events and batches in front of any delegate")
-  func recorder() async throws {
+  @Test("A recorder logs the events and batches of any delegate it wraps")
+  func recorderLogsEventsOfAnyDelegate() async throws {
     let cloud = SimulatedCloud()
     let notes = try cloud.launch(on: "phone") { surroundings in
       let notes = try Notes(surroundings.folder)

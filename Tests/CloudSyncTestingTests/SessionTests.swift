@@ -39,8 +39,8 @@ struct SessionTests {
     return notes
   }
 
-  @Test("A session is replayed without its server, faults included, and refuses another one")
-  func replay() async throws {
+  @Test("A session replays without its server, faults included, and refuses a different session")
+  func sessionReplaysWithoutServer() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appendingPathComponent("session.jsonl")
     let cloud = SimulatedCloud()
@@ -74,8 +74,8 @@ struct SessionTests {
     #expect(unused?.description.contains("were not made") == true)
   }
 
-  @Test("Pushes come again where they came, and what is no session is refused")
-  func signals() async throws {
+  @Test("A replay repeats pushes at the same position, and a file that is not a session is refused")
+  func replayRepeatsPushesInOrder() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let file = folder.appendingPathComponent("session.jsonl")
     let cloud = SimulatedCloud()

@@ -5,8 +5,8 @@ import Testing
 @Suite("Snapshots")
 struct SnapshotTests {
   /// Proves X1.
-  @Test("Events, state and the server's zones, in files beside the test")
-  func files() async throws {
+  @Test("Snapshots of events, state and server zones are compared with files beside the test")
+  func snapshotFilesHoldEventsStateAndZones() async throws {
     let cloud = SimulatedCloud()
     let phone = try cloud.device("phone") { try Notes($0.folder) }
     let desk = try cloud.device("desk") { try Notes($0.folder) }
@@ -25,8 +25,8 @@ struct SnapshotTests {
     try assertSnapshot(of: cloud.contents(), named: "conflict-server")
   }
 
-  @Test("A difference is shown line by line, and long agreement is cut short")
-  func difference() throws {
+  @Test("A difference is shown line by line, and long equal parts are shortened")
+  func snapshotDifferenceIsShownByLine() throws {
     let lines = (1...9).map { "line \($0)" }
     var other = lines
     other[1] = "another"
@@ -57,7 +57,7 @@ struct SnapshotTests {
   }
 
   @Test("Generated names become numbers, in the order in which they appear")
-  func normalization() throws {
+  func generatedNamesBecomeNumbers() throws {
     let (first, second) = (UUID().uuidString, UUID().uuidString)
     let user = "_" + String(repeating: "a0", count: 16)
     try assertSnapshot(
@@ -74,8 +74,8 @@ struct SnapshotTests {
   }
 
   /// Proves X1.
-  @Test("A missing file is a failure that says how to record it; recording writes it")
-  func recordsFiles() throws {
+  @Test("A missing snapshot file fails and explains how to record it; recording writes it")
+  func missingSnapshotFileExplainsRecording() throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("snapshots-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -97,8 +97,8 @@ struct SnapshotTests {
     }
   }
 
-  @Test("Recording rewrites literals in the source, also below others that grew")
-  func recordsLiterals() throws {
+  @Test("Recording rewrites literals in the source, also below literals that grew")
+  func recordingRewritesSourceLiterals() throws {
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("literals-\(UUID().uuidString).swift")
     defer { try? FileManager.default.removeItem(at: file) }

@@ -114,8 +114,8 @@ struct ArchiveAppleTests {
   }
 
   /// Proves CS-19, E5.
-  @Test("system fields: ID, type, tag, dates, users, parent and share are read")
-  func systemFields() throws {
+  @Test("An Apple archive's ID, type, tag, dates, users, parent and share are read")
+  func appleArchiveSystemFieldsAreRead() throws {
     var builder = Builder()
     let top = builder.systemFields()
     for isSecure in [true, false] {
@@ -152,8 +152,8 @@ struct ArchiveAppleTests {
   }
 
   /// Proves CS-19.
-  @Test("a whole record: values, changed names and what the server had")
-  func wholeRecord() throws {
+  @Test("A whole record in an Apple archive is read: values, changed keys and server values")
+  func appleArchiveWholeRecordIsRead() throws {
     var builder = Builder()
     let root = builder.add(builder.wholeRecord(), of: "CKRecord")
     let record = try #require(
@@ -175,8 +175,8 @@ struct ArchiveAppleTests {
   }
 
   /// Proves CS-19.
-  @Test("IDs, zones, references and tokens as root objects")
-  func others() throws {
+  @Test("IDs, zones, references and tokens are read as root objects of an Apple archive")
+  func appleArchiveRootObjectsAreRead() throws {
     func read<Object: NSObject & NSSecureCoding>(
       _ type: Object.Type, _ make: (inout Builder) -> [String: Any]
     ) throws -> Object? {
@@ -204,8 +204,8 @@ struct ArchiveAppleTests {
   }
 
   /// Proves CS-20.
-  @Test("a part that is missing, dangling or of another kind is left out or makes the record nil")
-  func damage() throws {
+  @Test("A missing, dangling or wrong part of an archive is left out or makes the record nil")
+  func damagedAppleArchivePartIsOmitted() throws {
     var builder = Builder()
     let top = builder.wholeRecord()
     let needed: Set<String> = ["RecordType", "RecordID"]

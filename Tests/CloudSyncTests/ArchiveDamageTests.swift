@@ -7,8 +7,8 @@ import Testing
 @Suite("Archives: damage in the keyed archive around our bytes")
 struct ArchiveDamageTests {
   /// Proves CS-20.
-  @Test("a wrong bit in a record's bytes, or a cut anywhere in its archive, gives nil or an error")
-  func bits() throws {
+  @Test("A wrong bit in a record's bytes, or a cut anywhere in its archive, gives nil or an error")
+  func damagedRecordBytesGiveNilOrError() throws {
     let record = CKRecord(
       recordType: "Note", recordID: .init(recordName: "n", zoneID: .init(zoneName: "Z")))
     record["text"] = "content"
@@ -42,8 +42,8 @@ struct ArchiveDamageTests {
   }
 
   /// Proves CS-20.
-  @Test("a root object that is damaged or of another class is an error, not a trap")
-  func roots() throws {
+  @Test("A root object that is damaged or of another class gives an error, not a trap")
+  func damagedRootObjectThrowsError() throws {
     let token = CKServerChangeToken(ChangeToken(bytes: [1, 2, 3]))
     var damaged = try data(token)
     let range = try #require(damaged.range(of: Data([3, 1, 2, 3])), "the token's bytes are there")
@@ -67,8 +67,8 @@ struct ArchiveDamageTests {
     #expect(read == token)
   }
 
-  @Test("an object under a key: nil when it is missing, damaged or of another class")
-  func keys() throws {
+  @Test("An object under a key is nil when it is missing, damaged or of another class")
+  func damagedKeyedObjectIsNil() throws {
     let id = CKRecord.ID(recordName: "n")
     let archiver = NSKeyedArchiver(requiringSecureCoding: true)
     archiver.encode(id, forKey: "id")
@@ -85,8 +85,8 @@ struct ArchiveDamageTests {
     }
   }
 
-  @Test("lists and dictionaries of our objects are read")
-  func collections() throws {
+  @Test("Archived lists and dictionaries of the library's objects are read")
+  func archivedCollectionsAreRead() throws {
     let ids = ["a", "b"].map { CKRecord.ID(recordName: $0) }
     let list = try NSKeyedUnarchiver.unarchivedArrayOfObjects(
       ofClass: CKRecord.ID.self, from: data(ids as NSArray))

@@ -33,7 +33,7 @@ struct AssetTransferTests {
 
   /// Proves CE-109, CS-38, SC-59, SC-60.
   @Test("Content arrives in new files, and unchanged content is not transferred again")
-  func basics() async throws {
+  func unchangedContentIsNotTransferredAgain() async throws {
     defer { remove() }
     let (phone, desk) = (database("phone"), database("desk"))
     let record = CKRecord(recordType: "Photo", recordID: CKRecord.ID(recordName: "p"))
@@ -68,8 +68,8 @@ struct AssetTransferTests {
   }
 
   /// Proves CS-149, S7.
-  @Test("A file that was read can go into another record, and a query and a feed bring files")
-  func copies() async throws {
+  @Test("A fetched file can be saved in another record, and queries and feeds deliver files")
+  func fetchedFileCanBeSavedInAnotherRecord() async throws {
     defer { remove() }
     let (phone, desk) = (database("phone"), database("desk"))
     let zone = try await phone.save(CKRecordZone(zoneName: "Photos"))
@@ -91,8 +91,8 @@ struct AssetTransferTests {
   }
 
   /// Proves CS-36, CS-42, CS-49.
-  @Test("A file that is missing or unreadable fails its record; atomically, its zone")
-  func missing() async throws {
+  @Test("A missing or unreadable file fails its record, and its zone in an atomic request")
+  func unreadableFileFailsItsRecord() async throws {
     defer { remove() }
     let phone = database("phone")
     let zone = try await phone.save(CKRecordZone(zoneName: "Photos"))
@@ -131,8 +131,8 @@ struct AssetTransferTests {
     }
   }
 
-  @Test("Large content, empty content, and a network that fails on the way")
-  func faults() async throws {
+  @Test("Large and empty content is transferred, also after a network failure")
+  func assetTransferSurvivesNetworkFailure() async throws {
     defer { remove() }
     let (phone, desk) = (database("phone"), database("desk"))
     let large = String(repeating: "0123456789abcdef", count: 200_000)

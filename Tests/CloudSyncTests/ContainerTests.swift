@@ -8,8 +8,8 @@ import Testing
 @Suite("Containers")
 struct ContainerTests {
   /// Proves CS-50.
-  @Test("the databases are always the same objects")
-  func databases() {
+  @Test("A container always returns the same database objects")
+  func containerReturnsSameDatabaseObjects() {
     let container = CKContainer(identifier: "iCloud.test")
     #expect(container.containerIdentifier == "iCloud.test")
     #expect(container.database(with: .private) === container.privateCloudDatabase)
@@ -20,8 +20,8 @@ struct ContainerTests {
   }
 
   /// Proves CS-51.
-  @Test("the account status follows the server's answer")
-  func accountStatus() async throws {
+  @Test("The account status follows the server's answer")
+  func accountStatusFollowsServerAnswer() async throws {
     let table: [(CloudError.Code?, CKAccountStatus)] = [
       (nil, .available), (.notAuthenticated, .noAccount),
       (.managedAccountRestricted, .restricted),
@@ -47,9 +47,9 @@ struct ContainerTests {
   }
 
   @Test(
-    "without a transport requests fail and say what to do; with an environment they work"
+    "Without a transport, requests fail and explain the setup; with an environment they work"
   )
-  func defaultTransport() async throws {
+  func missingTransportErrorExplainsSetup() async throws {
     let identifier = "iCloud.hooked"
     let nowhere = CloudSyncEnvironment(variables: [:], provider: { nil })
     let container = CloudSyncEnvironment.$current.withValue(nowhere) {
@@ -79,8 +79,8 @@ struct ContainerTests {
   }
 
   /// Proves CS-53.
-  @Test("an account change is posted, and listening ends with the container")
-  func accountChanged() async {
+  @Test("An account change is posted, and observation ends with the container")
+  func accountChangeIsPostedUntilContainerEnds() async {
     let transport = ScriptedTransport { (_) throws(CloudError) in .currentUser(UserID("_me")) }
     var container: CKContainer? = CKContainer(identifier: "iCloud.test", transport: transport)
     let isFirst = Mutex(true)

@@ -59,8 +59,8 @@ struct DatabaseTests {
   }
 
   /// Proves CS-45, CS-46.
-  @Test("fetches: one record, several, and single errors")
-  func fetchRecords() async throws {
+  @Test("Fetches return one record, several records and errors for single records")
+  func fetchesReturnRecordsAndSingleErrors() async throws {
     let transport = records()
     let database = database(transport, .public)
     #expect(try await database.record(for: id("here"))["a"] as? Int == 1)
@@ -84,8 +84,8 @@ struct DatabaseTests {
   }
 
   /// Proves CS-45, CS-49, CS-107.
-  @Test("saves: what is sent, what becomes of the object, and conflicts")
-  func saveRecords() async throws {
+  @Test("A save sends the changes, updates the record object and reports conflicts")
+  func saveUpdatesRecordAndReportsConflicts() async throws {
     let transport = records()
     let database = database(transport)
     let record = CKRecord(recordType: "T", recordID: id("new"))
@@ -113,8 +113,8 @@ struct DatabaseTests {
   }
 
   /// Proves CS-68.
-  @Test("what is wrong by itself is refused before anything is sent")
-  func clientChecks() async throws {
+  @Test("An invalid request is refused before anything is sent")
+  func invalidRequestIsRefusedBeforeSending() async throws {
     let transport = records()
     let database = database(transport)
     let many = (0..<401).map { self.id("r\($0)") }
@@ -137,8 +137,8 @@ struct DatabaseTests {
       } == nil)
   }
 
-  @Test("a reply to another question, and one that leaves an item out, are errors")
-  func strangeReplies() async throws {
+  @Test("A reply to another request, and a reply that leaves an item out, are errors")
+  func mismatchedReplyIsError() async throws {
     let wrong = database(ScriptedTransport { (_) throws(CloudError) in .zones([]) })
     #expect(await code { _ = try await wrong.record(for: self.id("a")) } == .internalError)
     let short = database(ScriptedTransport { (_) throws(CloudError) in .records([]) })
@@ -157,7 +157,7 @@ struct DatabaseTests {
 
   /// Proves CS-32.
   @Test("Zones are saved, fetched and deleted, with an error for each that is missing")
-  func zones() async throws {
+  func zoneRequestsReportEachMissingZone() async throws {
     let transport = ScriptedTransport { (request) throws(CloudError) in
       switch request {
       case .modifyZones(let modify):
@@ -185,8 +185,8 @@ struct DatabaseTests {
   }
 
   /// Proves CE-10.
-  @Test("changes: pages, tokens, deletions and their reasons")
-  func changes() async throws {
+  @Test("Changes arrive in pages, with tokens, deletions and their reasons")
+  func changesArriveInPagesWithDeletions() async throws {
     let record = Record(id: id("r").value, type: "T", changeTag: ChangeTag("1"))
     let transport = ScriptedTransport { (request) throws(CloudError) in
       switch request {
@@ -226,8 +226,8 @@ struct DatabaseTests {
       ])
   }
 
-  @Test("subscriptions: save, fetch, delete; the classes fit the kinds")
-  func subscriptions() async throws {
+  @Test("Subscriptions are saved, fetched and deleted, with the class of their kind")
+  func subscriptionClassesMatchTheirKinds() async throws {
     let zoneSubscription = Subscription(
       id: SubscriptionID("z"), kind: .zone(zone.value, recordType: nil))
     let transport = ScriptedTransport { (request) throws(CloudError) in
@@ -254,8 +254,8 @@ struct DatabaseTests {
   }
 
   /// Proves CS-44.
-  @Test("completion handlers say the same as the async calls")
-  func completionHandlers() async throws {
+  @Test("Completion handlers give the same results as the async calls")
+  func completionHandlersMatchAsyncCalls() async throws {
     let database = database(records())
     let fetched = await withCheckedContinuation { continuation in
       database.fetch(withRecordID: id("here")) { record, error in
@@ -285,8 +285,8 @@ struct DatabaseTests {
     #expect(throws: CKError.self) { _ = try refused.get() }
   }
 
-  @Test("pushes become the notification class that fits")
-  func notifications() throws {
+  @Test("A push becomes the matching notification class")
+  func pushBecomesMatchingNotificationClass() throws {
     let push = CloudPush(
       container: "iCloud.test", database: .shared, subscription: SubscriptionID("s"))
     let dictionary = CKNotification.remoteNotificationDictionary(for: push, notificationID: "n")

@@ -85,7 +85,7 @@ struct EngineTests {
 
   /// Proves CE-22, CE-99, FB-3.
   @Test("444 records through one sendChanges arrive on the other device")
-  func manyRecords() async throws {
+  func manyRecordsArriveThroughOneSend() async throws {
     let server = LoopbackServer()
     let (writer, reader) = (Recorder(), Recorder())
     let names = (0..<444).map { "n\($0)" }
@@ -105,8 +105,8 @@ struct EngineTests {
   }
 
   /// Proves CE-14.
-  @Test("A call from inside a callback is refused with a sentence, and does not hang")
-  func reentry() async throws {
+  @Test("A call from inside a callback is refused with a message and does not hang")
+  func callInsideCallbackIsRefused() async throws {
     let server = LoopbackServer()
     let delegate = Recorder(reenters: true)
     let engine = CKSyncEngine(EngineTests.configuration(server, "phone", delegate))
@@ -120,8 +120,8 @@ struct EngineTests {
   }
 
   /// Proves CE-86, FB-1, I3.
-  @Test("An add is in the store when it returns: an engine that dies right after loses nothing")
-  func durableAdd() async throws {
+  @Test("An added change is stored when the call returns; an engine that dies loses nothing")
+  func addedChangeIsDurableOnReturn() async throws {
     let file = EngineTests.temporaryFile()
     defer { EngineTests.remove(file) }
     let server = LoopbackServer()
@@ -147,8 +147,8 @@ struct EngineTests {
   }
 
   /// Proves CE-8, E3.
-  @Test("A state goes through JSON and property lists, reads as text, and refuses damage")
-  func serialization() async throws {
+  @Test("A state survives JSON and property lists, is readable as text and refuses damage")
+  func stateSurvivesSerializationFormats() async throws {
     let server = LoopbackServer()
     let delegate = Recorder()
     let engine = CKSyncEngine(EngineTests.configuration(server, "phone", delegate))
@@ -169,8 +169,8 @@ struct EngineTests {
   }
 
   /// Proves I19.
-  @Test("A state file: two openers, a torn tail, damage in the middle, a newer version")
-  func stateFile() throws {
+  @Test("A state file handles a second opener, a torn tail, damage and a newer version")
+  func stateFileSurvivesDamageAndSecondOpener() throws {
     let file = EngineTests.temporaryFile()
     defer { EngineTests.remove(file) }
     do {

@@ -17,8 +17,8 @@ struct ErrorBridgingTests {
   }
 
   /// Proves CS-104.
-  @Test("an NSError of the domain is caught and cast as CKError; others are not")
-  func castBack() {
+  @Test("An NSError of CloudKit's domain is caught and cast as CKError; other errors are not")
+  func cloudKitErrorIsCaughtFromNSError() {
     func error(_ domain: String, _ code: Int) -> NSError {
       NSError(domain: domain, code: code, userInfo: [CKErrorRetryAfterKey: 2.5])
     }
@@ -37,8 +37,8 @@ struct ErrorBridgingTests {
   }
 
   /// Proves CS-108.
-  @Test("partial errors in Foundation's types are read too")
-  func partialErrors() {
+  @Test("Partial errors in Foundation's types are read too")
+  func partialErrorsInFoundationTypesAreRead() {
     let id = CKRecord.ID(recordName: "n")
     let item = NSError(domain: CKErrorDomain, code: CKError.Code.unknownItem.rawValue)
     let table: [Any] = [
@@ -55,8 +55,8 @@ struct ErrorBridgingTests {
   }
 
   /// Proves CS-106.
-  @Test("every code has a sentence of its own, and an own text goes first")
-  func sentences() {
+  @Test("Each code has a distinct description, and a custom text takes precedence")
+  func errorCodesHaveDistinctDescriptions() {
     let texts = CKError.Code.allCases.map { CKError($0).localizedDescription }
     #expect(Set(texts).count == texts.count)
     for code in CKError.Code.allCases {

@@ -24,8 +24,8 @@ struct ErrorTests {
   }
 
   /// Proves CS-104.
-  @Test("errors are caught by code, by type and by cast")
-  func catching() {
+  @Test("Errors are caught by code, by type and by cast")
+  func errorsAreCaughtByCodeTypeAndCast() {
     let table: [(any Error, String)] = [
       (CKError(.zoneNotFound), "zone"), (CKError(.unknownItem), "item"),
       (CKError(.networkUnavailable), "network"), (CKError(.networkFailure), "network"),
@@ -37,8 +37,8 @@ struct ErrorTests {
   }
 
   /// Proves CS-3, CS-106.
-  @Test("every code has CloudKit's number and goes there and back")
-  func codes() {
+  @Test("Each code has CloudKit's number and converts in both directions")
+  func errorCodesMatchCloudKitNumbers() {
     #expect(CKError.Code.allCases.map(\.rawValue) == Array(1...37))
     for code in CloudError.Code.allCases {
       #expect(CKError(CloudError(code, "m")).code.rawValue == code.rawValue)
@@ -46,8 +46,8 @@ struct ErrorTests {
   }
 
   /// Proves CS-104, CS-108.
-  @Test("as NSError: domain, code, text and userInfo")
-  func bridging() {
+  @Test("An error bridges to NSError with domain, code, text and userInfo")
+  func errorBridgesToNSError() {
     let error = CKError(CloudError(.zoneBusy, "The zone Z is busy.", retryAfter: 1.5))
     let bridged = error as NSError
     #expect(bridged.domain == CKErrorDomain && bridged.code == 23)
@@ -62,8 +62,8 @@ struct ErrorTests {
   }
 
   /// Proves CS-107, SC-154.
-  @Test("a conflict carries the server's record, the client's and their ancestor")
-  func conflict() {
+  @Test("A conflict carries the server's record, the client's record and their ancestor")
+  func conflictErrorCarriesThreeRecords() {
     let id = RecordID(name: "n", zone: .default)
     let base = Record(id: id, type: "T", changeTag: ChangeTag("1"), fields: ["a": .int64(1)])
     let client = CKRecord(base)
@@ -85,8 +85,8 @@ struct ErrorTests {
   }
 
   /// Proves CS-108.
-  @Test("a partial failure tells by ID; the reset flag is kept")
-  func details() {
+  @Test("A partial failure lists its errors by ID, and the reset flag is kept")
+  func partialFailureListsErrorsByID() {
     let id = CKRecord.ID(recordName: "n")
     let partial = CKError(partialFailure: [id: CKError(.unknownItem)])
     #expect((partial.partialErrorsByItemID?[id] as? CKError)?.code == .unknownItem)
@@ -99,8 +99,8 @@ struct ErrorTests {
   }
 
   /// Proves CS-109.
-  @Test("errors can be compared and kept in sets")
-  func hashing() {
+  @Test("Errors can be compared and kept in sets")
+  func errorsAreComparableAndHashable() {
     let busy = CKError(CloudError(.zoneBusy, "m", retryAfter: 1))
     let same = CKError(CloudError(.zoneBusy, "m", retryAfter: 1))
     let later = CKError(CloudError(.zoneBusy, "m", retryAfter: 2))

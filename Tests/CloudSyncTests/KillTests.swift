@@ -42,8 +42,8 @@ struct KillTests {
   }
 
   /// Proves CE-52, CE-86, FB-1, I3, SC-128.
-  @Test("200 kills at random points: every change that add returned for arrives once")
-  func kills() async throws {
+  @Test("Through 200 kills at random points, each change that add returned for arrives once")
+  func addedChangesSurviveProcessKills() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("kills-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -14,8 +14,8 @@ struct NotificationTests {
   }
 
   /// Proves CS-100, CS-101.
-  @Test("a push gives an object of the subclass that fits")
-  func subclasses() throws {
+  @Test("A push creates an object of the matching notification subclass")
+  func pushCreatesMatchingNotificationSubclass() throws {
     let details: [String: Any] = [
       "dbs": 3, "sid": "s", "zid": "Z", "zoid": "_o", "fo": 1, "rid": "r",
       "af": ["title": "x", "count": 3, "odd": ["a": 1]],
@@ -50,8 +50,8 @@ struct NotificationTests {
   }
 
   /// Proves CS-100.
-  @Test("what is no push of CloudKit gives nil; odd parts are left out")
-  func foreign() {
+  @Test("A push that is not from CloudKit gives nil, and invalid parts are left out")
+  func foreignPushGivesNil() {
     let table: [[AnyHashable: Any]] = [
       [:], ["aps": ["alert": "hello"]], ["ck": "text"], ["ck": [:] as [String: Any]],
       ["ck": ["met": 3]], push("xyz", [:]),
@@ -68,8 +68,8 @@ struct NotificationTests {
   }
 
   /// Proves CS-101.
-  @Test("the push this library makes for a query is read back, with its fields to the bit")
-  func queryForm() throws {
+  @Test("A query push made by this library is read back, with its fields exact to the bit")
+  func generatedQueryPushIsReadBack() throws {
     let record = RecordID(name: "r", zone: ZoneID(name: "Z", owner: "_o"))
     let fields: Fields = [
       "text": .string("e\u{301}"), "number": .int64(.max), "ratio": .double(-0.0),
@@ -92,8 +92,8 @@ struct NotificationTests {
   }
 
   /// Proves CS-101.
-  @Test("the push this library makes is read back")
-  func ownForm() throws {
+  @Test("A push made by this library is read back")
+  func generatedPushIsReadBack() throws {
     let zone = ZoneID(name: "Z", owner: "_o")
     let push = CloudPush(
       container: "c", database: .shared, subscription: SubscriptionID("s"), zone: zone)

@@ -222,11 +222,15 @@ struct OperationsChangesTests {
   }
 
   /// Proves CS-56, CS-60, CS-61, CS-62.
-  @Test("what the blocks are told", arguments: stories)
-  func blocks(_ story: OperationStory) async throws { try await story.check() }
+  @Test(
+    "An operation that fetches changes calls its blocks with the expected values",
+    arguments: stories)
+  func changeOperationCallsExpectedBlocks(_ story: OperationStory) async throws {
+    try await story.check()
+  }
 
-  @Test("a zone's configuration survives its archive, and a copy goes its own way")
-  func configurationArchive() async throws {
+  @Test("A zone's configuration survives its archive, and a copy is independent")
+  func zoneConfigurationSurvivesArchiveAndCopy() async throws {
     let world = try await OperationsWorld()
     let token = try await world.database.recordZoneChanges(inZoneWith: World.zoneID, since: nil)
       .changeToken

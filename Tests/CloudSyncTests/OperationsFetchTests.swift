@@ -120,6 +120,8 @@ struct OperationsFetchTests {
   ]
 
   /// Proves CS-46, CS-50, CS-55.
-  @Test("what the blocks are told", arguments: stories)
-  func blocks(_ story: OperationStory) async throws { try await story.check() }
+  @Test("A fetch operation calls its blocks with the expected values", arguments: stories)
+  func fetchOperationCallsExpectedBlocks(_ story: OperationStory) async throws {
+    try await story.check()
+  }
 }

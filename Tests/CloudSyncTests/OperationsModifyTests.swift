@@ -158,6 +158,8 @@ struct OperationsModifyTests {
   ]
 
   /// Proves CS-55, CS-56, CS-57, CS-58, CS-68, CS-69, CS-114, CS-192.
-  @Test("what the blocks are told", arguments: stories)
-  func blocks(_ story: OperationStory) async throws { try await story.check() }
+  @Test("A modify operation calls its blocks with the expected values", arguments: stories)
+  func modifyOperationCallsExpectedBlocks(_ story: OperationStory) async throws {
+    try await story.check()
+  }
 }

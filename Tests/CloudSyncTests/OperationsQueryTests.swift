@@ -120,6 +120,8 @@ struct OperationsQueryTests {
   ]
 
   /// Proves CS-47, CS-57, CS-59, CS-72, CS-87.
-  @Test("what the blocks and calls are told", arguments: stories)
-  func blocks(_ story: OperationStory) async throws { try await story.check() }
+  @Test("Query operations and query calls deliver the expected values", arguments: stories)
+  func queryOperationCallsExpectedBlocks(_ story: OperationStory) async throws {
+    try await story.check()
+  }
 }

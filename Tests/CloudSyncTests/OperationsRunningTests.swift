@@ -202,12 +202,12 @@ struct OperationsRunningTests {
   ]
 
   /// Proves CS-6, CS-63, CS-64, CS-65, CS-67.
-  @Test("stories", arguments: stories)
-  func runs(_ story: OperationStory) async throws { try await story.check() }
+  @Test("An operation runs with the expected calls and results", arguments: stories)
+  func operationRunsAsExpected(_ story: OperationStory) async throws { try await story.check() }
 
   /// Proves CS-66.
-  @Test("settings: the operation's own beat the group's, those beat the usual ones")
-  func precedence() async throws {
+  @Test("An operation's own settings override the group's, which override the defaults")
+  func operationSettingsOverrideGroupSettings() async throws {
     let group = CKOperationGroup()
     group.defaultConfiguration.qualityOfService = .background
     group.defaultConfiguration.timeoutIntervalForRequest = 5
@@ -229,8 +229,8 @@ struct OperationsRunningTests {
   }
 
   /// Proves CS-54.
-  @Test("configuredWith: what is added there takes its settings, unless it has its own")
-  func configuredWith() async throws {
+  @Test("An operation added in configuredWith takes its settings, unless it has its own")
+  func configuredWithAppliesItsSettings() async throws {
     let world = try await OperationsWorld()
     let settings = CKOperation.Configuration()
     settings.qualityOfService = .utility
@@ -274,8 +274,10 @@ struct OperationsRunningTests {
   }
 
   /// Proves CS-70, I22.
-  @Test("an operation and what its blocks hold go when it is done", .timeLimit(.minutes(10)))
-  func nothingStays() async throws {
+  @Test(
+    "A finished operation and the objects that its blocks hold are released",
+    .timeLimit(.minutes(10)))
+  func finishedOperationReleasesItsBlocks() async throws {
     let world = try await OperationsWorld()
     final class Held: Sendable {}
     weak var left: Held?

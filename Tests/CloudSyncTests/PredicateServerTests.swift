@@ -8,8 +8,8 @@ import Testing
 @Suite("Predicates: asked of a server")
 struct PredicateServerTests {
   /// Proves CS-71, CS-76, E8.
-  @Test("a server finds for every predicate what the same said by hand finds")
-  func asked() async throws {
+  @Test("For each predicate the server finds the same records as the handwritten condition")
+  func serverFindsPredicateMatches() async throws {
     let transport = LoopbackServer().device("phone", signedInAs: "alice")
     let connection = CloudConnection(container: "iCloud.predicates", transport: transport)
     let container = CKContainer(identifier: "iCloud.predicates", transport: transport)

@@ -10,8 +10,8 @@ struct PredicateTests {
   }
 
   /// Proves CS-71.
-  @Test("every predicate that queries take filters records as the same said by hand")
-  func local() {
+  @Test("Each predicate allowed in queries filters records as the handwritten condition does")
+  func predicatesFilterRecordsLocally() {
     #expect(PredicateQueryCases.all.count >= 60)
     for one in PredicateQueryCases.all {
       let found = Self.found(one.predicate)
@@ -20,8 +20,8 @@ struct PredicateTests {
   }
 
   /// Proves CS-71.
-  @Test("as a query's filters it finds the same records")
-  func converted() throws {
+  @Test("A predicate converted to query filters finds the same records")
+  func convertedPredicateFindsSameRecords() throws {
     for one in PredicateQueryCases.all {
       let query = CKQuery(recordType: "Item", predicate: one.predicate)
       guard let filters = converted(query, one.format)?.filters else { continue }
@@ -46,8 +46,8 @@ struct PredicateTests {
   }
 
   /// Proves CS-73.
-  @Test("what queries refuse still filters on the device")
-  func localOnly() {
+  @Test("Predicates that queries refuse still filter on the device")
+  func unsupportedQueryPredicatesFilterLocally() {
     for (one, _) in PredicateLocalCases.all {
       let found = Self.found(one.predicate)
       #expect(found == one.expected(), "\(one.format) is \(one.predicate)")
@@ -55,8 +55,8 @@ struct PredicateTests {
   }
 
   /// Proves CS-72, CS-80.
-  @Test("each refused form is invalidArguments with a sentence that names the part, not values")
-  func refused() {
+  @Test("Each refused form is invalidArguments with a message that names the part, not values")
+  func refusedPredicateNamesUnsupportedPart() {
     for (one, sentence) in PredicateLocalCases.all {
       let query = CKQuery(recordType: "Item", predicate: one.predicate)
       let text = refusal(query) ?? "was not refused"
@@ -81,8 +81,8 @@ struct PredicateTests {
   }
 
   /// Proves CS-89.
-  @Test("a format that cannot be read is never true, and queries say where the mistake is")
-  func syntax() {
+  @Test("An unreadable format is never true, and a query reports where the mistake is")
+  func unreadableFormatIsNeverTrue() {
     let table: [(format: String, arguments: [Any], position: Int, reason: String)] = [
       ("", [], 0, "a value is missing"), ("name", [], 4, "a comparison such as =="),
       ("name ==", [], 7, "a value is missing"), ("name == 'x", [], 8, "has no end"),
@@ -117,8 +117,8 @@ struct PredicateTests {
   }
 
   /// Proves CS-90.
-  @Test("the predicates of Foundation mean what they say, alone and in compounds")
-  func foundation() throws {
+  @Test("Foundation's predicates keep their meaning, alone and in compounds")
+  func foundationPredicatesKeepTheirMeaning() throws {
     let red = NSPredicate(format: "tags CONTAINS 'red'")
     let small = NSPredicate(format: "n < 5")
     let both = NSCompoundPredicate(andPredicateWithSubpredicates: [
@@ -139,8 +139,8 @@ struct PredicateTests {
   }
 
   /// Proves CS-73.
-  @Test("dictionaries, plain values, variables and lists of texts are filtered, too")
-  func otherObjects() {
+  @Test("Predicates also filter dictionaries, plain values, variables and lists of texts")
+  func predicatesFilterDictionariesAndValues() {
     let table: [(NSPredicate, Any?, Bool)] = [
       (NSPredicate(format: "a == 1 AND b.c BEGINSWITH 'x'"), ["a": 1, "b": ["c": "xy"]], true),
       (NSPredicate(format: "a == 1"), ["b": 1], false),

@@ -60,8 +60,8 @@ struct PredicateTextTests {
     }
   }
 
-  @Test("printed and read again, any predicate is the same and prints the same")
-  func stable() {
+  @Test("Any predicate that is printed and read again is equal and prints the same")
+  func printedPredicateIsReadBackEqual() {
     var generator = Generator(state: 20_261_121)
     for _ in 0..<3000 {
       let tree = generator.tree(4)
@@ -74,8 +74,8 @@ struct PredicateTextTests {
   }
 
   /// Proves CS-88.
-  @Test("random predicates are evaluated, summed up, archived and converted without a trap")
-  func evaluated() throws {
+  @Test("Random predicates are evaluated, described, archived and converted without a trap")
+  func randomPredicatesEvaluateWithoutTrap() throws {
     var generator = Generator(state: 7)
     for _ in 0..<1000 {
       let predicate = generator.tree(3).predicate
@@ -87,8 +87,8 @@ struct PredicateTextTests {
   }
 
   /// Proves CS-88, I23.
-  @Test("random garbage, and good formats with pieces cut or changed, never trap")
-  func garbage() {
+  @Test("Random garbage, and valid formats with parts cut or changed, never trap")
+  func malformedFormatsNeverTrap() {
     var generator = Generator(state: 99)
     let pieces = [
       "AND", "OR", "NOT", "(", ")", "{", "}", "[", "]", "==", "<", "IN", "BETWEEN", "%@", "%K",
@@ -117,8 +117,8 @@ struct PredicateTextTests {
     #expect(NSPredicate(format: "n == 5").evaluate(with: ["n": 5]))
   }
 
-  @Test("the text of a predicate is like Apple's")
-  func like() {
+  @Test("The text of a predicate matches Apple's")
+  func predicateTextMatchesApplesFormat() {
     let table: [(NSPredicate, String)] = [
       (
         NSPredicate(format: "a=='x' && !(b<>%d||c in {1,2})", 3),
@@ -131,8 +131,8 @@ struct PredicateTextTests {
     for (predicate, text) in table { #expect(predicate.description == text) }
   }
 
-  @Test("what is read can be written and read again, or is refused as too deep")
-  func written() {
+  @Test("A parsed format can be printed and parsed again, or is refused as too deep")
+  func parsedFormatIsPrintedOrRefused() {
     let signs = String(repeating: "-", count: 60)
     let row = (0..<100).map { "a\($0)" }.joined(separator: " + ")
     for format in [row + " == 1", "\(signs)a == 1"] {

@@ -23,8 +23,8 @@ struct QueryTests {
   }
 
   /// Proves CS-87.
-  @Test("a copy and an archive ask the same, and a change to one leaves the other alone")
-  func copies() throws {
+  @Test("A copied or archived query is equal, and a change to one leaves the other unchanged")
+  func copiedQueryIsIndependent() throws {
     let query = query()
     let wanted = try query.converted()
     let copy = try #require(query.copy() as? CKQuery)
@@ -42,8 +42,8 @@ struct QueryTests {
   }
 
   /// Proves CS-83.
-  @Test("sort descriptors become sorts, and those without a field's name are refused")
-  func sorts() throws {
+  @Test("Sort descriptors become query sorts, and those without a field name are refused")
+  func sortDescriptorsBecomeQuerySorts() throws {
     let query = query()
     let sorts = try query.converted().sorts
     #expect(sorts.map(\.key) == ["___createTime", "place", "n"])
@@ -70,8 +70,8 @@ struct QueryTests {
   }
 
   /// Proves CS-83.
-  @Test("descriptors sort records on the device, by number, date, text, place and missing last")
-  func sorting() {
+  @Test("Descriptors sort records locally by number, date, text and place, missing values last")
+  func sortDescriptorsOrderRecordsLocally() {
     let records = PredicateFixture.records
     func names(_ descriptors: [NSSortDescriptor]) -> [String] {
       let sorted = NSArray(array: records).sortedArray(using: descriptors)
@@ -100,8 +100,9 @@ struct QueryTests {
     #expect(reversed?.key == "n" && reversed?.ascending == false)
   }
 
-  @Test("now() is the time of the conversion, and a refused query archives as a refused one")
-  func conversionTime() throws {
+  @Test(
+    "The value of now() is the conversion time, and a refused query stays refused in an archive")
+  func nowIsTimeOfQueryConversion() throws {
     let now = PredicateFixture.date(3)
     let query = CKQuery(recordType: "Item", predicate: NSPredicate(format: "when < now()"))
     #expect(

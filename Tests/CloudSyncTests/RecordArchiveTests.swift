@@ -76,8 +76,8 @@ struct RecordArchiveTests {
   }
 
   /// Proves CS-35.
-  @Test("every other class comes back equal, also inside collections")
-  func otherClasses() throws {
+  @Test("Every other class is equal after archiving, also inside collections")
+  func otherClassesSurviveArchive() throws {
     let zoneID = CKRecordZone.ID(zoneName: "Z", ownerName: "_o")
     let recordID = CKRecord.ID(recordName: "n", zoneID: zoneID)
     let token = CKServerChangeToken(ChangeToken(bytes: [1, 2, 3]))
@@ -107,8 +107,8 @@ struct RecordArchiveTests {
   }
 
   /// Proves CS-102.
-  @Test("subscriptions come back with all their settings")
-  func subscriptions() throws {
+  @Test("An archived subscription keeps all its settings")
+  func archivedSubscriptionKeepsSettings() throws {
     let zoneID = CKRecordZone.ID(zoneName: "Z", ownerName: "_o")
     let subscription = CKRecordZoneSubscription(zoneID: zoneID, subscriptionID: "s")
     subscription.recordType = "Note"
@@ -130,8 +130,8 @@ struct RecordArchiveTests {
   }
 
   /// Proves CS-20, I20.
-  @Test("a damaged archive gives nil, wherever the damage is")
-  func damage() throws {
+  @Test("A damaged archive gives nil, wherever the damage is")
+  func damagedArchiveGivesNil() throws {
     for isWhole in [true, false] {
       let coder = BytesCoder()
       if isWhole { full().encode(with: coder) } else { full().encodeSystemFields(with: coder) }

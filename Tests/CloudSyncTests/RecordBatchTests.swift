@@ -17,8 +17,8 @@ struct RecordBatchTests {
   }
 
   /// Proves CE-59, CE-60, CE-66.
-  @Test("a batch takes 250 changes in their order, saves and deletions together")
-  func countLimit() async throws {
+  @Test("A batch takes 250 changes in order, saves and deletions together")
+  func batchTakes250ChangesInOrder() async throws {
     let ids = ids(300)
     let changes = ids.enumerated().map { index, id in
       index % 3 == 0
@@ -42,8 +42,8 @@ struct RecordBatchTests {
   }
 
   /// Proves CE-61.
-  @Test("a batch stays under 1.9 MB; a record larger than that goes alone")
-  func byteLimit() async throws {
+  @Test("A batch stays under 1.9 MB, and a larger record is sent alone")
+  func batchStaysUnderByteLimit() async throws {
     let ids = ids(10)
     let sizes = [900_000, 900_000, 900_000, 10]
     let changes = ids.prefix(4).map { CKSyncEngine.PendingRecordZoneChange.saveRecord($0) }
@@ -56,8 +56,8 @@ struct RecordBatchTests {
   }
 
   /// Proves CE-54, CE-62.
-  @Test("a record the provider does not have is left out; nothing to send gives nil")
-  func missing() async {
+  @Test("A record that the provider does not have is left out, and an empty batch is nil")
+  func recordMissingFromProviderIsLeftOut() async {
     let ids = ids(3)
     let changes = ids.map { CKSyncEngine.PendingRecordZoneChange.saveRecord($0) }
     let some = await Batch(pendingChanges: changes) { id in
@@ -72,8 +72,8 @@ struct RecordBatchTests {
   }
 
   /// Proves CE-63.
-  @Test("a record named twice is in a batch once")
-  func duplicates() async {
+  @Test("A record named twice is in a batch once")
+  func duplicateRecordIsBatchedOnce() async {
     let id = CKRecord.ID(recordName: "r")
     let batch = await Batch(
       pendingChanges: [.saveRecord(id), .saveRecord(id), .deleteRecord(id)]
@@ -85,8 +85,8 @@ struct RecordBatchTests {
   }
 
   /// Proves CE-3.
-  @Test("scopes contain what they name")
-  func scopes() {
+  @Test("Scopes contain the items that they name")
+  func scopesContainNamedItems() {
     let first = CKRecordZone.ID(zoneName: "A")
     let second = CKRecordZone.ID(zoneName: "B")
     let id = CKRecord.ID(recordName: "r", zoneID: first)
@@ -123,8 +123,8 @@ struct RecordBatchTests {
   }
 
   /// Proves CE-2, CE-9.
-  @Test("every event can be built and described")
-  func events() throws {
+  @Test("Every event can be built and described")
+  func everyEventIsBuiltAndDescribed() throws {
     let id = CKRecord.ID(recordName: "r")
     let zone = CKRecordZone(zoneName: "Z")
     let fetch = CKSyncEngine.FetchChangesContext(reason: .manual)

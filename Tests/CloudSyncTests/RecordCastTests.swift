@@ -12,8 +12,8 @@ struct RecordCastTests {
   }
 
   /// Proves CS-9.
-  @Test("a number is read as every number type that can hold it")
-  func numbers() {
+  @Test("A number is read as every number type that can hold it")
+  func numberIsReadAsEveryFittingType() {
     let three: [any CKRecordValueProtocol] = [
       3, Int8(3), Int16(3), Int32(3), Int64(3), UInt(3), UInt8(3), UInt16(3), UInt32(3),
       UInt64(3), 3.0, Float(3), NSNumber(value: 3), NSNumber(value: 3.0),
@@ -34,8 +34,8 @@ struct RecordCastTests {
     #expect(stored(300) as? UInt8 == nil && stored(false) as? Bool == false)
   }
 
-  @Test("lists are read as Swift arrays of each type, as NSArray and as any values")
-  func lists() {
+  @Test("Lists are read as Swift arrays of each type, as NSArray and as arrays of Any")
+  func listsAreReadAsArraysOfEachType() {
     let id = CKRecord.ID(recordName: "r")
     let reference = CKRecord.Reference(recordID: id, action: .deleteSelf)
     let date = Date(timeIntervalSinceReferenceDate: 0.1)

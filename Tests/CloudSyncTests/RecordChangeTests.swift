@@ -18,8 +18,8 @@ struct RecordChangeTests {
   }
 
   /// Proves CS-7, CS-14.
-  @Test("a new record has nothing of the server; a fetched one has no changed keys")
-  func systemFields() {
+  @Test("A new record has no system fields of the server, and a fetched one no changed keys")
+  func fetchedRecordHasNoChangedKeys() {
     let new = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "n"))
     #expect(
       new.recordChangeTag == nil && new.creationDate == nil && new.modificationDate == nil
@@ -34,8 +34,8 @@ struct RecordChangeTests {
   }
 
   /// Proves CS-13, CS-14.
-  @Test("changed keys: set, set again, removed; a removed key stays changed")
-  func changedKeys() {
+  @Test("Changed keys include keys set, set again and removed; a removed key stays changed")
+  func removedKeyStaysChanged() {
     let record = fetched()
     record["a"] = "1"
     record["c"] = 3
@@ -53,8 +53,8 @@ struct RecordChangeTests {
   }
 
   /// Proves CS-115.
-  @Test("all-keys saves send every field, and clear the ones removed here")
-  func allKeys() {
+  @Test("A save of all keys sends every field and clears the fields removed locally")
+  func allKeysSaveSendsEveryField() {
     let record = fetched()
     record["a"] = nil
     let save = record.pendingSave(policy: .allKeys)
@@ -64,8 +64,8 @@ struct RecordChangeTests {
   }
 
   /// Proves CS-22.
-  @Test("the parent is sent when it was touched, and its removal too")
-  func parent() {
+  @Test("A changed parent is sent, and its removal too")
+  func changedParentIsSent() {
     let record = fetched()
     let parent = CKRecord(recordType: "Note", recordID: CKRecord.ID(recordName: "p"))
     record.setParent(parent)
@@ -80,8 +80,8 @@ struct RecordChangeTests {
   }
 
   /// Proves CS-15.
-  @Test("encrypted and plain fields share their names, but not their view")
-  func encrypted() {
+  @Test("Encrypted and plain fields share their names but are seen in separate views")
+  func encryptedAndPlainFieldsHaveSeparateViews() {
     let record = fetched()
     record.encryptedValues["secret"] = "x"
     #expect(record["secret"] == nil && record.encryptedValues["secret"] as? String == "x")
@@ -100,8 +100,8 @@ struct RecordChangeTests {
     #expect(record.encryptedValues["secret"] == nil && record["secret"] as? String == "open")
   }
 
-  @Test("after a save the object is the server's version, except for edits made meanwhile")
-  func didSave() {
+  @Test("After a save the object is the server's version, except for edits made meanwhile")
+  func savedRecordKeepsLaterEdits() {
     let record = fetched()
     record["a"] = "new"
     record["b"] = 3
@@ -122,8 +122,8 @@ struct RecordChangeTests {
   }
 
   /// Proves CS-12, CS-21.
-  @Test("copies are apart and equal; records compare by identity")
-  func copies() throws {
+  @Test("Copies are independent and equal, and records compare by identity")
+  func recordCopiesAreEqualButIndependent() throws {
     let record = fetched()
     record["a"] = "changed"
     let copy = try #require(record.copy() as? CKRecord)
@@ -149,7 +149,7 @@ struct RecordChangeTests {
 
   /// Proves CS-21, CS-32.
   @Test("IDs, zone IDs and references work as dictionary keys; zones compare by identity")
-  func hashing() {
+  func identifiersWorkAsDictionaryKeys() {
     func zone() -> CKRecordZone.ID { CKRecordZone.ID(zoneName: "Z", ownerName: "_o") }
     func id() -> CKRecord.ID { CKRecord.ID(recordName: "n", zoneID: zone()) }
     func reference() -> CKRecord.Reference { .init(recordID: id(), action: .none) }
@@ -167,8 +167,8 @@ struct RecordChangeTests {
   }
 
   /// Proves CS-26.
-  @Test("descriptions name the record and its fields, never its contents")
-  func descriptions() {
+  @Test("Descriptions name the record and its fields, never its contents")
+  func descriptionsOmitRecordContents() {
     let record = fetched(["title": .string("hidden")])
     #expect(record.description.contains("title") && !record.description.contains("hidden"))
     #expect(record.recordID.description.contains("recordName=n"))

@@ -67,8 +67,8 @@ struct RecordExactnessTests {
   }
 
   /// Proves CS-25.
-  @Test("values come back to the bit from the object, a copy, an archive and another device")
-  func values() async throws {
+  @Test("Values are exact to the bit in the object, a copy, an archive and on another device")
+  func valuesSurviveCopyArchiveAndSync() async throws {
     let server = LoopbackServer()
     func database(_ device: String) -> CKDatabase {
       let transport = server.device(device, signedInAs: "alice")
@@ -101,8 +101,8 @@ struct RecordExactnessTests {
   }
 
   /// Proves SC-42.
-  @Test("the modification date grows with each save and stays exact in an archive")
-  func modificationDates() async throws {
+  @Test("The modification date grows with each save and stays exact in an archive")
+  func modificationDateGrowsWithEachSave() async throws {
     // A clock that stands still: the server must still tell the saves apart.
     let server = LoopbackServer(clock: { Timestamp(secondsSinceReferenceDate: 800_000_000) })
     let transport = server.device("phone", signedInAs: "alice")

@@ -63,8 +63,8 @@ struct RecordShapeTests {
     record.setObject(nil, forKey: "objectNone")
   }
 
-  @Test("writes and reads as apps spell them")
-  func spellings() throws {
+  @Test("Values are written and read in the forms that apps use")
+  func recordValuesSupportAppSyntax() throws {
     writeLiterals()
     writeCasts()
     for key in ["nothing", "noInt", "absent", "absentCast", "objectNone"] {
@@ -96,8 +96,8 @@ struct RecordShapeTests {
     #expect(other["count"] as? Int == 6)
   }
 
-  @Test("encrypted values by literal, cast and existential, also from another task")
-  func encryptedValues() async {
+  @Test("Encrypted values work by literal, cast and existential, also from another task")
+  func encryptedValuesSupportAppSyntax() async {
     func write(_ target: any CKRecordKeyValueSetting) {
       target["text"] = "s"
       target["number"] = 5

@@ -12,8 +12,8 @@ struct RecordValueTests {
   }
 
   /// Proves CS-8.
-  @Test("every kind of value becomes the right kind of field")
-  func kinds() {
+  @Test("Each kind of value becomes the matching kind of field")
+  func valuesBecomeMatchingFieldKinds() {
     let location = CLLocation(latitude: 1.5, longitude: -2.5)
     let target = CKRecord.ID(recordName: "target")
     let url = URL(fileURLWithPath: "/tmp/a file ü.bin")
@@ -57,8 +57,8 @@ struct RecordValueTests {
   }
 
   /// Proves CS-9.
-  @Test("numbers can be cast to every number type that holds them, as with CloudKit")
-  func numberCasts() {
+  @Test("Numbers can be cast to every number type that holds them, as with CloudKit")
+  func numbersCastToEveryFittingType() {
     let one = stored(1)
     let casts: [(String, Bool)] = [
       ("Int", one["key"] as? Int == 1), ("Int64", one["key"] as? Int64 == 1),
@@ -82,8 +82,8 @@ struct RecordValueTests {
   }
 
   /// Proves CS-12.
-  @Test("values come back under the types apps read them with")
-  func otherCasts() {
+  @Test("Values are read back as the types that apps use")
+  func valuesAreReadWithAppTypes() {
     let url = URL(fileURLWithPath: "/tmp/a file ü.bin")
     let reference = CKRecord.Reference(recordID: CKRecord.ID(recordName: "t"), action: .none)
     let date = Date(timeIntervalSince1970: 1_700_000_000.123456)
@@ -126,8 +126,8 @@ struct RecordValueTests {
   }
 
   /// Proves CS-25.
-  @Test("texts, dates and numbers survive bit for bit")
-  func exactness() {
+  @Test("Texts, dates and numbers are kept bit for bit")
+  func textsDatesAndNumbersStayExact() {
     let texts = ["e\u{301}", "\u{e9}", "", "a\u{0}b", "👩‍👩‍👧", "\u{feff}x", "ﬀ", "\r\n"]
     for text in texts {
       let read = stored(text)["key"] as? String
@@ -153,8 +153,8 @@ struct RecordValueTests {
   }
 
   /// Proves CS-11.
-  @Test("field names follow the grammar")
-  func keyRules() {
+  @Test("Field names follow the grammar")
+  func fieldNamesFollowGrammar() {
     let table: [(String, Bool)] = [
       ("a", true), ("A1_b", true), ("a$", true), ("_a", true),
       (String(repeating: "a", count: 255), true), ("cloudkit.title", true),
@@ -167,8 +167,8 @@ struct RecordValueTests {
   }
 
   /// Proves CS-10, CS-11, CS-15, CS-22.
-  @Test("a name that breaks the grammar, or a value of a strange type, stops the process")
-  func misuse() async {
+  @Test("A field name that breaks the grammar, or a value of a wrong type, stops the process")
+  func invalidFieldNameStopsProcess() async {
     await #expect(processExitsWith: .failure) {
       CKRecord(recordType: "Note")["not a key"] = 1
     }

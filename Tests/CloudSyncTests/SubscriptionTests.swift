@@ -17,8 +17,8 @@ struct SubscriptionTests {
   }
 
   /// Proves CS-102.
-  @Test("a query subscription keeps its parts, in copies and archives too")
-  func parts() throws {
+  @Test("A query subscription keeps its parts, in copies and archives too")
+  func querySubscriptionKeepsParts() throws {
     let original = subscription(NSPredicate(value: true))
     let data = try NSKeyedArchiver.archivedData(
       withRootObject: original, requiringSecureCoding: true)
@@ -37,8 +37,8 @@ struct SubscriptionTests {
     #expect(unnamed.querySubscriptionOptions.rawValue == 7 && !unnamed.subscriptionID.isEmpty)
   }
 
-  @Test("the predicate becomes a query when the subscription is sent; a block is refused")
-  func predicates() throws {
+  @Test("The predicate becomes a query when the subscription is sent, and a block is refused")
+  func subscriptionPredicateBecomesQuery() throws {
     let zone = ZoneID(name: "Z")
     let table: [(NSPredicate, [Query.Filter])] = [
       (NSPredicate(value: true), []),
@@ -78,8 +78,8 @@ struct SubscriptionTests {
     #expect((block.copy() as? CKQuerySubscription)?.predicate === block.predicate)
   }
 
-  @Test("a subscription with a predicate that CloudKit refuses cannot be saved")
-  func refusal() async throws {
+  @Test("A subscription with a predicate that CloudKit refuses cannot be saved")
+  func subscriptionWithRefusedPredicateIsNotSaved() async throws {
     let server = LoopbackServer()
     let transport = server.device("phone", signedInAs: "alice")
     let database = CKContainer(identifier: "iCloud.t", transport: transport).privateCloudDatabase

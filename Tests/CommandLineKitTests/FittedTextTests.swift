@@ -20,13 +20,13 @@ struct FittedTextTests {
 
     """
 
-  @Test("A text that fits stays as it is, to the byte")
-  func wide() {
+  @Test("A text that fits stays unchanged, byte for byte")
+  func fittingTextStaysUnchanged() {
     #expect(FittedText.lines(Self.text, width: 80) == Self.text)
   }
 
-  @Test("Descriptions are broken beside what they describe, or below it where there is no room")
-  func narrow() {
+  @Test("Descriptions wrap beside the term they describe, or below it where space is short")
+  func descriptionsWrapBesideOrBelowTheirTerm() {
     #expect(
       FittedText.lines(Self.text, width: 50) == """
         Usage: stores tabs VERB

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Progress on a terminal")
 struct ProgressTests {
-  @Test("The line fits its width: first the bar goes, then the rate, then the noun")
-  func lines() {
+  @Test("The progress line fits its width by dropping first the bar, then the rate, then the noun")
+  func progressLineDropsBarThenRate() {
     let known = ProgressLine("sent", "change", done: 250, of: 1_000)
     let open = ProgressLine("received", "entry", done: 1)
     let cases: [(ProgressLine, Double?, Int, String)] = [
@@ -28,8 +28,8 @@ struct ProgressTests {
   }
 
   /// Proves X4.
-  @Test("A bar is drawn after a moment, ten times a second at most, and cleared in the end")
-  func bar() {
+  @Test("A bar appears after a delay, updates at most ten times a second and is cleared at the end")
+  func progressBarAppearsAfterDelayAndClears() {
     let now = Mutex(Duration.zero)
     let drawn = Mutex<[String]>([])
     let bar = ProgressBar(width: 60, elapsed: { now.withLock { $0 } }) { text in

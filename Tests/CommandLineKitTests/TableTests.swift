@@ -10,8 +10,8 @@ struct TableTests {
       ["0A1B2C3D-5555", "短い名前 🧩\u{7}", "1200"],
     ])
 
-  @Test("A table fits the terminal, counts wide letters twice, and is in full anywhere else")
-  func tables() {
+  @Test("A table fits the terminal, counts wide letters as two columns and is complete elsewhere")
+  func tableFitsTerminalAndWideLetters() {
     let cases: [(Terminal, [String])] = [
       (
         Terminal(isTerminal: false, width: nil, hasColors: false),
@@ -43,8 +43,8 @@ struct TableTests {
     #expect(colored[1].contains("\u{1B}[33ma name th…\u{1B}[0m  "), "\(colored[1])")
   }
 
-  @Test("Width in columns: plain, wide, combined, emoji")
-  func widths() {
+  @Test("The width in columns is correct for plain, wide and combined characters and emoji")
+  func columnWidthCountsWideCharacters() {
     let cases = [
       ("abc", 3), ("é", 1), ("e\u{301}", 1), ("中文", 4), ("한", 2), ("ｶ", 1), ("Ａ", 2),
       ("🧩", 2), ("👩‍👩‍👧", 2), ("🇯🇵", 2), ("⬛", 2), ("1️⃣", 2), ("", 0), ("a\u{200B}", 1),
@@ -54,8 +54,8 @@ struct TableTests {
     #expect("abc".cut(to: 0) == "")
   }
 
-  @Test("Colours and width are what the environment and the wish say")
-  func terminals() {
+  @Test("Colors and width follow the environment and the chosen option")
+  func colorsFollowEnvironmentAndOption() {
     // A descriptor nobody has is no terminal.
     let cases: [(Terminal.Colors, [String: String], Bool)] = [
       (.auto, [:], false), (.always, [:], true), (.always, ["NO_COLOR": "1"], true),
@@ -67,8 +67,8 @@ struct TableTests {
     }
   }
 
-  @Test("Where there is no room for all columns, details go before texts get hard to read")
-  func details() {
+  @Test("Detail columns are dropped before texts become hard to read in a narrow table")
+  func detailColumnsAreDroppedFirst() {
     let table = Table(
       [.init("ID", .id), .init("NAME", .text), .init("", isDetail: true)],
       [["0A1B2C3D", "a name that is long", "(swift)"], ["0A1B2C3E", "short", "(markdown)"]])

@@ -3,8 +3,8 @@ import Testing
 
 @Suite("Usage lines, options and near words")
 struct UsageLineTests {
-  @Test("A usage line says which options there are, and what goes where")
-  func lines() {
+  @Test("A usage line defines the options and where arguments go")
+  func usageLineDefinesOptionsAndArguments() {
     let cases: [(String, options: [String], places: [String])] = [
       ("list", [], ["list"]),
       (
@@ -31,8 +31,8 @@ struct UsageLineTests {
     #expect(place.choices == ["mine", "theirs"] && place.names == ["FILE.json", "ID"])
   }
 
-  @Test("The options of several lines are read by what the lines say of them")
-  func options() throws {
+  @Test("The options of several usage lines are parsed as the lines define them")
+  func optionsAreParsedByUsageLines() throws {
     let lines = ["a [--force] --tag TAG...", "b --name NAME", "c --name"].map { UsageLine($0) }
     var arguments = try Arguments(
       ["--tag", "1", "word", "--name", "n", "--tag=2", "--force"], knowing: .init(lines))
@@ -42,8 +42,8 @@ struct UsageLineTests {
     try arguments.end()
   }
 
-  @Test("The nearest word is found for a slip of the fingers, and none for nonsense")
-  func near() {
+  @Test("The nearest word is suggested for a typing error, and none for nonsense")
+  func nearestWordIsSuggestedForTypingError() {
     let words = ["tabs", "clipboard", "results", "ideas", "annotations"]
     let cases: [(String, String?)] = [
       ("tabz", "tabs"), ("tasb", "tabs"), ("clip", "clipboard"), ("clipbord", "clipboard"),

@@ -8,8 +8,8 @@ import Testing
 /// The crash programmes, small; `cloudsync-verify crash` runs them at length.
 @Suite("Crashes of a simulated disk")
 struct CrashTests {
-  @Test("Every crash image of the state store and the server holds what was acknowledged")
-  func images() async {
+  @Test("Every crash image of the state store and the server holds all acknowledged writes")
+  func crashImagesHoldAcknowledgedWrites() async {
     var tally = CrashTally()
     for seed: UInt64 in 0..<4 { tally.add(await CrashRun<StateStoreSubject>(seed: seed).images()) }
     var run = CrashRun<ServerSubject>(seed: 1)
@@ -19,8 +19,8 @@ struct CrashTests {
     #expect(tally.images > 1_000 && tally.byDepth[2] > 100 && tally.violations == [])
   }
 
-  @Test("Every failing call leaves a store that can be opened with all that was acknowledged")
-  func failures() async {
+  @Test("After any failing call the store can be opened with all acknowledged writes")
+  func failingCallsKeepAcknowledgedWrites() async {
     var tally = await CrashRun<StateStoreSubject>(seed: 3).failures()
     var run = CrashRun<ServerSubject>(seed: 2)
     run.steps = 3
@@ -28,8 +28,8 @@ struct CrashTests {
     #expect(tally.failures > 300 && tally.violations == [])
   }
 
-  @Test("A file that could not be given a log is said to have none")
-  func log() throws {
+  @Test("A file that could not be given a write-ahead log is reported to have none")
+  func missingWriteAheadLogIsReported() throws {
     func open(on disk: SimulatedDisk) throws -> Connection {
       let connection = try Connection(
         path: "/folder/file", fileSystem: SQLiteFileSystem(disk: disk))
@@ -54,8 +54,8 @@ struct CrashTests {
     #expect(refusals > 10)
   }
 
-  @Test("A store that does not wait for the disk is caught", arguments: [0, 1, 2] as [UInt64])
-  func planted(seed: UInt64) async {
+  @Test("A store that does not wait for the disk is detected", arguments: [0, 1, 2] as [UInt64])
+  func unsynchronizedStoreIsDetected(seed: UInt64) async {
     var store = CrashRun<StateStoreSubject>(seed: seed)
     store.losesSynchronizations = true
     #expect(await store.images().violationCount > 0)
@@ -66,8 +66,8 @@ struct CrashTests {
     #expect(await server.images().violationCount > 0)
   }
 
-  @Test("What was written to a sector earlier is there with what was written to it later")
-  func sectors() throws {
+  @Test("After a crash, a later write to a sector is present only with the earlier ones")
+  func laterSectorWriteKeepsEarlierWrite() throws {
     let disk = SimulatedDisk()
     let file = try disk.open("/folder/file", .create)
     try disk.synchronizeFolder(of: "/folder/file")
@@ -81,8 +81,8 @@ struct CrashTests {
     #expect(found.isSuperset(of: whole) && !found.contains([0, 0, 2, 2]))
   }
 
-  @Test("A careful store passes, and one that forgets any one thing is caught")
-  func habits() async {
+  @Test("A careful store passes, and a store that omits any one safeguard is detected")
+  func storeWithoutOneSafeguardIsDetected() async {
     #expect(await violations(CarefulHabits.self) == 0)
     #expect(await violations(NoSynchronization.self) > 0)
     #expect(await violations(NoFolderSynchronization.self) > 0)
@@ -100,8 +100,8 @@ struct CrashTests {
     return tally.violationCount
   }
 
-  @Test("A state file that can't be looked for is an error, and not an empty store")
-  func unreadable() throws {
+  @Test("A state file that cannot be accessed is an error and not an empty store")
+  func unreadableStateFileIsError() throws {
     let disk = SimulatedDisk()
     let store = try FileStateStore(url: StateStoreSubject.url, disk: disk)
     try store.replace(with: [1, 2, 3])
@@ -111,8 +111,8 @@ struct CrashTests {
     #expect(try store.load()?.snapshot == [1, 2, 3])
   }
 
-  @Test("Two stores can't have one file; the second may have it when the first is let go")
-  func twoStores() throws {
+  @Test("Two stores cannot share a file, and a second can open it when the first is released")
+  func stateFileAllowsOneStore() throws {
     let disk = SimulatedDisk()
     var first: FileStateStore? = try FileStateStore(url: StateStoreSubject.url, disk: disk)
     #expect(first != nil)
@@ -123,8 +123,8 @@ struct CrashTests {
     _ = try FileStateStore(url: StateStoreSubject.url, disk: disk)
   }
 
-  @Test("A changed bit in the last acknowledged entry is damage, and no append that was cut off")
-  func lastEntry() throws {
+  @Test("A changed bit in the last acknowledged entry counts as damage, not as a torn append")
+  func changedLastEntryIsDamage() throws {
     let disk = SimulatedDisk()
     let path = StateStoreSubject.url.path
     do {

@@ -9,8 +9,8 @@ struct StoresAnnotationsTests {
   }
 
   @Test(
-    "R: annotations are added, listed, shown, edited, moved, deleted and given files by the tool")
-  func journey() async throws {
+    "R: The tool adds, lists, shows, edits, moves and deletes annotations and attaches files")
+  func toolManagesAnnotations() async throws {
     let tool = try StoresTool()
     try await tool.good("--device", "phone", "annotations", "layer", "add", "House")
     try await tool.good("--device", "phone", "annotations", "layer", "add", "Garden")
@@ -55,8 +55,8 @@ struct StoresAnnotationsTests {
     #expect(reset.hasPrefix("uploads: 0\n"))
   }
 
-  @Test("R: manual conflicts are listed by the tool and resolved with --use mine, theirs or merged")
-  func conflicts() async throws {
+  @Test("R: The tool lists manual conflicts and resolves them with --use mine, theirs or merged")
+  func toolResolvesManualConflicts() async throws {
     for (use, title) in [("mine", "desk"), ("theirs", "phone"), ("merged", "desk / phone")] {
       let tool = try StoresTool()
       try await tool.good("--device", "phone", "annotations", "layer", "add", "House")
@@ -92,8 +92,8 @@ struct StoresAnnotationsTests {
   }
 
   @Test(
-    "R: a layer is shared, joined, read, taken back by the tool, and the link turned off and on")
-  func sharing() async throws {
+    "R: The tool shares, joins, reads and revokes a layer, and turns the link off and on")
+  func toolSharesAndRevokesLayer() async throws {
     let tool = try StoresTool()
     let anna = ["--account", "anna", "--device", "phone", "annotations"]
     let ben = ["--account", "ben", "--device", "tablet", "annotations"]
@@ -127,8 +127,8 @@ struct StoresAnnotationsTests {
     #expect(nobody.code == 1 && nobody.errors.contains("Failed to accept share"))
   }
 
-  @Test("R: command lines of annotations that make no sense are refused, and change nothing")
-  func refusals() async throws {
+  @Test("R: Invalid annotation commands are refused and change nothing")
+  func invalidAnnotationCommandsAreRefused() async throws {
     let tool = try StoresTool()
     try await tool.good("annotations", "layer", "add", "House")
     let before = try tool.snapshot()
@@ -153,16 +153,16 @@ struct StoresAnnotationsTests {
     #expect(try tool.snapshot() == before)
   }
 
-  @Test("R: the demo of annotations ends with no differences")
-  func demo() async throws {
+  @Test("R: The demo of annotations ends with no differences")
+  func annotationDemoEndsWithoutDifferences() async throws {
     let tool = try StoresTool()
     let words = try await tool.good("demo", "--store", "annotations")
     #expect(words.contains("decided on the desk: mine") && words.contains("0 annotations left"))
     #expect(words.hasSuffix(", 0 differences\n"))
   }
 
-  @Test("R: over HTTP: pictures, a shared layer, and a watch that hears pushes")
-  func overHTTP() async throws {
+  @Test("R: Pictures, a shared layer and a watch with pushes work over HTTP")
+  func annotationsSyncOverHTTP() async throws {
     let (cloud, tool) = (try await ServerTool().serve(), try StoresTool())
     let environment = cloud.environment.merging(["CLOUDSYNC_API_TOKEN": cloud.apiToken]) { $1 }
     func run(_ device: String, _ words: String...) async throws -> StoresTool.Run {

@@ -6,8 +6,8 @@ struct StoresByHTTPTests {
   private static let wordle = "Wordle 1,956 2/6*\n\n⬛🟨🟩🟨🟩\n🟩🟩🟩🟩🟩\n"
 
   /// Proves SC-163.
-  @Test("Two devices have the same in all three stores, and every kind of verb does its work")
-  func journey() async throws {
+  @Test("Two devices have the same contents in all three stores, with every kind of verb")
+  func twoDevicesSyncThreeStoresOverHTTP() async throws {
     let (cloud, stores) = (try await ServerTool().serve(), try StoresTool())
     let phone = stores.device("phone", cloud.lettingIn)
     let desk = stores.device("desk", cloud.lettingIn)
@@ -49,8 +49,8 @@ struct StoresByHTTPTests {
     #expect(await cloud.stop() == 0)
   }
 
-  @Test("A server that went and comes back at another port finds its devices; another one has none")
-  func restart() async throws {
+  @Test("A server restarted at another port knows its devices, and another server has none")
+  func devicesSurviveServerRestartAtOtherPort() async throws {
     let (tool, stores) = (try ServerTool(), try StoresTool())
     let file = tool.path("server.sqlite")
     let first = try await tool.serve("--data", file)
@@ -76,8 +76,8 @@ struct StoresByHTTPTests {
     #expect(await other.stop() == 0)
   }
 
-  @Test("What can't be: one sentence says why, and nothing is changed")
-  func refusals() async throws {
+  @Test("An impossible request is refused with one sentence of explanation and changes nothing")
+  func impossibleRequestIsRefusedWithReason() async throws {
     let stores = try StoresTool()
     let cloud = try await ServerTool().serve("--account", "default", "--account", "bob")
     let right = cloud.lettingIn
@@ -127,8 +127,8 @@ struct StoresByHTTPTests {
   }
 
   /// Proves I2.
-  @Test("A process killed after any request of a sync loses nothing and doubles nothing")
-  func killed() async throws {
+  @Test("A process killed after any request of a sync loses nothing and duplicates nothing")
+  func killedSyncOverHTTPLosesNothing() async throws {
     let (cloud, stores) = (try await ServerTool().serve(), try StoresTool())
     let phone = stores.device("phone", cloud.lettingIn)
     var step = 0
@@ -157,8 +157,8 @@ struct StoresByHTTPTests {
     #expect(await cloud.stop() == 0)
   }
 
-  @Test("watch hears of another device's change by a push, shows its own, and ends well")
-  func watch() async throws {
+  @Test("The watch command shows changes pushed by another device and its own, and exits cleanly")
+  func watchShowsPushedAndOwnChanges() async throws {
     let (cloud, stores) = (try await ServerTool().serve(), try StoresTool())
     let watch = try RunningTool(
       stores.process(["--device", "desk", "--json", "tabs", "watch"], cloud.lettingIn))
@@ -181,8 +181,8 @@ struct StoresByHTTPTests {
     #expect(await cloud.stop() == 0)
   }
 
-  @Test("demo ends well inside cloudsync exec, twice on one server, with faults and without")
-  func demo() async throws {
+  @Test("The demo succeeds inside cloudsync exec, twice on one server, with and without faults")
+  func demoRunsInsideExecutedServer() async throws {
     let (server, stores) = (try ServerTool(), try StoresTool())
     let program = try BuiltTool.program("stores").path
     let run = try await server.run(

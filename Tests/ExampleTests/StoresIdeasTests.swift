@@ -3,8 +3,8 @@ import Testing
 
 @Suite("The stores tool: ideas")
 struct StoresIdeasTests {
-  @Test("I: ideas are added, edited, done, deleted and imported by separate runs of the tool")
-  func journey() async throws {
+  @Test("I: Separate runs of the tool add, edit, finish, delete and import ideas")
+  func separateRunsEditAndImportIdeas() async throws {
     let tool = try StoresTool()
     let added = try await tool.run(
       ["--device", "phone", "--json", "ideas", "add", "風箏", "-"], input: Data("line 1\nline 2".utf8)
@@ -40,8 +40,8 @@ struct StoresIdeasTests {
     #expect(log.contains("  update  \(id.prefix(8)): Version 1.") && !log.contains("Kite"))
   }
 
-  @Test("I: a CSV file is imported; bad rows are named by line, and a file that is none is refused")
-  func importing() async throws {
+  @Test("I: A CSV file is imported, bad rows are named by line, and any other file is refused")
+  func importNamesBadRowsByLine() async throws {
     let tool = try StoresTool()
     let csv = "\u{FEFF}標題,描述,顏色\r\n好主意,\"一,二\",\r\n,空的,\r\n也好,,\r\n"
     let path = try tool.file("ideas.csv", Data(csv.utf8))
@@ -73,8 +73,8 @@ struct StoresIdeasTests {
     #expect(try tool.snapshot() == before)
   }
 
-  @Test("I: the demo of ideas ends with no differences")
-  func demo() async throws {
+  @Test("I: The demo of ideas ends with no differences")
+  func ideaDemoEndsWithoutDifferences() async throws {
     let tool = try StoresTool()
     let words = try await tool.good("demo", "--store", "ideas")
     #expect(words.contains("5 ideas from a CSV file") && words.contains("\"the later title\""))
@@ -82,8 +82,8 @@ struct StoresIdeasTests {
     #expect(words.hasSuffix(", 0 differences\n"))
   }
 
-  @Test("I: watch hears of ideas of the default zone by push; latency is measured over HTTP")
-  func overHTTP() async throws {
+  @Test("I: A watch receives ideas of the default zone by push, and latency is measured over HTTP")
+  func watchShowsIdeasPushedOverHTTP() async throws {
     let (cloud, tool) = (try await ServerTool().serve(), try StoresTool())
     let environment = cloud.environment.merging(["CLOUDSYNC_API_TOKEN": cloud.apiToken]) { $1 }
     let measured = try await tool.run(

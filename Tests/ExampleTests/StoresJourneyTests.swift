@@ -5,8 +5,8 @@ import Testing
 struct StoresJourneyTests {
   private static let wordle = "Wordle 1,956 2/6*\n\n⬛🟨🟩🟨🟩\n🟩🟩🟩🟩🟩\n"
 
-  @Test("Tabs go from one device to the other, are edited and closed, as separate runs")
-  func tabs() async throws {
+  @Test("Separate runs of the tool send tabs to the other device, edit and close them")
+  func separateRunsSyncTabs() async throws {
     let tool = try StoresTool()
     let text = "line 1\nlinie 2 é e\u{301} 🧩\n\u{7}no newline at the end"
     let opened = try await tool.run(
@@ -33,8 +33,8 @@ struct StoresJourneyTests {
     #expect(try await tool.good("--device", "desk", "tabs", "list") == "no tabs\n")
   }
 
-  @Test("Sync turned off on a device that never decided stays off until it is turned on")
-  func syncOff() async throws {
+  @Test("Sync turned off on a device that never made a choice stays off until it is turned on")
+  func disabledSyncStaysDisabled() async throws {
     let tool = try StoresTool()
     try await tool.good("tabs", "add", "A", "--text", "a")
     try await tool.good("tabs", "sync", "off")
@@ -44,8 +44,8 @@ struct StoresJourneyTests {
     #expect(try await tool.good("tabs", "sync").contains("sent 1"))
   }
 
-  @Test("Two offline edits of a tab: the later one is on both devices in the end")
-  func conflict() async throws {
+  @Test("After two offline edits of a tab, the later edit is on both devices")
+  func laterOfflineTabEditWins() async throws {
     let tool = try StoresTool()
     let opened = try await tool.run(["--json", "tabs", "add", "A", "--text", "base"]).json()
     let id = try #require(opened["id"] as? String)
@@ -62,8 +62,8 @@ struct StoresJourneyTests {
     }
   }
 
-  @Test("Clipboard entries and results travel; streaks are computed; prune and clear delete")
-  func others() async throws {
+  @Test("Clipboard entries and results sync, streaks are computed, and prune and clear delete")
+  func clipboardAndResultsSync() async throws {
     let tool = try StoresTool()
     try await tool.good("clipboard", "add", "first")
     try await tool.good("clipboard", "add", "--text", "second")
@@ -99,8 +99,9 @@ struct StoresJourneyTests {
     #expect(try await tool.good("--device", "desk", "results", "list") == "No results yet\n")
   }
 
-  @Test("A folder is imported once; again it takes over what changed; an export moves in")
-  func imports() async throws {
+  @Test(
+    "A folder is imported once and again with changes only, and an export file is imported once")
+  func repeatedImportTakesChangesOnly() async throws {
     let tool = try StoresTool()
     let path = try tool.file("a.md", Data("# A".utf8))
     _ = try tool.file("b.swift", Data("let b = 1".utf8))
@@ -127,8 +128,8 @@ struct StoresJourneyTests {
     #expect(try await tool.good("tabs", "import", export).hasPrefix("moved in before"))
   }
 
-  @Test("Another account finds nothing; the first one comes back to everything")
-  func accounts() async throws {
+  @Test("Another account finds nothing, and the first account finds all its data again")
+  func otherAccountFindsNoData() async throws {
     let tool = try StoresTool()
     try await tool.good("--account", "anna", "tabs", "add", "A", "--text", "annas-secret")
     try await tool.good("clipboard", "add", "annas-copy")
@@ -156,7 +157,7 @@ struct StoresJourneyTests {
 
   /// Proves X4.
   @Test("With --json every command prints one JSON document and nothing else")
-  func json() async throws {
+  func jsonOptionPrintsOneDocument() async throws {
     let tool = try StoresTool()
     let file = try tool.file("texts.txt", Data(Self.wordle.utf8))
     let tab = try await tool.run(["--json", "tabs", "add", "A", "--text", "a"]).json()

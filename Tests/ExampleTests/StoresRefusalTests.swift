@@ -3,8 +3,8 @@ import Testing
 
 @Suite("The stores tool: what it refuses, and what it survives")
 struct StoresRefusalTests {
-  @Test("A command line that makes no sense: exit code 2, a sentence, a hint, nothing made")
-  func usage() async throws {
+  @Test("An invalid command line exits with code 2, a message and a hint, and creates nothing")
+  func invalidCommandLineExitsWithCode2() async throws {
     let tool = try StoresTool()
     let cases: [([String], String)] = [
       ([], "say what to do"),
@@ -50,8 +50,8 @@ struct StoresRefusalTests {
     #expect(try tool.snapshot().isEmpty)
   }
 
-  @Test("--help is everywhere and costs nothing")
-  func help() async throws {
+  @Test("The --help option works for every command and creates nothing")
+  func helpOptionWorksWithoutSideEffects() async throws {
     let tool = try StoresTool()
     let topics = ["tabs", "clipboard", "results", "sync", "account", "demo", "reset"]
     let lines =
@@ -66,8 +66,8 @@ struct StoresRefusalTests {
   }
 
   /// Proves X4.
-  @Test("What can't be done: exit code 1, a clear sentence on standard error, nothing changed")
-  func failures() async throws {
+  @Test("A command that cannot be done exits with code 1, an error message and no changes")
+  func failedCommandExitsWithCode1() async throws {
     let tool = try StoresTool()
     for number in 1...40 {
       _ = try await tool.run(["tabs", "add", "A\(number)", "--text", "a"])
@@ -130,8 +130,8 @@ struct StoresRefusalTests {
     #expect(other.contains("received 40"), "\(other)")
   }
 
-  @Test("Damaged files of the server and of a device are refused and left as they are")
-  func damage() async throws {
+  @Test("Damaged files of the server and of a device are refused and left unchanged")
+  func damagedFilesAreRefusedUnchanged() async throws {
     let tool = try StoresTool()
     try await tool.good("tabs", "add", "A", "--text", "a")
     try await tool.good("clipboard", "add", "a")
@@ -166,8 +166,8 @@ struct StoresRefusalTests {
   }
 
   /// Proves SC-163.
-  @Test("Many runs at once, of one device and of several, lose nothing")
-  func atOnce() async throws {
+  @Test("Many concurrent runs, of one device and of several, lose nothing")
+  func concurrentRunsLoseNothing() async throws {
     let tool = try StoresTool()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<12 {
@@ -196,8 +196,8 @@ struct StoresRefusalTests {
   }
 
   /// Proves I3.
-  @Test("A process killed after any request of a sync loses nothing and doubles nothing")
-  func killed() async throws {
+  @Test("A process killed after any request of a sync loses nothing and duplicates nothing")
+  func killedSyncLosesNothing() async throws {
     let tool = try StoresTool()
     var names: [String] = []
     var step = 1
@@ -227,8 +227,9 @@ struct StoresRefusalTests {
     }
   }
 
-  @Test("watch shows what another device did, lets others act meanwhile, and ends when interrupted")
-  func watch() async throws {
+  @Test(
+    "The watch command shows another device's changes, blocks no other run and is interruptible")
+  func watchShowsChangesUntilInterrupted() async throws {
     let tool = try StoresTool()
     try await tool.good("--device", "desk", "tabs", "sync")
     let watch = try tool.process(["--device", "desk", "--json", "tabs", "watch"])
@@ -263,8 +264,8 @@ struct StoresRefusalTests {
     #expect(watch.terminationReason == .exit && watch.terminationStatus == 0)
   }
 
-  @Test("demo ends well inside the repository's folder and outside of any; reset removes all")
-  func demo() async throws {
+  @Test("The demo succeeds inside the repository's folder and elsewhere, and reset removes all")
+  func demoRunsInsideAndOutsideRepository() async throws {
     let tool = try StoresTool()
     let here = URL(fileURLWithPath: #filePath)
     let places = [here.deletingLastPathComponent(), FileManager.default.temporaryDirectory]
@@ -302,8 +303,8 @@ struct StoresRefusalTests {
     #expect(!names.contains { $0.contains("/itsypad/") })
   }
 
-  @Test("A sync of all stores goes on where one can't be synced, and says what went wrong")
-  func partialSync() async throws {
+  @Test("A sync of all stores continues when one store cannot be synced, and reports the failure")
+  func syncContinuesPastFailedStore() async throws {
     let tool = try StoresTool()
     try await tool.good("tabs", "sync", "on")
     try await tool.good("tabs", "sync", "off")

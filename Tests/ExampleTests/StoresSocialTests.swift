@@ -3,8 +3,8 @@ import Testing
 
 @Suite("The stores tool: achievements and leaderboards")
 struct StoresSocialTests {
-  @Test("A: the tool earns, counts results, says that sync is off, and merges when it is on")
-  func achievements() async throws {
+  @Test("A: The tool records achievements, counts results, reports that sync is off and merges")
+  func toolMergesAchievementsWhenSyncIsOn() async throws {
     let tool = try StoresTool()
     let off = "achievements: off, nothing leaves this device (stores achievements sync on)\n"
     #expect(try await tool.good("achievements", "sync") == off)
@@ -42,8 +42,8 @@ struct StoresSocialTests {
     }
   }
 
-  @Test("L: the tool publishes, shares a leaderboard between accounts, revokes and leaves")
-  func leaderboard() async throws {
+  @Test("L: The tool publishes, shares a leaderboard between accounts, revokes and leaves")
+  func toolSharesLeaderboardBetweenAccounts() async throws {
     let tool = try StoresTool()
     func ada(_ words: String...) async throws -> String {
       let run = try await tool.run(["--account", "ada"] + words)
@@ -96,8 +96,8 @@ struct StoresSocialTests {
     #expect(try await ada("leaderboard", "delete", "Family") == "Family is no more\n")
   }
 
-  @Test("L: what makes no sense is refused in words")
-  func refusals() async throws {
+  @Test("L: Invalid commands are refused with an explanation")
+  func invalidLeaderboardCommandsAreExplained() async throws {
     let tool = try StoresTool()
     for (words, message) in [
       (["friend", "add", "AAAA-AAAB"], "there is a typing error in the friend code"),

@@ -5,8 +5,8 @@ import Testing
 struct StoresTerminalTests {
   private static let name = "An idea with a name that is much longer than any terminal 名前名前名前"
 
-  @Test("A list fits the terminal's width, with colours where they are wanted")
-  func terminal() async throws {
+  @Test("A list fits the terminal's width, with colors where they are enabled")
+  func listFitsTerminalWithColors() async throws {
     let tool = try StoresTool()
     try await tool.good("tabs", "add", Self.name, "--text", "a")
     let full = try await tool.good("tabs", "list")
@@ -39,8 +39,8 @@ struct StoresTerminalTests {
     #expect(failed.contains("\u{1B}[31mstores:\u{1B}[0m there is no tab"), "\(failed)")
   }
 
-  @Test("A program that prints more than a terminal holds comes to its end")
-  func muchOutput() async throws {
+  @Test("A program that prints more than a terminal buffer holds runs to its end")
+  func largeTerminalOutputCompletes() async throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = ["-c", "head -c 100000 /dev/zero | tr '\\0' a"]
@@ -48,8 +48,8 @@ struct StoresTerminalTests {
     #expect(printed.count == 100_000 && printed.allSatisfy { $0 == "a" })
   }
 
-  @Test("bash completes commands, verbs, options, choices and devices from the tool's own usages")
-  func completion() async throws {
+  @Test("In bash, commands, verbs, options, choices and devices complete from the tool's usages")
+  func bashCompletionFollowsToolUsages() async throws {
     let tool = try StoresTool()
     try await tool.good("--device", "phone", "tabs", "list")
     let cases: [([String], [String])] = [
@@ -84,8 +84,8 @@ struct StoresTerminalTests {
     }
   }
 
-  @Test("Completion knows a device's items by ID, games by name, accounts, and waits for nobody")
-  func items() async throws {
+  @Test("Completion offers a device's items by ID, games by name and accounts, without waiting")
+  func completionOffersItemsWithoutWaiting() async throws {
     let tool = try StoresTool()
     let opened = try await tool.run(
       ["--device", "phone", "--json", "tabs", "add", "A\tB", "--text", "a"]
@@ -125,8 +125,8 @@ struct StoresTerminalTests {
   }
 
   /// Proves X4.
-  @Test("A sync that takes its time shows how far it is, on a terminal only, and clears it")
-  func progress() async throws {
+  @Test("A slow sync shows its progress, on a terminal only, and clears it")
+  func slowSyncShowsProgressOnTerminal() async throws {
     let tool = try StoresTool()
     let text = String(repeating: "a", count: 2_000)
     for number in 1...3_000 { _ = try tool.file("f\(number).md", Data(text.utf8)) }

@@ -75,8 +75,8 @@ struct StoresWatchTests {
     return (line, waited)
   }
 
-  @Test("watch of every store shows a change of another process on the home's own server")
-  func home() async throws {
+  @Test("The watch command of every store shows changes by another process on the local server")
+  func watchShowsChangeOfOtherProcess() async throws {
     for store in try await Self.stores() {
       let tool = try StoresTool()
       let (line, _) = try await Self.watch(store, ["--json", store, "watch"], tool, [:])
@@ -85,8 +85,8 @@ struct StoresWatchTests {
     }
   }
 
-  @Test("watch of every store shows a change of another device by a push over HTTP")
-  func pushed() async throws {
+  @Test("The watch command of every store shows another device's change by a push over HTTP")
+  func watchShowsChangePushedOverHTTP() async throws {
     let cloud = try await ServerTool().serve()
     let environment = cloud.environment.merging(["CLOUDSYNC_API_TOKEN": cloud.apiToken]) { $1 }
     for store in try await Self.stores() {
@@ -101,8 +101,8 @@ struct StoresWatchTests {
     #expect(await cloud.stop() == 0)
   }
 
-  @Test("--watch lists what a first sync brought, then shows what changes")
-  func list() async throws {
+  @Test("With --watch a list shows the first sync's contents, then the changes")
+  func watchOptionListsThenShowsChanges() async throws {
     let tool = try StoresTool()
     try await tool.good("--device", "phone", "tabs", "add", "before.md", "--text", "x")
     try await tool.good("--device", "phone", "tabs", "sync")

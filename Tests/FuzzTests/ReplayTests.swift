@@ -14,8 +14,8 @@ struct ReplayTests {
   }
 
   /// Proves I23.
-  @Test("Every input of every corpus, and each with its end cut off, keeps the rules")
-  func replay() throws {
+  @Test("Every input of every corpus, whole and truncated, keeps the rules")
+  func corpusInputsKeepFuzzRules() throws {
     for target in FuzzTarget.all {
       let files = try Self.files(target)
       if files.count < 12 { Issue.record("\(target.name): only \(files.count) inputs") }

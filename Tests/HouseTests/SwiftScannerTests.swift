@@ -23,7 +23,7 @@ struct SwiftScannerTests {
   ]
 
   @Test("Source is split into tokens", arguments: samples)
-  func tokens(_ sample: (source: String, tokens: String)) {
+  func sourceIsSplitIntoTokens(_ sample: (source: String, tokens: String)) {
     let tokens = SwiftScanner(sample.source).tokens
     #expect(tokens.map(\.text).joined(separator: "·") == sample.tokens)
   }
@@ -37,8 +37,8 @@ struct SwiftScannerTests {
     #expect(scanner.commentKinds == [1: .documentation, 4: .plain, 5: .plain, 6: .plain])
   }
 
-  @Test("The manifest is read with its helpers and with SwiftPM's own words")
-  func manifest() {
+  @Test("The manifest is read with its helper functions and with SwiftPM's own calls")
+  func manifestIsReadWithHelpers() {
     let file = SourceFile(
       path: "Package.swift",
       text: """

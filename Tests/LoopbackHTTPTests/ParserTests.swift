@@ -44,8 +44,8 @@ struct ParserTests {
   }
 
   /// Proves TH-1, TH-10, TH-11.
-  @Test("Every case, whole, byte by byte, and cut in two at every place")
-  func cases() {
+  @Test("Each case parses the same whole, byte by byte and split in two at any position")
+  func parserCasesAreIndependentOfSplitting() {
     let cases = ParserCase.all
     #expect(cases.count >= 320 && Set(cases.map(\.name)).count == cases.count)
     for each in cases {
@@ -60,8 +60,8 @@ struct ParserTests {
   }
 
   /// Proves I23, TH-15.
-  @Test("Hostile bytes from seeds: no trap, and the same however they are cut")
-  func hostile() {
+  @Test("Hostile bytes from seeds never trap, and parse the same however they are split")
+  func hostileBytesNeverTrapParser() {
     var random = Random(state: 20)
     let seeds = ParserCase.all.map(\.bytes)
     for _ in 0..<20_000 {
@@ -82,7 +82,7 @@ struct ParserTests {
 
   /// Proves TH-1.
   @Test("The host policy accepts and rejects hosts, origins and sites")
-  func policy() {
+  func hostPolicyFiltersHostsAndOrigins() {
     let policy = HostPolicy(port: 8080)
     func status(_ lines: [(String, String)]) -> Int? {
       policy.refusal(
@@ -138,8 +138,8 @@ struct ParserTests {
           fields: [.init(name: "host", value: "localhost")])) == nil)
   }
 
-  @Test("Answers into bytes: length, HEAD, no body where there may be none, refusals")
-  func answers() {
+  @Test("Answers are encoded with length, without a body for HEAD and 204, and as refusals")
+  func responsesAreEncodedAsBytes() {
     func text(_ response: HTTPResponse, _ method: String = "GET", closes: Bool = false) -> String {
       String(decoding: response.bytes(for: method, closes: closes), as: UTF8.self)
     }

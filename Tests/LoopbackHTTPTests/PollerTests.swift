@@ -27,8 +27,8 @@ struct PollerTests {
     }
   }
 
-  @Test("Events come while a watch is on, never while it is paused or removed; then it is released")
-  func story() throws {
+  @Test("Events arrive while a watch is active, not when paused or removed; then it is released")
+  func pollerReportsEventsOnlyWhileWatched() throws {
     let poller = HTTPPoller()
     let journal = Journal()
     let (first, second) = (try pipe(), try pipe())
@@ -64,8 +64,8 @@ struct PollerTests {
     }
   }
 
-  @Test("Work from other threads wakes it, however much comes; it ends when all is done")
-  func work() async {
+  @Test("Work from other threads wakes the poller in any amount, and it ends when all is done")
+  func workFromOtherThreadsWakesPoller() async {
     let poller = HTTPPoller()
     let journal = Journal()
     let threads = 8
@@ -87,8 +87,8 @@ struct PollerTests {
     #expect(journal.count == threads * 2000)
   }
 
-  @Test("Connections that come and go quickly on both of their watches do no harm")
-  func churn() async throws {
+  @Test("Connections that open and close rapidly while watched both ways do no harm")
+  func rapidConnectionChangesAreHarmless() async throws {
     try await ServerHarness.run { harness in
       for round in 0..<40 {
         let clients = try (0..<25).map { _ in try harness.client(receiveBuffer: 4096) }

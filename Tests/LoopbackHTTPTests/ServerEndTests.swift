@@ -131,7 +131,7 @@ struct ServerEndTests {
   }
 
   @Test("A graceful stop closes idle connections, answers running requests and accepts no others")
-  func gracefulStop() async throws {
+  func gracefulStopAnswersRunningRequests() async throws {
     try await ServerHarness.run { harness in
       let idle = try harness.client()
       _ = try await idle.ask(harness.get("/a"))
@@ -172,7 +172,7 @@ struct ServerEndTests {
   }
 
   @Test("After the drain time handlers are cancelled and awaited, and connections are closed")
-  func forcedCut() async throws {
+  func drainTimeoutCancelsHandlers() async throws {
     try await ServerHarness.run { harness in
       let waiting = try await harness.clientWaiting(harness.get("/stubborn"))
       let partial = try harness.client()

@@ -5,8 +5,8 @@ import Testing
 @Suite("A server on sockets: requests and answers", .timeLimit(.minutes(10)))
 struct ServerTests {
   /// Proves TH-10.
-  @Test("Every case of the parser over a socket: the same requests, and an end after a refusal")
-  func cases() async throws {
+  @Test("Each parser case gives the same requests over a socket, and a refusal ends the connection")
+  func serverAnswersParserCasesOverSocket() async throws {
     let limits = HTTPLimits(
       requestLineBytes: 200, headerBytes: 400, fieldCount: 20, bodyBytes: 1024)
     try await ServerHarness.run(HTTPServerOptions(limits: limits)) { harness in
@@ -58,8 +58,8 @@ struct ServerTests {
     }
   }
 
-  @Test("Answers: in order, with a length, HEAD without a body, HTTP/1.0, no header out of a value")
-  func answers() async throws {
+  @Test("Answers are in order and have a length, HEAD has no body, and values add no header")
+  func serverAnswersInOrderWithLength() async throws {
     try await ServerHarness.run { harness in
       let client = try harness.client()
       let pipeline =
@@ -96,8 +96,8 @@ struct ServerTests {
   }
 
   /// Proves TH-11.
-  @Test("Admission: refused before the body, told to go on, and 413 at the bound")
-  func admission() async throws {
+  @Test("A request is refused before its body, or asked to continue, and gets 413 at the limit")
+  func inadmissibleRequestIsRefusedBeforeBody() async throws {
     try await ServerHarness.run { harness in
       // Without a body the connection stays.
       let staying = try harness.client()
@@ -147,8 +147,8 @@ struct ServerTests {
   }
 
   /// Proves I23, TH-15.
-  @Test("Hostile bytes from seeds: the server goes on, and nothing is left of them")
-  func hostile() async throws {
+  @Test("Hostile bytes from seeds leave the server running, and none of their state remains")
+  func hostileBytesLeaveServerRunning() async throws {
     try await ServerHarness.run { harness in
       var state: UInt64 = 7
       func random(_ bound: Int) -> Int {
@@ -173,8 +173,8 @@ struct ServerTests {
   }
 
   /// Proves TH-5.
-  @Test("Where it listens, and why it can't")
-  func listening() async throws {
+  @Test("The server listens on its address only, and explains why it cannot listen")
+  func serverListensOnlyOnLoopbackAddress() async throws {
     try await ServerHarness.run { harness in
       let port = harness.server.port
       #if os(Linux)

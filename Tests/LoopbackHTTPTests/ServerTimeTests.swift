@@ -7,8 +7,8 @@ import Testing
 @Suite("A server on sockets: slow clients and bounds", .timeLimit(.minutes(10)))
 struct ServerTimeTests {
   /// Proves TH-12.
-  @Test("A header that takes too long: 408, or nothing where nothing came")
-  func header() async throws {
+  @Test("A header that takes too long gets a 408, or no answer when no byte was received")
+  func slowHeaderGetsTimeout() async throws {
     try await ServerHarness.run { harness in
       let silent = try harness.client()
       let started = try harness.client()
@@ -27,8 +27,8 @@ struct ServerTimeTests {
   }
 
   /// Proves TH-12.
-  @Test("A body below its rate: 408 when what came does not pay for the time")
-  func body() async throws {
+  @Test("A body that arrives below the minimum rate gets a 408")
+  func slowBodyGetsTimeout() async throws {
     try await ServerHarness.run(HTTPServerOptions(bodyBytesPerSecond: 100)) { harness in
       let client = try harness.client()
       let body = String(repeating: "x", count: 500)
@@ -46,8 +46,8 @@ struct ServerTimeTests {
   }
 
   /// Proves TH-12.
-  @Test("An idle connection is closed, one that asks is not; a refused one that stays is cut")
-  func idle() async throws {
+  @Test("An idle connection is closed, an active one is not, and a refused one is cut off")
+  func idleConnectionIsClosed() async throws {
     try await ServerHarness.run { harness in
       let idle = try harness.client()
       let busy = try harness.client()
@@ -69,8 +69,8 @@ struct ServerTimeTests {
   }
 
   /// Proves TH-12.
-  @Test("A client that doesn't take its answer: one answer kept, others served, then cut")
-  func backPressure() async throws {
+  @Test("A client that reads no answer holds one answer, delays no other client and is cut off")
+  func unreadAnswersAreBoundedThenCut() async throws {
     try await ServerHarness.run { harness in
       let lazy = try harness.client(receiveBuffer: 4096)
       await lazy.send(String(repeating: harness.get("/big"), count: 5000))
@@ -99,8 +99,8 @@ struct ServerTimeTests {
   }
 
   /// Proves I22, TH-13.
-  @Test("Beyond the most connections: 503 at once, and room again when one ends")
-  func connectionBound() async throws {
+  @Test("A connection beyond the limit gets a 503 at once, and is accepted when another one ends")
+  func excessConnectionGets503() async throws {
     try await ServerHarness.run(HTTPServerOptions(connections: 2)) { harness in
       let first = try harness.client()
       let second = try harness.client()
@@ -115,8 +115,8 @@ struct ServerTimeTests {
   }
 
   /// Proves I22, TH-13.
-  @Test("Without a descriptor left it waits for the next second instead of spinning")
-  func exhausted() async throws {
+  @Test("Without a free descriptor the server waits for the next second instead of spinning")
+  func descriptorExhaustionDoesNotSpin() async throws {
     let state = Exhaustion()
     try await ServerHarness.run { listener in
       state.calls.add(1, ordering: .relaxed)
@@ -139,8 +139,8 @@ struct ServerTimeTests {
   }
 
   /// Proves TH-12.
-  @Test("Three hundred slow clients beside a healthy one")
-  func slowCrowd() async throws {
+  @Test("Three hundred slow clients do not block a healthy client")
+  func slowClientsDoNotBlockHealthyClient() async throws {
     try await ServerHarness.run { harness in
       var crowd: [TestClient] = []
       for index in 0..<300 {

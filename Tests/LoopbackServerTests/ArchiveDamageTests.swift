@@ -24,8 +24,8 @@ struct ArchiveDamageTests {
     } catch { return "no export: \(error)" }
   }
 
-  @Test("No archive that was cut short is imported, wherever it was cut")
-  func truncation() async throws {
+  @Test("No truncated archive is imported, wherever it was cut")
+  func truncatedArchiveIsNotImported() async throws {
     let world = try await ArchiveWorld(filling: LoopbackServer(identity: 1))
     let archive = Array(try world.server.exportArchive())
     let server = LoopbackServer(identity: 2)
@@ -44,8 +44,8 @@ struct ArchiveDamageTests {
   }
 
   /// Proves I20.
-  @Test("No archive with a changed character, or a lost, doubled or moved line, is imported")
-  func damage() async throws {
+  @Test("No archive with a changed character, or a lost, repeated or moved line, is imported")
+  func damagedArchiveIsNotImported() async throws {
     let world = try await ArchiveWorld(filling: LoopbackServer(identity: 1))
     let archive = Array(try world.server.exportArchive())
     let server = LoopbackServer(identity: 2)
@@ -78,8 +78,8 @@ struct ArchiveDamageTests {
     #expect(ending(archive, server) == "ok")
   }
 
-  @Test("What a checksum can't tell is refused by the line that says it")
-  func forged() throws {
+  @Test("An invalid archive with a valid checksum is refused with the number of the wrong line")
+  func forgedArchiveIsRefusedByLine() throws {
     let server = LoopbackServer(identity: 2)
     let header = try header
     for (lines, reason) in forgeries {
@@ -94,8 +94,8 @@ struct ArchiveDamageTests {
     server.close()
   }
 
-  @Test("A first line that is another program's or a newer version's is refused as that")
-  func strangers() throws {
+  @Test("An archive header of another program or a newer version is refused with that reason")
+  func foreignArchiveHeaderIsRefused() throws {
     let header = try header
     let server = LoopbackServer(identity: 2)
     for (line, code) in [
@@ -195,8 +195,8 @@ struct ArchiveDamageTests {
     return Array((lines + end + "\n").utf8)
   }
 
-  @Test("A server that holds anything takes no archive; what a caller throws comes back")
-  func refusals() async throws {
+  @Test("A server with contents accepts no archive, and an error thrown by the caller is rethrown")
+  func nonemptyServerRefusesImport() async throws {
     let world = try await ArchiveWorld(filling: LoopbackServer(identity: 1))
     let archive = try world.server.exportArchive()
     #expect(ending(archive, world.server).hasPrefix("serverRejectedRequest: "))

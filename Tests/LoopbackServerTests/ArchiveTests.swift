@@ -9,8 +9,8 @@ import WebServices
 
 @Suite("Archives")
 struct ArchiveTests {
-  @Test("A server survives memory, archive, file, archive and memory, and goes on where it was")
-  func roundTrip() async throws {
+  @Test("A server survives memory, archive, file, archive and memory, and continues where it was")
+  func serverSurvivesArchiveRoundTrip() async throws {
     let world = try await ArchiveWorld(filling: LoopbackServer(clock: time))
     let archive = try world.server.exportArchive()
     #expect(try world.server.exportArchive() == archive)
@@ -66,8 +66,8 @@ struct ArchiveTests {
     _ = try await phone.send(call("end", .modifyRecords(ModifyRecords(delete: [root]))))
   }
 
-  @Test("Any rows survive, in either storage", arguments: 1...20)
-  func anyRows(_ seed: UInt64) throws {
+  @Test("Arbitrary rows survive an archive, in either storage", arguments: 1...20)
+  func archiveKeepsArbitraryRows(_ seed: UInt64) throws {
     var random = Lehmer(seed: seed)
     let names = (1...6).map { "n\($0)" }
     var sequence: UInt64 = 0
@@ -102,8 +102,8 @@ struct ArchiveTests {
     try onDisk.close()
   }
 
-  @Test("A line is what people expect to read")
-  func readable() async throws {
+  @Test("Archive lines have the expected readable form")
+  func archiveLinesAreReadable() async throws {
     let world = World()
     try await world.prepare()
     _ = try await world.phone.send(saving("a"))
@@ -158,8 +158,8 @@ struct ArchiveTests {
     world.server.close()
   }
 
-  @Test("Times are spelt as the calendar has them")
-  func times() {
+  @Test("Times are written as the calendar defines them")
+  func archiveTimesMatchCalendar() {
     let formatter = ISO8601DateFormatter()
     formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
     var random = Lehmer(seed: 1)

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Devices")
 struct DeviceTests {
-  @Test("One name is one device; accounts come, go and switch")
-  func accounts() async throws {
+  @Test("One name is one device; its account can sign in, sign out and switch")
+  func deviceNameIdentifiesOneDevice() async throws {
     let world = World()
     let again = world.server.device("phone")
     #expect(again === world.phone)
@@ -38,7 +38,7 @@ struct DeviceTests {
 
   /// Proves CS-52, SC-10.
   @Test("With an account that is not ready or restricted, calls fail with the error of that state")
-  func availability() async throws {
+  func unavailableAccountFailsCalls() async throws {
     let world = World()
     for (availability, code) in [
       (AccountAvailability.temporarilyUnavailable, "accountTemporarilyUnavailable"),
@@ -54,8 +54,8 @@ struct DeviceTests {
   }
 
   /// Proves CS-99.
-  @Test("Offline: requests fail, an answer under way is lost, pushes wait and are merged")
-  func offline() async throws {
+  @Test("An offline device fails requests, loses the current answer, and merges waiting pushes")
+  func offlineDeviceFailsRequestsAndMergesPushes() async throws {
     let world = World()
     try await world.prepare()
     world.tablet.isOnline = false
@@ -103,8 +103,8 @@ struct DeviceTests {
     world.close()
   }
 
-  @Test("A listener that is let go of hears nothing more")
-  func listeners() {
+  @Test("A released listener receives nothing more")
+  func releasedListenerReceivesNothing() {
     let server = LoopbackServer()
     let phone = server.device("phone")
     var observation: (any SignalObservation)? = phone.observeSignals { _ in }
@@ -119,8 +119,8 @@ struct DeviceTests {
     server.close()
   }
 
-  @Test("A closed server answers nothing, and lets go of everyone who waits")
-  func closed() async throws {
+  @Test("A closed server answers nothing and releases every waiting call")
+  func closedServerReleasesWaiters() async throws {
     let world = World()
     try await world.prepare()
     world.controls.hold()
@@ -136,8 +136,8 @@ struct DeviceTests {
     world.close()
   }
 
-  @Test("A watch looks for foreign changes at each tick of the clock, until the server closes")
-  func watching() async throws {
+  @Test("A watch checks for foreign changes at each tick of the clock, until the server closes")
+  func watchChecksForeignChangesEachTick() async throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     let clock = SimulatedClock()

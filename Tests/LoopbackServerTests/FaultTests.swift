@@ -10,7 +10,7 @@ import Testing
 struct FaultTests {
   /// Proves S5, SC-155.
   @Test("The next requests in a scope fail with a code, and nothing is changed")
-  func failing() async throws {
+  func failFaultFailsScopedRequests() async throws {
     let world = World()
     try await world.prepare()
     world.controls.fail(
@@ -38,8 +38,8 @@ struct FaultTests {
   }
 
   /// Proves S5, SC-155.
-  @Test("A lost answer: the server changed, the client sees a failure, a repeat is answered")
-  func lostAnswers() async throws {
+  @Test("A lost answer is a failure for the client; the server's change stays, a repeat succeeds")
+  func lostAnswerKeepsServerChange() async throws {
     for code in [CloudError.Code.networkFailure, .serverResponseLost] {
       let world = World()
       try await world.prepare()
@@ -56,8 +56,8 @@ struct FaultTests {
   }
 
   /// Proves S5, SC-155.
-  @Test("A delay takes the time of the injected clock, and no longer")
-  func delays() async throws {
+  @Test("A delay takes exactly its time on the injected clock")
+  func delayFaultUsesInjectedClock() async throws {
     let world = World()
     try await world.prepare()
     world.controls.delay(by: 5, in: RequestScope(kind: .modifyRecords))
@@ -82,8 +82,8 @@ struct FaultTests {
   }
 
   /// Proves S5, SC-155.
-  @Test("Requests are held before and after the commit, and go on in order")
-  func holding() async throws {
+  @Test("Requests are held before and after the commit, and continue in order")
+  func heldRequestsContinueInOrder() async throws {
     let world = World()
     try await world.prepare()
     world.controls.hold(next: 2, in: RequestScope(kind: .modifyRecords))
@@ -113,8 +113,8 @@ struct FaultTests {
     world.close()
   }
 
-  @Test("A cancelled task leaves a hold at once; so does one cancelled before it was held")
-  func cancelling() async throws {
+  @Test("A task cancelled during or before a hold leaves it at once")
+  func cancelledTaskLeavesHold() async throws {
     let world = World()
     try await world.prepare()
     for point in HoldPoint.allCases {
@@ -150,7 +150,7 @@ struct FaultTests {
 
   /// Proves SC-155.
   @Test("Code runs between the commit and the answer, and may use the server itself")
-  func between() async throws {
+  func codeRunsBetweenCommitAndAnswer() async throws {
     let world = World()
     try await world.prepare()
     let seen = Mutex<[String]>([])
@@ -169,7 +169,7 @@ struct FaultTests {
 
   /// Proves SC-155, SC-156.
   @Test("Pushes are dropped, held, released and forged")
-  func pushes() async throws {
+  func pushesAreDroppedHeldAndForged() async throws {
     let world = World()
     try await world.prepare()
     world.controls.dropPushes(to: "tablet")
@@ -193,8 +193,8 @@ struct FaultTests {
   }
 
   /// Proves SC-156.
-  @Test("Requests are logged and counted by kind and device, with their ends")
-  func requestLog() async throws {
+  @Test("Requests are logged and counted by kind and device, with their outcomes")
+  func requestsAreLoggedWithOutcomes() async throws {
     let world = World()
     try await world.prepare()
     world.controls.fail(with: .zoneBusy, in: RequestScope(kind: .fetchCurrentUser))
@@ -225,8 +225,8 @@ struct FaultTests {
     world.close()
   }
 
-  @Test("A request held while the log is emptied ends without trouble")
-  func emptiedLog() async throws {
+  @Test("A request held while the log is cleared completes")
+  func heldRequestSurvivesLogClearing() async throws {
     let world = World()
     try await world.prepare()
     world.controls.hold(next: 1)
@@ -241,8 +241,8 @@ struct FaultTests {
   }
 
   /// Proves SC-155.
-  @Test("The administrator's acts: zones, tokens, quota, limits; unknown accounts are an error")
-  func administration() async throws {
+  @Test("Administrators change zones, tokens, quota and limits; unknown accounts are an error")
+  func administratorControlsZonesTokensAndQuota() async throws {
     let world = World()
     try await world.prepare()
     let controls = world.controls

@@ -10,7 +10,7 @@ import Testing
 struct FileModeTests {
   /// Proves TH-17.
   @Test("A server's file, and those beside it, can be read by their owner only")
-  func modes() throws {
+  func serverFilesAreOwnerReadableOnly() throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     for _ in 1...2 {

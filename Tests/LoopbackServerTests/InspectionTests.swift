@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Looking into a server")
 struct InspectionTests {
-  @Test("Databases come by container and account; subscriptions are read of each kind")
-  func databases() async throws {
+  @Test("Databases are found by container and account, and each kind of subscription is read")
+  func databasesAreListedByAccount() async throws {
     let world = World()
     try await world.prepare()
     #expect(await outcome(of: saving("a"), on: world.phone) == "ok")

@@ -37,8 +37,10 @@ struct QueryStorageTests {
     }
   }
 
-  @Test("Random saves, deletions, queries and their pages are answered alike", arguments: 1...6)
-  func alike(_ seed: UInt64) throws {
+  @Test(
+    "Both storages give the same answers to random saves, deletions, queries and pages",
+    arguments: 1...6)
+  func storagesAnswerQueriesAlike(_ seed: UInt64) throws {
     var random = Lehmer(seed: seed)
     let place = try TemporaryFile()
     defer { place.remove() }
@@ -117,8 +119,8 @@ struct QueryStorageTests {
     return saves
   }
 
-  @Test("A query subscription hears of what another server on the same file did, once")
-  func twoServers() async throws {
+  @Test("A query subscription fires once for changes by another server on the same file")
+  func otherServersChangesFireOnce() async throws {
     let place = try TemporaryFile()
     defer { place.remove() }
     let servers = try [LoopbackServer(path: place.path), LoopbackServer(path: place.path)]
@@ -148,8 +150,8 @@ struct QueryStorageTests {
     for server in servers { server.close() }
   }
 
-  @Test("An administrator deploys the schema and takes indexes away")
-  func schema() async throws {
+  @Test("An administrator deploys the schema and removes indexes")
+  func administratorDeploysSchemaAndIndexes() async throws {
     let server = LoopbackServer()
     let phone = server.device("phone", signedInAs: "alice")
     _ = try await phone.send(call("z", .modifyZones(ModifyZones(save: [zoneA]))))
@@ -179,7 +181,7 @@ struct QueryStorageTests {
   }
 
   @Test("A query of one type reads the index, not the whole zone")
-  func plan() throws {
+  func queryReadsIndexNotWholeZone() throws {
     let place = try TemporaryFile()
     defer { place.remove() }
     let storage = try SQLiteStorage(path: place.path, identity: 1)

@@ -8,8 +8,8 @@ import Testing
 @Suite("Emptying a server")
 struct ResetTests {
   /// Proves S9.
-  @Test("A reset leaves nothing but the devices, and nothing given out before is taken for new")
-  func reset() async throws {
+  @Test("A reset keeps only the devices, and nothing issued before is accepted as new")
+  func resetKeepsOnlyDevices() async throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     for server in [LoopbackServer(identity: 1), try LoopbackServer(path: file.path, identity: 1)] {
@@ -49,8 +49,8 @@ struct ResetTests {
     }
   }
 
-  @Test("Another server on the same file hears of what comes after a reset, and of an import")
-  func foreign() async throws {
+  @Test("Another server on the same file sees changes after a reset and after an import")
+  func resetAndImportReachOtherServer() async throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     let first = try LoopbackServer(path: file.path)

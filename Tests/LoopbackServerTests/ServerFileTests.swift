@@ -124,7 +124,7 @@ struct ServerFileTests {
   @Test(
     "A file that cannot be used is refused with a clear error and left as it is",
     arguments: BadFile.all)
-  func refused(_ bad: BadFile) throws {
+  func unusableServerFileIsRefusedUnchanged(_ bad: BadFile) throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     try bad.make(file)
@@ -144,9 +144,9 @@ struct ServerFileTests {
   }
 
   @Test(
-    "An older file is opened, its records are found by type, and it is of the newest layout then",
+    "An older file is opened and migrated to the newest layout, and records are found by type",
     arguments: [1, 2, 3, 4])
-  func migration(from layout: Int) throws {
+  func olderFileIsMigrated(from layout: Int) throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     let connection = try Connection(path: file.path)
@@ -201,8 +201,8 @@ struct ServerFileTests {
     #expect(throws: ServerFileError.self) { try SQLiteStorage(path: file.path, identity: 1) }
   }
 
-  @Test("A missing folder, and a busy file, are refused")
-  func missing() throws {
+  @Test("A missing folder and a busy file are refused")
+  func missingFolderAndBusyFileAreRefused() throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     do {
@@ -224,8 +224,8 @@ struct ServerFileTests {
   }
 
   /// Proves I20.
-  @Test("No changed byte is ever read as something else", arguments: 0..<8)
-  func damage(_ part: Int) throws {
+  @Test("No changed byte in a file is ever read as different contents", arguments: 0..<8)
+  func changedByteIsNeverMisread(_ part: Int) throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     try makeGoodFile(file)

@@ -9,8 +9,8 @@ import Testing
 @Suite("Storages")
 struct StorageTests {
   /// Proves S3.
-  @Test("Memory and file keep the same promises", arguments: StorageCheck.all)
-  func check(_ check: StorageCheck) throws {
+  @Test("Memory and file storage pass the same checks", arguments: StorageCheck.all)
+  func storagesPassSameChecks(_ check: StorageCheck) throws {
     let identity: UInt64 = 1 << 63 + 9
     let memory = try check.body(MemoryStorage(identity: identity))
     #expect(memory.found == memory.expected, "in memory")
@@ -27,7 +27,7 @@ struct StorageTests {
 
   /// Proves S3.
   @Test("Any changes leave the same rows in memory and in a file", arguments: 1...20)
-  func sameRows(_ seed: UInt64) throws {
+  func randomChangesLeaveSameRows(_ seed: UInt64) throws {
     var random = Lehmer(seed: seed)
     let file = try TemporaryFile()
     defer { file.remove() }
@@ -71,7 +71,7 @@ struct StorageTests {
 
   /// Proves S3.
   @Test("Two processes that write one file in turn see the same rows", arguments: 1...20)
-  func sharedRows(_ seed: UInt64) throws {
+  func alternatingWritersSeeSameRows(_ seed: UInt64) throws {
     var random = Lehmer(seed: seed)
     let file = try TemporaryFile()
     defer { file.remove() }
@@ -93,8 +93,8 @@ struct StorageTests {
     for storage in both { try storage.close() }
   }
 
-  @Test("A row's number is given once, and what was undone is not taken for a record")
-  func numbers() throws {
+  @Test("A row number is given once, and an undone row is not taken for a record")
+  func rowNumbersAreNotReused() throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     let storage = try SQLiteStorage(path: file.path, identity: 1)
@@ -128,8 +128,8 @@ struct StorageTests {
     for each in [storage, other] { try each.close() }
   }
 
-  @Test("A hash that leads to the row of another name, or zone, finds and changes nothing there")
-  func sharedHash() throws {
+  @Test("A hash shared with a row of another name or zone finds and changes nothing there")
+  func sharedHashTouchesNoOtherRow() throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     let storage = try SQLiteStorage(path: file.path, identity: 1)
@@ -149,8 +149,8 @@ struct StorageTests {
     try storage.close()
   }
 
-  @Test("A number is found under its name, the latest first, also when names share a hash")
-  func recordNumbers() {
+  @Test("A number is found by its name, the latest first, also when names share a hash")
+  func recordNumbersAreFoundByName() {
     func hash(_ number: Int, zone: Int64 = 1) -> RecordNumbers.Hash {
       RecordNumbers.Hash(zone: zone, name: "n\(number)")
     }
@@ -164,7 +164,7 @@ struct StorageTests {
   }
 
   @Test("When an inner transaction throws, the outer one is undone, even if it goes on")
-  func innerRollback() throws {
+  func innerFailureUndoesOuterTransaction() throws {
     let file = try TemporaryFile()
     defer { file.remove() }
     let storage = try SQLiteStorage(path: file.path, identity: 1)
@@ -189,7 +189,7 @@ struct StorageTests {
   }
 
   @Test("Every answer survives its binary form")
-  func replies() throws {
+  func repliesSurviveBinaryForm() throws {
     let error = CloudError(
       .serverRecordChanged, "m", retryAfter: 0.5, serverRecord: row("a", 1).record,
       userDidResetEncryptedData: true)

@@ -10,8 +10,8 @@ struct NotebookTests {
   private let name = "Notebook-\(UUID().uuidString)"
 
   /// Proves E7.
-  @Test("What is written on one device is on the other after both synced")
-  func twoDevices() async throws {
+  @Test("A note written on one device is on the other after both have synced")
+  func noteReachesOtherDeviceAfterSync() async throws {
     let (phone, desk) = (Notebook(name: name), Notebook(name: name))
     await phone.write("milk", in: "shopping")
     await phone.write("call Ada", in: "today")
@@ -24,8 +24,8 @@ struct NotebookTests {
     #expect(await phone.texts == ["shopping": "milk"])
   }
 
-  @Test("A note changed on both devices keeps both texts, the same on both")
-  func conflict() async throws {
+  @Test("A note changed on both devices keeps both texts, identical on both")
+  func conflictingNoteKeepsBothTexts() async throws {
     let (phone, desk) = (Notebook(name: name), Notebook(name: name))
     await phone.write("milk", in: "shopping")
     try await phone.sync()
@@ -40,8 +40,8 @@ struct NotebookTests {
     #expect(await desk.texts == texts)
   }
 
-  @Test("The records are where CloudKit's own calls find them")
-  func database() async throws {
+  @Test("CloudKit's own calls find the notebook's records")
+  func notebookRecordsAreReadableWithCloudKit() async throws {
     let notebook = Notebook(name: name)
     await notebook.write("milk", in: "shopping")
     try await notebook.sync()

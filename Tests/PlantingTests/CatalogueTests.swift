@@ -8,8 +8,8 @@ struct CatalogueTests {
     .deletingLastPathComponent().deletingLastPathComponent()
 
   /// Proves PB-4.
-  @Test("Every fault still fits the code: its place is there once and is no other fault's")
-  func fits() throws {
+  @Test("Every fault matches the code at one position that no other fault uses")
+  func faultsMatchUniqueCodePositions() throws {
     let planter = Planter(try FaultCatalogue.faults(of: Self.root))
     for path in planter.paths {
       let text = try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
@@ -18,8 +18,8 @@ struct CatalogueTests {
   }
 
   /// Proves PB-4.
-  @Test("There are more faults than have to be found, each with a name, a story and a finder")
-  func isComplete() throws {
+  @Test("There are more faults than required, each with a name, a description and a detector")
+  func catalogueIsLargeAndDescribed() throws {
     let faults = try FaultCatalogue.faults(of: Self.root)
     #expect(faults.count >= 97)
     #expect(Set(faults.map(\.name)).count == faults.count)
@@ -37,7 +37,7 @@ struct CatalogueTests {
       ("story: A story.", "begins with"), ("fault: a\nfound by: dice", "no run called dice"),
       ("fault: a\n- x", "no line of a fault"), ("fault: a\nwords", "no line of a fault"),
     ])
-  func refusals(_ text: String, _ reason: String) {
+  func invalidCatalogueIsRefused(_ text: String, _ reason: String) {
     let error = #expect(throws: PlantingError.self) { try FaultCatalogue.faults(in: text) }
     #expect(error?.description.contains(reason) == true)
   }

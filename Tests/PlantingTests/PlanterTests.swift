@@ -13,8 +13,8 @@ struct PlanterTests {
     return fault
   }
 
-  @Test("Each fault has a switch of its own")
-  func switches() throws {
+  @Test("Each fault has a separate switch")
+  func eachFaultHasSeparateSwitch() throws {
     let planter = Planter([
       fault("a", "if x {", "if x || PLANTED {"), fault("b", "y()", "if !PLANTED { y() }"),
     ])
@@ -28,13 +28,13 @@ struct PlanterTests {
   }
 
   @Test(
-    "What can't be planted is refused",
+    "A fault that cannot be planted is refused",
     arguments: [
       ([("z", "PLANTED")], "0 times"), ([("x", "PLANTED")], "2 times"),
       ([("if x", "if y")], "does not contain"), ([("", "PLANTED")], "not once"),
       ([("if x", "PLANTED"), ("x {", "PLANTED")], "the same text"),
     ])
-  func refusals(_ edits: [(String, String)], _ reason: String) {
+  func impossibleFaultIsRefused(_ edits: [(String, String)], _ reason: String) {
     let planter = Planter(edits.enumerated().map { fault("f\($0)", $1.0, $1.1) })
     let error = #expect(throws: PlantingError.self) {
       try planter.planted("if x { x() }", at: path)

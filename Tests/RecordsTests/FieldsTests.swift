@@ -5,8 +5,8 @@ import Testing
 
 /// Fields in the order of their names, and what is picked from them.
 struct FieldsTests {
-  @Test("fields hold what a dictionary would, in the order of the names")
-  func dictionary() {
+  @Test("Fields hold the same values as a dictionary, in the order of their names")
+  func fieldsAreOrderedByName() {
     var fields = Fields()
     var model: [String: Field] = [:]
     var state: UInt64 = 7
@@ -27,8 +27,8 @@ struct FieldsTests {
   /// Put in one by one they would be moved five thousand million times, for half a minute.
   ///
   /// What counts is the processor's time for this thread, which no other test takes part in.
-  @Test("a hundred thousand fields in the worst order are put in order", .timeLimit(.minutes(10)))
-  func hostileOrder() {
+  @Test("One hundred thousand fields in the worst order are sorted", .timeLimit(.minutes(10)))
+  func worstCaseFieldOrderIsSorted() {
     let start = processorSeconds
     let count = 100_000
     let elements = (0..<2 * count).reversed().map { number in
@@ -53,8 +53,8 @@ struct FieldsTests {
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
-  @Test("changes that come together do what they do one by one")
-  func together() {
+  @Test("Changes applied together have the same result as one by one")
+  func combinedChangesEqualSingleChanges() {
     var state: UInt64 = 11
     let next = { (count: UInt64) -> UInt64 in
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -78,8 +78,8 @@ struct FieldsTests {
     #expect(!one.isEmpty)
   }
 
-  @Test("of two names that are the same text the first is kept, and the later one's field")
-  func spelling() {
+  @Test("Of two names with equal text, the first name and the later field are kept")
+  func equivalentNamesKeepFirstSpelling() {
     let others = (0..<40).map { Fields.Element(key: "a\($0)", field: Field(.int64(0))) }
     let composed = Fields.Element(key: "\u{E9}", field: Field(.int64(1)))
     let decomposed = Fields.Element(key: "e\u{301}", field: Field(.int64(2)))
@@ -94,8 +94,8 @@ struct FieldsTests {
     }
   }
 
-  @Test("fields read from JSON in any order are in order, and of two the later counts")
-  func decoding() throws {
+  @Test("Fields decoded from JSON are sorted, and of two with one name the later counts")
+  func decodedFieldsAreSorted() throws {
     let element = { (key: String, value: Int) in
       #"{"key":"\#(key)","field":{"value":{"int64":{"_0":\#(value)}},"isEncrypted":false}}"#
     }
@@ -105,8 +105,8 @@ struct FieldsTests {
     #expect(try JSONDecoder().decode(Fields.self, from: JSONEncoder().encode(fields)) == fields)
   }
 
-  @Test("selections: all, none, some, and names that are not there")
-  func selection() {
+  @Test("Selections keep all, none or some fields, and ignore names that are missing")
+  func selectionsKeepNamedFields() {
     let fields: Fields = ["a": .int64(1), "b": .int64(2), "c": .int64(3)]
     #expect(FieldSelection.all.applied(to: fields) == fields)
     #expect(FieldSelection.none.applied(to: fields) == [:])
@@ -115,8 +115,8 @@ struct FieldsTests {
         == ["a": .int64(1), "c": .int64(3)])
   }
 
-  @Test("sizes count names and values, and no files")
-  func sizes() {
+  @Test("Sizes count names and values, but no files")
+  func sizesCountNamesAndValues() {
     let record = Record(
       id: RecordID(name: "name", zone: .default), type: "Type",
       fields: [
@@ -128,7 +128,7 @@ struct FieldsTests {
   }
 
   @Test("IDs have one order: by owner, zone, then name")
-  func order() {
+  func recordIDsSortByOwnerZoneName() {
     let ids = ["b", "a"].flatMap { owner in
       ["y", "x"].flatMap { zone in
         ["2", "1"].map { RecordID(name: $0, zone: ZoneID(name: zone, owner: owner)) }

@@ -10,8 +10,8 @@ struct RecordBytesTests {
     return record
   }
 
-  @Test("a record comes back bit for bit, and as the same bytes")
-  func roundTrip() throws {
+  @Test("A record is decoded bit for bit and encoded as the same bytes again")
+  func recordBytesRoundTripExactly() throws {
     for record in [Samples.record, Samples.bare] {
       let bytes = Samples.bytes(record)
       let back = try read(bytes)
@@ -27,8 +27,8 @@ struct RecordBytesTests {
     }
   }
 
-  @Test("values that look alike stay apart: NFC and NFD, 0 and -0, one NaN and another")
-  func apart() {
+  @Test("Similar values stay distinct: NFC and NFD, 0 and -0, and different NaN values")
+  func similarValuesStayDistinct() {
     for (first, one) in Samples.values.enumerated() {
       for (second, other) in Samples.values.enumerated() {
         #expect((one == other) == (first == second), "\(one) \(other)")
@@ -36,8 +36,8 @@ struct RecordBytesTests {
     }
   }
 
-  @Test("no bit flip, no truncation and no addition traps; what is still read is a record again")
-  func damage() throws {
+  @Test("No bit flip, truncation or addition traps, and a decoded result is a valid record")
+  func damagedRecordBytesNeverTrap() throws {
     let bytes = Samples.bytes(Samples.record)
     var refused = 0
     for index in bytes.indices {
@@ -59,8 +59,8 @@ struct RecordBytesTests {
   }
 
   /// Proves I23.
-  @Test("random bytes and damage in many places never trap")
-  func noise() throws {
+  @Test("Random bytes and damage in many positions never trap")
+  func randomRecordBytesNeverTrap() throws {
     var state: UInt64 = 42
     func next() -> UInt64 {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -79,8 +79,8 @@ struct RecordBytesTests {
     }
   }
 
-  @Test("false lengths are found before anything is made for them")
-  func lengths() {
+  @Test("False lengths are detected before memory is allocated for them")
+  func falseLengthsAreRefusedBeforeAllocation() {
     let hostile: [[UInt8]] = [
       [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],  // 2^64 - 1
       [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02],  // more than 64 bits
@@ -96,8 +96,8 @@ struct RecordBytesTests {
     #expect(throws: ByteFormatError.self) { try deep.fieldValue() }
   }
 
-  @Test("numbers of variable length: every length, and the checksum everyone knows")
-  func numbers() throws {
+  @Test("Numbers of every variable length are read back, and the checksum matches its known value")
+  func variableLengthNumbersRoundTrip() throws {
     var value: UInt64 = 1
     for shift in 0..<64 {
       for number in [value, value - 1, value | 1] {

@@ -3,8 +3,8 @@ import Testing
 
 /// The hash that names files.
 struct SHA256Tests {
-  @Test("The published test vectors give their digests")
-  func vectors() {
+  @Test("The hash of each published test vector matches its digest")
+  func hashMatchesPublishedVectors() {
     let longText =
       "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqr"
       + "lmnopqrsmnopqrstnopqrstu"
@@ -26,8 +26,8 @@ struct SHA256Tests {
     }
   }
 
-  @Test("every length from 0 to 200, at once and in pieces")
-  func lengths() {
+  @Test("Input of each length from 0 to 200 hashes the same at once and in pieces")
+  func hashIsIndependentOfPieces() {
     var all = SHA256()
     for length in 0...200 {
       let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 * 7 + length) }
@@ -52,8 +52,8 @@ struct SHA256Tests {
         == "e673d33f6940a6d3856d0d305fd88363ae0ba3b96e2411d8ddd5e0dd443f4525")
   }
 
-  @Test("distances on a round earth, small and large")
-  func distances() {
+  @Test("Distances are measured on a sphere, small and large")
+  func distancesAreMeasuredOnSphere() {
     func place(_ latitude: Double, _ longitude: Double) -> Location {
       Location(latitude: latitude, longitude: longitude)
     }

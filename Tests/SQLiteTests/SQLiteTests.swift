@@ -21,8 +21,8 @@ struct SQLiteTests {
     } catch { return error as? SQLiteError }
   }
 
-  @Test("Values come back as they were bound, and no other type is read for them")
-  func values() throws {
+  @Test("Values are read back as they were bound, and never as another type")
+  func boundValuesAreReadBack() throws {
     let connection = try Connection(path: ":memory:")
     let values: [SQLValue] = [
       .null, .integer(.min), .integer(.max), .text(""), .text("e\u{301}\u{0}🧭"), .blob([]),
@@ -49,7 +49,7 @@ struct SQLiteTests {
   }
 
   @Test("A statement is prepared once and reset after each use")
-  func statements() throws {
+  func statementIsPreparedOnce() throws {
     let connection = try Connection(path: ":memory:")
     try connection.execute("CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)")
     for number in 1...5 {
@@ -73,8 +73,8 @@ struct SQLiteTests {
     #expect(error { _ = try statement.step() }?.code == .misuse)
   }
 
-  @Test("A transaction that throws leaves no trace, an inner one only its own")
-  func transactions() throws {
+  @Test("A transaction that throws is rolled back, and an inner one alone")
+  func throwingTransactionIsRolledBack() throws {
     struct Stop: Error {}
     let connection = try Connection(path: ":memory:")
     try connection.execute("CREATE TABLE t (a INTEGER)")
@@ -102,8 +102,8 @@ struct SQLiteTests {
     try connection.close()
   }
 
-  @Test("Errors say what happened, in the SQL but without its values")
-  func errors() throws {
+  @Test("Errors describe the failure with the SQL but without its values")
+  func errorsNameStatementWithoutValues() throws {
     let connection = try Connection(path: ":memory:")
     try connection.execute("CREATE TABLE t (a TEXT UNIQUE)")
     try connection.run("INSERT INTO t VALUES (?)", [.text("secret")])
@@ -119,8 +119,8 @@ struct SQLiteTests {
     try connection.close()
   }
 
-  @Test("Files: locked, not a database, missing, of the wrong kind")
-  func files() throws {
+  @Test("A locked, invalid, missing or unsuitable database file gives its error")
+  func unusableDatabaseFilesFail() throws {
     try withFile { path in
       #expect(error { _ = try Connection(path: path, mode: .readWrite) }?.code == .cannotOpen)
       #expect(error { _ = try Connection(path: path + "/no/a.db") }?.code == .cannotOpen)

@@ -34,8 +34,10 @@ struct CheckerTests {
   }
 
   /// Proves I4.
-  @Test("An edit made behind a batch must wait when that has succeeded", arguments: [true, false])
-  func edits(isBehind: Bool) {
+  @Test(
+    "An edit made after a batch was built must stay pending when the batch has succeeded",
+    arguments: [true, false])
+  func editAfterBatchStaysPending(isBehind: Bool) {
     var checker = EditChecker()
     checker.note(.add(.save, .record(id)))
     if !isBehind { checker.note(.add(.delete, .record(id))) }
@@ -57,7 +59,7 @@ struct CheckerTests {
 
   /// Proves I7.
   @Test("A repeated request has one answer")
-  func replays() {
+  func repeatedRequestHasOneAnswer() {
     var checker = ReplayChecker()
     func check(_ name: String, _ tag: String, account: Int = 1) -> ReplayChecker.Verdict {
       let call = CloudCall(
@@ -75,8 +77,8 @@ struct CheckerTests {
   }
 
   /// Proves I12.
-  @Test("Every member of a batch has one outcome, and nothing else has one")
-  func batches() {
+  @Test("Every item of a batch has one outcome, and no other item has one")
+  func batchItemsHaveExactlyOneOutcome() {
     let request = ModifyRecords(save: [save(1)], delete: [layout.records[1]])
     let done = ItemResult<RecordID, Done>(id: layout.records[1], .success(Done()))
     let (saved, deleted) = (sent().saved, [done])
@@ -100,8 +102,8 @@ struct CheckerTests {
   }
 
   /// Proves I12.
-  @Test("The server answers a batch whole, and an atomic one alike")
-  func serverBatches() {
+  @Test("The server answers every item of a batch, and an atomic batch uniformly")
+  func serverAnswersBatchCompletely() {
     let findings = Findings()
     let oracle = CloudOracle(layout: layout, findings: findings)
     let request = ModifyRecords(save: [save(1)], delete: [layout.records[1]])
@@ -115,8 +117,8 @@ struct CheckerTests {
   }
 
   /// Proves I15.
-  @Test("Each error has its one outcome", arguments: CloudError.Code.allCases)
-  func outcomes(code: CloudError.Code) {
+  @Test("Each error has exactly one outcome", arguments: CloudError.Code.allCases)
+  func errorHasOneOutcome(code: CloudError.Code) {
     var state = pending(.save)
     _ = state.records.take(PendingChange(.save, id))
     var checker = OutcomeChecker()
@@ -133,8 +135,9 @@ struct CheckerTests {
   }
 
   /// Proves I21.
-  @Test("What went with a zone is not uploaded again", arguments: ZoneDeletionReason.allCases)
-  func zoneLoss(reason: ZoneDeletionReason) {
+  @Test(
+    "Records deleted with a zone are not uploaded again", arguments: ZoneDeletionReason.allCases)
+  func recordsOfLostZoneAreNotUploaded(reason: ZoneDeletionReason) {
     var checker = ZoneLossChecker(layout: layout)
     let deletion = ZoneDeletion(zone: zone, reason: reason)
     checker.note(

@@ -7,8 +7,8 @@ import Testing
 @Suite("Whole engines in seeded worlds")
 struct EngineSimulationTests {
   /// Proves PB-11.
-  @Test("Every promise holds, and a seed takes the same course twice")
-  func keepsPromises() throws {
+  @Test("Every invariant holds, and a seed runs the same way twice")
+  func simulatedEnginesKeepInvariants() throws {
     var tally = WorldTally()
     for seed in UInt64(0)..<20 {
       let report = try EngineSimulation().runTwice(seed: seed)
@@ -35,12 +35,12 @@ struct EngineSimulationTests {
   ///
   /// Proves PB-10, PB-12.
   @Test(
-    "Seeds that once found something find nothing",
+    "Seeds that once found a fault find none",
     arguments: [
       UInt64(1284), 1817, 1820, 2099, 3137, 3227, 3315, 16229, 21025,
       141, 1039, 1554, 2895,
     ])
-  func staysMended(seed: UInt64) throws {
+  func fixedEngineSeedsStayFixed(seed: UInt64) throws {
     let report = try EngineSimulation().run(seed: seed)
     #expect(report.violation == nil, "\(report.violation?.description ?? "")")
   }
@@ -64,8 +64,8 @@ struct EngineSimulationTests {
     let value = Atomic(0)
   }
 
-  @Test("Servers in files are killed and lose power")
-  func losesServers() throws {
+  @Test("Simulated servers in files are killed and lose power")
+  func serversInFilesLosePower() throws {
     var tally = WorldTally()
     for seed in UInt64(3000)..<3010 { tally.add(try EngineSimulation().run(seed: seed).tally) }
     #expect(tally.worldsOnDisk > 0 && tally.serverPowerLosses > 0, "\(tally)")

@@ -33,7 +33,7 @@ struct RegressionSeedTests {
   ]
 
   @Test("Seeds that once failed hold every invariant", arguments: stories.map(\.seed))
-  func holds(_ seed: UInt64) throws {
+  func formerlyFailingSeedsHoldInvariants(_ seed: UInt64) throws {
     let story = Self.stories.first { $0.seed == seed }?.story ?? ""
     let violation = try MachineSimulation().run(seed: seed).violation
     #expect(violation == nil, "\(story): \(violation.map(String.init(describing:)) ?? "")")

@@ -4,8 +4,8 @@ import Testing
 @Suite("Shrinking failing worlds")
 struct ShrinkingTests {
   /// Proves PB-9.
-  @Test("A world with a planted bug becomes a small one that breaks the same promise")
-  func planted() throws {
+  @Test("A world with a planted bug shrinks to a small one that breaks the same invariant")
+  func failingWorldShrinksToSameViolation() throws {
     let seeds = UInt64(60)...90
     let simulation = MachineSimulation(bug: .acceptStaleTag)
     let found = try seeds.first { try simulation.run(seed: $0).violation != nil }
@@ -20,14 +20,14 @@ struct ShrinkingTests {
   }
 
   /// Proves PB-9.
-  @Test("A healthy world can't be shrunk")
-  func healthy() throws {
+  @Test("A healthy world cannot be shrunk")
+  func healthyWorldDoesNotShrink() throws {
     #expect(try MachineSimulation().shrink(seed: 1) == nil)
   }
 
   /// Proves PB-9.
-  @Test("A world of engines becomes a small one that breaks the same promise")
-  func engines() throws {
+  @Test("A world of engines shrinks to a small one that breaks the same invariant")
+  func engineWorldShrinksToSameViolation() throws {
     // A promise that only worlds with kills break.
     let simulation = EngineSimulation { tally in
       tally.kills > 1 ? "\(tally.kills) kills" : nil
@@ -45,8 +45,8 @@ struct ShrinkingTests {
   }
 
   /// Proves I24.
-  @Test("What is recorded plays the same, and what is missing is the benign choice")
-  func tape() throws {
+  @Test("Recorded choices replay identically, and a missing choice is the benign one")
+  func recordedChoicesReplayIdentically() throws {
     var recorder = SeededRandom(recording: 7)
     var plain = SeededRandom(seed: 7)
     var drawn: [Int] = []

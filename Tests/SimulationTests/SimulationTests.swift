@@ -5,8 +5,8 @@ import Testing
 struct SimulationTests {
   /// Proves CE-12, CE-81, E2, FB-8, I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, I13, I14,
   /// I16, I17, I24, SC-147.
-  @Test("Healthy worlds keep every promise, and run the same twice")
-  func healthy() throws {
+  @Test("Healthy worlds keep every invariant and run identically twice")
+  func healthyWorldsRunIdenticallyTwice() throws {
     for seed in UInt64(1)...40 {
       let report = try MachineSimulation().runTwice(seed: seed)
       #expect(report.violation == nil, "\(report.violation.map(String.init(describing:)) ?? "")")
@@ -16,7 +16,7 @@ struct SimulationTests {
 
   /// Proves PB-1.
   @Test("Each planted bug is found", arguments: PlantedBug.allCases)
-  func plantedBug(_ bug: PlantedBug) throws {
+  func eachPlantedBugIsFound(_ bug: PlantedBug) throws {
     let seeds = UInt64(1)...200
     let found = try seeds.first { try MachineSimulation(bug: bug).run(seed: $0).violation != nil }
     #expect(found != nil, "\(bug.rawValue) was not seen in \(seeds.count) seeds")

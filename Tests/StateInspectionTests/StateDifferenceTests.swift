@@ -111,8 +111,8 @@ struct StateDifferenceTests {
   }
 
   /// Proves E3.
-  @Test("each thing that may differ is one line, forwards and backwards")
-  func table() throws {
+  @Test("Each possible difference is one line, in both directions")
+  func eachDifferenceIsOneLine() throws {
     let old = try StateDifferenceTests.inspection(StateSamples.state)
     for row in StateDifferenceTests.flags + StateDifferenceTests.lists {
       var state = StateSamples.state
@@ -123,8 +123,8 @@ struct StateDifferenceTests {
     }
   }
 
-  @Test("tokens that differ only in their middle are shown whole")
-  func middle() throws {
+  @Test("Tokens that differ only in the middle are shown whole")
+  func tokensDifferingInMiddleAreShownWhole() throws {
     var state = StateSamples.state
     state.zoneTokens[StateSamples.shared]?.bytes[20] = 0xff
     let differences = StateInspection.diff(
@@ -135,8 +135,8 @@ struct StateDifferenceTests {
     #expect(line.contains("0f1011121314151617") && line.contains("0f10111213ff151617"))
   }
 
-  @Test("a log and the state it leads to do not differ, and JSON says what does")
-  func forms() throws {
+  @Test("A log does not differ from the state it leads to, and JSON lists the differences")
+  func logEqualsStateItLeadsTo() throws {
     let log = try StateInspection(bytes: StateSamples.log(StateSamples.state))
     #expect(StateInspection.diff(log, try StateDifferenceTests.inspection(log.state)) == [])
     let differences = StateInspection.diff(

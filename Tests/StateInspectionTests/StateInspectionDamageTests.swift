@@ -22,8 +22,8 @@ struct StateInspectionDamageTests {
   }
 
   /// Proves I20.
-  @Test("every truncation and every flipped bit of every form: the right state, or an error")
-  func everyBit() throws {
+  @Test("Every truncation and flipped bit of every form gives the right state or an error")
+  func damagedStateIsNeverShownWrong() throws {
     for (form, bytes) in try StateSamples.files() {
       let whole = try StateInspection(bytes: bytes, name: "F")
       var states: Set<SyncState> = []
@@ -61,8 +61,8 @@ struct StateInspectionDamageTests {
   }
 
   /// Proves I23.
-  @Test("5,000 random inputs, half of them with a beginning that fits: none traps")
-  func random() throws {
+  @Test("None of 5,000 random inputs traps, half of them with a valid beginning")
+  func randomStateInputsNeverTrap() throws {
     var generator = SeededRandom(seed: 2_026)
     let starts = [
       "", "CSYNC\u{1}", "CSLOG\u{1}", "bplist00", "{\"a\":[", "<plist><dict>", "Q1NZTkM",
@@ -82,8 +82,8 @@ struct StateInspectionDamageTests {
     #expect(isShown == 0)
   }
 
-  @Test("random damage in the middle of an app's file: none traps, and no wrong state is shown")
-  func mutations() throws {
+  @Test("Random damage inside an app's file never traps and never shows a wrong state")
+  func randomDamageShowsNoWrongState() throws {
     var generator = SeededRandom(seed: 7)
     for (form, bytes) in try StateSamples.files() where form != "log" {
       let whole = try StateInspection(bytes: bytes)
@@ -106,8 +106,8 @@ struct StateInspectionDamageTests {
     }
   }
 
-  @Test("what is wrong is said, with what can still be read and what to do")
-  func messages() throws {
+  @Test("The error message names the fault, what can still be read and what to do")
+  func errorMessageExplainsDamage() throws {
     let rows =
       try StateInspectionDamageTests.faults() + StateInspectionDamageTests.carriedFaults()
       + StateInspectionDamageTests.logFaults()
@@ -121,8 +121,8 @@ struct StateInspectionDamageTests {
     }
   }
 
-  @Test("a log whose entries are not an engine's, or a newer one's, is shown up to there")
-  func entries() throws {
+  @Test("A log with entries that are foreign or of a newer version is shown up to the first one")
+  func unknownLogEntriesEndDisplay() throws {
     try StateSamples.inFolder { folder in
       let file = folder.appendingPathComponent("state")
       let store = try FileStateStore(url: file)
@@ -143,8 +143,8 @@ struct StateInspectionDamageTests {
     }
   }
 
-  @Test("nesting without end is no trap")
-  func nesting() {
+  @Test("Endless nesting does not trap")
+  func endlessNestingDoesNotTrap() {
     let depth = 200_000
     for bytes in [
       [UInt8](repeating: UInt8(ascii: "["), count: depth),

@@ -9,8 +9,8 @@ import Testing
 @Suite("State inspection: what a saved state shows")
 struct StateInspectionTests {
   /// Proves CE-87.
-  @Test("a state log is shown from its file, which stays as it is and alone")
-  func log() throws {
+  @Test("A state log is shown from its file, which stays unchanged and without other files")
+  func stateLogIsShownWithoutChanges() throws {
     try StateSamples.inFolder { folder in
       let file = folder.appendingPathComponent("state")
       let bytes = try StateSamples.log(StateSamples.state) + [9, 0, 0]
@@ -62,8 +62,8 @@ struct StateInspectionTests {
 
     """
 
-  @Test("an encoded state is shown, every list to its end")
-  func encoded() throws {
+  @Test("An encoded state is shown with every list complete")
+  func encodedStateIsShownCompletely() throws {
     let value = try StateSamples.serialization(StateSamples.state)
     let inspection = try StateInspection(
       bytes: StateSamples.json(StateSamples.AppFile(engines: ["private": value])), name: "app.json")
@@ -107,8 +107,8 @@ struct StateInspectionTests {
 
     """
 
-  @Test("the JSON of a state says everything in words and is always the same")
-  func json() throws {
+  @Test("The JSON of a state gives every value in words and is always the same")
+  func stateJSONIsReadableAndStable() throws {
     let bytes = StateSamples.state.encoded()
     let inspection = try StateInspection(bytes: bytes)
     #expect(inspection.json == StateInspectionTests.jsonText)
@@ -204,8 +204,8 @@ struct StateInspectionTests {
     }
     """
 
-  @Test("every form of file shows the same state, and says where it stands")
-  func forms() throws {
+  @Test("Every form of file shows the same state and where in the file it is")
+  func everyFileFormShowsSameState() throws {
     let wanted: [String: StateInspection.Form] = [
       "bytes": .encoded(formats: [], place: ""),
       "JSON": .encoded(formats: ["JSON"], place: "data"),
@@ -226,8 +226,8 @@ struct StateInspectionTests {
     #expect(files.count == wanted.count + 1)
   }
 
-  @Test("of several states in a file one is asked for by its member")
-  func members() throws {
+  @Test("One of several states in a file is selected by its member")
+  func memberSelectsOneOfSeveralStates() throws {
     var other = SyncState()
     other.user = UserID("_other")
     let file = StateSamples.AppFile(engines: [
@@ -258,8 +258,8 @@ struct StateInspectionTests {
     }
   }
 
-  @Test("what is no file is an error that says so, and does not keep anybody waiting")
-  func paths() throws {
+  @Test("A path that is not a regular file gives a clear error without waiting")
+  func invalidPathFailsWithoutWaiting() throws {
     try StateSamples.inFolder { folder in
       let pipe = folder.appendingPathComponent("pipe").path
       #expect(mkfifo(pipe, 0o600) == 0)
@@ -287,8 +287,8 @@ struct StateInspectionTests {
   }
 
   /// Proves E4.
-  @Test("a state with 100,000 pending changes is shown and compared at once")
-  func large() throws {
+  @Test("A state with 100,000 pending changes is shown and compared quickly")
+  func largeStateIsShownAndComparedQuickly() throws {
     var state = SyncState()
     for number in 0..<100_000 { state.records.add(StateSamples.save("record-\(number)")) }
     let old = try StateInspection(bytes: StateSamples.json(StateSamples.serialization(state)))

@@ -13,8 +13,8 @@ struct AchievementMergeTests {
     TieredAchievement(id: testID(number), category: "volume", progress: progress)
   }
 
-  @Test("A: the higher progress, the higher tier, and the later date of each tier stay")
-  func merge() throws {
+  @Test("A: A merge keeps the higher progress, the higher tier and the later date of each tier")
+  func higherProgressAndTierWinMerge() throws {
     let (early, late) = (Self.moment, Self.moment.addingTimeInterval(60))
     let local = achievement(
       1,
@@ -34,16 +34,16 @@ struct AchievementMergeTests {
     #expect(local.merged(with: locked).progress.currentTier == .silver)
   }
 
-  @Test("A: what is missing on either side is added")
-  func union() {
+  @Test("A: A merge adds the achievements that are missing on either side")
+  func missingAchievementsAreAddedByMerge() {
     let both = TieredAchievement.merge(
       local: [achievement(1, Progress(currentValue: 1))],
       remote: [achievement(2, Progress(currentValue: 2))])
     #expect(both.map(\.id) == [testID(1), testID(2)])
   }
 
-  @Test("A: merging is commutative, associative and idempotent, for 400 seeds")
-  func lattice() {
+  @Test("A: Merging is commutative, associative and idempotent, for 400 seeds")
+  func mergeIsCommutativeAssociativeIdempotent() {
     for seed in 0..<400 {
       var numbers = SeededNumbers(UInt64(seed))
       let (first, second, third) = (
@@ -114,8 +114,8 @@ struct AchievementMergeTests {
     }
   }
 
-  @Test("A: the payload is JSON with ISO 8601 dates, the same bytes for the same achievements")
-  func payload() throws {
+  @Test("A: The payload is JSON with ISO 8601 dates, with equal bytes for equal achievements")
+  func equalAchievementsEncodeToSameBytes() throws {
     let set = AchievementSet([
       achievement(
         7,
@@ -134,8 +134,8 @@ struct AchievementMergeTests {
     #expect(AchievementSet(payload: set.payload) == set)
   }
 
-  @Test("A: missing members get their defaults, and both spellings of the unlock dates are read")
-  func tolerance() throws {
+  @Test("A: Missing members get their defaults, and both spellings of the unlock dates are read")
+  func missingMembersGetDefaults() throws {
     let id = testID(1).uuidString
     let bare = try #require(AchievementSet(payload: Data(#"[{"id":"\#(id)"}]"#.utf8)))
     #expect(bare[testID(1)]?.progress == Progress())
@@ -147,8 +147,8 @@ struct AchievementMergeTests {
     #expect(AchievementSet(payload: Data()) == nil)
   }
 
-  @Test("A: unknown members, tiers and achievements of a newer version are kept and merged")
-  func unknown() throws {
+  @Test("A: Unknown members, tiers and achievements of a newer version are kept and merged")
+  func unknownMembersAreKeptAndMerged() throws {
     let id = testID(1).uuidString
     let text = """
       [{"id":"\(id)","icon":"star","progress":{"currentTier":9,"best":{"day":3},\
@@ -167,8 +167,8 @@ struct AchievementMergeTests {
     #expect(AchievementTier(rawValue: 9).name == "tier 9")
   }
 
-  @Test("A: the summary counts unlocked achievements per category, in a keyed archive")
-  func summary() throws {
+  @Test("A: The summary counts unlocked achievements per category, in a keyed archive")
+  func summaryCountsUnlocksPerCategory() throws {
     let set = AchievementSet([
       achievement(1, Progress(currentValue: 5, currentTier: .bronze)),
       achievement(2, Progress(currentValue: 5)),
@@ -189,8 +189,8 @@ struct AchievementMergeTests {
     #expect(AchievementRecord.summary(from: AchievementRecord.archived(["größe": 300]))?.count == 1)
   }
 
-  @Test("A: a damaged summary is no summary and never ends the program")
-  func damagedSummary() {
+  @Test("A: A damaged summary counts as none and never ends the program")
+  func damagedSummaryIsIgnored() {
     let archive = AchievementRecord.archived(["streak": 3, "variety": 1, "größe": 70_000])
     var numbers = SeededNumbers(7)
     var unreadable = 0
@@ -210,7 +210,7 @@ struct AchievementMergeTests {
   }
 
   @Test("A: 10,000 achievements merge in linear time")
-  func many() {
+  func mergeTimeIsLinear() {
     let sets = [0, 5_000].map { start in
       AchievementSet(
         (start..<(start + 10_000)).map {

@@ -13,8 +13,8 @@ struct AchievementSafetyTests {
   let server = LoopbackServer()
   let container = AchievementDevice.containerName
 
-  @Test("A: signing out clears everything; signing in brings it back")
-  func signOut() async throws {
+  @Test("A: Signing out clears all achievements, and signing in restores them")
+  func signOutClearsAndSignInRestores() async throws {
     let phone = try AchievementDevice(server, "phone")
     try phone.note("played", 61_234)
     try await phone.store.sync()
@@ -33,8 +33,8 @@ struct AchievementSafetyTests {
     #expect(phone.progress("played")[0] == 61_234)
   }
 
-  @Test("A: what was reached before anybody signed in stays, and goes up for whoever does")
-  func beforeAnybody() async throws {
+  @Test("A: Achievements earned before any sign-in are kept and uploaded at the first sign-in")
+  func achievementsBeforeSignInAreUploaded() async throws {
     let phone = try AchievementDevice(server, "phone", account: nil)
     try phone.note("played", 61_234)
     await #expect(throws: SyncFailure.self) { try await phone.store.sync() }
@@ -46,8 +46,8 @@ struct AchievementSafetyTests {
     #expect(tablet.progress("played") == phone.progress("played"))
   }
 
-  @Test("A: another account sees nothing of the first one, even if it came while the app was off")
-  func switched() async throws {
+  @Test("A: Another account sees no data of the first, even after a switch while the app was off")
+  func otherAccountSeesNoAchievements() async throws {
     let phone = try AchievementDevice(server, "phone")
     try phone.note("played", 61_234)
     try await phone.store.sync()
@@ -71,8 +71,10 @@ struct AchievementSafetyTests {
     #expect(!text.contains("31234"))
   }
 
-  @Test("A: a zone that goes takes the achievements along, or is filled again", arguments: 0..<4)
-  func zoneLoss(_ loss: Int) async throws {
+  @Test(
+    "A: A lost zone removes the achievements or is filled again, depending on the reason",
+    arguments: 0..<4)
+  func lostZoneClearsOrRefillsAchievements(_ loss: Int) async throws {
     let phone = try AchievementDevice(server, "phone")
     try phone.note("played", 60)
     try await phone.store.sync()
@@ -97,8 +99,8 @@ struct AchievementSafetyTests {
     #expect(phone.progress("played")[0] == (isKept ? 60 : 0))
   }
 
-  @Test("A: unknown fields of the record are kept when this device saves it again")
-  func unknownFields() async throws {
+  @Test("A: Unknown fields of the record are kept when this device saves it again")
+  func unknownRecordFieldsSurviveSave() async throws {
     let phone = try AchievementDevice(server, "phone")
     try phone.note("played", 60)
     try await phone.store.sync()
@@ -110,8 +112,8 @@ struct AchievementSafetyTests {
     #expect(record["payload"] as? Data == Data(phone.store.canonicalText.utf8))
   }
 
-  @Test("A: missing fields get their defaults, and a damaged payload is replaced")
-  func missingFields() async throws {
+  @Test("A: Missing fields get their defaults, and a damaged payload is replaced")
+  func missingRecordFieldsGetDefaults() async throws {
     try await server.changeAchievements { $0["payload"] = Data("no JSON".utf8) }
     let phone = try AchievementDevice(server, "phone")
     try phone.note("played", 60)
@@ -121,8 +123,8 @@ struct AchievementSafetyTests {
     #expect(record["payload"] as? Data == Data(phone.store.canonicalText.utf8))
   }
 
-  @Test("A: a record of a newer version is kept and not touched, until the app understands it")
-  func newerVersion() async throws {
+  @Test("A: A record of a newer version stays untouched until the app understands it")
+  func newerRecordIsKeptUntilUpdate() async throws {
     let newer = AchievementSet([
       TieredAchievement(
         id: AchievementDevice.id("solved"), category: "volume",
@@ -149,8 +151,8 @@ struct AchievementSafetyTests {
     #expect(payload == Data(updated.store.canonicalText.utf8))
   }
 
-  @Test("A: a damaged file is a clear error; with recovery it is set aside and fetched again")
-  func damagedFile() async throws {
+  @Test("A: A damaged file gives a clear error; recovery sets it aside and fetches again")
+  func damagedFileIsReportedOrRecovered() async throws {
     let phone = try AchievementDevice(server, "phone")
     try phone.note("played", 60)
     try await phone.store.sync()
@@ -181,8 +183,8 @@ struct AchievementSafetyTests {
     #expect(last.folder.names().allSatisfy { !$0.contains("damaged") }, "\(last.folder.names())")
   }
 
-  @Test("A: a lost answer, or a crash between two writes, loses and doubles nothing")
-  func crashes() async throws {
+  @Test("A: A lost answer, or a crash between two writes, loses and duplicates nothing")
+  func crashesNeitherLoseNorDuplicate() async throws {
     let phone = try AchievementDevice(server, "phone")
     try phone.note("played", 60)
     // The answer to the push is lost, and the app ends without shutting down.

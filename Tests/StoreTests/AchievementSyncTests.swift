@@ -14,8 +14,8 @@ struct AchievementSyncTests {
   let server = LoopbackServer()
   let container = AchievementDevice.containerName
 
-  @Test("A: sync is off by default, and while it is off nothing leaves the device")
-  func off() async throws {
+  @Test("A: Sync is off by default, and while it is off no data leaves the device")
+  func syncIsOffByDefault() async throws {
     let phone = try AchievementDevice(server, "phone", isEnabled: false)
     #expect(!phone.store.isEnabled)
     try phone.note("played", 60)
@@ -37,8 +37,8 @@ struct AchievementSyncTests {
     #expect(again.progress("played") == [500, 4, 1, 2, 3, 4])
   }
 
-  @Test("A: one record user_achievements in AchievementsZone, with its four fields")
-  func record() async throws {
+  @Test("A: AchievementsZone has one record user_achievements, with its four fields")
+  func oneRecordHoldsAchievements() async throws {
     let phone = try AchievementDevice(server, "phone")
     try phone.note("streak", 8)
     try phone.note("explorer", 1)
@@ -62,8 +62,8 @@ struct AchievementSyncTests {
     #expect(server.controls.requestCount(in: RequestScope(kind: .modifyRecords)) == 0)
   }
 
-  @Test("A: pull merges, then push: devices that were offline agree, whatever their clocks say")
-  func offline() async throws {
+  @Test("A: Offline devices agree after a pull, a merge and a push, whatever their clocks show")
+  func offlineDevicesConvergeAfterPullAndPush() async throws {
     let phone = try AchievementDevice(server, "phone", now: .distantPast)
     let tablet = try AchievementDevice(server, "tablet", now: .distantFuture)
     try phone.note("played", 60)
@@ -79,8 +79,8 @@ struct AchievementSyncTests {
     #expect(newest["payload"] as? Data == Data(phone.store.canonicalText.utf8))
   }
 
-  @Test("A: serverRecordChanged is merged onto the server's record and sent again")
-  func conflict() async throws {
+  @Test("A: A serverRecordChanged conflict is merged onto the server's record and sent again")
+  func conflictIsMergedAndSentAgain() async throws {
     let phone = try AchievementDevice(server, "phone")
     let tablet = try AchievementDevice(server, "tablet")
     for device in [phone, tablet] { try await device.store.sync() }
@@ -103,8 +103,8 @@ struct AchievementSyncTests {
         == Data(phone.store.canonicalText.utf8))
   }
 
-  @Test("A: a conflict that never ends is given up after a bounded number of tries")
-  func endlessConflict() async throws {
+  @Test("A: An endless conflict is given up after a bounded number of tries")
+  func endlessConflictIsGivenUp() async throws {
     let phone = try AchievementDevice(server, "phone")
     try phone.note("played", 5)
     try await phone.store.sync()
@@ -120,8 +120,8 @@ struct AchievementSyncTests {
     #expect(!phone.store.status.isUnsent)
   }
 
-  @Test("A: what another device reached arrives by push")
-  func push() async throws {
+  @Test("A: Achievements of another device arrive by push")
+  func pushDeliversOtherDevicesAchievements() async throws {
     let phone = try AchievementDevice(server, "phone", automaticallySync: true)
     let tablet = try AchievementDevice(server, "tablet", automaticallySync: true)
     try await phone.store.sync()
@@ -133,8 +133,8 @@ struct AchievementSyncTests {
     for device in [phone, tablet] { try await device.store.shutDown() }
   }
 
-  @Test("A: at launch, failures that pass are tried again after 2, 4 and 8 seconds")
-  func retries() async throws {
+  @Test("A: At launch, temporary failures are retried after 2, 4 and 8 seconds")
+  func launchRetriesTemporaryFailures() async throws {
     let phone = try AchievementDevice(server, "phone")
     try await phone.store.sync()
     try phone.note("played", 60)
@@ -153,8 +153,8 @@ struct AchievementSyncTests {
     #expect(phone.store.status.failure == nil && !phone.store.status.isUnsent)
   }
 
-  @Test("A: full storage is told and never retried")
-  func quota() async throws {
+  @Test("A: Full storage is reported and never retried")
+  func fullStorageIsReportedNotRetried() async throws {
     let phone = try AchievementDevice(server, "phone")
     try await phone.store.sync()
     try server.controls.setQuota(0, of: "ada")
@@ -173,14 +173,16 @@ struct AchievementSyncTests {
   }
 
   @Test(
-    "A: the account's status is asked first and told in words",
+    "A: The account's status is checked first and shown as a message",
     arguments: zip(
       [AccountAvailability.restricted, .temporarilyUnavailable],
       [
         "This iCloud account is not allowed to sync.",
         "Your iCloud account isn't ready. Will sync when it is.",
       ]))
-  func accountStatus(_ availability: AccountAvailability, _ words: String) async throws {
+  func unusableAccountIsReportedBeforeSync(_ availability: AccountAvailability, _ words: String)
+    async throws
+  {
     let phone = try AchievementDevice(server, "phone")
     try phone.note("played", 60)
     phone.link.setAvailability(availability)
@@ -191,8 +193,8 @@ struct AchievementSyncTests {
     #expect(phone.progress("played")[0] == 60)
   }
 
-  @Test("A: a missing record or zone at the first pull is no failure")
-  func firstRun() async throws {
+  @Test("A: A missing record or zone at the first pull is not a failure")
+  func missingRecordIsNoFailureAtFirst() async throws {
     let phone = try AchievementDevice(server, "phone")
     try await phone.store.sync()
     #expect(phone.store.status.text == "Synced.")

@@ -143,9 +143,9 @@ struct AnnotationChaosTests {
 
   /// Proves I1.
   @Test(
-    "R: two accounts, three devices each, offline edits, faults and crashes: all end alike",
+    "R: Two accounts with three devices each converge despite offline edits, faults and crashes",
     arguments: Array(1...10) + [36, 54, 182])
-  func convergence(_ seed: Int) async throws {
+  func accountsConvergeDespiteFaults(_ seed: Int) async throws {
     let world = try await World(seed)
     for step in 0..<90 {
       let number = world.random.next(6)

@@ -36,8 +36,8 @@ struct AnnotationCoordinatorTests {
     var fetches: Int { server.controls.requestCount(in: RequestScope(kind: .fetchDatabaseChanges)) }
   }
 
-  @Test("R: sync coordinator: syncs at the start and then every 60 seconds")
-  func interval() async throws {
+  @Test("R: The sync coordinator syncs at the start and then every 60 seconds")
+  func coordinatorSyncsEvery60Seconds() async throws {
     let bench = try Bench()
     #expect(bench.coordinator.syncStatus.name == "idle" && bench.coordinator.lastSyncTime == nil)
     await bench.coordinator.startSync()
@@ -61,8 +61,8 @@ struct AnnotationCoordinatorTests {
     await bench.coordinator.stopSync()
   }
 
-  @Test("R: sync coordinator: the wait doubles with each error, and a success ends that")
-  func backOff() async throws {
+  @Test("R: The sync coordinator doubles its wait with each error, and a success resets it")
+  func coordinatorDoublesWaitOnErrors() async throws {
     let bench = try Bench()
     bench.server.controls.fail(next: .max, with: .serverRejectedRequest, in: .all)
     await bench.coordinator.startSync()
@@ -79,8 +79,8 @@ struct AnnotationCoordinatorTests {
   }
 
   @Test(
-    "R: network monitor: nothing is tried offline, and what waited goes when the network is back")
-  func offline() async throws {
+    "R: Offline, the network monitor prevents requests; waiting changes are sent on return")
+  func offlineChangesWaitForNetwork() async throws {
     let bench = try Bench(.offline)
     let coordinator = bench.coordinator
     #expect(coordinator.syncStatus.name == "offline")
@@ -100,8 +100,8 @@ struct AnnotationCoordinatorTests {
     await coordinator.stopSync()
   }
 
-  @Test("R: an expensive network is used unasked only if that is wished, and always when asked")
-  func expensive() async throws {
+  @Test("R: An expensive network is used automatically only if allowed, and always on request")
+  func expensiveNetworkIsUsedOnlyAsConfigured() async throws {
     let bench = try Bench(.expensive, usesExpensiveNetwork: false)
     await bench.coordinator.startSync()
     await bench.clock.waitForSleeper(of: .seconds(60))
@@ -111,8 +111,8 @@ struct AnnotationCoordinatorTests {
     await bench.coordinator.stopSync()
   }
 
-  @Test("R: sync status: idle, syncing, error and offline, in this order as things go")
-  func statuses() async throws {
+  @Test("R: The sync status changes between idle, syncing, error and offline as sync proceeds")
+  func syncStatusFollowsSyncSteps() async throws {
     let bench = try Bench()
     var updates = bench.coordinator.statusUpdates.makeAsyncIterator()
     try await bench.coordinator.syncNow()
@@ -125,8 +125,8 @@ struct AnnotationCoordinatorTests {
     #expect(names == ["idle", "syncing", "idle", "syncing", "error", "syncing", "offline"])
   }
 
-  @Test("R: queueForSync takes an item as a person left it")
-  func queue() async throws {
+  @Test("R: A call of queueForSync stores an item exactly as the user edited it")
+  func queuedItemIsStoredAsEdited() async throws {
     let bench = try Bench()
     let store = bench.device.store
     let layer = try store.addLayer(named: "House").id
@@ -157,8 +157,8 @@ struct AnnotationCoordinatorTests {
     }
   }
 
-  @Test("R: query subscriptions for each type; a push brings what another device did")
-  func pushes() async throws {
+  @Test("R: Each type has a query subscription, and a push delivers another device's changes")
+  func subscriptionsCoverEachType() async throws {
     let pair = try await AnnotationPair()
     let mine = try pair.server.subscriptions(
       container: AnnotationDevice.containerName, account: "ada")
@@ -184,8 +184,8 @@ struct AnnotationCoordinatorTests {
     withExtendedLifetime(watch) {}
   }
 
-  @Test("R: metrics: uploads, downloads, conflicts, errors and the duration, and back to zero")
-  func metrics() async throws {
+  @Test("R: Metrics count uploads, downloads, conflicts, errors and duration, and can be reset")
+  func metricsCountAndReset() async throws {
     let pair = try await AnnotationPair()
     try pair.phone.store.edit(pair.note) { $0.title = "a" }
     pair.time.advance()

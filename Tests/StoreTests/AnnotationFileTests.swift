@@ -15,8 +15,8 @@ struct AnnotationFileTests {
     device.folder.url.appendingPathComponent("annotations/annotations.journal")
   }
 
-  @Test("R: a crash between any two steps of a sync loses nothing and repeats nothing wrongly")
-  func crashes() async throws {
+  @Test("R: A crash between any two steps of a sync loses nothing and repeats no change wrongly")
+  func crashBetweenSyncStepsLosesNothing() async throws {
     // The journal after each transaction is what a crash could leave.
     let pair = try await AnnotationPair()
     let note = try pair.phone.store.add(.init(title: "Tree"), to: pair.layer).id
@@ -51,8 +51,8 @@ struct AnnotationFileTests {
   }
 
   @Test(
-    "R: a damaged file is a clear error and left alone, or set aside and everything fetched anew")
-  func damage() async throws {
+    "R: A damaged file is a clear error and left alone, or is set aside and fetched again")
+  func damagedFileIsKeptOrRefetched() async throws {
     let pair = try await AnnotationPair()
     let file = journal(pair.desk)
     let good = try Data(contentsOf: file)
@@ -88,8 +88,8 @@ struct AnnotationFileTests {
         .store.canonicalLines == pair.phone.store.canonicalLines)
   }
 
-  @Test("R: unknown fields stay on a record that is saved again; missing ones have defaults")
-  func otherVersions() async throws {
+  @Test("R: Unknown fields stay on a record that is saved again, and missing ones have defaults")
+  func unknownFieldsSurviveSavingAgain() async throws {
     let pair = try await AnnotationPair()
     let database = pair.server.annotationDatabase()
     let recordID = AnnotationZone.recordID(pair.note, owner: nil)
@@ -124,8 +124,8 @@ struct AnnotationFileTests {
   }
 
   @Test(
-    "R: records of a newer version, of an unknown type, and without sense are kept and not shown")
-  func newer() async throws {
+    "R: Records that are newer, invalid or of an unknown type are kept and not shown")
+  func unreadableRecordsAreKeptHidden() async throws {
     let pair = try await AnnotationPair()
     let database = pair.server.annotationDatabase()
     func record(_ number: Int, _ type: String, _ fields: [String: any CKRecordValueProtocol])
@@ -164,8 +164,8 @@ struct AnnotationFileTests {
     #expect(again.store.unreadableCount == 4)
   }
 
-  @Test("R: another account, or none: no byte of the old one stays in memory or files")
-  func accounts() async throws {
+  @Test("R: After a switch or sign-out no byte of the old account stays in memory or files")
+  func accountSwitchLeavesNoOldData() async throws {
     for signsOut in [false, true] {
       let server = LoopbackServer()
       let device = try AnnotationDevice(server, "phone", account: "ada")
@@ -231,8 +231,8 @@ struct AnnotationFileTests {
     }
   }
 
-  @Test("R: 10,000 annotations: made, sent, fetched and opened without quadratic cost")
-  func many() async throws {
+  @Test("R: 10,000 annotations are made, sent, fetched and opened without quadratic cost")
+  func tenThousandAnnotationsScaleLinearly() async throws {
     let server = LoopbackServer()
     let phone = try AnnotationDevice(server, "phone", batchSize: 400)
     let desk = try AnnotationDevice(server, "desk")

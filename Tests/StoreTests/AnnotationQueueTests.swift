@@ -17,8 +17,8 @@ struct AnnotationQueueTests {
     server.controls.requests.filter { $0.kind == .modifyRecords }.map(\.itemCount)
   }
 
-  @Test("R: batches of 100, at most 400 in one request, parents in the first")
-  func batchSizes() async throws {
+  @Test("R: Batches have 100 records, a request at most 400, and parents are in the first batch")
+  func batchesHoldAtMost100Records() async throws {
     for (size, expected) in [
       (100, [100, 100, 51]), (400, [251]), (5_000, [400, 101]), (0, [Int](repeating: 1, count: 4)),
     ] {
@@ -36,8 +36,8 @@ struct AnnotationQueueTests {
   }
 
   /// Proves CS-138.
-  @Test("R: a request that is too large is halved, and one record that is too large is told")
-  func limits() async throws {
+  @Test("R: A request that is too large is halved, and one record that is too large is reported")
+  func oversizedRequestIsHalved() async throws {
     let server = LoopbackServer()
     var limits = ServerLimits()
     limits.itemsPerRequest = 30
@@ -60,8 +60,8 @@ struct AnnotationQueueTests {
     #expect(try server.annotations().count == 101 && device.store.refusals.isEmpty)
   }
 
-  @Test("R: a file larger than the cloud's limit is refused clearly, and the rest goes")
-  func largeMedia() async throws {
+  @Test("R: A file larger than the cloud's limit is refused clearly, and the rest is sent")
+  func oversizedFileIsRefusedAlone() async throws {
     let server = LoopbackServer()
     var limits = ServerLimits()
     limits.assetBytes = 1_000
@@ -80,8 +80,8 @@ struct AnnotationQueueTests {
     #expect(try server.annotations().count == 3 && device.mediaFiles.count == 1)
   }
 
-  @Test("R: retry manager: three attempts for what may pass; then the queue keeps it")
-  func retries() async throws {
+  @Test("R: The retry manager makes three attempts for temporary failures, then the queue keeps it")
+  func retryManagerTriesThreeTimes() async throws {
     let server = LoopbackServer()
     let device = try AnnotationDevice(server, "phone")
     try device.store.addLayer(named: "House")
@@ -98,8 +98,8 @@ struct AnnotationQueueTests {
     #expect(device.clock.waits.last == .seconds(20) && device.store.waitingCount == 0)
   }
 
-  @Test("R: full storage is never retried; what is kept goes when a person made space and asks")
-  func quota() async throws {
+  @Test("R: Full storage is never retried; changes are sent when the user frees space and asks")
+  func fullStorageWaitsForUser() async throws {
     let server = LoopbackServer()
     let device = try AnnotationDevice(server, "phone")
     let layer = try device.store.addLayer(named: "House").id
@@ -117,8 +117,8 @@ struct AnnotationQueueTests {
     #expect(!device.store.isStorageFull && device.store.waitingCount == 0)
   }
 
-  @Test("R: a save whose answer was lost is recognised, and no conflict")
-  func lostAnswers() async throws {
+  @Test("R: A save whose answer was lost is recognized and causes no conflict")
+  func saveWithLostAnswerIsRecognized() async throws {
     let pair = try await AnnotationPair(.manual)
     pair.server.controls.dropAnswers(next: 1, in: modify)
     try pair.phone.store.edit(pair.note) { $0.title = "Gate" }
@@ -161,8 +161,8 @@ struct AnnotationQueueTests {
   }
 
   @Test(
-    "R: change tokens per zone: what is known is not fetched again, and an expired one recovers")
-  func tokens() async throws {
+    "R: With a token per zone known data is not fetched again, and an expired token recovers")
+  func zoneTokensPreventRepeatedFetches() async throws {
     let pair = try await AnnotationPair()
     try await pair.settle()
     pair.server.controls.forgetRequests()
@@ -189,8 +189,8 @@ struct AnnotationQueueTests {
   }
 
   /// Proves I21.
-  @Test("R: the zone removed, purged or without its keys: obeyed, or made again with everything")
-  func zoneLoss() async throws {
+  @Test("R: A deleted or purged zone clears its data, and a zone without keys is filled again")
+  func lostZoneIsClearedOrRefilled() async throws {
     let container = AnnotationDevice.containerName
     let losses: [(String, (FaultControls) throws -> Void, [String])] = [
       (

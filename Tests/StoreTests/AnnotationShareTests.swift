@@ -45,8 +45,8 @@ struct AnnotationShareTests {
   }
 
   @Test(
-    "R: sharing of a layer: accepted by a link, everything on it is there, and edits go both ways")
-  func readWrite() async throws {
+    "R: A shared layer is accepted by a link with all its contents, and edits go both ways")
+  func sharedLayerSyncsBothWays() async throws {
     let shared = try await Shared()
     let (ada, ben) = (shared.ada.store, shared.ben.store)
     #expect(ben.canonicalLines == ada.canonicalLines && ben.canonicalLines.count == 2)
@@ -73,8 +73,8 @@ struct AnnotationShareTests {
     #expect(throws: AnnotationError.notOwner(shared.layer)) { try ben.deleteLayer(shared.layer) }
   }
 
-  @Test("R: who was let in is listed, by both sides")
-  func participants() async throws {
+  @Test("R: Both the owner and the participant list the participants")
+  func bothSidesListParticipants() async throws {
     let shared = try await Shared()
     try await shared.ada.store.sync()
     for device in [shared.ada, shared.ben] {
@@ -86,8 +86,8 @@ struct AnnotationShareTests {
     }
   }
 
-  @Test("R: a participant who may only read is refused, here and by the cloud")
-  func readOnly() async throws {
+  @Test("R: A participant with read-only permission is refused, on the device and by the cloud")
+  func readOnlyParticipantCannotEdit() async throws {
     let shared = try await Shared(mayWrite: false)
     let (ada, ben) = (shared.ada.store, shared.ben.store)
     #expect(shared.ben.titles == ["Door"] && !ben.mayWrite(shared.layer))
@@ -122,8 +122,8 @@ struct AnnotationShareTests {
     #expect(ben.canonicalLines == ada.canonicalLines && ben.refusals.isEmpty)
   }
 
-  @Test("R: revoke: the owner keeps the layer, and with the others every local byte of it goes")
-  func revoke() async throws {
+  @Test("R: After a revocation the owner keeps the layer, and others lose every local byte of it")
+  func revokedShareRemovesParticipantsCopy() async throws {
     for one in [false, true] {
       let shared = try await Shared()
       let (ada, ben) = (shared.ada.store, shared.ben.store)
@@ -144,8 +144,8 @@ struct AnnotationShareTests {
     }
   }
 
-  @Test("R: leaving a layer takes its copy here, and leaves it with its owner")
-  func leave() async throws {
+  @Test("R: Leaving a layer removes the local copy and keeps the owner's")
+  func leavingLayerKeepsOwnersCopy() async throws {
     let shared = try await Shared()
     try await shared.ben.store.leave(shared.layer)
     #expect(shared.ben.store.canonicalLines.isEmpty && shared.ben.mediaFiles.isEmpty)
@@ -156,8 +156,8 @@ struct AnnotationShareTests {
     }
   }
 
-  @Test("R: an annotation moves to somebody else's layer as a copy, its file and comments with it")
-  func moveAcross() async throws {
+  @Test("R: An annotation moves to another user's layer as a copy, with its file and comments")
+  func annotationMovesAsCopyWithComments() async throws {
     let shared = try await Shared()
     let ben = shared.ben.store
     let own = try ben.addLayer(named: "Mine").id
@@ -174,8 +174,8 @@ struct AnnotationShareTests {
     #expect(try Data(contentsOf: place) == Data("file".utf8))
   }
 
-  @Test("R: a link, an unknown guest, a layer that is not in the cloud or not one's own")
-  func refusals() async throws {
+  @Test("R: A share with an unknown user, of an unsent layer or of another user's layer is refused")
+  func impossibleShareIsRefused() async throws {
     let shared = try await Shared()
     let (ada, ben) = (shared.ada.store, shared.ben.store)
     await #expect(throws: AnnotationError.notOwner(shared.layer)) {
@@ -200,8 +200,8 @@ struct AnnotationShareTests {
     #expect(ada.isOwn(fresh), "one's own link is no news")
   }
 
-  @Test("R: nobody's share replaces what is mine, even under the same name")
-  func sameName() async throws {
+  @Test("R: A share never replaces the user's own layer, even under the same name")
+  func foreignShareReplacesNoOwnLayer() async throws {
     let shared = try await Shared()
     let cleo = try AnnotationDevice(shared.server, "cleo's phone", account: "cleo")
     let layer = Layer(id: testID(1), name: "Cleo's", createdAt: cleo.time.date)

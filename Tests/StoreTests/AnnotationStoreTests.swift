@@ -13,7 +13,7 @@ struct AnnotationStoreTests {
   private let server = LoopbackServer()
 
   @Test("R: Syncable records have position, scale, layer reference, owner, dates and the rest")
-  func recordFields() throws {
+  func annotationRecordsHaveRequiredFields() throws {
     let date = testDate(5)
     var annotation = Annotation(
       id: testID(1), type: .drawing, title: "T", content: AnnotationContent(text: "words"),
@@ -59,8 +59,8 @@ struct AnnotationStoreTests {
     }
   }
 
-  @Test("R: what a person does is seen at once, on the disk at once, and waits to be sent")
-  func localFirst() throws {
+  @Test("R: An edit is visible and stored on disk at once, and waits to be sent")
+  func editsAreStoredLocallyFirst() throws {
     let device = try AnnotationDevice(server, "phone", account: nil)
     let store = device.store
     let layer = try store.addLayer(named: "House")
@@ -87,8 +87,8 @@ struct AnnotationStoreTests {
     #expect(again.store.annotation(note.id)?.updatedAt == after.updatedAt, "no change is no edit")
   }
 
-  @Test("R: what can't be is refused with a clear error, and changes nothing")
-  func refusals() throws {
+  @Test("R: An invalid edit is refused with a clear error and changes nothing")
+  func invalidEditChangesNothing() throws {
     let device = try AnnotationDevice(server, "phone", mediaLimit: 100)
     let store = device.store
     let layer = try store.addLayer(named: "House").id
@@ -112,8 +112,8 @@ struct AnnotationStoreTests {
     #expect(store.canonicalLines == before && device.mediaFiles.isEmpty)
   }
 
-  @Test("R: soft delete and restore; a layer goes and comes with its annotations")
-  func trash() throws {
+  @Test("R: Deletion is soft and reversible, and a layer is deleted and restored with its contents")
+  func deletedLayerIsRestoredWithAnnotations() throws {
     let device = try AnnotationDevice(server, "phone")
     let store = device.store
     let layer = try store.addLayer(named: "House").id
@@ -137,8 +137,8 @@ struct AnnotationStoreTests {
     #expect(store.annotation(notes[0]) == nil && device.titles == ["b"])
   }
 
-  @Test("R: files are copied in, kept once for the same content, and cleaned up")
-  func media() throws {
+  @Test("R: Files are copied in, stored once for equal content, and cleaned up")
+  func equalMediaFilesAreStoredOnce() throws {
     let device = try AnnotationDevice(server, "phone")
     let store = device.store
     let layer = try store.addLayer(named: "House").id
@@ -159,8 +159,8 @@ struct AnnotationStoreTests {
     #expect(device.mediaFiles.isEmpty)
   }
 
-  @Test("R: an annotation moves between layers, and its comments with it")
-  func move() throws {
+  @Test("R: An annotation moves between layers together with its comments")
+  func annotationMovesWithComments() throws {
     let device = try AnnotationDevice(server, "phone")
     let store = device.store
     let (first, second) = (try store.addLayer(named: "1").id, try store.addLayer(named: "2").id)

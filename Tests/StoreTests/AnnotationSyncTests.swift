@@ -11,8 +11,8 @@ import Testing
 
 @Suite("Annotations between devices", .timeLimit(.minutes(10)))
 struct AnnotationSyncTests {
-  @Test("R: what one device makes, the other has, field for field and file for file")
-  func roundTrip() async throws {
+  @Test("R: Annotations made on one device reach the other, field for field and file for file")
+  func annotationsReachOtherDeviceUnchanged() async throws {
     let server = LoopbackServer()
     let phone = try AnnotationDevice(server, "phone")
     let desk = try AnnotationDevice(server, "desk")
@@ -46,8 +46,8 @@ struct AnnotationSyncTests {
     #expect(phone.mediaFiles.isEmpty && phone.store.annotation(note)?.title == nil)
   }
 
-  @Test("R: edits of different fields are both kept, under every strategy")
-  func differentFields() async throws {
+  @Test("R: Edits of different fields are both kept, under every strategy")
+  func differentFieldEditsAreBothKept() async throws {
     for strategy: ConflictStrategy in [.lastWriteWins, .remoteWins, .localWins, .manual] {
       let pair = try await AnnotationPair(strategy)
       try pair.phone.store.edit(pair.note) { $0.title = "Gate" }
@@ -76,8 +76,8 @@ struct AnnotationSyncTests {
     )
   }
 
-  @Test("R: conflict strategies: last write wins, remote wins, local wins, in either order")
-  func strategies() async throws {
+  @Test("R: Last write wins, remote wins and local wins decide conflicts alike in either order")
+  func conflictStrategyDecidesWinner() async throws {
     let table: [(ConflictStrategy, Bool, String)] = [
       (.lastWriteWins, true, "late"), (.lastWriteWins, false, "late"),
       (.remoteWins, true, "early"), (.remoteWins, false, "late"),
@@ -92,8 +92,8 @@ struct AnnotationSyncTests {
     }
   }
 
-  @Test("R: a position is one thing: it is never mixed from two edits")
-  func groups() async throws {
+  @Test("R: A position is one unit and is never mixed from two edits")
+  func positionIsNeverMixed() async throws {
     let pair = try await AnnotationPair()
     try pair.phone.store.edit(pair.note) { $0.position.x = 100 }
     pair.time.advance()
@@ -103,9 +103,9 @@ struct AnnotationSyncTests {
   }
 
   @Test(
-    "R: manual conflicts are kept for the person, also over a restart: mine, theirs or merged"
+    "R: Manual conflicts are kept for the user, also over a restart: mine, theirs or merged"
   )
-  func manual() async throws {
+  func manualConflictsSurviveRestart() async throws {
     let ends: [(ConflictResolution, String)] = [
       (.mine, "my lines\ngreen"), (.theirs, "green\ntheir line"),
       (.merged, "my lines\ngreen\ntheir line"),
@@ -171,8 +171,8 @@ struct AnnotationSyncTests {
     #expect(pair.phone.store.annotation(pair.note)?.content.text == "red")
   }
 
-  @Test("R: only changed keys are saved, with if-unchanged where the other version counts")
-  func changedKeys() async throws {
+  @Test("R: Only changed keys are saved, with if-unchanged where the other version counts")
+  func onlyChangedKeysAreSaved() async throws {
     #expect(AnnotationStore.savePolicy(.localWins) == .changedKeys)
     for strategy: ConflictStrategy in [.lastWriteWins, .remoteWins, .manual] {
       #expect(AnnotationStore.savePolicy(strategy) == .ifServerRecordUnchanged)
@@ -196,8 +196,8 @@ struct AnnotationSyncTests {
     #expect(note.title == "Gate" && note.scale == other.scale && pair.isSame)
   }
 
-  @Test("R: a layer that is deleted while another device adds to it leaves an orphan, not a loss")
-  func orphan() async throws {
+  @Test("R: Deleting a layer while another device adds to it leaves an orphan, not a loss")
+  func editInDeletedLayerLeavesOrphan() async throws {
     let pair = try await AnnotationPair()
     try pair.phone.store.deleteLayer(pair.layer)
     let late = try pair.desk.store.add(.init(title: "late"), to: pair.layer).id
@@ -212,8 +212,8 @@ struct AnnotationSyncTests {
     #expect(pair.isSame && pair.desk.titles == ["late"])
   }
 
-  @Test("R: a child that comes before its parent is held, and shown when that comes")
-  func held() async throws {
+  @Test("R: A child that arrives before its parent is held, and shown when the parent arrives")
+  func childIsHeldUntilParentArrives() async throws {
     let pair = try await AnnotationPair()
     let store = pair.desk.store
     let layer = try pair.phone.store.addLayer(named: "Garden").id
@@ -231,8 +231,8 @@ struct AnnotationSyncTests {
     #expect(pair.isSame)
   }
 
-  @Test("R: the trash is emptied in the cloud and on all devices, children first")
-  func emptyTrash() async throws {
+  @Test("R: The trash is emptied in the cloud and on all devices, children first")
+  func emptiedTrashIsDeletedEverywhere() async throws {
     let pair = try await AnnotationPair()
     try pair.phone.store.comment(on: pair.note, text: "hm")
     try pair.phone.store.deleteLayer(pair.layer)

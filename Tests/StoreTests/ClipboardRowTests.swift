@@ -18,8 +18,8 @@ struct ClipboardRowTests {
       timestamp: testDate(seconds ?? Double(number)))
   }
 
-  @Test("C: append-only: an entry that is there is never changed by a copy with its ID")
-  func appendOnly() throws {
+  @Test("C: The store is append-only: a copy with the same ID never changes an existing entry")
+  func existingEntryIsNeverOverwritten() throws {
     let bench = try TabBench.signedIn()
     try bench.clipboard.add(Self.entry(1, "first"))
     bench.clear()
@@ -28,8 +28,8 @@ struct ClipboardRowTests {
     #expect(bench.pending == [], "what did not change was queued")
   }
 
-  @Test("C: the server wins also when it is older, over the real server, and nothing is sent again")
-  func serverWins() async throws {
+  @Test("C: The server's version wins even if it is older, and nothing is sent again")
+  func serverVersionWinsEvenIfOlder() async throws {
     let server = LoopbackServer()
     let (phone, desk) = (try TabDevice(server, "phone"), try TabDevice(server, "desk"))
     try phone.clipboard.add(Self.entry(1, "phone", at: 5))
@@ -44,8 +44,8 @@ struct ClipboardRowTests {
     #expect(desk.sync.activity.saved == 0)
   }
 
-  @Test("C: delete, clear all and prune expired reach the other device and the cloud")
-  func deletions() async throws {
+  @Test("C: Delete, clear all and prune expired reach the other device and the cloud")
+  func deletionsReachOtherDeviceAndCloud() async throws {
     let server = LoopbackServer()
     let (phone, desk) = (try TabDevice(server, "phone"), try TabDevice(server, "desk"))
     try phone.clipboard.add((1...20).map { Self.entry($0) })
@@ -82,8 +82,8 @@ struct ClipboardRowTests {
     #expect(desk.clipboard.entries.allSatisfy { $0.timestamp > testDate(1_000) })
   }
 
-  @Test("C: an image is never in the cloud, whatever happens to it")
-  func images() async throws {
+  @Test("C: An image is never in the cloud, whatever change is made to it")
+  func imagesNeverReachCloud() async throws {
     let server = LoopbackServer()
     let phone = try TabDevice(server, "phone")
     let image = ClipboardEntry(

@@ -19,8 +19,8 @@ struct ClipboardStoreTests {
     return record
   }
 
-  @Test("C: a record has type ClipboardEntry, text and timestamp, and zone ItsypadData")
-  func record() throws {
+  @Test("C: A record has type ClipboardEntry, text and timestamp, and zone ItsypadData")
+  func clipboardRecordHasTypeTextAndTimestamp() throws {
     let record = try record(entry(1, at: 2))
     #expect(record.recordType == "ClipboardEntry")
     #expect(record.recordID == TabBench.recordID(testID(1)))
@@ -31,8 +31,8 @@ struct ClipboardStoreTests {
     #expect(CloudClipboardRecord(record) == nil)
   }
 
-  @Test("C: text entries only: new, deleted, cleared and pruned ones are queued; images stay here")
-  func localChanges() throws {
+  @Test("C: New, deleted, cleared and pruned text entries are queued, and images stay local")
+  func onlyTextEntryChangesAreQueued() throws {
     let bench = try TabBench.signedIn()
     let image = ClipboardEntry(
       id: testID(9), content: .image(fileName: "a.png"), timestamp: testDate(9))
@@ -53,8 +53,8 @@ struct ClipboardStoreTests {
     #expect(try ClipboardStore(directory: bench.folder.url).entries.isEmpty)
   }
 
-  @Test("C: at most 1,000 texts are kept; the oldest go as deletions, on every device the same")
-  func limit() throws {
+  @Test("C: At most 1,000 texts are kept; the oldest are deleted, the same on every device")
+  func oldestEntriesAreDeletedBeyondLimit() throws {
     let first = try TabBench.signedIn()
     try first.clipboard.add((1...1_000).map { entry($0, at: Double($0)) })
     first.clear()
@@ -80,8 +80,8 @@ struct ClipboardStoreTests {
     #expect(second.clipboard.entries == first.clipboard.entries)
   }
 
-  @Test("C: the server wins a conflict; deletions and duplicates from elsewhere are taken")
-  func remote() async throws {
+  @Test("C: The server wins a conflict, and remote deletions and duplicates are applied")
+  func remoteDeletionsAndDuplicatesAreApplied() async throws {
     let bench = try TabBench.signedIn()
     try bench.clipboard.add([entry(1), entry(2)])
     let batch = await bench.batch()
@@ -107,8 +107,8 @@ struct ClipboardStoreTests {
     #expect(bench.tabs.tabs.isEmpty)
   }
 
-  @Test("C: an entry the cloud lost by a deletion elsewhere goes here as well")
-  func vanished() async throws {
+  @Test("C: An entry that was deleted from the cloud elsewhere is deleted locally too")
+  func remotelyDeletedEntryIsRemoved() async throws {
     let bench = try TabBench.signedIn()
     try bench.clipboard.add(entry(1))
     let batch = await bench.batch()
@@ -119,8 +119,8 @@ struct ClipboardStoreTests {
     #expect(try ClipboardStore(directory: bench.folder.url).entries.isEmpty)
   }
 
-  @Test("C: entries with their texts survive a restart to the byte")
-  func restart() throws {
+  @Test("C: Entries with their texts survive a restart byte for byte")
+  func entriesSurviveRestartExactly() throws {
     let folder = try TemporaryFolder()
     let texts = [
       "", "a\nb", "\u{0}\u{1F}\u{FEFF}", "é e\u{301} 🧩", String(repeating: "x", count: 9),

@@ -13,8 +13,8 @@ struct GameResultAccountTests {
   let server = LoopbackServer()
   let container = ResultDevice.containerName
 
-  @Test("G: another account sees nothing of the first one, and its own results arrive")
-  func switchAccounts() async throws {
+  @Test("G: Another account sees no results of the first one, and its own results arrive")
+  func otherAccountSeesNoResults() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let other = try ResultDevice(server, "other", account: "ben", folder: folders[1])
     try other.store.start()
@@ -37,8 +37,8 @@ struct GameResultAccountTests {
     for device in [phone, other] { await device.store.stop() }
   }
 
-  @Test("G: signing out removes results, queue and files at once; signing in brings them back")
-  func signOut() async throws {
+  @Test("G: Signing out removes results, queue and files at once; signing in restores them")
+  func signOutRemovesResultsAndFiles() async throws {
     let folder = ResultFolder()
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folder)
     try phone.store.start()
@@ -80,8 +80,8 @@ struct GameResultAccountTests {
     await again.store.stop()
   }
 
-  @Test("G: existing local results are uploaded and joined with those of the cloud, by ID")
-  func union() async throws {
+  @Test("G: Existing local results are uploaded and merged with those of the cloud by ID")
+  func localResultsAreMergedByID() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let tablet = try ResultDevice(server, "tablet", account: "ada", folder: folders[1])
     try tablet.store.start()
@@ -106,8 +106,10 @@ struct GameResultAccountTests {
     case deleted, purged, encryptedDataReset
   }
 
-  @Test("A zone that goes takes the results along, or is filled again", arguments: Loss.allCases)
-  func zoneLoss(_ loss: Loss) async throws {
+  @Test(
+    "A lost zone removes the results or is filled again, depending on the reason",
+    arguments: Loss.allCases)
+  func lostZoneClearsOrRefillsResults(_ loss: Loss) async throws {
     let folder = ResultFolder()
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folder)
     try phone.store.start()
@@ -157,8 +159,8 @@ struct GameResultAccountTests {
     await phone.store.stop()
   }
 
-  @Test("G: after an expired token all is fetched again, and what was deleted meanwhile goes")
-  func expiredToken() async throws {
+  @Test("G: After an expired token all is fetched again, and results deleted meanwhile are removed")
+  func expiredTokenFetchesEverythingAgain() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folders[0])
     let tablet = try ResultDevice(server, "tablet", account: "ada", folder: folders[1])

@@ -30,8 +30,10 @@ struct GameResultChaosTests {
   /// faults stop and everybody must hold the same results, none lost and none come back.
   ///
   /// Proves I1.
-  @Test("G: three devices end with the same results, whatever happens on the way", arguments: seeds)
-  func convergence(_ seed: Int) async throws {
+  @Test(
+    "G: Three devices end with the same results despite faults, restarts and power losses",
+    arguments: seeds)
+  func threeDevicesConvergeDespiteFaults(_ seed: Int) async throws {
     var random = Random(state: UInt64(seed))
     let server = LoopbackServer()
     var limits = ServerLimits()
@@ -127,8 +129,8 @@ struct GameResultChaosTests {
     return copy
   }
 
-  @Test("G: a result the cloud refuses is tried four times, kept, and holds up no other")
-  func refused() async throws {
+  @Test("G: A result that the cloud refuses is tried four times, kept, and delays no other")
+  func refusedResultBlocksNoOther() async throws {
     let server = LoopbackServer()
     var limits = ServerLimits()
     limits.recordBytes = 3_000

@@ -71,8 +71,8 @@ struct GameResultCorpusTests {
   }
 
   @Test(
-    "G: real share texts: every paste of the corpus is read as its head says", arguments: pastes)
-  func corpus(_ paste: Paste) throws {
+    "G: Every pasted share text of the corpus is parsed as its header states", arguments: pastes)
+  func corpusPastesMatchTheirHeaders(_ paste: Paste) throws {
     let reading = try Self.reading(paste.text)
     #expect(reading.results.map(GameResultParserTests.told) == paste.results)
     #expect(reading.problems.map(\.description) == paste.problems)
@@ -80,8 +80,8 @@ struct GameResultCorpusTests {
     #expect(paste.data.filter { data[$0.key] != $0.value } == [:], "read \(data)")
   }
 
-  @Test("G: the corpus has every game of the catalogue, and fails of ten and more")
-  func coverage() {
+  @Test("G: The corpus has every game of the catalogue and several failed games")
+  func corpusCoversEveryGame() {
     let names = Set(
       Self.pastes.flatMap(\.results).map { result in
         Game.all.first { result.hasPrefix($0.name + " ") }?.name ?? result
@@ -143,8 +143,10 @@ struct GameResultCorpusTests {
     var keepsData: Bool { ![.upperCase, .doubleSpaces, .darkToLight].contains(self) }
   }
 
-  @Test("G: a share text says the same after every journey", arguments: Journey.allCases)
-  func journeys(_ journey: Journey) throws {
+  @Test(
+    "G: A share text gives the same results after every way of copying it",
+    arguments: Journey.allCases)
+  func shareTextSurvivesEveryTransport(_ journey: Journey) throws {
     var differing: [String] = []
     for paste in Self.pastes where paste.problems.isEmpty {
       let arrived = journey.travel(paste.text)
@@ -162,8 +164,8 @@ struct GameResultCorpusTests {
     #expect(differing == [])
   }
 
-  @Test("G: several results in one paste: the whole corpus at once, in any order")
-  func together() throws {
+  @Test("G: Several results are parsed from one paste: the whole corpus at once, in any order")
+  func wholeCorpusParsesAsOnePaste() throws {
     let whole = Self.pastes.filter { $0.problems.isEmpty }
     for turn in 0..<5 {
       let pastes = (0..<whole.count).map { whole[($0 * 7 + turn * 11) % whole.count] }

@@ -72,8 +72,8 @@ struct GameResultDelegateTests {
 
   static func id(_ result: GameResult) -> CKRecord.ID { ResultRecord.recordID(result.id) }
 
-  @Test("A batch holds the results as they are, in scope only, and is confirmed by number")
-  func batches() async throws {
+  @Test("A batch holds the current results in scope only, and is confirmed by change number")
+  func batchHoldsCurrentResultsInScope() async throws {
     let scene = try Scene()
     #expect(await scene.batch(.recordIDs([])) == nil)
     let again = try Scene()
@@ -89,8 +89,8 @@ struct GameResultDelegateTests {
     #expect(again.waiting == 1, "a deletion nobody handed out is not settled")
   }
 
-  @Test("G: on a conflict the server wins, and that is logged")
-  func conflict() async throws {
+  @Test("G: The server wins a conflict, and the conflict is logged")
+  func serverWinsLoggedConflict() async throws {
     let scene = try Scene(1_963...1_963)
     let record = try #require(await scene.batch()?.recordsToSave.first)
     let theirs = GameResult(
@@ -107,8 +107,8 @@ struct GameResultDelegateTests {
       ])
   }
 
-  @Test("A conflict with a record that can't be read ends too, and loses nothing")
-  func unreadableConflict() async throws {
+  @Test("A conflict with an unreadable record also ends, and loses nothing")
+  func unreadableConflictLosesNothing() async throws {
     let scene = try Scene(1_963...1_963)
     let record = try #require(await scene.batch()?.recordsToSave.first)
     let theirs = scene.results[0].record()
@@ -129,8 +129,8 @@ struct GameResultDelegateTests {
   }
 
   /// Proves I15, SC-164.
-  @Test("G: every error code has its outcome for a save", arguments: CKError.Code.allCases)
-  func saves(_ code: CKError.Code) async throws {
+  @Test("G: Every error code has its outcome for a save", arguments: CKError.Code.allCases)
+  func eachSaveErrorHasOutcome(_ code: CKError.Code) async throws {
     let scene = try Scene(1_963...1_963)
     let record = try #require(await scene.batch()?.recordsToSave.first)
     await scene.fail(record, code)
@@ -168,8 +168,8 @@ struct GameResultDelegateTests {
   }
 
   /// Proves SC-164.
-  @Test("G: every error code has its outcome for a deletion", arguments: CKError.Code.allCases)
-  func deletions(_ code: CKError.Code) async throws {
+  @Test("G: Every error code has its outcome for a deletion", arguments: CKError.Code.allCases)
+  func eachDeletionErrorHasOutcome(_ code: CKError.Code) async throws {
     let scene = try Scene(1_963...1_963)
     let id = Self.id(scene.results[0])
     try scene.store.delete(scene.results[0].id)
@@ -182,8 +182,8 @@ struct GameResultDelegateTests {
     #expect(scene.store.results.isEmpty)
   }
 
-  @Test("A missing zone that held results is explained by a fetch before it is made again")
-  func missingZone() async throws {
+  @Test("A missing zone that held results is fetched for the reason before it is created again")
+  func missingZoneIsFetchedBeforeRecreation() async throws {
     let scene = try Scene(1_962...1_963)
     let records = try #require(await scene.batch()?.recordsToSave)
     await scene.send(.sentRecordZoneChanges(.init(savedRecords: [records[0]])))
@@ -195,8 +195,8 @@ struct GameResultDelegateTests {
     #expect(scene.engine.state.pendingDatabaseChanges.count == 1 && scene.waiting == 2)
   }
 
-  @Test("A zone that is gone: deleted and purged clear all, a reset sends all again")
-  func zoneLoss() async throws {
+  @Test("A deleted or purged zone clears all results, and a reset zone is sent all again")
+  func deletedZoneClearsAndResetResends() async throws {
     for reason in [
       CKDatabase.DatabaseChange.Deletion.Reason.deleted, .purged, .encryptedDataReset,
     ] {
@@ -219,8 +219,8 @@ struct GameResultDelegateTests {
     }
   }
 
-  @Test("G: an account change clears everything at once; a first sign-in clears nothing")
-  func accounts() async throws {
+  @Test("G: An account change clears everything at once, and a first sign-in clears nothing")
+  func accountChangeClearsResultsAtOnce() async throws {
     let ada = CKRecord.ID(recordName: "_ada")
     let ben = CKRecord.ID(recordName: "_ben")
     let table: [([CKSyncEngine.Event.AccountChange.ChangeType], Int)] = [
@@ -240,8 +240,8 @@ struct GameResultDelegateTests {
     }
   }
 
-  @Test("Events of an engine that was let go change nothing")
-  func oldEngine() async throws {
+  @Test("Events of an engine that was released change nothing")
+  func eventsOfReleasedEngineAreIgnored() async throws {
     let scene = try Scene()
     let old = CKSyncEngine(
       .init(
@@ -253,8 +253,8 @@ struct GameResultDelegateTests {
     #expect(scene.store.results.count == 3)
   }
 
-  @Test("A fetched version replaces the local one; foreign and broken records are left alone")
-  func fetched() async throws {
+  @Test("A fetched version replaces the local one, and foreign and invalid records are ignored")
+  func fetchedVersionReplacesLocalResult() async throws {
     let scene = try Scene(1_963...1_963)
     let broken = GameResultRecordTests.solved.record()
     broken["gameID"] = "?"
@@ -279,8 +279,8 @@ struct GameResultDelegateTests {
     #expect(scene.store.results == scene.results)
   }
 
-  @Test("What was sent and is deleted elsewhere goes; what is new under an old ID stays")
-  func deletedElsewhere() async throws {
+  @Test("A sent result that is deleted elsewhere is removed, and an unsent one of that ID stays")
+  func remoteDeletionRemovesSentResult() async throws {
     for isSent in [true, false] {
       let scene = try Scene(1_963...1_963)
       if isSent { #expect(await scene.batch() != nil) }
@@ -292,8 +292,8 @@ struct GameResultDelegateTests {
     }
   }
 
-  @Test("A reading from the start drops what the cloud had and shows no more")
-  func sweep() async throws {
+  @Test("A fetch from the start removes sent results that the cloud no longer has")
+  func fullFetchRemovesMissingResults() async throws {
     let scene = try Scene(1_961...1_963)
     let records = try #require(await scene.batch()?.recordsToSave)
     await scene.send(.sentRecordZoneChanges(.init(savedRecords: Array(records.prefix(2)))))
@@ -308,8 +308,8 @@ struct GameResultDelegateTests {
     #expect(scene.waiting == 1)
   }
 
-  @Test("G: only pushes of the store's own subscription count")
-  func pushes() throws {
+  @Test("G: Only pushes of the store's own subscription are accepted")
+  func onlyOwnSubscriptionPushesCount() throws {
     let scene = try Scene()
     #expect(scene.store.receivedPush(subscriptionID: "user-data-zone-changes"))
     #expect(!scene.store.receivedPush(subscriptionID: "another"))

@@ -145,8 +145,10 @@ struct GameResultParserTests {
       text: "Zip #596 is hard", problems: [.incomplete(game: "Zip", missing: "the time", line: 1)]),
   ]
 
-  @Test("G: real share texts: each game's text is read as people paste it", arguments: cases)
-  func table(_ example: Case) throws {
+  @Test(
+    "G: The share text of each game is parsed in the form in which users paste it", arguments: cases
+  )
+  func eachGameShareTextIsParsed(_ example: Case) throws {
     let reading = try Self.parser.read(example.text, playedOn: ResultDevice.noon)
     #expect(reading.results.map(Self.told) == example.results)
     #expect(reading.problems == example.problems)
@@ -156,22 +158,22 @@ struct GameResultParserTests {
   }
 
   @Test(
-    "What is no result gives a clear error",
+    "Text that is not a result gives a clear error",
     arguments: [
       ("", ShareTextError.empty), (" \n\u{200b}\t ", .empty), ("hello", .nothingRecognised),
       ("Wordle", .nothingRecognised), ("Wordle 4/6", .nothingRecognised),
       ("🟩🟩🟩🟩🟩", .nothingRecognised), ("Foodle 123 4/6", .unknownGame(line: 1)),
       ("Wordle 1 3/6\nWordle 2 3/6", .severalResults(2)),
     ])
-  func errors(_ text: String, _ error: ShareTextError) {
+  func textWithoutResultGivesError(_ text: String, _ error: ShareTextError) {
     #expect(throws: error) {
       try Self.parser.readOne(text, playedOn: ResultDevice.noon)
     }
     #expect(!error.description.contains("Foodle") && error.description.hasSuffix("."))
   }
 
-  @Test("Text longer than anything people paste is refused")
-  func tooLong() {
+  @Test("Text longer than any real share text is refused")
+  func overlongTextIsRefused() {
     let text = String(repeating: "a", count: 2_000_001)
     #expect(throws: ShareTextError.tooLong) {
       try Self.parser.readOne(text, playedOn: ResultDevice.noon)
@@ -185,8 +187,8 @@ struct GameResultParserTests {
     return try String(contentsOf: file, encoding: .utf8)
   }
 
-  @Test("G: the sample file of share texts is read without a gap")
-  func samples() throws {
+  @Test("G: The sample file of share texts is parsed completely")
+  func sampleFileParsesCompletely() throws {
     let reading = try Self.parser.read(Self.fixture(), playedOn: ResultDevice.noon)
     #expect(reading.problems == [])
     #expect(reading.results.count == 71)
@@ -201,8 +203,8 @@ struct GameResultParserTests {
     #expect(broken.map { "\($0.gameName): \($0.sharedText)" } == [])
   }
 
-  @Test("G: IDs are the same for the same puzzle, on every device and in every version")
-  func identity() throws {
+  @Test("G: A puzzle has the same ID on every device and in every version")
+  func samePuzzleHasSameID() throws {
     func id(_ text: String, on day: Double = 0) throws -> String {
       try Self.parser.readOne(text, playedOn: ResultDevice.noon + day * 86_400).id.uuidString
     }
@@ -218,8 +220,8 @@ struct GameResultParserTests {
     #expect(Game.wordle.id.uuidString == "5A3E71C0-9B42-4D17-8E60-2F4C11D9A501")
   }
 
-  @Test("G: any text at all ends in results or an error, never in a trap")
-  func anything() throws {
+  @Test("G: Any text at all gives results or an error, never a trap")
+  func arbitraryTextNeverTraps() throws {
     let pieces = [
       "Wordle", "Connections", "Quordle", "Mini Crossword", "Spelling Bee", "🌎", "Strands", "Zip",
       "#", "1,963", "4/6", "X/6", "/", "&", ":", "-", ".", "\n", "\r", "\r\n", " ", "🟩", "4️⃣",

@@ -29,8 +29,8 @@ struct GameResultQueueTests {
     }
   }
 
-  @Test("G: the upload queue flushes at five, fewer two seconds after the last one")
-  func uploadQueue() async {
+  @Test("G: The upload queue flushes at five results, and fewer two seconds after the last one")
+  func uploadQueueFlushesAtFive() async {
     let clock = SimulatedClock()
     let groups = Groups()
     let queue = UploadQueue<Int>(clock: clock) { groups.add($0) }
@@ -54,8 +54,8 @@ struct GameResultQueueTests {
     #expect(groups.all.count == 4)
   }
 
-  @Test("G: the offline queue on the disk holds each change once, and loses none")
-  func offlineQueue() throws {
+  @Test("G: The offline queue on disk holds each change once and loses none")
+  func offlineQueueHoldsEachChangeOnce() throws {
     let folder = ResultFolder()
     let url = folder.url.appendingPathComponent("offline-queue.json")
     let ids = (0..<5).map { _ in UUID() }
@@ -80,8 +80,8 @@ struct GameResultQueueTests {
     #expect(folder.names() == [])
   }
 
-  @Test("G: the retry plan waits 2, 4 and 8 seconds, longer when the server asks, then stops")
-  func plan() {
+  @Test("G: The retry plan waits 2, 4 and 8 seconds, longer when the server asks, then stops")
+  func retryPlanWaitsLongerEachTime() {
     var plan = RetryPlan()
     let waits = [plan.next(), plan.next(), plan.next(), plan.next()]
     #expect(waits == [.seconds(2), .seconds(4), .seconds(8), nil])
@@ -94,9 +94,9 @@ struct GameResultQueueTests {
   }
 
   @Test(
-    "G: the error table: each failure has its message, and a promise to retry only when one follows"
+    "G: Each failure has its message, which announces a retry only when one follows"
   )
-  func messages() {
+  func messagePromisesOnlyRealRetries() {
     let table: [(CKError.Code, Bool, String?)] = [
       (.networkUnavailable, true, "No internet. Will sync when online."),
       (.quotaExceeded, false, "iCloud storage full. Free up space in Settings → iCloud."),
@@ -115,8 +115,8 @@ struct GameResultQueueTests {
     #expect(silent == [.serverRecordChanged, .operationCancelled, .changeTokenExpired])
   }
 
-  @Test("G: first launch: no empty list is claimed before the first sync ended")
-  func firstLaunch() {
+  @Test("G: At first launch the list is not called empty before the first sync has ended")
+  func emptyListWaitsForFirstSync() {
     let failure = SyncFailure(.serviceUnavailable, isRetrying: true)
     let table: [(SyncState, Date?, String)] = [
       (.syncing, nil, "Syncing your data..."), (.syncing, ResultDevice.noon, "No results yet"),
@@ -132,12 +132,12 @@ struct GameResultQueueTests {
   }
 
   @Test(
-    "G: a damaged file is a clear error, and nothing is changed",
+    "G: A damaged file gives a clear error, and nothing is changed",
     arguments: [
       "results.json", "offline-queue.json", "cloud-record-metadata.json", "sync-settings.json",
       "sync-state.data",
     ])
-  func damaged(_ name: String) throws {
+  func damagedResultFileIsLeftUnchanged(_ name: String) throws {
     let folder = ResultFolder()
     func open() throws -> GameResultStore {
       try GameResultStore(

@@ -15,9 +15,9 @@ struct GameResultRecordTests {
     score: nil, maxAttempts: 0, completed: false, sharedText: "")
 
   @Test(
-    "G: one record per result, named by its ID, in UserDataZone, there and back",
+    "G: Each result makes a round trip as one record in UserDataZone, named by its ID",
     arguments: [solved, failed])
-  func roundTrip(_ result: GameResult) throws {
+  func resultRecordRoundTripsByID(_ result: GameResult) throws {
     let record = result.record()
     #expect(try GameResult(reading: record) == result)
     #expect(GameResult(from: record) == result)
@@ -32,8 +32,8 @@ struct GameResultRecordTests {
     #expect(record.recordID.zoneID.zoneName == "UserDataZone")
   }
 
-  @Test("G: the record has the nine fields and types the plan names")
-  func form() {
+  @Test("G: The record has the nine fields and types that the plan specifies")
+  func resultRecordHasNineFields() {
     let record = Self.solved.record()
     #expect(record.recordType == "GameResult")
     #expect(record["gameID"] as? String == Game.wordle.id.uuidString)
@@ -47,8 +47,8 @@ struct GameResultRecordTests {
     #expect(record.object(forKey: "score") == nil)
   }
 
-  @Test("G: a missing field has its documented default, the same on every device")
-  func defaults() throws {
+  @Test("G: A missing field has its documented default, the same on every device")
+  func missingResultFieldsGetDefaults() throws {
     let good = Self.solved
     let epoch = Date(timeIntervalSinceReferenceDate: 0)
     let cases: [([String], (GameResult) -> Bool)] = [
@@ -76,8 +76,8 @@ struct GameResultRecordTests {
     #expect(try GameResult(reading: unknown).gameName == "Unknown game")
   }
 
-  @Test("G: what is no result is refused by the field at fault")
-  func refusals() {
+  @Test("G: An invalid result record is refused with the name of the field at fault")
+  func invalidResultRecordNamesField() {
     let broken: [(String, any CKRecordValueProtocol, ResultRecordError)] = [
       ("gameID", "x", .isUnreadable(field: "gameID")),
       ("gameID", 7, .isUnreadable(field: "gameID")),

@@ -16,9 +16,9 @@ struct GameResultRecoveryTests {
   ]
 
   @Test(
-    "G: a damaged file is a clear error, is set aside whole, and the cloud fills in",
+    "G: A damaged file gives a clear error, is set aside whole, and is refilled from the cloud",
     arguments: files, TabRecoveryTests.Damage.allCases)
-  func damage(
+  func damagedResultFileIsRefilledFromCloud(
     _ file: (name: String, keepsUnsent: Bool, keepsDeletion: Bool),
     _ damage: TabRecoveryTests.Damage
   ) async throws {
@@ -73,8 +73,8 @@ struct GameResultRecoveryTests {
     #expect(next.store.results == other.store.results)
   }
 
-  @Test("G: when the owner's name and the tags are both lost, nobody else gets the results")
-  func nobodysResults() async throws {
+  @Test("G: When the owner's name and the tags are both lost, no other account gets the results")
+  func resultsWithoutOwnerReachNoOtherAccount() async throws {
     let server = LoopbackServer()
     let folder = ResultFolder()
     do {

@@ -32,8 +32,8 @@ struct GameResultRowTests {
     ).privateCloudDatabase
   }
 
-  @Test("G: quota is never retried: not one request in an hour of polls, pushes and new results")
-  func quota() async throws {
+  @Test("G: Full storage causes no retry in an hour of polls, pushes and new results")
+  func fullStorageSendsNoRequestForHour() async throws {
     let phone = try await started("phone", ResultFolder())
     try server.controls.setQuota(1, of: "ada")
     try phone.store.importResults(from: wordles(1_900...1_949))
@@ -64,8 +64,8 @@ struct GameResultRowTests {
     await phone.store.stop()
   }
 
-  @Test("G: streaks are recomputed on every device and never synced: the zone holds results only")
-  func streaksStay() async throws {
+  @Test("G: Streaks are recomputed on every device and never synced; the zone has results only")
+  func streaksAreRecomputedNotSynced() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let phone = try await started("phone", folders[0])
     try phone.store.importResults(from: wordles(1_955...1_962))
@@ -94,8 +94,8 @@ struct GameResultRowTests {
     for device in [phone, tablet] { await device.store.stop() }
   }
 
-  @Test("G: fields of a newer version stay when this device saves the result again")
-  func unknownFields() async throws {
+  @Test("G: Fields of a newer version stay when this device saves the result again")
+  func newerFieldsSurviveSave() async throws {
     let phone = try await started("phone", ResultFolder())
     let result = try phone.store.add(sharedText: "Wordle 1,963 4/6")
     try await phone.store.syncNow()
@@ -113,8 +113,8 @@ struct GameResultRowTests {
     await phone.store.stop()
   }
 
-  @Test("G: a record of a newer version is kept here and there, not shown, until an update")
-  func newerRecords() async throws {
+  @Test("G: A newer version's record is kept in the cloud and locally, but hidden until an update")
+  func newerResultIsHiddenUntilUpdate() async throws {
     let folder = ResultFolder()
     let phone = try await started("phone", folder)
     let database = database()
@@ -156,8 +156,8 @@ struct GameResultRowTests {
     await updated.store.stop()
   }
 
-  @Test("G: the network coming back sends what waited, without being asked and all at once")
-  func networkReturns() async throws {
+  @Test("G: When the network returns, waiting results are sent at once without a request")
+  func returningNetworkSendsWaitingResults() async throws {
     let phone = try await started("phone", ResultFolder())
     phone.device.isOnline = false
     try phone.store.importResults(from: wordles(1_900...1_909))
@@ -172,8 +172,8 @@ struct GameResultRowTests {
     await phone.store.stop()
   }
 
-  @Test("G: deleted and installed again, the app has its results back without being asked")
-  func reinstall() async throws {
+  @Test("G: After a reinstallation the app gets its results back without a request")
+  func reinstalledAppRestoresResults() async throws {
     let results: [GameResult]
     do {
       let phone = try await started("phone", ResultFolder())
@@ -191,8 +191,8 @@ struct GameResultRowTests {
     await phone.store.stop()
   }
 
-  @Test("G: SyncState goes from syncing to synced, failed and offline, and says when it was synced")
-  func states() async throws {
+  @Test("G: SyncState changes from syncing to synced, failed and offline, with the last sync date")
+  func syncStateFollowsSyncOutcome() async throws {
     let phone = try ResultDevice(server, "phone", account: "ada", folder: ResultFolder())
     #expect(phone.store.status.state == .syncing)
     try phone.store.start()
@@ -215,8 +215,8 @@ struct GameResultRowTests {
   }
 
   /// Proves I13.
-  @Test("G: no byte of the old account is left in memory, files or log", arguments: [true, false])
-  func nothingLeft(_ isSwitch: Bool) async throws {
+  @Test("G: No byte of the old account is left in memory, files or log", arguments: [true, false])
+  func oldAccountResultsAreErased(_ isSwitch: Bool) async throws {
     // Made at run time, so that no literal of the program is found instead.
     let secret = "needle-\(UInt64.random(in: 1 << 60...UInt64.max))"
     let folder = ResultFolder()

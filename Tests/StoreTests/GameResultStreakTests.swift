@@ -46,9 +46,9 @@ struct GameResultStreakTests {
   static let zones = ["UTC", "Europe/Berlin", "America/Sao_Paulo", "Pacific/Apia", "Asia/Tehran"]
 
   @Test(
-    "G: streaks are computed from results: days in a row as people count them", arguments: cases,
+    "G: Streaks count consecutive days with results, in each time zone", arguments: cases,
     zones)
-  func table(_ example: Case, _ zone: String) throws {
+  func streaksCountConsecutiveDays(_ example: Case, _ zone: String) throws {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = try #require(TimeZone(identifier: zone))
     // Todays around the changes of clocks, early and late in the day.
@@ -84,8 +84,8 @@ struct GameResultStreakTests {
     }
   }
 
-  @Test("Days are numbered without a gap over eight centuries")
-  func days() {
+  @Test("Days are numbered without gaps over eight centuries")
+  func dayNumbersHaveNoGaps() {
     var day = PuzzleDay(year: 1900, month: 1, day: 1)
     var faults: [String] = []
     for number in -25_567...266_000 {

@@ -12,8 +12,8 @@ import Testing
 struct GameResultSyncTests {
   let server = LoopbackServer()
 
-  @Test("G: a silent push on user-data-zone-changes brings a result from one device to the other")
-  func push() async throws {
+  @Test("G: A silent push on user-data-zone-changes delivers a result to the other device")
+  func silentPushDeliversResult() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folders[0])
     let tablet = try ResultDevice(server, "tablet", account: "ada", folder: folders[1])
@@ -36,8 +36,8 @@ struct GameResultSyncTests {
     await tablet.store.stop()
   }
 
-  @Test("G: fifty imported results go in about ten requests, twelve at most")
-  func fifty() async throws {
+  @Test("G: Fifty imported results are sent in about ten requests, twelve at most")
+  func fiftyResultsNeedAtMostTwelveRequests() async throws {
     let folder = ResultFolder()
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folder)
     try phone.store.start()
@@ -55,8 +55,8 @@ struct GameResultSyncTests {
     await phone.store.stop()
   }
 
-  @Test("G: results added offline survive a restart in the queue and arrive once")
-  func offlineRestart() async throws {
+  @Test("G: Results added offline survive a restart in the queue and arrive once")
+  func offlineResultsSurviveRestart() async throws {
     let folder = ResultFolder()
     do {
       let phone = try ResultDevice(server, "phone", account: "ada", folder: folder)
@@ -83,8 +83,8 @@ struct GameResultSyncTests {
     await phone.store.stop()
   }
 
-  @Test("G: a lost answer neither doubles nor loses a result")
-  func lostAnswer() async throws {
+  @Test("G: A lost answer neither duplicates nor loses a result")
+  func lostAnswerNeitherDuplicatesNorLoses() async throws {
     let folder = ResultFolder()
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folder)
     try phone.store.start()
@@ -101,11 +101,11 @@ struct GameResultSyncTests {
   }
 
   @Test(
-    "G: retries wait 2, 4 and 8 seconds and then stop",
+    "G: Retries wait 2, 4 and 8 seconds and then stop",
     arguments: [
       CloudError.Code.serviceUnavailable, .zoneBusy, .networkFailure,
     ])
-  func retries(_ code: CloudError.Code) async throws {
+  func retriesStopAfter8Seconds(_ code: CloudError.Code) async throws {
     let folder = ResultFolder()
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folder)
     try phone.store.start()
@@ -137,8 +137,8 @@ struct GameResultSyncTests {
     await phone.store.stop()
   }
 
-  @Test("G: full storage is told and never retried; what waits goes when there is space")
-  func quota() async throws {
+  @Test("G: Full storage is reported, never retried; waiting results are sent when there is space")
+  func fullStorageSendsWhenSpaceReturns() async throws {
     let folder = ResultFolder()
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folder)
     try phone.store.start()
@@ -163,8 +163,8 @@ struct GameResultSyncTests {
     await phone.store.stop()
   }
 
-  @Test("G: on a conflict the server's version stays on both devices")
-  func conflict() async throws {
+  @Test("G: On a conflict the server's version stays on both devices")
+  func serverResultWinsOnBothDevices() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folders[0])
     let tablet = try ResultDevice(server, "tablet", account: "ada", folder: folders[1])
@@ -193,8 +193,8 @@ struct GameResultSyncTests {
     for device in [phone, tablet] { await device.store.stop() }
   }
 
-  @Test("G: a deletion reaches the other device and does not come back")
-  func deletion() async throws {
+  @Test("G: A deletion reaches the other device and the result does not return")
+  func deletedResultStaysDeleted() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folders[0])
     let tablet = try ResultDevice(server, "tablet", account: "ada", folder: folders[1])
@@ -212,8 +212,8 @@ struct GameResultSyncTests {
     for device in [phone, tablet] { await device.store.stop() }
   }
 
-  @Test("G: without pushes a device looks every five minutes")
-  func polling() async throws {
+  @Test("G: Without pushes a device polls every five minutes")
+  func devicePollsEveryFiveMinutes() async throws {
     let folders = [ResultFolder(), ResultFolder()]
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folders[0])
     let tablet = try ResultDevice(server, "tablet", account: "ada", folder: folders[1])
@@ -230,8 +230,8 @@ struct GameResultSyncTests {
     for device in [phone, tablet] { await device.store.stop() }
   }
 
-  @Test("G: a new device gets everything, page by page")
-  func manyPages() async throws {
+  @Test("G: A new device fetches all results, page by page")
+  func newDeviceFetchesAllPages() async throws {
     var limits = ServerLimits()
     limits.zoneChangesPage = 7
     server.controls.setLimits(limits)

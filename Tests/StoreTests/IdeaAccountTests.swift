@@ -30,9 +30,9 @@ struct IdeaAccountTests {
   }
 
   @Test(
-    "I: another account, or none, finds no byte of the old one in memory, files or log",
+    "I: After a switch or sign-out no byte of the old account stays in memory, files or log",
     arguments: ["ben", nil])
-  func switching(_ next: String?) async throws {
+  func accountSwitchErasesOldIdeas(_ next: String?) async throws {
     let folder = ResultFolder()
     try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
     try Data("damaged geheim".utf8).write(
@@ -62,8 +62,8 @@ struct IdeaAccountTests {
     await phone.store.stop()
   }
 
-  @Test("I: ideas made while nobody is signed in wait, and belong to whoever signs in")
-  func offlineFirst() async throws {
+  @Test("I: Ideas made while signed out wait, and belong to the account that signs in")
+  func ideasBeforeSignInBelongToNewAccount() async throws {
     let phone = try IdeaDevice(server, "phone", account: nil)
     let idea = try phone.store.create(title: "before")
     let status = try await phone.begin()
@@ -90,8 +90,8 @@ struct IdeaAccountTests {
     await again.store.stop()
   }
 
-  @Test("I: an answer that comes after the account changed is not believed")
-  func lateAnswer() async throws {
+  @Test("I: An answer that arrives after the account changed is ignored")
+  func lateAnswerOfOldAccountIsIgnored() async throws {
     let other = try IdeaDevice(server, "other", account: "ben")
     try await other.begin()
     let bens = try other.store.create(title: "ben's")
@@ -114,8 +114,8 @@ struct IdeaAccountTests {
     await other.store.stop()
   }
 
-  @Test("I: an account that is not ready keeps everything and goes on when it is")
-  func notReady() async throws {
+  @Test("I: With an account that is not ready everything is kept, and sync resumes when it is")
+  func unreadyAccountKeepsIdeasAndResumes() async throws {
     let phone = try IdeaDevice(server, "phone")
     try await phone.begin()
     phone.device.setAvailability(.temporarilyUnavailable)

@@ -36,8 +36,10 @@ struct IdeaConflictTests {
     await second.store.stop()
   }
 
-  @Test("I: of two offline edits the later stays, whoever comes first", arguments: [false, true])
-  func laterWins(_ isPhoneFirst: Bool) async throws {
+  @Test(
+    "I: Of two offline edits the later one stays, whichever arrives first",
+    arguments: [false, true])
+  func laterOfflineEditWins(_ isPhoneFirst: Bool) async throws {
     let (phone, tablet, idea) = try await pair()
     phone.wall.move(by: 0.100)
     tablet.wall.move(by: 0.050)
@@ -49,8 +51,8 @@ struct IdeaConflictTests {
     #expect(logs.contains { $0.operation == .conflict && $0.ideaID == idea.id })
   }
 
-  @Test("I: at the same moment the higher version stays, then the greater device")
-  func ties() async throws {
+  @Test("I: At the same moment the higher version stays, then the greater device")
+  func equalMomentHigherVersionWins() async throws {
     let (phone, tablet, idea) = try await pair()
     try phone.store.update(idea.id, title: "phone")
     let second = try phone.store.update(idea.id, title: "phone again")
@@ -59,8 +61,8 @@ struct IdeaConflictTests {
     #expect(tablet.store.ideas == [second] && second.version == 2)
   }
 
-  @Test("I: at the same moment and version the greater device stays")
-  func deviceTies() async throws {
+  @Test("I: At the same moment and version the greater device stays")
+  func equalVersionGreaterDeviceWins() async throws {
     let (phone, tablet, idea) = try await pair()
     try phone.store.update(idea.id, title: "phone")
     let second = try tablet.store.update(idea.id, title: "tablet")
@@ -81,8 +83,8 @@ struct IdeaConflictTests {
     #expect(phone.store.ideas == (isEditLater ? [edit] : []))
   }
 
-  @Test("I: both devices delete it")
-  func bothDelete() async throws {
+  @Test("I: Both devices can delete the same idea")
+  func bothDevicesMayDeleteIdea() async throws {
     let (phone, tablet, idea) = try await pair()
     try phone.store.delete(idea.id)
     try tablet.store.delete(idea.id)
@@ -90,8 +92,8 @@ struct IdeaConflictTests {
     #expect(phone.store.ideas.isEmpty && phone.store.deletedIdeas.count == 1)
   }
 
-  @Test("I: fields of a newer version survive an edit, and an idea that is made anew")
-  func unknownFields() async throws {
+  @Test("I: Fields of a newer version survive an edit, and an idea that is created again")
+  func newerFieldsSurviveEdit() async throws {
     let phone = try IdeaDevice(server, "phone")
     try await phone.begin()
     let idea = try phone.store.create(title: "X")
@@ -118,8 +120,8 @@ struct IdeaConflictTests {
     await phone.store.stop()
   }
 
-  @Test("I: a record of a newer version is kept and not shown, until it can be read again")
-  func newerVersion() async throws {
+  @Test("I: A record of a newer version is kept and not shown until it can be read")
+  func newerRecordIsHiddenUntilReadable() async throws {
     let phone = try IdeaDevice(server, "phone")
     let tablet = try IdeaDevice(server, "tablet")
     try await phone.begin()

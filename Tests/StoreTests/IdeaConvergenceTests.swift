@@ -22,8 +22,8 @@ struct IdeaConvergenceTests {
   ///
   /// Proves I1.
   @Test(
-    "I: two accounts on three devices each end the same to the byte", arguments: Array(1...24))
-  func convergence(_ seed: Int) async throws {
+    "I: Two accounts on three devices each end with the same bytes", arguments: Array(1...24))
+  func devicesConvergeToSameBytes(_ seed: Int) async throws {
     var random = Random(state: UInt64(seed))
     let server = LoopbackServer()
     var devices: [IdeaDevice] = []

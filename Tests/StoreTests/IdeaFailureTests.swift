@@ -19,9 +19,9 @@ struct IdeaFailureTests {
   }
 
   @Test(
-    "I: retries wait 1, 2 and 4 seconds, then the change is queued for every trigger of the design",
+    "I: Retries wait 1, 2 and 4 seconds, then the change waits for any trigger of the design",
     arguments: [CloudError.Code.networkFailure, .internalError, .serviceUnavailable])
-  func retries(_ code: CloudError.Code) async throws {
+  func retriesEndInQueueForTriggers(_ code: CloudError.Code) async throws {
     let phone = try await phone()
     for trigger in [
       IdeaSyncTrigger.networkRecovered, .enteredForeground, .byHand, .scheduled, .localChange,
@@ -48,8 +48,8 @@ struct IdeaFailureTests {
     await phone.store.stop()
   }
 
-  @Test("I: a busy zone is left alone for 60 seconds, or as long as it says")
-  func zoneBusy() async throws {
+  @Test("I: A busy zone is not used for 60 seconds, or as long as the server asks")
+  func busyZoneIsRetriedAfterWait() async throws {
     let phone = try await phone()
     server.controls.fail(next: 1, with: .zoneBusy, in: sends)
     try phone.store.create(title: "a")
@@ -67,8 +67,8 @@ struct IdeaFailureTests {
     await phone.store.stop()
   }
 
-  @Test("I: full storage tells the person and is never retried; deletions still go")
-  func quota() async throws {
+  @Test("I: Full storage is reported and never retried, and deletions are still sent")
+  func fullStorageStillSendsDeletions() async throws {
     let phone = try await phone()
     let old = try phone.store.create(title: "old")
     await phone.status(\.isDone)
@@ -96,8 +96,8 @@ struct IdeaFailureTests {
     await phone.store.stop()
   }
 
-  @Test("I: what the cloud refuses for good stays, is told, and goes on after an edit or by hand")
-  func refused() async throws {
+  @Test("I: A permanently refused idea stays, is reported, and is sent after an edit or on request")
+  func refusedIdeaResumesAfterEdit() async throws {
     let phone = try await phone()
     server.controls.fail(next: 1, with: .invalidArguments, in: sends)
     let idea = try phone.store.create(title: "a")
@@ -115,8 +115,8 @@ struct IdeaFailureTests {
     await phone.store.stop()
   }
 
-  @Test("I: a lost answer neither doubles an idea nor loses one")
-  func lostAnswer() async throws {
+  @Test("I: A lost answer neither duplicates nor loses an idea")
+  func lostAnswerKeepsOneIdea() async throws {
     let phone = try await phone()
     server.controls.dropAnswers(next: 1, in: sends)
     let idea = try phone.store.create(title: "a")
@@ -137,8 +137,8 @@ struct IdeaFailureTests {
     await phone.store.stop()
   }
 
-  @Test("I: ideas too long for one request go in several")
-  func large() async throws {
+  @Test("I: Ideas too long for one request are sent in several")
+  func largeIdeasUseSeveralRequests() async throws {
     let phone = try await phone()
     phone.device.isOnline = false
     let words = String(repeating: "想法😀", count: 1_365)
@@ -154,8 +154,8 @@ struct IdeaFailureTests {
     await phone.store.stop()
   }
 
-  @Test("I: without a subscription the schedule finds what is new")
-  func noPushes() async throws {
+  @Test("I: Without a subscription the schedule finds new ideas")
+  func scheduleFindsChangesWithoutSubscription() async throws {
     let tablet = try IdeaDevice(server, "tablet")
     server.controls.fail(
       next: 100, with: .serverRejectedRequest, in: RequestScope(kind: .modifySubscriptions))
@@ -171,8 +171,8 @@ struct IdeaFailureTests {
     await tablet.store.stop()
   }
 
-  @Test("I: a store that is not started says so, and a stopped one sends nothing")
-  func stopped() async throws {
+  @Test("I: A store that is not started reports that, and a stopped one sends nothing")
+  func stoppedStoreSendsNothing() async throws {
     let phone = try await phone()
     await phone.store.stop()
     await phone.store.stop()

@@ -33,7 +33,7 @@ struct IdeaHTTPTests {
   }
 
   @Test("I: 200 ideas created on A are visible on B by push, over HTTP; p95 is printed")
-  func latency() async throws {
+  func twoHundredIdeasArriveByPush() async throws {
     let server = LoopbackServer()
     let web = try LoopbackWebServer(server)
     let phone = try WebDevice(web, "phone")

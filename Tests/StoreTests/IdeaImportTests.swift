@@ -15,8 +15,8 @@ struct IdeaImportTests {
       contentsOf: root.appendingPathComponent("Examples/IdeaStore/Samples/\(name)"))
   }
 
-  @Test("I: the sample files are imported whole, also in Chinese, with a byte order mark")
-  func samples() throws {
+  @Test("I: The sample files are imported whole, also in Chinese and with a byte order mark")
+  func sampleFilesImportCompletely() throws {
     let phone = try IdeaDevice(server, "phone")
     let report = try phone.store.importIdeas(fromCSV: Self.sample("ideas.csv"))
     #expect(report.added.count == 8 && report.problems.isEmpty)
@@ -37,8 +37,8 @@ struct IdeaImportTests {
     #expect(phone.store.ideas.count == 15 && phone.store.status.pending == 15)
   }
 
-  @Test("I: bad rows are reported by their line and skipped, and no row is taken in half")
-  func badRows() throws {
+  @Test("I: Bad rows are reported by line and skipped, and no row is imported in part")
+  func badRowsAreReportedAndSkipped() throws {
     let phone = try IdeaDevice(server, "phone")
     let long = String(repeating: "x", count: 257)
     var csv = Data("\u{FEFF}Title , description,done,colour,id\r\n".utf8)
@@ -72,8 +72,8 @@ struct IdeaImportTests {
     #expect(Set(phone.store.ideas.map(\.title)) == ["good", "好", "twice"])
   }
 
-  @Test("I: a file that is none is refused as a whole")
-  func badFiles() throws {
+  @Test("I: A file that is not a valid CSV file is refused as a whole")
+  func invalidFileIsRefusedWhole() throws {
     let phone = try IdeaDevice(server, "phone")
     let table: [(Data, IdeaImportError)] = [
       (Data(), .isEmpty), (Data("\u{FEFF}\r\n\n".utf8), .isEmpty),
@@ -91,8 +91,8 @@ struct IdeaImportTests {
     #expect(phone.store.ideas.isEmpty && phone.folder.names() == [])
   }
 
-  @Test("I: an import is one write: after a crash all of it is there, or nothing")
-  func oneWrite() throws {
+  @Test("I: An import is one write: after a crash all of it is present, or none")
+  func importIsOneAtomicWrite() throws {
     let phone = try IdeaDevice(server, "phone")
     try phone.store.create(title: "before")
     let url = phone.folder.url.appendingPathComponent("ideas.journal")
@@ -105,8 +105,8 @@ struct IdeaImportTests {
     }
   }
 
-  @Test("I: quotes, commas and line ends survive in fields as RFC 4180 writes them")
-  func rows() {
+  @Test("I: Quotes, commas and line ends inside fields are parsed as RFC 4180 defines them")
+  func quotedFieldsAreParsed() {
     let table: [(String, [[String]])] = [
       ("a,b\nc,d", [["a", "b"], ["c", "d"]]),
       ("a,b\r\nc,d\r\n", [["a", "b"], ["c", "d"]]),

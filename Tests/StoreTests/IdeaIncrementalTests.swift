@@ -28,8 +28,8 @@ struct IdeaIncrementalTests {
     return (phone, tablet)
   }
 
-  @Test("I: an idea of a device whose clock is late is found, though the design's query misses it")
-  func clocks() async throws {
+  @Test("I: An idea of a device with a slow clock is found, though the design's query misses it")
+  func lateClockIdeaIsFound() async throws {
     let (phone, tablet) = try await pair()
     try tablet.store.create(title: "in time")
     await phone.status { _ in phone.store.ideas.count == 1 }
@@ -47,8 +47,8 @@ struct IdeaIncrementalTests {
     await tablet.store.stop()
   }
 
-  @Test("I: equal moments at the edge of a page hide nothing")
-  func equalMoments() async throws {
+  @Test("I: Ideas with equal times at the edge of a page are all found")
+  func equalTimesAtPageEdgeHideNothing() async throws {
     // The server's clock stands still: all carry one date of change, over several pages and passes.
     let phone = try IdeaDevice(server, "phone", through: { OtherClock($0) { _ in 1_000 } })
     let tablet = try IdeaDevice(server, "tablet")
@@ -66,8 +66,8 @@ struct IdeaIncrementalTests {
     await tablet.store.stop()
   }
 
-  @Test("I: a deletion no query shows is found by push at once, by comparing names otherwise")
-  func deletions() async throws {
+  @Test("I: A deletion is found by push at once, and otherwise by comparing names")
+  func deletionIsFoundByPushOrComparison() async throws {
     let (phone, tablet) = try await pair()
     let ideas = try (0..<3).map { try tablet.store.create(title: "idea \($0)") }
     await phone.status { _ in phone.store.ideas.count == 3 }
@@ -91,8 +91,8 @@ struct IdeaIncrementalTests {
     await tablet.store.stop()
   }
 
-  @Test("I: an index that is behind neither hides an idea for good nor deletes one")
-  func lateIndex() async throws {
+  @Test("I: A late index neither hides an idea for good nor deletes one")
+  func lateIndexNeitherHidesNorDeletes() async throws {
     let ways = Mutex<[LateIndex]>([])
     let phone = try IdeaDevice(
       server, "phone",
@@ -153,8 +153,8 @@ struct IdeaIncrementalTests {
     await tablet.store.stop()
   }
 
-  @Test("I: a pass without news asks for one page and sends nothing")
-  func cost() async throws {
+  @Test("I: A pass without changes requests one page and sends nothing")
+  func passWithoutChangesAsksOnePage() async throws {
     let (phone, tablet) = try await pair()
     for number in 0..<120 { try tablet.store.create(title: "idea \(number)") }
     await tablet.status(\.isDone)
@@ -174,8 +174,8 @@ struct IdeaIncrementalTests {
     await tablet.store.stop()
   }
 
-  @Test("I: the four queries page by 100, in their orders")
-  func queries() async throws {
+  @Test("I: The four queries return pages of 100, each in its order")
+  func queriesPageBy100InOrder() async throws {
     let phone = try IdeaDevice(server, "phone")
     try await phone.begin()
     var all: [Idea] = []

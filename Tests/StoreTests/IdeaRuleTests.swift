@@ -18,8 +18,8 @@ struct IdeaRuleTests {
       version: version)
   }
 
-  @Test("I: every rule has a clear error, and its edge is allowed")
-  func validation() {
+  @Test("I: Every rule has a clear error, and its limit is allowed")
+  func everyRuleHasErrorAndLimit() {
     let family = "👨‍👩‍👧‍👦"
     let table: [(Idea, IdeaError?)] = [
       (Self.idea(), nil),
@@ -56,8 +56,8 @@ struct IdeaRuleTests {
     return record
   }
 
-  @Test("I: records from the cloud obey the same rules, and missing fields have defaults")
-  func reading() throws {
+  @Test("I: Records from the cloud follow the same rules, and missing fields have defaults")
+  func fetchedRecordsFollowSameRules() throws {
     let whole = try Idea(reading: Self.record())
     #expect(whole == Self.idea("標題", "d", updated: 0.001, version: 3, done: true))
     let bad: [(String, (any CKRecordValueProtocol)?, IdeaError)] = [
@@ -90,8 +90,8 @@ struct IdeaRuleTests {
     #expect(throws: IdeaError.isForeign) { try Idea(reading: other) }
   }
 
-  @Test("I: the later change wins; version, device and content break ties, the same both ways")
-  func order() {
+  @Test("I: The later change wins; version, device and content break ties, the same both ways")
+  func laterChangeWinsWithFixedTieBreaks() {
     let ladder = [
       Self.idea(updated: 0, device: "z", version: 9, done: true),
       Self.idea("y", updated: 0.050, device: "a", version: 1),
@@ -118,8 +118,8 @@ struct IdeaRuleTests {
     return record
   }
 
-  @Test("I: what a device makes of each piece of news, whatever it holds")
-  func news() {
+  @Test("I: Each fetched change has its defined effect for every local state")
+  func fetchedChangesApplyToEveryLocalState() {
     let older = Self.idea("older", updated: 1)
     let mine = Self.idea("mine", updated: 2)
     let newer = Self.idea("newer", updated: 3)
@@ -179,8 +179,8 @@ struct IdeaRuleTests {
     }
   }
 
-  @Test("I: the error table has a rule for every code, and the six of the design say theirs")
-  func errors() {
+  @Test("I: The error table has a rule for each code, and the six of the design have their message")
+  func everyErrorCodeHasRule() {
     for code in CKError.Code.allCases {
       let rule = IdeaErrorRule.rule(for: code)
       if let message = rule.message { #expect(message.hasSuffix("."), "\(code)") }

@@ -10,8 +10,8 @@ import Testing
 struct IdeaStoreTests {
   let server = LoopbackServer()
 
-  @Test("I: version grows by one with each update, and updatedAt is now")
-  func versions() throws {
+  @Test("I: An update increments the version by one and sets updatedAt to now")
+  func updateIncrementsVersion() throws {
     let phone = try IdeaDevice(server, "phone")
     let made = try phone.store.create(title: "a", description: "b")
     #expect(made.version == 0 && !made.isCompleted && made.updatedAt == made.createdAt)
@@ -39,8 +39,8 @@ struct IdeaStoreTests {
     #expect(phone.store.deletedIdeas.map(\.deletedAt) == [last.updatedAt])
   }
 
-  @Test("I: input that breaks a rule changes nothing")
-  func input() throws {
+  @Test("I: Input that breaks a rule changes nothing")
+  func invalidInputChangesNothing() throws {
     let phone = try IdeaDevice(server, "phone")
     let made = try phone.store.create(title: "a")
     #expect(throws: IdeaError.titleIsEmpty) { try phone.store.create(title: "") }
@@ -61,8 +61,8 @@ struct IdeaStoreTests {
     }
   }
 
-  @Test("I: a deleted idea stays, marked with the moment, and a restart keeps everything")
-  func softDelete() async throws {
+  @Test("I: A deleted idea stays, marked with the time, and a restart keeps everything")
+  func deletedIdeaStaysMarked() async throws {
     let folder = ResultFolder()
     var canonical = ""
     var log: [IdeaLogEntry] = []
@@ -87,8 +87,8 @@ struct IdeaStoreTests {
     #expect(folder.names() == ["ideas.journal"])
   }
 
-  @Test("I: the sync log is bounded, and names no content")
-  func logBound() async throws {
+  @Test("I: The sync log is bounded and contains no content")
+  func syncLogIsBoundedWithoutContent() async throws {
     let phone = try IdeaDevice(server, "phone")
     for number in 0..<250 { try phone.store.create(title: "Geheimnis \(number)") }
     let log = phone.store.log
@@ -98,8 +98,8 @@ struct IdeaStoreTests {
     #expect(again.store.log == log)
   }
 
-  @Test("I: a write that a crash tore is dropped, and the next one goes where it began")
-  func tornWrite() throws {
+  @Test("I: A write torn by a crash is dropped, and the next write replaces it")
+  func tornWriteIsDropped() throws {
     let folder = ResultFolder()
     let url = folder.url.appendingPathComponent("ideas.journal")
     let phone = try IdeaDevice(server, "phone", folder: folder)
@@ -117,8 +117,8 @@ struct IdeaStoreTests {
     }
   }
 
-  @Test("I: a damaged file is set aside with a clear error, and everything comes from the cloud")
-  func damaged() async throws {
+  @Test("I: A damaged file is set aside with a clear error, and all is fetched from the cloud")
+  func damagedIdeaFileIsRefetched() async throws {
     let folder = ResultFolder()
     let url = folder.url.appendingPathComponent("ideas.journal")
     do {
@@ -151,8 +151,8 @@ struct IdeaStoreTests {
     }
   }
 
-  @Test("I: a file of a newer version is refused and left as it is")
-  func newerFile() throws {
+  @Test("I: A file of a newer version is refused and left unchanged")
+  func newerFileIsRefusedUnchanged() throws {
     let folder = ResultFolder()
     try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
     let url = folder.url.appendingPathComponent("ideas.journal")
@@ -162,8 +162,8 @@ struct IdeaStoreTests {
     #expect(try Data(contentsOf: url) == data && folder.names() == ["ideas.journal"])
   }
 
-  @Test("I: 10,000 ideas cost what they are, and sync both ways")
-  func tenThousand() async throws {
+  @Test("I: 10,000 ideas cost in proportion to their size, and sync both ways")
+  func tenThousandIdeasSyncBothWays() async throws {
     let phone = try IdeaDevice(server, "phone")
     let lines = (0..<10_000).map { "idea \($0),some words about it" }
     let csv = Data(("title,description\n" + lines.joined(separator: "\n")).utf8)
@@ -188,8 +188,8 @@ struct IdeaStoreTests {
     await tablet.store.stop()
   }
 
-  @Test("I: a journal of outdated rows is written anew, and holds the same")
-  func rewriting() throws {
+  @Test("I: A journal of outdated rows is rewritten with the same contents")
+  func outdatedJournalIsRewritten() throws {
     let phone = try IdeaDevice(server, "phone")
     let idea = try phone.store.create(title: "a")
     for number in 0..<1_500 { try phone.store.update(idea.id, title: "title \(number)") }

@@ -11,8 +11,8 @@ import Testing
 struct IdeaSyncTests {
   let server = LoopbackServer()
 
-  @Test("I: an idea made, changed and deleted on one device is so on the other by push")
-  func push() async throws {
+  @Test("I: An idea made, changed and deleted on one device changes on the other by push")
+  func pushDeliversIdeaChanges() async throws {
     let phone = try IdeaDevice(server, "phone")
     let tablet = try IdeaDevice(server, "tablet")
     try await phone.begin()
@@ -34,8 +34,8 @@ struct IdeaSyncTests {
     await tablet.store.stop()
   }
 
-  @Test("I: the record has every field of the design, in the default zone, to the millisecond")
-  func fields() async throws {
+  @Test("I: The record has every field of the design, in the default zone, to the millisecond")
+  func ideaRecordHasAllFields() async throws {
     let wall = SetClock(SetClock.noon + 0.123_456)
     let phone = try IdeaDevice(server, "phone", wall: wall)
     try await phone.begin()
@@ -58,8 +58,8 @@ struct IdeaSyncTests {
     await phone.store.stop()
   }
 
-  @Test("I: 150 pending ideas make two requests of at most 100")
-  func batches() async throws {
+  @Test("I: 150 pending ideas are sent in two requests of at most 100")
+  func pendingIdeasAreSentInBatches() async throws {
     let phone = try IdeaDevice(server, "phone")
     try await phone.begin()
     phone.device.isOnline = false
@@ -90,8 +90,8 @@ struct IdeaSyncTests {
   }
 
   /// Proves CE-100, E8.
-  @Test("I: an engine sends to the default zone and hears nothing of it, so queries do")
-  func engine() async throws {
+  @Test("I: An engine sends to the default zone but receives no changes of it, so queries do")
+  func defaultZoneChangesAreReadByQueries() async throws {
     let phone = try IdeaDevice(server, "phone")
     try await phone.begin()
     server.controls.forgetRequests()

@@ -13,8 +13,8 @@ import Testing
 struct LeaderboardHybridTests {
   let server = LoopbackServer()
 
-  @Test("L: without a cloud the local service stands in and says so; then queued scores move up")
-  func fallback() async throws {
+  @Test("L: Without a cloud the local service is used and reported, then queued scores move up")
+  func localServiceReplacesMissingCloud() async throws {
     let phone = try LeaderboardDevice(server, "phone")
     #expect(await phone.hybrid.checkCloud() == .cloudKit)
     phone.link.isOnline = false
@@ -38,8 +38,8 @@ struct LeaderboardHybridTests {
     #expect(phone.folder.names().allSatisfy { $0 != "social-local.json" })
   }
 
-  @Test("L: what nobody signed in made is moved up for whoever signs in")
-  func signedOut() async throws {
+  @Test("L: Scores made while signed out are moved up for the account that signs in")
+  func signedOutScoresMoveToNewAccount() async throws {
     let phone = try LeaderboardDevice(server, "phone", account: nil)
     try await phone.hybrid.publishDailyScores([score(3)])
     #expect(phone.hybrid.reason == "Not signed in to iCloud. Sign in to sync.")
@@ -51,8 +51,8 @@ struct LeaderboardHybridTests {
     #expect(try server.socialNames().count == 1)
   }
 
-  @Test("L: the queue survives crashes before and after the cloud took it, and doubles nothing")
-  func crash() async throws {
+  @Test("L: The queue survives crashes before and after the cloud saved it, without duplicates")
+  func queueSurvivesCrashes() async throws {
     let folder = ResultFolder()
     let scope = RequestScope(kind: .modifyRecords)
     do {
@@ -78,8 +78,8 @@ struct LeaderboardHybridTests {
     #expect(phone.cloud.myScores.map(\.score) == [9, 3])
   }
 
-  @Test("L: while something waits, the service looks for the cloud by itself")
-  func watching() async throws {
+  @Test("L: While scores wait, the service looks for the cloud by itself")
+  func serviceLooksForCloudWhileScoresWait() async throws {
     let phone = try LeaderboardDevice(server, "phone")
     try await phone.hybrid.setupRealTimeSubscriptions()
     phone.link.isOnline = false
@@ -96,8 +96,8 @@ struct LeaderboardHybridTests {
     try await phone.hybrid.shutDown()
   }
 
-  @Test("L: full storage makes the local service stand in; it is told and not tried again")
-  func quota() async throws {
+  @Test("L: With full storage the local service is used; the failure is reported, not retried")
+  func fullStorageFallsBackToLocalService() async throws {
     let phone = try LeaderboardDevice(server, "phone")
     #expect(await phone.hybrid.checkCloud() == .cloudKit)
     try server.controls.setQuota(0, of: "ada")
@@ -113,8 +113,8 @@ struct LeaderboardHybridTests {
     #expect(try server.socialNames().count == 1)
   }
 
-  @Test("L: an owner without space, or who allows reading only, keeps nobody from publishing")
-  func othersLimits() async throws {
+  @Test("L: An owner's full storage or read-only permission does not prevent publishing")
+  func ownersLimitsDoNotBlockPublishing() async throws {
     let ada = try LeaderboardDevice(server, "phone")
     let ben = try LeaderboardDevice(server, "ben's phone", account: "ben")
     _ = try await ben.cloud.ensureProfile(displayName: "Ben")
@@ -144,8 +144,8 @@ struct LeaderboardHybridTests {
     }
   }
 
-  @Test("L: what passes by itself is tried again after 2, 4 and 8 seconds, then no more")
-  func retries() async throws {
+  @Test("L: Temporary failures are retried after 2, 4 and 8 seconds, then no more")
+  func temporaryFailuresAreRetriedThreeTimes() async throws {
     let phone = try LeaderboardDevice(server, "phone")
     try await phone.cloud.sync()
     server.controls.fail(
@@ -160,8 +160,8 @@ struct LeaderboardHybridTests {
     ) { try await pass.value }
   }
 
-  @Test("L: a typing error is the person's and never a reason to fall back")
-  func personal() async throws {
+  @Test("L: A typing error is reported to the user and never causes a fallback")
+  func typingErrorCausesNoFallback() async throws {
     let phone = try LeaderboardDevice(server, "phone")
     await #expect(throws: FriendCodeError.typingError) {
       try await phone.hybrid.addFriend(code: "AAAA-AAAB")
@@ -173,8 +173,8 @@ struct LeaderboardHybridTests {
     }
   }
 
-  @Test("L: another account finds nothing of the first one, in memory or in files")
-  func accounts() async throws {
+  @Test("L: Another account finds no data of the first one, in memory or in files")
+  func otherAccountFindsNoScores() async throws {
     let phone = try LeaderboardDevice(server, "phone")
     _ = try await phone.hybrid.ensureProfile(displayName: "Zuzana-Ada")
     try await phone.cloud.createLeaderboard(title: "Zuzana-Family", id: testID(1))
@@ -212,8 +212,8 @@ struct LeaderboardHybridTests {
     #expect(phone.cloud.leaderboards.map(\.title) == ["Zuzana-Family"])
   }
 
-  @Test("L: what went while the engine's state was lost goes here too")
-  func lostState() async throws {
+  @Test("L: Data deleted while the engine's state was lost is deleted locally too")
+  func deletionsDuringStateLossAreApplied() async throws {
     let folder = ResultFolder()
     let ben = try LeaderboardDevice(server, "ben's phone", account: "ben", folder: folder)
     let ada = try LeaderboardDevice(server, "phone")
@@ -242,8 +242,8 @@ struct LeaderboardHybridTests {
     #expect(again.cloud.canonicalText == tablet.cloud.canonicalText)
   }
 
-  @Test("L: two people with three devices each, all offline, end with the same, byte for byte")
-  func convergence() async throws {
+  @Test("L: Two people with three offline devices each end with the same data, byte for byte")
+  func offlinePeopleConvergeExactly() async throws {
     for seed in 0..<2 {
       try await converge(UInt64(seed))
     }
@@ -297,8 +297,8 @@ struct LeaderboardHybridTests {
     #expect(rankings[0] == rankings[1], "seed \(seed)")
   }
 
-  @Test("L: a damaged file is set aside and fetched again, and what a newer version wrote is kept")
-  func damage() async throws {
+  @Test("L: A damaged file is set aside and fetched again, and newer versions' data is kept")
+  func damagedLeaderboardFileIsRefetched() async throws {
     let folder = ResultFolder()
     let phone = try LeaderboardDevice(server, "phone", folder: folder)
     try await phone.hybrid.publishDailyScores([score(3)])

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Leaderboards, codes and rules")
 struct LeaderboardRuleTests {
-  @Test("L: a friend code is eight characters, made by the generator that is given")
-  func codes() throws {
+  @Test("L: A friend code has eight characters, made by the given generator")
+  func friendCodeHasEightCharacters() throws {
     var numbers = SeededNumbers(1)
     var seen: Set<String> = []
     for _ in 0..<500 {
@@ -24,8 +24,8 @@ struct LeaderboardRuleTests {
     #expect(seen.contains(FriendCode(random: { again.next() }).text))
   }
 
-  @Test("L: every wrong character and every two that changed places in a code are noticed")
-  func typingErrors() throws {
+  @Test("L: Every wrong character and every swap of two characters in a code is detected")
+  func singleTypingErrorsAreDetected() throws {
     var numbers = SeededNumbers(2)
     let alphabet = Array("23456789ABCDEFGHJKMNPQRSTUVWXYZ")
     var missed: [String] = []
@@ -48,7 +48,7 @@ struct LeaderboardRuleTests {
   }
 
   @Test(
-    "L: a typing error in a code is refused with a clear message",
+    "L: A typing error in a code is refused with a clear message",
     arguments: [
       (
         "ABCD-EF0H",
@@ -67,7 +67,7 @@ struct LeaderboardRuleTests {
           + "without O, I and L"
       ),
     ])
-  func messages(_ typed: String, _ message: String) {
+  func mistypedCodeHasClearMessage(_ typed: String, _ message: String) {
     do {
       _ = try FriendCode(typed)
       Issue.record("\(typed) was taken")
@@ -76,8 +76,8 @@ struct LeaderboardRuleTests {
     }
   }
 
-  @Test("L: of two scores for a game and day the better stays, of equal ones the later")
-  func joining() {
+  @Test("L: Of two scores for a game and day the better one stays, of equal ones the later")
+  func betterScoreWinsMerge() {
     let scoring = LeaderboardDevice.scoring
     let table: [(DailyScore, DailyScore)] = [
       (score(3), score(4)), (score(6), score(nil)), (score(3, at: 9), score(3, at: 2)),
@@ -104,8 +104,8 @@ struct LeaderboardRuleTests {
     }
   }
 
-  @Test("L: one puzzle is ranked by its results, several by points; equals share a rank")
-  func ranking() {
+  @Test("L: One puzzle is ranked by results, several by points, and equal scores share a rank")
+  func equalScoresShareRank() {
     func of(_ user: String, _ score: DailyScore) -> DailyScore {
       var score = score
       score.userId = user
@@ -132,8 +132,8 @@ struct LeaderboardRuleTests {
     #expect(rows(LeaderboardQuery(from: 20_270_101)) == [])
   }
 
-  @Test("L: 10,000 scores are taken in and ranked without quadratic cost")
-  func many() {
+  @Test("L: 10,000 scores are added and ranked without quadratic cost")
+  func tenThousandScoresRankQuickly() {
     var book = SocialBook(owner: "_ada", sharedOwner: "_ada")
     book.boards["Leaderboard-1"] = Board(zoneName: "Leaderboard-1")
     let scoring = LeaderboardDevice.scoring
@@ -157,8 +157,8 @@ struct LeaderboardRuleTests {
     #expect(book.boards["Leaderboard-1"]?.scores.count == 12_800)
   }
 
-  @Test("L: a score from another device goes into leaderboards of the other database at once")
-  func relay() throws {
+  @Test("L: A score from another device enters leaderboards of the other database at once")
+  func scoreReachesSharedLeaderboardsAtOnce() throws {
     let folder = ResultFolder()
     let core = try SocialCore(
       directory: folder.url, scoring: LeaderboardDevice.scoring, recovering: false)
@@ -181,16 +181,16 @@ struct LeaderboardRuleTests {
     #expect(core.record(copy, in: .shared)?["score"] as? Int64 == 3)
   }
 
-  @Test("L: the service says which it uses, in the words of the design")
-  func words() {
+  @Test("L: The service in use is shown with the design's texts")
+  func serviceNamesFollowDesign() {
     #expect(ServiceStatus.cloudKit.displayName == "Real-time Sync")
     #expect(ServiceStatus.cloudKit.description == "Scores sync automatically across devices")
     #expect(ServiceStatus.local.displayName == "Local Storage")
     #expect(ServiceStatus.local.description == "Scores stored locally on this device")
   }
 
-  @Test("L: scores of impossible games and days are refused")
-  func validation() {
+  @Test("L: Scores of impossible games and days are refused")
+  func invalidScoresAreRefused() {
     for (game, day) in [("", 20_261_103), ("a b", 20_261_103), ("ä", 20_261_103)] {
       #expect(throws: SocialServiceError.invalidGame) { try score(game, day, 3).validate() }
     }

@@ -14,7 +14,7 @@ struct LeaderboardSyncTests {
   let container = LeaderboardDevice.containerName
 
   @Test("L: UserProfile, DailyScore and FriendConnection are private records with their fields")
-  func records() async throws {
+  func socialRecordsArePrivate() async throws {
     let phone = try LeaderboardDevice(server, "phone")
     let profile = try await phone.cloud.ensureProfile(displayName: " Ada ")
     #expect(profile.displayName == "Ada")
@@ -48,8 +48,8 @@ struct LeaderboardSyncTests {
     #expect(failed["score"] == nil && failed["completed"] as? Int64 == 0)
   }
 
-  @Test("L: publishing is idempotent per person, game and day, and a better score replaces")
-  func publishing() async throws {
+  @Test("L: Publishing is idempotent per person, game and day, and a better score replaces")
+  func publishingIsIdempotentPerDay() async throws {
     let phone = try LeaderboardDevice(server, "phone")
     let tablet = try LeaderboardDevice(server, "tablet")
     for device in [phone, tablet, phone] {
@@ -65,8 +65,8 @@ struct LeaderboardSyncTests {
     #expect(server.controls.requestCount(in: RequestScope(kind: .modifyRecords)) == 0)
   }
 
-  @Test("L: two people share a leaderboard: invite, accept, publish, rank, on all their devices")
-  func sharing() async throws {
+  @Test("L: Two people share a leaderboard: invite, accept, publish and rank on all devices")
+  func twoPeopleShareLeaderboard() async throws {
     let ada = try LeaderboardDevice(server, "ada's phone")
     let tablet = try LeaderboardDevice(server, "ada's tablet")
     let ben = try LeaderboardDevice(server, "ben's phone", account: "ben")
@@ -100,8 +100,8 @@ struct LeaderboardSyncTests {
     #expect(tablet.cloud.canonicalText == ada.cloud.canonicalText)
   }
 
-  @Test("L: friends who share a leaderboard are known by name")
-  func friends() async throws {
+  @Test("L: Friends who share a leaderboard are shown by name")
+  func friendsSharingLeaderboardAreNamed() async throws {
     let (ada, ben, _) = try await family()
     let code = try await ben.cloud.generateFriendCode()
     try await ada.cloud.addFriend(code: "\(code)")
@@ -135,8 +135,8 @@ struct LeaderboardSyncTests {
     return (ada, ben, board.id)
   }
 
-  @Test("L: who is revoked loses the leaderboard, and their scores leave it")
-  func revoke() async throws {
+  @Test("L: A revoked member loses the leaderboard, and the member's scores are removed from it")
+  func revokedMemberLosesLeaderboard() async throws {
     let (ada, ben, board) = try await family()
     for device in [ada, ben] { try await device.cloud.publishDailyScores([score(3)]) }
     try await ada.cloud.sync()
@@ -155,8 +155,8 @@ struct LeaderboardSyncTests {
     }
   }
 
-  @Test("L: a member can leave, the owner can end it, and a link can let everybody in")
-  func leaving() async throws {
+  @Test("L: A member can leave, the owner can end a leaderboard, and a link can admit everyone")
+  func memberLeavesAndOwnerEndsLeaderboard() async throws {
     let (ada, ben, board) = try await family()
     try await ben.cloud.publishDailyScores([score(3)])
     await #expect(throws: SocialServiceError.ownerCannotLeave) { try await ada.cloud.leave(board) }
@@ -176,8 +176,8 @@ struct LeaderboardSyncTests {
     #expect(eve.cloud.leaderboards.isEmpty && ada.cloud.leaderboards.isEmpty)
   }
 
-  @Test("L: leaderboards are kept up to date by push")
-  func push() async throws {
+  @Test("L: Leaderboards are updated by push")
+  func pushUpdatesLeaderboards() async throws {
     let (ada, ben, _) = try await family(automaticallySync: true)
     let changes = ada.cloud.changes
     try await ben.cloud.publishDailyScores([score(2)])
@@ -188,8 +188,8 @@ struct LeaderboardSyncTests {
     for device in [ada, ben] { try await device.hybrid.shutDown() }
   }
 
-  @Test("L: 10,000 scores go in requests of hundreds, and arrive on the other device")
-  func volume() async throws {
+  @Test("L: 10,000 scores are sent in requests of hundreds and arrive on the other device")
+  func tenThousandScoresSyncInLargeRequests() async throws {
     let phone = try LeaderboardDevice(server, "phone")
     let tablet = try LeaderboardDevice(server, "tablet")
     try await phone.cloud.sync()
@@ -204,8 +204,8 @@ struct LeaderboardSyncTests {
     #expect(try await tablet.cloud.fetchLeaderboard(LeaderboardQuery()).first?.played == 10_000)
   }
 
-  @Test("L: nobody can write a score for somebody else")
-  func forgery() async throws {
+  @Test("L: A user cannot write a score for another user")
+  func scoreForOtherPersonIsRefused() async throws {
     let (ada, ben, _) = try await family()
     try await ada.cloud.publishDailyScores([score(4)])
     try await ben.cloud.sync()

@@ -13,8 +13,8 @@ struct SyncSupportConflictTests {
       field: field, mineTime: mine, theirsTime: theirs, mineText: texts.0, theirsText: texts.1)
   }
 
-  @Test("R: conflict strategies: who wins, and who has no opinion")
-  func decisions() {
+  @Test("R: Each conflict strategy chooses the winner or makes no decision")
+  func strategyDecidesConflictWinner() {
     let titles = ConflictStrategy.perField(["title": .manual])
     let careful = ConflictStrategy.clearlyLaterWins(seconds: 2).orElse(.manual)
     let table: [(ConflictStrategy, Question, Decision?)] = [
@@ -46,8 +46,8 @@ struct SyncSupportConflictTests {
     #expect(keepers.allSatisfy(\.alwaysKeepsMine) && !lookers.contains(where: \.alwaysKeepsMine))
   }
 
-  @Test("R: last write wins breaks ties alike on both sides")
-  func ties() {
+  @Test("R: Last write wins breaks ties the same way on both sides")
+  func tiesHaveSameWinnerOnBothSides() {
     for (first, second) in [("a", "b"), ("", "x"), ("é", "e\u{301}"), ("10", "9")] {
       let here = question(mine: 5, theirs: 5, texts: (first, second))
       let there = question(mine: 5, theirs: 5, texts: (second, first))
@@ -58,8 +58,8 @@ struct SyncSupportConflictTests {
     }
   }
 
-  @Test("R: strategies are written and read as text")
-  func text() {
+  @Test("R: Strategies are written and read as text")
+  func strategiesRoundTripAsText() {
     let texts = [
       "lastWriteWins", "remoteWins", "localWins", "manual", "clearlyLaterWins(2.0)",
       "content=manual,title=remoteWins,lastWriteWins", "clearlyLaterWins(0.5),manual",
@@ -73,8 +73,8 @@ struct SyncSupportConflictTests {
     }
   }
 
-  @Test("R: three-way merge: each side's own changes stay, a contradiction is the strategy's")
-  func merge() {
+  @Test("R: A three-way merge keeps each side's changes, and the strategy decides contradictions")
+  func threeWayMergeKeepsBothSides() {
     typealias Merge = ThreeWayMerge<Int>
     let ancestor = Merge.Version(["a": 1, "b": 1, "c": 1, "x": 0, "y": 0, "gone": 1], time: 0)
     let mine = Merge.Version(["a": 2, "b": 1, "c": 5, "x": 7, "y": 0, "edit": 8], time: 8)
@@ -99,8 +99,8 @@ struct SyncSupportConflictTests {
     #expect(same.conflicts.isEmpty && same.fields == mine.fields)
   }
 
-  @Test("R: a merge and its mirror image agree wherever a date decides")
-  func mirror() {
+  @Test("R: A merge and its mirror image agree wherever a date decides")
+  func mirroredMergesAgreeByDate() {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<300 {
       func version() -> ThreeWayMerge<Int>.Version {
@@ -118,8 +118,8 @@ struct SyncSupportConflictTests {
     }
   }
 
-  @Test("R: a child whose parent has not come is held, and released in the order of arrival")
-  func orphans() {
+  @Test("R: Children whose parent has not arrived are held and released in order of arrival")
+  func orphansAreReleasedInArrivalOrder() {
     var holding = OrphanHolding<Int>()
     for child in [11, 12, 13] { holding.hold(child, for: 1) }
     holding.hold(21, for: 2)
@@ -135,8 +135,8 @@ struct SyncSupportConflictTests {
     #expect(holding.isEmpty && holding.release(6).isEmpty)
   }
 
-  @Test("R: parents come before their children; cycles are reported and lose nothing")
-  func order() {
+  @Test("R: Parents come before their children, and cycles are reported and lose nothing")
+  func parentsPrecedeChildren() {
     func order(_ parents: [(Int, Int?)]) -> (ordered: [Int], cyclic: [Int]) {
       let order = TopologicalOrder(parents, id: { $0.0 }, parent: { $0.1 })
       return (order.ordered.map(\.0), order.cyclic.map(\.0))

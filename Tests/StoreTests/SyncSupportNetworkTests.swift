@@ -34,8 +34,8 @@ final class SkippingClock: Clock, Sendable {
 
 @Suite("Shared parts: the network and retries", .timeLimit(.minutes(10)))
 struct SyncSupportNetworkTests {
-  @Test("R: the network monitor tells offline, online and expensive, now and as they change")
-  func monitor() async {
+  @Test("R: The network monitor reports offline, online and expensive, now and at each change")
+  func monitorReportsNetworkStatus() async {
     let link = SimulatedLink(.offline)
     let monitor = NetworkMonitor(link)
     #expect(monitor.status == .offline && !monitor.isConnected)
@@ -51,8 +51,8 @@ struct SyncSupportNetworkTests {
     #expect(await updates.next() == .online, "the same again is no news")
   }
 
-  @Test("R: who listens late, or slowly, hears the newest status")
-  func newest() async {
+  @Test("R: Late and slow listeners receive the newest status")
+  func slowListenersGetNewestStatus() async {
     let link = SimulatedLink(.online)
     let monitor = NetworkMonitor(link)
     let updates = monitor.updates
@@ -63,8 +63,8 @@ struct SyncSupportNetworkTests {
     #expect(await late.next() == .offline)
   }
 
-  @Test("R: a monitor that is let go ends its listeners")
-  func end() async {
+  @Test("R: A released monitor ends its listeners")
+  func releasedMonitorEndsListeners() async {
     let link = SimulatedLink()
     var monitor: NetworkMonitor? = NetworkMonitor(link)
     var updates = monitor?.updates.makeAsyncIterator()
@@ -92,8 +92,9 @@ struct SyncSupportNetworkTests {
     }
   }
 
-  @Test("R: retry manager: three attempts, one and two seconds apart, only for what may pass")
-  func retry() async {
+  @Test(
+    "R: The retry manager makes three attempts one and two seconds apart for temporary failures")
+  func retryManagerRetriesTemporaryFailures() async {
     let second = Duration.seconds(1)
     let busy = CKError(.serviceUnavailable)
     let slow = CKError(.requestRateLimited, userInfo: [CKErrorRetryAfterKey: NSNumber(value: 30)])

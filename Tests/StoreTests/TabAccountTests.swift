@@ -38,7 +38,7 @@ struct TabAccountTests {
   /// Proves SC-47.
   @Test(
     "T: C: A sign-out and a switch remove the account's data and its metadata")
-  func wipe() async throws {
+  func accountChangeRemovesDataAndMetadata() async throws {
     let changes: [CKSyncEngine.Event.AccountChange.ChangeType] = [
       .signOut(previousUser: TabBench.user),
       .switchAccounts(previousUser: TabBench.user, currentUser: TabBench.other),
@@ -54,8 +54,8 @@ struct TabAccountTests {
   }
 
   /// Proves SC-47.
-  @Test("T: C: what stays on the device stays: tabs of files and images")
-  func localOnly() async throws {
+  @Test("T: C: Local-only data stays on the device: tabs of files and images")
+  func deviceLocalTabsStayOnDevice() async throws {
     let bench = try await annas()
     var fileTab = testTab(3)
     fileTab.fileURL = URL(fileURLWithPath: "/a/b.txt")
@@ -98,8 +98,8 @@ struct TabAccountTests {
   }
 
   /// Proves SC-48.
-  @Test("Data created while signed out is uploaded at the sign-in, the zone first")
-  func signIn() throws {
+  @Test("Data created while signed out is uploaded at the sign-in, after the zone")
+  func signedOutDataIsUploadedAtSignIn() throws {
     let bench = try TabBench()
     bench.run()
     try bench.tabs.add(testTab(1))
@@ -117,7 +117,7 @@ struct TabAccountTests {
 
   /// Proves SC-51.
   @Test("Without an account nothing is queued and nothing is sent")
-  func signedOut() throws {
+  func nothingIsQueuedWithoutAccount() throws {
     let bench = try TabBench()
     try bench.tabs.add(testTab(1))
     bench.run()
@@ -127,7 +127,7 @@ struct TabAccountTests {
 
   /// Proves CE-101, SC-40.
   @Test("A deleted or purged zone empties the stores; after an encrypted reset all is sent again")
-  func zoneDeletions() async throws {
+  func deletedZoneEmptiesStores() async throws {
     for reason in [CKDatabase.DatabaseChange.Deletion.Reason.deleted, .purged] {
       let bench = try await annas()
       bench.zoneGone(reason)

@@ -27,8 +27,8 @@ struct TabFailureTests {
   private static let codes = (1...37).compactMap(CKError.Code.init(rawValue:))
 
   /// Proves I15, SC-164.
-  @Test("A failed save, by each of the 37 codes")
-  func saves() async throws {
+  @Test("A failed save has its outcome for each of the 37 codes")
+  func eachSaveErrorHasItsOutcome() async throws {
     #expect(Self.codes.count == 37)
     for code in Self.codes {
       let bench = try TabBench.signedIn()
@@ -47,8 +47,8 @@ struct TabFailureTests {
   }
 
   /// Proves SC-164.
-  @Test("A failed deletion, by each of the 37 codes")
-  func deletions() throws {
+  @Test("A failed deletion has its outcome for each of the 37 codes")
+  func eachDeletionErrorHasItsOutcome() throws {
     let done: Set<CKError.Code> = [.unknownItem, .zoneNotFound, .userDeletedZone]
     let again: Set<CKError.Code> = [.batchRequestFailed, .limitExceeded, .serverRecordChanged]
     for code in Self.codes {
@@ -67,8 +67,8 @@ struct TabFailureTests {
   }
 
   /// Proves FB-8.
-  @Test("A change too large for any request is told after a few tries; an edit tries again")
-  func tooLarge() async throws {
+  @Test("A change too large for any request is reported after a few tries, and an edit retries it")
+  func oversizedChangeIsReportedUntilEdited() async throws {
     let bench = try TabBench.signedIn()
     try bench.tabs.add(testTab(1, "large"))
     let record = try #require(await bench.batch().first)
@@ -88,8 +88,8 @@ struct TabFailureTests {
 
   /// Proves FB-5.
   @Test(
-    "T: C: without space a change is kept, and sent when a deletion made room or at a new start")
-  func quota() async throws {
+    "T: C: Without space a change is kept, and sent after a deletion frees space or a restart")
+  func unsentChangeWaitsForSpace() async throws {
     let bench = try TabBench.signedIn()
     bench.fetched([TabBench.record(testTab(2))])
     try bench.tabs.add(testTab(1))
@@ -107,8 +107,8 @@ struct TabFailureTests {
   }
 
   /// Proves CE-74, FB-4, SC-23, SC-24.
-  @Test("Items that failed only because of another one in their batch are sent again")
-  func atomicBatch() async throws {
+  @Test("Items that failed only because of another item in their batch are sent again")
+  func failedBatchItemsAreSentAgain() async throws {
     let bench = try TabBench.signedIn()
     bench.fetched([TabBench.record(testTab(1)), TabBench.record(testTab(3))])
     try bench.tabs.updateContent(testID(1), "edited", now: testDate(10))
@@ -132,8 +132,8 @@ struct TabFailureTests {
   }
 
   /// Proves CE-72.
-  @Test("A missing zone makes everything go again, because all of it was in there")
-  func zoneMissing() async throws {
+  @Test("A missing zone makes all its records be sent again")
+  func missingZoneSendsEverythingAgain() async throws {
     let bench = try TabBench.signedIn()
     bench.fetched([TabBench.record(testTab(1)), TabBench.record(testTab(2))])
     try bench.tabs.updateContent(testID(1), "edited", now: testDate(10))
@@ -169,7 +169,7 @@ struct TabFailureTests {
 
   /// Proves SC-122, SC-159.
   @Test("A zone that cannot be created is reported and not retried forever")
-  func zoneSaves() throws {
+  func failedZoneCreationIsReported() throws {
     for code in Self.codes {
       let bench = try TabBench.signedIn()
       let zone = CKRecordZone(zoneID: TabBench.zone)

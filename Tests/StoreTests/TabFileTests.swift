@@ -8,8 +8,8 @@ import Testing
 @Suite("Row T: the files of the stores")
 struct TabFileTests {
   /// Proves I20.
-  @Test("T: every damaged byte and every missing end of a file is noticed, and the file is kept")
-  func damage() throws {
+  @Test("T: Every damaged byte and every missing end of a file is detected, and the file is kept")
+  func damagedTabFileIsDetectedAndKept() throws {
     let folder = try TemporaryFolder()
     try TabStore(directory: folder.url).add(testTab(1, "content"))
     let url = folder.url.appendingPathComponent("tabs.json")
@@ -34,8 +34,8 @@ struct TabFileTests {
   }
 
   /// Proves TH-17.
-  @Test("The same tabs give the same bytes, and a file is the user's alone")
-  func sameBytes() throws {
+  @Test("Equal tabs give equal bytes, and a file is accessible to its owner only")
+  func equalTabsGiveEqualBytes() throws {
     let folders = try [TemporaryFolder(), TemporaryFolder()]
     let files = try folders.map { folder in
       let store = try TabStore(directory: folder.url)
@@ -48,15 +48,15 @@ struct TabFileTests {
     #expect(mode as? Int == 0o600)
   }
 
-  @Test("IDs are ordered by their bytes as they would be by their texts")
-  func order() {
+  @Test("IDs sort by their bytes in the same order as by their texts")
+  func identifiersSortLikeTheirTexts() {
     let ids = (0..<300).map { _ in UUID() }
     #expect(ids.sorted { $0.precedes($1) } == ids.sorted { $0.uuidString < $1.uuidString })
     #expect(!ids[0].precedes(ids[0]))
   }
 
-  @Test("When the disk refuses, a local change is undone and says so")
-  func diskRefuses() throws {
+  @Test("When the disk refuses a write, the local change is undone and an error is reported")
+  func refusedWriteUndoesLocalChange() throws {
     let folder = try TemporaryFolder()
     let store = try TabStore(directory: folder.url)
     try store.add(testTab(1, "kept"))
@@ -93,8 +93,8 @@ struct TabFileTests {
   }
 
   /// Proves FB-7.
-  @Test("A damaged engine state is refused with a clear error and left as it is")
-  func damagedState() throws {
+  @Test("A damaged engine state is refused with a clear error and left unchanged")
+  func damagedEngineStateIsRefusedUnchanged() throws {
     let bench = try TabBench()
     let file = bench.folder.url.appendingPathComponent("cloud-sync-state.data")
     for text in ["", "{}", "{\"data\":\"AAAA\"}", "garbage"] {

@@ -89,8 +89,8 @@ struct TabMergeTests {
   }
 
   /// Proves SC-77.
-  @Test("T: last write wins by lastModified: the matrix for merges, 24 cells from both sides")
-  func matrix() async throws {
+  @Test("T: Last write wins by lastModified in all 24 cells of the merge matrix, from both sides")
+  func lastWriteWinsInEveryMergeCell() async throws {
     #expect(MergeCell.all.count == 24)
     for cell in MergeCell.all {
       let ends = try await [converge(cell, first: 0), converge(cell, first: 1)]
@@ -106,8 +106,8 @@ struct TabMergeTests {
   }
 
   /// Proves SC-77.
-  @Test("T: at equal lastModified the greater bytes win, whoever asks; the order is total")
-  func tieBreak() {
+  @Test("T: At equal lastModified the greater bytes win on each side, and the order is total")
+  func equalTimesAreDecidedByBytes() {
     var versions: [CloudTabRecord] = []
     for content in ["a", "b", "a\0", "é", "e\u{301}"] {
       for name in ["", "n"] {
@@ -128,9 +128,9 @@ struct TabMergeTests {
   }
 
   @Test(
-    "T: the winner's fields go onto the server's record, queued again: tag and foreign fields stay"
+    "T: The winner's fields are queued on the server's record, with its tag and foreign fields"
   )
-  func serverRecord() async throws {
+  func winningFieldsKeepServerTag() async throws {
     let bench = try TabBench.signedIn()
     try bench.tabs.add(testTab(1, "mine", at: 10))
     let server = TabBench.record(testTab(1, "theirs"))

@@ -35,8 +35,8 @@ struct TabNewerVersionTests {
   }
 
   /// Proves SC-137.
-  @Test("T: C: fields of a newer version stay when this device saves the item again")
-  func unknownFields() async throws {
+  @Test("T: C: Fields of a newer version stay when this device saves the item again")
+  func newerTabFieldsSurviveSave() async throws {
     let server = LoopbackServer()
     let device = try TabDevice(server, "device")
     try device.tabs.add(testTab(1, "one"))
@@ -64,8 +64,8 @@ struct TabNewerVersionTests {
     }
   }
 
-  @Test("T: C: a missing field has its default, the same on every device")
-  func missingFields() async throws {
+  @Test("T: C: A missing field has its default, the same on every device")
+  func missingTabFieldsGetDefaults() async throws {
     let server = LoopbackServer()
     let devices = try ["a", "b"].map { try TabDevice(server, $0) }
     try devices[0].tabs.add(testTab(9))
@@ -103,8 +103,8 @@ struct TabNewerVersionTests {
   }
 
   /// Proves SC-139.
-  @Test("T: C: a record of a newer version is kept here and there, not shown, until an update")
-  func newerRecords() async throws {
+  @Test("T: C: A record of a newer version is kept, but not shown, until an update")
+  func newerTabRecordIsHiddenUntilUpdate() async throws {
     let server = LoopbackServer()
     let folder = try TemporaryFolder()
     let device = try TabDevice(server, "device", folder: folder)
@@ -165,8 +165,8 @@ struct TabNewerVersionTests {
     #expect(try folder.filesContaining("newer-1") == [])
   }
 
-  @Test("T: after an update the app shows what it kept, and brings it together with what is here")
-  func update() async throws {
+  @Test("T: After an update the app shows the records it kept and merges them with local tabs")
+  func updateShowsAndMergesKeptRecords() async throws {
     let bench = try TabBench.signedIn()
     try bench.tabs.add([testTab(1, "mine, later", at: 20), testTab(2, "mine, earlier", at: 1)])
     for number in 1...3 {

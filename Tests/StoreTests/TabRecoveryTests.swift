@@ -33,9 +33,11 @@ struct TabRecoveryTests {
   }
 
   @Test(
-    "T: C: a damaged file is a clear error, is set aside whole, and the cloud fills in",
+    "T: C: A damaged file is a clear error, is set aside whole, and is refilled from the cloud",
     arguments: files, Damage.allCases)
-  func damage(_ file: (name: String, keepsUnsent: Bool), _ damage: Damage) async throws {
+  func damagedTabFileIsRefilledFromCloud(
+    _ file: (name: String, keepsUnsent: Bool), _ damage: Damage
+  ) async throws {
     let server = LoopbackServer()
     let other = try TabDevice(server, "other")
     try other.tabs.add([testTab(1, "one"), testTab(2, "two")])
@@ -88,8 +90,8 @@ struct TabRecoveryTests {
   }
 
   @Test(
-    "T: a second accident makes a second copy, and a file of a newer version is never set aside")
-  func copies() throws {
+    "T: A second damaged file makes a second copy, and a newer version's file is not set aside")
+  func secondDamageMakesSecondCopy() throws {
     let folder = try TemporaryFolder()
     let url = folder.url.appendingPathComponent("tabs.json")
     for round in 1...3 {
@@ -116,8 +118,8 @@ struct TabRecoveryTests {
   }
 
   /// Proves I19.
-  @Test("T: C: a crash at any step of a recovery only repeats it")
-  func crashes() async throws {
+  @Test("T: C: A crash at any step of a recovery only repeats the recovery")
+  func crashedRecoveryIsRepeated() async throws {
     let server = LoopbackServer()
     let folder = try TemporaryFolder()
     let device = try TabDevice(server, "device", folder: folder)

@@ -13,8 +13,8 @@ import Testing
 /// What the row and its seed ask for and no other test looks at.
 @Suite("Row T: line by line", .timeLimit(.minutes(10)))
 struct TabRowTests {
-  @Test("T: the files have the seed's names: the engine's state and the cached system fields")
-  func files() async throws {
+  @Test("T: The engine's state and the cached system fields have the file names of the seed")
+  func stateAndCacheFilesHaveExpectedNames() async throws {
     let server = LoopbackServer()
     let device = try TabDevice(server, "device")
     try device.tabs.add(testTab(1))
@@ -73,8 +73,8 @@ struct TabRowTests {
     #expect(store.tabs.isEmpty && store.unsentCount == 0)
   }
 
-  @Test("T: startIfEnabled at launch follows the switch, which outlives the app")
-  func launch() throws {
+  @Test("T: A call of startIfEnabled at launch follows the switch, which persists across launches")
+  func launchFollowsStoredSwitch() throws {
     let folder = try TemporaryFolder()
     func app() throws -> TabBench { try TabBench(folder) }
     let first = try app()
@@ -92,8 +92,8 @@ struct TabRowTests {
   }
 
   /// Proves CE-75, FB-5.
-  @Test("T: C: quota is never retried: no round of the engine sends again what found no space")
-  func quota() async throws {
+  @Test("T: C: Full storage is never retried: no engine round resends what did not fit")
+  func fullStorageCausesNoResend() async throws {
     let server = LoopbackServer()
     let device = try TabDevice(server, "device")
     try device.tabs.add(testTab(1))
@@ -118,8 +118,8 @@ struct TabRowTests {
   }
 
   /// Proves I13.
-  @Test("T: C: no byte of the old account is left in memory, files or log")
-  func nothingLeft() async throws {
+  @Test("T: C: No byte of the old account is left in memory, files or log")
+  func oldAccountTabsAreErased() async throws {
     for isSwitch in [true, false] {
       let server = LoopbackServer()
       // Made at run time, so that no literal of the program is found instead.

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Row T: the tab store")
 struct TabStoreTests {
-  @Test("T: a record has type ScratchTab, its five fields with their types, and zone ItsypadData")
-  func record() throws {
+  @Test("T: A record has type ScratchTab, its five fields with their types, and zone ItsypadData")
+  func tabRecordHasTypeAndFields() throws {
     var tab = testTab(1, "let a = 1", at: 1.5)
     tab.language = "swift"
     tab.languageLocked = true
@@ -24,8 +24,8 @@ struct TabStoreTests {
     #expect(CloudTabRecord(record) == CloudTabRecord(tab))
   }
 
-  @Test("T: only tabs without a file sync: new, edited, relabelled and closed ones are queued")
-  func localChanges() async throws {
+  @Test("T: Only tabs without a file sync: new, edited, relabelled and closed ones are queued")
+  func onlyScratchTabChangesAreQueued() async throws {
     let bench = try TabBench.signedIn()
     var fileTab = testTab(2)
     fileTab.fileURL = URL(fileURLWithPath: "/a/file.txt")
@@ -51,8 +51,8 @@ struct TabStoreTests {
     #expect(bench.tabs.tabs.map(\.id) == [testID(1), testID(2)])
   }
 
-  @Test("T: lastModified moves forward with every edit, also when the clock is behind")
-  func clockBehind() throws {
+  @Test("T: Every edit moves lastModified forward, also when the clock is behind")
+  func editAdvancesModificationDate() throws {
     let bench = try TabBench()
     try bench.tabs.add(testTab(1, "a", at: 100))
     let edited = try bench.tabs.updateContent(testID(1), "b", now: testDate(-5_000))
@@ -60,8 +60,8 @@ struct TabStoreTests {
   }
 
   /// Proves FB-6.
-  @Test("T: tabs and what is unsent survive a restart; the engine gets it again")
-  func restart() async throws {
+  @Test("T: Tabs and unsent changes survive a restart, and the engine gets them again")
+  func unsentTabsSurviveRestart() async throws {
     let bench = try TabBench.signedIn()
     try bench.tabs.add([testTab(1), testTab(2), testTab(3)])
     bench.sent(saved: [TabBench.record(testTab(2)), TabBench.record(testTab(3))])
@@ -76,8 +76,8 @@ struct TabStoreTests {
     #expect(again.pending.sorted() == ["delete \(testID(3))", "save \(testID(1))"])
   }
 
-  @Test("A start queues no zone; signing in and a missing zone do")
-  func zone() async throws {
+  @Test("A start queues no zone, but a sign-in and a missing zone do")
+  func startQueuesNoZone() async throws {
     let bench = try TabBench()
     try bench.tabs.add(testTab(1))
     bench.run()
@@ -124,8 +124,8 @@ struct TabStoreTests {
   }
 
   /// Proves SC-136.
-  @Test("T: remote tabs are applied and removed; unreadable and foreign records are left alone")
-  func remote() async throws {
+  @Test("T: Remote tabs are applied and removed, and unreadable and foreign records are ignored")
+  func remoteTabsAreAppliedAndRemoved() async throws {
     let bench = try TabBench.signedIn()
     let corrupted = CKRecord(recordType: "ScratchTab", recordID: TabBench.recordID(testID(4)))
     corrupted["name"] = "text in another form"
@@ -187,8 +187,8 @@ struct TabStoreTests {
     #expect(bench.tabs.tab(testID(1))?.content == "again")
   }
 
-  @Test("T: the sync switch: off forgets the cloud and keeps the tabs, on sends everything")
-  func onOff() async throws {
+  @Test("T: Turning sync off forgets the cloud and keeps the tabs, turning it on sends everything")
+  func syncSwitchForgetsAndResendsCloud() async throws {
     let bench = try TabBench()
     try bench.tabs.add([testTab(1), testTab(2)])
     try bench.tabs.close(testID(2))
@@ -218,8 +218,8 @@ struct TabStoreTests {
   }
 
   @Test(
-    "T: C: migration from the key-value store honours tombstones, later dates, and happens once")
-  func migration() throws {
+    "T: C: Migration from the key-value store honors tombstones and later dates, and runs once")
+  func migrationHonorsTombstonesOnce() throws {
     let bench = try TabBench()
     try bench.tabs.add([
       testTab(1, "newer here", at: 100), testTab(2, "older here", at: 0), testTab(3, "closed"),

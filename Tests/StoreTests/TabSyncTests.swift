@@ -30,7 +30,7 @@ struct TabSyncTests {
 
   /// Proves SC-41.
   @Test("T: C: Tabs and clipboard entries are created, changed and deleted in both directions")
-  func travel() async throws {
+  func changesSyncInBothDirections() async throws {
     let (server, phone, desk) = try pair()
     try phone.tabs.add((1...3).map { testTab($0) })
     try phone.clipboard.add(
@@ -52,8 +52,8 @@ struct TabSyncTests {
   }
 
   /// Proves SC-77.
-  @Test("T: the matrix for merges over the real engine and server")
-  func matrix() async throws {
+  @Test("T: The merge matrix holds over the real engine and server")
+  func mergeMatrixHoldsOverRealServer() async throws {
     for cell in MergeCell.all {
       for first in 0...1 {
         let (server, phone, desk) = try pair()
@@ -100,8 +100,8 @@ struct TabSyncTests {
   }
 
   /// Proves SC-140.
-  @Test("444 tabs and 300 entries go through one call, and come back through one")
-  func many() async throws {
+  @Test("444 tabs and 300 entries are sent through one call and fetched through one")
+  func manyItemsSyncInOneCall() async throws {
     let (server, phone, desk) = try pair()
     try phone.tabs.add((1...444).map { testTab($0, "\($0)") })
     try phone.clipboard.add(
@@ -115,7 +115,7 @@ struct TabSyncTests {
   }
 
   @Test("A crash between add and send, and one between commit and answer, lose nothing")
-  func crashes() async throws {
+  func crashesBetweenSyncStepsLoseNothing() async throws {
     let (server, phone, desk) = try pair()
     try await phone.sync.sync()
     // The app is gone before the engine could save anything: only tabs.json knows.
@@ -159,8 +159,8 @@ struct TabSyncTests {
   }
 
   /// Proves FB-10.
-  @Test("T: C: another account on the device finds nothing, and the first one its own again")
-  func accounts() async throws {
+  @Test("T: C: Another account on the device finds no data, and the first one finds its own again")
+  func firstAccountRecoversItsData() async throws {
     let (server, phone, desk) = try pair()
     try phone.tabs.add(testTab(1, "annas"))
     try await phone.sync.sync()
@@ -200,8 +200,8 @@ struct TabSyncTests {
   }
 
   /// Proves CE-101, I21.
-  @Test("Zones deleted and purged empty every device; reset keys refill the cloud")
-  func zones() async throws {
+  @Test("Deleted and purged zones empty every device, and reset keys refill the cloud")
+  func deletedZonesEmptyDevicesAndResetsRefill() async throws {
     let zone = CKRecordZone.ID(zoneName: "ItsypadData", ownerName: CKCurrentUserDefaultName)
     for reason in ["deleted", "purged", "reset"] {
       let (server, phone, desk) = try pair()
@@ -232,8 +232,8 @@ struct TabSyncTests {
   }
 
   /// Proves CE-103.
-  @Test("T: C: tokens expired, space run out, transient failures: everything arrives in the end")
-  func troubles() async throws {
+  @Test("T: C: Despite expired tokens, full storage and transient failures everything arrives")
+  func allItemsArriveDespiteFailures() async throws {
     let (server, phone, desk) = try pair()
     try phone.tabs.add(testTab(1))
     try await phone.sync.sync()
@@ -263,8 +263,8 @@ struct TabSyncTests {
     }
   }
 
-  @Test("T: automatic sync: an edit reaches the other device without being asked for")
-  func automatic() async throws {
+  @Test("T: With automatic sync an edit reaches the other device without a request")
+  func automaticSyncDeliversEdit() async throws {
     let server = LoopbackServer()
     let phone = try TabDevice(server, "phone", automaticallySync: true)
     let desk = try TabDevice(server, "desk", automaticallySync: true)

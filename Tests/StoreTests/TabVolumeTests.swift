@@ -38,8 +38,8 @@ struct TabVolumeTests {
     #expect(costs[1].time < costs[0].time * 50, "\(costs)")
   }
 
-  @Test("T: 10,000 tabs go up, come down and open without quadratic cost")
-  func tabs() async throws {
+  @Test("T: 10,000 tabs are sent, fetched and opened without quadratic cost")
+  func tenThousandTabsScaleLinearly() async throws {
     try await compare { count, server in
       let (phone, desk) = (try TabDevice(server, "phone"), try TabDevice(server, "desk"))
       try phone.tabs.add((1...count).map { testTab($0) })
@@ -51,8 +51,8 @@ struct TabVolumeTests {
     }
   }
 
-  @Test("C: 10,000 entries in the cloud become 1,000 here and there without quadratic cost")
-  func entries() async throws {
+  @Test("C: 10,000 cloud entries are reduced to 1,000 everywhere without quadratic cost")
+  func tenThousandEntriesReduceToThousand() async throws {
     try await compare { count, server in
       let other = TabNewerVersionTests.OtherVersion(server)
       // A version without a limit filled the cloud.
@@ -75,8 +75,8 @@ struct TabVolumeTests {
     }
   }
 
-  @Test("G: 10,000 results go up and come down without quadratic cost")
-  func results() async throws {
+  @Test("G: 10,000 results are sent and fetched without quadratic cost")
+  func tenThousandResultsScaleLinearly() async throws {
     try await compare { count, server in
       let folders = [ResultFolder(), ResultFolder()]
       let phone = try ResultDevice(server, "phone", account: "ada", folder: folders[0])

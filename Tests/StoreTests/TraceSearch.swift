@@ -61,8 +61,8 @@ struct TraceSearch {
 @Suite("The search for traces")
 struct TraceSearchTests {
   /// Proves PB-6.
-  @Test("The search finds a text in every form, so that finding nothing means something")
-  func forms() throws {
+  @Test("The search finds a text in every form, so an empty result is meaningful")
+  func searchFindsTextInEveryForm() throws {
     let secret = "zebra-41"
     let plain = Data("x\(secret)y".utf8)
     let wide = try #require("ab\(secret)".data(using: .utf16LittleEndian))

@@ -7,8 +7,8 @@ import Testing
 @Suite("Rules of the fetch")
 struct FetchRuleTests {
   /// Proves CE-27.
-  @Test("At its start automatic sync fetches first, and then sends what was pending")
-  func launchOrder() {
+  @Test("At its start automatic sync fetches first and then sends pending changes")
+  func automaticSyncFetchesBeforeSending() {
     var state = SyncState()
     state.user = Story.user
     state.subscription = SyncMachine.ownSubscription
@@ -26,8 +26,8 @@ struct FetchRuleTests {
   }
 
   /// Proves CE-42.
-  @Test("What went wrong in one zone is in its did-event, and the others are fetched all the same")
-  func zoneFails() {
+  @Test("The error of one zone is in its did-event, and the other zones are still fetched")
+  func zoneErrorStopsNoOtherZone() {
     let zones = ["A", "B"].map { ZoneID(name: $0) }
     var story = Story.signedIn()
     story.fetch()

@@ -23,8 +23,8 @@ struct FetchStoryTests {
   }
 
   /// Proves CE-13, CE-35, CE-36, CE-37, CE-104, E2.
-  @Test("fetchChanges: zones, then each zone's pages between will and did")
-  func order() {
+  @Test("A fetch asks for zones, then for each zone's pages between its will and did events")
+  func fetchListsZonesThenPages() {
     var story = Story.signedIn()
     story.fetch()
     #expect(story.told() == ["willFetchChanges", "> fetchDatabaseChanges"])
@@ -107,8 +107,8 @@ struct FetchStoryTests {
   }
 
   /// Proves CE-40, CE-41.
-  @Test("Prioritised zones go first; zones out of scope stay listed as unfetched")
-  func scopes() {
+  @Test("Prioritized zones are fetched first, and zones out of scope stay listed as unfetched")
+  func prioritizedZonesAreFetchedFirst() {
     let zones = ["A", "B", "C"].map { ZoneID(name: $0) }
     var story = Story.signedIn()
     story.fetch(1, FetchOptions(scope: .allExcluding([zones[0]]), prioritizedZones: [zones[2]]))
@@ -121,8 +121,8 @@ struct FetchStoryTests {
   }
 
   /// Proves CE-80, CE-93, CE-94.
-  @Test("A nil state tells of the sign-in before the first send; added changes stay")
-  func signIn() {
+  @Test("A nil state reports the sign-in before the first send, and added changes stay")
+  func signInPrecedesFirstSend() {
     var story = Story(automatically: false)
     story.save("a")
     story.machine.start(now: story.now)
@@ -162,8 +162,8 @@ struct FetchStoryTests {
   }
 
   /// Proves CE-90, CE-95.
-  @Test("noAccount: a sign-out clears what was pending; a manual call throws notAuthenticated")
-  func signOut() {
+  @Test("A sign-out clears pending changes, and a manual call throws notAuthenticated")
+  func signOutClearsPendingChanges() {
     var story = Story.signedIn()
     story.save("a")
     story.machine.accountSignalled(now: story.now)
@@ -176,8 +176,8 @@ struct FetchStoryTests {
   }
 
   /// Proves CE-16, CE-21, I14, I17.
-  @Test("Cancelled, signalled or stopped at each step: events stay paired, nobody waits for ever")
-  func interruptions() {
+  @Test("After an interruption at any step events stay paired, and no call waits forever")
+  func interruptedFetchKeepsEventsPaired() {
     for step in 0..<14 {
       for interruption in ["cancel", "account", "stop"] {
         var story = Story.signedIn()
@@ -215,8 +215,8 @@ struct FetchStoryTests {
   }
 
   /// Proves CE-107.
-  @Test("Without a subscription for a passing reason the fetch comes again by itself")
-  func subscriptionLater() {
+  @Test("Without a subscription for a temporary reason the fetch is repeated automatically")
+  func missingSubscriptionIsRetried() {
     var state = SyncState()
     state.user = Story.user
     var story = Story(automatically: true, state: state)

@@ -141,8 +141,8 @@ struct PendingModelTests {
   }
 
   /// Proves CE-15, CE-45, CE-46, CE-47, CE-155, E4.
-  @Test("PendingModel: any steps give what the plain rules give", arguments: 1...8)
-  func model(seed: Int) throws {
+  @Test("Any steps give the same pending changes as the simple model", arguments: 1...8)
+  func pendingListMatchesSimpleModel(seed: Int) throws {
     var numbers = Numbers(state: UInt64(seed))
     var packed = PendingChanges<RecordID>()
     var plain = PlainChanges()
@@ -208,8 +208,8 @@ struct PendingModelTests {
   }
 
   /// Proves CE-32, CE-58, E4.
-  @Test("The next changes in a scope are those that a filter of all finds first")
-  func scopes() {
+  @Test("The next changes in a scope are the first ones of the filtered list")
+  func nextChangesMatchFilteredList() {
     var changes = PendingChanges<RecordID>()
     for id in Self.ids { changes.add(PendingChange(.save, id)) }
     for id in Self.ids[..<400] { _ = changes.take(PendingChange(.save, id)) }
@@ -230,8 +230,8 @@ struct PendingModelTests {
     }
   }
 
-  @Test("A list that is followed is noticed to be another after a reset")
-  func reset() {
+  @Test("A reset of a followed list is detected")
+  func resetListIsDetected() {
     var state = SyncState()
     var listing = Followed()
     for name in ["a", "b"] {

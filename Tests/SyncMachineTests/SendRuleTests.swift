@@ -43,8 +43,8 @@ struct SendRuleTests {
   }
 
   /// Proves CE-24.
-  @Test("A batch that failed in part ends the send; what was not sent yet stays pending")
-  func partlyFailed() {
+  @Test("A partly failed batch ends the send, and unsent changes stay pending")
+  func partlyFailedBatchEndsSend() {
     var story = Story.signedIn()
     story.batch = { machine, context in
       var batch = Story.everythingPending(machine, context)
@@ -102,8 +102,8 @@ struct SendRuleTests {
   }
 
   /// Proves CE-54.
-  @Test("A save that the app has nothing for stays pending until the app removes it")
-  func nilRecord() {
+  @Test("A save without a record from the app stays pending until the app removes it")
+  func saveWithoutRecordStaysPending() {
     var story = Story.signedIn()
     story.save("a")
     story.batch = { _, _ in nil }
@@ -141,8 +141,8 @@ struct SendRuleTests {
   }
 
   /// Proves CE-83, I16, SC-147.
-  @Test("Failures in a row double the wait up to five minutes, never less than half of it")
-  func backOff() {
+  @Test("Consecutive failures double the wait up to five minutes, and never below half of it")
+  func failuresDoubleWait() {
     let backoff = Backoff()
     let whole = [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]
     for (index, seconds) in whole.enumerated() {
@@ -173,9 +173,9 @@ struct SendRuleTests {
 
   /// Proves CE-105.
   @Test(
-    "A zone only written to is missed if it went before it was read, after a crash, too",
+    "A zone deleted after a write but before a fetch is reported, also after a crash",
     arguments: [nil, CloudError.Code.serverRecordChanged])
-  func unreadZone(_ error: CloudError.Code?) {
+  func deletionOfUnreadZoneIsReported(_ error: CloudError.Code?) {
     var story = Story.signedIn()
     story.save("a")
     var left: SyncState?

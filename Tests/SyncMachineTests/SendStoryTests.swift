@@ -6,8 +6,8 @@ import Testing
 @Suite("Stories of the send")
 struct SendStoryTests {
   /// Proves CE-13, CE-19, CE-46, CE-49, CE-99, E2, SC-46.
-  @Test("sendChanges: zones first, then batches, then didSend; then the call returns")
-  func order() {
+  @Test("A send saves zones first, then batches, then reports didSend, then the call returns")
+  func zonesAreSentBeforeBatches() {
     var story = Story.signedIn()
     story.machine.add([PendingChange(.save, Story.zone)], now: story.now)
     story.save("a", "b", "a")
@@ -38,8 +38,8 @@ struct SendStoryTests {
   }
 
   /// Proves CE-47, CE-48, CE-50.
-  @Test("The later change replaces the opposite one in place; a removal in flight stays removed")
-  func deduplication() {
+  @Test("A later change replaces the opposite one in place, and a removal in flight stays removed")
+  func laterChangeReplacesOppositeChange() {
     var story = Story.signedIn()
     story.save("a", "b")
     story.machine.add([PendingChange(.delete, Story.id("a"))], now: story.now)
@@ -61,8 +61,8 @@ struct SendStoryTests {
 
   /// Proves CE-21, CE-24, CE-25, CE-68, CE-69, CE-70, CE-71, CE-75, CE-76,
   /// CE-152, E2, FB-2, I3, I15.
-  @Test("Every code, for a save and a deletion, of an item and of the whole request")
-  func errorTable() {
+  @Test("Each code has its outcome for a save and a deletion, of an item and of a whole request")
+  func eachErrorCodeHasSendOutcome() {
     #expect(CloudError.Code.allCases.count == 37)
     for code in CloudError.Code.allCases {
       for isWhole in [false, true] {
@@ -87,8 +87,9 @@ struct SendStoryTests {
   }
 
   /// Proves CE-15, CE-23, CE-25, CE-76.
-  @Test("testSaveFailure: the call throws, what was added again is pending, the second call works")
-  func conflict() {
+  @Test(
+    "A conflict makes the call throw, the change added again stays pending, a second call works")
+  func conflictThrowsAndSecondSendWorks() {
     var story = Story.signedIn()
     story.save("a")
     story.onEvent = { machine, event, now in
@@ -107,8 +108,8 @@ struct SendStoryTests {
   }
 
   /// Proves CE-26, CE-57.
-  @Test("In automatic mode a change added again after a conflict goes out by itself, after a fetch")
-  func automaticResend() {
+  @Test("In automatic mode a change added again after a conflict is sent by itself, after a fetch")
+  func conflictIsResentAfterFetch() {
     var story = Story.signedIn(automatically: true)
     finishFetch(&story)
     story.save("a")
@@ -177,8 +178,8 @@ struct SendStoryTests {
   }
 
   /// Proves CE-81, CE-82, I16.
-  @Test("After retry-after no request leaves early, and a manual call is told how long to wait")
-  func retryAfter() {
+  @Test("No request is sent before retry-after, and a manual call fails with the time to wait")
+  func retryAfterDelaysAllRequests() {
     var story = Story.signedIn()
     story.save("a")
     story.send()
@@ -193,8 +194,8 @@ struct SendStoryTests {
   }
 
   /// Proves CE-65, CS-138, SC-151.
-  @Test("limitExceeded halves a batch until it passes, unless it is atomic")
-  func split() {
+  @Test("A limitExceeded error halves the batch until it passes, unless it is atomic")
+  func limitExceededHalvesBatch() {
     for isAtomic in [false, true] {
       var story = Story.signedIn()
       story.batch = { machine, context in
@@ -216,8 +217,8 @@ struct SendStoryTests {
   }
 
   /// Proves CE-55, CE-56.
-  @Test("Untracked changes make the engine ask for a batch, until the delegate returns none")
-  func untracked() {
+  @Test("Untracked changes make the engine request batches until the delegate returns none")
+  func untrackedChangesRequestBatches() {
     var story = Story.signedIn()
     story.machine.setHasUntrackedChanges(true, now: story.now)
     story.batch = { _, _ in nil }
@@ -227,8 +228,8 @@ struct SendStoryTests {
   }
 
   /// Proves CE-33, I23.
-  @Test("Batches that touch nothing pending do not go on for ever")
-  func fruitless() {
+  @Test("Batches that affect nothing pending do not repeat forever")
+  func batchesWithoutEffectEnd() {
     var story = Story.signedIn()
     story.save("a")
     story.batch = { _, _ in

@@ -22,8 +22,8 @@ struct StateTests {
   }
 
   /// Proves CE-87, E3, SC-162.
-  @Test("The same state gives the same bytes, and comes back from them")
-  func roundTrip() throws {
+  @Test("Equal states give equal bytes and are decoded from them")
+  func stateEncodingRoundTrips() throws {
     let bytes = StateTests.sample.encoded()
     let back = try SyncState(decoding: bytes)
     #expect(back == StateTests.sample)
@@ -32,8 +32,8 @@ struct StateTests {
   }
 
   /// Proves E3, I20.
-  @Test("Every flipped bit and every truncation is refused")
-  func damage() {
+  @Test("A state with any flipped bit or truncation is refused")
+  func damagedStateIsRefused() {
     let bytes = StateTests.sample.encoded()
     for index in bytes.indices {
       for bit in 0..<8 {
@@ -46,8 +46,8 @@ struct StateTests {
   }
 
   /// Proves E3.
-  @Test("A newer format is refused as such")
-  func future() {
+  @Test("A newer state format is refused with that reason")
+  func newerStateFormatIsRefused() {
     var bytes = StateTests.sample.encoded()
     bytes[5] = SyncState.formatVersion + 1
     #expect(throws: StateFormatError.future(version: SyncState.formatVersion + 1)) {
@@ -56,8 +56,8 @@ struct StateTests {
   }
 
   /// Proves I11.
-  @Test("The journal of a machine leads to its state")
-  func journal() throws {
+  @Test("The journal of a machine reproduces its state")
+  func journalReproducesState() throws {
     var story = Story(stores: true)
     story.machine.start(now: story.now)
     story.save("a", "b", "c")
@@ -77,8 +77,8 @@ struct StateTests {
   }
 
   /// Proves CE-45.
-  @Test("Pending changes keep their order and their places through many steps")
-  func pendingChanges() {
+  @Test("Pending changes keep their order and positions through many steps")
+  func pendingChangesKeepOrder() {
     let ids = (0..<1_000).map { Story.id("\($0)") }
     var changes = PendingChanges<RecordID>()
     for id in ids { changes.add(PendingChange(.save, id)) }
@@ -90,8 +90,8 @@ struct StateTests {
     #expect(changes.pending.map(\.id) == Array(ids[900...]))
   }
 
-  @Test("StateMachinePage: Docs/StateMachine.md is the table the machine asserts")
-  func page() throws {
+  @Test("Docs/StateMachine.md is the table that the machine asserts")
+  func stateMachinePageMatchesTable() throws {
     let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("Docs/StateMachine.md")
@@ -103,8 +103,8 @@ struct StateTests {
   }
 
   /// Proves E3.
-  @Test("A state of format 1, written by the first version, opens for ever")
-  func golden() throws {
+  @Test("A state of format 1, written by the first version, can still be opened")
+  func firstFormatStateStillOpens() throws {
     let bytes = [UInt8](Data(base64Encoded: StateTests.formatOne) ?? Data())
     #expect(
       StateTests.sample.encoded() == bytes,

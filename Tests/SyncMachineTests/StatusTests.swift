@@ -5,8 +5,8 @@ import Testing
 
 @Suite("What a machine tells of itself")
 struct StatusTests {
-  @Test("A send is counted through: pending, under way, done, and what went wrong")
-  func sending() {
+  @Test("The status of a send counts pending, in-flight, completed and failed changes")
+  func sendStatusCountsChanges() {
     var story = Story.signedIn()
     story.save("a", "b", "c")
     var status = story.machine.status(now: story.now)
@@ -35,8 +35,8 @@ struct StatusTests {
     #expect(status.pendingRecords == 0 && status.recordsInFlight == 0)
   }
 
-  @Test("A fetch is counted through by records and zones")
-  func fetching() {
+  @Test("The status of a fetch counts records and zones")
+  func fetchStatusCountsRecordsAndZones() {
     var story = Story.signedIn()
     story.fetch()
     #expect(story.machine.status(now: story.now).phase == .fetching)
@@ -53,8 +53,8 @@ struct StatusTests {
     #expect(status.phase == .idle && status.lastFailure?.phase == .fetching)
   }
 
-  @Test("A wait has its reason and its end")
-  func waits() {
+  @Test("A wait has a reason and an end")
+  func waitHasReasonAndEnd() {
     var nobody = Story(automatically: true)
     #expect(nobody.machine.status(now: nobody.now).phase == .starting)
     nobody.machine.start(now: nobody.now)

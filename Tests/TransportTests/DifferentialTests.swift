@@ -6,8 +6,8 @@ import Testing
 @Suite("A reference, the server in memory, on a file and over HTTP answer alike")
 struct DifferentialTests {
   /// Proves I2, WS-96.
-  @Test("24 tapes of random requests")
-  func tapes() async throws {
+  @Test("The reference and three servers answer 24 sequences of random requests alike")
+  func randomRequestsAnswerAlike() async throws {
     let outcome = try await Comparison(seeds: 0..<24, jobs: 2).run()
     #expect(outcome.tapes == 24)
     #expect(outcome.steps > 24 * 40)
@@ -30,8 +30,8 @@ struct DifferentialTests {
   ]
 
   /// Proves PB-8.
-  @Test("a planted difference is found", arguments: Plant.allCases)
-  func planted(_ plant: Plant) async throws {
+  @Test("A planted difference between transports is found", arguments: Plant.allCases)
+  func plantedDifferenceIsFound(_ plant: Plant) async throws {
     let seed = try #require(DifferentialTests.seeds[plant])
     let outcome = try await Comparison(seeds: seed..<seed + 1, plant: plant).run()
     #expect(!outcome.differences.isEmpty)

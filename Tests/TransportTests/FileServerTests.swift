@@ -11,8 +11,8 @@ struct FileServerTests {
   }
 
   /// Proves I2, I18, S3, WS-96.
-  @Test("What was acknowledged is there after the file is opened again")
-  func durable() async throws {
+  @Test("Acknowledged writes are present after the file is opened again")
+  func acknowledgedWritesSurviveReopening() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     var server = try server(folder)
@@ -51,7 +51,7 @@ struct FileServerTests {
 
   /// Proves I18, SC-163.
   @Test("Two servers on one file see and push each other's changes and lose none")
-  func twoServers() async throws {
+  func serversOnOneFileShareChanges() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let first = try server(folder)

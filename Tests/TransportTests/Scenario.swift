@@ -42,8 +42,10 @@ extension Scenario {
 struct TransportTests {
   /// Proves CS-95, CS-176, CS-177, CS-180, CS-181, CS-182, CS-183, S2,
   /// SC-3, SC-9, SC-11, SC-15, SC-16, SC-102, WS-96.
-  @Test("A scenario", arguments: PlaceKind.allCases, Scenario.all)
-  func scenario(_ kind: PlaceKind, _ scenario: Scenario) async throws {
+  @Test(
+    "A scenario gives the expected answers on every transport", arguments: PlaceKind.allCases,
+    Scenario.all)
+  func scenarioAnswersMatchOnEveryTransport(_ kind: PlaceKind, _ scenario: Scenario) async throws {
     let place = try kind.open()
     let steps = try await scenario.run(place)
     let left = await place.close()

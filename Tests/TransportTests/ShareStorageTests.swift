@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Shares on every storage")
 struct ShareStorageTests {
-  @Test("The same requests get the same answers over memory and over a file", arguments: 1...8)
-  func equalAnswers(_ seed: UInt64) throws {
+  @Test("The same requests get the same answers from memory and from a file", arguments: 1...8)
+  func sharesAnswerAlikeInMemoryAndFile(_ seed: UInt64) throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let secret = StorageSecret(first: 1, second: 2)
@@ -35,8 +35,8 @@ struct ShareStorageTests {
     try file.close()
   }
 
-  @Test("Two servers on one file: what one shares is seen and pushed by the other, once")
-  func twoServers() async throws {
+  @Test("Two servers on one file see and push each other's shares once")
+  func shareOnOneServerReachesOther() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let servers = try (0..<2).map { _ in

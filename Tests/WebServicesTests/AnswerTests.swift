@@ -257,8 +257,8 @@ struct AnswerTests {
 
   /// Proves WS-15, WS-16, WS-17, WS-19, WS-20, WS-28, WS-29, WS-30, WS-36, WS-41, WS-45, WS-47,
   /// WS-54, WS-57, WS-60, WS-64, WS-65, WS-66, WS-68, WS-75, WS-76, WS-80.
-  @Test("Answers are in the order of what was asked, with the failures where they belong")
-  func table() {
+  @Test("Answers are in the order of the request, with failures at their positions")
+  func answersFollowRequestOrder() {
     let cases = Self.modifications + Self.readings + Self.feeds + Self.others + Self.people
     var faults: [String] = []
     for each in cases {
@@ -275,8 +275,8 @@ struct AnswerTests {
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
 
-  @Test("A failure of all that was asked is one of the answer; an answer to something else, too")
-  func failures() throws {
+  @Test("A failure of the whole request fails the answer, and so does a mismatched answer")
+  func wholeFailureAnswersWholeRequest() throws {
     var faults: [String] = []
     for endpoint in Endpoint.allCases {
       let bodies: [String] = [

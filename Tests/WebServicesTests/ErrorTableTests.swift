@@ -68,8 +68,8 @@ struct ErrorTableTests {
   ]
 
   /// Proves WS-89, WS-90.
-  @Test("Every name has its status and its code")
-  func names() throws {
+  @Test("Every error name has its status and code")
+  func errorNamesHaveStatusAndCode() throws {
     let found = Notation.errorCodes.map { "\($0.name) \($0.status) \($0.code)" }.sorted()
     let wanted = Self.names.map { "\($0) \($1) \($2)" }.sorted()
     var faults = zip(found, wanted).filter { $0 != $1 }.map { "\($0), not \($1)" }
@@ -88,8 +88,8 @@ struct ErrorTableTests {
   }
 
   /// Proves I15, WS-88, WS-90.
-  @Test("Every code has a name, and comes back as itself, or without the extra member as its like")
-  func codes() throws {
+  @Test("Every code has a name and is read back as itself, or without extras as a similar code")
+  func errorCodesRoundTripByName() throws {
     var faults: [String] = []
     for (code, name, plainCode) in Self.codes {
       let error = CloudError(code, "why", retryAfter: 1.25)
@@ -111,8 +111,8 @@ struct ErrorTableTests {
   }
 
   /// Proves WS-91, WS-92.
-  @Test("A reason tells a token that is no good, and nothing else does")
-  func reasons() throws {
+  @Test("Only the reason of a bad request identifies an invalid token")
+  func onlyReasonMarksInvalidToken() throws {
     let cases: [(String, String?, CloudError.Code)] = [
       ("BAD_REQUEST", "Unknown sync continuation type", .changeTokenExpired),
       ("BAD_REQUEST", "Invalid continuation format", .changeTokenExpired),
@@ -134,8 +134,8 @@ struct ErrorTableTests {
   }
 
   /// Proves WS-31.
-  @Test("What is no failure is none, and a damaged extra member does no harm")
-  func odd() throws {
+  @Test("A body that is not an error is not read as one, and a damaged extra member is harmless")
+  func nonErrorBodyIsNotError() throws {
     var faults: [String] = []
     for text in [
       "{}", "null", "[]", "1", "\"x\"", #"{"reason":"r"}"#, #"{"serverErrorCode":null}"#,
@@ -157,7 +157,7 @@ struct ErrorTableTests {
 
   /// Proves WS-30.
   @Test("Waiting times are whole seconds, and long ones are bounded")
-  func waiting() {
+  func waitingTimesAreWholeSeconds() {
     let times: [(Double, Int64)] = [
       (0, 0), (0.001, 1), (1, 1), (1.000_001, 2), (59.5, 60), (1e300, 60), (.infinity, 60),
       (.nan, 60), (-.infinity, 60),

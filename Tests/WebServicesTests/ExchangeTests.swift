@@ -14,8 +14,8 @@ struct ExchangeTests {
   /// Proves SC-113, WS-14, WS-18, WS-21, WS-22, WS-23, WS-24, WS-25, WS-26, WS-27, WS-29, WS-32,
   /// WS-33, WS-39, WS-42, WS-43, WS-46, WS-47, WS-48, WS-49, WS-50, WS-52, WS-54, WS-55, WS-56,
   /// WS-63, WS-66, WS-68, WS-75, WS-77, WS-78, WS-79.
-  @Test("Every body of the table asks for what it should, or is refused by name")
-  func table() {
+  @Test("Every body of the table becomes the expected requests or is refused by name")
+  func bodiesBecomeExpectedRequests() {
     let cases = Self.cases
     var faults: [String] = []
     for each in cases {
@@ -43,16 +43,16 @@ struct ExchangeTests {
       "\(faults.count) of \(cases.count)\n\(faults.prefix(40).joined(separator: "\n"))")
   }
 
-  @Test("Files and tokens are not for an exchange")
-  func others() throws {
+  @Test("Files and tokens are not handled by an exchange")
+  func filesAndTokensHaveNoExchange() throws {
     for endpoint in [Endpoint.assetsUpload, .assetsRereference, .tokensCreate, .tokensRegister] {
       #expect(try ExchangeCase.exchange(.members([:]), endpoint) == nil)
     }
   }
 
   /// Proves WS-65, WS-87.
-  @Test("One request asks for the changes of 200 zones at most: each is a page of its own")
-  func zones() throws {
+  @Test("One request asks for the changes of at most 200 zones, each with a separate page")
+  func requestCoversAtMost200Zones() throws {
     func count(_ zones: Int) throws -> Int? {
       let list = JSON.array(Array(repeating: .members(["zoneID": .members([:])]), count: zones))
       return try ExchangeCase.exchange(.members(["zones": list]), .changesZone)?.requests.count
@@ -63,8 +63,8 @@ struct ExchangeTests {
   }
 
   /// Proves I23, WS-94.
-  @Test("10,000 damaged bodies: each is refused as one that makes no sense, or asks for something")
-  func damage() throws {
+  @Test("Each of 10,000 damaged bodies is refused as invalid or read as a request")
+  func damagedBodiesAreRefusedOrRead() throws {
     let whole = try Self.cases.compactMap { each -> (ExchangeCase, JSON)? in
       guard case .asks = each.outcome else { return nil }
       return (each, try JSON(parsing: Array(each.body.utf8)))

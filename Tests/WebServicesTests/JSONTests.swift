@@ -12,8 +12,8 @@ struct JSONTests {
   }
 
   /// Proves TH-11, TH-16, WS-93.
-  @Test("Every text of the table is taken as it should be, or refused")
-  func table() {
+  @Test("Every JSON text of the table is parsed as expected or refused")
+  func jsonTextsAreParsedOrRefused() {
     let cases = JSONCase.all
     var faults: [String] = []
     for each in cases {
@@ -27,8 +27,8 @@ struct JSONTests {
     #expect(cases.count >= 400 && faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
 
-  @Test("A text that is cut anywhere is refused, and so is one that goes on")
-  func cuts() {
+  @Test("A text that is cut anywhere is refused, and so is one with extra content")
+  func truncatedOrExtendedJSONIsRefused() {
     let text = Array(
       #" {"a":[1,-2.5e3,"x\u00e9\n\ud83d\ude00é",null,true],"b":{"c":false,"":[]}}"#.utf8)
     let cut = text.indices.filter { written(Array(text[..<$0])) != nil }
@@ -39,8 +39,8 @@ struct JSONTests {
   }
 
   /// Proves WS-95.
-  @Test("A refusal says where, and nothing of the content")
-  func refusals() {
+  @Test("A parsing error gives the position and none of the content")
+  func jsonErrorGivesPositionWithoutContent() {
     var faults: [String] = []
     for each in JSONCase.all where each.text == nil {
       do throws(JSONParsingError) { _ = try JSON(parsing: each.bytes) } catch {
@@ -54,8 +54,8 @@ struct JSONTests {
   }
 
   /// Proves I23, WS-94.
-  @Test("20,000 damaged texts: what is still taken reads back as the same value")
-  func mutations() {
+  @Test("A value parsed from any of 20,000 damaged texts reads back as the same value")
+  func damagedJSONReadsBackUnchanged() {
     var random = SeededGenerator(seed: 1)
     let cases = JSONCase.all.filter { !$0.bytes.isEmpty && $0.bytes.count < 300 }
     // Damage mostly what is whole, or little is left that is taken.
@@ -108,8 +108,8 @@ struct JSONTests {
     }
   }
 
-  @Test("Any value is written and read again bit for bit, on one line or on many")
-  func values() {
+  @Test("Any value is written and read again bit for bit, on one line or on several")
+  func jsonValuesRoundTripExactly() {
     var random = SeededGenerator(seed: 2)
     var faults: [String] = []
     for _ in 0..<5_000 {
@@ -124,8 +124,8 @@ struct JSONTests {
     #expect(faults.isEmpty, "\(faults.prefix(3))")
   }
 
-  @Test("Values are equal when they are written alike, and not otherwise")
-  func equality() {
+  @Test("Values are equal when they are written alike, and otherwise not")
+  func valuesAreEqualWhenWrittenAlike() {
     let values: [JSON] = [
       .null, .bool(true), .bool(false), .integer(Int64(0)), .number(0), .number(-0.0), .integer(1),
       .number(1), .string(""), .string("1"), .string("\u{E9}"), .string("e\u{301}"), .array([]),

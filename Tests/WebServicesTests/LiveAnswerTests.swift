@@ -192,8 +192,8 @@ struct LiveAnswerTests {
 
   /// Proves WS-19, WS-20, WS-21, WS-38, WS-45, WS-57, WS-58, WS-60, WS-66, WS-75, WS-76, WS-78,
   /// WS-79, WS-80, X6.
-  @Test("What they say is understood")
-  func table() throws {
+  @Test("Answers in the format of Apple's service are understood")
+  func appleServiceAnswersAreUnderstood() throws {
     var faults: [String] = []
     for each in Self.feeds + Self.records + Self.others {
       let client = Notation(container: "iCloud.c", database: each.database, isExact: false)

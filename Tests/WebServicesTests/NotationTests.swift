@@ -10,8 +10,8 @@ struct NotationTests {
   private let record = RecordID(name: "record", zone: .default)
 
   /// Proves WS-20, WS-26.
-  @Test("Fields of every kind", arguments: [true, false])
-  func fields(isExact: Bool) {
+  @Test("Fields of every kind make a round trip through JSON", arguments: [true, false])
+  func fieldsOfEveryKindRoundTrip(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 300) {
       $0.field()
     } write: {
@@ -36,8 +36,8 @@ struct NotationTests {
   }
 
   /// Proves WS-17, WS-78.
-  @Test("A record comes back identical from its JSON", arguments: [true, false])
-  func records(isExact: Bool) {
+  @Test("A record is read back identical from its JSON", arguments: [true, false])
+  func recordRoundTripsThroughJSON(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.record()
     } write: {
@@ -47,8 +47,8 @@ struct NotationTests {
     }
   }
 
-  @Test("Saves come back identical from their JSON", arguments: [true, false])
-  func saves(isExact: Bool) {
+  @Test("Saves are read back identical from their JSON", arguments: [true, false])
+  func savesRoundTripThroughJSON(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.save()
     } write: {
@@ -58,8 +58,8 @@ struct NotationTests {
     }
   }
 
-  @Test("Deletions come back identical from their JSON", arguments: [true, false])
-  func deletions(isExact: Bool) {
+  @Test("Deletions are read back identical from their JSON", arguments: [true, false])
+  func deletionsRoundTripThroughJSON(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 200) {
       // The type is not in the service's own words.
       RecordDeletion(id: $0.recordID(), type: isExact ? $0.text() : "")
@@ -71,8 +71,8 @@ struct NotationTests {
   }
 
   /// Proves WS-14, WS-15.
-  @Test("Zones come back identical from their JSON", arguments: [true, false])
-  func zones(isExact: Bool) {
+  @Test("Zones are read back identical from their JSON", arguments: [true, false])
+  func zonesRoundTripThroughJSON(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.zoneDescribed()
     } write: {
@@ -82,8 +82,8 @@ struct NotationTests {
     }
   }
 
-  @Test("Queries come back identical from their JSON", arguments: [true, false])
-  func queries(isExact: Bool) {
+  @Test("Queries are read back identical from their JSON", arguments: [true, false])
+  func queriesRoundTripThroughJSON(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.query()
     } write: {
@@ -94,8 +94,8 @@ struct NotationTests {
   }
 
   /// Proves WS-48, WS-49.
-  @Test("Every comparator and every system field, both ways")
-  func filters() {
+  @Test("Every comparator and every system field is written and read")
+  func filtersRoundTripThroughJSON() {
     let notation = Notation(container: "c", database: .private, isExact: false)
     var faults: [String] = []
     for comparator in Query.Filter.Comparator.allCases {
@@ -118,8 +118,8 @@ struct NotationTests {
   }
 
   /// Proves WS-68.
-  @Test("Subscriptions come back identical from their JSON", arguments: [true, false])
-  func subscriptions(isExact: Bool) {
+  @Test("Subscriptions are read back identical from their JSON", arguments: [true, false])
+  func subscriptionsRoundTripThroughJSON(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.subscription()
     } write: {
@@ -129,8 +129,8 @@ struct NotationTests {
     }
   }
 
-  @Test("User identities come back identical from their JSON", arguments: [true, false])
-  func identities(isExact: Bool) {
+  @Test("User identities are read back identical from their JSON", arguments: [true, false])
+  func userIdentitiesRoundTripThroughJSON(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.identity()
     } write: {
@@ -141,8 +141,8 @@ struct NotationTests {
   }
 
   /// Proves WS-80.
-  @Test("What a share's link leads to", arguments: [true, false])
-  func metadata(isExact: Bool) {
+  @Test("Share metadata is read back identical from its JSON", arguments: [true, false])
+  func shareMetadataRoundTripsThroughJSON(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 100) {
       $0.metadata()
     } write: {
@@ -153,8 +153,9 @@ struct NotationTests {
   }
 
   /// Proves WS-30.
-  @Test("Errors, with the server's record and the time to wait", arguments: [true, false])
-  func errors(isExact: Bool) {
+  @Test(
+    "Errors are read back with the server's record and the time to wait", arguments: [true, false])
+  func errorsRoundTripThroughJSON(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.error()
     } write: {
@@ -165,8 +166,8 @@ struct NotationTests {
   }
 
   /// Proves WS-73.
-  @Test("Pushes come back identical from their JSON", arguments: [true, false])
-  func pushes(isExact: Bool) {
+  @Test("Pushes are read back identical from their JSON", arguments: [true, false])
+  func pushesRoundTripThroughJSON(isExact: Bool) {
     RoundTrip.check(isExact: isExact, count: 120) {
       $0.push()
     } write: {

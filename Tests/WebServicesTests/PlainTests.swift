@@ -74,8 +74,8 @@ struct PlainTests {
   }
 
   /// Proves WS-18, WS-31.
-  @Test("Every loss is the one that is known, and the extra member makes up for it")
-  func values() throws {
+  @Test("Plain JSON has only the known losses, and the extra member restores them")
+  func extraMemberRestoresLostValues() throws {
     var faults: [String] = []
     for (value, text, left) in Self.losses {
       let field = Field(value, isEncrypted: true)
@@ -94,8 +94,8 @@ struct PlainTests {
   }
 
   /// Proves WS-31.
-  @Test("What the JSON can hold needs no extra member", arguments: DatabaseScope.allCases)
-  func unneeded(database: DatabaseScope) {
+  @Test("A value that JSON can represent needs no extra member", arguments: DatabaseScope.allCases)
+  func plainValuesNeedNoExtraMember(database: DatabaseScope) {
     var sampler = Sampler(seed: 9, isPlain: true, database: database)
     let notation = Notation(container: "c", database: database, user: UserID("_alice"))
     var faults: [String] = []
@@ -107,8 +107,8 @@ struct PlainTests {
   }
 
   /// Proves WS-31.
-  @Test("An extra member that is damaged is refused, and nothing of it is believed")
-  func damagedExtras() {
+  @Test("A damaged extra member is refused, and none of it is used")
+  func damagedExtraMemberIsRefused() {
     let texts = [
       "", "*", "AQ", "AQ==", "/w==", "AAAAAAAAAAAAAAA=", "CQEJAQkBCQEJAQkBCQEBAA==", "CQD/", "BP//",
       "CAAA", "BgFh", "CP///////////w==", "CYCAgICAgICAgAE=",
@@ -126,8 +126,8 @@ struct PlainTests {
   }
 
   /// Proves WS-27.
-  @Test("Another service's answer to an upload is given back as it was, and kept by our own")
-  func uploads() throws {
+  @Test("Another service's upload answer is returned unchanged; this package's receipt is kept")
+  func foreignUploadAnswerIsReturnedUnchanged() throws {
     let answer =
       #"{"wrappingKey":"w","fileChecksum":"c","receipt":"r","size":3,"referenceChecksum":"d"}"#
     let json = try JSON(parsing: Array(answer.utf8))
@@ -140,8 +140,8 @@ struct PlainTests {
   }
 
   /// Proves WS-73.
-  @Test("Pushes in the web courier's words")
-  func pushes() throws {
+  @Test("Pushes are written in the format of the web service")
+  func pushesUseWebServiceFormat() throws {
     let notation = Notation(
       container: "c", database: .private, user: UserID("_alice"), isExact: false)
     let id = SubscriptionID("s")

@@ -6,8 +6,8 @@ import WebServices
 @Suite("Paths of CloudKit Web Services")
 struct ServicePathTests {
   /// Proves WS-1, WS-2.
-  @Test("Every endpoint of every database in both worlds is read as it is written")
-  func all() {
+  @Test("The path of every endpoint, database and environment is read as it is written")
+  func endpointPathsRoundTrip() {
     var faults: [String] = []
     var texts: Set<String> = []
     for endpoint in Endpoint.allCases {
@@ -27,8 +27,8 @@ struct ServicePathTests {
   }
 
   /// Proves WS-1, WS-2, WS-3.
-  @Test("Paths as clients spell them")
-  func good() {
+  @Test("Paths are accepted in the spellings of clients")
+  func clientPathSpellingsAreAccepted() {
     let paths: [(String, Endpoint, DatabaseScope, CloudEnvironment)] = [
       (
         "/database/1/iCloud.com.example.app/development/public/records/query", .recordsQuery,
@@ -121,8 +121,8 @@ struct ServicePathTests {
   ]
 
   /// Proves TH-14, WS-1.
-  @Test("Nothing else is a path")
-  func refused() {
+  @Test("Any other text is refused as a path")
+  func otherPathsAreRefused() {
     let end = "/development/private/records/query"
     let long = [
       "/database/1/" + String(repeating: "c", count: 1024) + end,
@@ -135,8 +135,8 @@ struct ServicePathTests {
   }
 
   /// Proves WS-4.
-  @Test("What can be asked with GET is what the service's documentation says")
-  func gets() {
+  @Test("The endpoints that accept GET are those in the service's documentation")
+  func getEndpointsMatchDocumentation() {
     let gets = Endpoint.allCases.filter(\.takesGet).map(\.rawValue).sorted()
     #expect(
       gets == [

@@ -72,8 +72,8 @@ struct TextTests {
     Issue.record("\(faults.count) faults, the first: \(first.prefix(2000))")
   }
 
-  @Test("What is written is the same, byte for byte")
-  func writing() throws {
+  @Test("Direct writing gives the same text as writing a JSON tree, byte for byte")
+  func fastWritingMatchesTreeWriting() throws {
     var faults: [String] = []
     forEach(count: 14 * 20) { sampler, request, trip, name in
       if trip.clientRequest.text != trip.clientRequest.body?.bytes {
@@ -91,8 +91,8 @@ struct TextTests {
     report(faults)
   }
 
-  @Test("What is read is the same, and what is common is read quickly")
-  func reading() throws {
+  @Test("Direct reading gives the same result as a JSON tree, and common requests use it")
+  func fastReadingMatchesTreeReading() throws {
     var faults: [String] = []
     var quick = 0
     try forEach(count: 14 * 20) { sampler, request, trip, name in
@@ -122,8 +122,8 @@ struct TextTests {
     #expect(quick > 500, "\(quick)")
   }
 
-  @Test("Damaged text is refused, or means, the same")
-  func damage() throws {
+  @Test("Damaged text is refused, or has the same meaning, in both ways of reading")
+  func damagedTextReadsSameBothWays() throws {
     var damage = JSONDamage(random: SeededGenerator(seed: 11))
     var faults: [String] = []
     var refused = 0

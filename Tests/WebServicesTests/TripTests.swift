@@ -64,8 +64,8 @@ struct TripTests {
     RoundTrip.difference("\(found)", "\(wanted)") + "\nin \(trip?.sent ?? "nothing")"
   }
 
-  @Test("A request reaches the server as it was made", arguments: [true, false])
-  func requests(isExact: Bool) {
+  @Test("A request reaches the server unchanged", arguments: [true, false])
+  func requestsReachServerUnchanged(isExact: Bool) {
     var faults: [String] = []
     forEach(isExact: isExact, count: 14 * 40) { _, request, database in
       do {
@@ -94,8 +94,8 @@ struct TripTests {
     return .modifyRecords(modify)
   }
 
-  @Test("A reply reaches the client as it was made", arguments: [true, false])
-  func replies(isExact: Bool) throws {
+  @Test("A reply reaches the client unchanged", arguments: [true, false])
+  func repliesReachClientUnchanged(isExact: Bool) throws {
     var faults: [String] = []
     try forEach(isExact: isExact, count: 14 * 40) { sampler, request, database in
       guard let trip = try Trip(request, database, isExact: isExact) else { return }
@@ -109,8 +109,8 @@ struct TripTests {
     report(faults)
   }
 
-  @Test("A failure reaches the client as it was, whatever was asked", arguments: [true, false])
-  func failures(isExact: Bool) throws {
+  @Test("A failure reaches the client unchanged, for every request", arguments: [true, false])
+  func failuresReachClientUnchanged(isExact: Bool) throws {
     var faults: [String] = []
     try forEach(isExact: isExact, count: 14 * 10) { sampler, request, database in
       guard let trip = try Trip(request, database, isExact: isExact) else { return }
@@ -127,8 +127,8 @@ struct TripTests {
   }
 
   /// Proves WS-32.
-  @Test("Policies are told from operations, and of two alike one is said")
-  func policies() throws {
+  @Test("Save policies are derived from operations, and of two equivalent policies one is written")
+  func savePoliciesFollowOperations() throws {
     let cases: [(SavePolicy, SavePolicy?, String?, Bool, String, SavePolicy, Bool)] = [
       (.ifServerRecordUnchanged, nil, nil, false, "create", .ifServerRecordUnchanged, false),
       (.ifServerRecordUnchanged, nil, nil, true, "create", .ifServerRecordUnchanged, false),
@@ -162,8 +162,8 @@ struct TripTests {
   }
 
   /// Proves I23, WS-94.
-  @Test("Damaged answers: a reply, the failure they describe, or one of the server; never a trap")
-  func damage() throws {
+  @Test("A damaged answer gives a reply, the failure it describes or a server error, never a trap")
+  func damagedAnswersNeverTrap() throws {
     var damage = JSONDamage(random: SeededGenerator(seed: 4))
     var faults: [String] = []
     var refused = 0

@@ -11,8 +11,8 @@ struct AppStyleTests {
   }
 
   /// Proves CE-11, E1, E5.
-  @Test("An actor as delegate, system fields in archives, state in JSON, relaunched in between")
-  func actors() async throws {
+  @Test("An actor works as the delegate, with archived system fields, JSON state and a relaunch")
+  func actorDelegateSyncsAcrossRelaunch() async throws {
     let phone = ActorApp(container: container("phone", "iCloud.actors"))
     let desk = ActorApp(container: container("desk", "iCloud.actors"))
     await phone.put("milk", id: "1")
@@ -36,9 +36,9 @@ struct AppStyleTests {
   }
 
   /// Proves CE-11.
-  @Test("A main-actor, observable class as delegate, state in a property list")
+  @Test("A main-actor observable class works as the delegate, with state in a property list")
   @MainActor
-  func mainActor() async throws {
+  func mainActorDelegateSyncsChanges() async throws {
     let phone = MainActorApp(container: container("phone", "iCloud.main"))
     let desk = MainActorApp(container: container("desk", "iCloud.main"))
     let due = Date(timeIntervalSinceReferenceDate: 123456.789012345)
@@ -53,8 +53,8 @@ struct AppStyleTests {
   }
 
   /// Proves CE-11.
-  @Test("A class with a lock as delegate, with a synchronous handleEvent")
-  func locked() async throws {
+  @Test("A class with a lock works as the delegate, with a synchronous handleEvent")
+  func lockedClassDelegateSyncsChanges() async throws {
     let phone = LockedApp(database: container("phone", "iCloud.locked").privateCloudDatabase)
     let desk = LockedApp(database: container("desk", "iCloud.locked").privateCloudDatabase)
     phone.set(1, for: "a")

@@ -132,8 +132,8 @@ struct SystemFields<Record: CKRecord> {
 
 @Suite("Protocols in front of CloudKit, and generic code over it")
 struct ConformanceTests {
-  @Test("Database, container, engine and state stand behind protocols")
-  func protocols() async throws {
+  @Test("Database, container, engine and state conform to an app's own protocols")
+  func cloudKitTypesConformToAppProtocols() async throws {
     let identifier = "iCloud.conformances"
     func work(_ database: some SomeDatabase) async throws -> String? {
       let record = CKRecord(recordType: "T")
@@ -159,8 +159,8 @@ struct ConformanceTests {
     #expect(batch?.recordsToSave.count == 1)
   }
 
-  @Test("Generic writes, dates beside values, keys from #function, archives of a generic record")
-  func generics() throws {
+  @Test("Generic code writes values with dates, uses keys from #function and archives records")
+  func genericRecordCodeReadsAndWritesFields() throws {
     let record = CKRecord(recordType: "T")
     let early = Date(timeIntervalSinceReferenceDate: 1)
     let late = Date(timeIntervalSinceReferenceDate: 2)
@@ -178,8 +178,8 @@ struct ConformanceTests {
     #expect(again.record.recordID.recordName == "share-r")
   }
 
-  @Test("Item errors as a dictionary of Foundation's, as older code reads them")
-  func dictionaries() {
+  @Test("Item errors are readable as a Foundation dictionary, as in older code")
+  func itemErrorsAreReadAsFoundationDictionary() {
     let id = CKRecord.ID(recordName: "a")
     let items: [AnyHashable: Error] = [id: CKError(.unknownItem)]
     let error: Error = CKError(.partialFailure, userInfo: [CKPartialErrorsByItemIDKey: items])
@@ -189,8 +189,8 @@ struct ConformanceTests {
     #expect((bridged?[id] as? CKError)?.code == .unknownItem)
   }
 
-  @Test("Account changes as a sequence")
-  func accountChanges() async throws {
+  @Test("Account changes arrive as an asynchronous sequence")
+  func accountChangesArriveAsSequence() async throws {
     let server = EmbeddedCloud.server.device("account changes", signedInAs: "ann")
     let environment = CloudSyncEnvironment { _ in server }
     let container = CloudSyncEnvironment.$current.withValue(environment) {

@@ -6,8 +6,8 @@ struct DatabaseSymbolTests {
   private let phone = container("phone", "iCloud.database-symbols")
 
   /// Proves CS-53.
-  @Test("The container: status, user, databases, the account notification")
-  func account() async throws {
+  @Test("A container gives its status, user, databases and account notification")
+  func containerGivesStatusUserAndDatabases() async throws {
     #expect(phone.containerIdentifier == "iCloud.database-symbols")
     switch try await phone.accountStatus() {
     case .available: break
@@ -35,8 +35,8 @@ struct DatabaseSymbolTests {
   }
 
   /// Proves CS-44, E6.
-  @Test("Zones, records, feeds and subscriptions, by async calls and handlers")
-  func calls() async throws {
+  @Test("Zones, records, feeds and subscriptions work through async calls and handlers")
+  func asyncCallsAndHandlersReachDatabase() async throws {
     let database = phone.privateCloudDatabase
     let zone = try await database.save(CKRecordZone(zoneName: "Calls"))
     #expect(zone.capabilities.contains(.atomic))
@@ -95,8 +95,8 @@ struct DatabaseSymbolTests {
   }
 
   /// Proves CS-150.
-  @Test("The public database: anyone reads, the creator writes")
-  func publicDatabase() async throws {
+  @Test("In the public database anyone can read and only the creator can write")
+  func publicDatabaseAllowsWritesOnlyByCreator() async throws {
     let record = CKRecord(recordType: "Post")
     record[.title] = "hello"
     try await phone.publicCloudDatabase.save(record)

@@ -117,8 +117,8 @@ struct EngineSymbolTests {
   private let zone = CKRecordZone(zoneName: "Diary")
 
   /// Proves CE-1, E1.
-  @Test("Untracked changes, a batch of one's own, zones saved and deleted, scopes, cancelling")
-  func engine() async throws {
+  @Test("The engine handles untracked changes, custom batches, zones, scopes and cancellation")
+  func engineSendsUntrackedAndScopedChanges() async throws {
     let phone = container("phone", "iCloud.engine-symbols").privateCloudDatabase
     let record = CKRecord(recordType: "Page", recordID: .init("1", in: zone))
     let diary = EngineDiary(
@@ -161,8 +161,8 @@ struct EngineSymbolTests {
   }
 
   /// Proves CE-1.
-  @Test("Pending changes: sets, scopes, helpers in extensions")
-  func pending() {
+  @Test("Pending changes work in sets, in scopes and in helper extensions")
+  func pendingChangesWorkInSetsAndScopes() {
     let id = CKRecord.ID("a", in: zone)
     let changes: Set<CKSyncEngine.PendingRecordZoneChange> = [
       .saveRecord(id), .saveRecord(id), .deleteRecord(id),

@@ -34,8 +34,8 @@ struct ErrorSymbolTests {
   }
 
   /// Proves CS-106, E6.
-  @Test("Every code has a place in an app's switch; errors are made, bridged, caught")
-  func codes() throws {
+  @Test("Every error code can be switched over, and errors can be created, bridged and caught")
+  func errorCodesAreSwitchedCreatedAndBridged() throws {
     for raw in 1...37 {
       let code = try #require(CKError.Code(rawValue: raw))
       let error = CKError(code)
@@ -68,8 +68,8 @@ struct ErrorSymbolTests {
   }
 
   /// Proves CS-105.
-  @Test("What the service throws is a real CKError")
-  func thrown() async throws {
+  @Test("An error thrown by the service is a real CKError")
+  func serviceThrowsRealCKError() async throws {
     let database = container("phone", "iCloud.error-symbols").privateCloudDatabase
     let id = CKRecord.ID(recordName: "none")
     do {

@@ -61,8 +61,8 @@ struct OperationSymbolTests {
   }
 
   /// Proves E6.
-  @Test("Fetches of records, zones and subscriptions, with both kinds of blocks")
-  func fetches() async throws {
+  @Test("Fetches of records, zones and subscriptions call both kinds of blocks")
+  func fetchOperationsCallBothKindsOfBlocks() async throws {
     let ids = try await fill()
     let records: [CKRecord.ID: CKRecord] = try await run { done in
       let operation = CKFetchRecordsOperation(recordIDs: ids)
@@ -106,9 +106,9 @@ struct OperationSymbolTests {
     #expect(changed == ["1", "2", "3"])
   }
 
-  @Test("Calls under other settings, from the main actor")
+  @Test("Calls with another configuration run from the main actor")
   @MainActor
-  func configured() async throws {
+  func configuredCallsRunOnMainActor() async throws {
     let group = CKOperationGroup()
     group.name = "import"
     let record = CKRecord(recordType: "Thing")
@@ -120,8 +120,8 @@ struct OperationSymbolTests {
     #expect(saved.recordID == record.recordID && steps == ["begun"])
   }
 
-  @Test("Subscriptions of all kinds: saved, fetched, told apart")
-  func subscriptions() async throws {
+  @Test("Subscriptions of all kinds are saved, fetched and distinguished")
+  func subscriptionsOfAllKindsAreDistinguished() async throws {
     _ = try await fill()
     let info = CKSubscription.NotificationInfo()
     info.alertBody = "new"
@@ -159,8 +159,8 @@ struct OperationSymbolTests {
     #expect(query?.notificationInfo?.alertBody == "new" && query?.subscriptionType == .query)
   }
 
-  @Test("Notifications: the class fits the payload")
-  func notifications() throws {
+  @Test("A notification has the class that matches its payload")
+  func notificationClassMatchesPayload() throws {
     func notification(_ part: String, _ content: [String: Any]) -> CKNotification? {
       let ck: [AnyHashable: Any] = ["cid": "iCloud.x", "nid": "1", part: content]
       return CKNotification(fromRemoteNotificationDictionary: ["ck": ck, "aps": [String: Any]()])
@@ -178,8 +178,8 @@ struct OperationSymbolTests {
   }
 
   /// Proves CE-2.
-  @Test("Events made by hand go through an app's own handlers")
-  func events() throws {
+  @Test("Events created by hand pass through an app's own handlers")
+  func handmadeEventsReachAppHandlers() throws {
     var handlers = EventHandlers()
     let id = CKRecord.ID("1", in: zone)
     handlers.handle(.init(changeType: .signIn(currentUser: id)))

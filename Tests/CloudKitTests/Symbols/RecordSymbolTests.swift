@@ -6,8 +6,8 @@ struct RecordSymbolTests {
   private let zone = CKRecordZone(zoneID: .init(zoneName: "Items"))
 
   /// Proves CS-8.
-  @Test("Values written in every spelling are read back with as?")
-  func values() throws {
+  @Test("Values assigned in every supported form are read back with as?")
+  func recordValuesAreReadBackWithCasts() throws {
     let record = CKRecord(recordType: "Item", recordID: .init("1", in: zone))
     record[.title] = "text" as CKRecordValue
     record[.count] = 3
@@ -58,8 +58,8 @@ struct RecordSymbolTests {
   }
 
   /// Proves E6.
-  @Test("A record to the server and back: dates, users, tags, parents, copies, archives")
-  func server() async throws {
+  @Test("A record keeps its dates, users, tags and parents through the server and an archive")
+  func recordRoundTripKeepsSystemFields() async throws {
     let database = container("phone", "iCloud.record-symbols").privateCloudDatabase
     try await database.save(zone)
     let parent = CKRecord(recordType: "List", recordID: .init("list", in: zone))

@@ -20,8 +20,8 @@ struct SharingSymbolTests {
   }
 
   /// Proves CS-170, E6, S6.
-  @Test("Share, invite, accept, edit, read-only, leave, all by async calls")
-  func share() async throws {
+  @Test("A share is created, accepted, edited, made read-only and left by async calls")
+  func shareIsInvitedAcceptedEditedAndLeft() async throws {
     let owner = container("o", identifier, account: "olga")
     let guest = container("g", identifier, account: "gwen")
     let (root, share) = try await list("a", in: owner.privateCloudDatabase)
@@ -79,8 +79,8 @@ struct SharingSymbolTests {
   }
 
   /// Proves CS-166, CS-170.
-  @Test("The operations for shares; a zone shared whole, open to everyone with the link")
-  func operations() async throws {
+  @Test("Operations share a whole zone that everyone with the link can open")
+  func operationsShareWholeZoneByLink() async throws {
     let owner = container("o", identifier + "2", account: "olga")
     let guest = container("g", identifier + "2", account: "gwen")
     try await owner.privateCloudDatabase.save(zone)

@@ -9,7 +9,7 @@ import Testing
 struct ConstantTests {
   /// Proves CS-2.
   @Test("Keys, system names and the notification are the strings that CloudKit uses")
-  func strings() {
+  func constantsMatchCloudKitStrings() {
     let table: [(String, String)] = [
       (CKErrorDomain, "CKErrorDomain"), (CKPartialErrorsByItemIDKey, "CKPartialErrors"),
       (CKErrorRetryAfterKey, "CKRetryAfter"),
@@ -40,7 +40,7 @@ struct ConstantTests {
 
   /// Proves CS-3.
   @Test("Enumerations and option sets have CloudKit's raw values")
-  func rawValues() {
+  func enumerationsMatchCloudKitRawValues() {
     typealias Group = CKOperationGroup.TransferSize
     let sizes: [Group] = [
       .unknown, .kilobytes, .megabytes, .tensOfMegabytes, .hundredsOfMegabytes, .gigabytes,
@@ -99,7 +99,7 @@ struct ConstantTests {
 
   /// Proves CS-3.
   @Test("Option sets have CloudKit's bits")
-  func rawBits() {
+  func optionSetsMatchCloudKitBits() {
     let bits: [(String, [UInt], [UInt])] = [
       ("action", [CKRecord.ReferenceAction.none, .deleteSelf].map(\.rawValue), [0, 1]),
       (
@@ -129,8 +129,8 @@ struct ConstantTests {
   }
 
   /// Proves CS-4.
-  @Test("Names that older Swift knew mean the same")
-  func olderNames() {
+  @Test("Names from older Swift versions equal the current names")
+  func olderSwiftNamesEqualNewerNames() {
     let names = (OlderNames.self as any NamesInPairs.Type).pairs
     for (older, newer) in names { #expect(older == newer) }
     let action: CKRecord_Reference_Action = .deleteSelf
@@ -142,8 +142,8 @@ struct ConstantTests {
   }
 
   /// Proves CS-173.
-  @Test("What a client keeps with a modification stays on the operation, and in its zone's end")
-  func clientToken() {
+  @Test("A client token set on a modification stays on the operation and in its zone's result")
+  func operationKeepsClientChangeToken() {
     let operation = CKModifyRecordsOperation()
     #expect(operation.clientChangeTokenData == nil)
     operation.clientChangeTokenData = Data([1, 2])

@@ -20,8 +20,8 @@ struct EngineAccountTests {
   }
 
   /// Proves CE-92, FB-10.
-  @Test("Several changes of account while the app was off are one, from the last known to the new")
-  func collapsedSwitch() async throws {
+  @Test("Account changes while the app is off are reported as one, from the last known account")
+  func offlineAccountSwitchesAreReportedAsOne() async throws {
     let listener = Listener()
     var engine: CKSyncEngine? = listener.engine(server)
     try await engine?.fetchChanges()
@@ -47,8 +47,8 @@ struct EngineAccountTests {
   }
 
   /// Proves CE-97.
-  @Test("A public database can't be synced: every operation says so")
-  func publicDatabase() async throws {
+  @Test("A public database cannot be synced, and every operation fails with that error")
+  func publicDatabaseSyncIsRefused() async throws {
     let listener = Listener()
     let container = CKContainer(
       identifier: NotesApp.container, transport: server.device("phone", signedInAs: "alice"))
@@ -77,8 +77,8 @@ struct EngineAccountTests {
   }
 
   /// Proves CE-106, CE-107.
-  @Test("A subscription that is there is used, one named is made, else a silent one; none by hand")
-  func subscription() async throws {
+  @Test("An engine uses an existing subscription or creates one, and none in manual mode")
+  func engineReusesExistingSubscription() async throws {
     func subscriptions(_ server: LoopbackServer) throws -> [Subscription] {
       try server.subscriptions(container: NotesApp.container, account: "alice")
     }

@@ -12,8 +12,8 @@ struct EngineSurfaceTests {
   private static let zone = NotesApp.zone
 
   /// Proves CE-4, CE-5.
-  @Test("Configurations, options and batches without further words are as documented")
-  func defaults() {
+  @Test("Default configurations, options and batches have the documented values")
+  func defaultValuesMatchDocumentation() {
     let listener = Listener()
     let database = CKContainer(identifier: "iCloud.rules").privateCloudDatabase
     let configuration = CKSyncEngine.Configuration(
@@ -31,8 +31,8 @@ struct EngineSurfaceTests {
   }
 
   /// Proves CE-10.
-  @Test("Whether a zone was purged is still answered for apps that ask the older question")
-  func purged() {
+  @Test("The older purged property still reports whether a zone was purged")
+  func purgedFlagMatchesDeletionReason() {
     typealias Deletion = CKDatabase.DatabaseChange.Deletion
     let reasons: [(Deletion.Reason, Bool)] = [
       (.deleted, false), (.purged, true), (.encryptedDataReset, false),
@@ -44,8 +44,8 @@ struct EngineSurfaceTests {
   }
 
   /// Proves CE-12, CE-13, I14.
-  @Test("Callbacks run one at a time, and all of them before the call returns that caused them")
-  func serial() async throws {
+  @Test("Callbacks run one at a time, and all before the call that caused them returns")
+  func callbacksRunSeriallyBeforeCallReturns() async throws {
     let listener = Listener()
     let engine = listener.engine(server)
     engine.state.add(pendingDatabaseChanges: [.saveZone(EngineSurfaceTests.zone)])
@@ -62,8 +62,8 @@ struct EngineSurfaceTests {
   }
 
   /// Proves CE-14.
-  @Test("A task made in a callback is refused while that runs, and served when it is over")
-  func inheritedMark() async throws {
+  @Test("A task created in a callback is refused while the callback runs and accepted afterwards")
+  func taskFromCallbackRunsAfterCallback() async throws {
     let outcomes = Mutex<[String]>([])
     let later = Mutex<Task<Void, any Error>?>(nil)
     let (gate, opener) = AsyncStream.makeStream(of: Void.self)
@@ -88,8 +88,8 @@ struct EngineSurfaceTests {
   }
 
   /// Proves CE-17.
-  @Test("When the delegate goes the engine stops, and nothing more is asked of the server")
-  func delegateGoes() async throws {
+  @Test("The engine stops when its delegate is released, and sends no more requests")
+  func engineStopsWhenDelegateIsReleased() async throws {
     weak var gone: Listener?
     var engine: CKSyncEngine?
     do {
@@ -110,7 +110,7 @@ struct EngineSurfaceTests {
 
   /// Proves CE-18.
   @Test("Many threads add, remove and read at once, and nothing is lost")
-  func threads() async throws {
+  func concurrentStateChangesLoseNothing() async throws {
     let listener = Listener()
     let engine = listener.engine(server)
     await withTaskGroup(of: Void.self) { group in
@@ -132,8 +132,8 @@ struct EngineSurfaceTests {
   }
 
   /// Proves CE-78.
-  @Test("What the engine does by itself has another reason than what the app asked for")
-  func reasons() async throws {
+  @Test("Syncs that the engine starts have a different reason than syncs that the app requests")
+  func syncReasonTellsEngineFromApp() async throws {
     let automatic = Listener()
     let engine = automatic.engine(server, automatically: true)
     engine.state.add(pendingDatabaseChanges: [.saveZone(EngineSurfaceTests.zone)])
@@ -145,8 +145,8 @@ struct EngineSurfaceTests {
   }
 
   /// Proves CE-79.
-  @Test("In manual mode only who is signed in is asked, until the app calls")
-  func manual() async throws {
+  @Test("In manual mode the engine requests only the current user until the app calls it")
+  func manualEngineOnlyFetchesUserUnasked() async throws {
     let listener = Listener()
     let engine = listener.engine(server)
     await listener.wait(for: "signIn")
@@ -161,8 +161,8 @@ struct EngineSurfaceTests {
   }
 
   /// Proves CE-85.
-  @Test("A state is told after the app added something, and after each step of a sync")
-  func stateUpdates() async throws {
+  @Test("A state update follows each added change and each step of a sync")
+  func stateUpdateFollowsEachChange() async throws {
     let listener = Listener()
     let engine = listener.engine(server)
     await listener.wait(for: "signIn")
@@ -177,8 +177,8 @@ struct EngineSurfaceTests {
   }
 
   /// Proves CE-6, CE-39.
-  @Test("Fetch options are asked for between requests; they order and narrow the zones")
-  func fetchOptions() async throws {
+  @Test("Fetch options are read between requests, and order and narrow the zones")
+  func fetchOptionsOrderAndNarrowZones() async throws {
     let zones = ["A", "B", "C"].map { CKRecordZone(zoneName: $0) }
     let database = CKContainer(
       identifier: NotesApp.container, transport: server.device("desk", signedInAs: "alice")

@@ -16,8 +16,8 @@ struct FieldBugTests {
   }
 
   /// Proves FB-7.
-  @Test("A store that can't be read is no empty store: nothing is sent, fetched or written over it")
-  func unreadableStore() async throws {
+  @Test("An unreadable store is not treated as empty: nothing is sent, fetched or overwritten")
+  func unreadableStoreIsNotEmptyStore() async throws {
     let server = LoopbackServer()
     let listener = Listener()
     let container = CKContainer(

@@ -27,8 +27,8 @@ struct RuleAssetTests {
   }
 
   /// Proves CS-36.
-  @Test("A folder, and a file that is not there, are noticed at the save and not before")
-  func unreadable() async throws {
+  @Test("A folder or a missing file as an asset is reported at the save and not before")
+  func missingAssetFileFailsAtSave() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("files-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -38,8 +38,8 @@ struct RuleAssetTests {
   }
 
   /// Proves CS-37.
-  @Test("A file that has another length when it is read than it said is assetFileModified")
-  func changing() async {
+  @Test("A file whose length changes before it is read fails with assetFileModified")
+  func changedAssetFileIsReported() async {
     #if os(Linux)
       // The system says of these that they are empty, and then gives text.
       #expect(await code(URL(fileURLWithPath: "/proc/self/status")) == .assetFileModified)
@@ -49,8 +49,8 @@ struct RuleAssetTests {
   }
 
   /// Proves CS-149.
-  @Test("A file that can't be brought leaves its record in the feed, without the file")
-  func feed() async throws {
+  @Test("A file that cannot be downloaded leaves its record in the feed, without the file")
+  func failedDownloadKeepsRecordInFeed() async throws {
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("file-\(UUID().uuidString)")
     try Data("x".utf8).write(to: file)

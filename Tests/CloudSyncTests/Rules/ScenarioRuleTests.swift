@@ -10,8 +10,8 @@ struct ScenarioRuleTests {
   private let server = LoopbackServer()
 
   /// Proves SC-20.
-  @Test("fetching changes does not mutate database: what is delivered is the delegate's own")
-  func deliveredCopies() async throws {
+  @Test("Changing a delivered record does not change the database")
+  func changingDeliveredRecordKeepsDatabase() async throws {
     let phone = NotesApp(server, "phone")
     phone.write(["a": "1"])
     try await phone.engine.sendChanges()

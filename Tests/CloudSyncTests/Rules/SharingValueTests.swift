@@ -19,8 +19,8 @@ struct SharingValueTests {
   }
 
   /// Proves CS-164.
-  @Test("Participants are the same person by ID, by user, or by how they were looked for")
-  func samePerson() {
+  @Test("Participants are equal by ID, by user, or by the value they were looked up with")
+  func participantsAreMatchedByIdentity() {
     let table: [(CKShare.Participant, CKShare.Participant, Bool)] = [
       (participant("1"), participant("1", role: .administrator), true),
       (participant("1", user: "_a"), participant("2", user: "_a"), true),
@@ -35,8 +35,8 @@ struct SharingValueTests {
   }
 
   /// Proves CS-165.
-  @Test("A new share is closed and its owner's; whoever is added may read")
-  func defaults() {
+  @Test("A new share is closed and belongs to its owner, and an added participant may read")
+  func newShareIsPrivateToOwner() {
     let root = CKRecord(
       recordType: "T",
       recordID: CKRecord.ID(recordName: "r", zoneID: CKRecordZone.ID(zoneName: "Z")))
@@ -57,8 +57,8 @@ struct SharingValueTests {
   }
 
   /// Proves CS-166.
-  @Test("People are looked for by address, number and user, one or many")
-  func lookups() {
+  @Test("People are looked up by address, number and user, one or many")
+  func participantsAreFoundByAddressNumberAndUser() {
     typealias Info = CKUserIdentity.LookupInfo
     let user = CKRecord.ID(recordName: "_u")
     #expect(Info.lookupInfos(withEmails: ["a", "b"]).map(\.emailAddress) == ["a", "b"])

@@ -81,8 +81,8 @@ struct StateStoreFailureTests {
   }
 
   /// Proves I3, I13.
-  @Test("When the store takes something again, everything is in it and the app hears the rest")
-  func recovers() async throws {
+  @Test("When the store works again it receives all changes, and the app gets the missed events")
+  func recoveredStoreReceivesAllChanges() async throws {
     let device = server.device("phone", signedInAs: "alice")
     var first: CKSyncEngine? = engine(device)
     try await first?.fetchChanges()
@@ -117,12 +117,12 @@ struct StateStoreFailureTests {
 
   /// Proves I19, I20.
   @Test(
-    "A file that was refused takes nothing and stays as it is",
+    "A state file that was refused accepts no changes and stays as it is",
     arguments: [
       ("foreign", Data("a letter".utf8)), ("of a newer version", Data("CSLOG".utf8) + [9, 1, 2]),
       ("damaged", Data("CSLOG".utf8) + [1] + Data(repeating: 7, count: 40)),
     ])
-  func refusedFile(_ what: String, _ bytes: Data) throws {
+  func refusedStateFileStaysUnchanged(_ what: String, _ bytes: Data) throws {
     try withFile { file in
       try bytes.write(to: file)
       let store = try FileStateStore(url: file)
@@ -141,8 +141,8 @@ struct StateStoreFailureTests {
   }
 
   /// Proves I3.
-  @Test("What is added before anybody has looked stands behind what the file holds")
-  func unaskedFile() throws {
+  @Test("An entry appended before the file is read follows the entries in the file")
+  func unloadedStateFileAppendsEntries() throws {
     try withFile { file in
       do {
         let store = try FileStateStore(url: file)

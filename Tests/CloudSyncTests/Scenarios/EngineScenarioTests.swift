@@ -62,7 +62,7 @@ struct EngineScenarioTests {
 
   /// Proves CE-80, CE-93, SC-144.
   @Test("With an account from the start, the sign-in is reported before the first send")
-  func earlyLogin() async throws {
+  func signInIsReportedBeforeFirstSend() async throws {
     let server = LoopbackServer()
     let app = NotesApp(server, "phone")
     app.write(["a": "1"])
@@ -95,7 +95,7 @@ struct EngineScenarioTests {
 
   /// Proves FB-10, SC-55.
   @Test("Signing out and switching accounts leave no data of the former account")
-  func signOut() async throws {
+  func signOutLeavesNoFormerAccountData() async throws {
     let server = LoopbackServer()
     let app = NotesApp(server, "phone")
     app.write(["a": "1"])
@@ -112,7 +112,7 @@ struct EngineScenarioTests {
 
   /// Proves CE-77, SC-58.
   @Test("With a virtual clock, automatic sync carries edits and deletions")
-  func automatic() async throws {
+  func automaticSyncCarriesEditsAndDeletions() async throws {
     let server = LoopbackServer()
     let phone = NotesApp(server, "phone", automatically: true)
     let desk = NotesApp(server, "desk", automatically: true)
@@ -127,7 +127,7 @@ struct EngineScenarioTests {
 
   /// Proves CE-60, FB-3, SC-141.
   @Test("10,000 records arrive on the other device by automatic sync")
-  func tenThousand() async throws {
+  func tenThousandRecordsSyncAutomatically() async throws {
     let server = LoopbackServer()
     let phone = NotesApp(server, "phone", automatically: true)
     let desk = NotesApp(server, "desk", automatically: true)
@@ -143,7 +143,7 @@ struct EngineScenarioTests {
 
   /// Proves CE-108, S4, SC-52, SC-126, SC-127.
   @Test("A push to a stopped engine has no effect; one without changes or during launch is handled")
-  func pushes() async throws {
+  func pushToStoppedEngineHasNoEffect() async throws {
     let server = LoopbackServer()
     let phone = NotesApp(server, "phone")
     phone.write(["a": "1"])
@@ -176,7 +176,7 @@ struct EngineScenarioTests {
   /// Proves CS-99, S4, SC-21, SC-22.
   @Test(
     "A late push leads to the current records, and deletes none that was created again")
-  func latePushes() async throws {
+  func latePushFetchesCurrentRecords() async throws {
     let server = LoopbackServer()
     let phone = NotesApp(server, "phone")
     let desk = NotesApp(server, "desk", automatically: true)

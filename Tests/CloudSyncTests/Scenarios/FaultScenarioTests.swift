@@ -76,7 +76,7 @@ struct FaultScenarioTests {
   /// Proves CE-77, FB-2, SC-117, SC-129, SC-162.
   @Test(
     "Temporary failures of fetches and of sends are retried until they end")
-  func retries() async throws {
+  func temporaryFailuresAreRetried() async throws {
     for code in [
       CloudError.Code.networkFailure, .serviceUnavailable, .requestRateLimited, .zoneBusy,
     ] {
@@ -174,7 +174,7 @@ struct FaultScenarioTests {
   /// Proves SC-123, SC-124.
   @Test(
     "Many zones are created and deleted in one send, also if some are missing")
-  func manyZones() async throws {
+  func manyZonesChangeInOneSend() async throws {
     let (phone, desk) = (NotesApp(server, "phone"), NotesApp(server, "desk"))
     let zones = (0..<5).map { CKRecordZone(zoneName: "Z\($0)") }
     try phone.engine.state.add(pendingDatabaseChanges: zones.map { .saveZone($0) })
@@ -195,7 +195,7 @@ struct FaultScenarioTests {
   /// Proves CE-106, SC-125.
   @Test(
     "Pushes arrive although the first save of the subscription failed")
-  func subscriptionFails() async throws {
+  func pushesArriveAfterFailedSubscription() async throws {
     server.controls.fail(
       next: 2, with: .serviceUnavailable, in: RequestScope(kind: .modifySubscriptions))
     let desk = NotesApp(server, "desk", automatically: true)
@@ -233,7 +233,7 @@ struct FaultScenarioTests {
   /// Proves CE-28, CE-29, SC-37, SC-130, SC-134.
   @Test(
     "An edit during a failing request, and equal items created on both sides, end as one record")
-  func races() async throws {
+  func concurrentEditsEndAsOneRecord() async throws {
     let (phone, _) = try await filled(1)
     phone.device.isOnline = false
     phone.write(["n0": "first"])
@@ -256,7 +256,7 @@ struct FaultScenarioTests {
   /// Proves CE-73, SC-133, SC-138.
   @Test(
     "A deletion and its replacement arrive in one fetch; an edit of a deleted record creates it")
-  func deletions() async throws {
+  func deletionAndReplacementArriveTogether() async throws {
     let (phone, _) = try await filled(2)
     let desk = NotesApp(server, "desk")
     try await desk.engine.fetchChanges()
@@ -279,7 +279,7 @@ struct FaultScenarioTests {
   /// Proves SC-80, SC-84, SC-136, SC-137, SC-139.
   @Test(
     "Unreadable, foreign and newer records are kept unchanged, with their unknown fields")
-  func strangeRecords() async throws {
+  func unreadableRecordsAreKeptUnchanged() async throws {
     let (phone, _) = try await filled(1)
     let database = CKContainer(identifier: NotesApp.container, transport: phone.device)
       .privateCloudDatabase
@@ -302,7 +302,7 @@ struct FaultScenarioTests {
   /// Proves CE-22, CE-43, CE-88, FB-6, I11, SC-140, SC-142, SC-146.
   @Test(
     "A device that lost its state or its data fetches everything again without a conflict")
-  func resync() async throws {
+  func lostStateIsFetchedWithoutConflict() async throws {
     let (phone, texts) = try await filled(444)
     let sizes = server.controls.requests.filter { $0.kind == .modifyRecords }.map(\.itemCount)
     #expect(sizes == [250, 194])

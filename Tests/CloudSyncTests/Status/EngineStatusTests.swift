@@ -40,8 +40,8 @@ struct EngineStatusTests {
   }
 
   /// Proves X5.
-  @Test("The status counts what is pending and tells what went well and what did not")
-  func status() async throws {
+  @Test("The status counts pending changes and reports the last success and failure")
+  func statusCountsPendingChangesAndFailures() async throws {
     let (engine, delegate, server) = try await Self.world()
     let status = engine.status
     #expect(status.activity == .idle && status.progress == nil && status.lastFailure == nil)
@@ -55,8 +55,8 @@ struct EngineStatusTests {
   }
 
   /// Proves X5.
-  @Test("Whoever follows the status sees a send begin and end, and the end of the engine")
-  func updates() async throws {
+  @Test("Status updates report the start and end of a send, and the end of the engine")
+  func statusUpdatesFollowSendAndEngineEnd() async throws {
     let updates = Mutex<CKSyncEngine.StatusUpdates?>(nil)
     var world: (engine: CKSyncEngine, delegate: Recorder, server: LoopbackServer)? =
       try await Self.world { engine in updates.withLock { $0 = engine.statusUpdates } }
@@ -89,8 +89,8 @@ struct EngineStatusTests {
   }
 
   /// Proves CE-87.
-  @Test("Diagnostics, trace and status name nobody and nothing")
-  func names() async throws {
+  @Test("Diagnostics, trace and status contain no names and no contents")
+  func diagnosticsContainNoPrivateNames() async throws {
     let trace = Trace()
     let (engine, delegate, server) = try await Self.world(trace)
     server.controls.fail(with: CloudError(.networkFailure, "secret text of alice"))
@@ -108,8 +108,8 @@ struct EngineStatusTests {
     withExtendedLifetime(delegate) {}
   }
 
-  @Test("A trace holds each request with its answer, each event, and the ways of the machine")
-  func trace() async throws {
+  @Test("A trace holds each request with its answer, each event and each stage of the machine")
+  func traceHoldsRequestsEventsAndStages() async throws {
     let trace = Trace()
     let (engine, delegate, _) = try await Self.world(trace)
     let entries = trace.entries.withLock { $0 }
@@ -128,8 +128,8 @@ struct EngineStatusTests {
     withExtendedLifetime((engine, delegate)) {}
   }
 
-  @Test("A file of JSON lines becomes a timeline; a line that was cut off is left out")
-  func timeline() throws {
+  @Test("A file of JSON lines becomes a timeline, and a truncated line is left out")
+  func timelineOmitsTruncatedLine() throws {
     let file = FileManager.default.temporaryDirectory
       .appendingPathComponent("trace-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }
@@ -164,8 +164,8 @@ struct EngineStatusTests {
         """)
   }
 
-  @Test("The next changes in scope, and the whole list in each batch, while a send drains them")
-  func listing() async throws {
+  @Test("Pending changes are listed by scope, and in full in each batch, during a send")
+  func pendingChangesAreListedByScope() async throws {
     let server = LoopbackServer()
     let delegate = Recorder()
     let engine = CKSyncEngine(EngineTests.configuration(server, "phone", delegate))

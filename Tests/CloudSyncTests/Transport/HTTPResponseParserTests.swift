@@ -93,8 +93,8 @@ struct HTTPResponseParserTests {
     ]
   }()
 
-  @Test("An answer means the same however its bytes are cut")
-  func cuts() {
+  @Test("A response is parsed the same however its bytes are split")
+  func responseIsIndependentOfByteBoundaries() {
     for (text, ends, outcome) in HTTPResponseParserTests.cases {
       let bytes = Array(text.utf8)[...]
       func read(_ pieces: [ArraySlice<UInt8>]) -> Result<Outcome, Failure> {

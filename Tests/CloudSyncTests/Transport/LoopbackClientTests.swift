@@ -55,8 +55,8 @@ struct LoopbackClientTests {
     } catch { return (error as? URLError)?.code ?? .unknown }
   }
 
-  @Test("Bodies of any size go and come over one connection")
-  func bodies() async throws {
+  @Test("Bodies of any size are sent and received over one connection")
+  func bodiesOfAnySizeUseOneConnection() async throws {
     let echo = try Echo()
     let client = LoopbackClient()
     for count in [0, 1, 65_535, 65_536, 65_537, 3_000_001] {
@@ -70,8 +70,8 @@ struct LoopbackClientTests {
     await echo.server.stop()
   }
 
-  @Test("More requests than connections wait their turn")
-  func turns() async throws {
+  @Test("Requests beyond the number of connections wait for a free one")
+  func excessRequestsWaitForConnection() async throws {
     let echo = try Echo()
     let client = LoopbackClient(maximumConnections: 3)
     try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -87,8 +87,8 @@ struct LoopbackClientTests {
     await echo.server.stop()
   }
 
-  @Test("A request that is given up ends on the server as well")
-  func givenUp() async throws {
+  @Test("A cancelled request ends on the server as well")
+  func cancelledRequestEndsOnServer() async throws {
     let echo = try Echo()
     let client = LoopbackClient(maximumConnections: 1)
     let port = echo.server.port
@@ -122,8 +122,8 @@ struct LoopbackClientTests {
     await next.server.stop()
   }
 
-  @Test("Only plain HTTP to this machine is meant")
-  func addresses() {
+  @Test("Only plain HTTP addresses of this machine are accepted")
+  func onlyLoopbackHTTPAddressesAreAccepted() {
     let right: [(String, [UInt8]?, UInt16, String, String)] = [
       ("http://127.0.0.1:8080/a/b?c=d", [127, 0, 0, 1], 8080, "127.0.0.1:8080", "/a/b?c=d"),
       ("HTTP://LocalHost", [127, 0, 0, 1], 80, "LocalHost", "/"),

@@ -8,8 +8,8 @@ import Testing
 @Suite("The engine over HTTP", .timeLimit(.minutes(10)))
 struct WebEngineTests {
   /// Proves CE-108, CE-111, S2, WS-71.
-  @Test("What one device writes the other gets by push, both ways, without being asked")
-  func push() async throws {
+  @Test("Writes on one device reach the other by push, in both directions, without a request")
+  func writesReachOtherDeviceByPush() async throws {
     let world = try WebWorld()
     let (phone, desk) = (try world.app("phone"), try world.app("desk"))
     for app in [phone, desk] {
@@ -31,8 +31,8 @@ struct WebEngineTests {
   }
 
   /// Proves WS-98.
-  @Test("An answer that was lost is a conflict with oneself, which the app's merge settles")
-  func lostAnswer() async throws {
+  @Test("A lost answer leads to a conflict with the device's own save, which the app merges")
+  func lostAnswerResolvesAsOwnConflict() async throws {
     let world = try WebWorld()
     let phone = try world.app("phone")
     phone.start()
@@ -51,8 +51,8 @@ struct WebEngineTests {
     #expect(await world.end())
   }
 
-  @Test("The server goes away and comes back: what was written meanwhile arrives, pushes go on")
-  func restart() async throws {
+  @Test("After a server restart, writes made meanwhile arrive and pushes continue")
+  func writesArriveAfterServerRestart() async throws {
     let world = try WebWorld()
     let (phone, desk) = (try world.app("phone"), try world.app("desk"))
     for app in [phone, desk] {
@@ -74,8 +74,8 @@ struct WebEngineTests {
   }
 
   /// Proves CE-111, WS-38, WS-97, X6.
-  @Test("Spoken to as Apple's service is: no extra members, one zone a request, bare conflicts")
-  func plain() async throws {
+  @Test("Sync works as with Apple's service: no extra members, one zone a request, bare conflicts")
+  func syncWorksAgainstAppleStyleService() async throws {
     let world = try WebWorld()
     let phone = try world.app("phone", understandsExtras: false)
     let desk = try world.app("desk", understandsExtras: false)
@@ -123,8 +123,8 @@ struct WebEngineTests {
   }
 
   /// Proves WS-83.
-  @Test("Files travel by the URLs that the server hands out; another account has none of it")
-  func files() async throws {
+  @Test("Files are transferred by the server's URLs, and another account has no access")
+  func filesTransferByServerURLs() async throws {
     let world = try WebWorld()
     func database(_ device: String, _ account: String) throws -> CKDatabase {
       CKContainer(
@@ -148,8 +148,8 @@ struct WebEngineTests {
     #expect(await world.end())
   }
 
-  @Test("Errors keep their codes: nobody signed in, a token of nobody, no server")
-  func errors() async throws {
+  @Test("Errors keep their codes without an account, with an unknown token and without a server")
+  func transportErrorsKeepTheirCodes() async throws {
     let world = try WebWorld()
     func code(_ transport: WebServicesTransport) async -> CKError.Code? {
       let container = CKContainer(identifier: "iCloud.errors", transport: transport)

@@ -4,8 +4,8 @@ import Testing
 @Suite("cloudsync exec: a server for as long as a command runs")
 struct ExecTests {
   /// Proves S9.
-  @Test("It ends as the command did, and prints nothing of its own")
-  func codes() async throws {
+  @Test("The exec command exits with the result of its command and prints nothing itself")
+  func execExitsWithCommandResult() async throws {
     let tool = try ServerTool()
     let cases: [([String], CInt, String, String)] = [
       (["sh", "-c", "echo out; echo err >&2"], 0, "out\n", "err\n"),
@@ -25,8 +25,8 @@ struct ExecTests {
     }
   }
 
-  @Test("The command's environment leads to the server, past any proxy")
-  func environment() async throws {
+  @Test("The environment of the command leads to the server and bypasses any proxy")
+  func execEnvironmentLeadsToServer() async throws {
     let tool = try ServerTool()
     let program = try BuiltTool.program("cloudsync").path
     let names = [
@@ -50,8 +50,9 @@ struct ExecTests {
   }
 
   @Test(
-    "Signals go on to the command, which decides how it ends", arguments: [SIGINT, SIGTERM, SIGHUP])
-  func signals(signal: CInt) async throws {
+    "Signals are forwarded to the command, which decides how it ends",
+    arguments: [SIGINT, SIGTERM, SIGHUP])
+  func execForwardsSignalsToCommand(signal: CInt) async throws {
     let tool = try ServerTool()
     let script = "trap 'kill $!; exit \(signal + 20)' \(signal); sleep 3600 & echo up; wait"
     let exec = try tool.start(["exec", "--", "sh", "-c", script])
@@ -61,8 +62,8 @@ struct ExecTests {
     #expect(code == signal + 20)
   }
 
-  @Test("What the command leaves running does not keep the server's port")
-  func port() async throws {
+  @Test("A process that the command leaves running does not keep the server's port")
+  func processLeftBehindReleasesServerPort() async throws {
     let tool = try ServerTool()
     // Below the ports that the system hands out, so that no connection takes it in between.
     let port = Int.random(in: 20_000..<32_000)

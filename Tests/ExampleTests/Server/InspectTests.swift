@@ -14,8 +14,8 @@ struct InspectTests {
   }
 
   /// Proves S9.
-  @Test("A server that runs and its file show the same, in words and in JSON")
-  func same() async throws {
+  @Test("A running server and its file show the same contents, as text and as JSON")
+  func runningServerAndFileShowSameContents() async throws {
     let (stores, path) = try await filledFile()
     let tool = try ServerTool()
     let cloud = try await tool.serve("--data", path)
@@ -46,8 +46,8 @@ struct InspectTests {
     withExtendedLifetime(stores) {}
   }
 
-  @Test("A summary, requests and devices; what there is several of has to be named")
-  func choices() async throws {
+  @Test("A summary, requests and devices are shown, and an ambiguous choice must be named")
+  func ambiguousInspectionRequiresName() async throws {
     let tool = try ServerTool()
     let cloud = try await tool.serve("--account", "alice", "--account", "bob")
     let none = try await tool.run(["inspect", "records"], environment: cloud.environment)
@@ -76,8 +76,8 @@ struct InspectTests {
   }
 
   /// Proves S9, TH-17.
-  @Test("An archive goes from a file to a server and into a new file, and stays the same bytes")
-  func archives() async throws {
+  @Test("An archive exported from a file, imported in a server and exported again is unchanged")
+  func archiveRoundTripKeepsBytes() async throws {
     let (stores, path) = try await filledFile()
     let tool = try ServerTool()
     let archive = try await tool.good("export", "--data", path)
@@ -117,8 +117,8 @@ struct InspectTests {
   }
 
   /// Proves S5.
-  @Test("Faults are set up, listed and cleared where the server lets them be")
-  func faults() async throws {
+  @Test("Faults are added, listed and cleared where the server allows them")
+  func faultsAreAddedListedAndCleared() async throws {
     let tool = try ServerTool()
     let cloud = try await tool.serve("--fault-control")
     let added = try await tool.good(

@@ -5,9 +5,9 @@ import Testing
 struct ServeTests {
   /// Proves S9.
   @Test(
-    "It says where it is, ends with ready, and stops well at each signal",
+    "The server prints its addresses, then ready, and stops cleanly at each signal",
     arguments: [SIGINT, SIGTERM])
-  func words(signal: CInt) async throws {
+  func serverPrintsAddressAndStopsOnSignal(signal: CInt) async throws {
     let tool = try ServerTool()
     let serve = try tool.start(["serve", "--account", "alice", "--account=bob"])
     var lines: [String] = []
@@ -29,8 +29,8 @@ struct ServeTests {
     #expect(await serve.exitCode() == 0)
   }
 
-  @Test("A second signal ends it at once, also while a request is still answered")
-  func twice() async throws {
+  @Test("A second signal ends the server at once, also while a request is still answered")
+  func secondSignalEndsProcessAtOnce() async throws {
     let tool = try ServerTool()
     let cloud = try await tool.serve("--fault-control")
     try await tool.good("faults", "add", "delay", "seconds=600", environment: cloud.environment)
@@ -44,8 +44,8 @@ struct ServeTests {
     _ = await waiting.result
   }
 
-  @Test("Who was told to ignore that the terminal is gone does so")
-  func nohup() async throws {
+  @Test("A server started to ignore the hangup signal keeps running when the terminal closes")
+  func ignoredHangupKeepsServerRunning() async throws {
     let tool = try ServerTool()
     let cloud = try await tool.serveWithoutHangup()
     for _ in 0..<3 {
@@ -55,8 +55,8 @@ struct ServeTests {
     #expect(await cloud.stop() == 0)
   }
 
-  @Test("A port in use and a file that can't be used are told, and nothing is changed")
-  func trouble() async throws {
+  @Test("A port in use and a file that cannot be used are reported, and nothing is changed")
+  func unusablePortOrFileIsReported() async throws {
     let tool = try ServerTool()
     let cloud = try await tool.serve()
     let port = try #require(cloud.url.split(separator: ":").last)
@@ -82,8 +82,8 @@ struct ServeTests {
     #expect(await cloud.stop() == 0)
   }
 
-  @Test("What a file holds is there again after a restart, with the same tokens, for its owner")
-  func file() async throws {
+  @Test("A file's contents and tokens are the same after a restart, for their owner")
+  func serverFileSurvivesRestart() async throws {
     let tool = try ServerTool()
     let path = tool.path("data.sqlite")
     let first = try await tool.serve("--data", path)
@@ -98,8 +98,8 @@ struct ServeTests {
     #expect(await second.stop() == 0)
   }
 
-  @Test("watch prints what happens while it happens; it ends well by a signal, and with the server")
-  func watch() async throws {
+  @Test("The watch command prints events as they happen, and ends by a signal or with the server")
+  func watchPrintsEventsUntilSignalOrEnd() async throws {
     let tool = try ServerTool()
     let cloud = try await tool.serve()
     let json = try tool.start(["watch", "--json"], environment: cloud.environment)

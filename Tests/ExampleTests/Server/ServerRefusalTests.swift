@@ -4,8 +4,8 @@ import Testing
 @Suite("cloudsync: saved states, and what it refuses")
 struct ServerRefusalTests {
   /// Proves S9.
-  @Test("A saved state is shown and compared; the exit code says whether two differ")
-  func states() async throws {
+  @Test("A saved state is shown and compared, and the exit code reports a difference")
+  func savedStatesAreShownAndCompared() async throws {
     let stores = try StoresTool()
     let tool = try ServerTool()
     let state = stores.home.appendingPathComponent(
@@ -37,8 +37,8 @@ struct ServerRefusalTests {
     #expect(missing.code == 1 && missing.output.isEmpty && missing.errors.hasPrefix("cloudsync: "))
   }
 
-  @Test("A command line that makes no sense ends with 64, and says where help is")
-  func usage() async throws {
+  @Test("An invalid command line exits with code 64 and refers to the help")
+  func invalidServerCommandExitsWithCode64() async throws {
     let tool = try ServerTool()
     let cases: [([String], String, String)] = [
       ([], "say what to do", "cloudsync help"),
@@ -85,8 +85,8 @@ struct ServerRefusalTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: tool.folder.path).isEmpty)
   }
 
-  @Test("Every command has help; a wrong token, a lost server and a missing file are told")
-  func trouble() async throws {
+  @Test("Every command has help, and a wrong token, a lost server and a missing file are reported")
+  func commandsHaveHelpAndReportErrors() async throws {
     let tool = try ServerTool()
     let overview = try await tool.good("help")
     let commands = [
@@ -113,8 +113,8 @@ struct ServerRefusalTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: tool.folder.path).isEmpty)
   }
 
-  @Test("When nobody reads what is printed, it ends without a word")
-  func brokenPipe() async throws {
+  @Test("A command whose output pipe is closed ends without a message")
+  func closedOutputEndsCommandSilently() async throws {
     let tool = try ServerTool()
     let pipe = Pipe()
     try pipe.fileHandleForReading.close()

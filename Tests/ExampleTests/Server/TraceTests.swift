@@ -39,8 +39,8 @@ struct TraceTests {
     withExtendedLifetime(delegate) {}
   }
 
-  @Test("A trace is shown as a timeline and as JSON; a line that was cut off is counted")
-  func timeline() async throws {
+  @Test("A trace is shown as a timeline and as JSON, and a truncated line is counted")
+  func traceIsShownAsTimelineAndJSON() async throws {
     let tool = try ServerTool()
     let path = tool.path("trace.jsonl")
     try await trace(into: path)
@@ -64,8 +64,8 @@ struct TraceTests {
     #expect(try await tool.good("trace", path).contains("1 lines unreadable"))
   }
 
-  @Test("What is no trace is refused")
-  func refused() async throws {
+  @Test("A file that is not a trace is refused")
+  func invalidTraceFileIsRefused() async throws {
     let tool = try ServerTool()
     try "a letter\n".write(toFile: tool.path("letter"), atomically: true, encoding: .utf8)
     let cases: [([String], CInt, String)] = [

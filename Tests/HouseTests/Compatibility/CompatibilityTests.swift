@@ -3,8 +3,8 @@ import Testing
 
 @Suite("Docs/Compatibility.md says what is there")
 struct CompatibilityTests {
-  @Test("Public symbols are found as their users spell them")
-  func scanner() {
+  @Test("Public symbols are found under the names that their users write")
+  func publicSymbolsAreFoundAsSpelled() {
     let tree: SourceTree = [
       "Sources/A/A.swift": """
       public final class CKThing: NSObject {
@@ -54,8 +54,8 @@ struct CompatibilityTests {
   }
 
   /// Proves X3.
-  @Test("Every row holds, and every public symbol has its row")
-  func table() throws {
+  @Test("Every row of the table is correct, and every public symbol has a row")
+  func compatibilityTableCoversPublicSymbols() throws {
     let tree = SourceTree.repository
     let page = try #require(tree["Docs/Compatibility.md"])
     // The error codes of the face are those of `CloudError`.

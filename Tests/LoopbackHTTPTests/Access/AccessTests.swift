@@ -14,8 +14,8 @@ struct AccessTests {
   }
 
   /// Proves I13, TH-3, TH-6, WS-4, WS-8, WS-9, WS-13.
-  @Test("The table of endpoints and credentials: status, code, and no byte of alice's")
-  func table() async throws {
+  @Test("Each endpoint and credential gets its status and code, and none of Alice's data")
+  func endpointsRevealNothingWithoutCredentials() async throws {
     try await AccessWorld.run { world in
       let belongings = try await world.settle()
       let credentials = try Credential.all(world, belongings)
@@ -68,7 +68,7 @@ struct AccessTests {
 
   /// Proves TH-6, WS-8.
   @Test("Alice finds all her data with the same requests")
-  func control() async throws {
+  func ownerFindsAllDataWithSameRequests() async throws {
     try await AccessWorld.run { world in
       let belongings = try await world.settle()
       var names = EndpointQuestion.Names.alices
@@ -96,8 +96,8 @@ struct AccessTests {
   }
 
   /// Proves TH-11.
-  @Test("Only what saves records may have a long body; the rest is refused before it is read")
-  func bodies() async throws {
+  @Test("Only requests that save records may have a long body; others are refused unread")
+  func onlyRecordSavesMayHaveLongBody() async throws {
     try await AccessWorld.run { world in
       let query = try world.query("bob")
       for endpoint in Endpoint.allCases {
@@ -118,8 +118,8 @@ struct AccessTests {
   }
 
   /// Proves TH-18, WS-85, WS-87.
-  @Test("One question can't stand for thousands: zones of a feed, files to use again, places")
-  func counts() async throws {
+  @Test("The items of one request are limited: zones of a feed, files to reuse and uploads")
+  func itemsPerRequestAreLimited() async throws {
     try await AccessWorld.run { world in
       let query = try world.query("bob")
       let questions: [(Endpoint, String, String)] = [
@@ -142,8 +142,8 @@ struct AccessTests {
   }
 
   /// Proves TH-19.
-  @Test("A request's name that is used again for another request is refused, not misread")
-  func repetition() async throws {
+  @Test("A request name that is reused for a different request is refused")
+  func reusedRequestNameIsRefused() async throws {
     try await AccessWorld.run { world in
       let query = try world.query("bob")
       func make(_ zones: String...) async throws -> TestClient.Answer {
@@ -163,8 +163,8 @@ struct AccessTests {
   }
 
   /// Proves TH-7, WS-82.
-  @Test("Who was given the URL of a share for invited people is told that, and nothing of it")
-  func shares() async throws {
+  @Test("A user without invitation gets access denied for a share's URL, and none of its data")
+  func uninvitedUserLearnsOnlyAccessDenied() async throws {
     try await AccessWorld.run { world in
       var names = EndpointQuestion.Names.own(.public)
       names.shareName = try await world.settle().shareName
@@ -180,8 +180,8 @@ struct AccessTests {
   }
 
   /// Proves TH-7, WS-82.
-  @Test("Who knows the names of alice's things is answered as if there were none")
-  func existence() async throws {
+  @Test("A request with the names of Alice's items is answered as if the items did not exist")
+  func knownNamesRevealNoExistence() async throws {
     try await AccessWorld.run { world in
       _ = try await world.settle()
       let (alices, nobodys) = (EndpointQuestion.Names.alices, EndpointQuestion.Names.nobodys)

@@ -85,8 +85,8 @@ struct PathTests {
   ]
 
   /// Proves TH-14.
-  @Test("Names of records, zones and subscriptions travel as they are, or are refused; no file")
-  func names() async throws {
+  @Test("Names of records, zones and subscriptions are kept unchanged or refused, and never files")
+  func namesAreKeptOrRefused() async throws {
     try await AccessWorld.run { world in
       let query = try world.query("bob")
       var kept = 0
@@ -137,8 +137,8 @@ struct PathTests {
   ]
 
   /// Proves TH-14.
-  @Test("Overlong and broken UTF-8 in names is no JSON; long names and containers are refused")
-  func brokenText() async throws {
+  @Test("Overlong and invalid UTF-8 in names is refused, and so are long names and containers")
+  func invalidUTF8NamesAreRefused() async throws {
     try await AccessWorld.run { world in
       let query = try world.query("bob")
       let path = world.path(.recordsLookup) + "?" + query
@@ -173,8 +173,8 @@ struct PathTests {
     }
   }
 
-  @Test("What is tried here and on the parser, counted")
-  func counts() {
+  @Test("The tables of hostile inputs are large enough and have no duplicates")
+  func hostileInputTablesAreLargeAndDistinct() {
     let origins = HostPolicyTests.hosts.count + HostPolicyTests.origins.count
     let paths = Self.targets.count + Self.malformed.count
     let names = Self.names.count + Self.broken.count

@@ -21,8 +21,8 @@ struct TokenTests {
   }
 
   /// Proves WS-10.
-  @Test("Each answer brings a new token for the same person, and the older ones still work")
-  func rotation() async throws {
+  @Test("Each answer has a new token for the same user, and the older tokens still work")
+  func eachAnswerRotatesToken() async throws {
     try await AccessWorld.run { world in
       let first = try world.web.webAuthToken(for: "bob")
       var all = [first]
@@ -48,8 +48,8 @@ struct TokenTests {
   }
 
   /// Proves WS-11.
-  @Test("A token lives for its time, counted from when it was handed out")
-  func lifetime() async throws {
+  @Test("A token is valid for its lifetime, counted from when it was issued")
+  func tokenExpiresAfterLifetime() async throws {
     try await AccessWorld.run { world in
       let first = try world.web.webAuthToken(for: "bob")
       world.pass(seconds: AccessWorld.lifetime)
@@ -69,8 +69,8 @@ struct TokenTests {
   }
 
   /// Proves WS-11.
-  @Test("A token for one container brings tokens for that container")
-  func containers() async throws {
+  @Test("A token for one container is renewed for that container only")
+  func containerTokenRenewsForContainer() async throws {
     try await AccessWorld.run { world in
       let token = try world.web.webAuthToken(for: "bob", container: AccessWorld.container)
       let next = try #require(try await caller(world, token).values(Self.header).first)
@@ -83,8 +83,8 @@ struct TokenTests {
   }
 
   /// Proves WS-11, WS-59.
-  @Test("What was handed out before a restart is good after it, on the same file only")
-  func restart() async throws {
+  @Test("Tokens issued before a restart are valid after it, on the same file only")
+  func tokensSurviveRestartOnSameFile() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("access-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -114,8 +114,8 @@ struct TokenTests {
   }
 
   /// Proves TH-9.
-  @Test("Nothing that serves requests prints, logs or notes down anything")
-  func silence() throws {
+  @Test("The code that serves requests prints, logs and records nothing")
+  func serverCodePrintsAndLogsNothing() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     var count = 0

@@ -9,8 +9,8 @@ import WebServices
 @Suite("The console's page")
 struct ConsolePageTests {
   /// Proves S8.
-  @Test("It is the same for everyone, needs no token and says what a browser may do with it")
-  func headers() async throws {
+  @Test("The console is the same for every user, needs no token and sets a browser policy")
+  func consoleIsPublicAndSetsBrowserPolicy() async throws {
     let empty = ControlWorld()
     let full = ControlWorld(allowsFaults: false)
     try await full.prepare()
@@ -50,8 +50,8 @@ struct ConsolePageTests {
     return rest.count == 2 ? String(rest[0]) : nil
   }
 
-  @Test("The policy lets run the one script and the one style that came along, and nothing else")
-  func policy() throws {
+  @Test("The policy allows the one script and the one style of the page, and nothing else")
+  func contentPolicyAllowsOnlyOwnScriptAndStyle() throws {
     let html = String(decoding: ConsolePage.response.body, as: UTF8.self)
     let script = try #require(Self.inside(html, "<script>", "</script>"))
     let style = try #require(Self.inside(html, "<style>", "</style>"))
@@ -71,8 +71,8 @@ struct ConsolePageTests {
   }
 
   /// Proves S8.
-  @Test("It loads nothing from elsewhere and never writes what it shows as markup")
-  func content() {
+  @Test("The console loads nothing external and never writes displayed values as markup")
+  func consoleLoadsNothingExternal() {
     let html = String(decoding: ConsolePage.response.body, as: UTF8.self)
     for word in [
       "http://", "https://", "src=", "@import", "url(", "innerHTML", "outerHTML",
@@ -91,8 +91,8 @@ struct ConsolePageTests {
   }
 
   /// Proves S8.
-  @Test("It offers every kind of request, every code and every control that takes a form")
-  func completeness() {
+  @Test("The console offers every kind of request, every code and every control with a form")
+  func consoleOffersAllRequestsCodesAndControls() {
     let script = ConsolePage.script
     for kind in RequestKind.allCases where !script.contains("'\(kind.rawValue)'") {
       Issue.record("the page does not know \(kind.rawValue)")

@@ -14,8 +14,8 @@ struct ControlAccessTests {
   ]
 
   /// Proves S5, TH-4.
-  @Test("Without the token every path below the prefix says the same and tells nothing")
-  func strangers() async throws {
+  @Test("Without the control token every path below the prefix gives the same answer")
+  func missingControlTokenRevealsNothing() async throws {
     let world = ControlWorld()
     try await world.prepare()
     let expected = #"401 {"reason":"this endpoint requires the server's control token"}"#
@@ -45,8 +45,8 @@ struct ControlAccessTests {
   }
 
   /// Proves TH-4.
-  @Test("Methods, types of bodies and paths are decided on the head")
-  func heads() async throws {
+  @Test("Methods, content types and paths are checked on the request head")
+  func controlRequestsAreDecidedByHead() async throws {
     let world = ControlWorld()
     let quiet = ControlWorld(allowsFaults: false)
     for (method, path, type, expected) in [

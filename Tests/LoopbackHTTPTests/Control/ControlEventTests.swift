@@ -24,8 +24,8 @@ struct ControlEventTests {
   }
 
   /// Proves S8.
-  @Test("Requests, pushes and administration make one list")
-  func list() async throws {
+  @Test("Requests, pushes and administration form one list")
+  func eventListCombinesAllEvents() async throws {
     let world = ControlWorld()
     try await world.prepare()
     world.server.controls.dropPushes()
@@ -54,8 +54,8 @@ struct ControlEventTests {
   }
 
   /// Proves I22.
-  @Test("The list is bounded, comes in pages, and says what it forgot")
-  func bounds() async throws {
+  @Test("The list is bounded, comes in pages and reports what it has dropped")
+  func eventListIsBoundedAndReportsGaps() async throws {
     let world = ControlWorld()
     for number in 1...4_100 { try await world.send("\(number)", .fetchCurrentUser) }
     var after = 0
@@ -74,8 +74,8 @@ struct ControlEventTests {
     #expect(try await world.json("events?after=1999")["missed"] == .bool(true))
   }
 
-  @Test("A wait ends by an event, by time, by cancellation and by the end of the server")
-  func waits() async throws {
+  @Test("A wait ends by an event, by time, by cancellation or with the server")
+  func eventWaitEndsByEventTimeOrCancellation() async throws {
     let world = ControlWorld()
     try await world.prepare()
     for (name, expected) in [
@@ -99,8 +99,8 @@ struct ControlEventTests {
     #expect(await world.get("events?after=0&wait=25").contains(#""number":9,"#))
   }
 
-  @Test("Who waits while the server stops listening is answered that nothing happened")
-  func stopping() async throws {
+  @Test("A waiting request gets an empty answer when the server stops listening")
+  func stoppingServerEndsEventWaits() async throws {
     let world = ControlWorld()
     let isAnswered = Mutex(false)
     let wait = Task {

@@ -112,8 +112,8 @@ struct ControlFaultTests {
   ]
 
   /// Proves S5.
-  @Test("Faults and switches are set up, and can be read again")
-  func orders() async throws {
+  @Test("Faults and switches are set and can be read back")
+  func faultsAreSetAndReadBack() async throws {
     for (body, pieces) in Self.orders {
       let world = ControlWorld()
       let answer = await world.post(body)
@@ -148,7 +148,7 @@ struct ControlFaultTests {
   }
 
   @Test("A body that is not understood as a whole is refused and changes nothing")
-  func refusals() async throws {
+  func invalidControlBodyChangesNothing() async throws {
     let world = ControlWorld()
     try await world.prepare()
     let before = await [
@@ -208,8 +208,8 @@ struct ControlFaultTests {
     (#"{"action":"forget-requests"}"#, "requests", #"{"requests":[],"next":0}"#),
   ]
 
-  @Test("What administrators and devices do can be done from outside")
-  func administration() async throws {
+  @Test("The actions of administrators and devices are available as control requests")
+  func administrationWorksByControlRequests() async throws {
     let world = ControlWorld()
     try await world.prepare()
     for (body, target, piece) in Self.administration {
@@ -245,8 +245,8 @@ struct ControlFaultTests {
     #expect(names == ["phone alice", "phone bob", "tablet alice"])
   }
 
-  @Test("A request held from outside is seen, released from outside and fails as told")
-  func holding() async throws {
+  @Test("A request held by control is listed, is released by control and fails as configured")
+  func heldRequestIsListedAndReleased() async throws {
     let world = ControlWorld()
     try await world.prepare()
     _ = await world.post(#"{"action":"hold","kind":"fetchZones"}"#)

@@ -122,8 +122,8 @@ struct ControlInspectionTests {
   ]
 
   /// Proves S8.
-  @Test("Every route answers with what is there")
-  func answers() async throws {
+  @Test("Every route answers with the current contents")
+  func controlRoutesAnswerWithContents() async throws {
     let world = ControlWorld()
     try await world.prepare()
     try await world.save("z", ["text": .string("last")])
@@ -138,8 +138,8 @@ struct ControlInspectionTests {
     #expect(await world.get("accounts").hasPrefix("503 "))
   }
 
-  @Test("What is not understood is refused, and says why")
-  func refusals() async throws {
+  @Test("A request that is not understood is refused with a reason")
+  func invalidControlRequestIsExplained() async throws {
     let world = ControlWorld()
     try await world.prepare()
     for (target, status, piece) in Self.refusals {
@@ -148,8 +148,8 @@ struct ControlInspectionTests {
     }
   }
 
-  @Test("Signing in gives a token and makes the account")
-  func signIn() async throws {
+  @Test("Signing in creates the account and gives a token")
+  func signInCreatesAccountAndToken() async throws {
     let world = ControlWorld()
     let user = try world.server.user(of: "bob").rawValue
     for (body, answer) in [

@@ -61,8 +61,8 @@ struct FileAnswerTests {
   }
 
   /// Proves WS-115.
-  @Test("A file over the sockets: its tag, a part, what is not there, and what is known already")
-  func files() async throws {
+  @Test("A file is served with its tag, in parts, as missing, or as not modified")
+  func fileAnswersSupportTagsAndRanges() async throws {
     try await AccessWorld.run { world in
       let path = try await world.settle().filePath
       let whole = try await world.ask("GET", path)
@@ -85,8 +85,8 @@ struct FileAnswerTests {
   }
 
   /// Proves TH-20.
-  @Test("The date in the words of HTTP")
-  func dates() {
+  @Test("Dates are written in the format of HTTP")
+  func datesAreWrittenAsHTTPDates() {
     let rows: [(Double, String?)] = [
       (0, "Mon, 01 Jan 2001 00:00:00 GMT"), (-194195423, "Sun, 06 Nov 1994 08:49:37 GMT"),
       (-978_307_200, "Thu, 01 Jan 1970 00:00:00 GMT"), (-978_307_201, nil),

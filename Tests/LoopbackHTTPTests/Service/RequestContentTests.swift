@@ -113,8 +113,8 @@ struct RequestContentTests {
 
   /// Proves TH-21.
   @Test(
-    "A whole URI counts for the host, an escape without need for its letter, a plus for a blank")
-  func targets() async throws {
+    "An absolute URI gives the host, escapes are decoded, and a plus means a space")
+  func requestTargetsAreNormalized() async throws {
     try await AccessWorld.run { world in
       let port = world.web.port
       let query = try world.query("bob")
@@ -140,8 +140,8 @@ struct RequestContentTests {
   }
 
   /// Proves WS-6.
-  @Test("An allowed origin is the same with the port that its scheme implies")
-  func origins() {
+  @Test("An allowed origin is equal with and without the default port of its scheme")
+  func originsIgnoreDefaultPort() {
     let rows = [
       ("http://localhost:80", "http://localhost"), ("https://A.example:443", "https://a.example"),
       ("http://localhost:443", "http://localhost:443"), ("http://localhost:", "http://localhost"),

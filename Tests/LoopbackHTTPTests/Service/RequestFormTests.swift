@@ -123,8 +123,8 @@ struct RequestFormTests {
   }
 
   /// Proves WS-166.
-  @Test("Of each path OPTIONS and 405 allow the same methods, and an unknown method is 501")
-  func methods() async throws {
+  @Test("For each path OPTIONS and 405 list the same methods, and an unknown method gets a 501")
+  func optionsListsAllowedMethods() async throws {
     try await AccessWorld.run { world in
       let belongings = try await world.settle()
       let query = "?" + (try world.query("bob"))
@@ -163,8 +163,8 @@ struct RequestFormTests {
   }
 
   /// Proves WS-167.
-  @Test("Bytes beyond ASCII in fields are opaque, also where a value is used as text")
-  func opaqueBytes() async throws {
+  @Test("Bytes beyond ASCII in header fields are opaque, also where a value is used as text")
+  func nonASCIIFieldBytesAreOpaque() async throws {
     try await AccessWorld.run { world in
       let target = world.path(.usersCaller, .public) + "?" + (try world.query("bob"))
       let host = "GET \(target) HTTP/1.1\r\nHost: localhost:\(world.web.port)\r\n"
@@ -191,8 +191,8 @@ struct RequestFormTests {
   }
 
   /// Proves WS-168.
-  @Test("A request of HTTP/1.0 needs no Host; with one, or as a page's, it is checked as always")
-  func oldRequests() async throws {
+  @Test("An HTTP/1.0 request needs no Host, but a given host or origin is checked as usual")
+  func oldRequestNeedsNoHost() async throws {
     try await AccessWorld.run { world in
       let target = world.path(.usersCaller, .public) + "?" + (try world.query("bob"))
       for (line, status) in [

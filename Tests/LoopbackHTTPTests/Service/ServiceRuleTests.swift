@@ -57,8 +57,8 @@ struct ServiceRuleTests {
   }
 
   /// Proves TH-3, WS-5.
-  @Test("A body is read as JSON whatever its content type says")
-  func contentTypes() async throws {
+  @Test("A body is read as JSON whatever its content type")
+  func bodyIsJSONForEveryContentType() async throws {
     try await run { world in
       let types = [
         "text/plain", "application/json; charset=utf-8", "application/x-www-form-urlencoded",
@@ -74,8 +74,8 @@ struct ServiceRuleTests {
   }
 
   /// Proves WS-7.
-  @Test("Parameters that clients append are passed over; the one that asks for a token is not")
-  func extraParameters() async throws {
+  @Test("Extra parameters from clients are ignored, except the one that requests a token")
+  func extraQueryParametersAreIgnored() async throws {
     try await run { world in
       let extra =
         "&ckjsBuildVersion=1&ckjsVersion=2.6.1&clientId=x&clientBuildNumber=1&dsid=7"
@@ -91,8 +91,8 @@ struct ServiceRuleTests {
   }
 
   /// Proves WS-12.
-  @Test("Signatures of servers are refused")
-  func signatures() async throws {
+  @Test("Requests with server-to-server signatures are refused")
+  func serverSignaturesAreRefused() async throws {
     try await run { world in
       let fields = [
         "X-Apple-CloudKit-Request-KeyID: \(String(repeating: "a", count: 64))",
@@ -107,8 +107,8 @@ struct ServiceRuleTests {
   }
 
   /// Proves S2, WS-33, WS-34, WS-35, WS-37.
-  @Test("Seven operations: tags, merging, clearing, forcing; failed items ride in a 200")
-  func operations() async throws {
+  @Test("Seven operations use tags, merge, clear and force; failed items are in a 200 answer")
+  func recordOperationsReportFailuresPerItem() async throws {
     try await run { world in
       let first = try await modify(
         world, [operation("create", "n", #""a":{"value":1},"b":{"value":2}"#)])
@@ -145,8 +145,8 @@ struct ServiceRuleTests {
   }
 
   /// Proves WS-39, WS-40.
-  @Test("An atomic batch that fails writes nothing: culprits have their codes, others ATOMIC_ERROR")
-  func atomic() async throws {
+  @Test("A failed atomic batch writes nothing: failing items have their codes, others ATOMIC_ERROR")
+  func failedAtomicBatchWritesNothing() async throws {
     try await run { world in
       _ = try await modify(world, [operation("create", "a")])
       let batch = [operation("create", "a"), operation("create", "b")]
@@ -161,8 +161,8 @@ struct ServiceRuleTests {
   }
 
   /// Proves WS-42.
-  @Test("Several zones in one request are each a batch of their own")
-  func severalZones() async throws {
+  @Test("Several zones in one request are separate batches")
+  func zonesInRequestAreSeparateBatches() async throws {
     try await run { world in
       _ = try await modify(world, [operation("create", "a")])
       let batch = [
@@ -175,8 +175,8 @@ struct ServiceRuleTests {
 
   /// Proves WS-87, WS-88.
   @Test(
-    "A foreign client's request holds 200 items at most, this package's as many as the server's")
-  func tooMany() async throws {
+    "A foreign client sends at most 200 items a request, this package's up to the server limit")
+  func foreignClientsSendAtMost200Items() async throws {
     try await run { world in
       let most = world.server.limits.itemsPerRequest
       #expect(most > 200)
@@ -215,8 +215,8 @@ struct ServiceRuleTests {
   }
 
   /// Proves WS-59, WS-60, WS-62.
-  @Test("Tokens are good again and in any order; one that is none is its zone's error, in a 200")
-  func tokens() async throws {
+  @Test("Tokens work again and in any order, and an invalid one is its zone's error in a 200")
+  func tokensWorkAgainInAnyOrder() async throws {
     try await run { world in
       func page(_ token: String?, limit: Int = 200) async throws -> JSON? {
         let since = token.map { #","syncToken":"\#($0)""# } ?? ""
@@ -249,8 +249,8 @@ struct ServiceRuleTests {
   }
 
   /// Proves S4, WS-70, WS-71, WS-114.
-  @Test("A token for pushes comes with the courier's address, which answers one push in its words")
-  func courier() async throws {
+  @Test("A push token comes with a web courier URL, which returns one push in its format")
+  func pushTokenComesWithPollingAddress() async throws {
     try await run { world in
       let made = try await ask(
         world, .tokensCreate, #"{"apnsEnvironment":"development","clientId":"c"}"#)
@@ -282,8 +282,8 @@ struct ServiceRuleTests {
 
   /// Proves WS-80, WS-81.
   @Test(
-    "A link is resolved and accepted on the public path; the zone appears with its owner's name")
-  func shares() async throws {
+    "A link is resolved and accepted on the public path, and the zone has its owner's name")
+  func shareLinkIsAcceptedOnPublicPath() async throws {
     try await run { world in
       let made = try await ask(
         world, .recordsModify,
@@ -308,8 +308,8 @@ struct ServiceRuleTests {
   }
 
   /// Proves WS-83, WS-85.
-  @Test("A file goes up in three steps, comes back by its address, and can be used again")
-  func files() async throws {
+  @Test("A file is uploaded in three steps, downloaded by its URL and can be used again")
+  func fileUploadsInThreeSteps() async throws {
     try await run { world in
       let tokens = try await ask(
         world, .assetsUpload,

@@ -109,8 +109,8 @@ struct SharingRuleTests {
   }
 
   /// Proves WS-118.
-  @Test("A participant without an ID gets one; an update says all of a share's people, or none")
-  func participants() async throws {
+  @Test("A participant without an ID gets one, and an update lists all participants or none")
+  func participantsGetIdentifiers() async throws {
     try await run { world in
       _ = try world.server.user(of: "carol")
       let carol = try world.server.user(of: "carol").rawValue
@@ -152,8 +152,8 @@ struct SharingRuleTests {
   }
 
   /// Proves WS-119.
-  @Test("Each link is answered for itself: an empty one is refused, and each has its own root")
-  func links() async throws {
+  @Test("Each link has a separate answer: an empty one is refused, and others have their own root")
+  func shareLinksAreAnsweredSeparately() async throws {
     try await run { world in
       var names: [String] = []
       for root in ["r", "q"] {

@@ -8,7 +8,7 @@ struct StoreSimulationTests {
   @Test(
     "Two accounts, three devices, offline edits and faults: every store converges byte for byte",
     arguments: StoreKind.all.map(\.name))
-  func converges(_ name: String) async throws {
+  func storesConvergeExactly(_ name: String) async throws {
     let kind = try #require(StoreKind.all.first { $0.name == name })
     let seeds = Array(UInt64(0)..<50)
     let reports = try await SimulationThreads.run(kind, seeds, isShort: true)
@@ -23,8 +23,8 @@ struct StoreSimulationTests {
   static let repeating = StoreKind.all.map(\.name).filter { $0 != "leaderboards" }
 
   /// Proves I24.
-  @Test("A seed takes the same course every time", arguments: repeating)
-  func repeats(_ name: String) async throws {
+  @Test("A seed runs the same way every time", arguments: repeating)
+  func seedRunsIdentically(_ name: String) async throws {
     let kind = try #require(StoreKind.all.first { $0.name == name })
     let seeds = Array(UInt64(0)..<3)
     let first = try await SimulationThreads.run(kind, seeds, isShort: true)
@@ -35,7 +35,7 @@ struct StoreSimulationTests {
 
   /// Proves PB-3.
   @Test("Each planted mistake is found", arguments: PlantedStoreBug.allCases)
-  func plantedBug(_ bug: PlantedStoreBug) async throws {
+  func plantedStoreBugIsFound(_ bug: PlantedStoreBug) async throws {
     var found: StoreViolation?
     for first in stride(from: UInt64(0), to: 400, by: 20) where found == nil {
       let reports = try await SimulationThreads.run(.tabs, Array(first..<first + 20), bug: bug)

@@ -8,8 +8,8 @@ import Testing
 @Suite("Deletions nobody can tell of")
 struct SweepTests {
   /// Proves CE-104, I8.
-  @Test("What a zone does not show when it is read anew goes, unless it has an unsent edit")
-  func sweep() throws {
+  @Test("Items missing from a full fetch of a zone are removed, unless they have an unsent edit")
+  func fullFetchRemovesUnlistedItems() throws {
     for startsOver in [true, false] {
       let bench = try TabBench.signedIn()
       bench.fetched((1...3).map { TabBench.record(testTab($0)) })
@@ -27,8 +27,8 @@ struct SweepTests {
     }
   }
 
-  @Test("A zone that could not be read to its end proves nothing")
-  func failedSweep() throws {
+  @Test("A zone that could not be fetched completely causes no removals")
+  func incompleteFetchRemovesNothing() throws {
     let bench = try TabBench.signedIn()
     bench.fetched([TabBench.record(testTab(1))])
     bench.hand(.willFetchRecordZoneChanges(.init(zoneID: TabBench.zone, startsOver: true)))

@@ -13,7 +13,7 @@ struct ListsParentTests {
 
   /// Proves SC-29, SC-31, SC-34.
   @Test("A changed parent arrives on the other device, with the fields of its child")
-  func parents() async throws {
+  func changedParentArrivesWithChildFields() async throws {
     let a = try phone.put("List", "a", ["title": "A"])
     let b = try phone.put("List", "b", ["title": "B"])
     let item = try phone.put("Reminder", "1", ["title": "one"], under: a)
@@ -34,7 +34,7 @@ struct ListsParentTests {
 
   /// Proves CE-38, SC-33, SC-62.
   @Test("A child that arrives before its parent is kept and can be edited")
-  func childFirst() async throws {
+  func childBeforeParentIsKeptAndEditable() async throws {
     let list = try phone.put("List", "a", ["title": "A"])
     let item = try phone.put("Reminder", "1", ["title": "one"], under: list)
     try await world.sync(phone)
@@ -53,8 +53,8 @@ struct ListsParentTests {
 
   /// Proves SC-39, SC-63.
   @Test(
-    "Parts of a chain arrive, change and go in any order; a record with an invalid ID is reported")
-  func chain() throws {
+    "Parts of a chain arrive, change and are deleted in any order; an invalid ID is reported")
+  func chainPartsSyncInAnyOrder() throws {
     func record(_ type: String, _ name: String, up: String? = nil) -> CKRecord {
       let record = CKRecord(recordType: type, recordID: ListsApp.id(type, name))
       record["up"] = up
@@ -75,7 +75,7 @@ struct ListsParentTests {
 
   /// Proves SC-64.
   @Test("A child whose new parent is not here yet moves when the parent arrives")
-  func unknownParent() async throws {
+  func childMovesWhenNewParentArrives() async throws {
     let a = try phone.put("List", "a")
     let item = try phone.put("Reminder", "1", under: a)
     try await world.sync(phone, desk)
@@ -93,7 +93,7 @@ struct ListsParentTests {
   /// Proves SC-65, SC-66.
   @Test(
     "When both devices change the parent, the later edit decides on both", arguments: [true, false])
-  func bothMove(fetchingFirst: Bool) async throws {
+  func laterParentChangeWins(fetchingFirst: Bool) async throws {
     let lists = try ["a", "b", "c"].map { try phone.put("List", $0) }
     let item = try phone.put("Reminder", "1", under: lists[0], at: 1)
     try await world.sync(phone, desk)
@@ -108,9 +108,9 @@ struct ListsParentTests {
 
   /// Proves SC-70, SC-71.
   @Test(
-    "The deletion of a parent with a new child is refused, and both come back",
+    "The deletion of a parent with a new child is refused, and both are restored",
     arguments: [false, true])
-  func deletedParent(fetchingFirst: Bool) async throws {
+  func parentWithNewChildIsRestored(fetchingFirst: Bool) async throws {
     let list = try phone.put("List", "a", ["title": "A"])
     try await world.sync(phone, desk)
     let item = try desk.put("Reminder", "1", ["title": "new"], under: list)
@@ -151,7 +151,7 @@ struct ListsParentTests {
 
   /// Proves SC-44, SC-67.
   @Test("The deletion of a parent deletes its children on every device")
-  func cascade() async throws {
+  func parentDeletionCascadesToChildren() async throws {
     let lists = try ["a", "b", "c"].map { try phone.put("List", $0) }
     for (number, list) in lists.enumerated() {
       let item = try phone.put("Reminder", "\(number)", under: list)

@@ -22,7 +22,7 @@ struct ListsSchemaTests {
 
   /// Proves SC-27, SC-83.
   @Test("Records of an unknown type are kept, and appear when the type is known")
-  func newTable() async throws {
+  func unknownTypesAppearWhenRegistered() async throws {
     let list = try phone.put("List", "a")
     let item = try phone.put("Reminder", "1", ["title": "one"], under: list)
     let other = try phone.put("Reminder", "2", under: list)
@@ -43,7 +43,7 @@ struct ListsSchemaTests {
 
   /// Proves SC-79, SC-81.
   @Test("A newer version adds a field, and records of the older version get it")
-  func newField() async throws {
+  func newerFieldReachesOlderRecords() async throws {
     let list = try phone.put("List", "a", ["title": "A"])
     let item = try phone.put("Reminder", "1", ["title": "one", "notes": "n"], under: list)
     try await world.sync(phone)
@@ -65,7 +65,7 @@ struct ListsSchemaTests {
 
   /// Proves SC-82.
   @Test("Records of the older schema get defaults, then the values of a newer client")
-  func defaults() async throws {
+  func missingFieldsGetDefaultsFirst() async throws {
     let old = old([.list, Self.narrow])
     let list = try old.put("List", "a")
     let item = try old.put("Reminder", "1", ["title": "one"], under: list)
@@ -83,7 +83,7 @@ struct ListsSchemaTests {
 
   /// Proves SC-78.
   @Test("The records of a type that is registered a launch late are all uploaded")
-  func lateTable() async throws {
+  func lateRegisteredTypeIsUploaded() async throws {
     let app = ListsApp(world.server, "late", tables: ListsTable.all, starts: false)
     let list = try app.put("List", "a")
     try app.put("Reminder", "1", under: list)
@@ -104,7 +104,7 @@ struct ListsSchemaTests {
   @Test(
     "Edits of different fields are merged; of the same field the later one stays",
     arguments: [(1, 2, false), (2, 1, false), (1, 2, true), (2, 1, true)])
-  func merges(ours: Int, theirs: Int, fetchingFirst: Bool) async throws {
+  func differentFieldEditsAreMerged(ours: Int, theirs: Int, fetchingFirst: Bool) async throws {
     let desk = world.desk
     let list = try phone.put("List", "a")
     let item = try phone.put("Reminder", "1", under: list, at: 0)
@@ -123,7 +123,7 @@ struct ListsSchemaTests {
 
   /// Proves SC-59, SC-60, SC-61.
   @Test("The newest content of an asset stays on every device")
-  func covers() async throws {
+  func newestAssetContentStaysEverywhere() async throws {
     let folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("covers-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -149,8 +149,8 @@ struct ListsSchemaTests {
   }
 
   /// Proves SC-68.
-  @Test("batchAssociations: many children whose list comes last are all taken in")
-  func manyOrphans() async throws {
+  @Test("Many children that arrive before their list are all accepted")
+  func childrenBeforeParentAreAllAccepted() async throws {
     let list = try phone.put("List", "a", ["title": "A"])
     for number in 0..<500 { try phone.put("Reminder", "\(number)", under: list) }
     try await world.sync(phone)

@@ -27,7 +27,7 @@ struct ListsSharingTests {
   /// Proves SC-85, SC-86, SC-87.
   @Test(
     "In a read-only share, edits are refused before anything is sent")
-  func readOnly() async throws {
+  func readOnlyShareRefusesEdits() async throws {
     let (bob, _, list) = try await shared(.readOnly)
     let item = try #require(bob.row(named: "Reminder:1"))
     #expect(throws: ListsError.readOnly) { try bob.put("Reminder", "2", under: list) }
@@ -52,8 +52,8 @@ struct ListsSharingTests {
 
   /// Proves SC-89, SC-90, SC-91, SC-100.
   @Test(
-    "Each share or end of a share that cannot be made names its obstacle")
-  func refusals() async throws {
+    "Each share that cannot be made or ended names its obstacle")
+  func refusedShareNamesObstacle() async throws {
     let list = try alice.put("List", "a")
     let item = try alice.put("Reminder", "1", under: list)
     let place = try alice.put("Position", "a", under: list)
@@ -67,7 +67,7 @@ struct ListsSharingTests {
 
   /// Proves SC-92, SC-93.
   @Test("Private records stay in the user's own zone, below a shared root too")
-  func privateRows() async throws {
+  func privateRecordsStayInOwnZone() async throws {
     let list = try alice.put("List", "a")
     try alice.put("Position", "a", ["place": "1"], under: list)
     try await world.sync(alice)
@@ -85,7 +85,7 @@ struct ListsSharingTests {
   /// Proves SC-53, SC-94, SC-96, SC-97.
   @Test(
     "A participant creates and deletes children in the owner's zone")
-  func visitorWrites() async throws {
+  func participantChangesChildrenInOwnersZone() async throws {
     let (bob, _, list) = try await shared()
     let item = try bob.put("Reminder", "2", ["title": "by bob"], under: list)
     let task = try bob.put("Subtask", "2", ["title": "too"], under: item)
@@ -102,11 +102,8 @@ struct ListsSharingTests {
 
   /// Proves CE-110, SC-95, SC-102, SC-103.
   @Test(
-    """
-    acceptShare, shareDeliveredBeforeRecord, deleteRootSharedRecord_CurrentUserNotOwner: leaving \
-    takes all of it from here and nothing from there
-    """)
-  func leaving() async throws {
+    "Leaving a share removes its records from the participant and none from the owner")
+  func leavingShareKeepsOwnersRecords() async throws {
     let (bob, _, list) = try await shared()
     #expect(bob.contents.withLock { $0.shares.count } == 1)
     try bob.delete(list)
@@ -118,7 +115,7 @@ struct ListsSharingTests {
   /// Proves SC-98, SC-99, SC-101, SC-104.
   @Test(
     "Sharing again changes the share; when it ends, participants lose its records")
-  func ownerStops() async throws {
+  func endedShareRemovesParticipantRecords() async throws {
     let (bob, list, _) = try await shared()
     let first = try await alice.share(list)
     let second = try await alice.share(list)
@@ -139,7 +136,7 @@ struct ListsSharingTests {
   @Test(
     "A subtree moved below a shared root is created in the owner's zone, also while stopped",
     arguments: [false, true])
-  func movesIn(whileStopped: Bool) async throws {
+  func subtreeMovesIntoSharedZone(whileStopped: Bool) async throws {
     let (bob, _, theirs) = try await shared()
     let mine = try bob.put("List", "mine")
     let item = try bob.put("Reminder", "m", ["title": "moving"], under: mine)
@@ -159,7 +156,7 @@ struct ListsSharingTests {
   @Test(
     "A moved subtree exists on the other device, whichever of deletion and save arrives first",
     arguments: [CKDatabase.Scope.private, .shared])
-  func otherDevice(first: CKDatabase.Scope) async throws {
+  func movedSubtreeReachesOtherDevice(first: CKDatabase.Scope) async throws {
     let (bob, _, theirs) = try await shared()
     let mine = try bob.put("List", "mine")
     let item = try bob.put("Reminder", "m", ["title": "moving"], under: mine)
@@ -179,7 +176,7 @@ struct ListsSharingTests {
 
   /// Proves SC-108.
   @Test("A subtree moved out of a shared root is created in the private zone")
-  func movesOut() async throws {
+  func subtreeMovesBackToPrivateZone() async throws {
     let (bob, _, _) = try await shared()
     let mine = try bob.put("List", "mine")
     let item = try #require(bob.row(named: "Reminder:1"))
@@ -195,7 +192,7 @@ struct ListsSharingTests {
   /// Proves SC-110, SC-111, SC-112.
   @Test(
     "Edits and deletions of shared records made while stopped are sent after the start")
-  func stopped() async throws {
+  func offlineSharedEditsAreSentAfterStart() async throws {
     let (bob, list, theirs) = try await shared()
     bob.stop()
     try bob.put("Reminder", "2", ["title": "while stopped"], under: theirs)
