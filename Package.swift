@@ -292,7 +292,7 @@ let package = Package(
     tests(
       "AdopterTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer", "LoopbackHTTP"],
       packageAccess: false),
-    tests("HouseTests", []),
+    tests("SourceRuleTests", []),
   ],
   swiftLanguageModes: [.v6]
 )

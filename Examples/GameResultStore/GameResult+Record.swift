@@ -32,8 +32,8 @@ public enum ResultRecordError: Error, Hashable, Sendable, CustomStringConvertibl
   /// One sentence for people, without any of the content.
   public var description: String {
     switch self {
-    case .isForeign: "the record is no game result"
-    case .hasNoID: "the record's name is no UUID"
+    case .isForeign: "the record is not a game result"
+    case .hasNoID: "the record's name is not a UUID"
     case .isNewer: "the record is of a newer version"
     case .lacks(let field): "the record lacks the field \(field)"
     case .isUnreadable(let field): "the record's field \(field) can't be read"

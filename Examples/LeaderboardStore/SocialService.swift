@@ -94,7 +94,7 @@ public enum SocialServiceError: Error, Hashable, Sendable, CustomStringConvertib
     case .cloudKitUnavailable(let reason): reason
     case .invalidGame:
       "a game's ID has 1 to 64 letters, digits, hyphens, dots or underscores"
-    case .invalidDay(let number): "\(number) is no day; write one such as 20261103"
+    case .invalidDay(let number): "\(number) is not a day; write one such as 20261103"
     case .invalidName: "a name needs at least one letter"
     case .ownFriendCode: "that is your own friend code; give it to a friend and add theirs"
     case .unknownFriend: "none of your friends has that code"

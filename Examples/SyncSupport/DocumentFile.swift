@@ -30,7 +30,7 @@ public struct DocumentFile<Body: Codable & Sendable>: Sendable {
     guard let data = try file.read() else { return nil }
     let separator = Data(#","body":"#.utf8)
     guard let split = data.range(of: separator), data.last == UInt8(ascii: "}") else {
-      throw damaged("it is no document of this program, or it is damaged")
+      throw damaged("it is not a document of this program, or it is damaged")
     }
     let head: Head
     do {
@@ -48,12 +48,12 @@ public struct DocumentFile<Body: Codable & Sendable>: Sendable {
     }
     let body = data[split.upperBound..<data.index(before: data.endIndex)]
     guard head.checksum == AtomicFile.checksum(body) else {
-      throw damaged("its checksum does not fit: it is damaged, or was changed by something else")
+      throw damaged("its checksum does not match: it is damaged, or was changed by something else")
     }
     do {
       return try JSONDecoder().decode(Body.self, from: body)
     } catch {
-      throw damaged("its content does not fit its format")
+      throw damaged("its content does not match its format")
     }
   }
 

@@ -53,7 +53,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       else {
         throw FileError(
           .understand, url,
-          "a line does not fit its checksum: it is damaged. Nothing was changed; open with "
+          "a line does not match its checksum: it is damaged. Nothing was changed; open with "
             + "recovery to set it aside and fetch everything anew.")
       }
       changes += group
@@ -117,8 +117,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     }
     return FileError(
       .understand, url,
-      "it is no file of this program, or it is damaged. Nothing was changed; open with recovery to "
-        + "set it aside and fetch everything anew.")
+      "it is not a file of this program, or it is damaged. Nothing was changed; open with recovery "
+        + "to set it aside and fetch everything anew.")
   }
 
   private mutating func openFile() throws(FileError) {

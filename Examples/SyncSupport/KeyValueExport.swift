@@ -108,7 +108,7 @@ public struct KeyValueExportError: Error, Hashable, Sendable, CustomStringConver
 
   /// One sentence for people.
   public var description: String {
-    "the file is no export of the key-value store: it needs a list named tabs or clipboard"
+    "the file is not an export of the key-value store: it needs a list named tabs or clipboard"
   }
 }
 

@@ -99,7 +99,7 @@ public enum CloudNews: Sendable {
   /// A save was refused: the record it was to change is gone from the cloud.
   case vanished(UUID)
 
-  /// The item it is about; `nil` when the record's name is no UUID.
+  /// The item it is about; `nil` when the record's name is not a UUID.
   public var id: UUID? {
     switch self {
     case .fetched(let record), .conflict(let record), .saved(let record):

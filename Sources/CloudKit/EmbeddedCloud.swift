@@ -76,7 +76,7 @@ public final class EmbeddedCloud: CloudProvider {
     guard let apiToken = variables["CLOUDSYNC_API_TOKEN"], !apiToken.isEmpty else {
       throw CKError(
         .badContainer,
-        "CLOUDSYNC_SERVER names a server by HTTP; set CLOUDSYNC_API_TOKEN to what lets in there.")
+        "CLOUDSYNC_SERVER is an HTTP URL; set CLOUDSYNC_API_TOKEN to the API token of the server.")
     }
     guard !account.isEmpty else {
       return WebServicesTransport(url: url, apiToken: apiToken, device: device)
@@ -118,7 +118,7 @@ private enum ServerLocation {
     } else {
       throw CKError(
         .badContainer,
-        "CLOUDSYNC_SERVER names a server by \(scheme), which is not supported; name a file or an "
+        "CLOUDSYNC_SERVER has the scheme \(scheme), which is not supported; use a file or an "
           + "http URL.")
     }
   }

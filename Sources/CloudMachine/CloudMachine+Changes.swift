@@ -138,7 +138,7 @@ extension CloudMachine {
       throw Refusal(
         CloudError(
           .changeTokenExpired,
-          "the change token is not valid here, or not any more; fetch without one",
+          "the change token is not valid for this feed, or has expired; fetch without one",
           userDidResetEncryptedData: feed.zone == nil
             && FeedPosition.isOfAnotherStorage(token, than: feed.storage)))
     }

@@ -62,7 +62,7 @@ extension CloudMachine {
       try lookups.map { lookup in
         guard let account = try context.account(for: lookup) else {
           return ItemResult(
-            id: lookup, .failure(CloudError(.unknownItem, "there is no account of that person")))
+            id: lookup, .failure(CloudError(.unknownItem, "no account belongs to this person")))
         }
         return ItemResult(id: lookup, .success(context.identity(of: account, lookup: lookup)))
       })
@@ -71,7 +71,7 @@ extension CloudMachine {
   private func find(
     _ url: String, _ transaction: WriteTransaction, _ context: RequestContext
   ) throws -> Result<FoundShare, CloudError> {
-    let unknown = CloudError(.unknownItem, "there is no share with this URL, or not any more")
+    let unknown = CloudError(.unknownItem, "no share has this URL, or it was removed")
     guard let requester = context.account, let address = try ShareAddress.find(url, context),
       let user = address.home.owner, let owner = try context.storage.account(user),
       let zone = try transaction.zone(address.share.zone, in: address.home, context),

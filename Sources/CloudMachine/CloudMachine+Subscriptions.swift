@@ -73,11 +73,11 @@ extension CloudMachine {
       return try fault(of: watched, context)
     case (.zone(.default, _), .private):
       return CloudError(
-        .invalidArguments, "the default zone can be watched by a query subscription only")
+        .invalidArguments, "the default zone supports query subscriptions only")
     case (.zone(let zone, _), .private): return try missing(zone, context)
     case (.database, .public), (.zone, .public), (.zone, .shared), (.query, .shared):
       return CloudError(
-        .invalidArguments, "this database does not take subscriptions of this kind")
+        .invalidArguments, "this database does not support subscriptions of this kind")
     }
   }
 

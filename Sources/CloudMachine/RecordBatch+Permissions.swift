@@ -41,7 +41,7 @@ extension RecordBatch {
       try row(RecordID(name: share, zone: zone.id))?.record?.sharing?.root == stored.id
     else { return nil }
     return CloudError(
-      .permissionFailure, "only the owner deletes the root; delete the share to leave it")
+      .permissionFailure, "only the owner can delete the root; delete the share to leave it")
   }
 
   /// Whether the requester, who is not the owner, may change records in the share called `name`.
@@ -129,5 +129,5 @@ extension ShareDetails {
 
 extension CloudError {
   fileprivate static let readOnly = CloudError(
-    .permissionFailure, "this is shared for reading only; ask its owner for more")
+    .permissionFailure, "the share is read-only; ask its owner for permission to write")
 }

@@ -30,7 +30,8 @@ extension RecordBatch {
       }
       for index in found.deletes where deletes[index].error == nil {
         deletes[index].error = CloudError(
-          .referenceViolation, "other records have it, or what goes with it, as their parent")
+          .referenceViolation, "other records have it, or a record deleted with it, as their parent"
+        )
       }
       if isAtomic { return removals }
     }
@@ -109,15 +110,15 @@ extension RecordBatch {
       if saves[position].stored == nil {
         if saves[position].error?.code == .quotaExceeded { return saves[position].error }
         return CloudError(
-          .referenceViolation, "it points at a record that this request failed to create")
+          .referenceViolation, "it refers to a record that this request failed to create")
       }
     } else if try isMissing(target) {
       return CloudError(
         .referenceViolation,
-        "it points at a record that does not exist; save both in one request, or that one first")
+        "it refers to a record that does not exist; save both in one request, or that one first")
     }
     guard kind == .deleteSelf, gone.contains(target) else { return nil }
-    return CloudError(.referenceViolation, "it points at a record that this request deletes")
+    return CloudError(.referenceViolation, "it refers to a record that this request deletes")
   }
 
   private mutating func isMissing(_ id: RecordID) throws -> Bool {

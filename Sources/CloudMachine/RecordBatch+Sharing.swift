@@ -160,14 +160,14 @@ extension RecordBatch {
         return (
           index,
           CloudError(
-            .invalidArguments, "hierarchies of the zone are shared, so it can't be as a whole")
+            .invalidArguments, "hierarchies of the zone are shared, so the whole zone can't be")
         )
       }
       guard isZoneWide else { return nil }
       return (
         index,
         CloudError(
-          .serverRejectedRequest, "the zone is shared as a whole, so no hierarchy of it can be")
+          .serverRejectedRequest, "the whole zone is shared, so a hierarchy of it can't be")
       )
     }
   }
@@ -184,7 +184,7 @@ extension RecordBatch {
           index,
           CloudError(
             .permissionFailure,
-            "in another user's zone a record needs a parent in a share that may be written")
+            "in another user's zone a record needs a parent in a share with write permission")
         ))
     }
     return faults
@@ -195,7 +195,7 @@ extension CloudError {
   /// The error of a new share whose root could not be saved with it.
   fileprivate static let rootNotSaved = CloudError(
     .referenceViolation,
-    "the root record could not be saved, so the share was not made; save both again")
+    "the root record could not be saved, so the share was not created; save both again")
 
   /// The error of a hierarchy that overlaps with another shared hierarchy.
   fileprivate static let alreadyShared = CloudError(

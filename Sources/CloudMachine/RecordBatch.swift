@@ -122,7 +122,7 @@ struct RecordBatch {
   private func faultOfVersion(_ item: PendingDelete) -> CloudError? {
     guard let tag = item.changeTag, item.stored?.changeTag != tag else { return nil }
     guard let stored = item.stored else {
-      return CloudError(.unknownItem, "the record to delete is not there")
+      return CloudError(.unknownItem, "the record to delete does not exist")
     }
     return CloudError(
       .serverRecordChanged, "the record to delete was changed by another client",

@@ -34,12 +34,12 @@ extension RecordBatch {
   func faultOfName(_ save: RecordSave) throws -> CloudError? {
     if try context.namesUserRecord(save.id) {
       if save.id.name == context.account?.user.rawValue { return nil }
-      return CloudError(.permissionFailure, "an account saves no user record but its own")
+      return CloudError(.permissionFailure, "an account can save only its own user record")
     }
     if save.type == RequestContext.userRecordType {
       return CloudError(
         .permissionFailure,
-        "records of the system's type Users are made by the system; fetch the one of the account")
+        "records of the type Users are created by the system; fetch the one of the account")
     }
     return context.names.faultOfRecordName(save.id.name)
   }

@@ -47,7 +47,7 @@ struct RequestContext {
       return .failure(
         CloudError(
           .zoneNotFound,
-          "the zone went with a reset of encrypted data; create it again and upload what you have",
+          "a reset of encrypted data deleted the zone; create it again and upload the local data",
           userDidResetEncryptedData: true))
     }
   }

@@ -15,7 +15,7 @@ struct ShareRules {
   ) throws -> Result<ShareDetails, CloudError> {
     if let stored, stored.root != asked.root {
       return .failure(
-        CloudError(.invalidArguments, "a share keeps its root; make another share instead"))
+        CloudError(.invalidArguments, "a share can't change its root; create another share"))
     }
     var settled = ShareDetails(
       root: asked.root,

@@ -26,7 +26,7 @@ extension ByteReader {
     guard let role = ShareRole(rawValue: try byte()),
       let acceptance = ShareAcceptance(rawValue: try byte()),
       let permission = SharePermission(rawValue: try byte())
-    else { throw fault("a share is described in no known way") }
+    else { throw fault("the form of a share's metadata is unknown") }
     return ShareMetadata(
       container: container, share: share, rootID: rootID, root: root, owner: owner, role: role,
       acceptance: acceptance, permission: permission)

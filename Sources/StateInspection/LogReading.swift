@@ -63,7 +63,7 @@ struct LogReading {
       case .foreign:
         throw StateInspectionError(
           .foreign,
-          "The log \(shown) holds something else than the state of a sync engine. Give another "
+          "The log \(shown) does not contain the state of a sync engine. Give another "
             + "file."
         )
       case .damaged(let fault):

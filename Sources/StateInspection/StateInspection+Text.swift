@@ -57,7 +57,7 @@ extension StateInspection {
       }
     }
     if isUnchecked {
-      page.line("  damaged: it fails its checksum, and any of what follows may be wrong")
+      page.line("  damaged: its checksum does not match, so what follows may be wrong")
     }
   }
 

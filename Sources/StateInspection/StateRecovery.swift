@@ -41,7 +41,7 @@ struct StateRecovery {
 
   /// A sentence that summarizes the readable parts.
   static func summary(of readable: StateInspection?) -> String {
-    guard let readable else { return "Nothing of it can be read." }
+    guard let readable else { return "None of its content can be read." }
     let state = readable.state
     let parts = [
       TerminalText.count(state.records.count, "pending record change", "pending record changes"),

@@ -122,7 +122,7 @@ extension SyncMachine {
     case .signedIn: nil
     case .unavailable(let error): error
     case .unknown(let error):
-      error ?? CloudError(.notAuthenticated, "Nobody is signed in; sign in and try again.")
+      error ?? CloudError(.notAuthenticated, "No account is signed in; sign in and try again.")
     }
   }
 
@@ -175,7 +175,7 @@ extension SyncMachine {
     let seconds =
       Double(wait.components.seconds) + Double(wait.components.attoseconds) / 1e18
     return CloudError(
-      .requestRateLimited, "The server asked for no request yet; wait and try again.",
+      .requestRateLimited, "The server asked to wait before the next request; try again later.",
       retryAfter: seconds)
   }
 

@@ -110,7 +110,7 @@ extension StateChange {
       let user = try reader.userID()
       self = .announceUser(user, previous: try reader.userID())
     case 14: self = .setDatabase(try SyncedDatabase(from: &reader))
-    default: throw reader.fault("a step is of no known kind")
+    default: throw reader.fault("the kind of a step is unknown")
     }
   }
 }

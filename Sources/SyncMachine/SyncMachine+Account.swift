@@ -54,7 +54,8 @@ extension SyncMachine {
   /// The error for a reply of an unexpected kind.
   static var mismatch: CloudError {
     CloudError(
-      .internalError, "The server's answer does not fit the request; report this to its makers.")
+      .internalError,
+      "The server's response does not match the request; report this to its developers.")
   }
 
   private mutating func adopt(_ user: UserID, wasKnown: Bool, now: Moment) {

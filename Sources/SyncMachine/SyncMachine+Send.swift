@@ -338,7 +338,8 @@ extension SyncMachine {
   }
 
   private static var unanswered: CloudError {
-    CloudError(.serverResponseLost, "The server said nothing of this item; it is sent again.")
+    CloudError(
+      .serverResponseLost, "The server's response does not contain this item; it is sent again.")
   }
 
   private static func allFailed(_ batch: RecordBatch, _ error: CloudError) -> SentRecords {

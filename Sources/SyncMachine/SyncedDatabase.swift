@@ -31,11 +31,11 @@ package struct SyncedDatabase: Hashable, Sendable {
   init(from reader: inout ByteReader) throws(ByteFormatError) {
     container = try reader.string()
     guard let environment = CloudEnvironment(rawValue: try reader.string()) else {
-      throw reader.fault("an environment is of no known kind")
+      throw reader.fault("the environment is unknown")
     }
     self.environment = environment
     guard let scope = DatabaseScope(rawValue: try reader.byte()) else {
-      throw reader.fault("a database is of no known scope")
+      throw reader.fault("the scope of a database is unknown")
     }
     self.scope = scope
   }

@@ -2,8 +2,8 @@ import CloudSyncTesting
 import Foundation
 import Testing
 
-// What Docs/Testing.md prints, outside of a suite so that literals stand as they do there; a test
-// of the house compares them.
+// The examples of Docs/Testing.md, outside of a suite so that literals are indented as on the page;
+// SourceRuleTests compare them.
 
 /// Proves X1.
 @Test func aNoteWaitsToBeSent() async throws {
@@ -39,7 +39,7 @@ import Testing
   #expect(try phone.app.texts == ["shopping": "Bread, tea"])
 }
 
-@Test func notesConform() async throws {
+@Test func notesPassTheConformanceSuite() async throws {
   let suite = DelegateConformance("Notes", zone: Notes.zone.zoneID) { try TestedNotes($0) }
   try await suite.run().check()
 }

@@ -175,7 +175,7 @@ enum PredicateLocalCases {
       ),
       (
         PredicateCase("tags CONTAINS {'red', 'blue'}") { _ in false },
-        "A list cannot be compared so"
+        "A list cannot be compared in this way"
       ),
     ]
   }

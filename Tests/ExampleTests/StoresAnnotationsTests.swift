@@ -140,10 +140,10 @@ struct StoresAnnotationsTests {
       (["add", "House", "--scale", "big"], 2, "needs a number"),
       (["add", "House", "--type", "hologram"], 2, "--type is text, image"),
       (["edit", "0"], 1, "there is no annotation"), (["show"], 2, "the annotation's ID"),
-      (["strategy", "newest"], 2, "is no strategy"), (["link", "up"], 2, "on, off or expensive"),
+      (["strategy", "newest"], 2, "is not a strategy"), (["link", "up"], 2, "on, off or expensive"),
       (["resolve", "0"], 2, "--use mine"), (["resolve", "0", "--use", "both"], 2, "--use is mine"),
       (["resolve", "0", "--use", "mine"], 1, "there is no conflict"),
-      (["restore", "0"], 1, "no whole ID"), (["attach", "0", "/none"], 1, "no annotation"),
+      (["restore", "0"], 1, "not a whole ID"), (["attach", "0", "/none"], 1, "no annotation"),
     ]
     for (arguments, code, words) in cases {
       let run = try await tool.run(["annotations"] + arguments)

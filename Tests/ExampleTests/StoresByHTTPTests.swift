@@ -92,18 +92,18 @@ struct StoresByHTTPTests {
       right.merging([name: value]) { $1 }
     }
     let cases: [([String], [String: String], CInt, String)] = [
-      (["sync"], with("CLOUDSYNC_CONTROL_TOKEN", "x"), 1, "control token is not this server's"),
+      (["sync"], with("CLOUDSYNC_CONTROL_TOKEN", "x"), 1, "does not accept the control token"),
       (["sync", "--web-token", "x"], right, 1, "the ckWebAuthToken is invalid or has expired"),
-      (["sync", "--web-token", bobs], right, 1, "stands for another account than the device"),
+      (["sync", "--web-token", bobs], right, 1, "belongs to another account than the device"),
       (["sync", "--server", "http://127.0.0.1:9"], right, 1, "no server answers at"),
       (["sync", "--server", "stores.sqlite"], right, 2, "is no address of a server"),
       (["sync", "--server", "ftp://127.0.0.1"], right, 2, "is no address of a server"),
       (["sync"], with("CLOUDSYNC_SERVER", "stores.sqlite"), 2, "CLOUDSYNC_SERVER is \"stores"),
       (["sync"], without("CLOUDSYNC_API_TOKEN"), 2, "the API token is missing"),
-      (["sync"], without("CLOUDSYNC_CONTROL_TOKEN"), 2, "stands for the account is missing"),
+      (["sync"], without("CLOUDSYNC_CONTROL_TOKEN"), 2, "token of the account is missing"),
       (["sync", "--control-token", "a b"], right, 2, "is ASCII without blanks"),
       (["sync", "--web-token", "a", "--control-token", "b"], right, 2, "not both"),
-      (["sync", "--api-token", "a"], [:], 2, "say which: --server URL"),
+      (["sync", "--api-token", "a"], [:], 2, "give --server URL"),
       (["demo"] + byWebToken, right, 1, "needs the server's control token"),
       (["--account", "zoe", "tabs", "list"], right, 1, "is signed in as \"default\""),
     ]

@@ -35,8 +35,8 @@ struct StoresRefusalTests {
       (["completion", "tcsh"], "there is no completion for \"tcsh\""),
       (["--json=1", "tabs", "list"], "--json takes no value"),
       (["clipboard", "list", "--limit", "0"], "--limit needs a whole number"),
-      (["clipboard", "prune", "--older-than", "soon"], "no length of time"),
-      (["clipboard", "prune", "--older-than", "-3d"], "no length of time"),
+      (["clipboard", "prune", "--older-than", "soon"], "not a length of time"),
+      (["clipboard", "prune", "--older-than", "-3d"], "not a length of time"),
       (["help", "nothing"], "there is no help about"),
       (["tabz\u{1B}[31m"], "unknown store or command \"tabz [31m\""),
     ]
@@ -92,21 +92,21 @@ struct StoresRefusalTests {
       (["results", "delete", "zz"], "", "there is no result"),
       (["tabs", "add", "A", "--file", missing], "", "there is no file"),
       (["tabs", "add", "A", "--file", folder], "", "is a folder, not a file"),
-      (["tabs", "add", "A", "--file", binary], "", "is no text in UTF-8"),
+      (["tabs", "add", "A", "--file", binary], "", "is not UTF-8 text"),
       (["tabs", "import", missing], "", "there is no folder or file"),
-      (["tabs", "import", binary], "", "is no export of the key-value store"),
+      (["tabs", "import", binary], "", "is not an export of the key-value store"),
       (["results", "import", missing], "", "there is no file"),
       (["results", "add"], "", "There is no text"),
       (["results", "add"], "hello there", "No result was found"),
       (["results", "add"], "Wordle 1,956 9/6\n\n🟩🟩🟩🟩🟩", "Wordle"),
       (["results", "list", "--game", "chess"], "", "there is no game \"chess\""),
       (["results", "streaks", "chess"], "", "there is no game"),
-      (["--device", "../up", "tabs", "list"], "", "is no name for a device"),
-      (["--device", ".", "tabs", "list"], "", "is no name for a device"),
+      (["--device", "../up", "tabs", "list"], "", "is not a valid device name"),
+      (["--device", ".", "tabs", "list"], "", "is not a valid device name"),
       (["--account", "zoe", "tabs", "list"], "", "is signed in as \"default\""),
       (["account", "switch", "default"], "", "already"),
-      (["account", "switch", ""], "", "is no name for an account"),
-      (["account", "switch", "a\nb"], "", "is no name for an account"),
+      (["account", "switch", ""], "", "is not a valid account name"),
+      (["account", "switch", "a\nb"], "", "is not a valid account name"),
       (["reset"], "", "add --force"),
     ]
     // Whoever closes the server's file last folds its log into it, which moves bytes but changes
@@ -279,7 +279,7 @@ struct StoresRefusalTests {
       let figures = try #require(try pattern.wholeMatch(in: last), "\(last)")
       for figure in [figures.1, figures.2, figures.3] { #expect((Int(figure) ?? 0) > 5) }
       for words in [
-        "anna shares a folder", "both are on anna's phone: yes", "shared for reading",
+        "anna shares a folder", "both are on anna's phone: yes", "the share is read-only",
         "after: 0 in memory, 0 in", "is one result: yes", "\n   itsypad ",
       ] {
         #expect(run.output.contains(words), "\(words)")

@@ -103,10 +103,10 @@ struct StoresSocialTests {
       (["friend", "add", "AAAA-AAAB"], "there is a typing error in the friend code"),
       (["friend", "add", "0000-0000"], "a friend code never holds “0”"),
       (["publish", "wordle", "3", "--day", "yesterday"], "a day is written as 2026-11-03"),
-      (["publish", "wordle", "3", "--day", "20261399"], "20261399 is no day"),
+      (["publish", "wordle", "3", "--day", "20261399"], "20261399 is not a day"),
       (["publish"], "name a game"), (["profile", "  "], "a name needs at least one letter"),
       (["share", "Family"], "say with whom"), (["show", "Family"], "there is no leaderboard"),
-      (["accept", "https://share.cloudsync.example/0"], "no share with this URL"),
+      (["accept", "https://share.cloudsync.example/0"], "no share has this URL"),
     ] {
       let run = try await tool.run(["leaderboard"] + words)
       #expect(run.code != 0 && run.errors.contains(message), "\(words): \(run.errors)")

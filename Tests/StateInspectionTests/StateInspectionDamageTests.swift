@@ -211,7 +211,7 @@ struct StateInspectionDamageTests {
     return [
       (
         Array(json.dropLast()), .damaged,
-        "F is damaged, as JSON: an object does not go on at byte \(json.count - 1), so that an app "
+        "F is damaged, as JSON: an object is incomplete at byte \(json.count - 1), so that an app "
           + "will not open it. Still readable: \(all) \(start)"
       ),
       (
@@ -252,7 +252,7 @@ struct StateInspectionDamageTests {
       ),
       (
         Array(log.prefix(6)), .damaged,
-        "The state log F has no whole snapshot. Nothing of it can be read. \(move)"
+        "The state log F has no whole snapshot. None of its content can be read. \(move)"
       ),
     ]
   }

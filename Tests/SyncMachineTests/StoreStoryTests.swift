@@ -34,7 +34,7 @@ struct StoreStoryTests {
 
   /// Proves I3, I13.
   @Test("Each refused attempt doubles the time to the next, up to 64 seconds")
-  func backsOff() {
+  func refusedAttemptsDoubleTheDelay() {
     var story = StoreStoryTests.held()
     for seconds in [2, 4, 8, 16, 32, 64, 64] {
       guard case .wait(let deadline?) = story.machine.next(now: story.now) else {
@@ -51,7 +51,7 @@ struct StoreStoryTests {
 
   /// Proves I3, I13.
   @Test("Operations fail while an account change is held back")
-  func refusesOperations() {
+  func operationsFailDuringTheHold() {
     var story = StoreStoryTests.held()
     story.log = []
     story.fetch(1)
@@ -63,7 +63,7 @@ struct StoreStoryTests {
 
   /// Proves I3.
   @Test("After a refused write the whole state is written, at once and then ever more seldom")
-  func rewrites() {
+  func refusedWritesBecomeRewrites() {
     var story = Story.signedIn(stores: true)
     story.isStoreFull = true
     var attempts: [Int] = []

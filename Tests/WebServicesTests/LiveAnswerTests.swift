@@ -62,8 +62,8 @@ struct LiveAnswerTests {
         request: feed, answer: #"{"zones":[]}"#,
         reply: refused(
           .internalError,
-          "the server's answer to changes/zone makes no sense: it says nothing of the zone asked "
-            + "for"
+          "the server's answer to changes/zone is invalid: it does not contain the requested "
+            + "zone"
         )),
       Case(
         request: .fetchDatabaseChanges(FetchDatabaseChanges(since: nil)),
@@ -172,7 +172,7 @@ struct LiveAnswerTests {
             ItemResult(id: .email("b@x.org"), .success(person)),
             ItemResult(
               id: .phone("1"),
-              .failure(CloudError(.unknownItem, "there is no account of that person"))),
+              .failure(CloudError(.unknownItem, "no account belongs to this person"))),
             ItemResult(id: .email("b@x.org"), .success(person)),
           ]))),
       Case(

@@ -38,7 +38,7 @@ extension Arguments {
     let unit = text.last.flatMap { units[$0] }
     let digits = unit == nil ? text[...] : text.dropLast()
     guard let number = Double(digits), number.isFinite, number >= 0 else {
-      throw UsageError("\(quoted(text)) is no length of time; write 90s, 15m, 12h or 7d")
+      throw UsageError("\(quoted(text)) is not a length of time; write 90s, 15m, 12h or 7d")
     }
     return number * (unit ?? 86_400)
   }

@@ -85,7 +85,7 @@ extension Session {
     if unsent > 0 && !isForced {
       throw ToolError(
         "\(count(unsent, "change")) of this account could not be sent, so nothing was done: "
-          + "\(failure.map(words) ?? "sync again later"); --force gives the changes up")
+          + "\(failure.map(words) ?? "sync again later"); --force discards the changes")
     }
     return unsent
   }

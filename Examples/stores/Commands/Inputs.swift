@@ -46,7 +46,7 @@ func readData(_ path: String) throws(ToolError) -> Data {
 private func decoded(_ data: Data, _ what: String) throws(ToolError) -> String {
   guard data.count <= largestInput else { throw ToolError("\(what) is too large") }
   guard let text = String(validating: data, as: UTF8.self) else {
-    throw ToolError("\(what) is no text in UTF-8")
+    throw ToolError("\(what) is not UTF-8 text")
   }
   return text
 }

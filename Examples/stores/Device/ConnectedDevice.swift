@@ -52,7 +52,7 @@ final class ConnectedDevice: Sendable {
     guard var settings = try file.read(), settings.user != user else { return }
     guard settings.user == nil else {
       throw ToolError(
-        "the web token stands for another account than the device \(quoted(name)) is signed "
+        "the web token belongs to another account than the device \(quoted(name)) is signed "
           + "in as; name another device, or run: stores --device \(name) account switch NAME")
     }
     settings.user = user

@@ -79,7 +79,7 @@ struct Home: Sendable {
       !name.hasPrefix(".")
     else {
       throw ToolError(
-        "\(quoted(name)) is no name for a device: use up to 64 letters, digits, - _ and dots, "
+        "\(quoted(name)) is not a valid device name: use up to 64 letters, digits, - _ and dots, "
           + "with no dot in front")
     }
     let place =

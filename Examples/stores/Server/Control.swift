@@ -65,14 +65,14 @@ struct Control: Sendable {
   private func post(_ endpoint: String, _ body: some Encodable) async throws(CloudError) -> Data {
     let data: Data
     do { data = try JSONEncoder().encode(body) } catch {
-      throw CloudError(.invalidArguments, "what was to be asked of the server is no JSON")
+      throw CloudError(.invalidArguments, "the request to the server cannot be encoded as JSON")
     }
     return try await send(endpoint, nil, body: data)
   }
 
   private static func decoded<Answer: Decodable>(_ data: Data) throws(CloudError) -> Answer {
     do { return try JSONDecoder().decode(Answer.self, from: data) } catch {
-      throw CloudError(.serverRejectedRequest, "the answer is not one of cloudsync's")
+      throw CloudError(.serverRejectedRequest, "the response is not one of a cloudsync server")
     }
   }
 
@@ -83,7 +83,7 @@ struct Control: Sendable {
     while base.hasSuffix("/") { base.removeLast() }
     guard
       let address = URL(string: "\(base)/cloudsync/1/\(endpoint)\(query.map { "?\($0)" } ?? "")")
-    else { throw CloudError(.badContainer, "the server's address makes no sense") }
+    else { throw CloudError(.badContainer, "the server's address is not a valid URL") }
     var request = URLRequest(url: address)
     request.cachePolicy = .reloadIgnoringLocalCacheData
     request.setValue("Bearer \(token)", forHTTPHeaderField: "authorization")
@@ -99,12 +99,12 @@ struct Control: Sendable {
     let status = (answer.1 as? HTTPURLResponse)?.statusCode ?? 0
     switch status {
     case 200: return answer.0
-    case 401: throw CloudError(.notAuthenticated, "the control token is not this server's")
+    case 401: throw CloudError(.notAuthenticated, "the server does not accept the control token")
     default:
       struct Refusal: Decodable { var reason: String }
       let reason = try? JSONDecoder().decode(Refusal.self, from: answer.0).reason
       throw CloudError(
-        .serverRejectedRequest, reason ?? "what answers is not cloudsync (status \(status))")
+        .serverRejectedRequest, reason ?? "the server is not a cloudsync server (status \(status))")
     }
   }
 }

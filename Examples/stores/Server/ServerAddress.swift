@@ -29,7 +29,7 @@ enum ServerAddress: Hashable, Sendable {
     guard let text = options["server"] ?? variable(Variable.server) else {
       let tokens = ["api-token", "web-token", "control-token"]
       if let given = tokens.first(where: { options[$0] != nil }) {
-        throw UsageError("--\(given) lets in to a server; say which: --server URL")
+        throw UsageError("--\(given) needs a server; give --server URL")
       }
       return .home
     }
@@ -53,7 +53,7 @@ enum ServerAddress: Hashable, Sendable {
       credential = .webToken(try checked(web, "web token"))
     } else {
       throw UsageError(
-        "what stands for the account is missing; set \(Variable.webToken) or "
+        "the token of the account is missing; set \(Variable.webToken) or "
           + "\(Variable.controlToken), or give --web-token or --control-token")
     }
     return .web(

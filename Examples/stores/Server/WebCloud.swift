@@ -88,8 +88,8 @@ extension WebAddress {
     return switch code {
     case .networkFailure, .networkUnavailable:
       ToolError("no server answers at \(place); is it running?")
-    case .notAuthenticated: ToolError("the server at \(place) lets nobody in: \(reason)")
-    default: ToolError("the server at \(place) is of no use: \(reason)")
+    case .notAuthenticated: ToolError("the server at \(place) refuses the sign-in: \(reason)")
+    default: ToolError("the server at \(place) cannot be used: \(reason)")
     }
   }
 }

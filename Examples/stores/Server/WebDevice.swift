@@ -36,7 +36,7 @@ final class WebDevice: CloudDevice, CloudTransport {
 
   func signIn(as account: String) async throws {
     guard let control = address.control else {
-      throw ToolError("a web token stands for one account; the control token signs in others")
+      throw ToolError("a web token belongs to one account; use the control token for others")
     }
     inner.signIn(webAuthToken: try await control.signIn(as: account))
   }

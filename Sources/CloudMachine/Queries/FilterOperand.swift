@@ -107,7 +107,7 @@ struct Operand {
       case .near: shape.kind == .location
       case .words: true
       }
-    guard isFitting else { throw fault("does not suit the field, which holds \(shape.words)") }
+    guard isFitting else { throw fault("does not match the field, which holds \(shape.words)") }
   }
 
   private func areLike(_ kind: FieldValue.Kind?, _ values: [FieldValue]) -> Bool {

@@ -76,9 +76,9 @@ struct PreparedFilter {
   private static func wanted(_ filter: Query.Filter) throws(CloudError) -> Set<String> {
     let texts = filter.value.texts
     if case .list(let values) = filter.value, texts.count < values.count || values.isEmpty {
-      throw fault(filter, "needs words to look for")
+      throw fault(filter, "needs words to search for")
     }
-    guard !texts.isEmpty else { throw fault(filter, "needs words to look for") }
+    guard !texts.isEmpty else { throw fault(filter, "needs words to search for") }
     return texts.reduce(into: []) { $0.formUnion(TextTokens.wanted(in: $1)) }
   }
 
@@ -88,7 +88,7 @@ struct PreparedFilter {
     guard let shape = field.shape(in: type) else { return }
     if shape.isEncrypted { throw .unqueryable(field, "is encrypted") }
     guard shape.kind == .string || shape.element == .string else {
-      throw PreparedFilter.fault(filter, "looks for words in a field that holds \(shape.words)")
+      throw PreparedFilter.fault(filter, "searches for words in a field that holds \(shape.words)")
     }
   }
 

@@ -109,10 +109,10 @@ struct PreparedQuery {
     case .asset, .list: throw .unqueryable(field, "holds \(shape.words)")
     case .location:
       if sort.relativeTo == nil {
-        throw .unqueryable(field, "holds places, which have an order only relative to a place,")
+        throw .unqueryable(field, "holds locations, which can be ordered only by distance,")
       }
     case .string, .int64, .double, .date, .bytes, .reference:
-      if sort.relativeTo != nil { throw .unqueryable(field, "holds no place to measure from") }
+      if sort.relativeTo != nil { throw .unqueryable(field, "holds no location to measure from") }
     }
   }
 }

@@ -81,7 +81,7 @@ package struct QueryScan: Sendable {
     guard try storage.identity() == identity else {
       result = .failure(
         CloudError(
-          .serviceUnavailable, "the server's data was replaced while it was queried; ask again",
+          .serviceUnavailable, "the server's data was replaced during the query; query again",
           retryAfter: 1))
       return
     }

@@ -129,7 +129,7 @@ extension AssetTransport {
     }
     guard content.count == download.size, SHA256.hexadecimal(of: content) == download.checksum
     else {
-      throw CloudError(.assetNotAvailable, "a downloaded file is not what the record names")
+      throw CloudError(.assetNotAvailable, "a downloaded file does not match its record")
     }
     return try staging.stage(
       content, of: Asset(checksum: download.checksum, size: download.size))

@@ -116,7 +116,8 @@ extension AssetTransport {
     }
     guard let before = version() else {
       throw CloudError(
-        .assetFileNotFound, "the file of an asset is not there; save it before the record")
+        .assetFileNotFound, "the file of an asset does not exist; write it before saving the record"
+      )
     }
     let content: Data
     do { content = try Data(contentsOf: file) } catch {

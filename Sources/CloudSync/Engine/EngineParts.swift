@@ -70,7 +70,7 @@ private struct NoTransport: CloudTransport {
   }
 
   func send(_ call: CloudCall) async throws(CloudError) -> CloudReply {
-    throw CloudError(.badContainer, "The sync engine could not begin; see its stateStoreError.")
+    throw CloudError(.badContainer, "The sync engine could not start; see its stateStoreError.")
   }
 
   func observeSignals(

@@ -63,7 +63,7 @@
         default: nil
         }
       guard let field else {
-        preconditionFailure("A key path is no field of a record; use init(key:ascending:).")
+        preconditionFailure("The key path names no field of a record; use init(key:ascending:).")
       }
       self.init(key: field.fieldName, ascending: ascending)
     }

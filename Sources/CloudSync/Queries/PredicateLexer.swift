@@ -142,7 +142,8 @@ struct PredicateLexer {
       if "@KdDiuUxXoOfFeEgGaAcCsS".unicodeScalars.contains(scalar) { return letters }
       break
     }
-    throw PredicateSyntaxError("%\(letters) is no placeholder; use %@, %K, %d or %f", at: position)
+    throw PredicateSyntaxError(
+      "%\(letters) is not a placeholder; use %@, %K, %d or %f", at: position)
   }
 
   private mutating func number() throws -> String {
@@ -174,7 +175,7 @@ struct PredicateLexer {
       }
     }
     if let scalar = peek(), PredicateLexer.startsName(scalar) {
-      throw fault("a number runs into a name")
+      throw fault("a name directly follows a number")
     }
     return number
   }

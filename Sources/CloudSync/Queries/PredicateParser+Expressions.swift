@@ -166,7 +166,7 @@ extension PredicateParser {
     case "CAST":
       guard arguments.count == 2, let seconds = arguments[0].number,
         [.value(.string("NSDate")), .value(.string("Date"))].contains(arguments[1])
-      else { throw PredicateSyntaxError("CAST only makes dates from seconds", at: start) }
+      else { throw PredicateSyntaxError("CAST only converts seconds to dates", at: start) }
       return .value(.date(Timestamp(secondsSinceReferenceDate: seconds)))
     case "FUNCTION":
       guard arguments.count >= 2, case .value(.string(let selector)) = arguments[1] else {

@@ -191,7 +191,7 @@ struct PredicateParser {
     var options: PredicateComparison.Options = []
     for letter in letters.lowercased() {
       guard let option = PredicateComparison.Options.letters.first(where: { $0.1 == letter })
-      else { throw fault("[\(letter)] is no option; use c, d, n or l") }
+      else { throw fault("[\(letter)] is not an option; use c, d, n or l") }
       options.insert(option.0)
     }
     try advance()

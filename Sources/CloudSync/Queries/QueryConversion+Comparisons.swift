@@ -104,7 +104,7 @@ extension QueryConversion {
     if takesList && !isList { throw refusal("IN needs a list, in \(part).") }
     let isEquality = comparator == .equals || comparator == .notEquals
     if isList && !takesList && !isEquality {
-      throw refusal("A list cannot be compared so, in \(part); compare with one value.")
+      throw refusal("A list cannot be compared in this way, in \(part); compare with one value.")
     }
     let converted = try constant(value, part)
     try check(converted, for: key, part)

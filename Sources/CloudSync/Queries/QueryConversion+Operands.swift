@@ -22,7 +22,8 @@ extension QueryConversion {
   func constant(_ expression: PredicateOperand, _ part: String) throws(CKError) -> FieldValue {
     switch expression {
     case .value(.asset):
-      throw refusal("Files cannot be compared, in \(part); keep what you search for in a field.")
+      throw refusal(
+        "Files cannot be compared, in \(part); store the value to search for in a field.")
     case .value(let value): return value
     case .list(let members):
       var values: [FieldValue] = []
@@ -34,7 +35,7 @@ extension QueryConversion {
     case .function("now", let arguments) where arguments.isEmpty: return .date(now)
     case .null:
       throw refusal(
-        "Comparing with nil is not supported in queries, in \(part); keep a field that says so.")
+        "Comparing with nil is not supported in queries, in \(part); store a field for it.")
     case .foreign(let type, _, _):
       throw refusal(
         """

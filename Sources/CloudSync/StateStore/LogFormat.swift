@@ -52,7 +52,7 @@ package enum LogFormat {
     var reading = Reading()
     guard bytes.starts(with: magic.prefix(bytes.count)) else {
       reading.fault = FileStateStoreError(
-        .foreign, "\(path) is no state file; give another name.")
+        .foreign, "\(path) is not a state file; give another name.")
       return reading
     }
     // A crash interrupted the write of the header: no write was acknowledged.

@@ -44,7 +44,7 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
   ) {
     precondition(
       options.rawValue & 7 != 0,
-      "CKQuerySubscription: say with options when it fires: on creation, update or deletion.")
+      "CKQuerySubscription: the options must say when it fires: on creation, update or deletion.")
     let query = QuerySubscription(
       query: Query(recordType: recordType), zone: nil,
       options: QuerySubscription.Options(rawValue: options.rawValue))

@@ -23,13 +23,13 @@ struct ControlConnection: Sendable {
     request.httpBody = Data(JSON.members(["account": .string(account)]).bytes)
     let answer: (Data, URLResponse)
     do { answer = try await URLSession.shared.answer(to: request) } catch {
-      throw CloudError(.networkFailure, "the server that is to sign in can't be reached: \(error)")
+      throw CloudError(.networkFailure, "the server of the sign-in can't be reached: \(error)")
     }
     guard (answer.1 as? HTTPURLResponse)?.statusCode == 200,
       let body = try? JSON(parsing: [UInt8](answer.0)), let token = body["webAuthToken"]?.string
     else {
       throw CloudError(
-        .notAuthenticated, "the server signed nobody in; is the control token this server's?")
+        .notAuthenticated, "the server did not sign in the account; check the control token")
     }
     return token
   }

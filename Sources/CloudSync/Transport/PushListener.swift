@@ -150,7 +150,7 @@ final class PushListener: Sendable {
         "clientId": session.settings.device.map { .string($0) },
       ]), call(source))
     guard let address = answer["webcourierURL"]?.string else {
-      throw CloudError(.internalError, "the server did not say where to wait for pushes")
+      throw CloudError(.internalError, "the server sent no URL for pushes")
     }
     return address
   }
@@ -158,12 +158,12 @@ final class PushListener: Sendable {
   private func wait(at address: String, _ source: PushSource) async throws(CloudError) {
     let answer = try await session.load(address)
     guard answer.status == 200 else {
-      throw CloudError(.networkFailure, "the line for pushes ended")
+      throw CloudError(.networkFailure, "the connection for pushes was closed")
     }
     if answer.body.isEmpty { return }
     guard let json = try? JSON(parsing: answer.body),
       let push = try session.notation(call(source)).push(json)
-    else { throw CloudError(.internalError, "a push makes no sense") }
+    else { throw CloudError(.internalError, "a push cannot be decoded") }
     notify(.push(push))
   }
 

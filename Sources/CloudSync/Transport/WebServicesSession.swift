@@ -285,7 +285,7 @@ package final class WebServicesSession: Sendable {
       default: .serverRejectedRequest
       }
     return CloudError(
-      code, "the server answered with status \(status) and no JSON",
+      code, "the server responded with status \(status) and no JSON",
       retryAfter: retryAfter(answer))
   }
 }

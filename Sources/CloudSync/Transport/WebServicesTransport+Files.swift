@@ -53,7 +53,7 @@ extension WebServicesTransport {
     let file = try await session.load(url.replacing("${f}", with: "file"))
     guard file.status == 200 else {
       _ = try session.content(of: file, notation)
-      throw CloudError(.assetNotAvailable, "a file can't be had; fetch its record again")
+      throw CloudError(.assetNotAvailable, "a file can't be downloaded; fetch its record again")
     }
     return .assetContent(file.body)
   }

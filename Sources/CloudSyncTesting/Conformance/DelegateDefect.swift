@@ -47,26 +47,26 @@ public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
     case .doesNotSync: "Items do not get from one device to another."
     case .conflictsDoNotConverge: "Devices that changed the same item never agree again."
     case .changeDuringSendLost:
-      "A change made while an older one of the same item was on its way is lost."
+      "A change made while an older one of the same item was in flight is lost."
     case .otherFailuresIgnored:
       "A save that failed with another code than those of conflicts is forgotten."
     case .batchFailuresNotQueuedAgain:
       "A change that failed because others in its batch did is not queued again."
     case .failedDeletionsIgnored: "A deletion that the server refused is forgotten."
-    case .quotaDropsEdits: "What did not fit into the storage is not saved when there is room."
+    case .quotaDropsEdits: "A change refused for full storage is not saved when there is room."
     case .lostAnswersLoseEdits: "A change whose answer was lost is lost, or undone."
-    case .removedZoneKeepsData: "What was removed with its zone stays on the device."
-    case .removedZoneUploadedAgain: "What was removed with its zone is uploaded again."
+    case .removedZoneKeepsData: "Items that were removed with their zone stay on the device."
+    case .removedZoneUploadedAgain: "Items that were removed with their zone are uploaded again."
     case .zoneNotMadeAgain: "After its zone was removed, new items do not reach the server."
     case .encryptedDataResetLosesData:
-      "After a reset of encrypted data, what the device has is not uploaded again."
+      "After a reset of encrypted data, the items are not uploaded again."
     case .expiredTokenLosesChanges: "After its change token expired, a device lacks changes."
     case .expiredTokenKeepsDeletedItems:
-      "Items stay that were deleted while the change token was valid no more."
+      "Items that were deleted while the change token was expired stay."
     case .accountSwitchKeepsData: "The device shows one account's data to another."
     case .accountSwitchUploadsData: "One account's data is uploaded to another."
-    case .returningAccountLacksData: "After an account is back, its data is not."
-    case .signInDropsEdits: "What was written before anybody signed in is not uploaded."
+    case .returningAccountLacksData: "After an account signs in again, its data is missing."
+    case .signInDropsEdits: "Items written before the first sign-in are not uploaded."
     case .crashLosesEdits: "A crash loses changes that were made before it."
     case .crashBringsBackDeletedItems: "A crash brings deleted items back."
     }

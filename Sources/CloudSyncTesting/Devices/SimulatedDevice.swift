@@ -71,7 +71,7 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
   public var engine: CKSyncEngine {
     get throws {
       guard let engine = try running().engine else {
-        throw DeviceError("The app on \(name) makes its engine itself; ask it, not the device.")
+        throw DeviceError("The app on \(name) creates its engine itself; use that engine.")
       }
       return engine
     }
@@ -125,7 +125,7 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
 
   private func running() throws(DeviceError) -> Running {
     guard let running = contents.withLock({ $0.running }) else {
-      throw DeviceError("The app on \(name) does not run; restart the device first.")
+      throw DeviceError("The app on \(name) is not running; restart the device first.")
     }
     return running
   }

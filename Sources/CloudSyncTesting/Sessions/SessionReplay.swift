@@ -93,7 +93,7 @@ public final class SessionReplay: CloudTransport {
       }
       if place == 0, entry.format != SessionLine.currentFormat {
         throw SessionError(
-          description: "\(url.path) is no session that this version knows; record it anew.")
+          description: "\(url.path) is not a session that this version reads; record it again.")
       }
       SessionReplay.take(entry, place, &contents)
     }

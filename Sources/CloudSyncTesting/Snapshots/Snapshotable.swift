@@ -65,7 +65,7 @@ extension CKSyncEngine.State.Serialization: Snapshotable {
       let state = try? StateInspection(bytes: Array(data)).state
     else { return "a state that can't be read" }
     var lines = ["account: \(state.user?.rawValue ?? "none")"]
-    if state.unannounced != nil { lines.append("the app may not have been told of the account") }
+    if state.unannounced != nil { lines.append("the app may not have received the account change") }
     lines.append("database: \(state.databaseToken == nil ? "never read" : "read")")
     lines += state.zoneTokens.keys.sorted().map { "zone \(CanonicalText.zone($0)): read" }
     lines += state.changedZones.map { "zone \(CanonicalText.zone($0)): has news" }

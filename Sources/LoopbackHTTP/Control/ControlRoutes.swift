@@ -144,7 +144,7 @@ extension ControlRoutes {
   ) async throws(HTTPRefusal) -> JSON {
     let head = request.head
     if head.method == "POST", head.query != nil {
-      throw HTTPRefusal(400, "the action belongs into the body, not into the query")
+      throw HTTPRefusal(400, "the action belongs in the body, not in the query")
     }
     switch endpoint {
     case .status: return try status(head)

@@ -41,7 +41,7 @@ struct ArchiveReader {
       }
       // Every value has exactly one spelling, so blanks and other escapes are corruption.
       guard json.bytes.elementsEqual(line) else {
-        throw ArchiveError("its JSON is not in the archive's form")
+        throw ArchiveError("its JSON does not have the archive's format")
       }
     } catch let fault as ArchiveError {
       throw ArchiveReader.error(
@@ -91,7 +91,7 @@ extension ArchiveReader {
     guard version <= UInt64(ArchiveWriter.version) else {
       throw CloudError(
         .incompatibleVersion,
-        "line 1 of the archive says that a newer version wrote it (its form is \(version), this "
+        "line 1 of the archive says that a newer version wrote it (its format is \(version), this "
           + "one knows \(ArchiveWriter.version)); update, and import it then")
     }
     do {
@@ -185,7 +185,7 @@ extension ArchiveReader {
       return (try line.count("lines"), try line.text("sha256"))
     }
     guard count == lineCount else {
-      throw ArchiveError("it counts \(count) lines, but \(lineCount) came")
+      throw ArchiveError("it counts \(count) lines, but there are \(lineCount)")
     }
     guard digest == hash.hexadecimalDigest else {
       throw ArchiveError("its checksum does not agree with the lines before it")

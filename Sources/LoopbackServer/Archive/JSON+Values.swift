@@ -107,7 +107,7 @@ extension ArchiveObject {
     }
     if let asset = try optionalObject("asset", { try $0.asset() }) { return .asset(asset) }
     if let place = try optionalObject("location", { try $0.place() }) { return .location(place) }
-    guard has("list") else { throw ArchiveError("a value is of no known kind") }
+    guard has("list") else { throw ArchiveError("the kind of a value is unknown") }
     guard depth < ArchiveObject.deepestList else { throw ArchiveError("lists nest too deep") }
     return .list(
       try list("list") { element in

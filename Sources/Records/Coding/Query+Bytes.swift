@@ -24,7 +24,7 @@ extension ByteReader {
     let filters = try list { (reader) throws(ByteFormatError) in
       let key = try reader.string()
       guard let comparator = Query.Filter.Comparator(rawValue: try reader.string()) else {
-        throw reader.fault("a filter compares in no known way")
+        throw reader.fault("the comparator of a filter is unknown")
       }
       let value = try reader.fieldValue()
       return Query.Filter(

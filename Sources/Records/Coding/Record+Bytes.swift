@@ -129,7 +129,7 @@ extension ByteReader {
 
   private mutating func fieldValue(depth: Int) throws(ByteFormatError) -> FieldValue {
     guard let kind = FieldValue.Kind(rawValue: try byte()) else {
-      throw fault("a value is of no known kind")
+      throw fault("the kind of a value is unknown")
     }
     switch kind {
     case .string: return .string(try string())
@@ -140,7 +140,7 @@ extension ByteReader {
     case .reference:
       let target = try recordID()
       guard let action = Reference.Action(rawValue: try byte()) else {
-        throw fault("a reference has no known action")
+        throw fault("the action of a reference is unknown")
       }
       return .reference(Reference(target: target, action: action))
     case .asset: return .asset(try asset())

@@ -85,7 +85,7 @@ extension ByteReader {
     case 0: return .email(try string())
     case 1: return .phone(try string())
     case 2: return .user(UserID(try string()))
-    default: throw fault("a person is looked for in no known way")
+    default: throw fault("the kind of a lookup is unknown")
     }
   }
 
@@ -94,7 +94,7 @@ extension ByteReader {
     _ what: String
   ) throws(ByteFormatError) -> Value {
     guard let value = Value(rawValue: try byte()) else {
-      throw fault("a share has no known \(what)")
+      throw fault("the \(what) of a share is unknown")
     }
     return value
   }

@@ -49,7 +49,7 @@ extension ByteReader {
       kind = .query(
         QuerySubscription(
           query: query, zone: zone, options: QuerySubscription.Options(rawValue: bits)))
-    default: throw fault("a subscription is of no known kind")
+    default: throw fault("the kind of a subscription is unknown")
     }
     return Subscription(
       id: id, kind: kind,

@@ -94,13 +94,13 @@ struct BinaryPropertyList {
     for index in (0..<count).reversed() {
       let position = first + (isDictionary ? count + index : index) * referenceSize
       guard let object = number(at: position, size: referenceSize), object < objectCount else {
-        throw .broken("a list names an object that is not there")
+        throw .broken("a list refers to an object that does not exist")
       }
       var name = String(index)
       if isDictionary {
         guard let key = number(at: first + index * referenceSize, size: referenceSize),
           key < objectCount
-        else { throw .broken("a dictionary names a key that is not there") }
+        else { throw .broken("a dictionary refers to a key that does not exist") }
         name = try text(of: key)
       }
       steps.append(Step(object: object, place: place + [name]))
@@ -135,12 +135,12 @@ struct BinaryPropertyList {
     let short = Int(bytes[start] & 0xf)
     if short < 0xf { return (start + 1, short) }
     guard start + 1 < tableStart, bytes[start + 1] >> 4 == 0x1 else {
-      throw .broken("a length is no number")
+      throw .broken("a length is not a number")
     }
     let size = 1 << Int(bytes[start + 1] & 0xf)
     guard size <= 8, start + 2 + size <= tableStart,
       let count = number(at: start + 2, size: size)
-    else { throw .broken("a length is no number") }
+    else { throw .broken("a length is not a number") }
     return (start + 2 + size, count)
   }
 

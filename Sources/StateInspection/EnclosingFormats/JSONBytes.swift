@@ -27,7 +27,7 @@ struct JSONBytes {
     do throws(JSONParsingError) {
       repeat { try readValue() } while try advance()
       scanner.skipSpace()
-      if scanner.byte != nil { throw scanner.fault("something stands behind its end") }
+      if scanner.byte != nil { throw scanner.fault("there is data after its end") }
     } catch {
       fault = "\(error.reason) at byte \(error.offset)"
       for index in frames.indices.reversed() { keepNumbers(of: index, isWhole: false) }
@@ -57,7 +57,7 @@ struct JSONBytes {
         forbidNumbers()
         let text = readText()
         keep(text.content, isWhole: text.isClosed)
-        if !text.isClosed { throw scanner.fault("a text does not end") }
+        if !text.isClosed { throw scanner.fault("a string does not end") }
         return
       case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
         readNumber()
@@ -81,7 +81,7 @@ struct JSONBytes {
         return true
       }
       guard scanner.take(UInt8(ascii: frame.isObject ? "}" : "]")) else {
-        throw scanner.fault(frame.isObject ? "an object does not go on" : "a list does not go on")
+        throw scanner.fault(frame.isObject ? "an object is incomplete" : "a list is incomplete")
       }
       keepNumbers(of: frames.count - 1, isWhole: true)
       frames.removeLast()

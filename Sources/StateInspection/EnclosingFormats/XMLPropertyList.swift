@@ -46,7 +46,7 @@ struct XMLPropertyList {
     case "dict", "array": frames.append(Frame(isDictionary: tag == "dict"))
     case "/dict", "/array":
       guard let frame = frames.popLast(), frame.isDictionary == (tag == "/dict") else {
-        throw .broken("an element ends that did not begin")
+        throw .broken("an end tag has no start tag")
       }
       countValue()
     case "dict/", "array/", "true/", "false/", "string/", "data/": countValue()
@@ -62,7 +62,7 @@ struct XMLPropertyList {
     case "integer", "real", "date":
       _ = try content(of: tag)
       countValue()
-    default: throw .broken("an element is none of a property list's")
+    default: throw .broken("an element does not belong to the property list format")
     }
     if let fault { throw .broken(fault) }
   }

@@ -50,7 +50,7 @@ extension ClientRequest {
       .changesZone, of: notation.database, body: body,
       outcome: { answer throws(CloudError) in
         guard let item = try answer.list("zones").first else {
-          throw .malformed("it says nothing of the zone asked for")
+          throw .malformed("it does not contain the requested zone")
         }
         if let error = try notation.error(item) { return .failure(error) }
         guard let token = try notation.token(item, "syncToken") else {

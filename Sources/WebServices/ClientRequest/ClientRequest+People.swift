@@ -72,7 +72,7 @@ extension ClientRequest {
           guard var identity else {
             return ItemResult(
               id: lookup,
-              .failure(CloudError(.unknownItem, "there is no account of that person")))
+              .failure(CloudError(.unknownItem, "no account belongs to this person")))
           }
           identity.lookup = lookup
           return ItemResult(id: lookup, .success(identity))
@@ -85,7 +85,8 @@ extension ClientRequest {
     _ found: [UserIdentity], _ lookups: [UserLookup], _ failures: [JSON], _ notation: Notation
   ) throws(CloudError) -> CloudReply {
     guard failures.count == lookups.count else {
-      throw .malformed("\(failures.count) items came where \(lookups.count) were asked for")
+      throw .malformed(
+        "\(failures.count) items were received where \(lookups.count) were requested")
     }
     var rest = found[...]
     var results: [ItemResult<UserLookup, UserIdentity>] = []
@@ -95,7 +96,7 @@ extension ClientRequest {
       } else if let identity = rest.popFirst() {
         results.append(ItemResult(id: lookup, .success(identity)))
       } else {
-        throw .malformed("there are fewer people than were found")
+        throw .malformed("there are fewer people than results")
       }
     }
     return .usersFound(results)

@@ -31,7 +31,8 @@ extension ClientRequest {
         let count = request.save.count
         guard items.count == count + request.delete.count else {
           throw .malformed(
-            "\(items.count) items came where \(count + request.delete.count) were asked for")
+            "\(items.count) items were received, not \(count + request.delete.count)"
+          )
         }
         return .success(
           .recordsModified(

@@ -48,7 +48,8 @@ extension ClientRequest {
       let items = try answer.list("zones")
       let count = ids.0.count
       guard items.count == count + ids.1.count else {
-        throw .malformed("\(items.count) items came where \(count + ids.1.count) were asked for")
+        throw .malformed(
+          "\(items.count) items were received where \(count + ids.1.count) were requested")
       }
       return .zonesModified(
         saved: try results(

@@ -62,7 +62,7 @@ package struct ClientRequest: Sendable {
       // A malformed response is not the caller's fault.
       throw CloudError(
         .internalError,
-        "the server's answer to \(endpoint.rawValue) makes no sense: "
+        "the server's answer to \(endpoint.rawValue) is invalid: "
           + error.message)
     }
     return try outcome.get()
@@ -111,7 +111,7 @@ package struct ClientRequest: Sendable {
     _ read: (JSON, ID) throws(CloudError) -> ItemResult<ID, Value>
   ) throws(CloudError) -> [ItemResult<ID, Value>] {
     guard items.count == ids.count else {
-      throw .malformed("\(items.count) items came where \(ids.count) were asked for")
+      throw .malformed("\(items.count) items were received where \(ids.count) were requested")
     }
     var results: [ItemResult<ID, Value>] = []
     results.reserveCapacity(items.count)

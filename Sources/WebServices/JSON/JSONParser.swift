@@ -73,7 +73,7 @@ private struct JSONParser {
       case UInt8(ascii: "]"):
         scanner.position += 1
         return .array(values)
-      default: throw scanner.fault("a list goes on without a comma, or does not end")
+      default: throw scanner.fault("a list has no comma or end after an element")
       }
     }
   }
@@ -101,7 +101,7 @@ private struct JSONParser {
           throw scanner.fault("an object has two members with one name")
         }
         return .object(JSON.Members(elements))
-      default: throw scanner.fault("an object goes on without a comma, or does not end")
+      default: throw scanner.fault("an object has no comma or end after a member")
       }
     }
   }

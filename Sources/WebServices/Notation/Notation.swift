@@ -77,7 +77,7 @@ package struct Notation: Sendable {
       guard reader.isAtEnd else { throw reader.fault("something follows") }
       return value
     } catch {
-      throw .malformed("an extra member does not hold what belongs there")
+      throw .malformed("an extra member has invalid content")
     }
   }
 

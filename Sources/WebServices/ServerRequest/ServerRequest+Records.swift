@@ -265,7 +265,7 @@ extension ServerRequest {
     let limit = try body.count("resultsLimit") ?? (notation.isExact ? nil : 200)
     let cursor = try body.optionalText("continuationMarker").map { (text) throws(CloudError) in
       guard let bytes = Notation.bytes(base64: text) else {
-        throw .malformed("the 'continuationMarker' is none that was given out")
+        throw .malformed("the 'continuationMarker' was not issued by this server")
       }
       return QueryCursor(bytes: bytes)
     }

@@ -59,7 +59,7 @@ package struct ServerRequest: Sendable {
 
   /// The error of a reply that does not match the request.
   static let mismatchedReply = CloudError(
-    .internalError, "another question was answered than was asked")
+    .internalError, "the reply belongs to another request")
 
   /// Decodes a request whose body is `text`; empty text means an empty object.
   ///

@@ -93,7 +93,7 @@ extension Command {
     case "import": return .importFrom(try arguments.word("the file, or - for standard input,"))
     default:
       guard arguments.flag("yes") else {
-        throw UsageError("reset removes everything the server holds; add --yes to say so")
+        throw UsageError("reset removes everything the server holds; add --yes to confirm")
       }
       return .reset
     }

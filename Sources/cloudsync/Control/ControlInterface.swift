@@ -66,7 +66,7 @@ func refusal(_ status: Int, _ body: [UInt8]) -> ToolError {
   return switch (status, reason) {
   case (401, _):
     ToolError(
-      "the server does not take this control token; use the token that it printed at start")
+      "the server does not accept this control token; use the token that it printed at start")
   case (_, let reason?): ToolError("the server refused: \(printable(reason))")
   default: ToolError("the server refused with the status \(status); is it a cloudsync server?")
   }

@@ -14,7 +14,7 @@ struct Serve: Sendable {
     let running = try RunningServer(options)
     Output.write(output.isJSON ? running.json.text + "\n" : running.text)
     await signals.next()
-    output.note("cloudsync: stopping; once more to end at once")
+    output.note("cloudsync: stopping; interrupt again to end immediately")
     await running.stop()
     output.note("cloudsync: stopped")
     return 0

@@ -102,7 +102,7 @@ struct ServerRefusalTests {
     let cloud = try await tool.serve()
     let wrong = try await tool.run(
       ["inspect", "--control-token", "wrong"], environment: cloud.environment)
-    #expect(wrong.code == 1 && wrong.errors.contains("does not take this control token"))
+    #expect(wrong.code == 1 && wrong.errors.contains("does not accept this control token"))
     #expect(await cloud.stop() == 0)
     let lost = try await tool.run(["inspect"], environment: cloud.environment)
     #expect(lost.code == 1 && lost.errors.contains("no server answers at \(cloud.url)"))

@@ -119,12 +119,12 @@ extension Store {
         !$0.isOwner && ($0.id.hasPrefix(person) || (!$0.name.isEmpty && $0.name == person))
       }
       guard found.count == 1, let guest = found.first else {
-        throw ToolError("\(quoted(person)) is nobody in this share; see layer list --json")
+        throw ToolError("\(quoted(person)) is not in this share; see layer list --json")
       }
       try await app.store.revoke(layer.id, participant: guest.id)
     }
     try output.result(
-      ["revoked": layer.id.uuidString], "the layer \(printable(layer.name)) is taken back")
+      ["revoked": layer.id.uuidString], "the layer \(printable(layer.name)) is no longer shared")
   }
 
   // MARK: Conflicts

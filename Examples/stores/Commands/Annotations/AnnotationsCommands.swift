@@ -99,7 +99,7 @@ extension Store {
       on: AnnotationsApp.self, .word("the ID")
     ) { app, output, word in
       guard let id = UUID(uuidString: word) else {
-        throw ToolError("\(quoted(word)) is no whole ID")
+        throw ToolError("\(quoted(word)) is not a whole ID")
       }
       try app.store.restore(id)
       try output.result(["restored": id.uuidString], "restored \(id)")
@@ -168,7 +168,7 @@ extension Store {
     guard let name = arguments.word() else { return nil }
     guard let strategy = ConflictStrategy(name) else {
       throw UsageError(
-        "\(quoted(name)) is no strategy; there are lastWriteWins, remoteWins, localWins, manual "
+        "\(quoted(name)) is not a strategy; there are lastWriteWins, remoteWins, localWins, manual "
           + "and clearlyLaterWins(SECONDS)")
     }
     return strategy

@@ -28,7 +28,7 @@ extension CKSyncEngine {
     }
     lines += [
       "account: \(state.user == nil ? "none" : "known")",
-      "account change not told to its end: \(state.unannounced != nil)",
+      "account change not fully delivered: \(state.unannounced != nil)",
       "database token: \(state.databaseToken == nil ? "none" : "known")",
       "zones with a token: \(state.zoneTokens.count)",
       "zones with unfetched changes: \(state.changedZones.count)",

@@ -44,7 +44,7 @@ extension Replica: CKSyncEngineDelegate {
       guard let key = key(record.recordID), let note = Note(record),
         let tag = record.recordChangeTag
       else {
-        ledger.violation("\(name): a fetched record makes no sense: \(record.recordID)")
+        ledger.violation("\(name): a fetched record is invalid: \(record.recordID)")
         continue
       }
       ledger.saw(note, key, tag: tag)

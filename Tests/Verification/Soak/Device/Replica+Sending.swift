@@ -58,7 +58,7 @@ extension Replica {
   private func saved(_ record: CKRecord, _ engine: CKSyncEngine) {
     guard let device, let key = key(record.recordID), let note = Note(record),
       let tag = record.recordChangeTag
-    else { return ledger.violation("\(name): a saved record makes no sense: \(record.recordID)") }
+    else { return ledger.violation("\(name): a saved record is invalid: \(record.recordID)") }
     ledger.acknowledged(note, key, tag: tag, to: device)
     try? FileManager.default.removeItem(at: upload(record.recordID))
     absorb(record, note, engine)
@@ -70,7 +70,7 @@ extension Replica {
     case .serverRecordChanged:
       guard let device, let server = error.serverRecord, let key = key(id),
         let note = Note(server), let tag = server.recordChangeTag
-      else { return ledger.violation("\(name): a conflict makes no sense: \(id)") }
+      else { return ledger.violation("\(name): a conflict is invalid: \(id)") }
       ledger.saw(note, key, tag: tag)
       absorb(server, note, engine)
       let attempt = Note(record)

@@ -1,9 +1,9 @@
 import Testing
 
-@Suite("The rules of the house")
-struct HouseTests {
-  @Test("A rule finds the fault in a small source tree that contains it", arguments: HouseRule.all)
-  func ruleFindsFaultInSampleTree(_ rule: HouseRule) {
+@Suite("Rules of the source tree")
+struct SourceRuleTests {
+  @Test("A rule finds the fault in a small source tree that contains it", arguments: SourceRule.all)
+  func ruleFindsFaultInSampleTree(_ rule: SourceRule) {
     #expect(!rule.broken.isEmpty, "no tree shows that \(rule) can fail")
     for sample in rule.broken {
       #expect(rule.check(sample.tree).map(\.place) == sample.places)
@@ -13,8 +13,8 @@ struct HouseTests {
     }
   }
 
-  @Test("The repository follows the rule", arguments: HouseRule.all)
-  func repositoryKeepsRule(_ rule: HouseRule) {
+  @Test("The repository follows the rule", arguments: SourceRule.all)
+  func repositoryKeepsRule(_ rule: SourceRule) {
     let faults = rule.check(.repository)
     guard !faults.isEmpty else { return }
     Issue.record("\(faults.count) faults\n\(faults.map(\.description).joined(separator: "\n"))")

@@ -11,9 +11,9 @@ private let impureWords = [
   "DispatchTime", "Thread", "FileManager", "ProcessInfo", "print(", "readLine(", "getenv(",
 ]
 
-extension HouseRule {
-  static let purityRules: [HouseRule] = [
-    HouseRule(
+extension SourceRule {
+  static let purityRules: [SourceRule] = [
+    SourceRule(
       "The pure modules know no clock, no I/O, no randomness and no threads",
       files: { tree in
         tree.swift().filter { file in pureModules.contains { file.isIn(module: $0) } }
@@ -37,7 +37,7 @@ extension HouseRule {
       return file.faults(words, "give it as an argument, or do it in a driver")
     },
 
-    HouseRule(
+    SourceRule(
       "The pure modules import no Foundation and nothing else from outside the package",
       files: { tree in
         tree.swift().filter { file in pureModules.contains { file.isIn(module: $0) } }

@@ -7,9 +7,9 @@ private let longestLine = 100
 /// The most lines of a function, from its first word to its last brace.
 private let longestFunction = 70
 
-extension HouseRule {
-  static let sizeRules: [HouseRule] = [
-    HouseRule(
+extension SourceRule {
+  static let sizeRules: [SourceRule] = [
+    SourceRule(
       "No Swift file is longer than \(longestFile) lines",
       files: { $0.swift() },
       broken: [
@@ -21,7 +21,7 @@ extension HouseRule {
       return [file.fault(file.lines.count, "split the file: one noun a file")]
     },
 
-    HouseRule(
+    SourceRule(
       name: "The median Swift file of Sources has \(longestMedian) lines or fewer",
       check: { tree in
         let counts = tree.swift(under: "Sources").map(\.lines.count).sorted()
@@ -43,7 +43,7 @@ extension HouseRule {
         ], [:],
       ]),
 
-    HouseRule(
+    SourceRule(
       "No line of Swift is longer than \(longestLine) characters, text in quotes aside",
       files: { $0.swift() },
       broken: [
@@ -63,7 +63,7 @@ extension HouseRule {
       }
     },
 
-    HouseRule(
+    SourceRule(
       "No function is longer than \(longestFunction) lines, but for one exhaustive switch",
       files: { $0.swift(under: "Sources", "Examples", "Tests") },
       broken: [

@@ -60,9 +60,9 @@ let inheritingTasks: KeyValuePairs = [
 /// Words one of which says what makes an unchecked conformance safe.
 private let guardWords = ["guard", "lock", "mutex", "immutable", "never changes", "serial"]
 
-extension HouseRule {
-  static let safetyRules: [HouseRule] = [
-    HouseRule(
+extension SourceRule {
+  static let safetyRules: [SourceRule] = [
+    SourceRule(
       name: "Only the listed drivers start tasks, threads and timers",
       check: { $0.driverFaults(drivers: drivers.map(\.key)) },
       broken: [
@@ -79,7 +79,7 @@ extension HouseRule {
         [drivers[0].key: "Task { f() }"],
       ]),
 
-    HouseRule(
+    SourceRule(
       name: "Every task of the product takes the executor it is given",
       check: { $0.escapingTasks(inheriting: inheritingTasks.map(\.key)) },
       broken: [
@@ -98,7 +98,7 @@ extension HouseRule {
         [inheritingTasks[0].key: "group.addTask { f() }"],
       ]),
 
-    HouseRule(
+    SourceRule(
       name: "Every listed driver is there and is one",
       check: { $0.idleDrivers(drivers.map(\.key)) },
       broken: [
@@ -107,7 +107,7 @@ extension HouseRule {
       ],
       kept: [tree(of: drivers.map(\.key), "Task { f() }")]),
 
-    HouseRule(
+    SourceRule(
       "No `try!` and no `as!`",
       files: { $0.programs + $0.swift(under: "Examples") },
       broken: [
@@ -117,7 +117,7 @@ extension HouseRule {
       kept: [["Sources/A/A.swift": "// try!\ntry f()\nlet b = \"as!\"\na as? Int\nif a != b {}"]]
     ) { $0.faults(["try!", "as!"], "handle the failure, or show by a type that there is none") },
 
-    HouseRule(
+    SourceRule(
       "An unchecked Sendable says right above what guards it",
       files: { $0.swift() },
       broken: [
@@ -149,7 +149,7 @@ extension HouseRule {
       }
     },
 
-    HouseRule(
+    SourceRule(
       "Nothing is left for later in a comment or a trap",
       files: { $0.swift() },
       broken: [

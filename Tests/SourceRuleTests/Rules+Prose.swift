@@ -12,9 +12,9 @@ private let outsideDocuments = [
   "cloudkit-" + "surface ", "web-" + "services 1.", "cksyncengine " + "2.", "seed " + "00",
 ]
 
-extension HouseRule {
-  static let proseRules: [HouseRule] = [
-    HouseRule(
+extension SourceRule {
+  static let proseRules: [SourceRule] = [
+    SourceRule(
       name: "Every link between Markdown files leads somewhere",
       check: { tree in
         tree.files.filter(\.isMarkdown).flatMap { file in
@@ -38,7 +38,7 @@ extension HouseRule {
         ["A.md": "```\n[a](B.md)\n```\n`[a](B.md)`"],
       ]),
 
-    HouseRule(
+    SourceRule(
       "No file names a path of the machine it was written on",
       files: { $0.files },
       broken: machinePaths.map { (["A.md": "a\nsee \($0)x"], ["A.md:2"]) },
@@ -51,7 +51,7 @@ extension HouseRule {
       }
     },
 
-    HouseRule(
+    SourceRule(
       name: "Every Swift example on a page is one that the tests compile",
       check: { $0.exampleFaults() },
       broken: [
@@ -72,7 +72,7 @@ extension HouseRule {
           tests: ["import A\nimport Testing\nfunc g() {\n  f(1, 2)  // 3\n}", "g()"])
       ]),
 
-    HouseRule(
+    SourceRule(
       "A citation names a document that is in the repository",
       files: { $0.files },
       broken: outsideDocuments.map { (["A.swift": "/// Source: \($0)1."], ["A.swift:1"]) },

@@ -8,9 +8,9 @@ private let toolchainModules: Set<String> = [
 /// The page with the table of modules.
 private let architecturePath = "Docs/Architecture.md"
 
-extension HouseRule {
-  static let layoutRules: [HouseRule] = [
-    HouseRule(
+extension SourceRule {
+  static let layoutRules: [SourceRule] = [
+    SourceRule(
       name: "A module imports only what the table of modules allows, always from a lower layer",
       check: { $0.moduleFaults() },
       broken: [
@@ -40,7 +40,7 @@ extension HouseRule {
           "| 0 | `A` | – |\n| 1 | `B` | anything below |")
       ]),
 
-    HouseRule(
+    SourceRule(
       name: "A file imports what its target declares and what ships with the toolchain, no less, "
         + "no more",
       check: { $0.importFaults() + $0.declarationFaults() },
@@ -74,7 +74,7 @@ extension HouseRule {
         ],
       ]),
 
-    HouseRule(
+    SourceRule(
       name: "The package depends on no other package",
       check: { $0.packageDependencyFaults() },
       broken: [
@@ -87,7 +87,7 @@ extension HouseRule {
       ],
       kept: [["Package.swift": "// .package(url:)\nlet package = Package(name: \"a\")"]]),
 
-    HouseRule(
+    SourceRule(
       name: "Every target has a folder with content, and every folder is a target",
       check: { $0.folderFaults() },
       broken: [

@@ -8,8 +8,8 @@ struct Fault: Equatable, CustomStringConvertible {
   var description: String { "\(place): \(message)" }
 }
 
-/// A rule of the house: a function over the tree, with small trees that show it can fail.
-struct HouseRule: Sendable, CustomStringConvertible {
+/// A rule for the source tree: a function, with small trees that show that it can fail.
+struct SourceRule: Sendable, CustomStringConvertible {
   /// The rule in one sentence.
   let name: String
   /// Finds what breaks the rule.
@@ -22,12 +22,12 @@ struct HouseRule: Sendable, CustomStringConvertible {
   var description: String { name }
 
   /// All rules.
-  static let all: [HouseRule] =
+  static let all: [SourceRule] =
     sizeRules + documentationRules + purityRules + safetyRules + layoutRules + testRules
     + storeRules + evidenceRules + proseRules
 }
 
-extension HouseRule {
+extension SourceRule {
   /// A rule about one file at a time.
   init(
     _ name: String, files: @escaping @Sendable (SourceTree) -> [SourceFile],

@@ -12,9 +12,9 @@ private let pagesWithTests = ["Stores.md", "Compatibility.md"]
 /// The maximum number of rules without a proof; it may only become smaller.
 private let mostWithoutProof = 0
 
-extension HouseRule {
-  static let evidenceRules: [HouseRule] = [
-    HouseRule(
+extension SourceRule {
+  static let evidenceRules: [SourceRule] = [
+    SourceRule(
       name: "Each rule of the evidence is proved by tests that say so, and each such test is named",
       check: { $0.evidenceFaults() },
       broken: [

@@ -4,9 +4,35 @@ private let bannedInTests = [
   "Thread.sleep", "usleep(", "nanosleep(", "sleep(",
 ]
 
-extension HouseRule {
-  static let testRules: [HouseRule] = [
-    HouseRule(
+extension SourceRule {
+  static let testRules: [SourceRule] = [
+    SourceRule(
+      "The name of a test function has at least three words, for the behavior that it shows",
+      files: { $0.swift(under: "Tests") },
+      broken: [
+        fault("@Test func saves() {}", at: 1, in: "Tests/A/A.swift"),
+        fault(
+          "@Test(\"A save\", arguments: [1])\nfunc oneSave(_ a: Int) {}", at: 2,
+          in: "Tests/A/A.swift"),
+      ],
+      kept: [
+        ["Tests/A/A.swift": "@Test func saveIsSent() {}\nfunc saves() {}"],
+        ["Tests/A/A.swift": "// @Test func saves() {}"],
+      ]
+    ) { file in
+      file.occurrences(of: "@Test").compactMap { index in
+        let rest = file.tokens[index...]
+        guard let keyword = rest.firstIndex(where: { $0.text == "func" }),
+          keyword + 1 < file.tokens.count
+        else { return nil }
+        let name = file.tokens[keyword + 1]
+        let words = 1 + name.text.dropFirst().count(where: \.isUppercase)
+        guard words < 3 else { return nil }
+        return file.fault(name.line, "`\(name.text)` does not state a behavior")
+      }
+    },
+
+    SourceRule(
       "No test is skipped, disabled or asleep",
       files: { tree in
         let programs = Set(tree.swift(under: verificationFolders).map(\.path))
@@ -31,7 +57,7 @@ extension HouseRule {
       }
     },
 
-    HouseRule(
+    SourceRule(
       name: "Every test target holds a test",
       check: { tree in
         PackageManifest(tree["Package.swift"]).targets.filter(\.isTest).compactMap { target in

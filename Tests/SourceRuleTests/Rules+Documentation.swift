@@ -1,6 +1,6 @@
-extension HouseRule {
-  static let documentationRules: [HouseRule] = [
-    HouseRule(
+extension SourceRule {
+  static let documentationRules: [SourceRule] = [
+    SourceRule(
       "Every public and package declaration has a doc comment",
       files: { $0.swift(under: "Sources", "Examples", "Tests") },
       broken: [

@@ -7,9 +7,9 @@ private let storesPage = "Docs/Stores.md"
 /// ideas and annotations.
 private let storeLetters = "TCGALIR"
 
-extension HouseRule {
-  static let storeRules: [HouseRule] = [
-    HouseRule(
+extension SourceRule {
+  static let storeRules: [SourceRule] = [
+    SourceRule(
       name: "Each row of the stores has its code and its tests, and each such test its row",
       check: { tree in
         guard let page = tree[storesPage] else { return [] }
@@ -69,7 +69,8 @@ extension SourceTree {
   /// The display names of tests that begin with a store's letter, and where each is.
   fileprivate func storeTests() -> [String: String] {
     var found: [String: String] = [:]
-    for file in swift(under: "Tests") where file.path != "Tests/HouseTests/Rules+Stores.swift" {
+    for file in swift(under: "Tests") where file.path != "Tests/SourceRuleTests/Rules+Stores.swift"
+    {
       for match in file.text.matches(of: /@Test\(\s*"([TCGALIR]: [^"]+)"/) {
         let line = file.text[..<match.range.lowerBound].count { $0 == "\n" } + 1
         found[String(match.output.1)] = "\(file.path):\(line)"

@@ -40,8 +40,8 @@ struct SourceFile: Sendable {
 /// The folders of the targets that verify the product and are not tests.
 let verificationFolders = ["Tests/Support", "Tests/Verification", "Tests/Benchmarks"]
 
-/// The repository as text: what every house rule looks at, so that a rule can be tried on a
-/// small tree written in the test.
+/// The repository as text, which the rules check; a rule can be tried on a small tree written in
+/// the test.
 struct SourceTree: Sendable, ExpressibleByDictionaryLiteral {
   let files: [SourceFile]
 
