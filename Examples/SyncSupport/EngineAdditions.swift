@@ -58,7 +58,7 @@ extension AtomicFile {
       let state = try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
       return (state, nil)
     } catch {
-      var reason = "it is no state of a sync"
+      var reason = "it is not a sync state"
       #if canImport(CloudSync)
         if let error = error as? CKSyncEngine.State.SerializationError { reason = error.message }
       #endif

@@ -12,7 +12,9 @@ package protocol VerificationCommand: Sendable {
   /// Its help: lines of usage after `usage:`, then what the options mean.
   static var usage: String { get }
 
-  /// Does what `arguments` ask for; answers whether every promise held.
+  /// Runs the command with `arguments`.
+  ///
+  /// - Returns: Whether no invariant was violated.
   static func run(_ arguments: inout Arguments) async throws -> Bool
 
   /// Serves a process of the tool as its child, where the words after the name ask for that; `nil`

@@ -13,17 +13,17 @@ enum DifferentialCommand: VerificationCommand {
     usage: cloudsync-verify differential [--tapes N] [--from S] [--steps K] [--jobs J] [--show N]
            [--trace] [--counts] [--plant NAME]
 
-    Plays random tapes of requests to four clouds that must answer alike: a small reference written
-    from the documents, the server in memory, the server on a file of SQLite, the server over HTTP.
-      --tapes N     how many tapes, 1 to 10,000,000 (5000)
+    Sends random sequences of requests (tapes) to four clouds whose responses must be equal: a small
+    reference implementation, the server in memory, the server on SQLite, and the server over HTTP.
+      --tapes N     the number of tapes, 1 to 10,000,000 (5000)
       --from S      the seed of the first (0)
-      --steps K     how long each is, 1 to 10,000 (40)
-      --jobs J      how many are played at a time, 1 to 256 (one for each core)
-      --show N      how many differences are printed, 0 to 1000 (5)
-      --trace       print everything before a difference too
-      --counts      print how often each situation came up
-      --plant NAME  build a difference in: \(Plant.allCases.map(\.rawValue).joined(separator: ", "))
-    Ends with 0 when all answered alike, 1 when not or when 1,000 tapes and more did not reach every
+      --steps K     the steps of each tape, 1 to 10,000 (40)
+      --jobs J      the number of parallel tapes, 1 to 256 (one for each core)
+      --show N      the number of differences to print, 0 to 1000 (5)
+      --trace       print the requests before a difference as well
+      --counts      print the count of each situation
+      --plant NAME  add a difference: \(Plant.allCases.map(\.rawValue).joined(separator: ", "))
+    Exit code: 0 if all responses were equal, 1 if not, or if at least 1,000 tapes did not reach every
     situation, 2 for a wrong command line.
     """
 
@@ -31,7 +31,7 @@ enum DifferentialCommand: VerificationCommand {
     try await run(Options(&arguments))
   }
 
-  /// Answers whether all clouds answered alike.
+  /// Returns whether the responses of all clouds were equal.
   private static func run(_ options: Options) async throws -> Bool {
     let clock = ContinuousClock()
     let start = clock.now

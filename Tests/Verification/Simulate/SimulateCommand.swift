@@ -21,22 +21,22 @@ enum SimulateCommand: VerificationCommand {
 
     Runs worlds of devices and one server with faults, each decided by its seed.
       --engine          whole engines with their tasks, not only their machines
-      --seeds N         how many seeds, 1 to 1,000,000,000 (1000)
+      --seeds N         the number of seeds, 1 to 1,000,000,000 (1000)
       --from S          the first seed (0)
-      --jobs J          how many threads, 1 to 256 (one for each core)
+      --jobs J          the number of threads, 1 to 256 (one for each core)
       --until-violation end at the first violation; on one thread, which prints the number of
                         each world before it begins
       --repeat R        run the first R seeds twice and compare (all, with --engine 100)
-      --second-process  let a second process run them for the second time (--engine)
+      --second-process  repeat the runs in a second process (--engine)
       --hashes          print the number of each seed's trace (--engine)
-      --situations      print how often each situation was reached (--engine)
+      --situations      print the count of each situation (--engine)
       --all-situations  fail unless every situation was reached (--engine)
       --seed S          one seed only
-      --trace           print everything that happens in it
-      --shrink S        make this failing seed's world as small as it gets, and print it
-      --bug NAME        build a fault into the machines:
+      --trace           print its events
+      --shrink S        reduce this failing seed's world to its minimum, and print it
+      --bug NAME        add a fault to the machines:
                         \(PlantedBug.allCases.map(\.rawValue).joined(separator: ", "))
-    Ends with 0 without a violation, 1 with one, 2 for a wrong command line.
+    Exit code: 0 without a violation, 1 with one, 2 for a wrong command line.
     """
 
   static func run(_ arguments: inout Arguments) async throws -> Bool {

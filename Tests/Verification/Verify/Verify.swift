@@ -30,7 +30,7 @@ struct Verify {
       \(lines.joined(separator: "\n"))
 
       --write adds the figures to a JSON file and to the table of the page beside it.
-      Ends with 0 when every promise held, 1 when one did not, 2 for a wrong command line.
+      Exit code: 0 without a violation, 1 with one, 2 for a wrong command line.
       """
   }
 

@@ -23,7 +23,7 @@ final class Run: Sendable {
     child = ServerChild(port: Int.random(in: 10_000...30_000), path: folder.path("cloud.db"))
   }
 
-  /// Runs it all; answers whether every promise held.
+  /// Runs all phases and returns whether no invariant was violated.
   func run() async throws -> Bool {
     say(
       "soak: seed \(options.seed), \(options.devices) devices, \(options.seconds) s, "
