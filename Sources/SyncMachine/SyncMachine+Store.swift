@@ -68,8 +68,9 @@ extension SyncMachine {
       beginReporting(now: since)
       store.unwritten = []  // Stored by this write.
       account.report = .stored
-    case .held(let attempts, let moment):
-      account.report = .storing(attempts: attempts, since: moment)
+    case .held(let attempts, _):
+      // Due at once, but stored by `next(now:)`: the app may add changes until the event is next.
+      account.report = .held(attempts: attempts, until: .start)
     case .none, .storing, .stored, .delivered: break
     }
   }

@@ -84,6 +84,20 @@ struct StoreStoryTests {
     #expect(story.stored.last == .addRecord(PendingChange(.save, Story.id("last"))))
   }
 
+  /// Proves I13.
+  @Test("Changes added after the hold has ended and before the event belong to the old account")
+  func changesBeforeTheEventAreRemoved() {
+    var story = StoreStoryTests.held()
+    story.log = []
+    story.isStoreFull = false
+    for name in ["b", "c"] {
+      story.save(name)
+      story.store()
+    }
+    story.run()
+    #expect(story.told() == ["rewritten", "accountChange signOut"] && story.pending.isEmpty)
+  }
+
   /// Proves I3, I13.
   @Test("A write that succeeds while an account change is held back ends the wait")
   func nextWriteEndsHold() {

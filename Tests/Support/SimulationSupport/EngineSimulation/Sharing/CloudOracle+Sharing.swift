@@ -1,7 +1,11 @@
 import CloudProtocol
 import Records
 
-/// The part of the oracle that knows of shares: who sees which record, and who may write.
+/// The part of the oracle that knows of shares: who sees which record, who may write, and what the
+/// feeds of owner and participants must give.
+///
+/// The order of these feeds is not modelled, for records that come into a share move in it. A feed
+/// is checked by what a reader knows that has read it to its end: exactly what it may see.
 extension CloudOracle {
   /// Checks what concerns shares; returns whether it did.
   mutating func checkSharing(
@@ -13,6 +17,12 @@ extension CloudOracle {
     switch (call.request, reply) {
     case (.acceptShares, .sharesAccepted(let results)):
       for result in results { if let record = result.value { keep(record) } }
+    case (.fetchZoneChanges(let request), .zoneChanges(let page))
+    where isOwners || call.database == .shared:
+      checkView(request, page, account: account, scope: call.database)
+    case (.fetchDatabaseChanges(let request), .databaseChanges(let page))
+    where isOwners || call.database == .shared:
+      checkView(request, page, account: account, scope: call.database)
     case (.modifyRecords(let request), .recordsModified(let saved, let deleted)) where isOwners:
       check(request, saved, deleted, account: account, device: device)
       noteOwnersShares(saved, deleted)
@@ -110,6 +120,23 @@ extension CloudOracle {
   }
 
   // MARK: Who sees what
+
+  /// The records of a zone that `account` sees, by place; `nil` if it does not see the zone.
+  func visible(_ zone: Int, _ account: Int, _ scope: DatabaseScope) -> [Int: Record]? {
+    guard let sharing else { return nil }
+    let home = databases[SharingOptions.owner - 1]
+    guard home.zones[zone].isLive else { return nil }
+    let places: Range<Int>
+    if scope == .shared {
+      guard sharing.mounts(zone, account) else { return nil }
+      places = layout.sharedPlaces(of: zone)
+    } else {
+      places = layout.places(of: zone)
+    }
+    var visible: [Int: Record] = [:]
+    for place in places { visible[place] = home.entries[place].record }
+    return visible
+  }
 
   /// Whether `account` sees something of a zone of another account.
   func isThere(visited id: ZoneID, _ account: Int) -> Bool {

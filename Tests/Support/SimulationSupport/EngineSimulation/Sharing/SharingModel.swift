@@ -10,6 +10,19 @@ struct SharingModel {
     var details: ShareDetails
   }
 
+  /// The records and zones that the holder of a token has received.
+  struct View {
+    var account: Int
+    var scope: DatabaseScope
+    /// The zone, or `nil` for the list of zones.
+    var zone: Int?
+    var life = 0
+    /// The version of each record, by its place.
+    var records: [Int: ChangeTag] = [:]
+    /// A hash of each zone's contents when it was listed.
+    var zones: [Int: UInt64] = [:]
+  }
+
   let layout: WorldLayout
   /// The share of each zone.
   var shares: [Share?]
@@ -27,6 +40,7 @@ struct SharingModel {
   var counts: [String: Int] = [:]
   /// The places that each account ever saw.
   var seen: [Set<Int>]
+  var views: [ChangeToken: View] = [:]
 
   init(layout: WorldLayout) {
     self.layout = layout

@@ -24,6 +24,7 @@ struct CloudOracle {
     /// Counts the zone's lives.
     var life = 0
     var changedAt = 0
+    var isTrimmed = false
   }
 
   /// One account's database.
@@ -34,11 +35,23 @@ struct CloudOracle {
     var zoneHistories: [[ZoneEvent]]
   }
 
+  /// The position in a feed that a token represents.
+  struct Position {
+    var account: Int
+    /// The zone, or -1 for the database feed.
+    var zone: Int
+    var life: Int
+    /// Everything up to here was handed out.
+    var through: Int
+    /// Deletions up to here are no news: the fetch began with nothing.
+    var floor: Int
+  }
+
   let layout: WorldLayout
   let findings: Findings
   var databases: [Database]
   var clock = 0
-  var views: [ChangeToken: View] = [:]
+  var positions: [ChangeToken: Position] = [:]
   var tags: Set<String> = []
   var replays = ReplayChecker()
   /// The shares between accounts; `nil` in worlds without shares.
@@ -83,9 +96,9 @@ struct CloudOracle {
     case (.modifyZones(let request), .zonesModified(let saved, let deleted)):
       check(request, saved, deleted, account: account)
     case (.fetchZoneChanges(let request), .zoneChanges(let page)):
-      check(request, page, account: account, scope: call.database, device: device)
+      check(request, page, account: account, device: device)
     case (.fetchDatabaseChanges(let request), .databaseChanges(let page)):
-      check(request, page, account: account, scope: call.database)
+      check(request, page, account: account)
     case (.fetchZones(let zones?), .zones(let results)):
       check(zones, results, account: account)
     case (.fetchSubscriptions, .subscriptions), (.modifySubscriptions, .subscriptionsModified):
@@ -131,6 +144,7 @@ struct CloudOracle {
     databases[account - 1].zones[zone].isLive = false
     databases[account - 1].zones[zone].deletion = reason
     databases[account - 1].zones[zone].changedAt = tick()
+    databases[account - 1].zones[zone].isTrimmed = false
     databases[account - 1].zoneHistories[zone].append(ZoneEvent(at: clock, deletion: reason))
     for place in layout.places(of: zone) { databases[account - 1].entries[place] = Entry() }
     if account == SharingOptions.owner { endShare(of: zone) }
@@ -149,7 +163,7 @@ struct CloudOracle {
       }
       databases[account].entries = layout.records.map { _ in Entry() }
     }
-    views = [:]
+    positions = [:]
     tags = []
     replays = ReplayChecker()
   }
@@ -161,6 +175,7 @@ struct CloudOracle {
       }
     } else {
       for zone in layout.zones.indices where !databases[account - 1].zones[zone].isLive {
+        databases[account - 1].zones[zone].isTrimmed = true
         databases[account - 1].zones[zone].deletion = nil
         guard !databases[account - 1].zoneHistories[zone].isEmpty else { continue }
         databases[account - 1].zoneHistories[zone].append(ZoneEvent(at: tick(), deletion: .deleted))
