@@ -84,9 +84,15 @@ let package = Package(
         "LoopbackServer", "LoopbackHTTP", "CloudMachine", "CloudProtocol", "Records",
       ]),
     .library(name: "CloudSyncTesting", targets: ["CloudSyncTesting"]),
+    .library(name: "SyncedStore", targets: ["SyncedStore"]),
     .library(name: "CloudKit", targets: ["CloudKitProduct"]),
     .executable(name: "cloudsync", targets: ["cloudsync"]),
     .executable(name: "stores", targets: ["stores"]),
+  ],
+  traits: [
+    .trait(
+      name: "AppleCloudKit",
+      description: "Builds SyncedStore on Apple's CloudKit, on Apple's platforms.")
   ],
   targets: [
     // layer 0
@@ -113,6 +119,7 @@ let package = Package(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"],
       resources: ["html", "css", "js"].map { .embedInCode("Console/console.\($0)") }),
     module("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),
+    module("SyncedStore", ["CloudSync", "Disk"]),
     module("StateInspection", ["CloudSync", "SyncMachine", "WebServices", "Records"]),
     // layer 5
     // The product `CloudKit` is there on every host; on Apple's platforms it holds nothing.
@@ -224,6 +231,7 @@ let package = Package(
       resources: [.embedInCode("help.txt"), .embedInCode("Peers/kinto.ini")]),
 
     // tests
+    tests("SyncedStoreTests", ["SyncedStore", "CloudSync", "LoopbackServer", "Disk"]),
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),

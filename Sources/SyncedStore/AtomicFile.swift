@@ -1,0 +1,175 @@
+package import Disk
+public import Foundation
+
+/// A small file that is replaced as a whole: after a crash it has the old content or the new one.
+///
+/// New content is written to another file, which is synchronized and then takes the name; when
+/// ``write(_:)`` returns, the content survives a power failure. One process at a time may write it.
+public struct AtomicFile: Sendable {
+  /// The place of the file.
+  public let url: URL
+
+  let disk: any Disk
+
+  /// Names the file at `url`; nothing is read or created.
+  public init(_ url: URL) {
+    self.init(url, on: SystemDisk())
+  }
+
+  /// Names a file on a disk of any kind.
+  package init(_ url: URL, on disk: any Disk) {
+    self.url = url
+    self.disk = disk
+  }
+
+  var path: String { url.path }
+  private var draftPath: String { path + ".new" }
+
+  /// The content of the file; `nil` if there is none.
+  ///
+  /// - Throws: ``FileError`` if the file can't be read.
+  public func read() throws(FileError) -> Data? {
+    try doing(.read) { () throws(DiskError) in
+      guard try disk.exists(path) else { return nil }
+      let file = try disk.open(path, .read)
+      return Data(try file.read(upToCount: try file.size(), at: 0))
+    }
+  }
+
+  /// Replaces the content of the file, and creates the file if there is none.
+  ///
+  /// - Throws: ``FileError``; the file has its old content then.
+  public func write(_ data: Data) throws(FileError) {
+    try doing(.write) { () throws(DiskError) in
+      let file = try disk.open(draftPath, .replace)
+      try file.append(all: [UInt8](data))
+      try file.synchronize()
+      try disk.rename(draftPath, to: path)
+      try disk.synchronizeFolder(of: path)
+    }
+  }
+
+  /// Removes the file and its copies; the absence of a file is no error.
+  ///
+  /// - Throws: ``FileError`` if the file or a copy can't be removed.
+  public func remove() throws(FileError) {
+    try removeFile()
+    try removeCopies()
+  }
+
+  /// Removes the copies that were set aside.
+  ///
+  /// - Throws: ``FileError`` if one can't be removed.
+  public func removeCopies() throws(FileError) {
+    try doing(.write) { () throws(DiskError) in
+      let copies = try copyPaths()
+      for copy in copies.reversed() { try disk.remove(copy) }
+      if !copies.isEmpty { try disk.synchronizeFolder(of: path) }
+    }
+  }
+
+  /// Removes the file and leaves the copies that were set aside.
+  ///
+  /// - Throws: ``FileError`` if the file can't be removed.
+  public func removeFile() throws(FileError) {
+    try doing(.write) { () throws(DiskError) in
+      var isRemoved = false
+      for path in [draftPath, path] where try disk.exists(path) {
+        try disk.remove(path)
+        isRemoved = true
+      }
+      if isRemoved { try disk.synchronizeFolder(of: path) }
+    }
+  }
+
+  /// Copies the file to a name of its own, `NAME.damaged-1` or a higher number, and leaves the file.
+  ///
+  /// A copy never replaces another. A file that was copied before is not copied again.
+  ///
+  /// - Returns: the copy; `nil` if there is no file.
+  /// - Throws: ``FileError`` if the copy can't be written.
+  public func setAside() throws(FileError) -> URL? {
+    guard let data = try read() else { return nil }
+    let copies = try doing(.read) { () throws(DiskError) in try copyPaths() }
+    for copy in copies where try AtomicFile(URL(fileURLWithPath: copy), on: disk).read() == data {
+      return URL(fileURLWithPath: copy)
+    }
+    let copy = URL(fileURLWithPath: "\(path).damaged-\(copies.count + 1)")
+    try AtomicFile(copy, on: disk).write(data)
+    return copy
+  }
+
+  /// The copies that were set aside, in their order.
+  public var copies: [URL] {
+    ((try? copyPaths()) ?? []).map { URL(fileURLWithPath: $0) }
+  }
+
+  private func copyPaths() throws(DiskError) -> [String] {
+    var paths: [String] = []
+    while try disk.exists("\(path).damaged-\(paths.count + 1)") {
+      paths.append("\(path).damaged-\(paths.count + 1)")
+    }
+    return paths
+  }
+
+  func doing<Value>(
+    _ step: FileError.Step, _ body: () throws(DiskError) -> Value
+  ) throws(FileError) -> Value {
+    do throws(DiskError) { return try body() } catch { throw FileError(step, url, "\(error)") }
+  }
+}
+
+/// An error of a store's file; the description says what to do and contains nothing of the content.
+public struct FileError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The step that failed.
+  public enum Step: String, Hashable, Sendable {
+    /// The file could not be read.
+    case read
+    /// The file could not be written.
+    case write
+    /// The file is damaged, or not a file of this kind.
+    case understand
+    /// A newer version of the app wrote the file, which is intact.
+    case use
+  }
+
+  /// The step that failed.
+  public let step: Step
+
+  /// The file.
+  public let url: URL
+
+  /// The reason.
+  public let reason: String
+
+  /// Creates an error.
+  public init(_ step: Step, _ url: URL, _ reason: String) {
+    self.step = step
+    self.url = url
+    self.reason = reason
+  }
+
+  /// The step, the file and the reason.
+  public var description: String { "cannot \(step.rawValue) \(url.path): \(reason)" }
+}
+
+/// A damaged file that was set aside, so that the store could be opened without it.
+public struct FileRecovery: Hashable, Sendable, CustomStringConvertible {
+  /// The damage.
+  public let error: FileError
+
+  /// The copy of the damaged file.
+  public let copy: URL
+
+  /// Creates a recovery.
+  public init(_ error: FileError, copy: URL) {
+    self.error = error
+    self.copy = copy
+  }
+
+  /// The damaged file, its copy and the consequence.
+  public var description: String {
+    "\(error.url.lastPathComponent) was damaged and is kept as \(copy.lastPathComponent). "
+      + "Everything is fetched again; changes that only the damaged part contained are not sent."
+  }
+}

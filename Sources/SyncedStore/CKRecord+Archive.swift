@@ -1,0 +1,51 @@
+import Foundation
+
+extension CKRecord {
+  /// The system fields, with the change tag that a save needs.
+  var systemFields: Data { archive { encodeSystemFields(with: $0) } }
+
+  /// The whole record.
+  var allFields: Data { archive { encode(with: $0) } }
+
+  /// A record without fields that has these system fields; a new one if there are none or they are
+  /// those of another record.
+  static func known(
+    _ systemFields: Data?, id: CKRecord.ID, type: CKRecord.RecordType
+  ) -> CKRecord {
+    if let record = systemFields.flatMap({ CKRecord(archive: $0) }), record.recordID == id,
+      record.recordType == type
+    {
+      return record
+    }
+    return CKRecord(recordType: type, recordID: id)
+  }
+
+  /// Reads an archive; `nil` if it is damaged.
+  convenience init?(archive: Data) {
+    guard let decoder = Self.decoder(archive) else { return nil }
+    defer { decoder.finishDecoding() }
+    self.init(coder: decoder)
+  }
+
+  private func archive(_ encode: (NSCoder) -> Void) -> Data {
+    let encoder = NSKeyedArchiver(requiringSecureCoding: true)
+    encode(encoder)
+    encoder.finishEncoding()
+    return encoder.encodedData
+  }
+
+  fileprivate static func decoder(_ archive: Data) -> NSKeyedUnarchiver? {
+    guard let decoder = try? NSKeyedUnarchiver(forReadingFrom: archive) else { return nil }
+    decoder.requiresSecureCoding = true
+    return decoder
+  }
+}
+
+extension CKShare {
+  /// Reads an archive of a share; `nil` if it is damaged.
+  static func unarchived(_ archive: Data) -> CKShare? {
+    guard let decoder = CKRecord.decoder(archive) else { return nil }
+    defer { decoder.finishDecoding() }
+    return CKShare(coder: decoder)
+  }
+}

@@ -1,0 +1,9 @@
+// The CloudKit that this module is built on. No other file of the module imports one.
+//
+// The trait `AppleCloudKit` chooses Apple's framework; without it the module is built on CloudSync,
+// on Apple's platforms too.
+#if AppleCloudKit
+  @_exported public import CloudKit
+#else
+  @_exported public import CloudSync
+#endif

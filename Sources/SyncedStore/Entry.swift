@@ -1,0 +1,157 @@
+import Foundation
+
+/// Everything that a store knows about one record: the item, the record's system fields and the
+/// change that the server has not confirmed. They are stored together.
+struct Entry: Sendable {
+  /// A change that the server has not confirmed.
+  struct Change: Hashable, Codable, Sendable {
+    var isDeletion: Bool
+    /// Distinguishes changes of the same item; ascending.
+    var number: UInt64
+    /// Whether the change was handed to an engine, so that the server may have it.
+    var wasOffered = false
+  }
+
+  var type: CKRecord.RecordType
+  /// The position among all items, in the order in which they were created.
+  var order: UInt64
+  /// The item that the app sees; `nil` if it is deleted or unreadable.
+  var item: (any SyncedItem)?
+  /// The system fields as last seen; `nil` if the server is not known to have the record.
+  var systemFields: Data?
+  /// The server's version that an unsent change is based on.
+  var base: (any SyncedItem)?
+  var change: Change?
+  /// The whole record that this version of the app can't read.
+  var unreadable: Data?
+
+  init(type: CKRecord.RecordType, order: UInt64) {
+    self.type = type
+    self.order = order
+  }
+
+  /// Whether the change can be sent; a save can't while the server has an unreadable version.
+  var isDue: Bool { change.map { $0.isDeletion || unreadable == nil } ?? false }
+
+  /// Whether the server may have the record.
+  var mayBeOnServer: Bool { systemFields != nil || change?.wasOffered == true }
+
+  /// Whether there is nothing left to know.
+  var isEmpty: Bool {
+    item == nil && change == nil && unreadable == nil
+  }
+
+  /// Forgets the record, which the server does not have.
+  mutating func forgetRecord() {
+    systemFields = nil
+    base = nil
+    unreadable = nil
+  }
+}
+
+extension Entry: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case type = "t"
+    case order = "o"
+    case item = "i"
+    case systemFields = "s"
+    case base = "b"
+    case change = "c"
+    case unreadable = "u"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      type: try container.decode(String.self, forKey: .type),
+      order: try container.decode(UInt64.self, forKey: .order))
+    let types = Self.types.flatMap { decoder.userInfo[$0] } as? [String: SyncedType] ?? [:]
+    func decodeItem(_ key: CodingKeys) throws -> (any SyncedItem)? {
+      guard container.contains(key) else { return nil }
+      guard let type = types[type] else { throw UnknownType(recordType: self.type) }
+      return try type.decodeItem(try container.superDecoder(forKey: key))
+    }
+    item = try decodeItem(.item)
+    base = try decodeItem(.base)
+    systemFields = try container.decodeIfPresent(Data.self, forKey: .systemFields)
+    change = try container.decodeIfPresent(Change.self, forKey: .change)
+    unreadable = try container.decodeIfPresent(Data.self, forKey: .unreadable)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(type, forKey: .type)
+    try container.encode(order, forKey: .order)
+    if let item { try container.encode(item, forKey: .item) }
+    if let base { try container.encode(base, forKey: .base) }
+    try container.encodeIfPresent(systemFields, forKey: .systemFields)
+    try container.encodeIfPresent(change, forKey: .change)
+    try container.encodeIfPresent(unreadable, forKey: .unreadable)
+  }
+
+  /// The key of the store's types in a decoder's `userInfo`.
+  static let types = CodingUserInfoKey(rawValue: "SyncedStore.types")
+}
+
+/// A file has items of a type that the app did not name when it opened the store.
+struct UnknownType: Error {
+  var recordType: String
+}
+
+/// One change of a store's file.
+struct StoredChange: Codable, Sendable {
+  /// The name of a record, and of its zone if it is not the store's own.
+  struct Key: Codable, Hashable, Sendable {
+    var name: String
+    var zone: String?
+    var owner: String?
+
+    private enum CodingKeys: String, CodingKey {
+      case name = "n"
+      case zone = "z"
+      case owner = "o"
+    }
+  }
+
+  /// The record whose entry is replaced by ``entry``, or removed.
+  var key: Key?
+  var entry: Entry?
+  /// The records whose changes were handed to an engine.
+  var offered: [Key]?
+  var settings: StoreSettings?
+
+  private enum CodingKeys: String, CodingKey {
+    case key = "k"
+    case entry = "e"
+    case offered = "f"
+    case settings = "s"
+  }
+}
+
+/// What a store keeps besides its items.
+struct StoreSettings: Codable, Hashable, Sendable {
+  /// A zone of the store.
+  struct Zone: Codable, Hashable, Sendable {
+    var name: String
+    var owner: String
+    /// Whether the zone exists on the server, as far as is known.
+    var exists = false
+    /// The whole record of the zone's share.
+    var share: Data?
+  }
+
+  /// The user record's name of the account that the items belong to; `nil` before any sign-in.
+  var owner: String?
+  /// Whether the user wants sync; `nil` if undecided.
+  var isEnabled: Bool?
+  var lastSync: Date?
+  /// Whether everything has to be fetched again, because the file is new or was damaged.
+  var isUnfetched = true
+  /// Values of the app that are removed with the account's items.
+  var properties: [String: String] = [:]
+  var zones: [Zone] = []
+
+  /// The owner of items whose file was damaged: no account has this name, so that the next sign-in
+  /// removes them and fetches its own.
+  static let unknownOwner = "?"
+}

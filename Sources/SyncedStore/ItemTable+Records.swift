@@ -1,0 +1,342 @@
+import Foundation
+
+/// The rules for what happens to records on the server.
+extension ItemTable {
+  /// How often in a row a change is sent again that may fit into a smaller request.
+  static let mostAttempts = 3
+
+  // MARK: Versions of other devices
+
+  /// Another device saved a record, or a save found this version on the server.
+  mutating func take(_ record: CKRecord) {
+    let id = record.recordID
+    if let share = record as? CKShare {
+      updateZone(id.zoneID) { $0.share = share.allFields }
+      return
+    }
+    guard let type = types[entries[id]?.type ?? record.recordType] ?? types[record.recordType]
+    else { return keepUnreadable(record) }
+    guard let theirs = type.read(record) else { return takeUnreadable(record, type) }
+    var entry = entries[id] ?? newEntry(record.recordType)
+    entry.systemFields = record.systemFields
+    entry.unreadable = nil
+    if entry.change?.isDeletion == true {
+      if entry.item == nil { effects.added.append(.deleteRecord(id)) }
+      return set(entry, for: id)
+    }
+    guard let mine = entry.item else {
+      entry.item = theirs
+      set(entry, for: id)
+      return show(id, record.recordType, .saved)
+    }
+    // An item that stays on this device does not follow a record of the same name.
+    guard mine.isSynced else { return set(entry, for: id) }
+    merge(mine, with: theirs, type, &entry, id)
+    set(entry, for: id)
+  }
+
+  private mutating func merge(
+    _ mine: any SyncedItem, with theirs: any SyncedItem, _ type: SyncedType, _ entry: inout Entry,
+    _ id: CKRecord.ID
+  ) {
+    let isUnsent = entry.change != nil
+    if mine.isEqual(to: theirs) {
+      settle(&entry, id)
+      if isUnsent { note(.equal, id, entry.type) }
+      return
+    }
+    guard isUnsent || type.mergesAlways else {
+      entry.item = theirs
+      return show(id, entry.type, .saved)
+    }
+    let decision = type.resolve(
+      .init(mine: mine, server: .item(theirs), base: entry.base, isUnsent: isUnsent))
+    switch decision {
+    case .server:
+      entry.item = theirs
+      settle(&entry, id)
+      show(id, entry.type, .saved, isUnsent ? .serverWon : nil)
+    case .mine: sendAgain(theirs, &entry, id, .clientWon)
+    case .merged(let merged):
+      entry.item = merged
+      if merged.isEqual(to: theirs) {
+        settle(&entry, id)
+        show(id, entry.type, .saved, isUnsent ? .serverWon : nil)
+      } else {
+        sendAgain(theirs, &entry, id, .merged)
+      }
+    }
+  }
+
+  /// The server has the item; nothing is left to send.
+  private mutating func settle(_ entry: inout Entry, _ id: CKRecord.ID) {
+    if entry.change != nil { effects.removed.append(.saveRecord(id)) }
+    entry.change = nil
+    entry.base = nil
+    attempts[id] = nil
+    activity.solve(id.recordName)
+  }
+
+  private mutating func sendAgain(
+    _ theirs: any SyncedItem, _ entry: inout Entry, _ id: CKRecord.ID,
+    _ resolution: SyncActivity.Resolution
+  ) {
+    entry.base = theirs
+    entry.change = newChange(isDeletion: false)
+    effects.added.append(.saveRecord(id))
+    show(id, entry.type, resolution == .merged ? .saved : .kept, resolution)
+  }
+
+  /// A record that this version of the app can't read, because a newer one wrote it.
+  ///
+  /// The item is hidden, unless the policy keeps an unsent change; that waits for a version of the
+  /// app that can merge both.
+  private mutating func takeUnreadable(_ record: CKRecord, _ type: SyncedType) {
+    let id = record.recordID
+    keepUnreadable(record)
+    guard var entry = entries[id], let mine = entry.item, mine.isSynced else { return }
+    if entry.change != nil || type.mergesAlways {
+      let decision = type.resolve(
+        .init(
+          mine: mine, server: .unreadable, base: entry.base, isUnsent: entry.change != nil))
+      if case .mine = decision {
+        effects.removed.append(.saveRecord(id))
+        return
+      }
+    }
+    entry.item = nil
+    settle(&entry, id)
+    set(entry, for: id)
+    show(id, record.recordType, .removed)
+  }
+
+  private mutating func keepUnreadable(_ record: CKRecord) {
+    let id = record.recordID
+    var entry = entries[id] ?? newEntry(record.recordType)
+    entry.systemFields = record.systemFields
+    entry.unreadable = record.allFields
+    if entry.change?.isDeletion == true {
+      effects.added.append(.deleteRecord(id))
+    } else {
+      activity.note(
+        id.recordName, nil,
+        "A record of the type \(record.recordType) is from a newer version of the app. It is kept "
+          + "and shown after an update.")
+    }
+    set(entry, for: id)
+  }
+
+  /// Reads records again that could not be read: the app may have been updated.
+  mutating func readAgain() {
+    for id in unreadable.sorted(by: { $0.recordName < $1.recordName }) {
+      guard let record = entries[id]?.unreadable.flatMap({ CKRecord(archive: $0) }),
+        types[record.recordType]?.read(record) != nil
+      else { continue }
+      activity.solve(id.recordName)
+      take(record)
+    }
+  }
+
+  // MARK: Deletions of other devices
+
+  /// Another device deleted a record.
+  mutating func takeDeletion(_ id: CKRecord.ID) {
+    if id.recordName == CKRecordNameZoneWideShare {
+      return updateZone(id.zoneID) { $0.share = nil }
+    }
+    guard var entry = entries[id] else { return }
+    // A new item of the same name that the server never had is not meant.
+    let isNew = !entry.mayBeOnServer
+    entry.forgetRecord()
+    guard let mine = entry.item, mine.isSynced else {
+      if entry.change?.isDeletion == true {
+        effects.removed.append(.deleteRecord(id))
+        entry.change = nil
+      }
+      return set(entry, for: id)
+    }
+    let isUnsent = entry.change != nil
+    let isKept =
+      isNew || (isUnsent || types[entry.type]?.mergesAlways == true)
+        && keepsDeleted(mine, entry, isUnsent)
+    if isKept {
+      entry.change = newChange(isDeletion: false)
+      addSave(id)
+      set(entry, for: id)
+      if !isNew { show(id, entry.type, .kept, isUnsent ? .clientWon : nil) }
+    } else {
+      entry.item = nil
+      settle(&entry, id)
+      set(entry, for: id)
+      show(id, entry.type, .removed, isUnsent ? .serverWon : nil)
+    }
+  }
+
+  private func keepsDeleted(_ mine: any SyncedItem, _ entry: Entry, _ isUnsent: Bool) -> Bool {
+    let decision = types[entry.type]?.resolve(
+      .init(mine: mine, server: .deleted, base: entry.base, isUnsent: isUnsent))
+    return if case .mine? = decision { true } else { false }
+  }
+
+  private mutating func addSave(_ id: CKRecord.ID) {
+    saveZoneIfNeeded(id.zoneID)
+    effects.added.append(.saveRecord(id))
+  }
+
+  /// A zone was read from its beginning: records that it does not have were deleted.
+  mutating func takeZone(_ zone: CKRecordZone.ID, has records: Set<CKRecord.ID>) {
+    let gone = entries.filter {
+      $0.key.zoneID == zone && $0.value.systemFields != nil && !records.contains($0.key)
+    }
+    for id in gone.keys.sorted(by: { $0.recordName < $1.recordName }) { takeDeletion(id) }
+  }
+
+  // MARK: Results of own changes
+
+  /// The engine sent changes.
+  mutating func take(_ sent: CKSyncEngine.Event.SentRecordZoneChanges) {
+    let wasFull = activity.problems.contains { $0.code == .quotaExceeded }
+    for record in sent.savedRecords { takeSaved(record) }
+    for id in sent.deletedRecordIDs { takeDeleted(id) }
+    for failure in sent.failedRecordSaves {
+      takeFailedSave(failure.record.recordID, failure.error)
+    }
+    // The order of a dictionary differs in every process.
+    for (id, error) in sent.failedRecordDeletes.sorted(by: { $0.key.recordName < $1.key.recordName }
+    ) {
+      takeFailedDeletion(id, error)
+    }
+    activity.deleted += sent.deletedRecordIDs.count
+    // There is space now for what was kept.
+    if wasFull, !sent.deletedRecordIDs.isEmpty { sendEverything() }
+  }
+
+  /// The server accepted a save.
+  mutating func takeSaved(_ record: CKRecord) {
+    let id = record.recordID
+    activity.saved += 1
+    activity.solve(id.recordName)
+    attempts[id] = nil
+    guard var entry = entries[id] else { return }
+    entry.systemFields = record.systemFields
+    entry.unreadable = nil
+    if let change = entry.change, !change.isDeletion, change.number == inFlight[id] {
+      entry.change = nil
+      entry.base = nil
+    } else if let change = entry.change {
+      // The item was changed meanwhile, on top of the version that was saved.
+      entry.base = change.isDeletion ? nil : types[entry.type]?.read(record)
+      effects.added.append(change.isDeletion ? .deleteRecord(id) : .saveRecord(id))
+    }
+    inFlight[id] = nil
+    set(entry, for: id)
+  }
+
+  /// The server accepted a deletion, or had nothing to delete.
+  mutating func takeDeleted(_ id: CKRecord.ID) {
+    activity.solve(id.recordName)
+    attempts[id] = nil
+    inFlight[id] = nil
+    guard var entry = entries[id] else { return }
+    entry.forgetRecord()
+    if entry.change?.isDeletion == true {
+      entry.change = nil
+    } else if entry.item?.isSynced == true {
+      // The item was created again meanwhile.
+      entry.change = entry.change ?? newChange(isDeletion: false)
+      addSave(id)
+    }
+    set(entry, for: id)
+  }
+
+  /// The server refused a save.
+  mutating func takeFailedSave(_ id: CKRecord.ID, _ error: CKError) {
+    switch FailedChange.ofSave(error.code) {
+    case .isRetried: break
+    case .merge:
+      if let theirs = error.serverRecord { take(theirs) } else { sendSaveAgain(id) }
+    case .createZone: takeMissingZone(id.zoneID, error)
+    case .zoneWasPurged: takeZoneDeletion(id.zoneID, .purged)
+    case .recordIsGone:
+      if entries[id]?.systemFields == nil {
+        fewTimes(.saveRecord(id), id, error)
+      } else {
+        takeDeletion(id)
+      }
+    case .sendAgain: sendSaveAgain(id)
+    case .sendAgainAFewTimes: fewTimes(.saveRecord(id), id, error)
+    case .keepForLater, .isDone, .tell: refuse(id, error)
+    }
+  }
+
+  /// The server refused a deletion.
+  mutating func takeFailedDeletion(_ id: CKRecord.ID, _ error: CKError) {
+    switch FailedChange.ofDeletion(error.code) {
+    case .isRetried: break
+    case .isDone: takeDeleted(id)
+    case .sendAgain:
+      activity.sentAgain += 1
+      effects.added.append(.deleteRecord(id))
+    case .sendAgainAFewTimes: fewTimes(.deleteRecord(id), id, error)
+    case .merge, .createZone, .zoneWasPurged, .recordIsGone, .keepForLater, .tell:
+      refuse(id, error)
+    }
+  }
+
+  private mutating func sendSaveAgain(_ id: CKRecord.ID) {
+    guard isDue(id) else { return }
+    activity.sentAgain += 1
+    effects.added.append(.saveRecord(id))
+  }
+
+  private mutating func fewTimes(
+    _ change: CKSyncEngine.PendingRecordZoneChange, _ id: CKRecord.ID, _ error: CKError
+  ) {
+    attempts[id, default: 0] += 1
+    guard attempts[id, default: 0] <= Self.mostAttempts else { return refuse(id, error) }
+    activity.sentAgain += 1
+    effects.added.append(change)
+  }
+
+  private mutating func refuse(_ id: CKRecord.ID, _ error: CKError) {
+    activity.note(id.recordName, error.code, message(error))
+  }
+
+  /// A sentence for users about a refused change.
+  func message(_ error: CKError) -> String {
+    switch error.code {
+    case .quotaExceeded where scope == .shared:
+      "The iCloud storage of the owner is full. The change stays on this device."
+    case .quotaExceeded:
+      "The account has no space left. The change is kept; free some space, then sync again."
+    case .limitExceeded:
+      "The item is too large for the server. It stays on this device; make it smaller to sync it."
+    case .permissionFailure:
+      "The account may not change this. The change stays on this device."
+    default:
+      "The server refused the change: \(error.localizedDescription) It stays on this device."
+    }
+  }
+
+  // MARK: Changes for the app
+
+  private mutating func note(
+    _ resolution: SyncActivity.Resolution, _ id: CKRecord.ID, _ type: CKRecord.RecordType
+  ) {
+    activity.note(SyncActivity.Conflict(name: id.recordName, type: type, resolution: resolution))
+  }
+
+  mutating func show(
+    _ id: CKRecord.ID, _ type: CKRecord.RecordType, _ kind: SyncedChange.Kind,
+    _ resolution: SyncActivity.Resolution? = nil
+  ) {
+    switch kind {
+    case .saved: activity.received += 1
+    case .removed: activity.removed += 1
+    case .kept: break
+    }
+    effects.visible.append(
+      SyncedChange(recordID: id, recordType: type, kind: kind, resolution: resolution))
+    if let resolution { note(resolution, id, type) }
+  }
+}

@@ -1,0 +1,169 @@
+import Foundation
+
+/// The rules for accounts and zones.
+extension ItemTable {
+  // MARK: Accounts
+
+  /// An account is signed in: at the first start of an engine without state, and after a sign-in.
+  mutating func takeSignIn(_ user: CKRecord.ID) {
+    // Without an owner nobody can say whose records these are.
+    let isForeign =
+      settings.owner.map { $0 != user.recordName }
+      ?? entries.values.contains { $0.systemFields != nil }
+    if isForeign { wipe() }
+    settings.owner = user.recordName
+    sendEverything()
+  }
+
+  /// Nobody is signed in any more, or another account is.
+  mutating func takeAccountChange(to user: CKRecord.ID?) {
+    // A crash after an earlier report of the same change: the items are the new account's already.
+    guard user == nil || settings.owner != user?.recordName else { return }
+    // Items from before the first sign-in belong to nobody, and stay.
+    if settings.owner != nil { wipe() }
+    settings.owner = user?.recordName
+  }
+
+  /// Removes everything of the account; items that stay on the device, and whether the user wants
+  /// sync, are kept.
+  mutating func wipe() {
+    let wipes = activity.wipes + 1
+    activity = SyncActivity()
+    activity.wipes = wipes
+    settings = StoreSettings(isEnabled: settings.isEnabled)
+    inFlight = [:]
+    attempts = [:]
+    missingZones = []
+    removeSynced { _ in true }
+    effects.isWiped = true
+  }
+
+  private mutating func removeSynced(where isRemoved: (CKRecord.ID) -> Bool) {
+    for (id, entry) in entries.sorted(by: { $0.key.recordName < $1.key.recordName })
+    where isRemoved(id) {
+      effects.removed += [.saveRecord(id), .deleteRecord(id)]
+      attempts[id] = nil
+      guard let item = entry.item, !item.isSynced else {
+        if entry.item != nil { show(id, entry.type, .removed) }
+        set(nil, for: id)
+        continue
+      }
+      update(id) { entry in
+        entry.forgetRecord()
+        entry.change = nil
+      }
+    }
+  }
+
+  // MARK: Zones
+
+  /// A zone exists: it was saved, or has changes.
+  mutating func takeZone(_ zone: CKRecordZone.ID) {
+    missingZones.remove(zone)
+    activity.solve(zone.zoneName)
+    if !self.zone(zone).exists { updateZone(zone) { $0.exists = true } }
+  }
+
+  /// A zone was not saved.
+  mutating func takeFailedZone(_ zone: CKRecordZone.ID, _ error: CKError) {
+    guard FailedChange.ofSave(error.code) != .isRetried else { return }
+    activity.note(zone.zoneName, error.code, message(error))
+  }
+
+  /// A save found that its zone does not exist.
+  ///
+  /// If nothing was ever in it, it is created. Otherwise a fetch has to tell first whether another
+  /// device deleted it: what was deleted must not return.
+  mutating func takeMissingZone(_ zone: CKRecordZone.ID, _ error: CKError) {
+    if scope == .shared { return takeZoneDeletion(zone, .deleted) }
+    if error.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true {
+      return takeZoneDeletion(zone, .encryptedDataReset)
+    }
+    guard !missingZones.contains(zone) else { return }
+    if hasRecords(in: zone) {
+      missingZones.insert(zone)
+      updateZone(zone) { $0.exists = false }
+    } else {
+      sendAnew(zone)
+    }
+  }
+
+  /// Creates zones that are missing although a fetch did not say that they were deleted.
+  mutating func createMissingZones() {
+    for zone in missingZones.sorted(by: { $0.zoneName < $1.zoneName }) { sendAnew(zone) }
+  }
+
+  /// The first complete fetch of an engine without state has ended.
+  ///
+  /// - Parameter zones: the zones that exist.
+  mutating func takeAllZones(_ zones: Set<CKRecordZone.ID>) {
+    for zone in knownZones.subtracting(zones).sorted(by: { $0.zoneName < $1.zoneName }) {
+      // In one's own database it is not known who removed the zone: no data is lost.
+      if scope == .shared { takeZoneDeletion(zone, .deleted) } else { sendAnew(zone) }
+    }
+  }
+
+  /// Whether zones have records as far as is known, and are not among `zones`.
+  func lacksZones(_ zones: Set<CKRecordZone.ID>) -> Bool { !knownZones.isSubset(of: zones) }
+
+  private var knownZones: Set<CKRecordZone.ID> {
+    Set(entries.filter { $1.systemFields != nil }.keys.map(\.zoneID))
+  }
+
+  /// A zone was deleted, or the account lost access to it.
+  mutating func takeZoneDeletion(
+    _ zone: CKRecordZone.ID, _ reason: CKDatabase.DatabaseChange.Deletion.Reason
+  ) {
+    missingZones.remove(zone)
+    updateZone(zone) {
+      $0.exists = false
+      $0.share = nil
+    }
+    switch reason {
+    case .encryptedDataReset:
+      // The server lost its keys, and this device has the items.
+      sendAnew(zone)
+    case .deleted, .purged:
+      // Without records the deletion was followed before, and the changes were made after it.
+      guard scope == .shared || hasRecords(in: zone) || !hasChanges(in: zone) else {
+        return sendAnew(zone)
+      }
+      effects.droppedZones.append(zone)
+      removeSynced { $0.zoneID == zone }
+    @unknown default: break
+    }
+  }
+
+  private func hasRecords(in zone: CKRecordZone.ID) -> Bool {
+    entries.contains { $0.zoneID == zone && $1.systemFields != nil }
+  }
+
+  private func hasChanges(in zone: CKRecordZone.ID) -> Bool {
+    unsent.contains { $0.zoneID == zone }
+  }
+
+  /// Creates a zone and sends all its items: no change tag of a zone that is gone is right.
+  private mutating func sendAnew(_ zone: CKRecordZone.ID) {
+    missingZones.remove(zone)
+    updateZone(zone) { $0.exists = false }
+    for (id, entry) in entries.sorted(by: { $0.value.order < $1.value.order })
+    where id.zoneID == zone {
+      guard let item = entry.item, item.isSynced else {
+        // A deletion has no record any more, and an unreadable one can't be sent.
+        effects.removed.append(.deleteRecord(id))
+        update(id) { entry in
+          entry.forgetRecord()
+          entry.change = nil
+        }
+        continue
+      }
+      let change = newChange(isDeletion: false)
+      update(id) { entry in
+        entry.forgetRecord()
+        entry.change = change
+      }
+      saveZoneIfNeeded(zone)
+      effects.added.append(.saveRecord(id))
+    }
+  }
+}

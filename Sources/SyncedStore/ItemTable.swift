@@ -1,0 +1,343 @@
+import Foundation
+
+/// The items of a store with their changes, and the rules for everything that happens to them: a
+/// value without files, clocks and engines.
+///
+/// Its owner makes local changes through a ``SyncedTransaction`` and hands over the engine's events.
+/// After each of them it takes ``effects``, and before it stores the engine's state it stores
+/// ``takeUnstored()``.
+struct ItemTable: Sendable {
+  /// What has to follow from a change or an event.
+  struct Effects: Sendable {
+    /// Changes for the engine's list of pending changes.
+    var added: [CKSyncEngine.PendingRecordZoneChange] = []
+    var removed: [CKSyncEngine.PendingRecordZoneChange] = []
+    var savedZones: [CKRecordZone.ID] = []
+    var droppedZones: [CKRecordZone.ID] = []
+    /// Changes for the app.
+    var visible: [SyncedChange] = []
+    /// Whether the items of an account were removed: the file is written anew at once, and the
+    /// engine's state removed.
+    var isWiped = false
+  }
+
+  let types: [CKRecord.RecordType: SyncedType]
+  let defaultZone: CKRecordZone.ID
+  /// Whether the store is responsible for a zone.
+  let accepts: @Sendable (CKRecordZone.ID) -> Bool
+  var scope = CKDatabase.Scope.private
+  var settings = StoreSettings() {
+    didSet { if settings != oldValue { isSettingsStored = false } }
+  }
+  var activity = SyncActivity()
+  var effects = Effects()
+
+  private(set) var entries: [CKRecord.ID: Entry] = [:]
+  /// The records with a change.
+  private(set) var unsent: Set<CKRecord.ID> = []
+  private(set) var unreadable: Set<CKRecord.ID> = []
+  private var unstored: Set<CKRecord.ID> = []
+  /// The entries before a transaction; `nil` outside of one.
+  private var undoLog: [CKRecord.ID: Entry?]?
+  private var settingsBefore = StoreSettings()
+  /// The types with changes since limits were checked.
+  private var changedTypes: Set<CKRecord.RecordType> = []
+  private var isSettingsStored = true
+  private var lastNumber: UInt64 = 0
+  private var lastOrder: UInt64 = 0
+
+  /// The number of the change of each record that is being sent.
+  var inFlight: [CKRecord.ID: UInt64] = [:]
+  /// The number of times in a row that a change was sent again.
+  var attempts: [CKRecord.ID: Int] = [:]
+  /// The zones that are missing, although nothing said that they were deleted.
+  var missingZones: Set<CKRecordZone.ID> = []
+
+  init(
+    types: [SyncedType], zone: CKRecordZone.ID,
+    accepting accepts: @escaping @Sendable (CKRecordZone.ID) -> Bool
+  ) {
+    self.types = Dictionary(types.map { ($0.recordType, $0) }, uniquingKeysWith: { $1 })
+    self.defaultZone = zone
+    self.accepts = accepts
+  }
+
+  subscript(id: CKRecord.ID) -> Entry? { entries[id] }
+
+  /// Whether there is nothing to store.
+  var isEmpty: Bool { entries.isEmpty && settings == StoreSettings() }
+
+  /// The only place where an entry changes.
+  mutating func set(_ entry: Entry?, for id: CKRecord.ID) {
+    let entry = entry.flatMap { $0.isEmpty ? nil : $0 }
+    if undoLog?.keys.contains(id) == false { undoLog?[id] = .some(entries[id]) }
+    if let type = entry?.type { changedTypes.insert(type) }
+    entries[id] = entry
+    unstored.insert(id)
+    if entry?.change == nil { unsent.remove(id) } else { unsent.insert(id) }
+    if entry?.unreadable == nil { unreadable.remove(id) } else { unreadable.insert(id) }
+  }
+
+  /// Changes an entry in place.
+  mutating func update(_ id: CKRecord.ID, _ change: (inout Entry) -> Void) {
+    guard var entry = entries[id] else { return }
+    change(&entry)
+    set(entry, for: id)
+  }
+
+  /// A new entry, behind all others.
+  mutating func newEntry(_ type: CKRecord.RecordType) -> Entry {
+    lastOrder += 1
+    return Entry(type: type, order: lastOrder)
+  }
+
+  /// A change that has to be sent, in place of an older one of the same item.
+  mutating func newChange(
+    isDeletion: Bool, after older: Entry.Change? = nil
+  ) -> Entry.Change {
+    lastNumber += 1
+    return Entry.Change(
+      isDeletion: isDeletion, number: lastNumber, wasOffered: older?.wasOffered ?? false)
+  }
+
+  /// The ID of the record with a name.
+  func recordID(_ name: String, in zone: CKRecordZone.ID?) -> CKRecord.ID {
+    CKRecord.ID(recordName: name, zoneID: zone ?? defaultZone)
+  }
+
+  /// The items of a type, in the order in which they were created.
+  func items(_ type: CKRecord.RecordType, in zone: CKRecordZone.ID?) -> [any SyncedItem] {
+    entries.filter { $1.type == type && $1.item != nil && (zone ?? $0.zoneID) == $0.zoneID }
+      .sorted { ($0.value.order, $0.key.recordName) < ($1.value.order, $1.key.recordName) }
+      .compactMap(\.value.item)
+  }
+
+  /// Deletes the items of the store's own zone that exceed a limit of the app.
+  mutating func removeSurplus() {
+    let types = changedTypes.sorted()
+    changedTypes = []
+    for type in types {
+      guard let surplus = self.types[type]?.surplus else { continue }
+      for name in surplus(items(type, in: defaultZone)) { delete(recordID(name, in: nil)) }
+    }
+  }
+
+  // MARK: Transactions
+
+  /// Begins to record what is needed to take changes back.
+  mutating func begin() {
+    undoLog = [:]
+    settingsBefore = settings
+  }
+
+  /// The changes since ``begin()``, to be stored.
+  func changesToCommit() -> [StoredChange] {
+    let ids = (undoLog ?? [:]).keys.sorted { $0.recordName < $1.recordName }
+    var changes = ids.map { stored($0) }
+    if settings != settingsBefore { changes.append(StoredChange(settings: settings)) }
+    return changes
+  }
+
+  /// Notes that the changes since ``begin()`` are stored.
+  mutating func commit() {
+    unstored.subtract(undoLog.map { Array($0.keys) } ?? [])
+    if settings != settingsBefore { isSettingsStored = true }
+    undoLog = nil
+  }
+
+  /// Takes the changes since ``begin()`` back.
+  mutating func rollBack() {
+    let log = undoLog ?? [:]
+    undoLog = nil
+    for (id, entry) in log { set(entry, for: id) }
+    settings = settingsBefore
+    effects = Effects()
+  }
+
+  // MARK: Local changes
+
+  /// Saves an item, which is sent unless it stays on the device or is saved already.
+  mutating func save(_ item: any SyncedItem, _ id: CKRecord.ID) {
+    var entry = entries[id] ?? newEntry(type(of: item).recordType)
+    guard !item.isEqual(to: entry.item) else { return }
+    let before = entry.item
+    entry.item = item
+    entry.type = type(of: item).recordType
+    if item.isSynced {
+      // The base stays that of the first change that was not sent.
+      if entry.change == nil, entry.systemFields != nil { entry.base = before }
+      entry.change = newChange(isDeletion: false, after: entry.change)
+      addPending(.saveRecord(id))
+    } else if entry.mayBeOnServer {
+      entry.change = newChange(isDeletion: true, after: entry.change)
+      entry.base = nil
+      addPending(.deleteRecord(id))
+    } else {
+      if entry.change != nil { effects.removed.append(.saveRecord(id)) }
+      entry.change = nil
+    }
+    forgetFailure(id)
+    set(entry, for: id)
+  }
+
+  /// Deletes an item; the server is told if it may have the record.
+  ///
+  /// - Parameter type: the type of a record that the store does not have, but the server may have.
+  mutating func delete(_ id: CKRecord.ID, evenIfUnknown type: CKRecord.RecordType? = nil) {
+    var entry: Entry
+    if let known = entries[id] {
+      entry = known
+    } else if let type {
+      entry = newEntry(type)
+    } else {
+      return
+    }
+    let isSynced = entry.item?.isSynced ?? true
+    entry.item = nil
+    entry.base = nil
+    if entry.mayBeOnServer || (type != nil && isSynced) || entry.unreadable != nil {
+      if entry.change?.isDeletion != true {
+        entry.change = newChange(isDeletion: true, after: entry.change)
+      }
+      addPending(.deleteRecord(id))
+    } else {
+      effects.removed.append(.saveRecord(id))
+      entry.change = nil
+    }
+    forgetFailure(id)
+    set(entry, for: id)
+  }
+
+  private mutating func addPending(_ change: CKSyncEngine.PendingRecordZoneChange) {
+    if case .saveRecord(let id) = change { saveZoneIfNeeded(id.zoneID) }
+    effects.added.append(change)
+  }
+
+  private mutating func forgetFailure(_ id: CKRecord.ID) {
+    attempts[id] = nil
+    activity.solve(id.recordName)
+  }
+
+  // MARK: Sending
+
+  /// The record of an item as it is to be saved; `nil` if there is nothing to save any more.
+  ///
+  /// The change is noted as handed over.
+  mutating func recordToSend(_ id: CKRecord.ID) -> CKRecord? {
+    guard let entry = entries[id], entry.isDue, let change = entry.change, !change.isDeletion,
+      let item = entry.item, let type = types[entry.type]
+    else { return nil }
+    inFlight[id] = change.number
+    let record = CKRecord.known(entry.systemFields, id: id, type: entry.type)
+    type.write(item, record)
+    return record
+  }
+
+  /// Notes that changes were handed to the engine, so that the server may have them.
+  ///
+  /// - Returns: those for which this is new and has to be stored first.
+  mutating func noteOffered(_ ids: [CKRecord.ID]) -> [CKRecord.ID] {
+    ids.filter { id in
+      guard entries[id]?.change?.wasOffered == false else { return false }
+      entries[id]?.change?.wasOffered = true
+      return true
+    }
+  }
+
+  /// Whether an item has a change that can be sent.
+  func isDue(_ id: CKRecord.ID) -> Bool { entries[id]?.isDue ?? false }
+
+  /// Adds all changes that can be sent to the effects, and zones that are not known to exist.
+  mutating func sendEverything() {
+    let ids = unsent.filter { isDue($0) }.sorted { first, second in
+      (entries[first]?.change?.number ?? 0) < (entries[second]?.change?.number ?? 0)
+    }
+    for id in ids {
+      saveZoneIfNeeded(id.zoneID)
+      effects.added.append(
+        entries[id]?.change?.isDeletion == true ? .deleteRecord(id) : .saveRecord(id))
+    }
+  }
+
+  /// Creates a zone of one's own that is not known to exist.
+  mutating func saveZoneIfNeeded(_ zone: CKRecordZone.ID) {
+    guard scope == .private, !self.zone(zone).exists, !missingZones.contains(zone),
+      !effects.savedZones.contains(zone)
+    else { return }
+    effects.savedZones.append(zone)
+  }
+
+  // MARK: Zones
+
+  func zone(_ id: CKRecordZone.ID) -> StoreSettings.Zone {
+    settings.zones.first { $0.name == id.zoneName && $0.owner == id.ownerName }
+      ?? StoreSettings.Zone(name: id.zoneName, owner: id.ownerName)
+  }
+
+  mutating func updateZone(_ id: CKRecordZone.ID, _ change: (inout StoreSettings.Zone) -> Void) {
+    var zone = zone(id)
+    change(&zone)
+    settings.zones.removeAll { $0.name == zone.name && $0.owner == zone.owner }
+    if zone.exists || zone.share != nil { settings.zones.append(zone) }
+  }
+
+  // MARK: Storing
+
+  /// The changes that are not stored yet.
+  mutating func takeUnstored() -> [StoredChange] {
+    defer {
+      unstored = []
+      isSettingsStored = true
+    }
+    var changes = unstored.sorted { $0.recordName < $1.recordName }.map { stored($0) }
+    if !isSettingsStored { changes.append(StoredChange(settings: settings)) }
+    return changes
+  }
+
+  /// Notes that changes were not stored after all.
+  mutating func putBack(_ changes: [StoredChange]) {
+    for change in changes {
+      if let key = change.key { unstored.insert(id(key)) }
+      if change.settings != nil { isSettingsStored = false }
+    }
+  }
+
+  /// The change that stores a record's entry.
+  func stored(_ id: CKRecord.ID) -> StoredChange { StoredChange(key: key(id), entry: entries[id]) }
+
+  /// Everything, in groups, for a new file.
+  func everything() -> [[StoredChange]] {
+    let changes = entries.keys.map { stored($0) }
+    let groups = stride(from: 0, to: changes.count, by: 500).map {
+      Array(changes[$0..<min($0 + 500, changes.count)])
+    }
+    return [[StoredChange(settings: settings)]] + groups
+  }
+
+  /// Takes over the content of a file.
+  mutating func load(_ changes: [StoredChange]) {
+    for change in changes {
+      if let settings = change.settings { self.settings = settings }
+      for key in change.offered ?? [] { update(id(key)) { $0.change?.wasOffered = true } }
+      guard let key = change.key else { continue }
+      set(change.entry, for: id(key))
+      lastOrder = max(lastOrder, change.entry?.order ?? 0)
+      lastNumber = max(lastNumber, change.entry?.change?.number ?? 0)
+    }
+    unstored = []
+    isSettingsStored = true
+  }
+
+  func key(_ id: CKRecord.ID) -> StoredChange.Key {
+    StoredChange.Key(
+      name: id.recordName, zone: id.zoneID == defaultZone ? nil : id.zoneID.zoneName,
+      owner: id.zoneID.ownerName == defaultZone.ownerName ? nil : id.zoneID.ownerName)
+  }
+
+  private func id(_ key: StoredChange.Key) -> CKRecord.ID {
+    guard key.zone != nil || key.owner != nil else { return recordID(key.name, in: nil) }
+    let zone = CKRecordZone.ID(
+      zoneName: key.zone ?? defaultZone.zoneName, ownerName: key.owner ?? defaultZone.ownerName)
+    return recordID(key.name, in: zone)
+  }
+}

@@ -1,0 +1,217 @@
+import Disk
+public import Foundation
+
+/// A file of changes with one line for each group: a group is stored whole or not at all, and costs
+/// its own size, not that of the file.
+///
+/// A line is a checksum, a space, and the group as a JSON array. A last line without its end or with
+/// zero bytes is a write that a crash interrupted, and is removed. Any other line that does not match
+/// its checksum is damage. A value; its owner guards it and writes the file anew when most of it is
+/// obsolete.
+public struct Journal<Change: Codable & Sendable>: Sendable {
+  private let file: AtomicFile
+  private let header: Data
+  private let format: String
+  private let version: Int
+  private var open: (any DiskFile)?
+  private var size = 0
+  /// The size after the file was last written anew.
+  private var compactSize = 0
+
+  /// Names the journal at `url`; nothing is read or created.
+  ///
+  /// - Parameters:
+  ///   - format: the name of the format, without spaces; the first line of the file.
+  ///   - version: the version that is written, and the newest one that is read.
+  public init(_ url: URL, format: String, version: Int = 1) {
+    self.init(AtomicFile(url), format: format, version: version)
+  }
+
+  init(_ file: AtomicFile, format: String, version: Int) {
+    self.file = file
+    self.format = format
+    self.version = version
+    header = Data("\(format) \(version)\n".utf8)
+  }
+
+  /// The place of the file.
+  public var url: URL { file.url }
+
+  /// Whether most of the file is obsolete and it should be written anew; never below 256 KiB.
+  public var isMostlyObsolete: Bool { size > 256 << 10 && size > 3 * compactSize }
+
+  /// The content of a journal.
+  public struct Reading: Sendable {
+    /// All changes, oldest first.
+    public var changes: [Change] = []
+    /// Whether there is a file.
+    public var exists = true
+    /// The damage and its copy, if a damaged file was read.
+    public var recovery: FileRecovery?
+  }
+
+  /// Reads the file.
+  ///
+  /// - Parameters:
+  ///   - isRecovering: whether a damaged file is copied, and the lines that are intact are returned.
+  ///     The file stays until it is written anew.
+  ///   - userInfo: what the changes need to be decoded.
+  /// - Throws: ``FileError`` if the file can't be read, is damaged, or is from a newer version; it
+  ///   stays as it is.
+  public mutating func read(
+    recovering isRecovering: Bool = false, userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) throws(FileError) -> Reading {
+    guard let data = try file.read() else { return Reading(exists: false) }
+    var reading = Reading()
+    var damage: FileError?
+    if !data.starts(with: header) {
+      let error = unknownHeader(data)
+      guard isRecovering, error.step == .understand else { throw error }
+      damage = error
+    }
+    let decoder = JSONDecoder()
+    decoder.userInfo = userInfo
+    var start = data.startIndex + (damage == nil ? header.count : 0)
+    while let end = data[start...].firstIndex(of: UInt8(ascii: "\n")) {
+      if end == data.index(before: data.endIndex), data[start..<end].contains(0) { break }
+      do throws(FileError) {
+        reading.changes += try group(data[start..<end], decoder)
+      } catch {
+        guard isRecovering, error.step == .understand else { throw error }
+        damage = damage ?? error
+      }
+      start = data.index(after: end)
+    }
+    size = start - data.startIndex
+    compactSize = size / 3
+    if let damage, let copy = try file.setAside() {
+      reading.recovery = FileRecovery(damage, copy: copy)
+    } else {
+      // Also when nothing is cut: the process that wrote the last line may not have waited for it.
+      try cut()
+    }
+    return reading
+  }
+
+  /// Adds a group of changes, which is durable when this returns.
+  ///
+  /// - Throws: ``FileError``; the file does not contain the group then.
+  public mutating func append(_ changes: [Change]) throws(FileError) {
+    let line = try line(changes)
+    if open == nil {
+      if size == 0 { try rewrite([]) }
+      open = try file.doing(.write) { () throws(DiskError) in
+        try file.disk.open(file.path, .append)
+      }
+    }
+    guard let open else { return }
+    do throws(FileError) {
+      try file.doing(.write) { () throws(DiskError) in
+        try open.append(all: line)
+        try open.synchronize()
+      }
+      size += line.count
+    } catch {
+      // The next line must not follow a part of this one.
+      try? cut()
+      throw error
+    }
+  }
+
+  /// Writes the file anew with these groups only.
+  ///
+  /// - Throws: ``FileError``; the file has its old content then.
+  public mutating func rewrite(_ groups: [[Change]]) throws(FileError) {
+    var data = header
+    for group in groups { data.append(contentsOf: try line(group)) }
+    open = nil
+    try file.write(data)
+    size = data.count
+    compactSize = data.count
+  }
+
+  /// Closes the file; the next change opens it again.
+  public mutating func close() {
+    open = nil
+  }
+
+  /// Removes the file and the copies of damaged ones.
+  ///
+  /// - Throws: ``FileError`` if it can't be removed.
+  public mutating func remove() throws(FileError) {
+    open = nil
+    size = 0
+    compactSize = 0
+    try file.remove()
+  }
+
+  /// Removes the copies of damaged files.
+  ///
+  /// - Throws: ``FileError`` if one can't be removed.
+  public func removeCopies() throws(FileError) {
+    try file.removeCopies()
+  }
+
+  private func cut() throws(FileError) {
+    try file.doing(.write) { () throws(DiskError) in
+      let file = try file.disk.open(self.file.path, .update)
+      try file.truncate(to: size)
+      try file.synchronize()
+    }
+  }
+
+  private func group(_ line: Data, _ decoder: JSONDecoder) throws(FileError) -> [Change] {
+    let body = line.dropFirst(17)
+    guard !body.isEmpty, Data(Self.checksum(body).utf8) + [0x20] == line.prefix(17) else {
+      throw FileError(
+        .understand, url,
+        "a line does not match its checksum. Nothing was changed; open with recovery to keep a "
+          + "copy and fetch everything again.")
+    }
+    do {
+      return try decoder.decode([Change].self, from: body)
+    } catch let error as FileError {
+      throw error
+    } catch {
+      throw FileError(
+        .understand, url,
+        "a line has content that this version can't decode. Nothing was changed; open with "
+          + "recovery to keep a copy and fetch everything again.")
+    }
+  }
+
+  private func line(_ changes: [Change]) throws(FileError) -> [UInt8] {
+    do {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      let body = try encoder.encode(changes)
+      return Array(Self.checksum(body).utf8) + [UInt8(ascii: " ")] + body + [UInt8(ascii: "\n")]
+    } catch {
+      throw FileError(.write, url, "a change can't be encoded as JSON: \(error)")
+    }
+  }
+
+  private func unknownHeader(_ data: Data) -> FileError {
+    let words = String(decoding: data.prefix(64), as: UTF8.self)
+      .split(whereSeparator: \.isWhitespace)
+    if words.count >= 2, words[0] == format, let found = Int(words[1]), found > version {
+      return FileError(
+        .use, url, "a newer version of the app wrote it (format \(found)). Nothing was changed.")
+    }
+    return FileError(
+      .understand, url,
+      "it is not a file of the format \(format), or it is damaged. Nothing was changed; open with "
+        + "recovery to keep a copy and fetch everything again.")
+  }
+
+  /// 16 hexadecimal digits that change with every byte.
+  private static func checksum(_ data: Data) -> String {
+    let hash = data.withUnsafeBytes { bytes in
+      bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
+        (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+      }
+    }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+}

@@ -1,0 +1,230 @@
+import Foundation
+import Synchronization
+
+/// The engine's delegate: it hands everything to the store, which it does not retain.
+final class EngineDelegate: CKSyncEngineDelegate {
+  private weak let store: SyncedStore?
+
+  init(_ store: SyncedStore) {
+    self.store = store
+  }
+
+  func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
+    store?.handle(event, of: syncEngine)
+  }
+
+  func nextRecordZoneChangeBatch(
+    _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+    await store?.nextBatch(context.options.scope, of: syncEngine)
+  }
+}
+
+extension SyncedStore {
+  /// The number of state updates that may wait for the end of a long fetch or send.
+  private static let mostPutOff = 16
+
+  /// The number of pending changes that a batch looks at.
+  private static let batchSize = 250
+
+  /// Handles an event; those of an engine that is not the current one are ignored.
+  func handle(_ event: CKSyncEngine.Event, of engine: CKSyncEngine) {
+    state.withLock { state in
+      guard state.run?.engine === engine else { return }
+      take(event, &state)
+    }
+  }
+
+  func take(_ event: CKSyncEngine.Event, _ state: inout State) {
+    switch event {
+    case .stateUpdate(let update):
+      state.run?.unsavedState = update.stateSerialization
+      state.run?.putOff += 1
+      // A state contains what is pending; a fetch of many pages stores it now and then only.
+      if state.isIdle || state.run?.putOff ?? 0 >= Self.mostPutOff { storeOrNote(&state) }
+    case .accountChange(let change):
+      switch change.changeType {
+      case .signIn(let user): state.table.takeSignIn(user)
+      case .signOut: state.table.takeAccountChange(to: nil)
+      case .switchAccounts(_, let user): state.table.takeAccountChange(to: user)
+      @unknown default: break
+      }
+      settle(&state)
+    case .fetchedDatabaseChanges(let changes):
+      for deletion in changes.deletions where state.table.accepts(deletion.zoneID) {
+        state.table.takeZoneDeletion(deletion.zoneID, deletion.reason)
+      }
+      for modification in changes.modifications where state.table.accepts(modification.zoneID) {
+        state.table.takeZone(modification.zoneID)
+        state.run?.foundZones.insert(modification.zoneID)
+      }
+      settle(&state)
+    case .fetchedRecordZoneChanges(let changes):
+      take(changes, &state)
+      settle(&state)
+    case .sentDatabaseChanges(let sent):
+      for zone in sent.savedZones { state.table.takeZone(zone.zoneID) }
+      for failure in sent.failedZoneSaves {
+        state.table.takeFailedZone(failure.zone.zoneID, failure.error)
+      }
+      settle(&state)
+    case .sentRecordZoneChanges(let sent):
+      state.table.take(sent)
+      settle(&state)
+    case .willFetchChanges, .willSendChanges: state.run?.operations += 1
+    case .didFetchChanges, .didSendChanges: operationEnded(event, &state)
+    case .willFetchRecordZoneChanges(let fetch):
+      let isNew = state.run?.begunZones.insert(fetch.zoneID).inserted == true
+      let isWhole = fetch.readsWholeZone || (isNew && state.run?.isFirstFetch == true)
+      state.run?.readZones[fetch.zoneID] = isWhole ? [] : nil
+    case .didFetchRecordZoneChanges(let fetch):
+      let records = state.run?.readZones.removeValue(forKey: fetch.zoneID)
+      if let records, fetch.error == nil, state.table.accepts(fetch.zoneID) {
+        state.table.takeZone(fetch.zoneID, has: records)
+        settle(&state)
+      }
+    @unknown default: break
+    }
+  }
+
+  private func take(
+    _ changes: CKSyncEngine.Event.FetchedRecordZoneChanges, _ state: inout State
+  ) {
+    for record in changes.modifications.map(\.record)
+    where state.table.accepts(record.recordID.zoneID) {
+      state.run?.readZones[record.recordID.zoneID]?.insert(record.recordID)
+      state.table.takeZone(record.recordID.zoneID)
+      state.table.take(record)
+    }
+    for id in changes.deletions.map(\.recordID) where state.table.accepts(id.zoneID) {
+      state.run?.readZones[id.zoneID]?.remove(id)
+      state.table.takeDeletion(id)
+    }
+  }
+
+  private func operationEnded(_ event: CKSyncEngine.Event, _ state: inout State) {
+    if !state.isIdle { state.run?.operations -= 1 }
+    settle(&state)
+    storeOrNote(&state)
+    fetchForZones(&state)
+  }
+
+  /// Carries out what the table asks for after an event.
+  func settle(_ state: inout State) {
+    state.table.removeSurplus()
+    if state.table.effects.isWiped {
+      // At once: another account's items must not outlive a crash.
+      state.mustRewrite = true
+      state.run?.unsavedState = nil
+      state.run?.savedState = nil
+      state.recoveries = []
+      note(&state) { state throws(FileError) in
+        try state.flush()
+        try state.journal.removeCopies()
+        try stateFile.remove()
+        state.table.settings.isUnfetched = false
+      }
+    }
+    if !state.table.missingZones.isEmpty { state.run?.needsFetch = true }
+    state.act()
+    if state.isIdle { storeOrNote(&state) }
+  }
+
+  /// Fetches to learn what became of a zone, unless a sync is about to do it.
+  private func fetchForZones(_ state: inout State) {
+    guard let run = state.run, run.isAutomatic, run.fetchTask == nil, !state.isSyncing,
+      run.needsFetch || (run.isFirstFetch && state.table.lacksZones(run.foundZones))
+    else { return }
+    state.run?.fetchTask = Task { [weak self] in
+      // After an error the end of the engine's next operation comes here again.
+      try? await self?.fetchChanges()
+      self?.state.withLock { $0.run?.fetchTask = nil }
+    }
+  }
+
+  /// Stores the items, then the engine's state: the state must not know of what a crash could still
+  /// take from the items.
+  func store(_ state: inout State) throws {
+    try state.flush()
+    state.run?.putOff = 0
+    guard let serialization = state.run?.unsavedState else { return }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    let data = try encoder.encode(serialization)
+    if data != state.run?.savedState { try stateFile.write(data) }
+    state.run?.savedState = data
+    state.run?.unsavedState = nil
+    state.table.activity.solve(stateFile.url.lastPathComponent)
+  }
+
+  private func storeOrNote(_ state: inout State) {
+    note(&state) { try store(&$0) }
+  }
+
+  private func note(_ state: inout State, _ body: (inout State) throws -> Void) {
+    do {
+      try body(&state)
+    } catch {
+      state.table.activity.note(stateFile.url.lastPathComponent, nil, "\(error)")
+    }
+  }
+
+  // MARK: Batches
+
+  /// The next batch; `nil` if nothing is left to send.
+  func nextBatch(
+    _ scope: CKSyncEngine.SendChangesOptions.Scope, of engine: CKSyncEngine
+  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+    guard state.withLock({ $0.run?.engine === engine }) else { return nil }
+    return await nextBatch(scope, engine.state)
+  }
+
+  func nextBatch(
+    _ scope: CKSyncEngine.SendChangesOptions.Scope, _ pending: any PendingChanges
+  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+    var seen: Set<CKSyncEngine.PendingRecordZoneChange> = []
+    while true {
+      let changes = pending.first(Self.batchSize, in: scope)
+      // A change that was looked at before has no record.
+      guard changes.contains(where: { !seen.contains($0) }) else { return nil }
+      let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
+        self.record(id, pending)
+      }
+      if let batch {
+        noteOffered(batch)
+        return batch
+      }
+      seen.formUnion(changes)
+    }
+  }
+
+  /// The record to save; without one the pending change is removed.
+  private func record(_ id: CKRecord.ID, _ pending: any PendingChanges) -> CKRecord? {
+    if let record = state.withLock({ $0.table.recordToSend(id) }) { return record }
+    pending.remove(pendingRecordZoneChanges: [.saveRecord(id)])
+    // An edit may have come between the question and the removal.
+    let isDue = state.withLock { state in
+      state.table[id].map { $0.isDue && $0.change?.isDeletion == false } ?? false
+    }
+    if isDue { pending.add(pendingRecordZoneChanges: [.saveRecord(id)]) }
+    return nil
+  }
+
+  /// Stores that the server may have what is sent now: if the answer is lost in a crash, a deletion
+  /// by another device must still be followed.
+  private func noteOffered(_ batch: CKSyncEngine.RecordZoneChangeBatch) {
+    let ids = batch.recordsToSave.map(\.recordID) + batch.recordIDsToDelete
+    state.withLock { state in
+      let new = state.table.noteOffered(ids)
+      guard !new.isEmpty else { return }
+      note(&state) { state throws(FileError) in
+        try state.journal.append([StoredChange(offered: new.map { state.table.key($0) })])
+      }
+    }
+  }
+}
+
+extension SyncedStore.State {
+  /// Whether no fetch or send is under way.
+  fileprivate var isIdle: Bool { run?.operations ?? 0 == 0 }
+}

@@ -1,0 +1,280 @@
+public import Foundation
+import Synchronization
+
+extension SyncedStore {
+  /// The engine at work, and what is known of its run.
+  struct Run: Sendable {
+    var container: CKContainer?
+    var database: CKDatabase?
+    var engine: CKSyncEngine?
+    /// Retained here, because an engine does not retain its delegate.
+    var delegate: EngineDelegate?
+    var pending: any PendingChanges
+    var isAutomatic = false
+    var now: @Sendable () -> Date = { Date() }
+    /// Whether the engine began without a state, and no fetch is known to be complete.
+    var isFirstFetch = false
+    /// The zones that the first fetch found, and those that it began to read.
+    var foundZones: Set<CKRecordZone.ID> = []
+    var begunZones: Set<CKRecordZone.ID> = []
+    /// The records that each zone that is read from its beginning has shown so far.
+    var readZones: [CKRecordZone.ID: Set<CKRecord.ID>] = [:]
+    /// The number of fetches and sends that are under way.
+    var operations = 0
+    var unsavedState: CKSyncEngine.State.Serialization?
+    /// The engine's state as it is on the disk.
+    var savedState: Data?
+    /// The number of state updates that were not stored, during an operation.
+    var putOff = 0
+    /// Whether a fetch has to tell what became of a zone.
+    var needsFetch = false
+    var fetchTask: Task<Void, Never>?
+  }
+
+  /// Starts to sync with a database of the container; does nothing if the store syncs already.
+  ///
+  /// - Parameters:
+  ///   - container: the app's container.
+  ///   - scope: the private database, or the shared one for a zone of another owner.
+  ///   - automaticallySync: whether changes are sent and pushes are followed by themselves;
+  ///     otherwise ``sync(rounds:)`` does it.
+  ///   - clock: measures the engine's waits.
+  ///   - now: the date and time, for ``SyncStatus/lastSync``.
+  /// - Throws: ``FileError`` if the engine's state is damaged and the store does not recover.
+  public func start(
+    _ container: CKContainer, scope: CKDatabase.Scope = .private, automaticallySync: Bool = true,
+    clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
+  ) throws {
+    let database = container.database(with: scope)
+    try state.withLock { state in
+      guard state.run == nil else { return }
+      state.table.scope = scope
+      let saved = try readEngineState(&state)
+      // Created under the lock: its first event asks whether it is the current one.
+      let delegate = EngineDelegate(self)
+      let engine = CKSyncEngine(
+        .init(
+          database, state: saved, delegate: delegate, automaticallySync: automaticallySync, clock: clock))
+      state.run = Run(
+        container: container, database: database, engine: engine, delegate: delegate,
+        pending: engine.state,
+        isAutomatic: automaticallySync, now: now, isFirstFetch: saved == nil)
+      state.table.readAgain()
+      // Without a state the engine tells first whose account it is.
+      state.table.effects = ItemTable.Effects(visible: state.table.effects.visible)
+      if saved != nil { state.table.sendEverything() }
+      state.act()
+    }
+  }
+
+  /// The engine's state from the disk; none if everything has to be fetched again.
+  private func readEngineState(
+    _ state: inout State
+  ) throws(FileError) -> CKSyncEngine.State.Serialization? {
+    if state.table.settings.isUnfetched {
+      try stateFile.removeFile()
+      // From now on the next fetch is complete, whatever happens.
+      state.table.settings.isUnfetched = false
+      return nil
+    }
+    guard let data = try stateFile.read() else { return nil }
+    do {
+      return try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
+    } catch {
+      let damage = FileError(
+        .understand, stateFile.url,
+        "\(reason(ofDecodingError: error)). Nothing was changed; open with recovery to keep a copy "
+          + "and fetch everything again.")
+      guard state.isRecovering, let copy = try stateFile.setAside() else { throw damage }
+      try stateFile.removeFile()
+      state.recoveries.append(FileRecovery(damage, copy: copy))
+      return nil
+    }
+  }
+
+  /// Whether the user wants sync; `nil` if undecided. Kept across launches.
+  public var isEnabled: Bool? { state.withLock { $0.table.settings.isEnabled } }
+
+  /// Stores whether the user wants sync. It neither starts nor stops it.
+  ///
+  /// - Throws: ``FileError`` if it can't be stored.
+  public func setEnabled(_ isEnabled: Bool) throws {
+    try state.withLock { state in
+      try state.change { $0.table.settings.isEnabled = isEnabled }
+    }
+  }
+
+  /// Ends the sync and forgets nothing: for an app that quits.
+  ///
+  /// - Throws: ``FileError`` if something can't be stored; the next start repeats it.
+  public func shutDown() async throws {
+    await cancelOperations()
+    try state.withLock { state in
+      defer { state.run = nil }
+      try store(&state)
+      state.journal.close()
+    }
+  }
+
+  /// Cancels what is under way; returns when nothing is.
+  public func cancelOperations() async {
+    let (engine, task) = state.withLock { ($0.run?.engine, $0.run?.fetchTask) }
+    task?.cancel()
+    await engine?.cancelOperations()
+    await task?.value
+  }
+
+  /// Ends the sync and forgets the engine's state; the items stay, with their unsent changes.
+  ///
+  /// The next start fetches everything, and merges it with the items.
+  ///
+  /// - Throws: ``FileError`` if it can't be stored.
+  public func stop() throws {
+    let engine = try state.withLock { state in
+      let engine = state.run?.engine
+      state.run?.fetchTask?.cancel()
+      state.run = nil
+      state.table.settings.isUnfetched = true
+      try state.flush()
+      return engine
+    }
+    // Not waited for, because the caller may be a callback of the engine.
+    if let engine { Task { await engine.cancelOperations() } }
+    try stateFile.remove()
+  }
+
+  /// Fetches and sends until nothing is left to do.
+  ///
+  /// What the server refused before is tried again. More than one round is needed when a conflict
+  /// is found by sending.
+  ///
+  /// - Parameter rounds: the maximum number of rounds.
+  /// - Throws: the `CKError` that prevents it, such as `networkUnavailable` or `notAuthenticated`;
+  ///   ``SyncedStoreError`` if the store was not started, or changes are left that the server does
+  ///   not accept; ``FileError`` if something can't be stored.
+  public func sync(rounds: Int = 12) async throws {
+    try state.withLock { state in
+      guard state.run != nil else {
+        throw SyncedStoreError(.notStarted, "The store does not sync; start it first.")
+      }
+      state.isSyncing = true
+      state.table.activity.solveAll()
+      state.table.attempts = [:]
+      state.table.sendEverything()
+      state.act()
+    }
+    let failure: (any Error)?
+    do {
+      try await run(rounds)
+      failure = nil
+    } catch {
+      failure = error
+    }
+    try state.withLock { state in
+      state.isSyncing = false
+      state.failure = failure as? CKError
+      if failure == nil, let now = state.run?.now { state.table.settings.lastSync = now() }
+      try store(&state)
+    }
+    if let failure { throw failure }
+  }
+
+  private func run(_ rounds: Int) async throws {
+    var failure: CKError?
+    for _ in 0..<rounds {
+      let before = state.withLock { $0.sentCount }
+      failure = nil
+      do {
+        try await fetchChanges()
+        try await sendChanges()
+      } catch let error as CKError {
+        if error.code == .notAuthenticated { try await followSignOut() }
+        if error.isRetried { throw error }
+        failure = error
+      }
+      let isDone = state.withLock { state in
+        state.run?.needsFetch != true && state.run?.pending.isEmpty ?? true
+          && state.sentCount == before
+      }
+      if failure == nil, isDone { break }
+    }
+    if let failure { throw failure.leading }
+    let (left, reason) = state.withLock { state in
+      (
+        state.table.unsent.count { state.table.isDue($0) },
+        state.table.activity.problems.first?.message
+      )
+    }
+    guard left > 0 else { return }
+    throw SyncedStoreError(
+      .changesLeft,
+      "\(left) \(left == 1 ? "change is" : "changes are") not sent yet. "
+        + (reason ?? "Sync again later."))
+  }
+
+  /// Fetches changes once.
+  ///
+  /// - Throws: the engine's `CKError`; ``SyncedStoreError`` if the store was not started.
+  public func fetchChanges() async throws {
+    try await engine().fetchChanges()
+    state.withLock { state in
+      guard let run = state.run else { return }
+      state.run?.needsFetch = false
+      state.run?.isFirstFetch = false
+      if run.isFirstFetch { state.table.takeAllZones(run.foundZones) }
+      state.table.createMissingZones()
+      settle(&state)
+    }
+  }
+
+  /// Sends changes once.
+  ///
+  /// - Throws: the engine's `CKError`; ``SyncedStoreError`` if the store was not started.
+  public func sendChanges() async throws {
+    try await engine().sendChanges()
+  }
+
+  private func engine() throws -> CKSyncEngine {
+    guard let engine = state.withLock({ $0.run?.engine }) else {
+      throw SyncedStoreError(.notStarted, "The store does not sync; start it first.")
+    }
+    return engine
+  }
+
+  /// Removes an account's items if nobody is signed in, also when the engine has not noticed.
+  private func followSignOut() async throws {
+    let container = state.withLock { $0.run?.container }
+    guard let container, try await container.accountStatus() == .noAccount else { return }
+    state.withLock { state in
+      state.table.takeAccountChange(to: nil)
+      settle(&state)
+    }
+  }
+}
+
+extension SyncedStore.State {
+  /// The number of changes that the server accepted.
+  fileprivate var sentCount: Int { table.activity.saved + table.activity.deleted }
+}
+
+extension PendingChanges {
+  var isEmpty: Bool { pendingRecordZoneChanges.isEmpty && pendingDatabaseChanges.isEmpty }
+}
+
+extension CKError {
+  /// Whether the engine repeats the request by itself, because the reason passes.
+  var isRetried: Bool {
+    guard code == .partialFailure, let items = partialErrorsByItemID, !items.isEmpty
+    else { return FailedChange.ofSave(code) == .isRetried }
+    return items.values.allSatisfy { item in
+      (item as? CKError).map { FailedChange.ofSave($0.code) == .isRetried } ?? false
+    }
+  }
+
+  /// The error itself, or the error of one item of a partial failure.
+  var leading: CKError {
+    guard code == .partialFailure, let items = partialErrorsByItemID else { return self }
+    return items.values.compactMap { $0 as? CKError }
+      .min { $0.code.rawValue < $1.code.rawValue } ?? self
+  }
+}

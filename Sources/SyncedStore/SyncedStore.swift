@@ -1,0 +1,301 @@
+package import Disk
+public import Foundation
+import Synchronization
+
+/// The items of an app in one zone, on the device and in sync with the account's other devices.
+///
+/// An app describes its types of items, and then saves, deletes and reads them. Each change is on the
+/// disk when the call returns, and reaches the server when that is possible: also after a crash,
+/// a conflict, a change of the account, or when the zone was removed.
+///
+/// ```swift
+/// let store = try SyncedStore(
+///   "Notes", directory: folder,
+///   types: [SyncedType(Note.self, merging: .laterWins { $0.modified })])
+/// try store.start(CKContainer.default())
+/// try store.save(Note(id: UUID(), text: "Bread, milk", modified: Date()))
+/// ```
+///
+/// The directory has two files: the items, with their system fields and unsent changes, and the
+/// engine's state. All members can be called from any thread; changes wait for the disk.
+public final class SyncedStore: Sendable {
+  /// The names of a store's files.
+  public struct FileNames: Hashable, Sendable {
+    /// The items, with everything known about their records.
+    public var items: String
+    /// The engine's state.
+    public var state: String
+
+    /// Names the files.
+    public init(items: String = "synced-items.journal", state: String = "sync-state.data") {
+      self.items = items
+      self.state = state
+    }
+  }
+
+  struct State: Sendable {
+    var table: ItemTable
+    var journal: Journal<StoredChange>
+    var recoveries: [FileRecovery] = []
+    var observers: [UUID: AsyncStream<SyncedChange>.Continuation] = [:]
+    var run: Run?
+    var isSyncing = false
+    var failure: CKError?
+    let isRecovering: Bool
+    /// Whether the file still has items that must not be there any more.
+    var mustRewrite = false
+  }
+
+  /// The zone of the items.
+  public let zoneID: CKRecordZone.ID
+
+  let state: Mutex<State>
+  let stateFile: AtomicFile
+
+  /// Opens a store; nothing is sent before ``start(_:scope:automaticallySync:clock:)``.
+  ///
+  /// - Parameters:
+  ///   - zoneName: the name of the zone, in the account's private database.
+  ///   - directory: a folder for this store, which is created if necessary.
+  ///   - types: all types of items, those of records from older versions of the app included.
+  ///   - files: the names of the files.
+  ///   - isRecovering: whether a damaged file is set aside; ``recoveries`` lists it, and everything
+  ///     is fetched again.
+  ///   - importing: fills a new store, such as with the items of an older version of the app. It is
+  ///     called while there is no file, so again after a crash.
+  /// - Throws: ``FileError`` if a file is damaged, can't be read, or is from a newer version of the
+  ///   app, and the error of `importing`; the files stay as they are.
+  public convenience init(
+    _ zoneName: String, directory: URL, types: [SyncedType], files: FileNames = FileNames(),
+    recovering isRecovering: Bool = false,
+    importing: (inout SyncedStoreImport) throws -> Void = { _ in }
+  ) throws {
+    try self.init(
+      zoneID: CKRecordZone.ID(zoneName: zoneName, ownerName: CKCurrentUserDefaultName),
+      directory: directory, types: types, files: files, recovering: isRecovering,
+      importing: importing)
+  }
+
+  /// Opens a store for a zone of any owner, such as a shared one, or for several zones.
+  ///
+  /// - Parameters:
+  ///   - zoneID: the zone of items that are saved without a zone.
+  ///   - accepts: whether the store keeps the records of a zone; by default only those of `zoneID`.
+  public convenience init(
+    zoneID: CKRecordZone.ID, directory: URL, types: [SyncedType],
+    files: FileNames = FileNames(), recovering isRecovering: Bool = false,
+    accepting accepts: (@Sendable (CKRecordZone.ID) -> Bool)? = nil,
+    importing: (inout SyncedStoreImport) throws -> Void = { _ in }
+  ) throws {
+    do {
+      try FileManager.default.createDirectory(
+        at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw FileError(.write, directory, error.localizedDescription)
+    }
+    try self.init(
+      zoneID: zoneID, directory: directory, types: types, files: files, recovering: isRecovering,
+      accepting: accepts, on: SystemDisk(), importing: importing)
+  }
+
+  /// Opens a store on a disk of any kind.
+  package init(
+    zoneID: CKRecordZone.ID, directory: URL, types: [SyncedType],
+    files: FileNames = FileNames(), recovering isRecovering: Bool = false,
+    accepting accepts: (@Sendable (CKRecordZone.ID) -> Bool)? = nil, on disk: any Disk,
+    importing: (inout SyncedStoreImport) throws -> Void = { _ in }
+  ) throws {
+    self.zoneID = zoneID
+    stateFile = AtomicFile(directory.appendingPathComponent(files.state), on: disk)
+    var opened = State(
+      table: ItemTable(types: types, zone: zoneID, accepting: accepts ?? { $0 == zoneID }),
+      journal: Journal(
+        AtomicFile(directory.appendingPathComponent(files.items), on: disk),
+        format: "synced-items", version: 1),
+      isRecovering: isRecovering)
+    try opened.read(importing)
+    state = Mutex(opened)
+  }
+
+  // MARK: Reading
+
+  /// The items of a type, in the order in which they were created.
+  ///
+  /// - Parameter zone: the zone; `nil` for all.
+  public func items<Item: SyncedItem>(
+    _ type: Item.Type = Item.self, in zone: CKRecordZone.ID? = nil
+  ) -> [Item] {
+    state.withLock { $0.table.items(Item.recordType, in: zone) }.compactMap { $0 as? Item }
+  }
+
+  /// The item with a name; `nil` if there is none.
+  ///
+  /// - Parameter zone: the zone; `nil` for the store's own.
+  public func item<Item: SyncedItem>(
+    _ type: Item.Type = Item.self, named name: String, in zone: CKRecordZone.ID? = nil
+  ) -> Item? {
+    state.withLock { $0.table[$0.table.recordID(name, in: zone)]?.item } as? Item
+  }
+
+  /// Whether the server has not confirmed the last change of an item.
+  public func isUnsent(_ name: String, in zone: CKRecordZone.ID? = nil) -> Bool {
+    state.withLock { $0.table.unsent.contains($0.table.recordID(name, in: zone)) }
+  }
+
+  /// The number of unsent changes of a type's items.
+  public func unsentCount<Item: SyncedItem>(of type: Item.Type) -> Int {
+    state.withLock { state in
+      state.table.unsent.count { state.table[$0]?.type == Item.recordType }
+    }
+  }
+
+  /// The names of the records that only a newer version of the app can read.
+  public var unreadableNames: [String] {
+    state.withLock { $0.table.unreadable.map(\.recordName) }.sorted()
+  }
+
+  /// The value of a property that ``SyncedTransaction`` set.
+  public func property(_ name: String) -> String? {
+    state.withLock { $0.table.settings.properties[name] }
+  }
+
+  /// The files that were damaged and set aside.
+  public var recoveries: [FileRecovery] { state.withLock { $0.recoveries } }
+
+  /// The state of the sync.
+  public var status: SyncStatus {
+    state.withLock { state in
+      SyncStatus(
+        isRunning: state.run != nil, isSyncing: state.isSyncing,
+        unsentCount: state.table.unsent.count, unreadableCount: state.table.unreadable.count,
+        lastSync: state.table.settings.lastSync, failure: state.failure,
+        activity: state.table.activity)
+    }
+  }
+
+  /// The changes that come from the server, from now on.
+  public var changes: AsyncStream<SyncedChange> {
+    let (stream, continuation) = AsyncStream<SyncedChange>.makeStream()
+    let key = UUID()
+    state.withLock { $0.observers[key] = continuation }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.observers.removeValue(forKey: key) }
+    }
+    return stream
+  }
+
+  // MARK: Changing
+
+  /// Saves an item, new or changed.
+  ///
+  /// - Parameter zone: the zone; `nil` for the store's own.
+  /// - Throws: ``FileError`` if it can't be stored, ``SyncedStoreError`` for a type that the store
+  ///   was opened without; nothing is changed then.
+  public func save<Item: SyncedItem>(_ item: Item, in zone: CKRecordZone.ID? = nil) throws {
+    try change { try $0.save(item, in: zone) }
+  }
+
+  /// Deletes an item, here and on the server.
+  ///
+  /// - Throws: ``FileError`` if it can't be stored; nothing is changed then.
+  public func delete<Item: SyncedItem>(_ item: Item, in zone: CKRecordZone.ID? = nil) throws {
+    try change { $0.delete(Item.self, named: item.recordName, in: zone) }
+  }
+
+  /// Makes several changes at once; they are stored together or not at all.
+  ///
+  /// - Parameter body: makes the changes. It must not call the store.
+  /// - Throws: the error of `body`, or ``FileError`` if the changes can't be stored; nothing is
+  ///   changed then.
+  @discardableResult
+  public func change<Result: Sendable>(
+    _ body: (inout SyncedTransaction) throws -> Result
+  ) throws -> Result {
+    try state.withLock { state in
+      let result = try state.change(body)
+      state.act()
+      return result
+    }
+  }
+}
+
+extension SyncedStore.State {
+  /// Reads the file, or imports.
+  mutating func read(_ importing: (inout SyncedStoreImport) throws -> Void) throws {
+    var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    if let key = Entry.types { userInfo[key] = table.types }
+    let reading = try journal.read(recovering: isRecovering, userInfo: userInfo)
+    table.load(reading.changes)
+    if let recovery = reading.recovery {
+      recoveries.append(recovery)
+      table.settings.isUnfetched = true
+      table.settings.owner = table.settings.owner ?? StoreSettings.unknownOwner
+      try rewrite()
+    }
+    guard !reading.exists else { return }
+    var content = SyncedStoreImport(table: table)
+    try importing(&content)
+    table = content.table
+    table.effects = ItemTable.Effects()
+    if !table.isEmpty { try rewrite() }
+  }
+
+  /// Makes local changes, and stores them.
+  mutating func change<Result>(
+    _ body: (inout SyncedTransaction) throws -> Result
+  ) throws -> Result {
+    // The table is moved, not copied, so that a change costs nothing for other items.
+    var transaction = SyncedTransaction(table: table)
+    table = ItemTable(types: [], zone: table.defaultZone, accepting: table.accepts)
+    defer { table = transaction.table }
+    transaction.table.begin()
+    do {
+      let result = try body(&transaction)
+      transaction.table.removeSurplus()
+      let changes = transaction.table.changesToCommit()
+      if !changes.isEmpty { try journal.append(changes) }
+      transaction.table.commit()
+      return result
+    } catch {
+      transaction.table.rollBack()
+      throw error
+    }
+  }
+
+  /// Stores what events changed, and writes the file anew if most of it is obsolete.
+  mutating func flush() throws(FileError) {
+    if mustRewrite || journal.isMostlyObsolete { return try rewrite() }
+    let changes = table.takeUnstored()
+    guard !changes.isEmpty else { return }
+    do throws(FileError) {
+      try journal.append(changes)
+    } catch {
+      table.putBack(changes)
+      throw error
+    }
+  }
+
+  private mutating func rewrite() throws(FileError) {
+    try journal.rewrite(table.everything())
+    _ = table.takeUnstored()
+    mustRewrite = false
+  }
+
+  /// Carries out what the table asks for: tells the engine and the observers.
+  mutating func act() {
+    let effects = table.effects
+    table.effects = ItemTable.Effects()
+    for change in effects.visible {
+      for observer in observers.values { observer.yield(change) }
+    }
+    guard let pending = run?.pending else { return }
+    if !effects.removed.isEmpty { pending.remove(pendingRecordZoneChanges: effects.removed) }
+    if !effects.droppedZones.isEmpty {
+      pending.remove(pendingDatabaseChanges: effects.droppedZones.map { .saveZone(CKRecordZone(zoneID: $0)) })
+    }
+    if !effects.savedZones.isEmpty {
+      pending.add(pendingDatabaseChanges: effects.savedZones.map { .saveZone(CKRecordZone(zoneID: $0)) })
+    }
+    if !effects.added.isEmpty { pending.add(pendingRecordZoneChanges: effects.added) }
+  }
+}

@@ -1,0 +1,128 @@
+public import Foundation
+
+/// Changes of a ``SyncedStore``'s items that are made together: all of them or none.
+///
+/// It exists during ``SyncedStore/change(_:)``.
+public struct SyncedTransaction: Sendable {
+  var table: ItemTable
+
+  /// The item with a name; `nil` if there is none.
+  ///
+  /// - Parameter zone: the zone; `nil` for the store's own.
+  public func item<Item: SyncedItem>(
+    _ type: Item.Type = Item.self, named name: String, in zone: CKRecordZone.ID? = nil
+  ) -> Item? {
+    table[table.recordID(name, in: zone)]?.item as? Item
+  }
+
+  /// The items of a type, in the order in which they were created.
+  ///
+  /// - Parameter zone: the zone; `nil` for all.
+  public func items<Item: SyncedItem>(
+    _ type: Item.Type = Item.self, in zone: CKRecordZone.ID? = nil
+  ) -> [Item] {
+    table.items(Item.recordType, in: zone).compactMap { $0 as? Item }
+  }
+
+  /// Saves an item, new or changed; an equal one changes nothing.
+  ///
+  /// - Parameter zone: the zone; `nil` for the store's own.
+  /// - Throws: ``SyncedStoreError`` if the store was opened without the item's type.
+  public mutating func save<Item: SyncedItem>(
+    _ item: Item, in zone: CKRecordZone.ID? = nil
+  ) throws {
+    guard table.types[Item.recordType] != nil else {
+      throw SyncedStoreError(
+        .unknownType,
+        "The store was opened without the type \(Item.recordType); name it in `types`.")
+    }
+    table.save(item, table.recordID(item.recordName, in: zone))
+  }
+
+  /// Deletes an item; the absence of one is no error.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the item.
+  ///   - name: the name of the item's record.
+  ///   - zone: the zone; `nil` for the store's own.
+  ///   - evenIfUnknown: whether the server is told although the store never had such a record.
+  public mutating func delete<Item: SyncedItem>(
+    _ type: Item.Type, named name: String, in zone: CKRecordZone.ID? = nil,
+    evenIfUnknown: Bool = false
+  ) {
+    table.delete(
+      table.recordID(name, in: zone), evenIfUnknown: evenIfUnknown ? Item.recordType : nil)
+  }
+
+  /// A value of the app that is stored with the items, and removed with the account's.
+  public subscript(property name: String) -> String? {
+    get { table.settings.properties[name] }
+    set { table.settings.properties[name] = newValue }
+  }
+}
+
+/// The first content of a ``SyncedStore``, from another store of the app.
+public struct SyncedStoreImport: Sendable {
+  var table: ItemTable
+
+  /// The user record's name of the account that the items belong to; `nil` before any sign-in.
+  public var owner: String? {
+    get { table.settings.owner }
+    set { table.settings.owner = newValue }
+  }
+
+  /// Whether the user wants sync; `nil` if undecided.
+  public var isEnabled: Bool? {
+    get { table.settings.isEnabled }
+    set { table.settings.isEnabled = newValue }
+  }
+
+  /// Whether everything has to be fetched again; `false` if the engine's state is taken over.
+  public var needsFullFetch: Bool {
+    get { table.settings.isUnfetched }
+    set { table.settings.isUnfetched = newValue }
+  }
+
+  /// Adds an item.
+  ///
+  /// - Parameters:
+  ///   - systemFields: the system fields of the record as last seen; `nil` if there is none.
+  ///   - isUnsent: whether the server has not confirmed the item.
+  ///   - wasOffered: whether an unsent item may have reached the server.
+  public mutating func add<Item: SyncedItem>(
+    _ item: Item, systemFields: Data? = nil, isUnsent: Bool = true, wasOffered: Bool = false
+  ) {
+    var entry = table.newEntry(Item.recordType)
+    entry.item = item
+    entry.systemFields = systemFields
+    if isUnsent, item.isSynced {
+      entry.change = table.newChange(isDeletion: false)
+      entry.change?.wasOffered = wasOffered
+    }
+    table.set(entry, for: table.recordID(item.recordName, in: nil))
+  }
+
+  /// Adds a deletion that the server has not confirmed.
+  public mutating func addDeletion<Item: SyncedItem>(
+    of type: Item.Type, named name: String, systemFields: Data? = nil
+  ) {
+    var entry = table.newEntry(Item.recordType)
+    entry.systemFields = systemFields
+    entry.change = table.newChange(isDeletion: true)
+    entry.change?.wasOffered = true
+    table.set(entry, for: table.recordID(name, in: nil))
+  }
+
+  /// Adds a record that an older version of the app could not read.
+  public mutating func addUnreadable(_ record: CKRecord) {
+    var entry = table[record.recordID] ?? table.newEntry(record.recordType)
+    entry.systemFields = record.systemFields
+    entry.unreadable = record.allFields
+    table.set(entry, for: record.recordID)
+  }
+
+  /// Sets a property; see ``SyncedTransaction``.
+  public mutating func setProperty(_ name: String, _ value: String?) {
+    table.settings.properties[name] = value
+  }
+}
