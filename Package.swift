@@ -231,7 +231,9 @@ let package = Package(
       resources: [.embedInCode("help.txt"), .embedInCode("Peers/kinto.ini")]),
 
     // tests
-    tests("SyncedStoreTests", ["SyncedStore", "CloudSync", "LoopbackServer", "Disk"]),
+    tests(
+      "SyncedStoreTests",
+      ["SyncedStore", "CloudSync", "CloudSyncTesting", "LoopbackServer", "Disk"]),
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),

@@ -21,6 +21,8 @@ struct Entry: Sendable {
   var systemFields: Data?
   /// The server's version that an unsent change is based on.
   var base: (any SyncedItem)?
+  /// An earlier version that was handed to an engine and not confirmed; the server may have it.
+  var offered: (any SyncedItem)?
   var change: Change?
   /// The whole record that this version of the app can't read.
   var unreadable: Data?
@@ -28,6 +30,18 @@ struct Entry: Sendable {
   init(type: CKRecord.RecordType, order: UInt64) {
     self.type = type
     self.order = order
+  }
+
+  /// Whether a version is one that the unsent change was made on top of.
+  func isOlder(_ version: any SyncedItem) -> Bool {
+    version.isEqual(to: base) || version.isEqual(to: offered)
+  }
+
+  /// Forgets the change, which the server has.
+  mutating func settle() {
+    change = nil
+    base = nil
+    offered = nil
   }
 
   /// Whether the change can be sent; a save can't while the server has an unreadable version.
@@ -45,6 +59,7 @@ struct Entry: Sendable {
   mutating func forgetRecord() {
     systemFields = nil
     base = nil
+    offered = nil
     unreadable = nil
   }
 }
@@ -56,6 +71,7 @@ extension Entry: Codable {
     case item = "i"
     case systemFields = "s"
     case base = "b"
+    case offered = "f"
     case change = "c"
     case unreadable = "u"
   }
@@ -73,6 +89,7 @@ extension Entry: Codable {
     }
     item = try decodeItem(.item)
     base = try decodeItem(.base)
+    offered = try decodeItem(.offered)
     systemFields = try container.decodeIfPresent(Data.self, forKey: .systemFields)
     change = try container.decodeIfPresent(Change.self, forKey: .change)
     unreadable = try container.decodeIfPresent(Data.self, forKey: .unreadable)
@@ -84,6 +101,7 @@ extension Entry: Codable {
     try container.encode(order, forKey: .order)
     if let item { try container.encode(item, forKey: .item) }
     if let base { try container.encode(base, forKey: .base) }
+    if let offered { try container.encode(offered, forKey: .offered) }
     try container.encodeIfPresent(systemFields, forKey: .systemFields)
     try container.encodeIfPresent(change, forKey: .change)
     try container.encodeIfPresent(unreadable, forKey: .unreadable)

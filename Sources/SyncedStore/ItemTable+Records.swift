@@ -45,6 +45,11 @@ extension ItemTable {
       if isUnsent { note(.equal, id, entry.type) }
       return
     }
+    if isUnsent, entry.isOlder(theirs) {
+      // No other device changed it: the server has the base, or one's own earlier version.
+      entry.base = theirs
+      return effects.added.append(.saveRecord(id))
+    }
     guard isUnsent || type.mergesAlways else {
       entry.item = theirs
       return show(id, entry.type, .saved)
@@ -71,8 +76,7 @@ extension ItemTable {
   /// The server has the item; nothing is left to send.
   private mutating func settle(_ entry: inout Entry, _ id: CKRecord.ID) {
     if entry.change != nil { effects.removed.append(.saveRecord(id)) }
-    entry.change = nil
-    entry.base = nil
+    entry.settle()
     attempts[id] = nil
     activity.solve(id.recordName)
   }
@@ -221,8 +225,7 @@ extension ItemTable {
     entry.systemFields = record.systemFields
     entry.unreadable = nil
     if let change = entry.change, !change.isDeletion, change.number == inFlight[id] {
-      entry.change = nil
-      entry.base = nil
+      entry.settle()
     } else if let change = entry.change {
       // The item was changed meanwhile, on top of the version that was saved.
       entry.base = change.isDeletion ? nil : types[entry.type]?.read(record)

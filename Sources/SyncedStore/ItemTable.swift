@@ -166,6 +166,7 @@ struct ItemTable: Sendable {
     if item.isSynced {
       // The base stays that of the first change that was not sent.
       if entry.change == nil, entry.systemFields != nil { entry.base = before }
+      if entry.change?.wasOffered == true { entry.offered = before }
       entry.change = newChange(isDeletion: false, after: entry.change)
       addPending(.saveRecord(id))
     } else if entry.mayBeOnServer {

@@ -1,0 +1,55 @@
+import CloudSync
+import CloudSyncTesting
+import Foundation
+import Testing
+
+@testable import SyncedStore
+
+/// A store of notes as the conformance suite uses it.
+final class ConformingNotes: ConformingApp {
+  let store: SyncedStore
+  private let now: @Sendable () -> Double
+
+  init(_ surroundings: AppSurroundings, merging policy: MergePolicy<Note>) throws {
+    store = try SyncedStore(
+      "Notes", directory: surroundings.folder,
+      types: [SyncedType(Note.self, merging: policy)])
+    now = { surroundings.now.timeIntervalSince1970 }
+    try store.start(
+      surroundings.container, automaticallySync: false, clock: surroundings.clock,
+      now: { surroundings.now })
+  }
+
+  var items: [String: String] {
+    Dictionary(
+      store.items(Note.self).map { ($0.id, $0.text) }, uniquingKeysWith: { $0 + "|" + $1 })
+  }
+
+  func write(_ text: String, as name: String) throws {
+    // Each edit is later than the one that it replaces.
+    let before = store.item(Note.self, named: name)?.modified ?? 0
+    try store.save(Note(name, text, modified: max(before + 1, now())))
+  }
+
+  func delete(_ name: String) throws { try store.delete(Note(name, "")) }
+
+  func sync() async throws { try await store.sync() }
+}
+
+@Suite("SyncedStore in the conformance suite", .timeLimit(.minutes(5)))
+struct ConformanceTests {
+  static let policies: [(String, MergePolicy<Note>)] = [
+    ("later wins", Note.later), ("server wins", .serverWins), ("client wins", .clientWins),
+    ("per property", .perProperty(otherwise: Note.later)),
+    ("three-way", .threeWay { _, mine, theirs in mine.text > theirs.text ? mine : theirs }),
+  ]
+
+  @Test("A store passes with every policy", arguments: policies.indices)
+  func storePassesWithEveryPolicy(index: Int) async throws {
+    let (name, policy) = Self.policies[index]
+    let suite = DelegateConformance(name, zone: NoteDevice.zone) {
+      try ConformingNotes($0, merging: policy)
+    }
+    try await suite.run().check()
+  }
+}
