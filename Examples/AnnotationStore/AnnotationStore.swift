@@ -71,7 +71,7 @@ public final class AnnotationStore: Sendable {
     var tables = Tables()
     var recovery: FileRecovery?
     do {
-      for change in try journal.read() { tables.replay(change) }
+      for change in try journal.read().changes { tables.replay(change) }
     } catch {
       guard error.step == .understand, isRecovering, let copy = try AtomicFile(url).moveAside()
       else { throw error }
@@ -92,7 +92,7 @@ public final class AnnotationStore: Sendable {
 
   deinit {
     state.withLock { state in
-      state.journal.closeFile()
+      state.journal.close()
       for listener in state.listeners.values { listener.finish() }
     }
   }
@@ -163,7 +163,7 @@ public final class AnnotationStore: Sendable {
       state.tables.keep()
       if isNews, !news.isEmpty { for listener in state.listeners.values { listener.yield(news) } }
       // A journal that can't be made shorter is only long; the next change tries again.
-      if state.journal.isMostlyOvertaken { try? state.journal.rewrite(state.tables.everything()) }
+      if state.journal.isMostlyObsolete { try? state.journal.rewrite(state.tables.everything()) }
       return result
     } catch {
       state.tables.rollBack()

@@ -1,11 +1,7 @@
 public import CloudSync
 public import Foundation
-public import SyncSupport
-
-extension CloudSyncEngine.RecordType {
-  /// Clipboard entries.
-  public static let clipboardEntry = CloudSyncEngine.RecordType(rawValue: "ClipboardEntry")
-}
+import SyncSupport
+public import SyncedStore
 
 /// One thing that was copied, which never changes.
 public struct ClipboardEntry: Identifiable, Hashable, Sendable, Codable {
@@ -55,7 +51,37 @@ public struct ClipboardEntry: Identifiable, Hashable, Sendable, Codable {
   }
 }
 
-/// An entry as it travels: exactly the fields of a `ClipboardEntry` record.
+extension ClipboardEntry: SyncedItem {
+  /// The type of the records of entries.
+  public static let recordType: CKRecord.RecordType = "ClipboardEntry"
+
+  /// Images stay on their device.
+  public var isSynced: Bool { isText }
+
+  /// Reads a record; `nil` if it is not an entry that this version can show.
+  public init?(_ record: CKRecord) {
+    guard let fields = CloudClipboardRecord(record) else { return nil }
+    self.init(id: fields.id, text: fields.text, timestamp: fields.timestamp)
+  }
+
+  /// Copies the fields of a text onto `record`.
+  public func copy(to record: CKRecord) {
+    CloudClipboardRecord(self)?.copy(onto: record)
+  }
+
+  /// Whether both have the same bytes: texts that only look the same are different.
+  public static func == (first: ClipboardEntry, second: ClipboardEntry) -> Bool {
+    let isSameContent =
+      switch (first.content, second.content) {
+      case (.text(let text), .text(let other)): text.hasSameBytes(as: other)
+      case (.image(let name), .image(let other)): name.hasSameBytes(as: other)
+      case (.text, .image), (.image, .text): false
+      }
+    return isSameContent && first.id == second.id && first.timestamp == second.timestamp
+  }
+}
+
+/// The fields of an entry that are sent: those of a `ClipboardEntry` record.
 public struct CloudClipboardRecord: Identifiable, Hashable, Sendable, Codable {
   /// The entry's ID; the record's name.
   public let id: UUID
@@ -64,7 +90,7 @@ public struct CloudClipboardRecord: Identifiable, Hashable, Sendable, Codable {
   /// When it was copied.
   public var timestamp: Date
 
-  /// The fields of `entry` that travel, or `nil` for an image.
+  /// The fields of `entry` that are sent; `nil` for an image.
   public init?(_ entry: ClipboardEntry) {
     guard let text = entry.text else { return nil }
     self.id = entry.id
@@ -78,7 +104,7 @@ public struct CloudClipboardRecord: Identifiable, Hashable, Sendable, Codable {
   /// knows, such as an image), or it is of a newer `schemaVersion`. A missing time is the one the
   /// cloud saw it last, the same on every device.
   public init?(_ record: CKRecord) {
-    guard record.recordType == CloudSyncEngine.RecordType.clipboardEntry.rawValue,
+    guard record.recordType == ClipboardEntry.recordType,
       record.schemaVersion <= 1,
       let id = UUID(uuidString: record.recordID.recordName),
       let text = record["text"] as? String,

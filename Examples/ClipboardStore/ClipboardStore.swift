@@ -1,64 +1,74 @@
+import CloudSync
 public import Foundation
 public import SyncSupport
+public import SyncedStore
 
-/// The clipboard history of one device, kept in `clipboard.json`.
+/// The clipboard history of one device, in a ``SyncedStore``.
 ///
-/// Entries come and go but never change. Texts sync, images stay. Every change is on the disk when
-/// the call returns. May be used from any thread.
+/// Entries are added and deleted but never changed. Texts sync, images stay. Every change is on the
+/// disk when the call returns. May be used from any thread.
 public final class ClipboardStore: Sendable {
-  /// The most texts kept; the oldest go first, on every device.
+  /// The maximum number of texts; the oldest are deleted, on every device.
   public static let mostKept = 1_000
 
-  /// The entries, the outbox, and the file of both.
-  public let document: SyncedDocument<EntryList>
+  /// Entries, and the rule for conflicts: an entry never changes, so the server's version wins.
+  public static let type = SyncedType(
+    ClipboardEntry.self, merging: .serverWins, surplus: { surplus($0) })
 
-  /// Opens the history kept in `directory`.
+  /// The items, and their sync.
+  public let store: SyncedStore
+
+  /// Uses the entries of a store that was opened with ``type``.
+  public init(_ store: SyncedStore) {
+    self.store = store
+  }
+
+  /// The entries that are too many of their kind.
   ///
-  /// - Parameters:
-  ///   - directory: the folder.
-  ///   - isRecovering: whether a damaged `clipboard.json` is set aside under another name; the
-  ///     store is empty then, and the next ``CloudSyncEngine/start()`` fetches all the cloud has.
-  /// - Throws: `FileError` when `clipboard.json` is damaged or can't be read; nothing is changed
-  ///   then.
-  public init(directory: URL, recovering isRecovering: Bool = false) throws {
-    document = try SyncedDocument(
-      directory.appendingPathComponent("clipboard.json"), format: "clipboard",
-      recordType: .clipboardEntry, recovering: isRecovering)
+  /// Texts and images are counted apart: images exist on one device only, and counting them in
+  /// would make devices disagree about which texts are too many.
+  private static func surplus(_ entries: [ClipboardEntry]) -> [ClipboardEntry] {
+    guard entries.count > mostKept else { return [] }
+    let sorted = entries.sorted { $0.isAbove($1) }
+    return Array(sorted.filter(\.isText).dropFirst(mostKept))
+      + sorted.filter { !$0.isText }.dropFirst(mostKept)
   }
 
   /// All entries, newest first.
-  public var entries: [ClipboardEntry] { document.read { list, _ in list.newestFirst } }
+  public var entries: [ClipboardEntry] { store.items().sorted { $0.isAbove($1) } }
 
   /// The entry `id`, or `nil`.
-  public func entry(_ id: UUID) -> ClipboardEntry? {
-    document.read { list, _ in list[id] }
-  }
+  public func entry(_ id: UUID) -> ClipboardEntry? { store.item(named: id.uuidString) }
+
+  /// The number of changes that the server has not confirmed.
+  public var unsentCount: Int { store.unsentCount(of: ClipboardEntry.self) }
+
+  /// Whether the server has not confirmed the entry `id`.
+  public func isUnsent(_ id: UUID) -> Bool { store.isUnsent(id.uuidString) }
 
   /// Adds an entry.
   ///
-  /// - Throws: `FileError` when it can't be written down; it is not added then.
+  /// - Throws: `FileError` if it can't be stored; it is not added then.
   public func add(_ entry: ClipboardEntry) throws {
     try add([entry])
   }
 
-  /// Adds many entries with one write; an entry whose ID is known is left as it is.
+  /// Adds many entries with one write; an entry whose ID is known stays as it is.
   ///
-  /// - Throws: `FileError` when they can't be written down; none is added then.
+  /// - Throws: `FileError` if they can't be stored; none is added then.
   public func add(_ entries: [ClipboardEntry]) throws {
-    try document.change { list, log in
-      for entry in entries where list[entry.id] == nil {
-        list[entry.id] = entry
-        log.noteLocalChange()
-        if entry.isText { log.noteChange(entry.id) }
+    try store.change { change in
+      for entry in entries
+      where change.item(ClipboardEntry.self, named: entry.recordName) == nil {
+        try change.save(entry)
       }
-      for entry in list.keepNewest(Self.mostKept) { Self.noteRemoval(entry, &log) }
     }
   }
 
   /// Deletes an entry, on every device.
   ///
   /// - Returns: whether there was such an entry.
-  /// - Throws: `FileError` when it can't be written down; it stays then.
+  /// - Throws: `FileError` if it can't be stored; it stays then.
   @discardableResult
   public func delete(_ id: UUID) throws -> Bool {
     try remove { $0.id == id } > 0
@@ -66,8 +76,8 @@ public final class ClipboardStore: Sendable {
 
   /// Deletes everything, on every device.
   ///
-  /// - Returns: how many entries there were.
-  /// - Throws: `FileError` when it can't be written down; everything stays then.
+  /// - Returns: the number of entries.
+  /// - Throws: `FileError` if it can't be stored; everything stays then.
   @discardableResult
   public func clear() throws -> Int {
     try remove { _ in true }
@@ -75,54 +85,71 @@ public final class ClipboardStore: Sendable {
 
   /// Deletes, on every device, what was copied more than `age` seconds before `now`.
   ///
-  /// - Returns: how many entries went.
-  /// - Throws: `FileError` when it can't be written down; everything stays then.
+  /// - Returns: the number of deleted entries.
+  /// - Throws: `FileError` if it can't be stored; everything stays then.
   @discardableResult
   public func prune(olderThan age: TimeInterval, now: Date) throws -> Int {
     let limit = now.addingTimeInterval(-age)
     return try remove { $0.timestamp < limit }
   }
 
-  /// Moves in what an older version of the app kept in the key-value store, once.
+  private func remove(_ isRemoved: (ClipboardEntry) -> Bool) throws -> Int {
+    try store.change { change in
+      let removed = change.items(ClipboardEntry.self).filter(isRemoved)
+      for entry in removed { change.delete(ClipboardEntry.self, named: entry.recordName) }
+      return removed.count
+    }
+  }
+
+  /// Adds an entry that came from the server.
   ///
-  /// - Throws: `FileError` when it can't be written down; nothing moved then.
+  /// - Throws: `FileError` if it can't be stored.
+  public func applyCloudClipboardEntry(_ entry: CloudClipboardRecord) throws {
+    let record = CKRecord(recordType: ClipboardEntry.recordType, recordID: recordID(entry.id))
+    entry.copy(onto: record)
+    try store.receive([record])
+  }
+
+  /// Removes an entry that was deleted on the server.
+  ///
+  /// - Throws: `FileError` if it can't be stored.
+  public func removeCloudClipboardEntry(id: UUID) throws {
+    try store.receive([], deleted: [recordID(id)])
+  }
+
+  private func recordID(_ id: UUID) -> CKRecord.ID {
+    CKRecord.ID(recordName: id.uuidString, zoneID: store.zoneID)
+  }
+
+  /// Takes over the entries that an older version of the app kept in the key-value store, once.
+  ///
+  /// - Throws: `FileError` if it can't be stored; nothing is taken over then.
   public func migrate(_ export: KeyValueExport) throws -> MigrationReport {
-    try document.change { list, log in
+    try store.change { change in
       var report = MigrationReport()
-      guard !list.hasMigrated else {
+      guard change[property: Self.migrated] == nil else {
         report.wasDoneBefore = true
         return report
       }
-      list.hasMigrated = true
-      log.noteLocalChange()
+      change[property: Self.migrated] = "yes"
       for id in export.deletedClipboardIDs {
-        if list[id] != nil { report.removed += 1 }
-        list[id] = nil
-        log.noteRemoval(id, isKnown: true)
+        if change.item(ClipboardEntry.self, named: id.uuidString) != nil { report.removed += 1 }
+        change.delete(ClipboardEntry.self, named: id.uuidString, evenIfUnknown: true)
       }
-      for old in export.clipboard where list[old.id] == nil {
-        list[old.id] = ClipboardEntry(id: old.id, text: old.text, timestamp: old.timestamp)
-        log.noteChange(old.id)
+      for old in export.clipboard {
+        let entry = ClipboardEntry(id: old.id, text: old.text, timestamp: old.timestamp)
+        guard change.item(ClipboardEntry.self, named: entry.recordName) == nil else { continue }
+        try change.save(entry)
         report.added += 1
       }
-      for entry in list.keepNewest(Self.mostKept) { Self.noteRemoval(entry, &log) }
       return report
     }
   }
 
-  private func remove(_ isGone: (ClipboardEntry) -> Bool) throws -> Int {
-    try document.change { list, log in
-      let gone = list.newestFirst.filter(isGone)
-      for entry in gone {
-        list[entry.id] = nil
-        Self.noteRemoval(entry, &log)
-      }
-      return gone.count
-    }
-  }
+  static let migrated = "clipboard migrated"
 
-  static func noteRemoval(_ entry: ClipboardEntry, _ log: inout ChangeLog) {
-    log.noteLocalChange()
-    if entry.isText { log.noteRemoval(entry.id) }
-  }
+  /// The file of the entries in the first version of the store.
+  public static let firstVersion = FirstVersion.File(
+    "clipboard.json", format: "clipboard", of: ClipboardEntry.self,
+    migrated: migrated)
 }

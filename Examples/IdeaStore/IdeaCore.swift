@@ -89,7 +89,7 @@ final class IdeaCore: Sendable {
     self.now = now
     var opened = State(journal: Journal(url, format: "idea-journal"))
     do {
-      for transaction in try opened.journal.read() { Self.replay(transaction, &opened) }
+      for transaction in try opened.journal.read().changes { Self.replay(transaction, &opened) }
     } catch  where error.step == .understand {
       guard let aside = try AtomicFile(url).moveAside() else { throw error }
       let message =
@@ -103,7 +103,7 @@ final class IdeaCore: Sendable {
     state = Mutex(opened)
   }
 
-  deinit { state.withLock { $0.journal.closeFile() } }
+  deinit { state.withLock { $0.journal.close() } }
 
   private static func replay(_ transaction: IdeaTransaction, _ state: inout State) {
     for row in transaction.rows { state.shelf.adopt(row) }
@@ -147,7 +147,7 @@ final class IdeaCore: Sendable {
   }
 
   private func rewriteWhenWorthIt(_ state: inout State) {
-    guard state.journal.isMostlyOvertaken else { return }
+    guard state.journal.isMostlyObsolete else { return }
     var transaction = IdeaTransaction()
     transaction.rows = state.shelf.rows.values.sorted { $0.name < $1.name }
     transaction.settings = state.settings

@@ -1,5 +1,5 @@
 public import CloudSync
-import Foundation
+public import Foundation
 
 // The additions of this package's engine that the stores use. With Apple's framework the other
 // branch of each condition applies, and no other file of the stores uses an addition.
@@ -46,6 +46,16 @@ extension CKSyncEngine.State: PendingChangeList {
 }
 
 extension AtomicFile {
+  /// Copies the file to a name of its own, and removes it.
+  ///
+  /// - Returns: the copy; `nil` if there is no file.
+  /// - Throws: `FileError` if the copy can't be written, or the file not removed.
+  public func moveAside() throws(FileError) -> URL? {
+    let copy = try setAside()
+    if copy != nil { try removeFile() }
+    return copy
+  }
+
   /// Reads the saved state of an engine; `nil` when there is none.
   ///
   /// - Parameter isRecovering: whether a damaged state is set aside; then there is none.

@@ -1,17 +1,7 @@
-public import Foundation
+import Foundation
 
 /// What an engine did since it was made: figures for people and tests.
 public struct SyncActivity: Hashable, Sendable, Codable {
-  /// One conflict and how it ended.
-  public struct Conflict: Hashable, Sendable, Codable {
-    /// The item.
-    public var id: UUID
-    /// Its record type.
-    public var type: String
-    /// Which version stayed.
-    public var resolution: Verdict.Resolution
-  }
-
   /// One change that can't be sent for now, or a record that can't be read.
   public struct Problem: Hashable, Sendable, Codable {
     /// The record's name, or the zone's for a problem with the zone.
@@ -34,18 +24,11 @@ public struct SyncActivity: Hashable, Sendable, Codable {
   public var sentAgain = 0
   /// How often the old account's data was wiped.
   public var wipes = 0
-  /// Conflicts, oldest first, the last 1,000.
-  public private(set) var conflicts: [Conflict] = []
   /// Problems that stand, in the order they appeared.
   public private(set) var problems: [Problem] = []
 
   /// Nothing done yet.
   public init() {}
-
-  mutating func note(_ conflict: Conflict) {
-    conflicts.append(conflict)
-    if conflicts.count > 1_000 { conflicts.removeFirst(conflicts.count - 1_000) }
-  }
 
   mutating func note(_ problem: Problem) {
     problems.removeAll { $0.name == problem.name }

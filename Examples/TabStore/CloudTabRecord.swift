@@ -1,13 +1,8 @@
 public import CloudSync
 public import Foundation
-public import SyncSupport
+import SyncSupport
 
-extension CloudSyncEngine.RecordType {
-  /// Scratch tabs.
-  public static let scratchTab = CloudSyncEngine.RecordType(rawValue: "ScratchTab")
-}
-
-/// A tab as it travels: exactly the fields of a `ScratchTab` record.
+/// The fields of a tab that are sent: those of a `ScratchTab` record.
 public struct CloudTabRecord: Identifiable, Hashable, Sendable, Codable {
   /// The tab's ID; the record's name.
   public let id: UUID
@@ -22,7 +17,7 @@ public struct CloudTabRecord: Identifiable, Hashable, Sendable, Codable {
   /// When it was changed last.
   public var lastModified: Date
 
-  /// The fields of `tab` that travel.
+  /// The fields of `tab` that are sent.
   public init(_ tab: ScratchTab) {
     self.id = tab.id
     self.name = tab.name
@@ -38,7 +33,7 @@ public struct CloudTabRecord: Identifiable, Hashable, Sendable, Codable {
   /// `schemaVersion`. A missing field has its default, which is the same on every device: the name
   /// "Untitled", no text, language `plain`, not locked, changed when the cloud saw it last.
   public init?(_ record: CKRecord) {
-    guard record.recordType == CloudSyncEngine.RecordType.scratchTab.rawValue,
+    guard record.recordType == ScratchTab.recordType,
       record.schemaVersion <= 1,
       let id = UUID(uuidString: record.recordID.recordName),
       let name = record.value("name", missing: "Untitled"),

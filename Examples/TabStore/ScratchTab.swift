@@ -1,4 +1,6 @@
+public import CloudSync
 public import Foundation
+public import SyncedStore
 
 /// One tab of the editor.
 ///
@@ -45,7 +47,7 @@ public struct ScratchTab: Identifiable, Hashable, Sendable, Codable {
     self.fileURL = nil
   }
 
-  /// Whether the tab syncs.
+  /// Whether the tab has no file.
   public var isScratch: Bool { fileURL == nil }
 
   /// Whether both tabs hold the same bytes, which is stricter than that they read the same.
@@ -60,6 +62,25 @@ public struct ScratchTab: Identifiable, Hashable, Sendable, Codable {
   mutating func touch(_ now: Date) {
     let next = lastModified.addingTimeInterval(0.001).inWholeMilliseconds
     lastModified = max(now.inWholeMilliseconds, next)
+  }
+}
+
+extension ScratchTab: SyncedItem {
+  /// The type of the records of tabs.
+  public static let recordType: CKRecord.RecordType = "ScratchTab"
+
+  /// Tabs of files stay on their device.
+  public var isSynced: Bool { isScratch }
+
+  /// Reads a record; `nil` if it is not a tab that this version can show.
+  public init?(_ record: CKRecord) {
+    guard let fields = CloudTabRecord(record) else { return nil }
+    self.init(fields)
+  }
+
+  /// Copies the fields onto `record`; other fields of the record stay.
+  public func copy(to record: CKRecord) {
+    CloudTabRecord(self).copy(onto: record)
   }
 }
 

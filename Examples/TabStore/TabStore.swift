@@ -1,52 +1,54 @@
+import CloudSync
 public import Foundation
 public import SyncSupport
+public import SyncedStore
 
-/// The tabs of one device: the truth the editor shows, kept in `tabs.json`.
+/// The tabs of one device, in a ``SyncedStore``.
 ///
-/// Every change is on the disk when the call returns, together with the note that the cloud is to
-/// hear of it. May be used from any thread.
+/// Every change is on the disk when the call returns. May be used from any thread.
 public final class TabStore: Sendable {
-  /// The tabs, the outbox, and the file of both.
-  public let document: SyncedDocument<TabList>
+  /// Tabs, and the rule for conflicts: the later `lastModified` wins, and an edit wins over a
+  /// deletion.
+  public static let type = SyncedType(
+    ScratchTab.self,
+    merging: MergePolicy { conflict in
+      guard case .item(let theirs) = conflict.server else { return .mine }
+      return CloudTabRecord(conflict.mine).wins(over: CloudTabRecord(theirs)) ? .mine : .server
+    })
 
-  /// Opens the tabs kept in `directory`.
-  ///
-  /// - Parameters:
-  ///   - directory: the folder.
-  ///   - isRecovering: whether a damaged `tabs.json` is set aside under another name; the store is
-  ///     empty then, and the next ``CloudSyncEngine/start()`` fetches all the cloud has.
-  /// - Throws: `FileError` when `tabs.json` is damaged or can't be read; nothing is changed then.
-  public init(directory: URL, recovering isRecovering: Bool = false) throws {
-    document = try SyncedDocument(
-      directory.appendingPathComponent("tabs.json"), format: "tabs", recordType: .scratchTab,
-      recovering: isRecovering)
+  /// The items, and their sync.
+  public let store: SyncedStore
+
+  /// Uses the tabs of a store that was opened with ``type``.
+  public init(_ store: SyncedStore) {
+    self.store = store
   }
 
-  /// All tabs, in the order they were opened.
-  public var tabs: [ScratchTab] { document.read { list, _ in list.tabs } }
+  /// All tabs, in the order in which they were opened.
+  public var tabs: [ScratchTab] { store.items() }
 
   /// The tab `id`, or `nil`.
-  public func tab(_ id: UUID) -> ScratchTab? {
-    document.read { list, _ in list[id] }
-  }
+  public func tab(_ id: UUID) -> ScratchTab? { store.item(named: id.uuidString) }
+
+  /// The number of changes that the server has not confirmed.
+  public var unsentCount: Int { store.unsentCount(of: ScratchTab.self) }
+
+  /// Whether the server has not confirmed the last change of the tab `id`.
+  public func isUnsent(_ id: UUID) -> Bool { store.isUnsent(id.uuidString) }
 
   /// Opens a tab.
   ///
-  /// - Throws: `FileError` when it can't be written down; it is not opened then.
+  /// - Throws: `FileError` if it can't be stored; it is not opened then.
   public func add(_ tab: ScratchTab) throws {
     try add([tab])
   }
 
-  /// Opens many tabs with one write; a tab that is open already is replaced.
+  /// Opens many tabs with one write; a tab that is open is replaced.
   ///
-  /// - Throws: `FileError` when they can't be written down; none is opened then.
+  /// - Throws: `FileError` if they can't be stored; none is opened then.
   public func add(_ tabs: [ScratchTab]) throws {
-    try document.change { list, log in
-      for tab in tabs {
-        let before = list[tab.id]
-        list[tab.id] = tab
-        Self.note(before, tab, &log)
-      }
+    try store.change { change in
+      for tab in tabs { try change.save(tab) }
     }
   }
 
@@ -55,36 +57,35 @@ public final class TabStore: Sendable {
   /// - Parameters:
   ///   - id: the tab.
   ///   - now: the time of the edit.
-  ///   - edit: changes the tab; its date is not its business.
-  /// - Returns: the tab after the edit; `nil` when there is no such tab.
-  /// - Throws: `FileError` when it can't be written down; the tab is as before then.
+  ///   - edit: changes the tab; the date follows from `now`.
+  /// - Returns: the tab after the edit; `nil` if there is none.
+  /// - Throws: `FileError` if it can't be stored; the tab is as before then.
   @discardableResult
   public func edit(
     _ id: UUID, now: Date, _ edit: (inout ScratchTab) -> Void
   ) throws -> ScratchTab? {
-    try document.change { list, log in
-      guard let before = list[id] else { return nil }
+    try store.change { change in
+      guard let before = change.item(ScratchTab.self, named: id.uuidString) else { return nil }
       var tab = before
       edit(&tab)
       guard tab != before else { return before }
       tab.touch(now)
-      list[id] = tab
-      Self.note(before, tab, &log)
+      try change.save(tab)
       return tab
     }
   }
 
   /// Changes a tab's text.
   ///
-  /// - Throws: `FileError` when it can't be written down.
+  /// - Throws: `FileError` if it can't be stored.
   @discardableResult
   public func updateContent(_ id: UUID, _ content: String, now: Date) throws -> ScratchTab? {
     try edit(id, now: now) { $0.content = content }
   }
 
-  /// Chooses a tab's language, for good.
+  /// Sets a tab's language, which is not detected any more.
   ///
-  /// - Throws: `FileError` when it can't be written down.
+  /// - Throws: `FileError` if it can't be stored.
   @discardableResult
   public func updateLanguage(_ id: UUID, _ language: String, now: Date) throws -> ScratchTab? {
     try edit(id, now: now) {
@@ -93,68 +94,81 @@ public final class TabStore: Sendable {
     }
   }
 
-  /// Closes a tab; a scratch tab goes on every device.
+  /// Closes a tab; a scratch tab is closed on every device.
   ///
   /// - Returns: whether there was such a tab.
-  /// - Throws: `FileError` when it can't be written down; the tab stays open then.
+  /// - Throws: `FileError` if it can't be stored; the tab stays open then.
   @discardableResult
   public func close(_ id: UUID) throws -> Bool {
-    try document.change { list, log in
-      guard let tab = list[id] else { return false }
-      list[id] = nil
-      Self.note(tab, nil, &log)
+    try store.change { change in
+      guard change.item(ScratchTab.self, named: id.uuidString) != nil else { return false }
+      change.delete(ScratchTab.self, named: id.uuidString)
       return true
     }
   }
 
-  /// Moves in what an older version of the app kept in the key-value store, once.
+  /// Opens a tab that came from the server, unless a newer version is here.
   ///
-  /// The later version of a tab stays. A tombstone closes the tab here and in the cloud, so that
-  /// a device that moved before can't bring it back.
+  /// - Throws: `FileError` if it can't be stored.
+  public func applyCloudTab(_ tab: CloudTabRecord) throws {
+    let record = CKRecord(recordType: ScratchTab.recordType, recordID: recordID(tab.id))
+    tab.copy(onto: record)
+    try store.receive([record])
+  }
+
+  /// Closes a tab that was deleted on the server, unless it has an unsent edit.
   ///
-  /// - Throws: `FileError` when it can't be written down; nothing moved then.
+  /// - Throws: `FileError` if it can't be stored.
+  public func removeCloudTab(id: UUID) throws {
+    try store.receive([], deleted: [recordID(id)])
+  }
+
+  private func recordID(_ id: UUID) -> CKRecord.ID {
+    CKRecord.ID(recordName: id.uuidString, zoneID: store.zoneID)
+  }
+
+  /// Takes over the tabs that an older version of the app kept in the key-value store, once.
+  ///
+  /// The later version of a tab stays. A tombstone closes the tab here and on the server, so that
+  /// a device that migrated earlier can't restore it.
+  ///
+  /// - Throws: `FileError` if it can't be stored; nothing is taken over then.
   public func migrate(_ export: KeyValueExport) throws -> MigrationReport {
-    try document.change { list, log in
+    try store.change { change in
       var report = MigrationReport()
-      guard !list.hasMigrated else {
+      guard change[property: Self.migrated] == nil else {
         report.wasDoneBefore = true
         return report
       }
-      list.hasMigrated = true
-      log.noteLocalChange()
+      change[property: Self.migrated] = "yes"
       for id in export.deletedTabIDs {
-        if let tab = list[id] {
+        let tab: ScratchTab? = change.item(named: id.uuidString)
+        if let tab {
           guard tab.isScratch else { continue }
           report.removed += 1
-          list[id] = nil
         }
-        log.noteRemoval(id, isKnown: true)
+        change.delete(ScratchTab.self, named: id.uuidString, evenIfUnknown: true)
       }
       for old in export.tabs {
         let tab = ScratchTab(
           id: old.id, name: old.name, content: old.content, language: old.language,
           languageLocked: old.languageLocked, lastModified: old.lastModified)
-        let before = list[old.id]
-        if let before, !before.isScratch { continue }
-        if let before, !CloudTabRecord(tab).wins(over: CloudTabRecord(before)) { continue }
-        if before == nil { report.added += 1 } else { report.updated += 1 }
-        list[old.id] = tab
-        log.noteChange(tab.id)
+        if let before: ScratchTab = change.item(named: old.id.uuidString) {
+          guard before.isScratch, CloudTabRecord(tab).wins(over: CloudTabRecord(before))
+          else { continue }
+          report.updated += 1
+        } else {
+          report.added += 1
+        }
+        try change.save(tab)
       }
       return report
     }
   }
 
-  /// Notes what the cloud has to hear of a tab that was `before` and is `after` now.
-  private static func note(
-    _ before: ScratchTab?, _ after: ScratchTab?, _ log: inout ChangeLog
-  ) {
-    log.noteLocalChange()
-    if let after, after.isScratch {
-      log.noteChange(after.id)
-    } else if let before, before.isScratch {
-      // Closed, or saved to a file: the file is the tab's home now, and other devices drop it.
-      log.noteRemoval(before.id)
-    }
-  }
+  static let migrated = "tabs migrated"
+
+  /// The file of the tabs in the first version of the store.
+  public static let firstVersion = FirstVersion.File(
+    "tabs.json", format: "tabs", of: ScratchTab.self, migrated: migrated)
 }

@@ -1,4 +1,4 @@
-package import Disk
+import Disk
 public import Foundation
 
 /// A small file that is replaced as a whole: after a crash it has the old content or the new one.
@@ -10,16 +10,18 @@ public struct AtomicFile: Sendable {
   public let url: URL
 
   let disk: any Disk
+  private let isSystemFile: Bool
 
   /// Names the file at `url`; nothing is read or created.
   public init(_ url: URL) {
-    self.init(url, on: SystemDisk())
+    self.init(url, on: nil)
   }
 
-  /// Names a file on a disk of any kind.
-  package init(_ url: URL, on disk: any Disk) {
+  /// Names a file on a disk of any kind; `nil` for the system's.
+  init(_ url: URL, on disk: (any Disk)?) {
     self.url = url
-    self.disk = disk
+    self.disk = disk ?? SystemDisk()
+    isSystemFile = disk == nil
   }
 
   var path: String { url.path }
@@ -36,16 +38,27 @@ public struct AtomicFile: Sendable {
     }
   }
 
-  /// Replaces the content of the file, and creates the file if there is none.
+  /// Replaces the content of the file; the file and its folder are created if necessary.
   ///
   /// - Throws: ``FileError``; the file has its old content then.
   public func write(_ data: Data) throws(FileError) {
+    if isSystemFile { try createFolder() }
     try doing(.write) { () throws(DiskError) in
       let file = try disk.open(draftPath, .replace)
       try file.append(all: [UInt8](data))
       try file.synchronize()
       try disk.rename(draftPath, to: path)
       try disk.synchronizeFolder(of: path)
+    }
+  }
+
+  private func createFolder() throws(FileError) {
+    do {
+      try FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw FileError(.write, url, error.localizedDescription)
     }
   }
 
@@ -110,6 +123,17 @@ public struct AtomicFile: Sendable {
       paths.append("\(path).damaged-\(paths.count + 1)")
     }
     return paths
+  }
+
+  /// A checksum of a file's content: 16 hexadecimal digits that change with every byte.
+  public static func checksum(_ data: Data) -> String {
+    let hash = data.withUnsafeBytes { bytes in
+      bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
+        (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+      }
+    }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
   func doing<Value>(

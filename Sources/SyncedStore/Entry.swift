@@ -163,11 +163,19 @@ struct StoreSettings: Codable, Hashable, Sendable {
   /// Whether the user wants sync; `nil` if undecided.
   var isEnabled: Bool?
   var lastSync: Date?
-  /// Whether everything has to be fetched again, because the file is new or was damaged.
-  var isUnfetched = true
+  /// The checksums of the last states of the engine, each stored before the state itself.
+  ///
+  /// A state that is not among them knows of items that this file has not, because it is new, was
+  /// damaged or restored: everything has to be fetched again.
+  var states: [String] = []
   /// Values of the app that are removed with the account's items.
   var properties: [String: String] = [:]
   var zones: [Zone] = []
+
+  /// Notes a state of the engine; the one before may still be on the disk after a crash.
+  mutating func noteState(_ checksum: String) {
+    states = (states + [checksum]).suffix(2)
+  }
 
   /// The owner of items whose file was damaged: no account has this name, so that the next sign-in
   /// removes them and fetches its own.

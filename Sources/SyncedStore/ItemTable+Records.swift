@@ -83,7 +83,7 @@ extension ItemTable {
 
   private mutating func sendAgain(
     _ theirs: any SyncedItem, _ entry: inout Entry, _ id: CKRecord.ID,
-    _ resolution: SyncActivity.Resolution
+    _ resolution: SyncedStore.Activity.Resolution
   ) {
     entry.base = theirs
     entry.change = newChange(isDeletion: false)
@@ -98,6 +98,10 @@ extension ItemTable {
   private mutating func takeUnreadable(_ record: CKRecord, _ type: SyncedType) {
     let id = record.recordID
     keepUnreadable(record)
+    activity.note(
+      id.recordName, nil,
+      "A record of the type \(record.recordType) is from a newer version of the app. It is kept and "
+        + "shown after an update.")
     guard var entry = entries[id], let mine = entry.item, mine.isSynced else { return }
     if entry.change != nil || type.mergesAlways {
       let decision = type.resolve(
@@ -119,14 +123,7 @@ extension ItemTable {
     var entry = entries[id] ?? newEntry(record.recordType)
     entry.systemFields = record.systemFields
     entry.unreadable = record.allFields
-    if entry.change?.isDeletion == true {
-      effects.added.append(.deleteRecord(id))
-    } else {
-      activity.note(
-        id.recordName, nil,
-        "A record of the type \(record.recordType) is from a newer version of the app. It is kept "
-          + "and shown after an update.")
-    }
+    if entry.change?.isDeletion == true { effects.added.append(.deleteRecord(id)) }
     set(entry, for: id)
   }
 
@@ -224,11 +221,15 @@ extension ItemTable {
     guard var entry = entries[id] else { return }
     entry.systemFields = record.systemFields
     entry.unreadable = nil
-    if let change = entry.change, !change.isDeletion, change.number == inFlight[id] {
+    let saved = types[entry.type]?.read(record)
+    if let change = entry.change, !change.isDeletion,
+      change.number == inFlight[id] || entry.item?.isEqual(to: saved) == true
+    {
       entry.settle()
     } else if let change = entry.change {
       // The item was changed meanwhile, on top of the version that was saved.
-      entry.base = change.isDeletion ? nil : types[entry.type]?.read(record)
+      entry.base = change.isDeletion ? nil : saved
+      entry.offered = nil
       effects.added.append(change.isDeletion ? .deleteRecord(id) : .saveRecord(id))
     }
     inFlight[id] = nil
@@ -261,11 +262,8 @@ extension ItemTable {
     case .createZone: takeMissingZone(id.zoneID, error)
     case .zoneWasPurged: takeZoneDeletion(id.zoneID, .purged)
     case .recordIsGone:
-      if entries[id]?.systemFields == nil {
-        fewTimes(.saveRecord(id), id, error)
-      } else {
-        takeDeletion(id)
-      }
+      activity.sentAgain += 1
+      takeDeletion(id)
     case .sendAgain: sendSaveAgain(id)
     case .sendAgainAFewTimes: fewTimes(.saveRecord(id), id, error)
     case .keepForLater, .isDone, .tell: refuse(id, error)
@@ -324,14 +322,14 @@ extension ItemTable {
   // MARK: Changes for the app
 
   private mutating func note(
-    _ resolution: SyncActivity.Resolution, _ id: CKRecord.ID, _ type: CKRecord.RecordType
+    _ resolution: SyncedStore.Activity.Resolution, _ id: CKRecord.ID, _ type: CKRecord.RecordType
   ) {
-    activity.note(SyncActivity.Conflict(name: id.recordName, type: type, resolution: resolution))
+    activity.note(SyncedStore.Activity.Conflict(name: id.recordName, type: type, resolution: resolution))
   }
 
   mutating func show(
-    _ id: CKRecord.ID, _ type: CKRecord.RecordType, _ kind: SyncedChange.Kind,
-    _ resolution: SyncActivity.Resolution? = nil
+    _ id: CKRecord.ID, _ type: CKRecord.RecordType, _ kind: SyncedStore.ItemChange.Kind,
+    _ resolution: SyncedStore.Activity.Resolution? = nil
   ) {
     switch kind {
     case .saved: activity.received += 1
@@ -339,7 +337,7 @@ extension ItemTable {
     case .kept: break
     }
     effects.visible.append(
-      SyncedChange(recordID: id, recordType: type, kind: kind, resolution: resolution))
+      SyncedStore.ItemChange(recordID: id, recordType: type, kind: kind, resolution: resolution))
     if let resolution { note(resolution, id, type) }
   }
 }

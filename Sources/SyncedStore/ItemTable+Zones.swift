@@ -28,7 +28,7 @@ extension ItemTable {
   /// sync, are kept.
   mutating func wipe() {
     let wipes = activity.wipes + 1
-    activity = SyncActivity()
+    activity = SyncedStore.Activity()
     activity.wipes = wipes
     settings = StoreSettings(isEnabled: settings.isEnabled)
     inFlight = [:]
@@ -39,6 +39,7 @@ extension ItemTable {
   }
 
   private mutating func removeSynced(where isRemoved: (CKRecord.ID) -> Bool) {
+    effects.isErased = true
     for (id, entry) in entries.sorted(by: { $0.key.recordName < $1.key.recordName })
     where isRemoved(id) {
       effects.removed += [.saveRecord(id), .deleteRecord(id)]

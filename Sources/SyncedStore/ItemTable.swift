@@ -15,9 +15,10 @@ struct ItemTable: Sendable {
     var savedZones: [CKRecordZone.ID] = []
     var droppedZones: [CKRecordZone.ID] = []
     /// Changes for the app.
-    var visible: [SyncedChange] = []
-    /// Whether the items of an account were removed: the file is written anew at once, and the
-    /// engine's state removed.
+    var visible: [SyncedStore.ItemChange] = []
+    /// Whether items were removed that must not stay in the file: it is written anew at once.
+    var isErased = false
+    /// Whether they were those of another account: the engine's state is removed, too.
     var isWiped = false
   }
 
@@ -29,7 +30,7 @@ struct ItemTable: Sendable {
   var settings = StoreSettings() {
     didSet { if settings != oldValue { isSettingsStored = false } }
   }
-  var activity = SyncActivity()
+  var activity = SyncedStore.Activity()
   var effects = Effects()
 
   private(set) var entries: [CKRecord.ID: Entry] = [:]

@@ -162,7 +162,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
 
   private func group(_ line: Data, _ decoder: JSONDecoder) throws(FileError) -> [Change] {
     let body = line.dropFirst(17)
-    guard !body.isEmpty, Data(Self.checksum(body).utf8) + [0x20] == line.prefix(17) else {
+    guard !body.isEmpty, Data(AtomicFile.checksum(body).utf8) + [0x20] == line.prefix(17) else {
       throw FileError(
         .understand, url,
         "a line does not match its checksum. Nothing was changed; open with recovery to keep a "
@@ -185,7 +185,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       let body = try encoder.encode(changes)
-      return Array(Self.checksum(body).utf8) + [UInt8(ascii: " ")] + body + [UInt8(ascii: "\n")]
+      return Array(AtomicFile.checksum(body).utf8) + [UInt8(ascii: " ")] + body + [UInt8(ascii: "\n")]
     } catch {
       throw FileError(.write, url, "a change can't be encoded as JSON: \(error)")
     }
@@ -202,16 +202,5 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       .understand, url,
       "it is not a file of the format \(format), or it is damaged. Nothing was changed; open with "
         + "recovery to keep a copy and fetch everything again.")
-  }
-
-  /// 16 hexadecimal digits that change with every byte.
-  private static func checksum(_ data: Data) -> String {
-    let hash = data.withUnsafeBytes { bytes in
-      bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
-        (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
-      }
-    }
-    let digits = String(hash, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

@@ -112,9 +112,9 @@ extension SyncedStore {
   /// Carries out what the table asks for after an event.
   func settle(_ state: inout State) {
     state.table.removeSurplus()
+    // At once: what was removed must not outlive a crash.
+    if state.table.effects.isErased { state.mustRewrite = true }
     if state.table.effects.isWiped {
-      // At once: another account's items must not outlive a crash.
-      state.mustRewrite = true
       state.run?.unsavedState = nil
       state.run?.savedState = nil
       state.recoveries = []
@@ -122,7 +122,6 @@ extension SyncedStore {
         try state.flush()
         try state.journal.removeCopies()
         try stateFile.remove()
-        state.table.settings.isUnfetched = false
       }
     }
     if !state.table.missingZones.isEmpty { state.run?.needsFetch = true }
@@ -132,7 +131,8 @@ extension SyncedStore {
 
   /// Fetches to learn what became of a zone, unless a sync is about to do it.
   private func fetchForZones(_ state: inout State) {
-    guard let run = state.run, run.isAutomatic, run.fetchTask == nil, !state.isSyncing,
+    guard let run = state.run, state.connection?.isAutomatic == true, run.fetchTask == nil,
+      !state.isSyncing,
       run.needsFetch || (run.isFirstFetch && state.table.lacksZones(run.foundZones))
     else { return }
     state.run?.fetchTask = Task { [weak self] in
@@ -145,13 +145,16 @@ extension SyncedStore {
   /// Stores the items, then the engine's state: the state must not know of what a crash could still
   /// take from the items.
   func store(_ state: inout State) throws {
-    try state.flush()
     state.run?.putOff = 0
-    guard let serialization = state.run?.unsavedState else { return }
+    guard let serialization = state.run?.unsavedState else { return try state.flush() }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
     let data = try encoder.encode(serialization)
-    if data != state.run?.savedState { try stateFile.write(data) }
+    if data != state.run?.savedState {
+      state.table.settings.noteState(AtomicFile.checksum(data))
+      try state.flush()
+      try stateFile.write(data)
+    }
     state.run?.savedState = data
     state.run?.unsavedState = nil
     state.table.activity.solve(stateFile.url.lastPathComponent)

@@ -2,16 +2,21 @@ public import Foundation
 import Synchronization
 
 extension SyncedStore {
+  /// The database to sync with, and how.
+  struct Connection: Sendable {
+    var container: CKContainer
+    var database: CKDatabase
+    var isAutomatic: Bool
+    var clock: any Clock<Duration>
+    var now: @Sendable () -> Date
+  }
+
   /// The engine at work, and what is known of its run.
   struct Run: Sendable {
-    var container: CKContainer?
-    var database: CKDatabase?
     var engine: CKSyncEngine?
     /// Retained here, because an engine does not retain its delegate.
     var delegate: EngineDelegate?
     var pending: any PendingChanges
-    var isAutomatic = false
-    var now: @Sendable () -> Date = { Date() }
     /// Whether the engine began without a state, and no fetch is known to be complete.
     var isFirstFetch = false
     /// The zones that the first fetch found, and those that it began to read.
@@ -31,7 +36,7 @@ extension SyncedStore {
     var fetchTask: Task<Void, Never>?
   }
 
-  /// Starts to sync with a database of the container; does nothing if the store syncs already.
+  /// Names the database to sync with; the store does not sync before ``start()``.
   ///
   /// - Parameters:
   ///   - container: the app's container.
@@ -39,26 +44,38 @@ extension SyncedStore {
   ///   - automaticallySync: whether changes are sent and pushes are followed by themselves;
   ///     otherwise ``sync(rounds:)`` does it.
   ///   - clock: measures the engine's waits.
-  ///   - now: the date and time, for ``SyncStatus/lastSync``.
-  /// - Throws: ``FileError`` if the engine's state is damaged and the store does not recover.
-  public func start(
-    _ container: CKContainer, scope: CKDatabase.Scope = .private, automaticallySync: Bool = true,
+  ///   - now: the date and time, for ``SyncedStore.Status/lastSync``.
+  public func connect(
+    to container: CKContainer, scope: CKDatabase.Scope = .private, automaticallySync: Bool = true,
     clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() }
-  ) throws {
-    let database = container.database(with: scope)
+  ) {
+    state.withLock { state in
+      state.table.scope = scope
+      state.connection = Connection(
+        container: container, database: container.database(with: scope),
+        isAutomatic: automaticallySync, clock: clock, now: now)
+    }
+  }
+
+  /// Starts to sync; does nothing if the store syncs already.
+  ///
+  /// - Throws: ``FileError`` if the engine's state is damaged and the store does not recover;
+  ///   ``SyncedStoreError`` if the store is not connected.
+  public func start() throws {
     try state.withLock { state in
       guard state.run == nil else { return }
-      state.table.scope = scope
+      guard let connection = state.connection else {
+        throw SyncedStoreError(.notStarted, "The store has no database; call `connect` first.")
+      }
       let saved = try readEngineState(&state)
       // Created under the lock: its first event asks whether it is the current one.
       let delegate = EngineDelegate(self)
       let engine = CKSyncEngine(
         .init(
-          database, state: saved, delegate: delegate, automaticallySync: automaticallySync, clock: clock))
+          connection.database, state: saved, delegate: delegate,
+          automaticallySync: connection.isAutomatic, clock: connection.clock))
       state.run = Run(
-        container: container, database: database, engine: engine, delegate: delegate,
-        pending: engine.state,
-        isAutomatic: automaticallySync, now: now, isFirstFetch: saved == nil)
+        engine: engine, delegate: delegate, pending: engine.state, isFirstFetch: saved == nil)
       state.table.readAgain()
       // Without a state the engine tells first whose account it is.
       state.table.effects = ItemTable.Effects(visible: state.table.effects.visible)
@@ -67,19 +84,48 @@ extension SyncedStore {
     }
   }
 
+  /// Starts to sync with the private database of a container, automatically.
+  ///
+  /// - Throws: as ``start()``.
+  public func start(_ container: CKContainer) throws {
+    connect(to: container)
+    try start()
+  }
+
+  /// Starts to sync unless the user turned sync off, or did not decide: for the launch of an app
+  /// that has a switch.
+  ///
+  /// - Throws: as ``start()``.
+  public func startIfEnabled() throws {
+    if isEnabled == true { try start() }
+  }
+
+  /// Whether the user wants sync; `nil` if undecided. Kept across launches and accounts.
+  public var isEnabled: Bool? { state.withLock { $0.table.settings.isEnabled } }
+
+  /// Turns sync on or off, and stores it.
+  ///
+  /// - Throws: ``FileError`` if it can't be stored; as ``start()``.
+  public func setEnabled(_ isEnabled: Bool) throws {
+    try state.withLock { state in
+      try state.change { $0.table.settings.isEnabled = isEnabled }
+    }
+    if isEnabled { try start() } else { try stop() }
+  }
+
   /// The engine's state from the disk; none if everything has to be fetched again.
   private func readEngineState(
     _ state: inout State
   ) throws(FileError) -> CKSyncEngine.State.Serialization? {
-    if state.table.settings.isUnfetched {
-      try stateFile.removeFile()
-      // From now on the next fetch is complete, whatever happens.
-      state.table.settings.isUnfetched = false
-      return nil
-    }
     guard let data = try stateFile.read() else { return nil }
     do {
-      return try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
+      let saved = try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: data)
+      if state.table.settings.states.contains(AtomicFile.checksum(data)) { return saved }
+      // It knows of items that the file of the items has not.
+      try stateFile.removeFile()
+      return nil
+    } catch let error as FileError {
+      throw error
     } catch {
       let damage = FileError(
         .understand, stateFile.url,
@@ -89,18 +135,6 @@ extension SyncedStore {
       try stateFile.removeFile()
       state.recoveries.append(FileRecovery(damage, copy: copy))
       return nil
-    }
-  }
-
-  /// Whether the user wants sync; `nil` if undecided. Kept across launches.
-  public var isEnabled: Bool? { state.withLock { $0.table.settings.isEnabled } }
-
-  /// Stores whether the user wants sync. It neither starts nor stops it.
-  ///
-  /// - Throws: ``FileError`` if it can't be stored.
-  public func setEnabled(_ isEnabled: Bool) throws {
-    try state.withLock { state in
-      try state.change { $0.table.settings.isEnabled = isEnabled }
     }
   }
 
@@ -134,7 +168,7 @@ extension SyncedStore {
       let engine = state.run?.engine
       state.run?.fetchTask?.cancel()
       state.run = nil
-      state.table.settings.isUnfetched = true
+      state.table.settings.states = []
       try state.flush()
       return engine
     }
@@ -173,7 +207,7 @@ extension SyncedStore {
     try state.withLock { state in
       state.isSyncing = false
       state.failure = failure as? CKError
-      if failure == nil, let now = state.run?.now { state.table.settings.lastSync = now() }
+      if failure == nil, let now = state.connection?.now { state.table.settings.lastSync = now() }
       try store(&state)
     }
     if let failure { throw failure }
@@ -200,10 +234,7 @@ extension SyncedStore {
     }
     if let failure { throw failure.leading }
     let (left, reason) = state.withLock { state in
-      (
-        state.table.unsent.count { state.table.isDue($0) },
-        state.table.activity.problems.first?.message
-      )
+      (state.table.unsent.count, state.table.activity.problems.first?.message)
     }
     guard left > 0 else { return }
     throw SyncedStoreError(
@@ -243,7 +274,7 @@ extension SyncedStore {
 
   /// Removes an account's items if nobody is signed in, also when the engine has not noticed.
   private func followSignOut() async throws {
-    let container = state.withLock { $0.run?.container }
+    let container = state.withLock { $0.connection?.container }
     guard let container, try await container.accountStatus() == .noAccount else { return }
     state.withLock { state in
       state.table.takeAccountChange(to: nil)

@@ -66,8 +66,8 @@ extension SyncedStore {
   }
 
   private func database() throws -> CKDatabase {
-    guard let database = state.withLock({ $0.run?.database }) else {
-      throw SyncedStoreError(.notStarted, "The store does not sync; start it first.")
+    guard let database = state.withLock({ $0.connection?.database }) else {
+      throw SyncedStoreError(.notStarted, "The store has no database; call `connect` first.")
     }
     return database
   }

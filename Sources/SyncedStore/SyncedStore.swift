@@ -37,7 +37,8 @@ public final class SyncedStore: Sendable {
     var table: ItemTable
     var journal: Journal<StoredChange>
     var recoveries: [FileRecovery] = []
-    var observers: [UUID: AsyncStream<SyncedChange>.Continuation] = [:]
+    var observers: [UUID: AsyncStream<ItemChange>.Continuation] = [:]
+    var connection: Connection?
     var run: Run?
     var isSyncing = false
     var failure: CKError?
@@ -52,11 +53,11 @@ public final class SyncedStore: Sendable {
   let state: Mutex<State>
   let stateFile: AtomicFile
 
-  /// Opens a store; nothing is sent before ``start(_:scope:automaticallySync:clock:)``.
+  /// Opens a store; nothing is sent before ``start()``.
   ///
   /// - Parameters:
   ///   - zoneName: the name of the zone, in the account's private database.
-  ///   - directory: a folder for this store, which is created if necessary.
+  ///   - directory: a folder for this store, which is created with the first change.
   ///   - types: all types of items, those of records from older versions of the app included.
   ///   - files: the names of the files.
   ///   - isRecovering: whether a damaged file is set aside; ``recoveries`` lists it, and everything
@@ -87,22 +88,16 @@ public final class SyncedStore: Sendable {
     accepting accepts: (@Sendable (CKRecordZone.ID) -> Bool)? = nil,
     importing: (inout SyncedStoreImport) throws -> Void = { _ in }
   ) throws {
-    do {
-      try FileManager.default.createDirectory(
-        at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    } catch {
-      throw FileError(.write, directory, error.localizedDescription)
-    }
     try self.init(
       zoneID: zoneID, directory: directory, types: types, files: files, recovering: isRecovering,
-      accepting: accepts, on: SystemDisk(), importing: importing)
+      accepting: accepts, on: nil, importing: importing)
   }
 
-  /// Opens a store on a disk of any kind.
+  /// Opens a store on a disk of any kind; `nil` for the system's.
   package init(
     zoneID: CKRecordZone.ID, directory: URL, types: [SyncedType],
     files: FileNames = FileNames(), recovering isRecovering: Bool = false,
-    accepting accepts: (@Sendable (CKRecordZone.ID) -> Bool)? = nil, on disk: any Disk,
+    accepting accepts: (@Sendable (CKRecordZone.ID) -> Bool)? = nil, on disk: (any Disk)?,
     importing: (inout SyncedStoreImport) throws -> Void = { _ in }
   ) throws {
     self.zoneID = zoneID
@@ -163,9 +158,9 @@ public final class SyncedStore: Sendable {
   public var recoveries: [FileRecovery] { state.withLock { $0.recoveries } }
 
   /// The state of the sync.
-  public var status: SyncStatus {
+  public var status: Status {
     state.withLock { state in
-      SyncStatus(
+      Status(
         isRunning: state.run != nil, isSyncing: state.isSyncing,
         unsentCount: state.table.unsent.count, unreadableCount: state.table.unreadable.count,
         lastSync: state.table.settings.lastSync, failure: state.failure,
@@ -174,14 +169,27 @@ public final class SyncedStore: Sendable {
   }
 
   /// The changes that come from the server, from now on.
-  public var changes: AsyncStream<SyncedChange> {
-    let (stream, continuation) = AsyncStream<SyncedChange>.makeStream()
+  public var changes: AsyncStream<ItemChange> {
+    let (stream, continuation) = AsyncStream<ItemChange>.makeStream()
     let key = UUID()
     state.withLock { $0.observers[key] = continuation }
     continuation.onTermination = { [weak self] _ in
       self?.state.withLock { _ = $0.observers.removeValue(forKey: key) }
     }
     return stream
+  }
+
+  /// Handles records that the app received in another way than by a sync, such as by a query, as
+  /// if they had been fetched.
+  ///
+  /// - Throws: ``FileError`` if they can't be stored; they are handled all the same.
+  public func receive(_ records: [CKRecord], deleted: [CKRecord.ID] = []) throws {
+    try state.withLock { state in
+      for record in records { state.table.take(record) }
+      for id in deleted { state.table.takeDeletion(id) }
+      settle(&state)
+      try state.flush()
+    }
   }
 
   // MARK: Changing
@@ -228,7 +236,7 @@ extension SyncedStore.State {
     table.load(reading.changes)
     if let recovery = reading.recovery {
       recoveries.append(recovery)
-      table.settings.isUnfetched = true
+      table.settings.states = []
       table.settings.owner = table.settings.owner ?? StoreSettings.unknownOwner
       try rewrite()
     }

@@ -77,10 +77,11 @@ public struct SyncedStoreImport: Sendable {
     set { table.settings.isEnabled = newValue }
   }
 
-  /// Whether everything has to be fetched again; `false` if the engine's state is taken over.
-  public var needsFullFetch: Bool {
-    get { table.settings.isUnfetched }
-    set { table.settings.isUnfetched = newValue }
+  /// Takes over the state of an engine that knows of no more than the items added here.
+  ///
+  /// - Parameter data: the content of the store's state file.
+  public mutating func takeOverState(_ data: Data) {
+    table.settings.noteState(AtomicFile.checksum(data))
   }
 
   /// Adds an item.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import ClipboardStore
 @testable import SyncSupport
+@testable import SyncedStore
 @testable import TabStore
 
 @Suite("Row C: the clipboard store")
@@ -32,13 +33,14 @@ struct ClipboardStoreTests {
   }
 
   @Test("C: New, deleted, cleared and pruned text entries are queued, and images stay local")
-  func onlyTextEntryChangesAreQueued() throws {
+  func onlyTextEntryChangesAreQueued() async throws {
     let bench = try TabBench.signedIn()
     let image = ClipboardEntry(
       id: testID(9), content: .image(fileName: "a.png"), timestamp: testDate(9))
     try bench.clipboard.add([entry(1, at: 1), entry(2, at: 2), entry(3, at: 3), image])
     #expect(bench.clipboard.entries.map(\.id) == [testID(9), testID(3), testID(2), testID(1)])
     #expect(bench.pending == (1...3).map { "save \(testID($0))" })
+    await bench.sent(saved: bench.batch())
     bench.clear()
     #expect(try bench.clipboard.delete(testID(2)))
     #expect(try !bench.clipboard.delete(testID(2)))
@@ -57,6 +59,7 @@ struct ClipboardStoreTests {
   func oldestEntriesAreDeletedBeyondLimit() throws {
     let first = try TabBench.signedIn()
     try first.clipboard.add((1...1_000).map { entry($0, at: Double($0)) })
+    try first.sent(saved: (1...1_000).map { try record(entry($0, at: Double($0))) })
     first.clear()
     try first.clipboard.add(entry(1_001, at: 1_001))
     #expect(first.clipboard.entries.count == 1_000)
@@ -99,10 +102,10 @@ struct ClipboardStoreTests {
     #expect(bench.pending == [])
     #expect(bench.clipboard.entry(testID(1))?.text == "theirs")
     #expect(bench.clipboard.unsentCount == 0)
-    #expect(bench.sync.activity.conflicts.map(\.resolution) == [.cloudWon])
+    #expect(bench.sync.status.activity.conflicts.map(\.resolution) == [.serverWon])
     try bench.fetched([record(entry(2))])
     #expect(bench.clipboard.entries.map(\.text) == ["text 2", "theirs"])
-    bench.fetched(deleted: [(testID(2), "ClipboardEntry"), (testID(1), "ScratchTab")])
+    bench.fetched(deleted: [(testID(2), "ClipboardEntry"), (testID(9), "ScratchTab")])
     #expect(bench.clipboard.entries.map(\.text) == ["theirs"])
     #expect(bench.tabs.tabs.isEmpty)
   }

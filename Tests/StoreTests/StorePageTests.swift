@@ -6,6 +6,7 @@ import GameResultStore
 import LeaderboardStore
 import LoopbackServer
 import SyncSupport
+import SyncedStore
 import TabStore
 import Testing
 
@@ -23,32 +24,30 @@ private func device(
   let container = device()
   let temporary = try TemporaryFolder()
   let folder = temporary.url
-  let tabs = try TabStore(directory: folder)
-  let sync = try CloudSyncEngine(
-    database: container.privateCloudDatabase, directory: folder, stores: [tabs])
-  try sync.setEnabled(true)  // later launches: try sync.startIfEnabled()
+  let store = try SyncedStore.itsypad(directory: folder)
+  let tabs = TabStore(store)
+  store.connect(to: container)
+  try store.setEnabled(true)  // later launches: try store.startIfEnabled()
   let tab = ScratchTab(id: UUID(), name: "Ideas", content: "", lastModified: Date())
   try tabs.add(tab)  // on disk, and pending
   try tabs.updateContent(tab.id, "Buy milk", now: Date())
-  try await sync.sync()
-  #expect(sync.pendingCount == 0 && tabs.unsentCount == 0)
-  try await sync.shutDown()
+  try await store.sync()
+  #expect(tabs.unsentCount == 0)
+  try await store.shutDown()
 }
 
 @Test func theClipboardSharesTheEngineOfTheTabs() async throws {
   let container = device()
   let temporary = try TemporaryFolder()
   let folder = temporary.url
-  let tabs = try TabStore(directory: folder)
-  let clipboard = try ClipboardStore(directory: folder)
-  let sync = try CloudSyncEngine(
-    database: container.privateCloudDatabase, directory: folder, stores: [tabs, clipboard])
-  try sync.setEnabled(true)
+  let store = try SyncedStore.itsypad(directory: folder)
+  let clipboard = ClipboardStore(store)
+  try store.start(container)
   try clipboard.add(ClipboardEntry(id: UUID(), text: "copied", timestamp: Date()))
   try clipboard.prune(olderThan: 30 * 86_400, now: Date())
   let shown = clipboard.entries  // newest first
   #expect(shown.map(\.text) == ["copied"])
-  try await sync.shutDown()
+  try await store.shutDown()
 }
 
 @Test func aPastedResultIsAddedAndSynced() async throws {
@@ -107,16 +106,16 @@ private func device(
 @Test func aDamagedFileIsSetAside() throws {
   let temporary = try TemporaryFolder()
   let folder = temporary.url
-  try Data("damaged".utf8).write(to: folder.appendingPathComponent("tabs.json"))
-  let tabs: TabStore
+  try Data("damaged".utf8).write(to: folder.appendingPathComponent("cloud-record-metadata.json"))
+  let store: SyncedStore
   do {
-    tabs = try TabStore(directory: folder)
+    store = try .itsypad(directory: folder)
   } catch let error as FileError where error.step == .understand {
-    print(error)  // "cannot understand .../tabs.json: ..."
-    tabs = try TabStore(directory: folder, recovering: true)
-    if let recovery = tabs.recovery { print(recovery) }
+    print(error)  // "cannot understand .../cloud-record-metadata.json: ..."
+    store = try .itsypad(directory: folder, recovering: true)
+    for recovery in store.recoveries { print(recovery) }
   }
-  #expect(tabs.recovery != nil)
+  #expect(store.recoveries.count == 1)
 }
 
 @Test func contradictionsOfTwoVersionsAreDecidedByAStrategy() {

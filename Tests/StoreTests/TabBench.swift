@@ -6,6 +6,7 @@ import Testing
 
 @testable import ClipboardStore
 @testable import SyncSupport
+@testable import SyncedStore
 @testable import TabStore
 
 /// A folder that is gone when the test is over.
@@ -27,7 +28,7 @@ final class TemporaryFolder: Sendable {
 }
 
 /// A list of pending changes with the documented rules and no engine behind it.
-final class PendingList: PendingChangeList {
+final class PendingList: PendingChanges {
   private struct Lists {
     var records: [CKSyncEngine.PendingRecordZoneChange] = []
     var zones: [CKSyncEngine.PendingDatabaseChange] = []
@@ -39,8 +40,8 @@ final class PendingList: PendingChangeList {
     lists.withLock { $0.records }
   }
 
-  func firstPendingRecordZoneChanges(
-    in scope: CKSyncEngine.SendChangesOptions.Scope, limit: Int
+  func first(
+    _ limit: Int, in scope: CKSyncEngine.SendChangesOptions.Scope
   ) -> [CKSyncEngine.PendingRecordZoneChange] {
     Array(pendingRecordZoneChanges.filter { scope.contains($0) }.prefix(limit))
   }
@@ -87,17 +88,16 @@ final class TabBench: Sendable {
   let folder: TemporaryFolder
   let tabs: TabStore
   let clipboard: ClipboardStore
-  let sync: CloudSyncEngine
+  let sync: SyncedStore
   let list = PendingList()
 
   init(_ folder: TemporaryFolder? = nil) throws {
     let folder = try folder ?? TemporaryFolder()
     self.folder = folder
-    tabs = try TabStore(directory: folder.url)
-    clipboard = try ClipboardStore(directory: folder.url)
-    sync = try CloudSyncEngine(
-      database: CKContainer(identifier: "iCloud.test").privateCloudDatabase,
-      directory: folder.url, stores: [tabs, clipboard], automaticallySync: false)
+    sync = try .itsypad(directory: folder.url)
+    tabs = TabStore(sync)
+    clipboard = ClipboardStore(sync)
+    sync.connect(to: CKContainer(identifier: "iCloud.test"), automaticallySync: false)
   }
 
   /// A bench that is running and signed in as ``user``, with nothing left to send.
@@ -105,16 +105,25 @@ final class TabBench: Sendable {
     let bench = try TabBench()
     bench.run()
     bench.account(.signIn(currentUser: user))
+    bench.hand(.sentDatabaseChanges(.init(savedZones: [CKRecordZone(zoneID: zone)])))
     bench.clear()
     return bench
   }
 
   /// Lets the coordinator believe that an engine is at work.
   func run() {
-    sync.records.state.withLock { $0.list = list }
+    sync.state.withLock { $0.run = SyncedStore.Run(pending: list) }
   }
 
-  func hand(_ event: CKSyncEngine.Event) { sync.records.take(event, list) }
+  func hand(_ event: CKSyncEngine.Event) { sync.state.withLock { sync.take(event, &$0) } }
+
+  /// What follows a fetch that did not tell why zones are missing.
+  func createMissingZones() {
+    sync.state.withLock { state in
+      state.table.createMissingZones()
+      state.act()
+    }
+  }
 
   func account(_ change: CKSyncEngine.Event.AccountChange.ChangeType) {
     hand(.accountChange(.init(changeType: change)))
@@ -170,12 +179,12 @@ final class TabBench: Sendable {
 
   /// The records the delegate would send now.
   func batch() async -> [CKRecord] {
-    await sync.records.batch(.all, list)?.recordsToSave ?? []
+    await sync.nextBatch(.all, list)?.recordsToSave ?? []
   }
 
   /// Whether a change tag is remembered for the item `number`.
   func knows(_ number: Int) -> Bool {
-    sync.state.withLock { $0.metadata.record(Self.recordID(testID(number))) != nil }
+    sync.state.withLock { $0.table[Self.recordID(testID(number))]?.systemFields != nil }
   }
 
   /// A state update of a real engine that has something pending.

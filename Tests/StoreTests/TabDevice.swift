@@ -5,6 +5,7 @@ import Synchronization
 
 @testable import ClipboardStore
 @testable import SyncSupport
+@testable import SyncedStore
 @testable import TabStore
 
 /// A device with both stores, its engine and its files, on a loopback server.
@@ -15,7 +16,7 @@ final class TabDevice: Sendable {
   let folder: TemporaryFolder
   let tabs: TabStore
   let clipboard: ClipboardStore
-  let sync: CloudSyncEngine
+  let sync: SyncedStore
 
   /// Starts the app on the device called `name`; with another app's folder it is that one's next
   /// launch.
@@ -26,17 +27,17 @@ final class TabDevice: Sendable {
     let folder = try folder ?? TemporaryFolder()
     self.folder = folder
     link = server.device(name, signedInAs: account)
-    tabs = try TabStore(directory: folder.url, recovering: recovering)
-    clipboard = try ClipboardStore(directory: folder.url, recovering: recovering)
-    let container = CKContainer(identifier: Self.container, transport: link)
-    sync = try CloudSyncEngine(
-      database: container.privateCloudDatabase, directory: folder.url,
-      stores: [tabs, clipboard], automaticallySync: automaticallySync, recovering: recovering)
+    sync = try .itsypad(directory: folder.url, recovering: recovering)
+    tabs = TabStore(sync)
+    clipboard = ClipboardStore(sync)
+    sync.connect(
+      to: CKContainer(identifier: Self.container, transport: link),
+      automaticallySync: automaticallySync)
     try sync.start()
   }
 
   /// The engine itself, for tests that send without fetching.
-  var engine: CKSyncEngine? { sync.records.state.withLock { $0.engine } }
+  var engine: CKSyncEngine? { sync.state.withLock { $0.run?.engine } }
 
   /// Everything that syncs, in the order of the IDs.
   var content: DeviceContent {
@@ -45,6 +46,20 @@ final class TabDevice: Sendable {
         .sorted { $0.id.uuidString < $1.id.uuidString },
       entries: clipboard.entries.compactMap(CloudClipboardRecord.init)
         .sorted { $0.id.uuidString < $1.id.uuidString })
+  }
+}
+
+extension TabStore {
+  /// The tabs of a folder, without an engine.
+  convenience init(directory: URL, recovering: Bool = false) throws {
+    self.init(try .itsypad(directory: directory, recovering: recovering))
+  }
+}
+
+extension ClipboardStore {
+  /// The entries of a folder, without an engine.
+  convenience init(directory: URL) throws {
+    self.init(try .itsypad(directory: directory))
   }
 }
 

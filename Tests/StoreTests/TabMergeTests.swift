@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import SyncSupport
+@testable import SyncedStore
 @testable import TabStore
 
 /// One cell of the matrix for merges.
@@ -143,7 +144,7 @@ struct TabMergeTests {
     #expect(retry.map { $0["content"] as? String } == ["mine"])
     // Only our five fields are sent, so the server keeps the sixth.
     #expect(retry[0].changedKeys().count == 5)
-    #expect(bench.sync.activity.conflicts.map(\.resolution) == [.localWon])
+    #expect(bench.sync.status.activity.conflicts.map(\.resolution) == [.clientWon])
     bench.sent(failed: [(retry[0], CKError(.serverRecordChanged))])
     #expect(bench.pending == ["save \(testID(1))"], "without the other version it goes again")
   }

@@ -8,6 +8,7 @@ import Testing
 
 @testable import ClipboardStore
 @testable import SyncSupport
+@testable import SyncedStore
 @testable import TabStore
 
 /// What the row and its seed ask for and no other test looks at.
@@ -23,21 +24,18 @@ struct TabRowTests {
     let folder = device.folder.url
     let state = try Data(contentsOf: folder.appendingPathComponent("cloud-sync-state.data"))
     _ = try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: state)
-    let metadata = try RecordArchive(
-      folder.appendingPathComponent("cloud-record-metadata.json"), .systemFields)
-    let record = try #require(metadata.record(TabBench.recordID(testID(1))))
-    #expect(record.recordChangeTag != nil && record.allKeys().isEmpty)
+    let bench = try TabBench(device.folder)
+    #expect(bench.knows(1))
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     #expect(
       names == [
-        "clipboard.json", "cloud-record-metadata.json", "cloud-sync-settings.json",
-        "cloud-sync-state.data", "tabs.json",
+        "cloud-record-metadata.json", "cloud-sync-state.data",
       ])
     // Both are really used: without them the first edit after a launch would meet a conflict.
     let again = try TabDevice(server, "device", folder: device.folder)
     try again.tabs.updateContent(testID(1), "edited", now: testDate(9))
     try await again.sync.sync()
-    #expect(again.sync.activity.conflicts.isEmpty && again.sync.activity.saved == 1)
+    #expect(again.sync.status.activity.conflicts.isEmpty && again.sync.status.activity.saved == 1)
   }
 
   @Test("T: a conflict is decided by lastModified and sent again, over the server, both ways")
@@ -54,7 +52,7 @@ struct TabRowTests {
       // Only sending: the conflict has to come from the save, not from a fetch before it.
       try? await phone.engine?.sendChanges()
       #expect(
-        phone.sync.activity.conflicts.map(\.resolution) == [mineIsLater ? .localWon : .cloudWon])
+        phone.sync.status.activity.conflicts.map(\.resolution) == [mineIsLater ? .clientWon : .serverWon])
       try await phone.sync.sync()
       try await desk.sync.sync()
       let winner = mineIsLater ? "mine" : "theirs"
@@ -79,16 +77,16 @@ struct TabRowTests {
     func app() throws -> TabBench { try TabBench(folder) }
     let first = try app()
     try first.sync.startIfEnabled()
-    #expect(!first.sync.isRunning && !first.sync.isEnabled, "off until somebody wants it")
+    #expect(!first.sync.status.isRunning && first.sync.isEnabled == nil, "off until somebody wants it")
     try first.sync.setEnabled(true)
-    #expect(first.sync.isRunning)
+    #expect(first.sync.status.isRunning)
     let second = try app()
     try second.sync.startIfEnabled()
-    #expect(second.sync.isRunning)
+    #expect(second.sync.status.isRunning)
     try second.sync.setEnabled(false)
     let third = try app()
     try third.sync.startIfEnabled()
-    #expect(!third.sync.isRunning)
+    #expect(!third.sync.status.isRunning)
   }
 
   /// Proves CE-75, FB-5.
@@ -108,13 +106,13 @@ struct TabRowTests {
       if round == 0 { server.controls.forgetRequests() }
     }
     #expect(server.controls.requestCount(in: saves) == 0)
-    let problems = device.sync.activity.problems.map(\.message)
+    let problems = device.sync.status.activity.problems.map(\.message)
     #expect(problems.count == 2 && problems.allSatisfy { $0.contains("no space left") })
     #expect(device.tabs.tab(testID(1))?.content == "no space for this")
     try server.controls.setQuota(nil, of: "anna")
     try await device.sync.sync()
     #expect(try await server.content() == device.content)
-    #expect(device.sync.activity.problems.isEmpty)
+    #expect(device.sync.status.activity.problems.isEmpty)
   }
 
   /// Proves I13.
@@ -137,20 +135,20 @@ struct TabRowTests {
       try await device.sync.sync()
       try device.tabs.updateContent(testID(1), "\(secret) unsent", now: testDate(9))
       // A file was damaged once, too, and a crash left a draft behind.
-      let tabs = folder.url.appendingPathComponent("tabs.json")
-      _ = try AtomicFile(tabs).setAside()
-      try Data(secret.utf8).write(to: URL(fileURLWithPath: tabs.path + ".new"))
+      let items = folder.url.appendingPathComponent("cloud-record-metadata.json")
+      _ = try AtomicFile(items).setAside()
+      try Data(secret.utf8).write(to: URL(fileURLWithPath: items.path + ".new"))
       let holding = try folder.filesContaining(secret)
       #expect(
         holding == [
-          "clipboard.json", "cloud-kept-records.json", "tabs.json", "tabs.json.damaged-1",
-          "tabs.json.new",
+          "cloud-record-metadata.json", "cloud-record-metadata.json.damaged-1",
+          "cloud-record-metadata.json.new",
         ])
       #expect(try !folder.filesContaining(testID(1).uuidString).isEmpty)
       weak let engine = device.engine
 
       #expect(Self.memory(of: device).contains(secret))
-      let owner = try #require(device.sync.state.withLock { $0.settings.owner })
+      let owner = try #require(device.sync.state.withLock { $0.table.settings.owner })
       if isSwitch { device.link.signIn(as: "ben") } else { device.link.signOut() }
       _ = try? await device.sync.sync()
       for text in [secret, testID(1).uuidString, testID(3).uuidString, owner] {
@@ -158,7 +156,7 @@ struct TabRowTests {
       }
       #expect(device.content == DeviceContent(tabs: [], entries: []))
       #expect(device.tabs.unsentCount == 0 && device.clipboard.unsentCount == 0)
-      #expect(device.sync.keptRecordNames == [] && device.sync.recoveries.isEmpty)
+      #expect(device.sync.unreadableNames == [] && device.sync.recoveries.isEmpty)
       #expect(device.engine?.state.pendingRecordZoneChanges == [])
       let memory = Self.memory(of: device)
       for text in [secret, testID(1).uuidString, testID(3).uuidString, owner] {
@@ -174,22 +172,16 @@ struct TabRowTests {
   /// Everything the stores and their coordinator hold, written out.
   static func memory(of device: TabDevice) -> String {
     var text = ""
-    dump(device.sync.activity, to: &text)
-    device.tabs.document.read {
-      dump($0, to: &text)
-      dump($1, to: &text)
-    }
-    device.clipboard.document.read {
-      dump($0, to: &text)
-      dump($1, to: &text)
-    }
+    dump(device.sync.status.activity, to: &text)
     device.sync.state.withLock { state in
-      dump(state.metadata, to: &text)
-      dump(state.kept.records.map(\.description), to: &text)
-      dump(state.settings, to: &text)
+      dump(state.table.entries, to: &text)
+      dump(state.table.unreadable, to: &text)
+      dump(state.table.settings, to: &text)
+      dump(state.table.effects, to: &text)
+      dump(state.table.inFlight, to: &text)
+      dump(state.table.attempts, to: &text)
       dump(state.recoveries, to: &text)
     }
-    dump(device.sync.records.state.withLock { $0.attempts }, to: &text)
     return text
   }
 }

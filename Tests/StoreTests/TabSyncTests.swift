@@ -7,6 +7,7 @@ import Testing
 
 @testable import ClipboardStore
 @testable import SyncSupport
+@testable import SyncedStore
 @testable import TabStore
 
 @Suite("Rows T and C: two devices and a server")
@@ -24,7 +25,7 @@ struct TabSyncTests {
     for device in devices {
       #expect(device.content == content, "\(device.link.name) \(what)")
       #expect(device.tabs.unsentCount + device.clipboard.unsentCount == 0, "\(what)")
-      #expect(device.sync.activity.problems.isEmpty, "\(what)")
+      #expect(device.sync.status.activity.problems.isEmpty, "\(what)")
     }
   }
 
@@ -44,7 +45,7 @@ struct TabSyncTests {
     try desk.tabs.close(testID(2))
     try desk.clipboard.delete(testID(11))
     try await desk.sync.sync()
-    #expect(desk.sync.activity.conflicts.isEmpty, "an edit of a received tab was a conflict")
+    #expect(desk.sync.status.activity.conflicts.isEmpty, "an edit of a received tab was a conflict")
     try await phone.sync.sync()
     #expect(phone.tabs.tab(testID(1))?.content == "from the desk")
     #expect(phone.tabs.tabs.count == 2 && phone.clipboard.entries.count == 2)
@@ -246,8 +247,8 @@ struct TabSyncTests {
 
     try server.controls.setQuota(10, of: "anna")
     try phone.tabs.add(testTab(2, String(repeating: "x", count: 10_000)))
-    await #expect(throws: SyncPassError.self) { try await phone.sync.sync() }
-    #expect(phone.sync.activity.problems.map(\.code) == [CKError.Code.quotaExceeded.rawValue])
+    await #expect(throws: SyncedStoreError.self) { try await phone.sync.sync() }
+    #expect(phone.sync.status.activity.problems.map(\.code) == [CKError.Code.quotaExceeded])
     try server.controls.setQuota(nil, of: "anna")
     for device in [phone, desk] { try await device.sync.sync() }
     try await expectConverged(server, [phone, desk], "quota")
@@ -268,10 +269,10 @@ struct TabSyncTests {
     let server = LoopbackServer()
     let phone = try TabDevice(server, "phone", automaticallySync: true)
     let desk = try TabDevice(server, "desk", automaticallySync: true)
-    let changes = desk.sync.visibleChanges()
+    let changes = desk.sync.changes
     try phone.tabs.add(testTab(1, "pushed"))
     for await change in changes {
-      #expect(change.id == testID(1) && change.type == .scratchTab)
+      #expect(change.recordID.recordName == testID(1).uuidString && change.recordType == "ScratchTab")
       break
     }
     #expect(desk.tabs.tab(testID(1))?.content == "pushed")
@@ -286,7 +287,7 @@ struct TabSyncTests {
     try await phone.sync.sync()
     try await desk.sync.sync()
     try phone.sync.setEnabled(false)
-    await #expect(throws: SyncPassError.isOff) { try await phone.sync.sync() }
+    await #expect(throws: SyncedStoreError.self) { try await phone.sync.sync() }
     try phone.tabs.close(testID(1))
     try phone.tabs.updateContent(testID(2), "while off", now: testDate(5))
     try phone.sync.setEnabled(true)

@@ -8,6 +8,7 @@ import Testing
 @testable import ClipboardStore
 @testable import GameResultStore
 @testable import SyncSupport
+@testable import SyncedStore
 @testable import TabStore
 
 /// Ten times the items cost about ten times the work: requests are counted, and the time may grow

@@ -15,9 +15,10 @@ final class ConformingNotes: ConformingApp {
       "Notes", directory: surroundings.folder,
       types: [SyncedType(Note.self, merging: policy)])
     now = { surroundings.now.timeIntervalSince1970 }
-    try store.start(
-      surroundings.container, automaticallySync: false, clock: surroundings.clock,
+    store.connect(
+      to: surroundings.container, automaticallySync: false, clock: surroundings.clock,
       now: { surroundings.now })
+    try store.start()
   }
 
   var items: [String: String] {

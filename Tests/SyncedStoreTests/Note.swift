@@ -75,9 +75,10 @@ final class NoteDevice: Sendable {
   }
 
   func start() throws {
-    try store.start(
-      CKContainer(identifier: Self.container, transport: link), automaticallySync: false,
+    store.connect(
+      to: CKContainer(identifier: Self.container, transport: link), automaticallySync: false,
       now: { Date(timeIntervalSince1970: 1_000) })
+    try store.start()
   }
 
   /// The text of each note.

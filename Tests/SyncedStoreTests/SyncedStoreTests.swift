@@ -166,9 +166,10 @@ struct SyncedStoreTests {
           Note.self, merging: Note.later,
           reading: { Note($0.recordID.recordName, $0["text"] as? String ?? "") })
       ])
-    try updated.start(
-      CKContainer(identifier: NoteDevice.container, transport: phone.link),
+    updated.connect(
+      to: CKContainer(identifier: NoteDevice.container, transport: phone.link),
       automaticallySync: false)
+    try updated.start()
     #expect(updated.items(Note.self).map(\.text).sorted() == ["new format", "one"])
     #expect(updated.unreadableNames == [])
     try await updated.shutDown()
@@ -210,7 +211,8 @@ struct SyncedStoreTests {
     let folder = TemporaryFolder()
     let store = try SyncedStore(
       zoneID: zone, directory: folder.url, types: [SyncedType(Note.self, merging: Note.later)])
-    try store.start(container, scope: .shared, automaticallySync: false)
+    store.connect(to: container, scope: .shared, automaticallySync: false)
+    try store.start()
     try await store.sync()
     #expect(store.items(Note.self).map(\.text) == ["for ben"])
     try store.save(Note("b", "from ben"))

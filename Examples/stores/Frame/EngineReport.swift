@@ -2,9 +2,9 @@ import CommandLineKit
 import SyncSupport
 
 extension SyncReport {
-  /// The report of a sync by a ``CloudSyncEngine``: what changed in `activity` since `before`.
+  /// The report of a sync of a ``SyncedStore``: what changed in `activity` since `before`.
   init(
-    _ store: String, _ activity: SyncActivity, since before: SyncActivity, unsent: Int
+    _ store: String, _ activity: SyncedStore.Activity, since before: SyncedStore.Activity, unsent: Int
   ) {
     let sent = activity.saved - before.saved
     let deletionsSent = activity.deleted - before.deleted
@@ -17,7 +17,7 @@ extension SyncReport {
     }
     let real = conflicts.filter { $0.resolution != .equal }
     if !real.isEmpty {
-      let won = real.filter { $0.resolution == .localWon }.count
+      let won = real.filter { $0.resolution == .clientWon }.count
       parts.append(
         "\(count(real.count, "conflict")): \(won) kept this device's version, "
           + "\(real.count - won) the other one")

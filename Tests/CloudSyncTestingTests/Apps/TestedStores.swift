@@ -20,16 +20,16 @@ func itemID(_ name: String) -> UUID {
 /// Scratch tabs.
 final class TestedTabs: ConformingApp {
   private let tabs: TabStore
-  private let sync_: CloudSyncEngine
+  private let store: SyncedStore
   private let now: @Sendable () -> Date
 
   init(_ surroundings: AppSurroundings) throws {
-    tabs = try TabStore(directory: surroundings.folder)
-    sync_ = try CloudSyncEngine(
-      database: surroundings.container.privateCloudDatabase, directory: surroundings.folder,
-      stores: [tabs], automaticallySync: false)
+    store = try .itsypad(directory: surroundings.folder)
+    tabs = TabStore(store)
+    store.connect(
+      to: surroundings.container, automaticallySync: false, clock: surroundings.clock)
     now = { surroundings.now }
-    try sync_.start()
+    try store.start()
   }
 
   var items: [String: String] {
@@ -47,22 +47,22 @@ final class TestedTabs: ConformingApp {
 
   func delete(_ name: String) throws { try tabs.close(itemID(name)) }
 
-  func sync() async throws { try await sync_.sync() }
+  func sync() async throws { try await store.sync() }
 }
 
 /// The copied text.
 final class TestedClipboard: ConformingApp {
   private let clipboard: ClipboardStore
-  private let sync_: CloudSyncEngine
+  private let store: SyncedStore
   private let now: @Sendable () -> Date
 
   init(_ surroundings: AppSurroundings) throws {
-    clipboard = try ClipboardStore(directory: surroundings.folder)
-    sync_ = try CloudSyncEngine(
-      database: surroundings.container.privateCloudDatabase, directory: surroundings.folder,
-      stores: [clipboard], automaticallySync: false)
+    store = try .itsypad(directory: surroundings.folder)
+    clipboard = ClipboardStore(store)
+    store.connect(
+      to: surroundings.container, automaticallySync: false, clock: surroundings.clock)
     now = { surroundings.now }
-    try sync_.start()
+    try store.start()
   }
 
   /// Entries have no name, so it stands in the text.
@@ -78,7 +78,7 @@ final class TestedClipboard: ConformingApp {
 
   func delete(_ name: String) throws { try clipboard.delete(itemID(name)) }
 
-  func sync() async throws { try await sync_.sync() }
+  func sync() async throws { try await store.sync() }
 }
 
 /// Results of puzzles.

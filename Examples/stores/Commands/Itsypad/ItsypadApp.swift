@@ -3,7 +3,6 @@ import CloudSync
 import CommandLineKit
 import Foundation
 import SyncSupport
-import Synchronization
 import TabStore
 
 /// The editor whose tabs and clipboard history sync with one engine.
@@ -14,57 +13,55 @@ final class ItsypadApp: StoreApp {
   let tabs: TabStore
   let clipboard: ClipboardStore
   private let place: AppPlace
-  private let running = Mutex<CloudSyncEngine?>(nil)
+  private let store: SyncedStore
 
   init(_ place: AppPlace) throws {
     self.place = place
-    tabs = try TabStore(directory: place.directory)
-    clipboard = try ClipboardStore(directory: place.directory)
+    store = try SyncedStore.itsypad(directory: place.directory)
+    tabs = TabStore(store)
+    clipboard = ClipboardStore(store)
   }
 
   var inventory: [(count: Int, noun: String)] {
     [(tabs.tabs.count, "tab"), (clipboard.entries.count, "clipboard entry")]
   }
 
-  var unsent: Int { tabs.unsentCount + clipboard.unsentCount }
+  var unsent: Int { store.status.unsentCount }
 
-  /// The engine of both stores, made at the first use; sends nothing until it is started.
-  var engine: CloudSyncEngine {
-    get throws {
-      try running.withLock { running throws -> CloudSyncEngine in
-        if let running { return running }
-        let engine = try CloudSyncEngine(
-          database: place.device.link().container.privateCloudDatabase,
-          directory: place.directory, stores: [tabs, clipboard], automaticallySync: false)
-        running = engine
-        return engine
-      }
-    }
-  }
+  /// The activity of the sync.
+  var activity: SyncedStore.Activity { store.status.activity }
 
-  /// Starts the engine, unless the user turned sync off on this device.
+  /// Starts to sync, unless the user turned sync off on this device.
   ///
   /// The first sync turns it on if the user has not decided.
   func start() throws {
-    let switchFile = place.directory.appendingPathComponent("cloud-sync-settings.json")
-    let engine = try engine
-    if !FileManager.default.fileExists(atPath: switchFile.path) {
-      try engine.setEnabled(true)
-    } else if engine.isEnabled {
-      try engine.start()
-    } else {
+    try connect()
+    switch store.isEnabled {
+    case nil: try store.setEnabled(true)
+    case true?: try store.start()
+    case false?:
       throw ToolError("sync is off on this device; to turn it on, run: stores tabs sync on")
     }
   }
 
-  func sync() async throws -> SyncReport {
-    let engine = try engine
-    let before = engine.activity
-    try await engine.sync()
-    return SyncReport("tabs and clipboard", engine.activity, since: before, unsent: unsent)
+  private func connect() throws {
+    store.connect(to: try place.device.link().container, automaticallySync: false)
   }
 
-  func stop() async throws { try await engine.shutDown() }
+  /// Turns sync on or off on this device.
+  func setEnabled(_ isEnabled: Bool) async throws {
+    try connect()
+    try store.setEnabled(isEnabled)
+    try await store.shutDown()
+  }
+
+  func sync() async throws -> SyncReport {
+    let before = activity
+    try await store.sync()
+    return SyncReport("tabs and clipboard", activity, since: before, unsent: unsent)
+  }
+
+  func stop() async throws { try await store.shutDown() }
 
   func seen() -> RecordTable {
     var table = RecordTable()

@@ -59,11 +59,11 @@ extension DemoStage {
     check(failure != nil, "a sync without a network fails")
     tell("sync on the phone: \(failure ?? "went well")")
     tell("waiting: \(onPhone.unsent) changes on the phone, \(onDesk.unsent) on the desk")
-    let before = try onDesk.engine.activity.conflicts.count
+    let before = onDesk.activity.conflicts.count
     // The desk sends the tab the phone closed before it hears of that.
     try await settle(ItsypadApp.self, [phone, desk])
-    for conflict in try onDesk.engine.activity.conflicts.dropFirst(before) {
-      let name = names.first { $0.0 == conflict.id }?.1 ?? "another tab"
+    for conflict in onDesk.activity.conflicts.dropFirst(before) {
+      let name = names.first { $0.0.uuidString == conflict.name }?.1 ?? "another tab"
       tell("conflict on \(name): \(Self.ending(conflict.resolution))")
     }
     let winners = ["Edited on the desk.", "Edited on the phone.", "Kept: edited on the desk."]
@@ -76,10 +76,11 @@ extension DemoStage {
     tell("both devices show the later edit of each; the closed tab with an unsent edit lives")
   }
 
-  private static func ending(_ resolution: Verdict.Resolution) -> String {
+  private static func ending(_ resolution: SyncedStore.Activity.Resolution) -> String {
     switch resolution {
-    case .cloudWon: "the phone's edit is later and was taken"
-    case .localWon: "the desk's edit was kept and sent again, on top of the server's version"
+    case .serverWon: "the phone's edit is later and was taken"
+    case .clientWon: "the desk's edit was kept and sent again, on top of the server's version"
+    case .merged: "both were merged"
     case .equal: "both had the same"
     }
   }

@@ -113,8 +113,7 @@ extension Store {
       "fetch and send now; or turn sync on or off on this device:\n"
         + "off forgets the cloud and keeps the tabs"
     ) { app, isOn in
-      try app.engine.setEnabled(isOn)
-      if isOn { try await app.engine.shutDown() }
+      try await app.setEnabled(isOn)
     }
   }
 }

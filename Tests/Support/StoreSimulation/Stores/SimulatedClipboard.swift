@@ -6,16 +6,16 @@ import SyncSupport
 extension SimulatedStore {
   /// The clipboard: entries never change, and a deletion always wins.
   static func clipboard(_ device: DeviceSetting) throws -> SimulatedStore {
-    let clipboard = try ClipboardStore(directory: device.folder)
-    let engine = try device.engine(for: [clipboard])
+    let store = try device.itsypad()
+    let clipboard = ClipboardStore(store)
     return SimulatedStore(
       app: clipboard,
       items: { clipboard.entries.filter(\.isText).map { ($0.id.uuidString, line($0)) } },
-      waitingCount: { clipboard.unsentCount + engine.pendingCount },
+      waitingCount: { store.status.unsentCount },
       isWaiting: { UUID(uuidString: $0).map(clipboard.isUnsent) ?? false },
       edit: { random in try edit(clipboard, device, &random) },
-      sync: { try? await engine.sync() },
-      quit: { try? await engine.shutDown() })
+      sync: { try? await store.sync() },
+      quit: { try? await store.shutDown() })
   }
 
   private static func edit(

@@ -3,7 +3,9 @@ import CloudSync
 import Foundation
 import LoopbackServer
 import SimulationSupport
+import ClipboardStore
 import SyncSupport
+import SyncedStore
 import TabStore
 
 /// An example store on one simulated device, as the simulation uses it.
@@ -117,13 +119,12 @@ struct DeviceSetting: Sendable {
   /// The fault to plant.
   var bug: PlantedStoreBug?
 
-  /// Makes an engine for `stores` and starts it.
-  func engine(for stores: [any SyncedStore]) throws -> CloudSyncEngine {
-    let engine = try CloudSyncEngine(
-      database: container.privateCloudDatabase, directory: folder, stores: stores,
-      automaticallySync: isAutomatic, clock: clock)
-    try engine.start()
-    return engine
+  /// Opens a store of tabs and clipboard entries, and starts to sync.
+  func itsypad() throws -> SyncedStore {
+    let store = try SyncedStore.itsypad(directory: folder, tabs: bug?.type ?? TabStore.type)
+    store.connect(to: container, automaticallySync: isAutomatic, clock: clock, now: now)
+    try store.start()
+    return store
   }
 
   /// Calls `received` for each push, if the device syncs automatically.

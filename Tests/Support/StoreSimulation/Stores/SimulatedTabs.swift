@@ -6,18 +6,18 @@ import TabStore
 extension SimulatedStore {
   /// Scratch tabs; a later version wins, and an edit nobody has seen wins over a deletion.
   static func tabs(_ device: DeviceSetting) throws -> SimulatedStore {
-    let tabs = try TabStore(directory: device.folder)
-    let engine = try device.engine(for: [device.bug.map { BuggyTabs(tabs, $0) } ?? tabs])
+    let store = try device.itsypad()
+    let tabs = TabStore(store)
     return SimulatedStore(
       app: tabs,
       items: { tabs.tabs.filter(\.isScratch).map { ($0.id.uuidString, line($0)) } },
       // A tab that was saved to a file is this device's own, whatever others do.
       privateKeys: { Set(tabs.tabs.filter { !$0.isScratch }.map(\.id.uuidString)) },
-      waitingCount: { tabs.unsentCount + engine.pendingCount },
+      waitingCount: { store.status.unsentCount },
       isWaiting: { UUID(uuidString: $0).map(tabs.isUnsent) ?? false },
       edit: { random in try edit(tabs, device, &random) },
-      sync: { try? await engine.sync() },
-      quit: { try? await engine.shutDown() })
+      sync: { try? await store.sync() },
+      quit: { try? await store.shutDown() })
   }
 
   private static func edit(

@@ -1,0 +1,143 @@
+import CloudSync
+public import Foundation
+public import SyncedStore
+
+/// The files of the first version of a store, which had one document for each type of items, one for
+/// the system fields, one for unreadable records and one for settings.
+///
+/// They are read when the store has no file yet, and removed when it has one; a crash in between
+/// repeats this.
+public struct FirstVersion {
+  /// A document of items with their unsent changes.
+  public struct File: Sendable {
+    let name: String
+    let add:
+      @Sendable (AtomicFile, [String: Data], Bool, inout SyncedStoreImport) throws -> Bool
+
+    /// Describes a document.
+    ///
+    /// - Parameters:
+    ///   - name: the name of the file.
+    ///   - format: the format's name in the file.
+    ///   - item: the type of the items.
+    ///   - migrated: the property that was `hasMigrated`.
+    public init<Item: SyncedItem>(
+      _ name: String, format: String, of item: Item.Type, migrated: String
+    ) {
+      self.name = name
+      add = { file, systemFields, isRecovering, content in
+        let document = DocumentFile<Document<Item>>(file.url, format: format)
+        guard let body = try document.read(recovering: isRecovering).body else { return false }
+        for item in body.items.tabs ?? body.items.entries ?? [] {
+          content.add(
+            item, systemFields: systemFields[item.recordName],
+            isUnsent: body.outbox.unsent.contains(item.recordName),
+            wasOffered: body.outbox.offered.contains(item.recordName))
+        }
+        for name in body.outbox.deleted {
+          content.addDeletion(of: Item.self, named: name, systemFields: systemFields[name])
+        }
+        if body.items.hasMigrated { content.setProperty(migrated, "yes") }
+        return body.isUnfetched != true
+      }
+    }
+  }
+
+  private struct Document<Item: SyncedItem>: Codable {
+    struct Items: Codable {
+      var tabs: [Item]?
+      var entries: [Item]?
+      var hasMigrated: Bool
+    }
+
+    struct Outbox: Codable {
+      var unsent: Set<String>
+      var deleted: Set<String>
+      var offered: Set<String>
+    }
+
+    var items: Items
+    var outbox: Outbox
+    var isUnfetched: Bool?
+  }
+
+  private struct Settings: Codable {
+    var isSyncEnabled: Bool
+    var owner: String?
+  }
+
+  private let directory: URL
+  private let files: [File]
+  private let isRecovering: Bool
+
+  /// Names the files in a directory; nothing is read.
+  public init(_ directory: URL, files: [File], recovering isRecovering: Bool) {
+    self.directory = directory
+    self.files = files
+    self.isRecovering = isRecovering
+  }
+
+  private func url(_ name: String) -> URL { directory.appendingPathComponent(name) }
+
+  private static let metadata = "cloud-record-metadata.json"
+  private static let movedMetadata = "first-record-metadata.json"
+  private static let kept = "cloud-kept-records.json"
+  private static let settings = "cloud-sync-settings.json"
+
+  /// Opens the store with the content of the files, if there are any.
+  public func open(
+    _ zoneName: String, types: [SyncedType], names: SyncedStore.FileNames
+  ) throws -> SyncedStore {
+    try moveMetadata()
+    let store = try SyncedStore(
+      zoneName, directory: directory, types: types, files: names, recovering: isRecovering,
+      importing: { try add(to: &$0, stateName: names.state) })
+    for name in files.map(\.name) + [Self.movedMetadata, Self.kept, Self.settings] {
+      try AtomicFile(url(name)).removeFile()
+    }
+    return store
+  }
+
+  /// The store's own file has the name of the old file of system fields.
+  private func moveMetadata() throws {
+    let file = url(Self.metadata)
+    guard let data = try AtomicFile(file).read(), data.first == UInt8(ascii: "{") else { return }
+    try AtomicFile(url(Self.movedMetadata)).write(data)
+    try AtomicFile(file).removeFile()
+  }
+
+  private func add(to content: inout SyncedStoreImport, stateName: String) throws {
+    let systemFields = try read([String: Data].self, Self.movedMetadata, "record-metadata") ?? [:]
+    var isComplete = true
+    for file in files where FileManager.default.fileExists(atPath: url(file.name).path) {
+      let isFetched = try file.add(
+        AtomicFile(url(file.name)), systemFields, isRecovering, &content)
+      isComplete = isComplete && isFetched
+    }
+    for archive in (try read([String: Data].self, Self.kept, "kept-records") ?? [:]).values {
+      if let record = CKRecord.unarchived(archive) { content.addUnreadable(record) }
+    }
+    if let settings = try read(Settings.self, Self.settings, "sync-settings") {
+      content.owner = settings.owner
+      content.isEnabled = settings.isSyncEnabled
+    }
+    if isComplete, content.owner != nil, let state = try AtomicFile(url(stateName)).read() {
+      content.takeOverState(state)
+    }
+  }
+
+  private func read<Body: Codable & Sendable>(
+    _ type: Body.Type, _ name: String, _ format: String
+  ) throws -> Body? {
+    try DocumentFile<Body>(url(name), format: format).read(recovering: isRecovering).body
+  }
+}
+
+extension CKRecord {
+  fileprivate static func unarchived(_ archive: Data) -> CKRecord? {
+    guard let decoder = try? NSKeyedUnarchiver(forReadingFrom: archive) else { return nil }
+    decoder.requiresSecureCoding = true
+    defer { decoder.finishDecoding() }
+    return CKRecord(coder: decoder)
+  }
+}

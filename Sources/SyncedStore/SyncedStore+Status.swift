@@ -1,0 +1,152 @@
+public import Foundation
+
+extension SyncedStore {
+  /// The figures and problems of a store since it was opened.
+  public struct Activity: Hashable, Sendable {
+    /// The way in which a conflict ended.
+    public enum Resolution: String, Hashable, Sendable, Codable {
+      /// The server's version replaced the one on this device.
+      case serverWon
+      /// The version on this device was kept and is sent again.
+      case clientWon
+      /// Both were merged into a new version.
+      case merged
+      /// Both were equal.
+      case equal
+    }
+
+    /// A conflict.
+    public struct Conflict: Hashable, Sendable, Codable {
+      /// The record's name.
+      public var name: String
+      /// The record's type.
+      public var type: CKRecord.RecordType
+      /// The way in which it ended.
+      public var resolution: Resolution
+    }
+
+    /// A change that can't be sent for now, a record that can't be read, or a file that can't be
+    /// written.
+    public struct Problem: Hashable, Sendable {
+      /// The name of the record, the zone or the file.
+      public var name: String
+      /// The code of the CloudKit error; `nil` for a problem of this device.
+      public var code: CKError.Code?
+      /// A sentence for users: what happened and what to do.
+      public var message: String
+    }
+
+    /// The number of saves that the server accepted.
+    public internal(set) var saved = 0
+    /// The number of deletions that the server accepted.
+    public internal(set) var deleted = 0
+    /// The number of versions from the server that changed an item.
+    public internal(set) var received = 0
+    /// The number of deletions from the server that removed an item.
+    public internal(set) var removed = 0
+    /// The number of changes that were sent again after an error.
+    public internal(set) var sentAgain = 0
+    /// The number of times that an account's items were removed.
+    public internal(set) var wipes = 0
+    /// The last 1,000 conflicts, oldest first.
+    public private(set) var conflicts: [Conflict] = []
+    /// The last 1,000 unsolved problems, oldest first.
+    public private(set) var problems: [Problem] = []
+
+    /// Creates an activity without figures.
+    public init() {}
+
+    mutating func note(_ conflict: Conflict) {
+      conflicts.append(conflict)
+      if conflicts.count > 1_000 { conflicts.removeFirst(conflicts.count - 1_000) }
+    }
+
+    mutating func note(_ name: String, _ code: CKError.Code?, _ message: String) {
+      solve(name)
+      problems.append(Problem(name: name, code: code, message: message))
+      if problems.count > 1_000 { problems.removeFirst(problems.count - 1_000) }
+    }
+
+    mutating func solve(_ name: String) {
+      if !problems.isEmpty { problems.removeAll { $0.name == name } }
+    }
+
+    mutating func solveAll() {
+      problems = []
+    }
+  }
+
+  /// The state of a store's sync.
+  public struct Status: Hashable, Sendable {
+    /// Whether the store syncs.
+    public var isRunning: Bool
+    /// Whether a call of ``SyncedStore/sync(rounds:)`` is under way.
+    public var isSyncing: Bool
+    /// The number of changes that the server has not confirmed.
+    public var unsentCount: Int
+    /// The number of records that only a newer version of the app can read.
+    public var unreadableCount: Int
+    /// The end of the last successful sync of this account, in this or an earlier run.
+    public var lastSync: Date?
+    /// The error of the last sync; `nil` if it succeeded.
+    public var failure: CKError?
+    /// The figures and problems since the store was opened.
+    public var activity: Activity
+  }
+
+  /// A change of an item that did not come from the app.
+  public struct ItemChange: Hashable, Sendable {
+    /// The kind of a change.
+    public enum Kind: Hashable, Sendable {
+      /// The item is new or has another value.
+      case saved
+      /// The item was removed.
+      case removed
+      /// The item was kept although the server has another version.
+      case kept
+    }
+
+    /// The record's ID.
+    public var recordID: CKRecord.ID
+    /// The record's type.
+    public var recordType: CKRecord.RecordType
+    /// The kind of the change.
+    public var kind: Kind
+    /// The way in which a conflict ended; `nil` if there was none.
+    public var resolution: Activity.Resolution?
+  }
+}
+
+/// An error of a ``SyncedStore``; errors of CloudKit are thrown as they are.
+public struct SyncedStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// A kind of error. More kinds may follow.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The name of the kind.
+    public let rawValue: String
+
+    /// Names a kind.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The store does not sync: call `start` first.
+    public static let notStarted = Code(rawValue: "notStarted")
+    /// The sync ended, and changes are left that the server does not accept.
+    public static let changesLeft = Code(rawValue: "changesLeft")
+    /// The store was opened without the type of an item.
+    public static let unknownType = Code(rawValue: "unknownType")
+  }
+
+  /// The kind.
+  public let code: Code
+
+  /// A sentence for users: what happened and what to do.
+  public let message: String
+
+  /// Creates an error.
+  public init(_ code: Code, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// The message.
+  public var description: String { message }
+}
