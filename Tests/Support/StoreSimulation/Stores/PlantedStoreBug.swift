@@ -7,8 +7,8 @@ import TabStore
 package enum PlantedStoreBug: String, Hashable, Sendable, CaseIterable {
   /// At equal dates each device keeps its own version.
   case tieByDevice
-  /// An edit is dropped when another device deleted the tab.
-  case deletionBeatsEdit
+  /// The version with the earlier date is kept.
+  case earlierWins
 
   /// The type of the tabs, with the fault.
   var type: SyncedType {
@@ -16,11 +16,10 @@ package enum PlantedStoreBug: String, Hashable, Sendable, CaseIterable {
     return SyncedType(
       ScratchTab.self,
       merging: MergePolicy { conflict in
-        guard case .item(let theirs) = conflict.server else {
-          return bug == .deletionBeatsEdit ? .server : .mine
-        }
+        guard case .item(let theirs) = conflict.server else { return .mine }
         if bug == .tieByDevice, conflict.mine.lastModified == theirs.lastModified { return .mine }
-        return CloudTabRecord(conflict.mine).wins(over: CloudTabRecord(theirs)) ? .mine : .server
+        let isLater = CloudTabRecord(conflict.mine).wins(over: CloudTabRecord(theirs))
+        return isLater == (bug == .tieByDevice) ? .mine : .server
       })
   }
 }
