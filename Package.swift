@@ -84,7 +84,7 @@ let package = Package(
         "LoopbackServer", "LoopbackHTTP", "CloudMachine", "CloudProtocol", "Records",
       ]),
     .library(name: "CloudSyncTesting", targets: ["CloudSyncTesting"]),
-    .library(name: "SyncedStore", targets: ["SyncedStore"]),
+    .library(name: "SyncedStore", targets: ["SyncedStore", "DurableFiles"]),
     .library(name: "CloudKit", targets: ["CloudKitProduct"]),
     .executable(name: "cloudsync", targets: ["cloudsync"]),
     .executable(name: "stores", targets: ["stores"]),
@@ -104,6 +104,7 @@ let package = Package(
     .systemLibrary(name: "CEpoll"),
     // layer 1
     module("SQLite", ["CSQLite", "Disk"]),
+    module("DurableFiles", ["Disk"]),
     module("CloudProtocol", ["Records"]),
     // layer 2
     module("SyncMachine", ["CloudProtocol", "Records"]),
@@ -119,7 +120,7 @@ let package = Package(
       "LoopbackHTTP", ["LoopbackServer", "WebServices", "CloudProtocol", "Records", "CEpoll"],
       resources: ["html", "css", "js"].map { .embedInCode("Console/console.\($0)") }),
     module("CloudKit", ["CloudSync", "LoopbackServer", "CloudProtocol"]),
-    module("SyncedStore", ["CloudSync", "Disk"]),
+    module("SyncedStore", ["CloudSync", "DurableFiles", "Disk"]),
     module("StateInspection", ["CloudSync", "SyncMachine", "WebServices", "Records"]),
     // layer 5
     // The product `CloudKit` is there on every host; on Apple's platforms it holds nothing.
@@ -233,7 +234,7 @@ let package = Package(
     // tests
     tests(
       "SyncedStoreTests",
-      ["SyncedStore", "CloudSync", "CloudSyncTesting", "LoopbackServer", "Disk"]),
+      ["SyncedStore", "DurableFiles", "CloudSync", "CloudSyncTesting", "LoopbackServer", "Disk"]),
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),

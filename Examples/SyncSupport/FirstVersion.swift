@@ -90,7 +90,7 @@ public struct FirstVersion {
   ) throws -> SyncedStore {
     try moveMetadata()
     let store = try SyncedStore(
-      zoneName, directory: directory, types: types, files: names, recovering: isRecovering,
+      zoneID: CKRecordZone.ID(zoneName: zoneName), directory: directory, types: types, files: names, recovering: isRecovering,
       importing: { try add(to: &$0, stateName: names.state) })
     for name in files.map(\.name) + [Self.movedMetadata, Self.kept, Self.settings] {
       try AtomicFile(url(name)).removeFile()

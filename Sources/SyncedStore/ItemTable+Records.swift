@@ -255,32 +255,31 @@ extension ItemTable {
 
   /// The server refused a save.
   mutating func takeFailedSave(_ id: CKRecord.ID, _ error: CKError) {
-    switch FailedChange.ofSave(error.code) {
-    case .isRetried: break
-    case .merge:
+    switch error.code {
+    case _ where error.code.isRetried: break
+    case .serverRecordChanged:
       if let theirs = error.serverRecord { take(theirs) } else { sendSaveAgain(id) }
-    case .createZone: takeMissingZone(id.zoneID, error)
-    case .zoneWasPurged: takeZoneDeletion(id.zoneID, .purged)
-    case .recordIsGone:
+    case .zoneNotFound: takeMissingZone(id.zoneID, error)
+    case .userDeletedZone: takeZoneDeletion(id.zoneID, .purged)
+    case .unknownItem:
       activity.sentAgain += 1
       takeDeletion(id)
-    case .sendAgain: sendSaveAgain(id)
-    case .sendAgainAFewTimes: fewTimes(.saveRecord(id), id, error)
-    case .keepForLater, .isDone, .tell: refuse(id, error)
+    case .batchRequestFailed: sendSaveAgain(id)
+    case .limitExceeded: fewTimes(.saveRecord(id), id, error)
+    default: refuse(id, error)
     }
   }
 
   /// The server refused a deletion.
   mutating func takeFailedDeletion(_ id: CKRecord.ID, _ error: CKError) {
-    switch FailedChange.ofDeletion(error.code) {
-    case .isRetried: break
-    case .isDone: takeDeleted(id)
-    case .sendAgain:
+    switch error.code {
+    case _ where error.code.isRetried: break
+    case .unknownItem, .zoneNotFound, .userDeletedZone: takeDeleted(id)
+    case .batchRequestFailed:
       activity.sentAgain += 1
       effects.added.append(.deleteRecord(id))
-    case .sendAgainAFewTimes: fewTimes(.deleteRecord(id), id, error)
-    case .merge, .createZone, .zoneWasPurged, .recordIsGone, .keepForLater, .tell:
-      refuse(id, error)
+    case .limitExceeded, .serverRecordChanged: fewTimes(.deleteRecord(id), id, error)
+    default: refuse(id, error)
     }
   }
 

@@ -67,7 +67,7 @@ extension ItemTable {
 
   /// A zone was not saved.
   mutating func takeFailedZone(_ zone: CKRecordZone.ID, _ error: CKError) {
-    guard FailedChange.ofSave(error.code) != .isRetried else { return }
+    guard !error.code.isRetried else { return }
     activity.note(zone.zoneName, error.code, message(error))
   }
 

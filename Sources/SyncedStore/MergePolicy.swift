@@ -84,8 +84,7 @@ extension MergePolicy {
       guard case .item(let theirs) = conflict.server else { return .mine }
       let (mine, other) = (date(conflict.mine), date(theirs))
       if mine != other { return mine > other ? .mine : .server }
-      let bytes = (JSONValue.bytes(conflict.mine), JSONValue.bytes(theirs))
-      return bytes.1.lexicographicallyPrecedes(bytes.0) ? .mine : .server
+      return theirs.json.lexicographicallyPrecedes(conflict.mine.json) ? .mine : .server
     }
   }
 
@@ -128,94 +127,54 @@ extension MergePolicy {
 
 /// The three-way merge of the members of items' JSON.
 private struct PropertyMerge<Item: SyncedItem> {
-  private let mine: [String: JSONValue]
-  private let theirs: [String: JSONValue]
-  private let base: [String: JSONValue]
+  private let mine: [String: Any]
+  private let theirs: [String: Any]
+  private let base: [String: Any]
 
   init(base: Item?, mine: Item, theirs: Item) {
-    self.base = base.map { JSONValue.members($0) } ?? [:]
-    self.mine = JSONValue.members(mine)
-    self.theirs = JSONValue.members(theirs)
+    self.base = base.map(Self.members) ?? [:]
+    self.mine = Self.members(mine)
+    self.theirs = Self.members(theirs)
+  }
+
+  private static func members(_ item: Item) -> [String: Any] {
+    (try? JSONSerialization.jsonObject(with: item.json)) as? [String: Any] ?? [:]
   }
 
   private var names: Set<String> { Set(mine.keys).union(theirs.keys) }
 
   private func isContradiction(_ name: String) -> Bool {
-    mine[name] != theirs[name] && mine[name] != base[name] && theirs[name] != base[name]
+    !isEqual(name, mine, theirs) && !isEqual(name, mine, base) && !isEqual(name, theirs, base)
+  }
+
+  /// Compares the bytes: texts that only look the same are different.
+  private func isEqual(_ name: String, _ first: [String: Any], _ second: [String: Any]) -> Bool {
+    bytes(first[name]) == bytes(second[name])
+  }
+
+  private func bytes(_ value: Any?) -> Data? {
+    value.flatMap { try? JSONSerialization.data(withJSONObject: [$0], options: .sortedKeys) }
   }
 
   var hasContradiction: Bool { names.contains(where: isContradiction) }
 
   /// The merged item; `nil` if its properties do not fit together.
   func item(takingMine: Bool) -> Item? {
-    var merged: [String: JSONValue] = [:]
+    var merged: [String: Any] = [:]
     for name in names {
-      let isMine = isContradiction(name) ? takingMine : mine[name] != base[name]
+      let isMine = isContradiction(name) ? takingMine : !isEqual(name, mine, base)
       merged[name] = isMine ? mine[name] : theirs[name]
     }
-    guard let data = try? JSONEncoder().encode(merged) else { return nil }
+    guard let data = try? JSONSerialization.data(withJSONObject: merged) else { return nil }
     return try? JSONDecoder().decode(Item.self, from: data)
   }
 }
 
-/// A JSON value.
-private enum JSONValue: Codable, Equatable {
-  case null
-  case bool(Bool)
-  case integer(Int64)
-  case unsigned(UInt64)
-  case number(Double)
-  case string(String)
-  case array([JSONValue])
-  case object([String: JSONValue])
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode(Int64.self) {
-      self = .integer(value)
-    } else if let value = try? container.decode(UInt64.self) {
-      self = .unsigned(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode([JSONValue].self) {
-      self = .array(value)
-    } else {
-      self = .object(try container.decode([String: JSONValue].self))
-    }
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .null: try container.encodeNil()
-    case .bool(let value): try container.encode(value)
-    case .integer(let value): try container.encode(value)
-    case .unsigned(let value): try container.encode(value)
-    case .number(let value): try container.encode(value)
-    case .string(let value): try container.encode(value)
-    case .array(let value): try container.encode(value)
-    case .object(let value): try container.encode(value)
-    }
-  }
-
-  /// Compares the bytes: texts that only look the same are different.
-  static func == (first: JSONValue, second: JSONValue) -> Bool { bytes(first) == bytes(second) }
-
-  /// The JSON of a value with sorted keys; empty if it has none.
-  static func bytes(_ value: some Encodable) -> Data {
+extension SyncedItem {
+  /// The item's JSON, the same for equal items.
+  fileprivate var json: Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return (try? encoder.encode(value)) ?? Data()
-  }
-
-  /// The members of a value's JSON object; empty if it is none.
-  static func members(_ value: some Encodable) -> [String: JSONValue] {
-    (try? JSONDecoder().decode([String: JSONValue].self, from: bytes(value))) ?? [:]
+    return (try? encoder.encode(self)) ?? Data()
   }
 }

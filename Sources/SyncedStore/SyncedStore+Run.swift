@@ -292,14 +292,25 @@ extension PendingChanges {
   var isEmpty: Bool { pendingRecordZoneChanges.isEmpty && pendingDatabaseChanges.isEmpty }
 }
 
+extension CKError.Code {
+  /// Whether the engine repeats a change that failed with this code by itself.
+  var isRetried: Bool {
+    switch self {
+    case .networkUnavailable, .networkFailure, .serviceUnavailable, .requestRateLimited,
+      .notAuthenticated, .operationCancelled, .zoneBusy, .serverResponseLost,
+      .accountTemporarilyUnavailable:
+      true
+    default: false
+    }
+  }
+}
+
 extension CKError {
   /// Whether the engine repeats the request by itself, because the reason passes.
   var isRetried: Bool {
     guard code == .partialFailure, let items = partialErrorsByItemID, !items.isEmpty
-    else { return FailedChange.ofSave(code) == .isRetried }
-    return items.values.allSatisfy { item in
-      (item as? CKError).map { FailedChange.ofSave($0.code) == .isRetried } ?? false
-    }
+    else { return code.isRetried }
+    return items.values.allSatisfy { ($0 as? CKError)?.code.isRetried ?? false }
   }
 
   /// The error itself, or the error of one item of a partial failure.

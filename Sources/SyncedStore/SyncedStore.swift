@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// ```swift
 /// let store = try SyncedStore(
-///   "Notes", directory: folder,
+///   zoneID: CKRecordZone.ID(zoneName: "Notes"), directory: folder,
 ///   types: [SyncedType(Note.self, merging: .laterWins { $0.modified })])
 /// try store.start(CKContainer.default())
 /// try store.save(Note(id: UUID(), text: "Bread, milk", modified: Date()))
@@ -56,32 +56,17 @@ public final class SyncedStore: Sendable {
   /// Opens a store; nothing is sent before ``start()``.
   ///
   /// - Parameters:
-  ///   - zoneName: the name of the zone, in the account's private database.
+  ///   - zoneID: the zone of items that are saved without a zone.
   ///   - directory: a folder for this store, which is created with the first change.
   ///   - types: all types of items, those of records from older versions of the app included.
   ///   - files: the names of the files.
   ///   - isRecovering: whether a damaged file is set aside; ``recoveries`` lists it, and everything
   ///     is fetched again.
+  ///   - accepts: whether the store keeps the records of a zone; by default only those of `zoneID`.
   ///   - importing: fills a new store, such as with the items of an older version of the app. It is
   ///     called while there is no file, so again after a crash.
   /// - Throws: ``FileError`` if a file is damaged, can't be read, or is from a newer version of the
   ///   app, and the error of `importing`; the files stay as they are.
-  public convenience init(
-    _ zoneName: String, directory: URL, types: [SyncedType], files: FileNames = FileNames(),
-    recovering isRecovering: Bool = false,
-    importing: (inout SyncedStoreImport) throws -> Void = { _ in }
-  ) throws {
-    try self.init(
-      zoneID: CKRecordZone.ID(zoneName: zoneName, ownerName: CKCurrentUserDefaultName),
-      directory: directory, types: types, files: files, recovering: isRecovering,
-      importing: importing)
-  }
-
-  /// Opens a store for a zone of any owner, such as a shared one, or for several zones.
-  ///
-  /// - Parameters:
-  ///   - zoneID: the zone of items that are saved without a zone.
-  ///   - accepts: whether the store keeps the records of a zone; by default only those of `zoneID`.
   public convenience init(
     zoneID: CKRecordZone.ID, directory: URL, types: [SyncedType],
     files: FileNames = FileNames(), recovering isRecovering: Bool = false,
@@ -89,21 +74,20 @@ public final class SyncedStore: Sendable {
     importing: (inout SyncedStoreImport) throws -> Void = { _ in }
   ) throws {
     try self.init(
-      zoneID: zoneID, directory: directory, types: types, files: files, recovering: isRecovering,
-      accepting: accepts, on: nil, importing: importing)
+      zoneID, directory, types, files, isRecovering, accepts ?? { $0 == zoneID }, on: nil,
+      importing)
   }
 
   /// Opens a store on a disk of any kind; `nil` for the system's.
   package init(
-    zoneID: CKRecordZone.ID, directory: URL, types: [SyncedType],
-    files: FileNames = FileNames(), recovering isRecovering: Bool = false,
-    accepting accepts: (@Sendable (CKRecordZone.ID) -> Bool)? = nil, on disk: (any Disk)?,
-    importing: (inout SyncedStoreImport) throws -> Void = { _ in }
+    _ zoneID: CKRecordZone.ID, _ directory: URL, _ types: [SyncedType], _ files: FileNames,
+    _ isRecovering: Bool, _ accepts: @escaping @Sendable (CKRecordZone.ID) -> Bool,
+    on disk: (any Disk)?, _ importing: (inout SyncedStoreImport) throws -> Void
   ) throws {
     self.zoneID = zoneID
     stateFile = AtomicFile(directory.appendingPathComponent(files.state), on: disk)
     var opened = State(
-      table: ItemTable(types: types, zone: zoneID, accepting: accepts ?? { $0 == zoneID }),
+      table: ItemTable(types: types, zone: zoneID, accepting: accepts),
       journal: Journal(
         AtomicFile(directory.appendingPathComponent(files.items), on: disk),
         format: "synced-items", version: 1),

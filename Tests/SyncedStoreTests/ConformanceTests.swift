@@ -12,7 +12,7 @@ final class ConformingNotes: ConformingApp {
 
   init(_ surroundings: AppSurroundings, merging policy: MergePolicy<Note>) throws {
     store = try SyncedStore(
-      "Notes", directory: surroundings.folder,
+      zoneID: NoteDevice.zone, directory: surroundings.folder,
       types: [SyncedType(Note.self, merging: policy)])
     now = { surroundings.now.timeIntervalSince1970 }
     store.connect(

@@ -160,7 +160,7 @@ struct SyncedStoreTests {
     #expect(phone.store.unreadableNames == ["n"])
     try await phone.store.shutDown()
     let updated = try SyncedStore(
-      "Notes", directory: folder.url,
+      zoneID: NoteDevice.zone, directory: folder.url,
       types: [
         SyncedType(
           Note.self, merging: Note.later,

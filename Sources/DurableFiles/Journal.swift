@@ -27,7 +27,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     self.init(AtomicFile(url), format: format, version: version)
   }
 
-  init(_ file: AtomicFile, format: String, version: Int) {
+  /// Names a journal on a disk of any kind.
+  package init(_ file: AtomicFile, format: String, version: Int) {
     self.file = file
     self.format = format
     self.version = version
