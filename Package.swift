@@ -148,16 +148,17 @@ let package = Package(
     store("SyncSupport", ["CloudSync", "SyncedStore"]),
     store("TabStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
     store("ClipboardStore", ["CloudSync", "SyncSupport", "SyncedStore", "TabStore"]),
-    store("GameResultStore", ["CloudSync", "SyncSupport", "SyncedStore"], exclude: ["Samples"]),
-    store("AchievementStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
-    store("LeaderboardStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
-    store("IdeaStore", ["CloudSync", "SyncSupport", "SyncedStore"], exclude: ["Samples"]),
-    store("AnnotationStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
+    store("GameResultStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
+    store("AchievementStore", ["CloudSync", "SyncSupport"]),
+    store("LeaderboardStore", ["CloudSync", "SyncSupport"]),
+    store("IdeaStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
+    store("AnnotationStore", ["CloudSync", "SyncSupport"]),
     tool(
       "stores",
       [
         "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
-        "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore", "CloudSync", "LoopbackServer",
+        "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore",
+        "CloudSync", "LoopbackServer",
         "CloudProtocol", "Records", "CommandLineKit",
       ],
       path: "Examples/stores", exclude: ["README.md"]),
@@ -173,7 +174,8 @@ let package = Package(
       "StoreSimulation",
       [
         "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
-        "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore", "CloudSync", "CloudSyncTesting",
+        "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore",
+        "CloudSync", "CloudSyncTesting",
         "SimulationSupport", "LoopbackServer", "CloudProtocol", "Records",
       ], exclude: ["README.md"]),
     support("VerificationSupport", ["CommandLineKit"]),
@@ -234,7 +236,7 @@ let package = Package(
     // tests
     tests(
       "SyncedStoreTests",
-      ["SyncedStore", "DurableFiles", "CloudSync", "CloudSyncTesting", "LoopbackServer", "Disk"]),
+      ["SyncedStore", "CloudSync", "CloudSyncTesting", "LoopbackServer"]),
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),
@@ -280,7 +282,8 @@ let package = Package(
       "StoreTests",
       [
         "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
-        "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore", "CloudSync", "CloudSyncTesting",
+        "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore",
+        "CloudSync", "CloudSyncTesting",
         "LoopbackHTTP", "LoopbackServer", "StoreSimulation", "CloudProtocol", "Records",
       ], exclude: ["FirstVersion"]),
     tests("ExampleTests", ["CloudSync", "LoopbackServer"]),
@@ -301,7 +304,8 @@ let package = Package(
       exclude: ["Corpora"]),
     // Written as code outside this package: plain imports, no access to package declarations.
     tests(
-      "AdopterTests", ["CloudSync", "CloudSyncTesting", "LoopbackServer", "LoopbackHTTP"],
+      "AdopterTests",
+      ["CloudSync", "CloudSyncTesting", "LoopbackServer", "LoopbackHTTP", "SyncedStore"],
       packageAccess: false),
     tests("SourceRuleTests", []),
   ],

@@ -2,8 +2,8 @@ import CloudSync
 public import Foundation
 public import SyncedStore
 
-/// The files of the first version of a store, which had one document for each type of items, one for
-/// the system fields, one for unreadable records and one for settings.
+/// The files of the first version of a store, which had one document for each type of items, one
+/// for the system fields, one for unreadable records and one for settings.
 ///
 /// They are read when the store has no file yet, and removed when it has one; a crash in between
 /// repeats this.
@@ -11,8 +11,7 @@ public struct FirstVersion {
   /// A document of items with their unsent changes.
   public struct File: Sendable {
     let name: String
-    let add:
-      @Sendable (AtomicFile, [String: Data], Bool, inout SyncedStoreImport) throws -> Bool
+    let add: @Sendable (AtomicFile, [String: Data], Bool, inout SyncedStoreImport) throws -> Bool
 
     /// Describes a document.
     ///
@@ -90,7 +89,8 @@ public struct FirstVersion {
   ) throws -> SyncedStore {
     try moveMetadata()
     let store = try SyncedStore(
-      zoneID: CKRecordZone.ID(zoneName: zoneName), directory: directory, types: types, files: names, recovering: isRecovering,
+      zoneID: CKRecordZone.ID(zoneName: zoneName), directory: directory, types: types, files: names,
+      recovering: isRecovering,
       importing: { try add(to: &$0, stateName: names.state) })
     for name in files.map(\.name) + [Self.movedMetadata, Self.kept, Self.settings] {
       try AtomicFile(url(name)).removeFile()

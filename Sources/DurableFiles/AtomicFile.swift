@@ -95,7 +95,8 @@ public struct AtomicFile: Sendable {
     }
   }
 
-  /// Copies the file to a name of its own, `NAME.damaged-1` or a higher number, and leaves the file.
+  /// Copies the file to a name of its own, `NAME.damaged-1` or a higher number, and leaves the
+  /// file.
   ///
   /// A copy never replaces another. A file that was copied before is not copied again.
   ///

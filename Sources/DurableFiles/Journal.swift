@@ -4,10 +4,10 @@ public import Foundation
 /// A file of changes with one line for each group: a group is stored whole or not at all, and costs
 /// its own size, not that of the file.
 ///
-/// A line is a checksum, a space, and the group as a JSON array. A last line without its end or with
-/// zero bytes is a write that a crash interrupted, and is removed. Any other line that does not match
-/// its checksum is damage. A value; its owner guards it and writes the file anew when most of it is
-/// obsolete.
+/// A line is a checksum, a space, and the group as a JSON array. A last line without its end or
+/// with zero bytes is a write that a crash interrupted, and is removed. Any other line that does
+/// not match its checksum is damage. A value; its owner guards it and writes the file anew when
+/// most of it is obsolete.
 public struct Journal<Change: Codable & Sendable>: Sendable {
   private let file: AtomicFile
   private let header: Data
@@ -54,7 +54,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// Reads the file.
   ///
   /// - Parameters:
-  ///   - isRecovering: whether a damaged file is copied, and the lines that are intact are returned.
+  ///   - isRecovering: whether a damaged file is copied, and the lines that are intact are
+  /// returned.
   ///     The file stays until it is written anew.
   ///   - userInfo: what the changes need to be decoded.
   /// - Throws: ``FileError`` if the file can't be read, is damaged, or is from a newer version; it
@@ -186,7 +187,9 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       let body = try encoder.encode(changes)
-      return Array(AtomicFile.checksum(body).utf8) + [UInt8(ascii: " ")] + body + [UInt8(ascii: "\n")]
+      return Array(AtomicFile.checksum(body).utf8) + [UInt8(ascii: " ")] + body + [
+        UInt8(ascii: "\n")
+      ]
     } catch {
       throw FileError(.write, url, "a change can't be encoded as JSON: \(error)")
     }

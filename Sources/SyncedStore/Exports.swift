@@ -1,5 +1,7 @@
-// The CloudKit that this module is built on, and the files that it stores items in. No other file of
-// the module imports a CloudKit.
+@_exported public import DurableFiles
+
+// The CloudKit that this module is built on, and the files that it stores items in. No other file
+// of the module imports a CloudKit.
 //
 // The trait `AppleCloudKit` chooses Apple's framework; without it the module is built on CloudSync,
 // on Apple's platforms too.
@@ -8,4 +10,3 @@
 #else
   @_exported public import CloudSync
 #endif
-@_exported public import DurableFiles

@@ -100,8 +100,8 @@ extension ItemTable {
     keepUnreadable(record)
     activity.note(
       id.recordName, nil,
-      "A record of the type \(record.recordType) is from a newer version of the app. It is kept and "
-        + "shown after an update.")
+      "A record of the type \(record.recordType) is from a newer version of the app. It is kept "
+        + "and shown after an update.")
     guard var entry = entries[id], let mine = entry.item, mine.isSynced else { return }
     if entry.change != nil || type.mergesAlways {
       let decision = type.resolve(
@@ -158,7 +158,8 @@ extension ItemTable {
     }
     let isUnsent = entry.change != nil
     let isKept =
-      isNew || (isUnsent || types[entry.type]?.mergesAlways == true)
+      isNew
+      || (isUnsent || types[entry.type]?.mergesAlways == true)
         && keepsDeleted(mine, entry, isUnsent)
     if isKept {
       entry.change = newChange(isDeletion: false)
@@ -323,7 +324,8 @@ extension ItemTable {
   private mutating func note(
     _ resolution: SyncedStore.Activity.Resolution, _ id: CKRecord.ID, _ type: CKRecord.RecordType
   ) {
-    activity.note(SyncedStore.Activity.Conflict(name: id.recordName, type: type, resolution: resolution))
+    activity.note(
+      SyncedStore.Activity.Conflict(name: id.recordName, type: type, resolution: resolution))
   }
 
   mutating func show(

@@ -3,9 +3,9 @@ import Foundation
 /// The items of a store with their changes, and the rules for everything that happens to them: a
 /// value without files, clocks and engines.
 ///
-/// Its owner makes local changes through a ``SyncedTransaction`` and hands over the engine's events.
-/// After each of them it takes ``effects``, and before it stores the engine's state it stores
-/// ``takeUnstored()``.
+/// Its owner makes local changes through a ``SyncedTransaction`` and hands over the engine's
+/// events. After each of them it takes ``effects``, and before it stores the engine's state it
+/// stores ``takeUnstored()``.
 struct ItemTable: Sendable {
   /// What has to follow from a change or an event.
   struct Effects: Sendable {
@@ -47,6 +47,7 @@ struct ItemTable: Sendable {
   private var lastNumber: UInt64 = 0
   private var lastOrder: UInt64 = 0
 
+  private var offered: [CKRecord.ID] = []
   /// The number of the change of each record that is being sent.
   var inFlight: [CKRecord.ID: UInt64] = [:]
   /// The number of times in a row that a change was sent again.
@@ -230,20 +231,21 @@ struct ItemTable: Sendable {
       let item = entry.item, let type = types[entry.type]
     else { return nil }
     inFlight[id] = change.number
+    if !change.wasOffered {
+      // At once: a deletion before the record is sent must be sent, too.
+      entries[id]?.change?.wasOffered = true
+      offered.append(id)
+    }
     let record = CKRecord.known(entry.systemFields, id: id, type: entry.type)
     type.write(item, record)
     return record
   }
 
-  /// Notes that changes were handed to the engine, so that the server may have them.
-  ///
-  /// - Returns: those for which this is new and has to be stored first.
-  mutating func noteOffered(_ ids: [CKRecord.ID]) -> [CKRecord.ID] {
-    ids.filter { id in
-      guard entries[id]?.change?.wasOffered == false else { return false }
-      entries[id]?.change?.wasOffered = true
-      return true
-    }
+  /// The records that were handed over for the first time, which has to be stored before they are
+  /// sent.
+  mutating func takeOffered() -> [CKRecord.ID] {
+    defer { offered = [] }
+    return offered
   }
 
   /// Whether an item has a change that can be sent.

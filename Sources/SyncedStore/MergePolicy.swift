@@ -24,7 +24,8 @@ public struct MergePolicy<Item: SyncedItem>: Sendable {
     public let server: ServerVersion
     /// The server's version that the change on this device is based on; `nil` for a new item.
     public let base: Item?
-    /// Whether the server has not confirmed ``mine``; always `true` unless the policy merges always.
+    /// Whether the server has not confirmed ``mine``; always `true` unless the policy merges
+    /// always.
     public let isUnsent: Bool
 
     /// Creates a conflict, for tests of a policy.

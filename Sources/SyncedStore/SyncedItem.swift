@@ -26,7 +26,8 @@ public protocol SyncedItem: Codable, Equatable, Sendable {
 
   /// Copies the item's fields onto a record.
   ///
-  /// - Parameter record: a record that carries the change tag of the server's version, or a new one.
+  /// - Parameter record: a record that carries the change tag of the server's version, or a new
+  /// one.
   ///   Fields that are not set keep the server's value.
   func copy(to record: CKRecord)
 }

@@ -194,7 +194,7 @@ extension SyncedStore {
         self.record(id, pending)
       }
       if let batch {
-        noteOffered(batch)
+        storeOffered()
         return batch
       }
       seen.formUnion(changes)
@@ -215,13 +215,12 @@ extension SyncedStore {
 
   /// Stores that the server may have what is sent now: if the answer is lost in a crash, a deletion
   /// by another device must still be followed.
-  private func noteOffered(_ batch: CKSyncEngine.RecordZoneChangeBatch) {
-    let ids = batch.recordsToSave.map(\.recordID) + batch.recordIDsToDelete
+  private func storeOffered() {
     state.withLock { state in
-      let new = state.table.noteOffered(ids)
-      guard !new.isEmpty else { return }
+      let offered = state.table.takeOffered()
+      guard !offered.isEmpty else { return }
       note(&state) { state throws(FileError) in
-        try state.journal.append([StoredChange(offered: new.map { state.table.key($0) })])
+        try state.journal.append([StoredChange(offered: offered.map { state.table.key($0) })])
       }
     }
   }

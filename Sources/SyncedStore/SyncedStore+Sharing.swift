@@ -11,8 +11,8 @@ extension SyncedStore {
 
   /// Shares a zone of the account with all its items, or changes its share.
   ///
-  /// Everything that was saved before is sent first. Participants open a store with the zone's ID in
-  /// the shared database.
+  /// Everything that was saved before is sent first. Participants open a store with the zone's ID
+  /// in the shared database.
   ///
   /// - Parameters:
   ///   - zone: the zone; `nil` for the store's own.

@@ -4,9 +4,9 @@ import Synchronization
 
 /// The items of an app in one zone, on the device and in sync with the account's other devices.
 ///
-/// An app describes its types of items, and then saves, deletes and reads them. Each change is on the
-/// disk when the call returns, and reaches the server when that is possible: also after a crash,
-/// a conflict, a change of the account, or when the zone was removed.
+/// An app describes its types of items, and then saves, deletes and reads them. Each change is on
+/// the disk when the call returns, and reaches the server when that is possible: also after a
+/// crash, a conflict, a change of the account, or when the zone was removed.
 ///
 /// ```swift
 /// let store = try SyncedStore(
@@ -283,10 +283,12 @@ extension SyncedStore.State {
     guard let pending = run?.pending else { return }
     if !effects.removed.isEmpty { pending.remove(pendingRecordZoneChanges: effects.removed) }
     if !effects.droppedZones.isEmpty {
-      pending.remove(pendingDatabaseChanges: effects.droppedZones.map { .saveZone(CKRecordZone(zoneID: $0)) })
+      pending.remove(
+        pendingDatabaseChanges: effects.droppedZones.map { .saveZone(CKRecordZone(zoneID: $0)) })
     }
     if !effects.savedZones.isEmpty {
-      pending.add(pendingDatabaseChanges: effects.savedZones.map { .saveZone(CKRecordZone(zoneID: $0)) })
+      pending.add(
+        pendingDatabaseChanges: effects.savedZones.map { .saveZone(CKRecordZone(zoneID: $0)) })
     }
     if !effects.added.isEmpty { pending.add(pendingRecordZoneChanges: effects.added) }
   }

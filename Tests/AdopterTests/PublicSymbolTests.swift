@@ -9,7 +9,7 @@ private let repository = URL(fileURLWithPath: #filePath)
 struct PublicSymbolTests {
   static let modules = [
     "CloudMachine", "CloudProtocol", "CloudSync", "CloudSyncTesting", "LoopbackHTTP",
-    "LoopbackServer", "Records",
+    "LoopbackServer", "Records", "SyncedStore", "DurableFiles",
   ]
 
   /// `CLOUDSYNC_RECORD=1 swift test --filter PublicSymbolTests` writes the lists.

@@ -13,6 +13,10 @@ let drivers: KeyValuePairs = [
     "ends the waiting of a device after a while of an injected clock",
   "Sources/LoopbackServer/LoopbackServer+ForeignChanges.swift":
     "looks for another process's changes at each tick of an injected clock",
+  "Sources/SyncedStore/SyncedStore+Events.swift":
+    "a fetch that tells what became of a zone, and is cancelled with the store's sync",
+  "Sources/SyncedStore/SyncedStore+Run.swift":
+    "ends an engine without waiting in one of its callbacks",
   "Sources/cloudsync/Server/ChildProcess.swift":
     "waits for the command of exec to end",
   "Sources/cloudsync/Server/ReceivedSignals.swift":

@@ -22,7 +22,8 @@ final class TabDevice: Sendable {
   /// launch.
   init(
     _ server: LoopbackServer, _ name: String, account: String? = "anna",
-    folder: TemporaryFolder? = nil, automaticallySync: Bool = false, recovering: Bool = false
+    folder: TemporaryFolder? = nil, container: String = TabDevice.container,
+    automaticallySync: Bool = false, recovering: Bool = false
   ) throws {
     let folder = try folder ?? TemporaryFolder()
     self.folder = folder
@@ -31,7 +32,7 @@ final class TabDevice: Sendable {
     tabs = TabStore(sync)
     clipboard = ClipboardStore(sync)
     sync.connect(
-      to: CKContainer(identifier: Self.container, transport: link),
+      to: CKContainer(identifier: container, transport: link),
       automaticallySync: automaticallySync)
     try sync.start()
   }

@@ -52,7 +52,9 @@ struct TabRowTests {
       // Only sending: the conflict has to come from the save, not from a fetch before it.
       try? await phone.engine?.sendChanges()
       #expect(
-        phone.sync.status.activity.conflicts.map(\.resolution) == [mineIsLater ? .clientWon : .serverWon])
+        phone.sync.status.activity.conflicts.map(\.resolution) == [
+          mineIsLater ? .clientWon : .serverWon
+        ])
       try await phone.sync.sync()
       try await desk.sync.sync()
       let winner = mineIsLater ? "mine" : "theirs"
@@ -77,7 +79,8 @@ struct TabRowTests {
     func app() throws -> TabBench { try TabBench(folder) }
     let first = try app()
     try first.sync.startIfEnabled()
-    #expect(!first.sync.status.isRunning && first.sync.isEnabled == nil, "off until somebody wants it")
+    #expect(
+      !first.sync.status.isRunning && first.sync.isEnabled == nil, "off until somebody wants it")
     try first.sync.setEnabled(true)
     #expect(first.sync.status.isRunning)
     let second = try app()

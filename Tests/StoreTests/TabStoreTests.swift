@@ -115,6 +115,20 @@ struct TabStoreTests {
     #expect(bench.tabs.unsentCount == 0)
   }
 
+  @Test("A tab that is closed while its record waits in a batch is deleted on the server")
+  func tabClosedDuringBatchIsDeleted() async throws {
+    let bench = try TabBench.signedIn()
+    try bench.tabs.add(testTab(1))
+    let record = bench.sync.state.withLock {
+      $0.table.recordToSend(TabBench.recordID(testID(1)))
+    }
+    try bench.tabs.close(testID(1))
+    #expect(bench.pending == ["delete \(testID(1))"])
+    bench.clear()
+    bench.sent(saved: [try #require(record)])
+    #expect(bench.pending == ["delete \(testID(1))"])
+  }
+
   /// Proves SC-25, SC-26, SC-28.
   @Test(
     "Pending saves without an item or of an unknown type are dropped"

@@ -272,7 +272,8 @@ struct TabSyncTests {
     let changes = desk.sync.changes
     try phone.tabs.add(testTab(1, "pushed"))
     for await change in changes {
-      #expect(change.recordID.recordName == testID(1).uuidString && change.recordType == "ScratchTab")
+      #expect(
+        change.recordID.recordName == testID(1).uuidString && change.recordType == "ScratchTab")
       break
     }
     #expect(desk.tabs.tab(testID(1))?.content == "pushed")

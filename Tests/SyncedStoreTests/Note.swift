@@ -69,7 +69,8 @@ final class NoteDevice: Sendable {
     self.folder = folder
     link = server.device(name, signedInAs: account)
     store = try SyncedStore(
-      zoneID: NoteDevice.zone, directory: folder.url, types: [SyncedType(Note.self, merging: policy)],
+      zoneID: NoteDevice.zone, directory: folder.url,
+      types: [SyncedType(Note.self, merging: policy)],
       recovering: recovering)
     if isStarted { try start() }
   }

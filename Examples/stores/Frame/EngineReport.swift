@@ -4,7 +4,8 @@ import SyncSupport
 extension SyncReport {
   /// The report of a sync of a ``SyncedStore``: what changed in `activity` since `before`.
   init(
-    _ store: String, _ activity: SyncedStore.Activity, since before: SyncedStore.Activity, unsent: Int
+    _ store: String, _ activity: SyncedStore.Activity, since before: SyncedStore.Activity,
+    unsent: Int
   ) {
     let sent = activity.saved - before.saved
     let deletionsSent = activity.deleted - before.deleted

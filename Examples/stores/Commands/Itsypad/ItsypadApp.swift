@@ -3,6 +3,7 @@ import CloudSync
 import CommandLineKit
 import Foundation
 import SyncSupport
+import SyncedStore
 import TabStore
 
 /// The editor whose tabs and clipboard history sync with one engine.

@@ -1,9 +1,9 @@
+import ClipboardStore
 import CloudProtocol
 import CloudSync
 import Foundation
 import LoopbackServer
 import SimulationSupport
-import ClipboardStore
 import SyncSupport
 import SyncedStore
 import TabStore

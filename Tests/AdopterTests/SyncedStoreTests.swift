@@ -1,0 +1,87 @@
+import Foundation
+import LoopbackServer
+import SyncedStore
+import Testing
+
+// The app of Docs/SyncedStore.md, as it is there; a rule compares both.
+
+struct Note: SyncedItem, Identifiable {
+  static let recordType: CKRecord.RecordType = "Note"
+  let id: UUID
+  var text: String
+  var modified = Date()
+
+  init(_ text: String) { (id, self.text) = (UUID(), text) }
+
+  init?(_ record: CKRecord) {
+    guard let id = UUID(uuidString: record.recordID.recordName),
+      let text = record["text"] as? String, let modified = record["modified"] as? Date
+    else { return nil }
+    (self.id, self.text, self.modified) = (id, text, modified)
+  }
+
+  func copy(to record: CKRecord) {
+    record["text"] = text
+    record["modified"] = modified
+  }
+}
+
+func openNotes(in folder: URL, _ container: CKContainer) throws -> SyncedStore {
+  let notes = try SyncedStore(
+    zoneID: CKRecordZone.ID(zoneName: "Notes"), directory: folder,
+    types: [SyncedType(Note.self, merging: .laterWins { $0.modified })])
+  try notes.start(container)
+  return notes
+}
+
+/// A folder that is removed with its owner.
+private final class Folder {
+  let url = FileManager.default.temporaryDirectory.appending(path: "notes-\(UUID())")
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+}
+
+@Suite(.timeLimit(.minutes(1)))
+struct DocumentedStoreTests {
+  private let server = LoopbackServer()
+
+  private func container(_ device: String) -> CKContainer {
+    CKContainer(
+      identifier: "iCloud.example", transport: server.device(device, signedInAs: "ada"))
+  }
+
+  @Test func twoDevicesConvergeAfterACrash() async throws {
+    let folders = [Folder(), Folder()]
+    let phone = container("phone")
+    var note = Note("Bread")
+    do {
+      let notes = try openNotes(in: folders[0].url, phone)
+      try notes.save(note)
+      // The app is killed here: the store goes without a shutdown.
+    }
+    let notes = try openNotes(in: folders[0].url, phone)
+    #expect(notes.items() == [note])
+    try await notes.sync()
+    let desk = try openNotes(in: folders[1].url, container("desk"))
+    try await desk.sync()
+    note.text = "Bread, milk"
+    note.modified += 1
+    try desk.save(note)
+    try await desk.sync()
+    try await notes.sync()
+    #expect(notes.items() == [note] && desk.items() == [note])
+    #expect(notes.status.unsentCount + desk.status.unsentCount == 0)
+    try await notes.shutDown()
+    try await desk.shutDown()
+  }
+
+  @Test func aSavedNoteIsListed() async throws {
+    let home = Folder()
+    let (folder, container) = (home.url, container("phone"))
+    let notes = try openNotes(in: folder, container)
+    try notes.save(Note("Bread, milk"))  // on the disk when it returns, and sent when possible
+    let texts = notes.items(Note.self).map(\.text)
+    #expect(texts == ["Bread, milk"])
+    try await notes.shutDown()
+  }
+}
