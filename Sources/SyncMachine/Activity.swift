@@ -118,6 +118,8 @@ struct Send: Sendable {
     case sendingZones(RequestToken, ModifyZones)
     case deliveringZones
     case asking(untrackedVersion: UInt64)
+    /// The app has provided no batch from a part of the changes, and will be asked again.
+    case declined
     /// The app has provided the batch, and its changes are in flight.
     case given(RecordBatch)
     case sendingRecords(RequestToken, RecordBatch)
@@ -153,7 +155,8 @@ struct Send: Sendable {
   var awaited: RequestToken? {
     switch step {
     case .sendingZones(let token, _), .sendingRecords(let token, _): token
-    case .announcing, .deliveringZones, .asking, .given, .deliveringRecords, .closing: nil
+    case .announcing, .deliveringZones, .asking, .declined, .given, .deliveringRecords, .closing:
+      nil
     }
   }
 
@@ -162,7 +165,7 @@ struct Send: Sendable {
     case .announcing: .announcingSend
     case .sendingZones: .sendingZones
     case .deliveringZones: .deliveringZones
-    case .asking, .given: .askingBatch
+    case .asking, .declined, .given: .askingBatch
     case .sendingRecords: .sendingRecords
     case .deliveringRecords: .deliveringRecords
     case .closing: .closingSend

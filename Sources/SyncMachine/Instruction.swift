@@ -106,7 +106,7 @@ package struct OperationFailure: Hashable, Sendable {
 package enum Instruction: Hashable, Sendable {
   /// Pass this event to the app; call `delivered()` when the app has returned.
   case deliver(SyncEvent)
-  /// Ask the app for the next batch; call `provided(batch:now:)` with it.
+  /// Ask the app for the next batch; call `provided(batch:shown:now:)` with it.
   case askForBatch(SendContext)
   /// Ask the app for the options of the next request; call `provided(options:)` with them.
   case askForFetchOptions(FetchContext)

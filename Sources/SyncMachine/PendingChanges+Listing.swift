@@ -28,24 +28,32 @@ extension PendingChanges {
   package func prefix(
     _ limit: Int, inGroups isIncluded: (ID.Group) -> Bool
   ) -> [PendingChange<ID>] {
-    let (total, isIncluded) = pending(inGroups: isIncluded)
-    let wanted = min(limit, total)
     var changes: [PendingChange<ID>] = []
-    guard wanted > 0 else { return changes }
-    changes.reserveCapacity(wanted)
-    list.forEach { position, entry in
-      if isIncluded[Int(entry.group)], entry.isPending {
-        changes.append(change(at: position, entry))
-      }
-      return changes.count < wanted
-    }
+    changes.reserveCapacity(max(0, min(limit, count)))
+    forEach(limit, inGroups: isIncluded) { changes.append(change(at: $0, $1)) }
     return changes
   }
 
-  /// The first pending changes of `ids`, at most `limit`, in the order of addition.
-  package func prefix(_ limit: Int, of ids: [ID]) -> [PendingChange<ID>] {
-    Set(ids.compactMap(pendingPosition)).sorted().prefix(max(0, limit)).map {
-      change(at: $0, list[$0])
+  /// Calls `body` with the first pending changes in the included groups, at most `limit`.
+  func forEach(
+    _ limit: Int, inGroups isIncluded: (ID.Group) -> Bool, _ body: (Int, PendingList.Entry) -> Void
+  ) {
+    let (total, isIncluded) = pending(inGroups: isIncluded)
+    var left = min(limit, total)
+    guard left > 0 else { return }
+    list.forEach { position, entry in
+      if isIncluded[Int(entry.group)], entry.isPending {
+        body(position, entry)
+        left -= 1
+      }
+      return left > 0
+    }
+  }
+
+  /// Calls `body` with the first pending changes of `ids`, at most `limit`.
+  func forEach(_ limit: Int, of ids: [ID], _ body: (Int, PendingList.Entry) -> Void) {
+    for position in Set(ids.compactMap(pendingPosition)).sorted().prefix(max(0, limit)) {
+      body(position, list[position])
     }
   }
 
@@ -85,11 +93,19 @@ extension PendingChanges<RecordID> {
 
   /// The first pending changes in `scope`, at most `limit`, in order.
   package func prefix(_ limit: Int, in scope: SendScope) -> [PendingChange<RecordID>] {
+    var changes: [PendingChange<RecordID>] = []
+    changes.reserveCapacity(max(0, min(limit, count)))
+    forEach(limit, in: scope) { changes.append(change(at: $0, $1)) }
+    return changes
+  }
+
+  /// Calls `body` with the first pending changes in `scope`, at most `limit`, in order.
+  func forEach(_ limit: Int, in scope: SendScope, _ body: (Int, PendingList.Entry) -> Void) {
     switch scope {
-    case .all: prefix(limit, inGroups: { _ in true })
-    case .allExcluding(let zones): prefix(limit, inGroups: { !zones.contains($0) })
-    case .zones(let zones): prefix(limit, inGroups: { zones.contains($0) })
-    case .records(let records): prefix(limit, of: records)
+    case .all: forEach(limit, inGroups: { _ in true }, body)
+    case .allExcluding(let zones): forEach(limit, inGroups: { !zones.contains($0) }, body)
+    case .zones(let zones): forEach(limit, inGroups: { zones.contains($0) }, body)
+    case .records(let records): forEach(limit, of: records, body)
     }
   }
 }

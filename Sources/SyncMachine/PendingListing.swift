@@ -1,3 +1,5 @@
+package import Records
+
 /// Computes the differences between successive states of the pending changes.
 ///
 /// For callers that keep the whole list in another form while few of its elements change. Following
@@ -14,19 +16,27 @@ package struct PendingListing<ID: PendingKey>: Sendable {
   /// The position and the kind of each change.
   private var places: [UInt64] = []
   private var layout: UInt64?
-  private var version: UInt64 = 0
+  /// The version of the whole list; `nil` after a part of it.
+  private var version: UInt64?
 
   /// Creates a listing of no changes.
   package init() {}
 
-  /// Follows `changes`, which must be of the same history as before.
+  /// Follows all of `changes`, which must be of the same history as before.
   ///
   /// - Returns: The parts of the new list; `nil` if nothing has changed.
   package mutating func follow(_ changes: PendingChanges<ID>) -> [Step]? {
     if layout == changes.layout, version == changes.version { return nil }
-    let current = PendingListing.places(of: changes)
+    version = changes.version
+    var current: [UInt64] = []
+    current.reserveCapacity(changes.count)
+    changes.forEach(changes.count, inGroups: { _ in true }) { current.append(Self.place($0, $1)) }
+    return follow(current, of: changes)
+  }
+
+  private mutating func follow(_ current: [UInt64], of changes: PendingChanges<ID>) -> [Step] {
     let old = layout == changes.layout ? places : []
-    (layout, version, places) = (changes.layout, changes.version, current)
+    (layout, places) = (changes.layout, current)
     var steps: [Step] = []
     var (index, next) = (0, 0)
     while next < current.count {
@@ -47,13 +57,21 @@ package struct PendingListing<ID: PendingKey>: Sendable {
     return steps
   }
 
-  private static func places(of changes: PendingChanges<ID>) -> [UInt64] {
-    var places: [UInt64] = []
-    places.reserveCapacity(changes.count)
-    changes.list.forEach { position, entry in
-      if entry.isPending { places.append(UInt64(position) << 1 | UInt64(entry.kind.rawValue)) }
-      return true
-    }
-    return places
+  private static func place(_ position: Int, _ entry: PendingList.Entry) -> UInt64 {
+    UInt64(position) << 1 | UInt64(entry.kind.rawValue)
+  }
+}
+
+extension PendingListing<RecordID> {
+  /// Follows the first of `changes` in `scope`, at most `limit`.
+  ///
+  /// - Returns: The parts of the new list.
+  package mutating func follow(
+    _ changes: PendingChanges<RecordID>, first limit: Int, in scope: SendScope
+  ) -> [Step] {
+    version = nil
+    var current: [UInt64] = []
+    changes.forEach(limit, in: scope) { current.append(Self.place($0, $1)) }
+    return follow(current, of: changes)
   }
 }

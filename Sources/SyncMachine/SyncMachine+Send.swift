@@ -25,6 +25,7 @@ extension SyncMachine {
       let (first, later) = state.separated(batch)
       if later.count > 0 { send.parts.insert(later, at: 0) }
       return carry(&send, first)
+    case .declined: return ask(&send)
     case .closing:
       end(send, now: now)
       return .again
@@ -35,6 +36,10 @@ extension SyncMachine {
     if send.failure != nil { return close(&send) }
     if let request = takeZones(send) { return carry(&send, request) }
     if !send.parts.isEmpty { return carry(&send, send.parts.removeFirst()) }
+    return ask(&send)
+  }
+
+  private mutating func ask(_ send: inout Send) -> Advance {
     let scope = send.context.scope
     let hasRecords = state.records.hasPending(in: scope)
     guard hasRecords || state.hasUntrackedChanges, !send.isFruitless else { return close(&send) }
@@ -46,14 +51,22 @@ extension SyncMachine {
   }
 
   /// Reports the batch from the app, or `nil` for none; ignored when it is not awaited any more.
-  package mutating func provided(batch: RecordBatch?, now: Moment) {
+  ///
+  /// An app that gives none after it was shown a part of the changes is asked again and shown all.
+  /// - Parameter shown: The pending changes that the app has read; `nil` if all were shown.
+  package mutating func provided(batch: RecordBatch?, shown: ShownChanges? = nil, now: Moment) {
     delivery.isWithApp = false
+    if let shown { shownLimit.note(shown) }
     guard case .sending(var send) = activity, case .asking(let version) = send.step else { return }
     if let batch, batch.count > 0 {
       take(batch, &send)
       send.step = .given(batch)
       enter(.sending(send))
       return
+    }
+    if let shown, shown.isPart {
+      send.step = .declined
+      return enter(.sending(send))
     }
     // An empty batch for a narrow scope does not cover changes outside of it.
     if state.hasUntrackedChanges, version == untrackedVersion, send.context.scope == .all {
@@ -129,7 +142,7 @@ extension SyncMachine {
     switch send.step {
     case .sendingZones(_, let zones): settleZones(&send, zones, answer, now: now)
     case .sendingRecords(_, let batch): settleRecords(&send, batch, answer, now: now)
-    case .announcing, .deliveringZones, .asking, .given, .deliveringRecords, .closing:
+    case .announcing, .deliveringZones, .asking, .declined, .given, .deliveringRecords, .closing:
       break  // No reply is awaited in these steps.
     }
   }

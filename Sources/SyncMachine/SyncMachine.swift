@@ -24,7 +24,7 @@ package import Records
 /// | instruction | the driver |
 /// |---|---|
 /// | `deliver` | passes the event to the app and calls `delivered()` when the app has returned |
-/// | `askForBatch` | asks the app and calls `provided(batch:now:)` with its answer |
+/// | `askForBatch` | asks the app and calls `provided(batch:shown:now:)` with its answer |
 /// | `askForFetchOptions` | asks the app and calls `provided(options:)` with its answer |
 /// | `send` | starts the request and calls `received(_:for:now:jitter:)` with the reply or error |
 /// | `abandon` | may cancel that request; a late reply is ignored |
@@ -61,6 +61,8 @@ package struct SyncMachine: Sendable {
     package var hasStateStore: Bool
     /// Whether transitions are kept for `takeTransitions()`.
     package var keepsTransitions: Bool
+    /// The number of pending changes up to which the app is always shown all of them.
+    package var leastShown: Int
 
     /// Creates settings with CloudKit's behaviour.
     ///
@@ -74,6 +76,7 @@ package struct SyncMachine: Sendable {
       backoff = Backoff()
       hasStateStore = false
       keepsTransitions = false
+      leastShown = .max
     }
   }
 
@@ -102,6 +105,8 @@ package struct SyncMachine: Sendable {
   var schedule = Schedule()
   /// The results of past operations, for the status.
   var history = OperationHistory()
+  /// The maximum number of pending changes that the app is shown for the next batch.
+  package internal(set) var shownLimit: ShownLimit
   /// Counts the app's reports of untracked changes, so that one made during a question for a batch
   /// is not lost.
   var untrackedVersion: UInt64 = 0
@@ -113,6 +118,7 @@ package struct SyncMachine: Sendable {
   package init(configuration: Configuration, state: SyncState = SyncState()) {
     self.configuration = configuration
     self.state = state
+    shownLimit = ShownLimit(least: configuration.leastShown)
     self.state.makeIndexes()
     returnUnsettled()
   }

@@ -7,11 +7,14 @@ import Synchronization
 /// What the engine itself costs for each record, with a server that answers at once.
 enum EngineBenchmarks {
   private static let records = 20_000
+  private static let most = 1_000_000
   private static let many = 100_000
   private static let few = 10_000
 
   /// P9: sending and fetching, the server's and the app's own work taken off; and what the ways
   /// to ask for the next changes cost while many are pending.
+  ///
+  /// P20: the whole push of many changes.
   static func all() -> [Benchmark] {
     let microsecond = Side("one microsecond") { .microseconds(1) }
     return [
@@ -39,12 +42,11 @@ enum EngineBenchmarks {
           return time
         },
         reference: sending("nobody does"), rounds: 7),
-      choosing("pendingRecordZoneChanges.filter") { state, scope in
-        state.pendingRecordZoneChanges.filter { scope.contains($0) }
-      },
+      choosing("pendingRecordZoneChanges.filter", filtered),
       choosing("pendingRecordZoneChanges(in:limit:)") { state, scope in
         state.pendingRecordZoneChanges(in: scope, limit: 250)
       },
+      pushing(many), pushing(most),
     ]
   }
 
@@ -67,6 +69,29 @@ enum EngineBenchmarks {
       name: "P9 a batch through \(name), from 100,000", goal: nil,
       subject: side("the app's part of a batch", many), reference: side("from 10,000", few),
       rounds: 3)
+  }
+}
+
+/// Pushing everything through the delegate of Apple's documentation.
+extension EngineBenchmarks {
+  /// P20: the cost of a record, the engine's and the app's, while `count` are pushed, against few.
+  private static func pushing(_ count: Int) -> Benchmark {
+    func side(_ count: Int, times: Int) -> Side {
+      Side("from \(count)", operations: count * times) {
+        var time = Duration.zero
+        for _ in 0..<times {
+          time += try await EngineWorld(sending: count, choice: filtered).timeOfPushing()
+        }
+        return time
+      }
+    }
+    return Benchmark(
+      name: "P20 a record pushed through pendingRecordZoneChanges.filter, from \(count)", goal: 2,
+      subject: side(count, times: 1), reference: side(few, times: 10), rounds: 3, warmsUp: false)
+  }
+
+  private static let filtered: EngineWorld.Choice = { state, scope in
+    state.pendingRecordZoneChanges.filter { scope.contains($0) }
   }
 }
 
@@ -145,6 +170,11 @@ private final class EngineWorld: CKSyncEngineDelegate {
     try await engine?.sendChanges()
     let time = Stopwatch.now - start
     return time - transport.ownTime - timing.withLock { $0.ownTime }
+  }
+
+  /// How long a send took, the server's part of it aside.
+  func timeOfPushing() async throws -> Duration {
+    try await timeOfSending() + timing.withLock { $0.ownTime }
   }
 
   /// How long a fetch took, the server's part of it aside.

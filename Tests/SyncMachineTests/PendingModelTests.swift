@@ -95,7 +95,17 @@ private struct Followed {
   var listing = PendingListing<RecordID>()
 
   mutating func follow(_ changes: PendingChanges<RecordID>) {
-    guard let steps = listing.follow(changes) else { return }
+    if let steps = listing.follow(changes) { follow(steps) }
+  }
+
+  /// Follows the first changes in `scope`.
+  mutating func follow(
+    _ changes: PendingChanges<RecordID>, first limit: Int, in scope: SendScope
+  ) {
+    follow(listing.follow(changes, first: limit, in: scope))
+  }
+
+  private mutating func follow(_ steps: [PendingListing<RecordID>.Step]) {
     let old = elements
     elements = []
     for step in steps {
@@ -146,7 +156,7 @@ struct PendingModelTests {
     var numbers = Numbers(state: UInt64(seed))
     var packed = PendingChanges<RecordID>()
     var plain = PlainChanges()
-    var listing = Followed()
+    var (listing, front) = (Followed(), Followed())
     var kept: [Kept] = []
     var inFlight: [RecordID] = []
     // Few IDs meet often; many fill several parts of the list.
@@ -181,7 +191,9 @@ struct PendingModelTests {
         packed.returnAll()
         plain.returnAll()
       case 18: kept.append(Kept(changes: packed.snapshot, unsettled: packed.unsettled))
-      default: listing.follow(packed)
+      default:
+        listing.follow(packed)
+        Self.follow(packed, by: &front, &numbers)
       }
       let place = "seed \(seed), step \(step)"
       guard step % 50 == 0 || range < 100 else { continue }
@@ -205,6 +217,23 @@ struct PendingModelTests {
     state.records = packed
     state.user = packed.user
     #expect(try SyncState(decoding: state.encoded()).records == packed)
+  }
+
+  /// Follows the front in any scope with one list, and now and then everything.
+  private static func follow(
+    _ packed: PendingChanges<RecordID>, by front: inout Followed, _ numbers: inout Numbers
+  ) {
+    let scopes: [SendScope] = [
+      .all, .all, .zones([ids[1].zone]), .allExcluding([ids[1].zone]),
+      .records(Array(ids.prefix(30))),
+    ]
+    let scope = scopes[numbers.below(scopes.count)]
+    let limit = numbers.below(60)
+    front.follow(packed, first: limit, in: scope)
+    #expect(front.elements == packed.prefix(limit, in: scope), "\(limit) in \(scope)")
+    guard limit == 0 else { return }
+    front.follow(packed)
+    #expect(front.elements == packed.pending)
   }
 
   /// Proves CE-32, CE-58, E4.

@@ -43,6 +43,10 @@ extension CKSyncEngine {
     /// Not in CloudKit.
     public var tracer: (any SyncTracer)?
 
+    /// The number of pending changes up to which the delegate is always shown all of them; tests
+    /// use a small one.
+    package var leastShownChanges = 10_000
+
     /// Creates the settings of a sync engine.
     public init(
       database: CKDatabase, stateSerialization: CKSyncEngine.State.Serialization?,

@@ -15,8 +15,12 @@ extension CKSyncEngine {
     /// The pending record changes, in the order in which they were added.
     ///
     /// A record has at most one pending change. Changes in flight are not listed; they are pending
-    /// again after a transient failure. During a send each call reuses the last result;
-    /// `pendingRecordZoneChanges(in:limit:)` lists no more than necessary.
+    /// again after a transient failure. During a send each call reuses the last result.
+    ///
+    /// In `nextRecordZoneChangeBatch`, a delegate that reads the list once in each call and sends
+    /// its front in its order is shown only the front when more than 10,000 changes are pending. A
+    /// second reading in the same call lists everything, and so does the next call if the delegate
+    /// returns no batch. See CE-170 to CE-172.
     public var pendingRecordZoneChanges: [PendingRecordZoneChange] {
       driver.pendingRecordZoneChanges
     }

@@ -51,6 +51,7 @@ public final class CKSyncEngine: Sendable {
     var settings = SyncMachine.Configuration(
       session: clock.session(), automaticallySync: configuration.automaticallySync)
     settings.subscription = configuration.subscriptionID.map { SubscriptionID($0) }
+    settings.leastShown = configuration.leastShownChanges
     settings.hasStateStore = parts.journal != nil
     settings.keepsTransitions = configuration.tracer != nil
     var machine = SyncMachine(configuration: settings, state: parts.state)

@@ -58,8 +58,8 @@ final class EngineDriver: Sendable {
   }
 
   let core: Mutex<Core>
-  /// The last list of pending changes returned to the app; never locked inside `core`.
-  let listing = Mutex(EngineListing())
+  /// The last lists of pending changes returned to the app; never locked inside `core`.
+  let listings = Mutex(EngineListings())
   let database: CKDatabase
   let transport: any CloudTransport
   let clock: EngineClock
@@ -294,7 +294,7 @@ final class EngineDriver: Sendable {
       let (name, counts) = event.traced
       trace(.event, name, counts, since: start)
     }
-    if case .didSendChanges = event { dropListing() }
+    if case .didSendChanges = event { dropListings() }
     move { core, _ in core.machine.delivered() }
   }
 
@@ -302,7 +302,8 @@ final class EngineDriver: Sendable {
     guard let app = app() else { return }
     let start = traceStart
     let told = core.withLock { $0.converted(context) }
-    let batch = await CallbackMark.run {
+    let question = BatchQuestion(self, scope: context.scope)
+    let batch = await CallbackMark.run(question) {
       await app.delegate.nextRecordZoneChangeBatch(told, syncEngine: app.engine)
     }
     let converted = EngineDriver.converted(batch)
@@ -310,9 +311,10 @@ final class EngineDriver: Sendable {
       .question, "nextRecordZoneChangeBatch",
       ["save": converted?.saves.count ?? 0, "delete": converted?.deletions.count ?? 0],
       since: start)
+    let shown = question.shown(for: converted)
     move { core, now in
       core.batch = batch?.recordsToSave ?? []
-      core.machine.provided(batch: converted, now: now)
+      core.machine.provided(batch: converted, shown: shown, now: now)
     }
   }
 

@@ -144,6 +144,7 @@ final class EngineDevice: SimulatedDevice {
     configuration.automaticallySync = isAutomatic
     configuration.clock = world.executor.clock
     configuration.taskExecutor = world.executor
+    configuration.leastShownChanges = [10_000, 1, 2, 5][Int(world.seed % 4)]
     if persistence == .stateLog {
       configuration.stateStore = openStore()
     }
