@@ -167,8 +167,8 @@ let package = Package(
     support(
       "SimulationSupport",
       [
-        "CloudSync", "LoopbackServer", "SyncMachine", "CloudMachine", "WebServices",
-        "CloudProtocol", "Records", "SQLite", "Disk",
+        "SyncedStore", "DurableFiles", "CloudSync", "LoopbackServer", "SyncMachine",
+        "CloudMachine", "WebServices", "CloudProtocol", "Records", "SQLite", "Disk",
       ], resources: [.embedInCode("Situations.txt")]),
     support(
       "StoreSimulation",

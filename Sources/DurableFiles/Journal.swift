@@ -15,6 +15,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   private let version: Int
   private var open: (any DiskFile)?
   private var size = 0
+  /// Whether a part of a failed write may stand behind the last line.
+  private var hasRest = false
   /// The size after the file was last written anew.
   private var compactSize = 0
 
@@ -74,6 +76,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     let decoder = JSONDecoder()
     decoder.userInfo = userInfo
     var start = data.startIndex + (damage == nil ? header.count : 0)
+    var lastLine = start
     while let end = data[start...].firstIndex(of: UInt8(ascii: "\n")) {
       if end == data.index(before: data.endIndex), data[start..<end].contains(0) { break }
       do throws(FileError) {
@@ -82,6 +85,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
         guard isRecovering, error.step == .understand else { throw error }
         damage = damage ?? error
       }
+      lastLine = start
       start = data.index(after: end)
     }
     size = start - data.startIndex
@@ -89,8 +93,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     if let damage, let copy = try file.setAside() {
       reading.recovery = FileRecovery(damage, copy: copy)
     } else {
-      // Also when nothing is cut: the process that wrote the last line may not have waited for it.
-      try cut()
+      try cut(rewriting: data[lastLine..<start])
     }
     return reading
   }
@@ -100,6 +103,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
   /// - Throws: ``FileError``; the file does not contain the group then.
   public mutating func append(_ changes: [Change]) throws(FileError) {
     let line = try line(changes)
+    if hasRest { try cut() }
     if open == nil {
       if size == 0 { try rewrite([]) }
       open = try file.doing(.write) { () throws(DiskError) in
@@ -115,6 +119,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       size += line.count
     } catch {
       // The next line must not follow a part of this one.
+      hasRest = true
       try? cut()
       throw error
     }
@@ -128,6 +133,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     for group in groups { data.append(contentsOf: try line(group)) }
     open = nil
     try file.write(data)
+    hasRest = false
     size = data.count
     compactSize = data.count
   }
@@ -154,12 +160,18 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
     try file.removeCopies()
   }
 
-  private func cut() throws(FileError) {
+  /// Removes what is behind the last line.
+  ///
+  /// - Parameter line: the last line, which is written again: the process that wrote it may not have
+  ///   waited for the disk, and a system may show bytes that it failed to write.
+  private mutating func cut(rewriting line: Data = Data()) throws(FileError) {
     try file.doing(.write) { () throws(DiskError) in
       let file = try file.disk.open(self.file.path, .update)
       try file.truncate(to: size)
+      try file.write(all: [UInt8](line)[...], at: size - line.count)
       try file.synchronize()
     }
+    hasRest = false
   }
 
   private func group(_ line: Data, _ decoder: JSONDecoder) throws(FileError) -> [Change] {

@@ -206,6 +206,8 @@ public final class SyncedStore: Sendable {
     try state.withLock { state in
       let result = try state.change(body)
       state.act()
+      // The change is stored; a file that can't be written anew now is another time.
+      if state.journal.isMostlyObsolete { try? state.rewrite() }
       return result
     }
   }
@@ -267,7 +269,7 @@ extension SyncedStore.State {
     }
   }
 
-  private mutating func rewrite() throws(FileError) {
+  fileprivate mutating func rewrite() throws(FileError) {
     try journal.rewrite(table.everything())
     _ = table.takeUnstored()
     mustRewrite = false

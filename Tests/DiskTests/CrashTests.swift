@@ -12,6 +12,7 @@ struct CrashTests {
   func crashImagesHoldAcknowledgedWrites() async {
     var tally = CrashTally()
     for seed: UInt64 in 0..<4 { tally.add(await CrashRun<StateStoreSubject>(seed: seed).images()) }
+    for seed: UInt64 in 0..<4 { tally.add(await CrashRun<ItemStoreSubject>(seed: seed).images()) }
     var run = CrashRun<ServerSubject>(seed: 1)
     run.imagesPerMoment = 1
     run.steps = 5
@@ -22,6 +23,7 @@ struct CrashTests {
   @Test("After any failing call the store can be opened with all acknowledged writes")
   func failingCallsKeepAcknowledgedWrites() async {
     var tally = await CrashRun<StateStoreSubject>(seed: 3).failures()
+    tally.add(await CrashRun<ItemStoreSubject>(seed: 3).failures())
     var run = CrashRun<ServerSubject>(seed: 2)
     run.steps = 3
     tally.add(await run.failures(stride: 23))
@@ -59,6 +61,9 @@ struct CrashTests {
     var store = CrashRun<StateStoreSubject>(seed: seed)
     store.losesSynchronizations = true
     #expect(await store.images().violationCount > 0)
+    var items = CrashRun<ItemStoreSubject>(seed: seed)
+    items.losesSynchronizations = true
+    #expect(await items.images().violationCount > 0)
     var server = CrashRun<ServerSubject>(seed: seed)
     server.losesSynchronizations = true
     server.imagesPerMoment = 1

@@ -23,7 +23,7 @@ struct LogFile: Sendable {
       if try file.size() > bytes.count { try file.truncate(to: bytes.count) }
       if let lastEntry {
         let again = try disk.open(path, .update)
-        try LogFile.write(bytes[lastEntry...], to: again, at: lastEntry)
+        try again.write(all: bytes[lastEntry...], at: lastEntry)
       }
     }
     try synchronize()
@@ -83,25 +83,6 @@ struct LogFile: Sendable {
         if chunk.count < 1 << 18 { return bytes }
       }
     }
-  }
-
-  /// Writes all of `bytes` from `offset` on, in as many steps as necessary.
-  private static func write(
-    _ bytes: ArraySlice<UInt8>, to file: any DiskFile, at offset: Int
-  ) throws(DiskError) {
-    let result: Result<Void, DiskError> = bytes.withUnsafeBytes { buffer in
-      var done = 0
-      do throws(DiskError) {
-        while done < buffer.count {
-          done += try file.write(
-            UnsafeRawBufferPointer(rebasing: buffer[done...]), at: offset + done)
-        }
-        return .success(())
-      } catch {
-        return .failure(error)
-      }
-    }
-    try result.get()
   }
 
   private static func synchronizeFolder(

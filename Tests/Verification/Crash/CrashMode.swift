@@ -22,6 +22,7 @@ enum CrashMode: String, CaseIterable {
   /// The results of one scenario of each subject.
   func play(_ seed: UInt64) async -> CrashTally {
     var tally = await play(StateStoreSubject.self, seed)
+    tally.add(await play(ItemStoreSubject.self, seed))
     tally.add(await play(ServerSubject.self, seed, imagesPerMoment: 1))
     return tally
   }
@@ -41,13 +42,15 @@ enum CrashMode: String, CaseIterable {
     switch self {
     case .images:
       let store = await run(StateStoreSubject.self, options, count, imagesPerMoment: 8)
+      let items = await run(ItemStoreSubject.self, options, count, imagesPerMoment: 8)
       let server = await run(
         ServerSubject.self, options, max(1, count / Self.serverShare), imagesPerMoment: 2)
-      return store && server
+      return store && items && server
     case .failures:
       let store = await run(StateStoreSubject.self, options, max(1, count / 10))
+      let items = await run(ItemStoreSubject.self, options, max(1, count / 10))
       let server = await run(ServerSubject.self, options, max(1, count / 10))
-      return store && server
+      return store && items && server
     case .damage:
       let tally = Damage.run(edits: options.edits)
       conclude("damage (state log): \(tally.text)")
