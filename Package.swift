@@ -325,7 +325,7 @@ let package = Package(
       exclude: ["README.md"],
       swiftSettings: warnings),
     .testTarget(
-      name: "NotebookTests", dependencies: ["Notebook", "CloudKit"],
+      name: "NotebookTests", dependencies: ["Notebook", "CloudKit", "CloudSyncTesting"],
       swiftSettings: warnings),
     .testTarget(
       name: "CloudKitSwift5Tests", dependencies: ["CloudKit"],

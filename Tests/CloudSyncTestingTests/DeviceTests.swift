@@ -9,12 +9,12 @@ struct DeviceTests {
   func virtualClockMovesOnlyByTest() async throws {
     let cloud = SimulatedCloud()
     let phone = try cloud.device("phone", automaticallySync: true) { try Notes($0.folder) }
-    await phone.events.wait(for: "didFetchChanges")
+    try await phone.events.wait(for: "didFetchChanges")
     try phone.app.write("Bread", as: "shopping", phone.engine)
     await cloud.clock.waitForSleepers()
     #expect(try cloud.contents().records.isEmpty, "nothing is sent before the clock moves")
     cloud.clock.advance(by: .seconds(60))
-    await phone.events.wait(for: "sentRecordZoneChanges")
+    try await phone.events.wait(for: "sentRecordZoneChanges")
     #expect(try cloud.contents().records.map(\.recordID.recordName) == ["shopping"])
     #expect(cloud.clock.date.timeIntervalSince1970 == 1_767_225_660)
   }
@@ -108,11 +108,95 @@ struct DeviceTests {
     #expect(throws: DeviceError.self) { try notes.engine }
   }
 
+  @Test(
+    "Waiting for an event ends with the task, and refuses an unknown name",
+    .timeLimit(.minutes(1)))
+  func waitingForEventsEndsWithTheTask() async throws {
+    let events = RecordedEvents()
+    let error = await #expect(throws: DeviceError.self) {
+      try await events.wait(for: "sentRecordZoneChange")
+    }
+    #expect(error?.message.contains("sentRecordZoneChanges") == true)
+    let waiting = Task { try await events.wait(for: "sentRecordZoneChanges") }
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    let (started, starting) = AsyncStream.makeStream(of: Void.self)
+    let second = Task {
+      try await events.wait { _ in
+        starting.yield()
+        return false
+      }
+    }
+    for await _ in started { break }
+    second.cancel()
+    await #expect(throws: CancellationError.self) { try await second.value }
+  }
+
+  @Test("A sync fails when a refused change was dropped, and the error names the codes")
+  func droppedChangeFailsTheSync() async throws {
+    let phone = try SimulatedCloud().device("phone") { _ in Beginner() }
+    let id = CKRecord.ID(recordName: "a", zoneID: CKRecordZone.ID(zoneName: "Notes"))
+    try phone.engine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+    let error = await #expect(throws: CKError.self) { try await phone.engine.sendChanges() }
+    #expect("\(try #require(error))".contains("Codes: zoneNotFound (1)"))
+    try phone.engine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
+    let dropped = await #expect(throws: DeviceError.self) { try await phone.sync() }
+    #expect(dropped?.message.contains("Notes/a with zoneNotFound") == true)
+    try await phone.sync()
+  }
+
+  @Test("A second device of the same name and a second engine of one database are refused")
+  func secondStateOfOneDeviceIsRefused() async throws {
+    let cloud = SimulatedCloud()
+    let phone = try cloud.device("phone") { _ in Beginner() }
+    let error = #expect(throws: DeviceError.self) { try cloud.device("phone") { _ in Beginner() } }
+    #expect(error?.message.contains("already has a device \"phone\"") == true)
+    #expect(phone.name == "phone")
+    let desk = try cloud.launch(on: "desk") { surroundings in
+      let app = Beginner()
+      let engines = (0..<2).map { _ in
+        var configuration = CKSyncEngine.Configuration(
+          database: surroundings.container.privateCloudDatabase, stateSerialization: nil,
+          delegate: app)
+        configuration.automaticallySync = false
+        return CKSyncEngine(configuration)
+      }
+      return (app: app, engines: engines)
+    }
+    let engines = try desk.app.engines
+    for engine in engines { try await engine.fetchChanges() }
+    let second = #expect(throws: DeviceError.self) { try desk.app }
+    #expect(second?.message.contains("one engine for each database") == true)
+  }
+
+  @Test("A state that is not one is refused with an error that says so")
+  func foreignStateIsRefusedWithReason() throws {
+    for text in ["{}", "[]", "{\"data\": 3}", "{\"data\": \"AAAA\"}"] {
+      let error = #expect(throws: CKSyncEngine.State.SerializationError.self) {
+        try JSONDecoder().decode(CKSyncEngine.State.Serialization.self, from: Data(text.utf8))
+      }
+      #expect(error?.code == .foreign, "\(text)")
+    }
+  }
+
   private func stored(_ cloud: SimulatedCloud) throws -> [String: String] {
     var texts: [String: String] = [:]
     for record in try cloud.contents().records {
       texts[record.recordID.recordName] = record["text"] as? String
     }
     return texts
+  }
+}
+
+/// An app that saves a record without its zone and ignores the error.
+private final class Beginner: CKSyncEngineDelegate {
+  func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {}
+
+  func nextRecordZoneChangeBatch(
+    _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+    await CKSyncEngine.RecordZoneChangeBatch(
+      pendingChanges: syncEngine.state.pendingRecordZoneChanges
+    ) { CKRecord(recordType: "Note", recordID: $0) }
   }
 }

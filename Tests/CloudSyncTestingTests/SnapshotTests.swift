@@ -33,12 +33,13 @@ struct SnapshotTests {
     other.append("more")
     let error = #expect(throws: SnapshotMismatch.self) {
       try assertSnapshot(
-        of: other.joined(separator: "\n"), matches: lines.joined(separator: "\n"))
+        of: other.joined(separator: "\n"), matches: lines.joined(separator: "\n"),
+        filePath: "Tests.swift", line: 7)
     }
     try assertSnapshot(
       of: error?.description ?? "",
       matches: """
-        The value differs from the text in the source. Run the test with CLOUDSYNC_RECORD=1 to \
+        Tests.swift:7: The value differs from the text in the source. Run the test with CLOUDSYNC_RECORD=1 to \
         record it anew.
         - is what was expected, + is what came
 
@@ -94,6 +95,43 @@ struct SnapshotTests {
     #expect(changed?.description.hasSuffix("  a\n- b\n+ c") == true)
     #expect(throws: SnapshotMismatch.self) {
       try assertSnapshot(of: "a", named: "../new", filePath: source)
+    }
+  }
+
+  @Test("Two tests of one folder have different files, and one file has one text")
+  func snapshotFilesOfTwoTestsAreDifferent() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("snapshots-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let source = folder.appendingPathComponent("Tests.swift").path
+    try SnapshotRecording.$override.withValue(true) {
+      try assertSnapshot(of: "a", named: "new", function: "first()", filePath: source)
+      try assertSnapshot(of: "b", named: "new", function: "second()", filePath: source)
+      let twice = #expect(throws: SnapshotMismatch.self) {
+        try assertSnapshot(of: "c", named: "new", function: "first()", filePath: source, line: 9)
+      }
+      #expect(twice?.description.hasPrefix("\(source):9: Two assertions record ") == true)
+    }
+    try assertSnapshot(of: "a", named: "new", function: "first()", filePath: source)
+    try assertSnapshot(of: "b", named: "new", function: "second()", filePath: source)
+    let changed = #expect(throws: SnapshotMismatch.self) {
+      try assertSnapshot(of: "b", named: "new", function: "first()", filePath: source, line: 5)
+    }
+    #expect(changed?.filePath == source && changed?.line == 5)
+  }
+
+  @Test("Recording fails where CI is set")
+  func recordingFailsWhereCIIsSet() throws {
+    SnapshotRecording.$override.withValue(true) {
+      SnapshotRecording.$ciOverride.withValue(true) {
+        let error = #expect(throws: SnapshotMismatch.self) {
+          try assertSnapshot(of: "a", matches: "b", filePath: "Tests.swift", line: 3)
+        }
+        #expect(error?.description.hasPrefix("Tests.swift:3: ") == true)
+        #expect(throws: SnapshotMismatch.self) {
+          try assertSnapshot(of: "a", named: "not-in-ci", filePath: "/nowhere/Tests.swift")
+        }
+      }
     }
   }
 

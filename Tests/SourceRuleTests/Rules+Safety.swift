@@ -7,6 +7,8 @@ let drivers: KeyValuePairs = [
     "the pump, the requests and the timer of an engine; made in one function",
   "Sources/CloudSync/Transport/PushListener.swift":
     "the line on which pushes of one container are waited for",
+  "Sources/CloudSyncTesting/Conformance/SerialTaskExecutor.swift":
+    "the queue on which one scenario of the suite for delegates runs",
   "Sources/LoopbackHTTP/Driver/HTTPEventLoop.swift":
     "the thread of a server's sockets, and the tasks of handlers",
   "Sources/LoopbackHTTP/Routes/WebCourier.swift":

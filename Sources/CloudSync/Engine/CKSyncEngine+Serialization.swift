@@ -28,10 +28,11 @@ extension CKSyncEngine.State {
     /// Decodes a state.
     ///
     /// - Throws: `SerializationError` when the bytes are damaged, not a state, or from a newer
-    ///   version; the decoder's error when there are no bytes.
+    ///   version, and when the encoded value is not that of a state.
     public init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: CodingKeys.self)
-      let data = try container.decode(Data.self, forKey: .data)
+      guard let container = try? decoder.container(keyedBy: CodingKeys.self),
+        let data = try? container.decode(Data.self, forKey: .data)
+      else { throw SerializationError(.foreign) }
       do throws(StateFormatError) {
         value = try SyncState(decoding: [UInt8](data))
       } catch {

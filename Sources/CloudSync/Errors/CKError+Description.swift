@@ -1,9 +1,18 @@
 import Foundation
 
 extension CKError: CustomStringConvertible {
-  /// The code's name and number and the description; nothing else from `userInfo`.
+  /// The code's name and number, the description, and the codes of the items of a
+  /// `partialFailure`; nothing else from `userInfo`.
   public var description: String {
-    "<CKError: \(code) (\(code.rawValue)); \(localizedDescription)>"
+    "<CKError: \(code) (\(code.rawValue)); \(localizedDescription)\(itemCodes)>"
+  }
+
+  /// The number of items with each code, by the codes' names.
+  private var itemCodes: String {
+    let codes = (partialErrorsByItemID ?? [:]).values.compactMap { ($0 as? CKError)?.code }
+    let counts = Dictionary(codes.map { ("\($0)", 1) }, uniquingKeysWith: +)
+    if counts.isEmpty { return "" }
+    return " Codes: " + counts.map { "\($0.key) (\($0.value))" }.sorted().joined(separator: ", ")
   }
 
   /// The description for people: what happened, to which item, and what to do.

@@ -14,6 +14,8 @@ public enum ConformanceCase: String, Hashable, Sendable, CaseIterable {
   case fullStorage
   /// A change is carried out, but its reply is lost.
   case lostAnswers
+  /// A save fails because its zone does not exist.
+  case missingZones
   /// The zone is deleted by another app or by the user in the settings.
   case removedZones
   /// The user resets encrypted data.
@@ -22,11 +24,15 @@ public enum ConformanceCase: String, Hashable, Sendable, CaseIterable {
   case expiredTokens
   /// Accounts sign in, sign out and switch.
   case accounts
+  /// The app is launched again, with and without unsent changes.
+  case relaunches
   /// The app crashes at each step: before and after each callback, request and reply.
   case crashes
 
   /// Whether the case requires a zone that can be deleted.
-  var removesZones: Bool { self == .removedZones || self == .encryptedDataReset }
+  var removesZones: Bool {
+    self == .missingZones || self == .removedZones || self == .encryptedDataReset
+  }
 
   /// The defect of an app that throws in this case.
   var mainDefect: DelegateDefect {
@@ -38,10 +44,12 @@ public enum ConformanceCase: String, Hashable, Sendable, CaseIterable {
     case .refusedDeletions: .failedDeletionsIgnored
     case .fullStorage: .quotaDropsEdits
     case .lostAnswers: .lostAnswersLoseEdits
+    case .missingZones: .zoneNotFoundIgnored
     case .removedZones: .removedZoneKeepsData
     case .encryptedDataReset: .encryptedDataResetLosesData
     case .expiredTokens: .expiredTokenLosesChanges
     case .accounts: .accountSwitchKeepsData
+    case .relaunches: .stateNeverSaved
     case .crashes: .crashLosesEdits
     }
   }

@@ -6,6 +6,11 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
     public var defect: DelegateDefect
     /// A description of the actions and the lost data for each occurrence.
     public var details: [String]
+    /// The scenario of the first detail: `DelegateConformance.run(only:)` runs it alone.
+    public var scenario: String
+
+    /// The line that repeats only this finding.
+    public var replay: String { "try await suite.run(only: \"\(scenario)\")" }
   }
 
   /// The app's name.
@@ -14,8 +19,16 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
   /// The findings, in the order of `DelegateDefect`.
   public internal(set) var findings: [Finding] = []
 
+  /// Findings that Apple's API alone can't avoid; they do not fail `check()`.
+  ///
+  /// The addition that avoids one is named in its description.
+  public internal(set) var advice: [Finding] = []
+
   /// The cases that passed.
   public internal(set) var passed: [ConformanceCase] = []
+
+  /// The cases with a finding; advice does not count.
+  var failed: Set<ConformanceCase> = []
 
   /// The number of simulated crashes.
   public internal(set) var crashCount = 0
@@ -28,7 +41,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
     self.tolerated = tolerated
   }
 
-  /// All defects, known or not.
+  /// All defects, known or not, except those that are only advice.
   public var defects: Set<DelegateDefect> { Set(findings.map(\.defect)) }
 
   /// Whether all defects are tolerated ones.
@@ -42,12 +55,18 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
     let count = CanonicalText.count(findings.count, "defect")
     let head = findings.isEmpty ? "\(name) conforms: \(tried)" : "\(name) has \(count): \(tried)"
     let lines = findings.flatMap { finding in
-      let mark = tolerated.contains(finding.defect) ? " (tolerated)" : ""
-      return ["- \(finding.defect.rawValue)\(mark): \(finding.defect.sentence)"]
-        + finding.details.prefix(4).map { "    \($0)" }
-        + (finding.details.count > 4 ? ["    ... and \(finding.details.count - 4) more"] : [])
+      text(finding, mark: tolerated.contains(finding.defect) ? " (tolerated)" : "")
     }
-    return ([head] + lines).joined(separator: "\n")
+    return ([head] + lines + advice.flatMap { text($0, mark: " (advice)") })
+      .joined(separator: "\n")
+  }
+
+  private func text(_ finding: Finding, mark: String) -> [String] {
+    let details = finding.details
+    return ["- \(finding.defect.rawValue)\(mark): \(finding.defect.sentence)"]
+      + details.prefix(4).map { "    \($0)" }
+      + (details.count > 4 ? ["    ... and \(details.count - 4) more"] : [])
+      + ["    replay: \(finding.replay)"]
   }
 
   /// Returns when the app conforms.
@@ -56,15 +75,44 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
     if !conforms { throw ConformanceFailure(description: description) }
   }
 
-  mutating func add(_ defect: DelegateDefect, _ detail: String) {
-    if let place = findings.firstIndex(where: { $0.defect == defect }) {
-      findings[place].details.append(detail)
-    } else {
-      findings.append(Finding(defect: defect, details: [detail]))
+  /// Adds the findings of a scenario.
+  mutating func add(_ outcome: ScenarioOutcome, of scenario: ConformanceScenario) {
+    for observation in outcome.observations { add(observation, in: scenario.name) }
+    if outcome.observations.contains(where: { !$0.defect.needsAddition }) {
+      failed.insert(scenario.conformanceCase)
     }
   }
 
-  mutating func sort() {
+  private mutating func add(_ observation: ConformanceTrial.Observation, in scenario: String) {
+    if observation.defect.needsAddition {
+      ConformanceReport.add(observation, in: scenario, to: &advice)
+    } else {
+      ConformanceReport.add(observation, in: scenario, to: &findings)
+    }
+  }
+
+  private static func add(
+    _ observation: ConformanceTrial.Observation, in scenario: String, to list: inout [Finding]
+  ) {
+    if let place = list.firstIndex(where: { $0.defect == observation.defect }) {
+      list[place].details.append(observation.detail)
+    } else {
+      list.append(
+        Finding(
+          defect: observation.defect, details: [observation.detail], scenario: scenario))
+    }
+  }
+
+  /// Replaces the defects of all single errors by the one that they have in common, and sorts.
+  mutating func finish() {
+    let single = findings.filter { DelegateDefect.ignoredSaveFailures.contains($0.defect) }
+    if single.count == DelegateDefect.ignoredSaveFailures.count {
+      findings.removeAll { DelegateDefect.ignoredSaveFailures.contains($0.defect) }
+      findings.append(
+        Finding(
+          defect: .saveFailuresIgnored, details: single.flatMap(\.details),
+          scenario: single[0].scenario))
+    }
     let order = DelegateDefect.allCases
     findings.sort { first, second in
       (order.firstIndex(of: first.defect) ?? 0) < (order.firstIndex(of: second.defect) ?? 0)

@@ -52,79 +52,111 @@ public struct DelegateConformance: Sendable {
     self.launch = launch
   }
 
-  /// Runs the cases sequentially.
+  /// Runs the cases, several scenarios at a time.
   ///
+  /// The same app gives the same report in every run.
   /// - Parameter cases: the cases to run; all by default.
   /// - Returns: the findings. An app that throws without a fault has a finding in that case.
   public func run(_ cases: [ConformanceCase] = ConformanceCase.allCases) async -> ConformanceReport
   {
     var report = ConformanceReport(name: name, tolerated: tolerated)
-    for one in cases where applies(one) {
-      let before = report.findings
-      do {
-        try await run(one, &report)
-      } catch {
-        report.add(one.mainDefect, "\(one.rawValue): the app threw \(error)")
-      }
-      if report.findings == before { report.passed.append(one) }
-      // If this case fails, the other cases would only repeat its finding.
-      if one == .goodDay, !report.findings.isEmpty { break }
+    if cases.contains(.goodDay) {
+      await run(scenarios(of: .goodDay), &report)
+      // An app that does not sync would only repeat this finding in the other cases.
+      if report.defects.contains(.doesNotSync) { return report }
     }
-    report.sort()
+    await run(cases.filter { $0 != .goodDay }.flatMap(scenarios), &report)
+    report.passed = cases.filter { applies($0) && !report.failed.contains($0) }
+    report.finish()
     return report
   }
 
-  private func applies(_ one: ConformanceCase) -> Bool {
-    (zone != .default || !one.removesZones) && (canDelete || one != .refusedDeletions)
+  /// Runs one scenario, as the report of a finding names it.
+  ///
+  /// ```swift
+  /// let report = try await suite.run(only: "refusedSaves/limitExceeded")
+  /// ```
+  ///
+  /// - Parameter name: the case, a slash and the scenario.
+  /// - Throws: `ConformanceFailure` when there is no such scenario, with the names of the case.
+  public func run(only name: String) async throws -> ConformanceReport {
+    let parts = name.split(separator: "/", maxSplits: 1).map(String.init)
+    let one = parts.first.flatMap(ConformanceCase.init)
+    var known = one.map { scenarios(of: $0) } ?? []
+    if one == .crashes, let step = parts.last.flatMap({ Int($0) }), step >= 0 {
+      known.append(crashScenario(at: step))
+    }
+    guard let scenario = known.first(where: { $0.name == name }) else {
+      let names = one == nil ? ConformanceCase.allCases.map(\.rawValue) : known.map(\.name)
+      throw ConformanceFailure(
+        description: "There is no scenario \"\(name)\". Use one of \(names).")
+    }
+    var report = ConformanceReport(name: self.name, tolerated: tolerated)
+    let outcome = await outcome(of: scenario)
+    report.add(outcome, of: scenario)
+    report.passed = [scenario.conformanceCase].filter { !report.failed.contains($0) }
+    report.finish()
+    return report
   }
 
-  private func run(_ one: ConformanceCase, _ report: inout ConformanceReport) async throws {
-    switch one {
-    case .goodDay: try await goodDay(&report)
-    case .conflicts: try await conflicts(&report)
-    case .changesDuringSends: try await changesDuringSends(&report)
-    case .refusedSaves: try await refusedSaves(&report)
-    case .refusedDeletions: try await refusedDeletions(&report)
-    case .fullStorage: try await fullStorage(&report)
-    case .lostAnswers: try await lostAnswers(&report)
-    case .removedZones: try await removedZones(&report)
-    case .encryptedDataReset: try await encryptedDataReset(&report)
-    case .expiredTokens: try await expiredTokens(&report)
-    case .accounts: try await accounts(&report)
-    case .crashes: try await crashes(&report)
+  /// The number of concurrent scenarios, which mostly wait for the disk.
+  private static let width = 4
+
+  /// The most crashes in a run; more say as little as the steps between them.
+  private static let mostCrashes = 200
+
+  private func run(_ scenarios: [ConformanceScenario], _ report: inout ConformanceReport) async {
+    let outcomes = await outcomes(of: scenarios)
+    for (scenario, outcome) in zip(scenarios, outcomes) { report.add(outcome, of: scenario) }
+    // Without a crash, the scenario of crashes counts the steps at which the app can crash.
+    guard let place = scenarios.firstIndex(where: { $0.conformanceCase == .crashes }),
+      outcomes[place].observations.isEmpty
+    else { return }
+    let stepCount = outcomes[place].stepCount
+    let stride = max(1, stepCount / Self.mostCrashes)
+    let crashes = Swift.stride(from: 0, to: stepCount, by: stride).map { crashScenario(at: $0) }
+    for (scenario, outcome) in zip(crashes, await self.outcomes(of: crashes)) {
+      report.add(outcome, of: scenario)
+      report.crashCount += 1
     }
   }
 
-  // MARK: Helpers
-
-  func world() -> SimulatedCloud { SimulatedCloud() }
-
-  func device(
-    _ name: String, in cloud: SimulatedCloud, account: String? = "alice"
-  ) async throws -> TestedDevice {
-    try await TestedDevice(name, in: cloud, account: account, launchApp: launch)
+  /// The outcomes in the order of the scenarios.
+  private func outcomes(of scenarios: [ConformanceScenario]) async -> [ScenarioOutcome] {
+    await withTaskGroup(of: (Int, ScenarioOutcome).self) { group in
+      var outcomes: [Int: ScenarioOutcome] = [:]
+      var left = Array(scenarios.enumerated())[...]
+      for (index, scenario) in left.prefix(Self.width) {
+        group.addTask { (index, await outcome(of: scenario)) }
+      }
+      left = left.dropFirst(Self.width)
+      for await (index, found) in group {
+        outcomes[index] = found
+        if let (index, scenario) = left.popFirst() {
+          group.addTask { (index, await outcome(of: scenario)) }
+        }
+      }
+      return scenarios.indices.compactMap { outcomes[$0] }
+    }
   }
 
-  /// The items visible on a new device.
-  func witness(in cloud: SimulatedCloud, account: String = "alice") async throws -> [String: String]
-  {
-    let number = cloud.server.knownDevices().count
-    let device = try await device("witness \(number)", in: cloud, account: account)
-    try await device.settle()
-    return try await device.items()
+  private func outcome(of scenario: ConformanceScenario) async -> ScenarioOutcome {
+    let trial = ConformanceTrial(self)
+    do {
+      try await trial.perform(scenario.body)
+    } catch {
+      trial.report(
+        scenario.conformanceCase.mainDefect, "\(scenario.name): the app threw \(error)")
+    }
+    return ScenarioOutcome(observations: trial.observations, stepCount: trial.stepCount)
   }
+}
 
-  /// The difference between two views, as text.
-  func difference(_ seen: [String: String], from expected: [String: String]) -> String? {
-    let lost = expected.keys.filter { seen[$0] == nil }.sorted()
-    let extra = seen.keys.filter { expected[$0] == nil }.sorted()
-    let old = expected.keys.filter { seen[$0] != nil && seen[$0] != expected[$0] }.sorted()
-    var words: [String] = []
-    if !lost.isEmpty { words.append("lost \(lost.joined(separator: ", "))") }
-    if !old.isEmpty { words.append("other version of \(old.joined(separator: ", "))") }
-    if !extra.isEmpty { words.append("still there: \(extra.joined(separator: ", "))") }
-    return words.isEmpty ? nil : words.joined(separator: "; ")
-  }
+/// The findings of one scenario.
+struct ScenarioOutcome: Sendable {
+  var observations: [ConformanceTrial.Observation]
+  /// The number of steps at which the app could have crashed.
+  var stepCount: Int
 }
 
 extension DelegateConformance: CustomStringConvertible {

@@ -2,8 +2,21 @@
 public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
   /// Items are not synced between devices even without faults.
   case doesNotSync
+  /// Items deleted on another device stay on this one.
+  case fetchedDeletionsIgnored
+  /// Items deleted on this device stay on the server.
+  case deletionsNotSent
   /// After two devices changed the same item, they stay different.
   case conflictsDoNotConverge
+  /// A save that failed with `serverRecordChanged` is not repeated, although the same conflict is
+  /// resolved otherwise when the other change is fetched before the send.
+  case serverRecordChangedIgnored
+  /// A save that failed with `zoneNotFound` is not repeated in a new zone.
+  case zoneNotFoundIgnored
+  /// No save that failed is repeated, whatever its error.
+  ///
+  /// It replaces the defects of the single errors.
+  case saveFailuresIgnored
   /// A change made while an older one of the same item was in flight is lost.
   case changeDuringSendLost
   /// A save that failed with an error other than a conflict is not repeated.
@@ -22,6 +35,8 @@ public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
   case removedZoneUploadedAgain
   /// After the zone was deleted, new items are not uploaded.
   case zoneNotMadeAgain
+  /// After its zone was deleted between a fetch and a send, the device no longer syncs.
+  case zoneRemovalStopsSync
   /// After a reset of encrypted data, the items of this device are not uploaded again.
   case encryptedDataResetLosesData
   /// After its change token expired, a device lacks items or keeps deleted ones.
@@ -36,15 +51,33 @@ public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
   case returningAccountLacksData
   /// Items created before the first sign-in are not uploaded afterwards.
   case signInDropsEdits
+  /// The engine starts without the state of its last launch: it fetches everything again.
+  case stateNeverSaved
   /// A crash loses changes that were made before it.
   case crashLosesEdits
   /// After a crash, items deleted before it return.
   case crashBringsBackDeletedItems
 
+  /// The defects of the single errors that `saveFailuresIgnored` replaces.
+  static let ignoredSaveFailures: Set<DelegateDefect> = [
+    .serverRecordChangedIgnored, .zoneNotFoundIgnored, .batchFailuresNotQueuedAgain,
+    .otherFailuresIgnored, .quotaDropsEdits,
+  ]
+
+  /// Whether only an addition of this engine to Apple's API avoids the defect.
+  ///
+  /// A report lists it as advice.
+  public var needsAddition: Bool { self == .expiredTokenKeepsDeletedItems }
+
   /// A description of the defect.
   public var sentence: String {
     switch self {
     case .doesNotSync: "Items do not get from one device to another."
+    case .fetchedDeletionsIgnored: "Items deleted on another device stay on this one."
+    case .deletionsNotSent: "Items deleted on this device stay on the server."
+    case .serverRecordChangedIgnored: "A save that failed with serverRecordChanged is forgotten."
+    case .zoneNotFoundIgnored: "A save that failed with zoneNotFound is forgotten."
+    case .saveFailuresIgnored: "Every save that failed is forgotten, whatever its error."
     case .conflictsDoNotConverge: "Devices that changed the same item never agree again."
     case .changeDuringSendLost:
       "A change made while an older one of the same item was in flight is lost."
@@ -58,6 +91,8 @@ public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
     case .removedZoneKeepsData: "Items that were removed with their zone stay on the device."
     case .removedZoneUploadedAgain: "Items that were removed with their zone are uploaded again."
     case .zoneNotMadeAgain: "After its zone was removed, new items do not reach the server."
+    case .zoneRemovalStopsSync:
+      "After its zone was removed between a fetch and a send, a device no longer syncs."
     case .encryptedDataResetLosesData:
       "After a reset of encrypted data, the items are not uploaded again."
     case .expiredTokenLosesChanges: "After its change token expired, a device lacks changes."
@@ -67,6 +102,7 @@ public enum DelegateDefect: String, Hashable, Sendable, CaseIterable {
     case .accountSwitchUploadsData: "One account's data is uploaded to another."
     case .returningAccountLacksData: "After an account signs in again, its data is missing."
     case .signInDropsEdits: "Items written before the first sign-in are not uploaded."
+    case .stateNeverSaved: "Each launch starts the engine without its state and fetches everything."
     case .crashLosesEdits: "A crash loses changes that were made before it."
     case .crashBringsBackDeletedItems: "A crash brings deleted items back."
     }

@@ -19,18 +19,24 @@ final class TestedDevice: Sendable {
     var app: (any ConformingApp)?
     var launch: Launch?
     var plan = CrashPlan()
+    /// Whether this launch has asked for all zones, without a token of an earlier fetch.
+    var fetchedFromBeginning = false
   }
 
   let link: LoopbackDevice
   let cloud: SimulatedCloud
+  /// The delegate calls of all launches.
+  let events = RecordedEvents()
+  private let executor: SerialTaskExecutor
   private let launchApp: @Sendable (AppSurroundings) async throws -> any ConformingApp
   private let contents: Mutex<Contents>
 
   init(
-    _ name: String, in cloud: SimulatedCloud, account: String?,
+    _ name: String, in cloud: SimulatedCloud, account: String?, executor: SerialTaskExecutor,
     launchApp: @escaping @Sendable (AppSurroundings) async throws -> any ConformingApp
   ) async throws {
     self.cloud = cloud
+    self.executor = executor
     self.launchApp = launchApp
     link = cloud.server.device(name, signedInAs: account)
     contents = Mutex(Contents(folder: try DeviceFolder()))
@@ -41,6 +47,22 @@ final class TestedDevice: Sendable {
 
   var plan: CrashPlan { contents.withLock { $0.plan } }
 
+  /// Whether the running launch has fetched all zones, as without a saved state.
+  var fetchedFromBeginning: Bool { contents.withLock { $0.fetchedFromBeginning } }
+
+  /// Whether a save failed with `code` and the app never sent that record again.
+  func ignoredFailure(_ code: CKError.Code) -> Bool {
+    var failed: Set<CKRecord.ID> = []
+    for callback in events.all {
+      for record in callback.batch?.recordsToSave ?? [] { failed.remove(record.recordID) }
+      guard case .sentRecordZoneChanges(let sent) = callback.event else { continue }
+      for failure in sent.failedRecordSaves where failure.error.code == code {
+        failed.insert(failure.record.recordID)
+      }
+    }
+    return !failed.isEmpty
+  }
+
   /// Lets the app crash at the step of this number, counted from 0 and from now.
   func plan(crashAt step: Int?) {
     contents.withLock { $0.plan = CrashPlan(crashAt: step) }
@@ -49,9 +71,12 @@ final class TestedDevice: Sendable {
   private func start() async throws {
     let folder = contents.withLock { $0.folder }
     let launch = Launch(
-      RefusingTransport(link, device: link.name, book: cloud.refusals), events: RecordedEvents(),
+      RefusingTransport(link, device: link.name, book: cloud.refusals), events: events,
       step: { [weak self] step in self?.reached(step) })
-    contents.withLock { $0.launch = launch }
+    contents.withLock { contents in
+      contents.launch = launch
+      contents.fetchedFromBeginning = false
+    }
     let app = try await launchApp(
       AppSurroundings(
         device: link.name, folder: folder.url,
@@ -59,10 +84,14 @@ final class TestedDevice: Sendable {
           identifier: cloud.containerIdentifier, transport: launch, interception: launch),
         clock: cloud.clock))
     contents.withLock { $0.app = app }
+    await executor.settle()
   }
 
   private func reached(_ step: LaunchStep) {
     let launch: Launch? = contents.withLock { contents in
+      if case .beforeRequest(.fetchDatabaseChanges(let request)) = step, request.since == nil {
+        contents.fetchedFromBeginning = true
+      }
       defer { contents.plan.steps += 1 }
       guard contents.plan.crashAt == contents.plan.steps, contents.plan.wreck == nil,
         let wreck = try? DeviceFolder(copying: contents.folder.url)
@@ -118,9 +147,13 @@ final class TestedDevice: Sendable {
 
   func write(_ text: String, as name: String) async throws {
     try await running().write(text, as: name)
+    await executor.settle()
   }
 
-  func delete(_ name: String) async throws { try await running().delete(name) }
+  func delete(_ name: String) async throws {
+    try await running().delete(name)
+    await executor.settle()
+  }
 
   /// The items that the user sees.
   func items() async throws -> [String: String] { try await running().items }
@@ -129,6 +162,7 @@ final class TestedDevice: Sendable {
   func sync() async throws {
     let app = try running()
     do { try await app.sync() } catch { cloud.clock.advance(by: .seconds(30)) }
+    await executor.settle()
   }
 
   /// Syncs until nothing more can come of it.

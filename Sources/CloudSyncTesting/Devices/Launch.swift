@@ -21,7 +21,11 @@ final class Launch: CloudTransport, DelegateInterception {
   private struct Contents {
     var hasEnded = false
     var delegates: [RecordingDelegate] = []
+    var engines: [WeakEngine] = []
+    var problem: DeviceError?
   }
+
+  private struct WeakEngine { weak var value: CKSyncEngine? }
 
   private let base: any CloudTransport
   let events: RecordedEvents
@@ -41,6 +45,22 @@ final class Launch: CloudTransport, DelegateInterception {
   }
 
   var hasEnded: Bool { contents.withLock { $0.hasEnded } }
+
+  /// The mistake of the app that makes its results worthless; `nil` if there is none.
+  var problem: DeviceError? { contents.withLock { $0.problem } }
+
+  /// Remembers an engine; two that exist at once for one database would overwrite each other.
+  func note(_ engine: CKSyncEngine) {
+    contents.withLock { contents in
+      let others = contents.engines.compactMap(\.value).filter { $0 !== engine }
+      if others.contains(where: { $0.database === engine.database }) {
+        contents.problem = DeviceError(
+          "Two sync engines of this app sync \(engine.database) at once, each with its own state. "
+            + "Keep one engine for each database, and release it before creating another.")
+      }
+      contents.engines = others.map { WeakEngine(value: $0) } + [WeakEngine(value: engine)]
+    }
+  }
 
   func end() {
     // Released outside of the lock: the delegates may hold the last reference to the app.
@@ -98,6 +118,7 @@ private final class RecordingDelegate: CKSyncEngineDelegate {
     let name = event.name
     launch.reach(.beforeCallback(name))
     guard !launch.hasEnded else { return }
+    launch.note(syncEngine)
     launch.events.note(event)
     await delegate.handleEvent(event, syncEngine: syncEngine)
     launch.reach(.afterCallback(name))

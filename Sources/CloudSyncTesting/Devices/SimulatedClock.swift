@@ -1,3 +1,4 @@
+import CloudSync
 public import Foundation
 import Synchronization
 
@@ -185,4 +186,12 @@ public final class SimulatedClock: Clock, Sendable {
       if isDone { continuation.resume() }
     }
   }
+}
+
+extension SimulatedClock: RandomizingClock {
+  /// The middle of the range, so that the delays of an engine are the same in every run.
+  package func nextFraction() -> Double { 0.5 }
+
+  /// A new UUID, since engines with different clocks can use one server.
+  package func nextName() -> String { UUID().uuidString }
 }

@@ -1,6 +1,7 @@
 import Foundation
 public import LoopbackServer
 import Records
+import Synchronization
 
 /// A server in memory with a simulated clock and fault injection, for tests of one container.
 ///
@@ -23,6 +24,9 @@ public final class SimulatedCloud: Sendable {
   public let containerIdentifier: String
 
   let refusals = RefusalRules()
+
+  /// The names of the simulated devices.
+  let deviceNames = Mutex<Set<String>>([])
 
   /// Creates an empty cloud.
   ///

@@ -44,6 +44,11 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
       @escaping @Sendable (App, AppSurroundings, CKSyncEngine.State.Serialization?)
       -> CKSyncEngine?
   ) throws {
+    guard cloud.deviceNames.withLock({ $0.insert(name).inserted }) else {
+      throw DeviceError(
+        "This cloud already has a device \"\(name)\", with a state of its own. Give each device "
+          + "another name, or restart the first one.")
+    }
     self.cloud = cloud
     self.launchApp = launchApp
     self.makeEngine = makeEngine
@@ -52,7 +57,11 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     try start()
   }
 
-  deinit { contents.withLock { $0.running }?.launch.end() }
+  deinit {
+    contents.withLock { $0.running }?.launch.end()
+    let name = link.name
+    cloud.deviceNames.withLock { _ = $0.remove(name) }
+  }
 
   /// The device's name, unique in its cloud.
   public var name: String { link.name }
@@ -127,18 +136,21 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
     guard let running = contents.withLock({ $0.running }) else {
       throw DeviceError("The app on \(name) is not running; restart the device first.")
     }
+    if let problem = running.launch.problem { throw problem }
     return running
   }
 
   /// Fetches and sends repeatedly until no change is pending.
   ///
   /// A failed round is followed by another, since delegates correct errors when they handle the
-  /// results. The clock is not moved.
+  /// results. The clock is not moved. A change that the server refused and that is not pending
+  /// any more is an error, unless a conflict or a removal of the item or its zone explains it.
   /// - Parameter rounds: the maximum number of rounds.
   /// - Throws: the error of the last round if it failed, `DeviceError` if changes are still
-  ///   pending.
+  ///   pending or were dropped.
   public func sync(rounds: Int = 10) async throws {
     let engine = try engine
+    let start = events.all.count
     var failure: (any Error)?
     for _ in 0..<max(1, rounds) {
       failure = nil
@@ -148,12 +160,23 @@ public final class SimulatedDevice<App: Sendable>: Sendable {
       } catch {
         failure = error
       }
-      if failure == nil, waitingCount(engine) == 0 { return }
+      if failure == nil, waitingCount(engine) == 0 {
+        return try checkDroppedChanges(events.all.dropFirst(start))
+      }
     }
     if let failure { throw failure }
     throw DeviceError(
       "After \(rounds) rounds of sync, \(CanonicalText.count(waitingCount(engine), "change")) "
         + "still wait on \(name).")
+  }
+
+  private func checkDroppedChanges(_ calls: ArraySlice<RecordedCallback>) throws {
+    var dropped = DroppedChanges()
+    for event in calls.compactMap(\.event) { dropped.note(event) }
+    guard let text = dropped.text else { return }
+    throw DeviceError(
+      "The server refused changes of \(name), and they are not pending any more: \(text). Add them "
+        + "again when handling sentRecordZoneChanges; after zoneNotFound also save the zone.")
   }
 
   private func waitingCount(_ engine: CKSyncEngine) -> Int {

@@ -1,4 +1,5 @@
 public import CloudSync
+import Foundation
 import Synchronization
 
 /// A recorded delegate call: an event or a batch.
@@ -21,9 +22,19 @@ public struct RecordedCallback: Sendable {
 /// As a snapshot it omits state updates, whose timing is not specified. It can be used from any
 /// thread.
 public final class RecordedEvents: Sendable {
-  private typealias Waiter = (
-    isMet: @Sendable ([RecordedCallback]) -> Bool, continuation: CheckedContinuation<Void, Never>
-  )
+  private struct Waiter {
+    var id: UUID
+    var isMet: @Sendable ([RecordedCallback]) -> Bool
+    var continuation: CheckedContinuation<Void, any Error>
+  }
+
+  /// The names of all calls that are recorded.
+  private static let knownNames = [
+    "stateUpdate", "accountChange", "fetchedDatabaseChanges", "fetchedRecordZoneChanges",
+    "sentDatabaseChanges", "sentRecordZoneChanges", "willFetchChanges",
+    "willFetchRecordZoneChanges", "didFetchRecordZoneChanges", "didFetchChanges",
+    "willSendChanges", "didSendChanges", "batch",
+  ]
 
   private struct Contents {
     var callbacks: [RecordedCallback] = []
@@ -52,20 +63,41 @@ public final class RecordedEvents: Sendable {
   public func forget() { contents.withLock { $0.callbacks = [] } }
 
   /// Suspends until `isMet` returns `true`; it is called now and after each recorded call.
-  public func wait(until isMet: @escaping @Sendable ([RecordedCallback]) -> Bool) async {
-    await withCheckedContinuation { continuation in
-      let isDone = contents.withLock { contents in
-        if isMet(contents.callbacks) { return true }
-        contents.waiters.append((isMet, continuation))
-        return false
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled.
+  public func wait(
+    until isMet: @escaping @Sendable ([RecordedCallback]) -> Bool
+  ) async throws {
+    let id = UUID()
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let end: Result<Void, any Error>? = contents.withLock { contents in
+          if Task.isCancelled { return .failure(CancellationError()) }
+          if isMet(contents.callbacks) { return .success(()) }
+          contents.waiters.append(Waiter(id: id, isMet: isMet, continuation: continuation))
+          return nil
+        }
+        if let end { continuation.resume(with: end) }
       }
-      if isDone { continuation.resume() }
+    } onCancel: {
+      let waiter = contents.withLock { contents -> Waiter? in
+        guard let index = contents.waiters.firstIndex(where: { $0.id == id }) else { return nil }
+        return contents.waiters.remove(at: index)
+      }
+      waiter?.continuation.resume(throwing: CancellationError())
     }
   }
 
   /// Suspends until a call named `name` has been recorded.
-  public func wait(for name: String) async {
-    await wait { $0.contains { $0.name == name } }
+  ///
+  /// - Throws: `DeviceError` when no call has this name, `CancellationError` when the task is
+  ///   cancelled.
+  public func wait(for name: String) async throws {
+    guard RecordedEvents.knownNames.contains(name) else {
+      let names = RecordedEvents.knownNames.joined(separator: ", ")
+      throw DeviceError("No delegate call is named \"\(name)\". The names are \(names).")
+    }
+    try await wait { $0.contains { $0.name == name } }
   }
 
   func note(_ event: CKSyncEngine.Event) {

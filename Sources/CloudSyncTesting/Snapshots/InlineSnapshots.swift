@@ -23,10 +23,10 @@ final class InlineSnapshots: Sendable {
       let offset = (offsets[filePath] ?? []).filter { $0.line < line }.reduce(0) { $0 + $1.count }
       guard let literal = InlineSnapshots.literal(in: lines, from: line - 1 + offset) else {
         throw SnapshotMismatch(
-          description: """
+          message: """
             The snapshot at line \(line) can't be recorded: its text must be a literal of several \
             lines, between lines that end and begin with three quotation marks.
-            """)
+            """, filePath: filePath, line: line)
       }
       let indent = lines[literal.upperBound].prefix { $0 == " " }
       let new = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in

@@ -1,4 +1,5 @@
 public import Foundation
+import Synchronization
 
 /// The error for a text that differs from its recorded snapshot.
 ///
@@ -6,7 +7,16 @@ public import Foundation
 /// shows the changed lines.
 public struct SnapshotMismatch: Error, Hashable, Sendable, CustomStringConvertible {
   /// The difference, line by line, and how to record the snapshot again.
-  public let description: String
+  public let message: String
+
+  /// The file of the assertion.
+  public let filePath: String
+
+  /// The line of the assertion.
+  public let line: Int
+
+  /// The place of the assertion and the message.
+  public var description: String { "\(filePath):\(line): \(message)" }
 }
 
 extension SnapshotMismatch: LocalizedError {
@@ -40,7 +50,7 @@ public func assertSnapshot(
 ) throws {
   let actual = normalization.applied(to: value.snapshotText)
   guard actual != expected else { return }
-  if SnapshotRecording.isOn {
+  if try SnapshotRecording.isAllowed(filePath: filePath, line: line) {
     return try InlineSnapshots.shared.rewrite(to: actual, filePath: filePath, line: line)
   }
   throw SnapshotMismatch(
@@ -48,53 +58,60 @@ public func assertSnapshot(
     """
     The value differs from the text in the source. Run the test with CLOUDSYNC_RECORD=1 to record \
     it anew.
-    """
-  )
+    """, filePath: filePath, line: line)
 }
 
-/// Compares `value` with the file `__Snapshots__/name.txt` next to the test's file.
+/// Compares `value` with the file `__Snapshots__/File.function.name.txt` next to the test's file.
 ///
-/// With `CLOUDSYNC_RECORD=1` in the environment the file is written instead.
+/// With `CLOUDSYNC_RECORD=1` in the environment the file is written instead, except where `CI` is
+/// set: there recording is an error.
 /// - Parameters:
 ///   - value: the value whose text is compared.
 ///   - normalization: generated names that are replaced by numbers before the comparison.
-///   - name: the file's name without its extension, unique in the folder: letters, digits, spaces,
-///     dots, hyphens and underscores.
+///   - name: the name, unique in the test function: letters, digits, spaces, dots, hyphens and
+///     underscores.
+///   - function: the test function, which is the caller.
 ///   - filePath: the file of the test, which is the caller's.
+///   - line: the line of the call.
 /// - Throws: `SnapshotMismatch` with the difference, or when there is no such file; the error of
 ///   writing the file.
 public func assertSnapshot(
   of value: some Snapshotable, normalization: SnapshotNormalization = [.uuids, .users],
-  named name: String, filePath: String = #filePath
+  named name: String, function: String = #function, filePath: String = #filePath,
+  line: Int = #line
 ) throws {
   let isPlain = name.allSatisfy { $0.isLetter || $0.isNumber || " .-_".contains($0) }
   guard isPlain, !name.isEmpty, !name.hasPrefix(".") else {
     throw SnapshotMismatch(
-      description: "\"\(name)\" can't be a snapshot's name; use letters, digits and hyphens.")
+      message: "\"\(name)\" can't be a snapshot's name; use letters, digits and hyphens.",
+      filePath: filePath, line: line)
   }
-  let folder = URL(fileURLWithPath: filePath).deletingLastPathComponent()
-    .appendingPathComponent("__Snapshots__")
-  let file = folder.appendingPathComponent(name + ".txt")
+  let source = URL(fileURLWithPath: filePath)
+  let folder = source.deletingLastPathComponent().appendingPathComponent("__Snapshots__")
+  let test = source.deletingPathExtension().lastPathComponent + "." + function.prefix { $0 != "(" }
+  let fileName = "\(test).\(name).txt"
+  let file = folder.appendingPathComponent(fileName)
   let actual = normalization.applied(to: value.snapshotText)
   let recorded = try? String(contentsOf: file, encoding: .utf8)
   guard recorded != actual + "\n" else { return }
-  if SnapshotRecording.isOn {
+  if try SnapshotRecording.isAllowed(filePath: filePath, line: line) {
+    try SnapshotRecording.claim(file, for: actual, filePath: filePath, line: line)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     return try Data((actual + "\n").utf8).write(to: file, options: .atomic)
   }
   guard let recorded else {
     throw SnapshotMismatch(
-      description: """
-        There is no snapshot __Snapshots__/\(name).txt beside the test. Run the test with \
+      message: """
+        There is no snapshot __Snapshots__/\(fileName) beside the test. Run the test with \
         CLOUDSYNC_RECORD=1 to record it, look at it, and commit it.
-        """)
+        """, filePath: filePath, line: line)
   }
   throw SnapshotMismatch(
     expected: recorded.hasSuffix("\n") ? String(recorded.dropLast()) : recorded, actual: actual,
     """
-    The value differs from __Snapshots__/\(name).txt. Run the test with CLOUDSYNC_RECORD=1 to \
+    The value differs from __Snapshots__/\(fileName). Run the test with CLOUDSYNC_RECORD=1 to \
     record it anew.
-    """)
+    """, filePath: filePath, line: line)
 }
 
 /// Whether snapshots are recorded instead of compared.
@@ -105,11 +122,50 @@ package enum SnapshotRecording {
   static var isOn: Bool {
     override ?? (ProcessInfo.processInfo.environment["CLOUDSYNC_RECORD"] == "1")
   }
+
+  /// Overrides the environment variable `CI`, for tests of recording.
+  @TaskLocal package static var ciOverride: Bool?
+
+  private static var isInCI: Bool {
+    ciOverride ?? (ProcessInfo.processInfo.environment["CI"].map { !$0.isEmpty } ?? false)
+  }
+
+  /// Whether to record; an error where `CI` is set, since nobody would look at the result.
+  static func isAllowed(filePath: String, line: Int) throws -> Bool {
+    guard isOn else { return false }
+    guard !isInCI else {
+      throw SnapshotMismatch(
+        message: """
+          A snapshot is missing or differs, and snapshots are not recorded where the environment \
+          variable CI is set. Record it on another machine, look at it, and commit it.
+          """, filePath: filePath, line: line)
+    }
+    return true
+  }
+
+  private static let written = Mutex<[URL: String]>([:])
+
+  /// Refuses a second, different text for a file that this process has recorded.
+  static func claim(_ file: URL, for text: String, filePath: String, line: Int) throws {
+    let earlier = written.withLock { written in
+      defer { if written[file] == nil { written[file] = text } }
+      return written[file]
+    }
+    guard let earlier, earlier != text else { return }
+    throw SnapshotMismatch(
+      expected: earlier, actual: text,
+      "Two assertions record \(file.lastPathComponent). Give each its own name.",
+      filePath: filePath, line: line)
+  }
 }
 
 extension SnapshotMismatch {
-  fileprivate init(expected: String, actual: String, _ sentence: String) {
-    description = """
+  fileprivate init(
+    expected: String, actual: String, _ sentence: String, filePath: String, line: Int
+  ) {
+    self.filePath = filePath
+    self.line = line
+    message = """
       \(sentence)
       - is what was expected, + is what came
 

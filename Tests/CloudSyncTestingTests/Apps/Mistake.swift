@@ -16,7 +16,7 @@ enum Mistake: String, CaseIterable {
     case .forgetsWhatDoesNotFit: .quotaDropsEdits
     case .forgetsFailedDeletions: .failedDeletionsIgnored
     case .overlooksConflicts: .conflictsDoNotConverge
-    case .overlooksFetchedDeletions: .doesNotSync
+    case .overlooksFetchedDeletions: .fetchedDeletionsIgnored
     case .overlooksAccountChanges: .accountSwitchKeepsData
     case .takesSwitchForSignIn: .accountSwitchUploadsData
     case .overlooksRemovedZones: .removedZoneKeepsData

@@ -1,0 +1,53 @@
+import CloudSync
+import LoopbackServer
+
+extension ConformanceTrial {
+  /// Two devices change one item; all devices must agree, and a race must end as it does when the
+  /// other change is fetched before the send.
+  func conflict(_ story: ConflictStory) async throws {
+    let (devices, end) = try await outcome(of: story)
+    let later = devices[1 - story.earlier]
+    let isIgnored = story.isRace && later.ignoredFailure(.serverRecordChanged)
+    let defect: DelegateDefect = isIgnored ? .serverRecordChangedIgnored : .conflictsDoNotConverge
+    let mustStay = story.mustKeepItem ? ["bystander", "x"] : ["bystander"]
+    for name in mustStay where end[name] == nil { report(defect, "\(story.name): lost \(name)") }
+    for device in devices {
+      guard let difference = difference(try await device.items(), from: end) else { continue }
+      report(
+        defect,
+        "\(story.name): the \(device.link.name) device differs from the server: \(difference)")
+    }
+    guard isIgnored, story.mustKeepItem else { return }
+    let (_, usual) = try await outcome(of: story.withoutRace)
+    if let difference = difference(end, from: usual) {
+      report(defect, "\(story.name): otherwise than when it is fetched: \(difference)")
+    }
+  }
+
+  private func outcome(
+    of story: ConflictStory
+  ) async throws -> (devices: [TestedDevice], end: [String: String]) {
+    let cloud = SimulatedCloud()
+    let devices = [try await device("first", in: cloud), try await device("second", in: cloud)]
+    let (earlier, later) = (devices[story.earlier], devices[1 - story.earlier])
+    try await devices[0].write("0", as: "bystander")
+    if story.existsBefore { try await devices[0].write("0", as: "x") }
+    for device in devices { try await device.settle() }
+    for index in [1 - story.newer, story.newer] {
+      cloud.clock.advance(by: .seconds(60))
+      if story.deletes(index) {
+        try await devices[index].delete("x")
+      } else {
+        try await devices[index].write("\(index + 1)", as: "x")
+      }
+    }
+    if story.isRace {
+      // The earlier device sends after the later one has fetched and before it sends.
+      let scope = RequestScope(kind: .fetchDatabaseChanges, device: later.link.name)
+      cloud.server.controls.runAfterCommit(in: scope) { _ in try? await earlier.sync() }
+      try await later.settle()
+    }
+    for device in [earlier, later, earlier, later] { try await device.settle() }
+    return (devices, try await witness(in: cloud))
+  }
+}

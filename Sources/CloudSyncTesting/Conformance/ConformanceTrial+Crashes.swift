@@ -1,0 +1,46 @@
+import CloudSync
+
+extension ConformanceTrial {
+  /// A short story in which the app crashes once, or never.
+  func crash(at step: Int?) async throws {
+    let cloud = SimulatedCloud()
+    let device = try await device("first", in: cloud)
+    let other = try await self.device("second", in: cloud)
+    try await other.write("1", as: "made elsewhere")
+    try await other.settle()
+    device.plan(crashAt: step)
+    try await device.surely { try await device.write("1", as: "a") }
+    if suite.canDelete {
+      try await device.surely { try await device.write("1", as: "deleted here") }
+    }
+    try await device.sync()
+    try await device.recover()
+    try await other.settle()
+    try await other.write("1", as: "made later")
+    try await other.settle()
+    if suite.canEdit { try await device.surely { try await device.write("2", as: "a") } }
+    try await device.surely { try await device.write("1", as: "b") }
+    if suite.canDelete { try await device.surely { try await device.delete("deleted here") } }
+    try await device.sync()
+    try await device.recover()
+    let plan = device.plan
+    try await device.settle()
+    try await device.recover()
+    try await device.settle()
+    stepCount = plan.steps
+    let expected = [
+      "a": suite.canEdit ? "2" : "1", "b": "1", "made elsewhere": "1", "made later": "1",
+    ]
+    for seen in [try await device.items(), try await witness(in: cloud)] {
+      guard let difference = difference(seen, from: expected) else { continue }
+      var kept = seen
+      kept["deleted here"] = nil
+      let cameBack = self.difference(kept, from: expected) == nil
+      let place =
+        step.map { "a crash at step \($0), \(plan.crashedIn ?? "which was not reached")" }
+        ?? "without a crash"
+      return report(
+        cameBack ? .crashBringsBackDeletedItems : .crashLosesEdits, "\(place): \(difference)")
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import CloudSync
+import Synchronization
+
+/// One scenario of the suite in progress: its clouds, its devices and its findings.
+final class ConformanceTrial: Sendable {
+  /// A defect that the scenario showed, with a description of the actions and the lost data.
+  struct Observation: Sendable {
+    var defect: DelegateDefect
+    var detail: String
+  }
+
+  let suite: DelegateConformance
+  let executor = SerialTaskExecutor()
+  private let observed = Mutex<[Observation]>([])
+  private let witnessCount = Mutex(0)
+  private let steps = Mutex(0)
+
+  init(_ suite: DelegateConformance) { self.suite = suite }
+
+  var observations: [Observation] { observed.withLock { $0 } }
+
+  /// The number of steps at which the app could crash, in a scenario with crashes.
+  var stepCount: Int {
+    get { steps.withLock { $0 } }
+    set { steps.withLock { $0 = newValue } }
+  }
+
+  /// Runs `body` with all tasks of its devices on one executor.
+  func perform(_ body: (ConformanceTrial) async throws -> Void) async throws {
+    var environment = CloudSyncEnvironment.current ?? .process
+    environment.taskExecutor = executor
+    try await CloudSyncEnvironment.$current.withValue(environment) {
+      try await withTaskExecutorPreference(executor) { try await body(self) }
+    }
+  }
+
+  func report(_ defect: DelegateDefect, _ detail: String) {
+    observed.withLock { $0.append(Observation(defect: defect, detail: detail)) }
+  }
+
+  func device(
+    _ name: String, in cloud: SimulatedCloud, account: String? = "alice"
+  ) async throws -> TestedDevice {
+    let device = try await TestedDevice(
+      name, in: cloud, account: account, executor: executor, launchApp: suite.launch)
+    await executor.settle()
+    return device
+  }
+
+  /// The items visible on a new device.
+  func witness(
+    in cloud: SimulatedCloud, account: String = "alice"
+  ) async throws -> [String: String] {
+    let number = witnessCount.withLock { count in
+      count += 1
+      return count
+    }
+    let device = try await device("witness \(number)", in: cloud, account: account)
+    try await device.settle()
+    return try await device.items()
+  }
+
+  /// The difference between two views, as text.
+  func difference(_ seen: [String: String], from expected: [String: String]) -> String? {
+    let lost = expected.keys.filter { seen[$0] == nil }.sorted()
+    let extra = seen.keys.filter { expected[$0] == nil }.sorted()
+    let old = expected.keys.filter { seen[$0] != nil && seen[$0] != expected[$0] }.sorted()
+    var words: [String] = []
+    if !lost.isEmpty { words.append("lost \(lost.joined(separator: ", "))") }
+    if !old.isEmpty { words.append("other version of \(old.joined(separator: ", "))") }
+    if !extra.isEmpty { words.append("still there: \(extra.joined(separator: ", "))") }
+    return words.isEmpty ? nil : words.joined(separator: "; ")
+  }
+
+  /// Lets the device sync, launch again and sync again; before and after the launch the server, and
+  /// at the end the device, must have `expected`.
+  func expect(
+    _ expected: [String: String], from device: TestedDevice, _ defect: DelegateDefect,
+    _ what: String
+  ) async throws {
+    try await device.settle()
+    let early = try await witness(in: device.cloud)
+    try await device.relaunch()
+    try await device.settle()
+    let views = [
+      ("before the next launch, on the server", early),
+      ("on the device", try await device.items()),
+      ("on the server", try await witness(in: device.cloud)),
+    ]
+    for (place, seen) in views {
+      guard let difference = difference(seen, from: expected) else { continue }
+      return report(defect, "\(what): \(place) \(difference)")
+    }
+  }
+}

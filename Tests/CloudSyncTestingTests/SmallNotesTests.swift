@@ -1,0 +1,120 @@
+import CloudSyncTesting
+import Testing
+
+@Suite("Mistakes of a small app")
+struct SmallNotesTests {
+  private static func suite(
+    _ merge: MergeKind, _ mistake: SmallMistake? = nil
+  ) -> DelegateConformance {
+    DelegateConformance("SmallNotes", zone: SmallNotes.zone.zoneID) {
+      try SmallNotes($0, merge, mistake)
+    }
+  }
+
+  /// Proves PB-5.
+  @Test("A correct app with Apple's API alone passes; the rest is advice")
+  func correctSmallAppsPassWithAdvice() async throws {
+    for merge in MergeKind.allCases {
+      let report = await Self.suite(merge).run()
+      try report.check()
+      #expect(report.defects.isEmpty && report.crashCount > 50, "\(report)")
+      #expect(report.advice.map(\.defect) == [.expiredTokenKeepsDeletedItems], "\(report)")
+      #expect(report.description.contains("- expiredTokenKeepsDeletedItems (advice): "))
+    }
+  }
+
+  /// Proves PB-5.
+  @Test(
+    "Each mistake is reported by its own name", arguments: SmallMistake.allCases,
+    MergeKind.allCases)
+  func smallMistakeHasItsOwnName(_ mistake: SmallMistake, _ merge: MergeKind) async throws {
+    let report = await Self.suite(merge, mistake).run(mistake.cases)
+    #expect(report.defects == mistake.defects, "\(report)")
+    #expect(throws: ConformanceFailure.self) { try report.check() }
+    let finding = try #require(report.findings.first { $0.defect == mistake.name })
+    #expect(report.description.contains("    replay: \(finding.replay)"))
+    // The line repeats the finding alone.
+    let replayed = try await Self.suite(merge, mistake).run(only: finding.scenario)
+    #expect(!replayed.defects.isEmpty && replayed.defects.isSubset(of: mistake.replayed))
+  }
+
+  @Test("Every mistake has a name that no other mistake has")
+  func smallMistakesHaveDifferentNames() {
+    #expect(Set(SmallMistake.allCases.map(\.name)).count == SmallMistake.allCases.count)
+    #expect(Set(SmallMistake.allCases.map(\.defects)).count == SmallMistake.allCases.count)
+    for mistake in SmallMistake.allCases { #expect(mistake.defects.contains(mistake.name)) }
+  }
+
+  @Test("Two runs of the same app give the same report, crashes included")
+  func secondRunGivesTheSameReport() async throws {
+    let cases: [ConformanceCase] = [.conflicts, .accounts, .crashes]
+    let suite = Self.suite(.lastWriteWins, .savesLate)
+    let first = await suite.run(cases)
+    let second = await suite.run(cases)
+    #expect(first.description == second.description && first.findings == second.findings)
+    #expect(first.crashCount == second.crashCount && first.crashCount > 0)
+    let crash = try #require(first.findings.first { $0.scenario.hasPrefix("crashes/") })
+    let replayed = try await suite.run(only: crash.scenario)
+    #expect(replayed.findings.map(\.defect) == [crash.defect])
+    #expect(replayed.findings.first?.details == [crash.details[0]])
+  }
+
+  @Test("The name of a scenario that does not exist is refused with the names that do")
+  func unknownScenarioNameIsRefused() async throws {
+    let suite = Self.suite(.lastWriteWins)
+    let failure = await #expect(throws: ConformanceFailure.self) {
+      try await suite.run(only: "fullStorage/quotas")
+    }
+    #expect(failure?.description.contains("\"fullStorage/quota\"") == true)
+    await #expect(throws: ConformanceFailure.self) { try await suite.run(only: "nothing") }
+    #expect(try await suite.run(only: "fullStorage/quota").passed == [.fullStorage])
+    #expect(try await suite.run(only: "crashes/3").passed == [.crashes])
+  }
+}
+
+extension SmallMistake {
+  /// The defect that is this mistake.
+  fileprivate var name: DelegateDefect {
+    switch self {
+    case .ignoresServerRecordChanged: .serverRecordChangedIgnored
+    case .ignoresZoneNotFound: .zoneNotFoundIgnored
+    case .ignoresAllSaveFailures: .saveFailuresIgnored
+    case .dropsPendingChangesOnAccountChange: .signInDropsEdits
+    case .neverSavesItsState: .stateNeverSaved
+    case .forgetsItsDeletions: .deletionsNotSent
+    case .forgetsFetchedDeletions: .fetchedDeletionsIgnored
+    case .keepsOldAccountsData: .accountSwitchKeepsData
+    case .savesLate: .crashLosesEdits
+    }
+  }
+
+  /// The cases that show it: crashes only for the mistake that needs them.
+  fileprivate var cases: [ConformanceCase] {
+    self == .savesLate ? [.crashes] : ConformanceCase.allCases.filter { $0 != .crashes }
+  }
+
+  /// The defects in the report: that of the mistake, and what follows from it.
+  fileprivate var defects: Set<DelegateDefect> {
+    switch self {
+    case .forgetsItsDeletions:
+      [
+        name, .conflictsDoNotConverge, .changeDuringSendLost, .failedDeletionsIgnored,
+        .lostAnswersLoseEdits, .crashLosesEdits,
+      ]
+    case .forgetsFetchedDeletions: [name, .conflictsDoNotConverge]
+    case .ignoresServerRecordChanged, .ignoresZoneNotFound, .ignoresAllSaveFailures,
+      .dropsPendingChangesOnAccountChange, .neverSavesItsState, .keepsOldAccountsData,
+      .savesLate:
+      [name]
+    }
+  }
+
+  /// The defects that one scenario can show; alone it can't show that all errors are ignored.
+  fileprivate var replayed: Set<DelegateDefect> {
+    self == .ignoresAllSaveFailures
+      ? [
+        .serverRecordChangedIgnored, .zoneNotFoundIgnored, .batchFailuresNotQueuedAgain,
+        .otherFailuresIgnored, .quotaDropsEdits,
+      ] : [name]
+  }
+}
