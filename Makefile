@@ -113,6 +113,7 @@ by-url: sqlite
 
 apple-check:
 	.ci/apple-check/apple-check . --cache .build/apple-check
+	.ci/apple-check/synced-store . .build/apple-check
 
 thread-sanitizer address-sanitizer leaks-sanitizer: sqlite
 	.ci/sanitize $(@:-sanitizer=) $(TARGETS)

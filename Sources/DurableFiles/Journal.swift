@@ -162,8 +162,8 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
 
   /// Removes what is behind the last line.
   ///
-  /// - Parameter line: the last line, which is written again: the process that wrote it may not have
-  ///   waited for the disk, and a system may show bytes that it failed to write.
+  /// - Parameter line: the last line, which is written again: the process that wrote it may not
+  ///   have waited for the disk, and a system may show bytes that it failed to write.
   private mutating func cut(rewriting line: Data = Data()) throws(FileError) {
     try file.doing(.write) { () throws(DiskError) in
       let file = try file.disk.open(self.file.path, .update)
