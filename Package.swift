@@ -227,8 +227,9 @@ let package = Package(
     tool(
       "cloudsync-bench",
       [
-        "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine", "SyncMachine",
-        "CloudProtocol", "Records", "SQLite", "VerificationSupport", "CommandLineKit",
+        "SyncedStore", "CloudSync", "LoopbackHTTP", "LoopbackServer", "CloudMachine",
+        "SyncMachine", "CloudProtocol", "Records", "SQLite", "VerificationSupport",
+        "CommandLineKit",
       ],
       path: "Tests/Benchmarks",
       resources: [.embedInCode("help.txt"), .embedInCode("Peers/kinto.ini")]),

@@ -89,7 +89,7 @@ public struct Journal<Change: Codable & Sendable>: Sendable {
       start = data.index(after: end)
     }
     size = start - data.startIndex
-    compactSize = size / 3
+    compactSize = size / 2
     if let damage, let copy = try file.setAside() {
       reading.recovery = FileRecovery(damage, copy: copy)
     } else {

@@ -65,7 +65,7 @@ struct Entry: Sendable {
 }
 
 extension Entry: Codable {
-  private enum CodingKeys: String, CodingKey {
+  enum CodingKeys: String, CodingKey {
     case type = "t"
     case order = "o"
     case item = "i"
@@ -81,11 +81,11 @@ extension Entry: Codable {
     self.init(
       type: try container.decode(String.self, forKey: .type),
       order: try container.decode(UInt64.self, forKey: .order))
-    let types = Self.types.flatMap { decoder.userInfo[$0] } as? [String: SyncedType] ?? [:]
+    let types = Self.types.flatMap { decoder.userInfo[$0] } as? KnownTypes
     func decodeItem(_ key: CodingKeys) throws -> (any SyncedItem)? {
       guard container.contains(key) else { return nil }
-      guard let type = types[type] else { throw UnknownType(recordType: self.type) }
-      return try type.decodeItem(try container.superDecoder(forKey: key))
+      guard let type = types?.byName[type] else { throw UnknownType(recordType: self.type) }
+      return try type.decode(container, key)
     }
     item = try decodeItem(.item)
     base = try decodeItem(.base)
@@ -109,6 +109,15 @@ extension Entry: Codable {
 
   /// The key of the store's types in a decoder's `userInfo`.
   static let types = CodingUserInfoKey(rawValue: "SyncedStore.types")
+}
+
+/// The types of a store, for a decoder.
+final class KnownTypes: Sendable {
+  let byName: [CKRecord.RecordType: SyncedType]
+
+  init(_ types: [CKRecord.RecordType: SyncedType]) {
+    byName = types
+  }
 }
 
 /// A file has items of a type that the app did not name when it opened the store.

@@ -320,11 +320,15 @@ struct ItemTable: Sendable {
 
   /// Takes over the content of a file.
   mutating func load(_ changes: [StoredChange]) {
+    entries.reserveCapacity(changes.count)
     for change in changes {
       if let settings = change.settings { self.settings = settings }
       for key in change.offered ?? [] { update(id(key)) { $0.change?.wasOffered = true } }
       guard let key = change.key else { continue }
-      set(change.entry, for: id(key))
+      let id = id(key)
+      entries[id] = change.entry
+      if change.entry?.change == nil { unsent.remove(id) } else { unsent.insert(id) }
+      if change.entry?.unreadable == nil { unreadable.remove(id) } else { unreadable.insert(id) }
       lastOrder = max(lastOrder, change.entry?.order ?? 0)
       lastNumber = max(lastNumber, change.entry?.change?.number ?? 0)
     }

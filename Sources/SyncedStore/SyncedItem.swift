@@ -61,7 +61,8 @@ public struct SyncedType: Sendable {
   let write: @Sendable (any SyncedItem, CKRecord) -> Void
   let resolve: @Sendable (Versions) -> Decision
   let surplus: (@Sendable ([any SyncedItem]) -> [String])?
-  let decodeItem: @Sendable (any Decoder) throws -> any SyncedItem
+  let decode:
+    @Sendable (KeyedDecodingContainer<Entry.CodingKeys>, Entry.CodingKeys) throws -> any SyncedItem
   /// Whether the policy decides about items without an unsent change, too.
   let mergesAlways: Bool
 
@@ -113,7 +114,7 @@ public struct SyncedType: Sendable {
     } else {
       self.surplus = nil
     }
-    decodeItem = { try Item(from: $0) }
+    decode = { try $0.decode(Item.self, forKey: $1) }
     resolve = { Self.decide(policy, $0) }
   }
 

@@ -217,7 +217,7 @@ extension SyncedStore.State {
   /// Reads the file, or imports.
   mutating func read(_ importing: (inout SyncedStoreImport) throws -> Void) throws {
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-    if let key = Entry.types { userInfo[key] = table.types }
+    if let key = Entry.types { userInfo[key] = KnownTypes(table.types) }
     let reading = try journal.read(recovering: isRecovering, userInfo: userInfo)
     table.load(reading.changes)
     if let recovery = reading.recovery {

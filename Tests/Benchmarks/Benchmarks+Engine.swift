@@ -14,7 +14,7 @@ enum EngineBenchmarks {
   /// P9: sending and fetching, the server's and the app's own work taken off; and what the ways
   /// to ask for the next changes cost while many are pending.
   ///
-  /// P20: the whole push of many changes.
+  /// P26: the whole push of many changes.
   static func all() -> [Benchmark] {
     let microsecond = Side("one microsecond") { .microseconds(1) }
     return [
@@ -74,7 +74,7 @@ enum EngineBenchmarks {
 
 /// Pushing everything through the delegate of Apple's documentation.
 extension EngineBenchmarks {
-  /// P20: the cost of a record, the engine's and the app's, while `count` are pushed, against few.
+  /// P26: the cost of a record, the engine's and the app's, while `count` are pushed, against few.
   private static func pushing(_ count: Int) -> Benchmark {
     func side(_ count: Int, times: Int) -> Side {
       Side("from \(count)", operations: count * times) {
@@ -86,7 +86,7 @@ extension EngineBenchmarks {
       }
     }
     return Benchmark(
-      name: "P20 a record pushed through pendingRecordZoneChanges.filter, from \(count)", goal: 2,
+      name: "P26 a record pushed through pendingRecordZoneChanges.filter, from \(count)", goal: 2,
       subject: side(count, times: 1), reference: side(few, times: 10), rounds: 3, warmsUp: false)
   }
 

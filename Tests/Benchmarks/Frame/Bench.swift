@@ -11,7 +11,7 @@ struct Bench {
   /// All benchmarks, in the order of the table.
   private static func benchmarks() -> [Benchmark] {
     RecordBenchmarks.all() + PendingBenchmarks.all() + StateBenchmarks.all()
-      + SystemFieldsBenchmarks.all() + EngineBenchmarks.all()
+      + SystemFieldsBenchmarks.all() + EngineBenchmarks.all() + ItemBenchmarks.all()
       + ThroughputBenchmarks.all() + ServerBenchmarks.all() + QueryBenchmarks.all()
       + WebBenchmarks.all() + PeerBenchmarks.all()
   }
