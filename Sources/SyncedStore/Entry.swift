@@ -4,7 +4,7 @@ import Foundation
 /// change that the server has not confirmed. They are stored together.
 struct Entry: Sendable {
   /// A change that the server has not confirmed.
-  struct Change: Hashable, Codable, Sendable {
+  struct Change: Hashable, Sendable {
     var isDeletion: Bool
     /// Distinguishes changes of the same item; ascending.
     var number: UInt64
@@ -64,25 +64,13 @@ struct Entry: Sendable {
   }
 }
 
-extension Entry: Codable {
-  enum CodingKeys: String, CodingKey {
-    case type = "t"
-    case order = "o"
-    case item = "i"
-    case systemFields = "s"
-    case base = "b"
-    case offered = "f"
-    case change = "c"
-    case unreadable = "u"
-  }
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      type: try container.decode(String.self, forKey: .type),
-      order: try container.decode(UInt64.self, forKey: .order))
-    let types = Self.types.flatMap { decoder.userInfo[$0] } as? KnownTypes
-    func decodeItem(_ key: CodingKeys) throws -> (any SyncedItem)? {
+extension Entry {
+  /// Reads what ``encode(into:)`` wrote.
+  init?(from container: KeyedDecodingContainer<StoredChange.CodingKeys>, types: KnownTypes?) throws
+  {
+    guard let type = try container.decodeIfPresent(String.self, forKey: .type) else { return nil }
+    self.init(type: type, order: try container.decode(UInt64.self, forKey: .order))
+    func decodeItem(_ key: StoredChange.CodingKeys) throws -> (any SyncedItem)? {
       guard container.contains(key) else { return nil }
       guard let type = types?.byName[type] else { throw UnknownType(recordType: self.type) }
       return try type.decode(container, key)
@@ -91,20 +79,26 @@ extension Entry: Codable {
     base = try decodeItem(.base)
     offered = try decodeItem(.offered)
     systemFields = try container.decodeIfPresent(Data.self, forKey: .systemFields)
-    change = try container.decodeIfPresent(Change.self, forKey: .change)
     unreadable = try container.decodeIfPresent(Data.self, forKey: .unreadable)
+    let save = try container.decodeIfPresent(UInt64.self, forKey: .save)
+    let deletion = try container.decodeIfPresent(UInt64.self, forKey: .deletion)
+    guard let number = save ?? deletion else { return }
+    change = Change(
+      isDeletion: save == nil, number: number, wasOffered: container.contains(.wasOffered))
   }
 
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
+  /// Writes the entry beside the name of its record.
+  func encode(into container: inout KeyedEncodingContainer<StoredChange.CodingKeys>) throws {
     try container.encode(type, forKey: .type)
     try container.encode(order, forKey: .order)
     if let item { try container.encode(item, forKey: .item) }
     if let base { try container.encode(base, forKey: .base) }
     if let offered { try container.encode(offered, forKey: .offered) }
     try container.encodeIfPresent(systemFields, forKey: .systemFields)
-    try container.encodeIfPresent(change, forKey: .change)
     try container.encodeIfPresent(unreadable, forKey: .unreadable)
+    guard let change else { return }
+    try container.encode(change.number, forKey: change.isDeletion ? .deletion : .save)
+    if change.wasOffered { try container.encode(true, forKey: .wasOffered) }
   }
 
   /// The key of the store's types in a decoder's `userInfo`.
@@ -125,33 +119,73 @@ struct UnknownType: Error {
   var recordType: String
 }
 
-/// One change of a store's file.
+/// One change of a store's file: one JSON object, without others inside but the items, because
+/// most of the time to open a file is spent on objects.
 struct StoredChange: Codable, Sendable {
   /// The name of a record, and of its zone if it is not the store's own.
   struct Key: Codable, Hashable, Sendable {
     var name: String
     var zone: String?
     var owner: String?
-
-    private enum CodingKeys: String, CodingKey {
-      case name = "n"
-      case zone = "z"
-      case owner = "o"
-    }
   }
 
   /// The record whose entry is replaced by ``entry``, or removed.
   var key: Key?
   var entry: Entry?
   /// The records whose changes were handed to an engine.
-  var offered: [Key]?
+  var handedOver: [Key]?
   var settings: StoreSettings?
 
-  private enum CodingKeys: String, CodingKey {
-    case key = "k"
-    case entry = "e"
+  enum CodingKeys: String, CodingKey {
+    case name = "n"
+    case zone = "z"
+    case owner = "o"
+    case type = "t"
+    case order = "p"
+    case item = "i"
+    case base = "b"
     case offered = "f"
-    case settings = "s"
+    case systemFields = "s"
+    case unreadable = "u"
+    case save = "c"
+    case deletion = "d"
+    case wasOffered = "w"
+    case handedOver = "h"
+    case settings = "settings"
+  }
+
+  init(
+    key: Key? = nil, entry: Entry? = nil, handedOver: [Key]? = nil, settings: StoreSettings? = nil
+  ) {
+    self.key = key
+    self.entry = entry
+    self.handedOver = handedOver
+    self.settings = settings
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    guard let name = try container.decodeIfPresent(String.self, forKey: .name) else {
+      handedOver = try container.decodeIfPresent([Key].self, forKey: .handedOver)
+      settings = try container.decodeIfPresent(StoreSettings.self, forKey: .settings)
+      return
+    }
+    key = Key(
+      name: name, zone: try container.decodeIfPresent(String.self, forKey: .zone),
+      owner: try container.decodeIfPresent(String.self, forKey: .owner))
+    let types = Entry.types.flatMap { decoder.userInfo[$0] } as? KnownTypes
+    entry = try Entry(from: container, types: types)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeIfPresent(handedOver, forKey: .handedOver)
+    try container.encodeIfPresent(settings, forKey: .settings)
+    guard let key else { return }
+    try container.encode(key.name, forKey: .name)
+    try container.encodeIfPresent(key.zone, forKey: .zone)
+    try container.encodeIfPresent(key.owner, forKey: .owner)
+    try entry?.encode(into: &container)
   }
 }
 

@@ -323,7 +323,7 @@ struct ItemTable: Sendable {
     entries.reserveCapacity(changes.count)
     for change in changes {
       if let settings = change.settings { self.settings = settings }
-      for key in change.offered ?? [] { update(id(key)) { $0.change?.wasOffered = true } }
+      for key in change.handedOver ?? [] { update(id(key)) { $0.change?.wasOffered = true } }
       guard let key = change.key else { continue }
       let id = id(key)
       entries[id] = change.entry

@@ -62,7 +62,8 @@ public struct SyncedType: Sendable {
   let resolve: @Sendable (Versions) -> Decision
   let surplus: (@Sendable ([any SyncedItem]) -> [String])?
   let decode:
-    @Sendable (KeyedDecodingContainer<Entry.CodingKeys>, Entry.CodingKeys) throws -> any SyncedItem
+    @Sendable (KeyedDecodingContainer<StoredChange.CodingKeys>, StoredChange.CodingKeys) throws
+      -> any SyncedItem
   /// Whether the policy decides about items without an unsent change, too.
   let mergesAlways: Bool
 

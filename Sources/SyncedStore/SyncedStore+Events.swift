@@ -220,7 +220,7 @@ extension SyncedStore {
       let offered = state.table.takeOffered()
       guard !offered.isEmpty else { return }
       note(&state) { state throws(FileError) in
-        try state.journal.append([StoredChange(offered: offered.map { state.table.key($0) })])
+        try state.journal.append([StoredChange(handedOver: offered.map { state.table.key($0) })])
       }
     }
   }
