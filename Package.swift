@@ -148,7 +148,7 @@ let package = Package(
     store("TabStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
     store("ClipboardStore", ["CloudSync", "SyncSupport", "SyncedStore", "TabStore"]),
     store("GameResultStore", ["CloudSync", "SyncSupport", "SyncedStore"], exclude: ["Samples"]),
-    store("AchievementStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
+    store("AchievementStore", ["SyncSupport", "SyncedStore"]),
     store("LeaderboardStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
     store("IdeaStore", ["CloudSync", "SyncSupport", "SyncedStore"], exclude: ["Samples"]),
     store("AnnotationStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
