@@ -149,7 +149,7 @@ let package = Package(
     store("TabStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
     store("ClipboardStore", ["CloudSync", "SyncSupport", "SyncedStore", "TabStore"]),
     store("GameResultStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
-    store("AchievementStore", ["CloudSync", "SyncSupport"]),
+    store("AchievementStore", ["SyncSupport", "SyncedStore"]),
     store("LeaderboardStore", ["CloudSync", "SyncSupport"]),
     store("IdeaStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
     store("AnnotationStore", ["CloudSync", "SyncSupport"]),

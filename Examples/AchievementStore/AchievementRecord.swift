@@ -1,45 +1,23 @@
-public import CloudSync
 public import Foundation
+public import SyncedStore
 
-/// Where the achievements live in the cloud, and how their record is read and written.
+/// The record of the achievements.
 ///
 /// Rules: the rows A in Docs/Stores.md.
 public enum AchievementRecord {
-  /// The type of the only record.
+  /// The type of the record.
   public static let recordType: CKRecord.RecordType = "UserAchievements"
-  /// The record's name: there is one for each person.
+  /// The record's name; each account has one such record.
   public static let recordName = "user_achievements"
   /// The store's own zone; only own zones keep a change feed.
   public static let zoneID = CKRecordZone.ID(zoneName: "AchievementsZone")
   /// The record's ID.
   public static let recordID = CKRecord.ID(recordName: recordName, zoneID: zoneID)
-  /// The newest version of the record this build understands, and the one it writes.
+  /// The newest version of the record that this build reads, and the one that it writes.
   public static let version = 1
 
-  /// What one version of the record says.
-  struct Content {
-    var version: Int
-    /// `nil` when the payload is missing or no JSON array.
-    var payload: Data?
-    var lastUpdated: Date?
-    var summary: [String: Int]
-  }
-
-  /// Reads a record; missing fields get their defaults.
-  static func read(_ record: CKRecord) -> Content {
-    let version = record["version"] as? Int64 ?? 1
-    return Content(
-      version: Int(clamping: version), payload: record["payload"] as? Data,
-      lastUpdated: record["lastUpdated"] as? Date,
-      summary: (record["summary"] as? Data).flatMap { Self.summary(from: $0) } ?? [:])
-  }
-
-  /// Copies the achievements onto the record; fields this version does not know stay as they are.
-  static func write(_ set: AchievementSet, onto record: CKRecord, now: Date) {
-    record["version"] = Int64(version)
-    record["payload"] = set.payload
-    record["lastUpdated"] = now
-    record["summary"] = archived(set.summary)
+  static func version(of record: CKRecord) -> Int {
+    Int(clamping: record["version"] as? Int64 ?? 1)
   }
 
   /// The counts as a keyed archive of a dictionary.
@@ -47,13 +25,42 @@ public enum AchievementRecord {
     (try? NSKeyedArchiver.archivedData(withRootObject: summary, requiringSecureCoding: true))
       ?? Data()
   }
+}
 
-  /// The counts in a keyed archive, made with or without secure coding; `nil` when it is no such
-  /// archive.
+extension AchievementSet: SyncedItem {
+  static let recordType = AchievementRecord.recordType
+
+  var recordName: String { AchievementRecord.recordName }
+
+  /// Reads a record of version 1; missing fields get their defaults.
+  init?(_ record: CKRecord) {
+    self.init(record, version: AchievementRecord.version)
+  }
+
+  /// Reads a record of a version; a payload that is missing or not a JSON array counts as empty.
+  init?(_ record: CKRecord, version: Int) {
+    guard AchievementRecord.version(of: record) <= version else { return nil }
+    self.init((record["payload"] as? Data).flatMap { Self.elements(of: $0) } ?? [])
+    lastUpdated = record["lastUpdated"] as? Date
+    archive = record["summary"] as? Data
+  }
+
+  /// Copies the achievements onto the record; other fields of the record stay.
+  func copy(to record: CKRecord) {
+    record["version"] = Int64(AchievementRecord.version)
+    record["payload"] = payload
+    record["lastUpdated"] = lastUpdated
+    record["summary"] = archive
+  }
+
+  /// Sets are joined, whichever device has an unsent change.
   ///
-  /// The archive is read as the property list it is, because an unarchiver may stop the program
-  /// over bytes from outside that name classes it does not have.
-  public static func summary(from data: Data) -> [String: Int]? {
-    KeyedDictionary(data)?.counts
+  /// Nothing is ever deleted, so an item whose record alone was deleted is sent again, and one with
+  /// an unreadable record stays visible.
+  static let merging = MergePolicy<AchievementSet>(mergesAlways: true) { conflict in
+    switch conflict.server {
+    case .item(let theirs): .merged(conflict.mine.merged(with: theirs))
+    case .deleted, .unreadable: .mine
+    }
   }
 }

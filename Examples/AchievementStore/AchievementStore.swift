@@ -1,42 +1,42 @@
-public import CloudSync
 public import Foundation
 public import SyncSupport
+public import SyncedStore
 import Synchronization
 
-/// What a person has reached, kept on the device and, when they want that, in step with the cloud.
+/// The achievements of a user, on the device and, if the user wants it, in the user's account.
 ///
-/// One record for everything: devices pull it, merge, and push what the cloud lacks. Off by
-/// default: while ``isEnabled`` is false, nothing leaves the device. May be used from any thread.
+/// They are one item of a ``SyncedStore``, which devices merge. Sync is off at first, and while
+/// ``isEnabled`` is false nothing leaves the device. May be used from any thread.
 public final class AchievementStore: Sendable {
-  private let core: AchievementCore
-  private let sync: RecordSync
+  private let store: SyncedStore
   private let container: CKContainer
   private let clock: any Clock<Duration>
   private let now: @Sendable () -> Date
+  private let failure = Mutex<SyncFailure?>(nil)
 
-  /// Opens the achievements kept in `directory`; nothing is sent before the person turns sync on.
+  /// Opens the achievements in a directory; nothing is sent before the user turns sync on.
   ///
   /// - Parameters:
-  ///   - directory: a folder for this store alone.
-  ///   - container: the cloud to sync with.
-  ///   - automaticallySync: whether changes go out and pushes are followed without being asked.
+  ///   - directory: a folder for this store.
+  ///   - container: the container to sync with.
+  ///   - automaticallySync: whether changes are sent and pushes are followed without a call.
   ///   - clock: measures the waits between retries.
-  ///   - version: the newest version of the record this app understands.
-  ///   - isRecovering: whether to set damaged files aside, which ``recoveries`` tells, and to fetch
-  ///     what the cloud has again.
-  ///   - now: the present moment; it dates unlocked tiers and decides nothing.
-  /// - Throws: `FileError` when a file is damaged or can't be read; nothing is changed then.
+  ///   - version: the newest version of the record that the app can read.
+  ///   - isRecovering: whether damaged files are set aside; ``recoveries`` lists them, and
+  ///     everything is fetched again.
+  ///   - now: the date and time; it dates unlocked tiers and decides nothing.
+  /// - Throws: `FileError` if a file is damaged or can't be read; nothing is changed then.
   public init(
     directory: URL, container: CKContainer, automaticallySync: Bool = true,
     clock: any Clock<Duration> = ContinuousClock(), version: Int = AchievementRecord.version,
     recovering isRecovering: Bool = false, now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
-    core = try AchievementCore(
-      directory: directory, version: version, recovering: isRecovering, now: now)
-    sync = RecordSync(
-      database: container.privateCloudDatabase,
-      stateFile: AchievementCore.stateFile(directory), keeper: core,
-      automaticallySync: automaticallySync, clock: clock, recovering: isRecovering)
+    let type = SyncedType(
+      AchievementSet.self, merging: AchievementSet.merging,
+      reading: { AchievementSet($0, version: version) })
+    store = try FirstVersionFiles(directory, isRecovering: isRecovering).open(type)
+    store.connect(
+      to: container, automaticallySync: automaticallySync, clock: clock, now: now)
     self.container = container
     self.clock = clock
     self.now = now
@@ -44,122 +44,107 @@ public final class AchievementStore: Sendable {
 
   // MARK: Achievements
 
-  /// Every achievement of this version, in the catalogue's order, with the progress there is.
+  private var all: AchievementSet {
+    store.item(named: AchievementRecord.recordName) ?? AchievementSet()
+  }
+
+  /// All achievements of this version with the user's progress, in the catalogue's order.
   public var achievements: [TieredAchievement] {
-    let set = core.state.withLock { $0.set }
+    let set = all
     return AchievementDefinition.all.map { definition in
       set[definition.id] ?? TieredAchievement(id: definition.id, category: definition.category)
     }
   }
 
-  /// Everything this device keeps, achievements of other versions included, by ID.
-  public var stored: [TieredAchievement] { core.state.withLock { $0.set.achievements } }
+  /// All stored achievements, those of other versions included, by ID.
+  public var stored: [TieredAchievement] { all.achievements }
 
-  /// How many unlocked achievements each category has.
-  public var summary: [String: Int] { core.state.withLock { $0.set.summary } }
+  /// The number of unlocked achievements of each category.
+  public var summary: [String: Int] { all.summary }
 
-  /// What all devices of a person must agree on, byte for byte.
-  public var canonicalText: String {
-    String(decoding: core.state.withLock { $0.set.payload }, as: UTF8.self)
-  }
+  /// The JSON of all achievements, which has the same bytes on all devices of a user.
+  public var canonicalText: String { String(decoding: all.payload, as: UTF8.self) }
 
-  /// The record as the cloud should have it, to be compared with what it has; `nil` while this
-  /// device has nothing, or more than the cloud.
+  /// The record as the server should have it; `nil` if the device has none or an unsent change.
   public var cloudRecord: CKRecord? {
-    core.state.withLock { state in
-      guard !state.set.isEmpty, !state.isUnsent, state.held == nil else { return nil }
-      let record = CKRecord(
-        recordType: AchievementRecord.recordType, recordID: AchievementRecord.recordID)
-      record["version"] = Int64(AchievementRecord.version)
-      record["payload"] = state.set.payload
-      record["lastUpdated"] = state.lastUpdated
-      record["summary"] = state.summary
-      return record
-    }
+    let set = all
+    guard !set.isEmpty, !isUnsent, newerVersion == nil else { return nil }
+    let record = CKRecord(
+      recordType: AchievementRecord.recordType, recordID: AchievementRecord.recordID)
+    set.copy(to: record)
+    return record
   }
 
-  /// Notes that `value` was counted for an achievement.
+  /// Notes that `value` was counted for an achievement, and unlocks the tiers that it reaches.
   ///
-  /// Progress never goes down: a smaller value changes nothing. Tiers reached by it are unlocked
-  /// now.
-  /// - Returns: the achievement as it is then.
-  /// - Throws: ``AchievementError/unknown`` for an achievement this version does not have,
-  ///   `FileError` when it can't be written down; nothing is changed then.
+  /// Progress never decreases: a smaller value changes nothing.
+  ///
+  /// - Returns: the achievement after the change.
+  /// - Throws: ``AchievementError/unknown`` for an achievement that this version does not have,
+  ///   `FileError` if it can't be stored; nothing is changed then.
   @discardableResult
   public func note(progress value: Int, of id: UUID) throws -> TieredAchievement {
     guard let definition = AchievementDefinition.with(id: id) else {
       throw AchievementError.unknown
     }
     let date = now()
-    let isChanged = try core.change { set in
-      let before = set[id]?.progress
+    return try store.change { change in
+      let before = change.item(AchievementSet.self, named: AchievementRecord.recordName)
+      let known = before?[id]?.progress
       var achievement = TieredAchievement(id: id, category: definition.category)
-      achievement.progress.currentValue = max(before?.currentValue ?? 0, value)
-      let tier = definition.tier(at: achievement.progress.currentValue)
-      achievement.progress.currentTier = tier
-      for known in AchievementTier.all where tier.map({ known <= $0 }) ?? false {
+      guard value > 0 || known != nil else { return achievement }
+      achievement.progress.currentValue = max(known?.currentValue ?? 0, value)
+      let reached = definition.tier(at: achievement.progress.currentValue)
+      achievement.progress.currentTier = reached
+      for tier in AchievementTier.all where reached.map({ tier <= $0 }) ?? false {
         // A tier that was reached before keeps its date.
-        if before?.tierUnlockDates[known] == nil { achievement.progress.unlock(known, on: date) }
+        if known?.tierUnlockDates[tier] == nil { achievement.progress.unlock(tier, on: date) }
       }
-      guard value > 0 || before != nil else { return }
+      var set = before ?? AchievementSet()
       set.insert(achievement)
-    }
-    if isChanged { sync.wish(core.everythingUnsent(in: .private)) }
-    return core.state.withLock { $0.set[id] }
-      ?? TieredAchievement(id: id, category: definition.category)
-  }
-
-  /// Says when achievements changed, here or through the cloud, from now on.
-  public var changes: AsyncStream<Void> {
-    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { listener in
-      let id = UUID()
-      listener.onTermination = { [weak core] _ in
-        core?.state.withLock { $0.listeners[id] = nil }
+      if before?.hasSameElements(as: set) != true {
+        set.touch(date)
+        try change.save(set)
       }
-      core.state.withLock { $0.listeners[id] = listener }
+      return set[id] ?? achievement
     }
   }
 
-  /// What was set aside because it was damaged.
-  public var recoveries: [FileRecovery] {
-    core.state.withLock { $0.recoveries } + (sync.recovery.map { [$0] } ?? [])
-  }
+  /// Reports changes of achievements by other devices, from now on.
+  public var changes: AsyncStream<SyncedStore.ItemChange> { store.changes }
+
+  /// The damaged files that were set aside.
+  public var recoveries: [FileRecovery] { store.recoveries }
 
   // MARK: Sync
 
-  /// Whether the person wants achievements in the cloud; kept across launches, off at first.
-  public var isEnabled: Bool { core.state.withLock { $0.settings.isEnabled } }
+  /// Whether the user wants sync; kept across launches, off at first.
+  public var isEnabled: Bool { store.isEnabled == true }
 
-  /// Turns sync on or off.
+  /// Turns sync on or off; the achievements on the device and on the server stay.
   ///
-  /// What is in the cloud stays there, what is here stays here.
-  ///
-  /// - Throws: `FileError` when it can't be written down.
-  public func setEnabled(_ isEnabled: Bool) throws {
-    try core.changeSettings { $0.isEnabled = isEnabled }
-    if isEnabled { try sync.start() } else { try sync.stop() }
-  }
+  /// - Throws: `FileError` if it can't be stored.
+  public func setEnabled(_ isEnabled: Bool) throws { try store.setEnabled(isEnabled) }
 
-  /// Starts sync when the person wants it, without waiting for a pass; to be called at launch.
-  public func startIfEnabled() throws {
-    if isEnabled { try sync.start() }
-  }
+  /// Starts to sync if the user wants it, without waiting for the result; for the launch.
+  public func startIfEnabled() throws { try store.startIfEnabled() }
 
-  /// What an app does at launch: pulls and pushes when the person wants that, trying again after
-  /// 2, 4 and 8 seconds what passes by itself.
+  /// Syncs if the user wants it; errors that pass are retried after 2, 4 and 8 seconds.
   ///
-  /// A failure disturbs nobody: ``status`` tells it.
+  /// ``status`` reports a failure.
   public func syncIfEnabled() async {
     guard isEnabled else { return }
     try? await RetryPlan().run(clock: clock, isPassing: RetryPlan.isRetried) { try await pass() }
   }
 
-  /// Pulls, merges and pushes once.
+  /// Fetches, merges and sends once.
   ///
-  /// - Throws: `SyncPassError.isOff` while sync is off, `SyncFailure` with words for people when
-  ///   the account or the cloud stands in the way.
+  /// - Throws: `SyncedStoreError` while sync is off, `SyncFailure` with a message for users if the
+  ///   account or the server prevents it.
   public func sync() async throws {
-    guard isEnabled else { throw SyncPassError.isOff }
+    guard isEnabled else {
+      throw SyncedStoreError(.notStarted, "Sync is off; turn it on first.")
+    }
     do {
       try await pass()
     } catch let error as CKError {
@@ -167,45 +152,50 @@ public final class AchievementStore: Sendable {
     }
   }
 
-  /// Lets go of the engine without forgetting anything: what an app does when it quits.
-  public func shutDown() async throws {
-    try await sync.shutDown()
-  }
+  /// Ends the sync and forgets nothing: for an app that quits.
+  public func shutDown() async throws { try await store.shutDown() }
 
   private func pass() async throws {
     do {
-      try sync.start()
-      try await RecordSync.checkAccount(of: container, [sync])
-      try await sync.sync()
-      core.state.withLock { $0.failure = nil }
-      let date = now()
-      try core.changeSettings { $0.lastSync = date }
+      try store.start()
+      try await container.checkAccount()
+      try await store.sync()
+      failure.withLock { $0 = nil }
+    } catch let error as SyncedStoreError where newerVersion != nil && error.code == .changesLeft {
+      failure.withLock { $0 = nil }
     } catch {
-      core.state.withLock { $0.failure = SyncFailure(error) }
+      let refusal = store.status.activity.problems.first?.code.map { CKError($0) }
+      let error = error is SyncedStoreError ? refusal ?? error : error
+      failure.withLock { $0 = SyncFailure(error) }
       throw error
     }
   }
 
-  /// Where sync stands.
-  public var status: AchievementStatus {
-    let problem = sync.activity.problems.first?.message
-    return core.state.withLock { state in
-      AchievementStatus(
-        isEnabled: state.settings.isEnabled, failure: state.failure,
-        isUnsent: state.isUnsent, lastSync: state.settings.lastSync,
-        lastUpdated: state.lastUpdated, merges: state.merges,
-        newerVersion: state.held?.version, unreadCount: state.set.unreadCount,
-        notices: state.notices + (problem.map { [$0] } ?? []))
+  private var isUnsent: Bool { store.isUnsent(AchievementRecord.recordName) }
+
+  private var newerVersion: Int? {
+    store.unreadableRecord(named: AchievementRecord.recordName).map {
+      AchievementRecord.version(of: $0)
     }
+  }
+
+  /// The state of the sync.
+  public var status: AchievementStatus {
+    let (set, status) = (all, store.status)
+    return AchievementStatus(
+      isEnabled: isEnabled, failure: failure.withLock { $0 }, isUnsent: isUnsent,
+      lastSync: status.lastSync, lastUpdated: set.lastUpdated, merges: status.activity.received,
+      newerVersion: newerVersion, unreadCount: set.unreadCount,
+      notices: status.activity.problems.map(\.message))
   }
 }
 
-/// Why a call could not be carried out.
+/// An error of a call of ``AchievementStore``.
 public enum AchievementError: Error, Hashable, Sendable, CustomStringConvertible {
   /// This version has no such achievement.
   case unknown
 
-  /// One sentence for people.
+  /// A sentence for users.
   public var description: String {
     "there is no such achievement; `achievements list` shows all there are"
   }

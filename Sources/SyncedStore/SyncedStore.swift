@@ -133,6 +133,14 @@ public final class SyncedStore: Sendable {
     state.withLock { $0.table.unreadable.map(\.recordName) }.sorted()
   }
 
+  /// The record that only a newer version of the app can read; `nil` if there is none.
+  ///
+  /// - Parameter zone: the zone; `nil` for the store's own.
+  public func unreadableRecord(named name: String, in zone: CKRecordZone.ID? = nil) -> CKRecord? {
+    state.withLock { $0.table[$0.table.recordID(name, in: zone)]?.unreadable }
+      .flatMap { CKRecord(archive: $0) }
+  }
+
   /// The value of a property that ``SyncedTransaction`` set.
   public func property(_ name: String) -> String? {
     state.withLock { $0.table.settings.properties[name] }

@@ -77,6 +77,12 @@ public struct SyncedStoreImport: Sendable {
     set { table.settings.isEnabled = newValue }
   }
 
+  /// The end of the last successful sync of the account; `nil` if there was none.
+  public var lastSync: Date? {
+    get { table.settings.lastSync }
+    set { table.settings.lastSync = newValue }
+  }
+
   /// Takes over the state of an engine that knows of no more than the items added here.
   ///
   /// - Parameter data: the content of the store's state file.

@@ -51,14 +51,13 @@ struct AchievementMergeTests {
       )
       let isCommutative =
         first.merged(with: second).payload == second.merged(with: first).payload
-      let isAssociative =
-        first.merged(with: second).merged(with: third)
-        == first.merged(with: second.merged(with: third))
+      let isAssociative = first.merged(with: second).merged(with: third)
+        .hasSameElements(as: first.merged(with: second.merged(with: third)))
       let once = first.merged(with: second)
       let isIdempotent =
-        first.merged(with: first) == first && once.merged(with: second) == once
+        first.merged(with: first) == first && once.merged(with: second).hasSameElements(as: once)
         && once.merged(with: first).payload == once.payload
-      let isStable = AchievementSet(payload: once.payload) == once
+      let isStable = AchievementSet(payload: once.payload)?.hasSameElements(as: once) == true
       if !(isCommutative && isAssociative && isIdempotent && isStable) {
         Issue.record(
           "seed \(seed): \(isCommutative) \(isAssociative) \(isIdempotent) \(isStable)")
@@ -177,36 +176,10 @@ struct AchievementMergeTests {
     ])
     let expected = ["volume": 1, "skill": 1]
     #expect(set.summary == expected)
-    for isSecure in [true, false] {
-      let archive = try NSKeyedArchiver.archivedData(
-        withRootObject: expected, requiringSecureCoding: isSecure)
-      #expect(AchievementRecord.summary(from: archive) == expected)
-    }
     let classes: [AnyClass] = [NSDictionary.self, NSString.self, NSNumber.self]
     let object = try NSKeyedUnarchiver.unarchivedObject(
       ofClasses: classes, from: AchievementRecord.archived(["größe": 300, "": 0]))
     #expect(object as? [String: Int] == ["größe": 300, "": 0])
-    #expect(AchievementRecord.summary(from: AchievementRecord.archived(["größe": 300]))?.count == 1)
-  }
-
-  @Test("A: A damaged summary counts as none and never ends the program")
-  func damagedSummaryIsIgnored() {
-    let archive = AchievementRecord.archived(["streak": 3, "variety": 1, "größe": 70_000])
-    var numbers = SeededNumbers(7)
-    var unreadable = 0
-    for round in 0..<20_000 {
-      var bytes = archive
-      for _ in 0..<Int.random(in: 1...4, using: &numbers) {
-        bytes[Int.random(in: 0..<bytes.count, using: &numbers)] = UInt8.random(
-          in: 0...255, using: &numbers)
-      }
-      if round.isMultiple(of: 5) {
-        bytes = bytes.prefix(Int.random(in: 0..<bytes.count, using: &numbers))
-      }
-      if AchievementRecord.summary(from: Data(bytes)) == nil { unreadable += 1 }
-    }
-    #expect(unreadable > 1_000)
-    #expect(AchievementRecord.summary(from: Data("bplist00".utf8)) == nil)
   }
 
   @Test("A: 10,000 achievements merge in linear time")

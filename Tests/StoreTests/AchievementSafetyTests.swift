@@ -23,7 +23,6 @@ struct AchievementSafetyTests {
     #expect(phone.store.stored.isEmpty && phone.progress("played") == [0, 0])
     #expect(phone.store.status.text.hasPrefix("Not signed in to iCloud. Sign in to sync."))
     #expect(phone.store.status.lastSync == nil)
-    #expect(!phone.folder.names().contains("achievements.json"))
     for name in phone.folder.names() {
       let data = try Data(contentsOf: phone.folder.url.appendingPathComponent(name))
       #expect(data.range(of: Data("61234".utf8)) == nil, "\(name) still tells")
@@ -64,7 +63,7 @@ struct AchievementSafetyTests {
 
     let next = try AchievementDevice(server, "phone", account: "ada", folder: phone.folder)
     // Even the engine's state may be lost: the owner's name still tells.
-    try? FileManager.default.removeItem(at: AchievementCore.stateFile(phone.folder.url))
+    try? FileManager.default.removeItem(at: AchievementDevice.stateFile(phone.folder))
     try await next.store.sync()
     #expect(next.progress("explorer") == [0, 0] && next.progress("played")[0] == 61_234)
     let text = next.store.canonicalText
@@ -112,15 +111,19 @@ struct AchievementSafetyTests {
     #expect(record["payload"] as? Data == Data(phone.store.canonicalText.utf8))
   }
 
-  @Test("A: Missing fields get their defaults, and a damaged payload is replaced")
+  @Test("A: Missing fields get their defaults; a damaged payload and summary are replaced")
   func missingRecordFieldsGetDefaults() async throws {
-    try await server.changeAchievements { $0["payload"] = Data("no JSON".utf8) }
+    try await server.changeAchievements {
+      $0["payload"] = Data("no JSON".utf8)
+      $0["summary"] = Data("bplist00".utf8)
+    }
     let phone = try AchievementDevice(server, "phone")
     try phone.note("played", 60)
     try await phone.store.sync()
     let record = try await server.achievements()
     #expect(record["version"] as? Int64 == 1)
     #expect(record["payload"] as? Data == Data(phone.store.canonicalText.utf8))
+    #expect(try AchievementDevice.summary(of: record) == ["volume": 1])
   }
 
   @Test("A: A record of a newer version stays untouched until the app understands it")
@@ -157,7 +160,7 @@ struct AchievementSafetyTests {
     try phone.note("played", 60)
     try await phone.store.sync()
     try await phone.store.shutDown()
-    for name in ["achievements.json", "achievement-sync-state.data", "achievement-settings.json"] {
+    for name in ["achievements.journal", "achievement-sync-state.data"] {
       let url = phone.folder.url.appendingPathComponent(name)
       var data = try Data(contentsOf: url)
       data[data.count / 2] ^= 0x01
@@ -198,7 +201,7 @@ struct AchievementSafetyTests {
     #expect(again.progress("played")[0] == 60 && again.progress("solved")[0] == 5)
 
     // The items reached the disk, the engine's state did not: it is as it was before.
-    let state = AchievementCore.stateFile(phone.folder.url)
+    let state = AchievementDevice.stateFile(phone.folder)
     let old = try Data(contentsOf: state)
     let tablet = try AchievementDevice(server, "tablet")
     try tablet.note("perfect", 3)
@@ -211,5 +214,45 @@ struct AchievementSafetyTests {
     try await tablet.store.sync()
     #expect(last.store.canonicalText == tablet.store.canonicalText)
     #expect(last.progress("perfect")[0] == 3 && tablet.progress("explorer")[0] == 4)
+  }
+
+  @Test("A: Achievements of the first version are taken over, with their unsent changes")
+  func firstVersionOfAchievementsIsTakenOver() async throws {
+    let folder = ResultFolder()
+    let files = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("FirstVersion/achievements")
+    try FileManager.default.createDirectory(
+      at: folder.url, withIntermediateDirectories: true)
+    for file in try FileManager.default.contentsOfDirectory(atPath: files.path) {
+      try FileManager.default.copyItem(
+        at: files.appendingPathComponent(file), to: folder.url.appendingPathComponent(file))
+    }
+    // The container that the files are of: the engine refuses a state of another one.
+    let container = "iCloud.com.example.stores"
+    let state = try Data(contentsOf: AchievementDevice.stateFile(folder))
+    for _ in 0..<2 {
+      let phone = try AchievementDevice(
+        server, "phone", folder: folder, isEnabled: false, container: container)
+      #expect(phone.progress("streak") == [4, 1, 1] && phone.progress("played") == [12, 1, 1])
+      #expect(phone.store.stored.count == 2)
+      let status = phone.store.status
+      #expect(status.isEnabled && status.isUnsent)
+      #expect(status.lastSync?.timeIntervalSinceReferenceDate == 817_122_494.539_934_2)
+      #expect(status.lastUpdated?.timeIntervalSinceReferenceDate == 817_122_494.522_183_7)
+      #expect(folder.names().sorted() == ["achievement-sync-state.data", "achievements.journal"])
+      #expect(try Data(contentsOf: AchievementDevice.stateFile(folder)) == state)
+      // The engine goes on with the state, which it would remove if the store did not know it.
+      phone.link.isOnline = false
+      try phone.store.startIfEnabled()
+      #expect(folder.names().contains("achievement-sync-state.data"))
+    }
+    // The account is another one: nothing of the first one is sent or seen.
+    let ben = try AchievementDevice(
+      server, "phone", account: "ben", folder: folder, container: container)
+    ben.link.isOnline = true
+    try? await ben.store.sync()
+    try await ben.store.sync()
+    #expect(ben.store.stored.isEmpty)
+    #expect(try server.zones(container: container, account: "ben").isEmpty)
   }
 }

@@ -22,13 +22,14 @@ final class AchievementDevice: Sendable {
   init(
     _ server: LoopbackServer, _ name: String, account: String? = "ada",
     folder: ResultFolder = ResultFolder(), isEnabled: Bool = true, automaticallySync: Bool = false,
-    version: Int = AchievementRecord.version, recovering: Bool = false, now: Date = noon
+    version: Int = AchievementRecord.version, recovering: Bool = false, now: Date = noon,
+    container: String = containerName
   ) throws {
     self.folder = folder
     link = server.device(name, signedInAs: account)
     store = try AchievementStore(
       directory: folder.url,
-      container: CKContainer(identifier: Self.containerName, transport: link),
+      container: CKContainer(identifier: container, transport: link),
       automaticallySync: automaticallySync,
       clock: automaticallySync ? ContinuousClock() : clock, version: version,
       recovering: recovering, now: { now })
@@ -47,6 +48,19 @@ final class AchievementDevice: Sendable {
 
   func note(_ name: String, _ value: Int) throws {
     try store.note(progress: value, of: Self.id(name))
+  }
+
+  /// The summary of a record, as an app without any of our code reads it.
+  static func summary(of record: CKRecord) throws -> [String: Int]? {
+    let classes: [AnyClass] = [NSDictionary.self, NSString.self, NSNumber.self]
+    let archive = try #require(record["summary"] as? Data)
+    return try NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: archive)
+      as? [String: Int]
+  }
+
+  /// The file of the engine's state.
+  static func stateFile(_ folder: ResultFolder) -> URL {
+    folder.url.appendingPathComponent("achievement-sync-state.data")
   }
 
   static func id(_ name: String) -> UUID {

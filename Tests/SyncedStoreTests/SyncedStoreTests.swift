@@ -245,6 +245,20 @@ struct SyncedStoreTests {
     #expect(again.texts == ["a": "one"])
   }
 
+  @Test("The record of a newer version is available until this version can read it")
+  func unreadableRecordIsAvailable() async throws {
+    let phone = try NoteDevice(server, "phone")
+    let id = CKRecord.ID(recordName: "a", zoneID: NoteDevice.zone)
+    let record = CKRecord(recordType: Note.recordType, recordID: id)
+    record["version"] = Int64(2)
+    record["text"] = "newer"
+    try phone.store.receive([record])
+    #expect(phone.store.unreadableRecord(named: "a")?["version"] as? Int64 == 2)
+    record["version"] = nil
+    try phone.store.receive([record])
+    #expect(phone.store.unreadableRecord(named: "a") == nil && phone.texts == ["a": "newer"])
+  }
+
   @Test("Changes from the server are told to those who listen")
   func changesAreToldToListeners() async throws {
     let (phone, desk) = (try NoteDevice(server, "phone"), try NoteDevice(server, "desk"))
