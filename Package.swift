@@ -233,7 +233,7 @@ let package = Package(
     // tests
     tests(
       "SyncedStoreTests",
-      ["SyncedStore", "CloudSync", "CloudSyncTesting", "LoopbackServer", "Disk"]),
+      ["SyncedStore", "CloudSync", "CloudSyncTesting", "LoopbackServer", "CloudProtocol", "Disk"]),
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),

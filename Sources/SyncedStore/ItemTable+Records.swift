@@ -261,6 +261,9 @@ extension ItemTable {
       if let theirs = error.serverRecord { take(theirs) } else { sendSaveAgain(id) }
     case .createZone: takeMissingZone(id.zoneID, error)
     case .zoneWasPurged: takeZoneDeletion(id.zoneID, .purged)
+    case .recordIsGone where entries[id]?.systemFields == nil:
+      // The server never had it, so no device deleted it.
+      fewTimes(.saveRecord(id), id, error)
     case .recordIsGone:
       activity.sentAgain += 1
       takeDeletion(id)
