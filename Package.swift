@@ -147,7 +147,10 @@ let package = Package(
     store("SyncSupport", ["CloudSync", "SyncedStore"]),
     store("TabStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
     store("ClipboardStore", ["CloudSync", "SyncSupport", "SyncedStore", "TabStore"]),
-    store("GameResultStore", ["CloudSync", "SyncSupport", "SyncedStore"], exclude: ["Samples"]),
+    store("ShareTexts", []),
+    store(
+      "GameResultStore", ["ShareTexts", "CloudSync", "SyncSupport", "SyncedStore"],
+      exclude: ["Samples"]),
     store("AchievementStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
     store("LeaderboardStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
     store("IdeaStore", ["CloudSync", "SyncSupport", "SyncedStore"], exclude: ["Samples"]),
@@ -155,7 +158,7 @@ let package = Package(
     tool(
       "stores",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
+        "TabStore", "ClipboardStore", "GameResultStore", "ShareTexts", "AchievementStore", "LeaderboardStore",
         "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore", "CloudSync", "LoopbackServer",
         "CloudProtocol", "Records", "CommandLineKit",
       ],
@@ -171,7 +174,7 @@ let package = Package(
     support(
       "StoreSimulation",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
+        "TabStore", "ClipboardStore", "GameResultStore", "ShareTexts", "AchievementStore", "LeaderboardStore",
         "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore", "CloudSync", "CloudSyncTesting",
         "SimulationSupport", "LoopbackServer", "CloudProtocol", "Records",
       ], exclude: ["README.md"]),
@@ -278,7 +281,7 @@ let package = Package(
     tests(
       "StoreTests",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
+        "TabStore", "ClipboardStore", "GameResultStore", "ShareTexts", "AchievementStore", "LeaderboardStore",
         "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore", "CloudSync", "CloudSyncTesting",
         "LoopbackHTTP", "LoopbackServer", "StoreSimulation", "CloudProtocol", "Records",
       ], exclude: ["FirstVersion"]),
@@ -287,7 +290,8 @@ let package = Package(
       "CloudSyncTestingTests",
       [
         "CloudSyncTesting", "CloudSync", "LoopbackServer", "CloudProtocol", "Records", "TabStore",
-        "ClipboardStore", "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore",
+        "ClipboardStore", "GameResultStore", "ShareTexts", "IdeaStore", "AnnotationStore",
+        "AchievementStore",
         "LeaderboardStore", "SyncSupport",
       ],
       exclude: ["__Snapshots__"]),

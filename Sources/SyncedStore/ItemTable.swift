@@ -143,6 +143,7 @@ struct ItemTable: Sendable {
   mutating func commit() {
     unstored.subtract(undoLog.map { Array($0.keys) } ?? [])
     if settings != settingsBefore { isSettingsStored = true }
+    settingsBefore = StoreSettings()
     undoLog = nil
   }
 
@@ -152,6 +153,7 @@ struct ItemTable: Sendable {
     undoLog = nil
     for (id, entry) in log { set(entry, for: id) }
     settings = settingsBefore
+    settingsBefore = StoreSettings()
     effects = Effects()
   }
 
