@@ -158,7 +158,7 @@ let package = Package(
     tool(
       "stores",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "ShareTexts", "AchievementStore", "LeaderboardStore",
+        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
         "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore", "CloudSync", "LoopbackServer",
         "CloudProtocol", "Records", "CommandLineKit",
       ],
@@ -174,7 +174,7 @@ let package = Package(
     support(
       "StoreSimulation",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "ShareTexts", "AchievementStore", "LeaderboardStore",
+        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
         "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore", "CloudSync", "CloudSyncTesting",
         "SimulationSupport", "LoopbackServer", "CloudProtocol", "Records",
       ], exclude: ["README.md"]),
@@ -281,7 +281,8 @@ let package = Package(
     tests(
       "StoreTests",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "ShareTexts", "AchievementStore", "LeaderboardStore",
+        "TabStore", "ClipboardStore", "GameResultStore", "ShareTexts",
+        "AchievementStore", "LeaderboardStore",
         "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore", "CloudSync", "CloudSyncTesting",
         "LoopbackHTTP", "LoopbackServer", "StoreSimulation", "CloudProtocol", "Records",
       ], exclude: ["FirstVersion"]),
@@ -290,8 +291,7 @@ let package = Package(
       "CloudSyncTestingTests",
       [
         "CloudSyncTesting", "CloudSync", "LoopbackServer", "CloudProtocol", "Records", "TabStore",
-        "ClipboardStore", "GameResultStore", "ShareTexts", "IdeaStore", "AnnotationStore",
-        "AchievementStore",
+        "ClipboardStore", "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore",
         "LeaderboardStore", "SyncSupport",
       ],
       exclude: ["__Snapshots__"]),

@@ -39,7 +39,7 @@ extension GameResultStore {
   func pass() async {
     guard let (wants, waiters) = beginPass() else { return }
     var failure = wants.fetch ? await fetch() : nil
-    // A fetch that failed for one thing does not prevent sending, unless the server can't be reached.
+    // A fetch that failed for one thing does not prevent sending; one that is retried does.
     if failure?.isPassing != true {
       let sent = await send(creatingZone: wants.fetch)
       failure = sent ?? failure

@@ -45,8 +45,8 @@ extension GameResultStore {
 
   /// Stops to sync, as when an app enters the background.
   ///
-  /// Unsent changes wait for the next start. Returns when no request is in flight any more; a second
-  /// call does nothing.
+  /// Unsent changes wait for the next start. Returns when no request is in flight any more; a
+  /// second call does nothing.
   public func stop() async {
     let (loop, waiters) = state.withLock { state in
       let run = (state.loop, state.waiters)

@@ -175,8 +175,8 @@ extension GameResultStore {
 
   // MARK: Changes of the synced store
 
-  /// Follows what happened in the synced store since the last call: accounts, the zone, conflicts and
-  /// records that can't be read.
+  /// Follows what happened in the synced store since the last call: accounts, the zone, conflicts
+  /// and records that can't be read.
   func follow() {
     state.withLock { follow(&$0) }
   }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The results of daily puzzles on one device, in sync with the account's other devices.
 ///
-/// A ``SyncedStore`` keeps the results, and everything that the server has not confirmed. This class
-/// decides what is sent when: uploads go in groups, retries follow a plan, and without pushes the
+/// A ``SyncedStore`` keeps the results, and everything that the server has not confirmed. This
+/// class decides what is sent when: uploads go in groups, retries follow a plan, and without pushes the
 /// store polls. Each change is on the disk when the call returns. May be used from any thread.
 public final class GameResultStore: Sendable {
   /// The subscription whose silent pushes report changes by other devices.
@@ -30,8 +30,8 @@ public final class GameResultStore: Sendable {
   ///   - clock: measures all waits: 2 s for a group, 2, 4 and 8 s for retries, 5 min for polling.
   ///   - calendar: determines the time zone of a day of play.
   ///   - identity: how results get their IDs.
-  ///   - isRecovering: whether damaged files are set aside; ``recoveries`` lists them, and everything
-  ///     is fetched again.
+  ///   - isRecovering: whether damaged files are set aside; ``recoveries`` lists them, and
+  ///     everything is fetched again.
   ///   - now: the present moment.
   /// - Throws: `FileError` if a file is damaged or can't be read; nothing is changed then.
   public init(
@@ -98,6 +98,9 @@ public final class GameResultStore: Sendable {
   /// The result with an ID; `nil` if there is none.
   public func result(_ id: UUID) -> GameResult? { store.item(named: id.uuidString) }
 
+  /// Whether the server has not confirmed the last change of the result with an ID.
+  public func isUnsent(_ id: UUID) -> Bool { store.isUnsent(id.uuidString) }
+
   /// The streaks as of now, computed from the results: one for each game that was played, by name.
   ///
   /// - Parameter game: only this game's; one that was never played has a streak of zero.
@@ -131,8 +134,8 @@ public final class GameResultStore: Sendable {
   ///   - sharedText: the text from the game's Share button, with or without other text around it.
   ///   - date: when it was played; `nil` for now. A day in the text itself is preferred.
   /// - Returns: the result; the existing one if the puzzle was added before.
-  /// - Throws: `ShareTextError` if the text contains no result or several, `FileError` if it can't be
-  ///   stored; nothing is added then.
+  /// - Throws: `ShareTextError` if the text contains no result or several, `FileError` if it can't
+  ///   be stored; nothing is added then.
   @discardableResult
   public func add(sharedText: String, playedOn date: Date? = nil) throws -> GameResult {
     let result = try parser.readOne(sharedText, playedOn: date ?? now())
@@ -161,7 +164,7 @@ public final class GameResultStore: Sendable {
   /// - Throws: `FileError` if they can't be stored; none is added then.
   @discardableResult
   public func add(_ results: [GameResult]) throws -> [GameResult] {
-    let added = try change { change in
+    try change { change in
       try results.filter { result in
         guard change.item(GameResult.self, named: result.recordName) == nil else { return false }
         try change.save(result)
@@ -170,7 +173,6 @@ public final class GameResultStore: Sendable {
     } changed: { added in
       added.map(\.id)
     }
-    return added
   }
 
   /// Deletes a result here and, when that is possible, on the server.
@@ -181,7 +183,8 @@ public final class GameResultStore: Sendable {
   public func delete(_ id: UUID) throws -> Bool {
     try change { change in
       guard change.item(GameResult.self, named: id.uuidString) != nil else { return false }
-      change.delete(GameResult.self, named: id.uuidString)
+      // Another device may have added the same puzzle, which has the same ID.
+      change.delete(GameResult.self, named: id.uuidString, evenIfUnknown: true)
       return true
     } changed: { existed in
       existed ? [id] : []

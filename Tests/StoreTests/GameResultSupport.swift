@@ -70,7 +70,7 @@ final class ResultDevice: Sendable {
 }
 
 extension GameResultStore {
-  /// The names of the unsent results that were handed to an engine, so that the server may have them.
+  /// The names of the unsent results that the server may have.
   var offeredNames: [String] {
     store.state.withLock { state in
       state.table.unsent.filter { state.table[$0]?.change?.wasOffered == true }
