@@ -1,7 +1,7 @@
-package import Foundation
+import Foundation
 
 /// A day of the calendar that a puzzle belongs to; no moment and no time zone.
-package struct PuzzleDay: Hashable, Sendable {
+struct PuzzleDay: Hashable, Sendable {
   let year: Int
   let month: Int
   let day: Int
@@ -23,7 +23,7 @@ package struct PuzzleDay: Hashable, Sendable {
   }
 
   /// The day as a calendar sees a moment.
-  package init(_ date: Date, _ calendar: Calendar) {
+  init(_ date: Date, _ calendar: Calendar) {
     let parts = Self.gregorian(in: calendar).dateComponents([.year, .month, .day], from: date)
     self.init(year: parts.year ?? 1970, month: parts.month ?? 1, day: parts.day ?? 1)
   }
@@ -35,7 +35,7 @@ package struct PuzzleDay: Hashable, Sendable {
   }
 
   /// The number of the day, counted from 1970-01-01.
-  package var number: Int {
+  var number: Int {
     // The year begins in March here, so that the leap day is its last.
     let shifted = month <= 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400

@@ -1,5 +1,4 @@
 public import Foundation
-public import ShareTexts
 
 /// How a person is doing at one game, computed from results and never synced: results are the one
 /// truth, so streaks of two devices can't contradict each other.
