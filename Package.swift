@@ -148,7 +148,10 @@ let package = Package(
     store("SyncSupport", ["CloudSync", "SyncedStore"]),
     store("TabStore", ["CloudSync", "SyncSupport", "SyncedStore"]),
     store("ClipboardStore", ["CloudSync", "SyncSupport", "SyncedStore", "TabStore"]),
-    store("GameResultStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
+    store("ShareTexts", []),
+    store(
+      "GameResultStore", ["ShareTexts", "CloudSync", "SyncSupport", "SyncedStore"],
+      exclude: ["Samples"]),
     store("AchievementStore", ["SyncSupport", "SyncedStore"]),
     store("LeaderboardStore", ["CloudSync", "SyncSupport"]),
     store("IdeaStore", ["CloudSync", "SyncSupport"], exclude: ["Samples"]),
@@ -173,8 +176,8 @@ let package = Package(
     support(
       "StoreSimulation",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
-        "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore",
+        "TabStore", "ClipboardStore", "GameResultStore", "ShareTexts", "AchievementStore",
+        "LeaderboardStore", "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore",
         "CloudSync", "CloudSyncTesting",
         "SimulationSupport", "LoopbackServer", "CloudProtocol", "Records",
       ], exclude: ["README.md"]),
@@ -237,7 +240,7 @@ let package = Package(
     // tests
     tests(
       "SyncedStoreTests",
-      ["SyncedStore", "CloudSync", "CloudSyncTesting", "LoopbackServer"]),
+      ["SyncedStore", "CloudSync", "CloudSyncTesting", "LoopbackServer", "CloudProtocol", "Disk"]),
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),
@@ -282,8 +285,8 @@ let package = Package(
     tests(
       "StoreTests",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
-        "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore",
+        "TabStore", "ClipboardStore", "GameResultStore", "ShareTexts", "AchievementStore",
+        "LeaderboardStore", "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore",
         "CloudSync", "CloudSyncTesting",
         "LoopbackHTTP", "LoopbackServer", "StoreSimulation", "CloudProtocol", "Records",
       ], exclude: ["FirstVersion"]),

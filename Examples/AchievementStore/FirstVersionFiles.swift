@@ -44,7 +44,7 @@ struct FirstVersionFiles {
   /// Opens the store with the content of the files, if there are any.
   func open(_ type: SyncedType) throws -> SyncedStore {
     let store = try SyncedStore(
-      AchievementRecord.zoneID.zoneName, directory: directory, types: [type], files: Self.names,
+      zoneID: AchievementRecord.zoneID, directory: directory, types: [type], files: Self.names,
       recovering: isRecovering, importing: add)
     try items.file.removeFile()
     try settings.file.removeFile()

@@ -1,6 +1,8 @@
 public import CloudSync
 public import Foundation
+public import ShareTexts
 import SyncSupport
+public import SyncedStore
 
 /// Where results live in the cloud.
 public enum ResultRecord {
@@ -41,9 +43,12 @@ public enum ResultRecordError: Error, Hashable, Sendable, CustomStringConvertibl
   }
 }
 
-extension GameResult {
-  /// Copies the result onto a record; fields this version does not know stay as they are.
-  public func copyFields(onto record: CKRecord) {
+extension GameResult: SyncedItem {
+  /// The type of the results' records.
+  public static var recordType: CKRecord.RecordType { ResultRecord.recordType }
+
+  /// Copies the result onto a record; fields that this version does not know stay unchanged.
+  public func copy(to record: CKRecord) {
     record["gameID"] = gameId.uuidString
     record["gameName"] = gameName
     record["gameType"] = gameName.lowercased()
@@ -59,12 +64,12 @@ extension GameResult {
   public func record() -> CKRecord {
     let record = CKRecord(
       recordType: ResultRecord.recordType, recordID: ResultRecord.recordID(id))
-    copyFields(onto: record)
+    copy(to: record)
     return record
   }
 
-  /// Reads a record of the cloud; `nil` when it is no result.
-  public init?(from record: CKRecord) {
+  /// Reads a record from the server; `nil` if it is not a result that this version can read.
+  public init?(_ record: CKRecord) {
     try? self.init(reading: record)
   }
 
@@ -94,6 +99,12 @@ extension GameResult {
       completed: completed.map { $0 != 0 } ?? (score != nil),
       sharedText: try Self.field("sharedText", of: record) ?? "",
       parsedData: try parsedData.map(Self.data(from:)) ?? [:])
+  }
+
+  /// The order of results: newest first; at the same moment by ID, so that every device agrees.
+  static func isNewer(_ first: GameResult, _ second: GameResult) -> Bool {
+    first.date == second.date
+      ? first.id.precedes(second.id) : first.date > second.date
   }
 
   private static func gameID(

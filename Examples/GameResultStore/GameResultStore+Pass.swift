@@ -3,10 +3,10 @@ import Foundation
 import SyncSupport
 import Synchronization
 
-/// One pass of sync: fetch, make the zone, send in groups, subscribe, and decide about a retry.
+/// One pass of sync: fetch, create the zone, send in groups, subscribe, and decide about a retry.
 extension GameResultStore {
-  /// Why a pass did not succeed.
-  struct PassFailure: Sendable {
+  /// The reason why a pass did not succeed.
+  struct PassFailure: Sendable, Equatable {
     var code: CKError.Code
     var serverDelay: Double?
     var detail: String?
@@ -17,7 +17,7 @@ extension GameResultStore {
       code = error.code
       serverDelay = error.retryAfterSeconds
       detail = error.localizedDescription
-      isPassing = FailedChange.ofSave(error.code) == .isRetried
+      isPassing = RetryPlan.isRetried(error)
     }
 
     init(_ code: CKError.Code, serverDelay: Double? = nil, isPassing: Bool) {
@@ -27,17 +27,21 @@ extension GameResultStore {
     }
   }
 
-  /// How many rounds of one pass may bring nothing before it ends.
+  /// The number of rounds of one pass that may send nothing before it ends.
   private static let mostIdleRounds = 3
+
+  /// The number of groups that may wait before they are joined.
+  private static let mostGroups = 10
+
+  /// How often a change is sent again that the server refuses for its own sake.
+  private static let mostAttempts = 3
 
   func pass() async {
     guard let (wants, waiters) = beginPass() else { return }
-    if wants.isManual { sync.forgetFailures() }
-    var failure: PassFailure?
-    if wants.fetch { failure = await fetch() }
-    // A fetch that failed on one thing says nothing about sending, unless there is no way at all.
-    if failure == nil || failure?.isPassing == false {
-      let sent = await send(makesZone: wants.fetch)
+    var failure = wants.fetch ? await fetch() : nil
+    // A fetch that failed for one thing does not prevent sending; one that is retried does.
+    if failure?.isPassing != true {
+      let sent = await send(creatingZone: wants.fetch)
       failure = sent ?? failure
     }
     if failure == nil, wants.fetch { failure = await subscribe() }
@@ -45,28 +49,21 @@ extension GameResultStore {
     for waiter in waiters { waiter.resume() }
   }
 
-  private typealias Begun = (
-    wants: StoreCore.Wants, waiters: [CheckedContinuation<Void, any Error>]
-  )
-
-  private func beginPass() -> Begun? {
-    core.state.withLock { state in
+  private func beginPass() -> (
+    wants: Wants, waiters: [CheckedContinuation<Void, any Error>]
+  )? {
+    state.withLock { state in
       guard state.bell != nil, state.wants.isAsked else { return nil }
       var wants = state.wants
-      // What was sent without an answer may have arrived, and may be deleted again by now.
-      wants.fetch = wants.fetch || !state.hasFetched || state.queue.hasOffered
+      wants.fetch = wants.fetch || !state.hasFetched
       let waiters = state.waiters
-      state.wants = StoreCore.Wants()
+      state.wants = Wants()
       state.waiters = []
       state.postponed = []
       state.retryTimer?.cancel()
       state.retryTimer = nil
       if wants.isFresh { state.plan.reset() }
-      if wants.isManual {
-        state.isStorageFull = false
-        state.refused = []
-        state.attempts = [:]
-      }
+      if wants.isManual { state.retryRefused() }
       state.syncState = .syncing
       state.isPassing = true
       state.tell()
@@ -74,36 +71,50 @@ extension GameResultStore {
     }
   }
 
-  private func endPass(_ failure: PassFailure?, _ wants: StoreCore.Wants) {
-    core.state.withLock { state in
+  private func endPass(_ failure: PassFailure?, _ wants: Wants) {
+    state.withLock { state in
+      follow(&state)
       state.isPassing = false
-      if failure == nil {
+      // A pass without a request does not notice that nobody is signed in.
+      let isSignedOut = state.observed.account == nil
+      let signedOut = isSignedOut ? PassFailure(.notAuthenticated, isPassing: false) : nil
+      if let failure = failure ?? signedOut {
+        settle(failure, wants, &state)
+      } else {
         state.plan.reset()
-        let date = core.now()
-        core.changeSettings(&state) { $0.lastSync = date }
+        let date = now()
+        noteSync(date, &state)
         state.syncState =
           state.refused.isEmpty
           ? .synced(lastSyncDate: date)
           : .failed(SyncFailure(.partialFailure, isRetrying: false))
       }
-      if let failure { settle(failure, wants, &state) }
       if wants.fetch { restartPolling(&state) }
       state.tell()
     }
   }
 
-  private func settle(
-    _ failure: PassFailure, _ wants: StoreCore.Wants, _ state: inout StoreCore.State
-  ) {
+  private func noteSync(_ date: Date, _ state: inout State) {
+    do {
+      try store.change { change in
+        change[property: FirstVersionFiles.lastSync] = "\(date.timeIntervalSinceReferenceDate)"
+        if state.observed.hasZone { change[property: FirstVersionFiles.hadZone] = "yes" }
+      }
+    } catch {
+      state.note(.error, "Not saved: \(error).", at: date)
+    }
+  }
+
+  private func settle(_ failure: PassFailure, _ wants: Wants, _ state: inout State) {
     var delay: Duration?
     if failure.isPassing, state.bell != nil {
       delay = state.plan.next(serverDelay: failure.serverDelay)
     }
-    // What failed goes out together next time: there is no point in small groups any more.
+    // All that failed is sent together the next time.
     state.groups = []
     if let delay { retry(after: delay, fetching: wants.fetch, &state) }
     if failure.code == .operationCancelled, state.syncState != .syncing || state.wants.fetch {
-      // The account changed under it: what there is to say was said, and another pass follows.
+      // The account changed during the pass: its state is shown already, and another pass follows.
       return
     }
     let told = SyncFailure(failure.code, isRetrying: delay != nil, detail: failure.detail)
@@ -113,97 +124,182 @@ extension GameResultStore {
     } else {
       state.syncState = .failed(told)
     }
-    core.log(
-      .warning, "A sync did not succeed: \(failure.code) (\(failure.code.rawValue)).", &state)
-  }
-
-  private func retry(after delay: Duration, fetching: Bool, _ state: inout StoreCore.State) {
-    state.retryTimer = Task { [clock, weak core] in
-      guard (try? await clock.sleep(for: delay)) != nil else { return }
-      core?.ask(StoreCore.Wants(fetch: fetching))
-    }
-  }
-
-  private func restartPolling(_ state: inout StoreCore.State) {
-    state.pollTimer?.cancel()
-    guard state.bell != nil else { return }
-    state.pollTimer = Task { [clock, weak core] in
-      guard (try? await clock.sleep(for: Self.pollInterval)) != nil else { return }
-      core?.ask(StoreCore.Wants(fetch: true, isFresh: true))
-    }
+    state.note(
+      .warning, "A sync did not succeed: \(failure.code) (\(failure.code.rawValue)).", at: now())
   }
 
   // MARK: Fetching
 
   private func fetch() async -> PassFailure? {
+    var failure: PassFailure?
     do {
-      try await sync.fetchChanges()
+      try await store.fetchChanges()
     } catch {
       let error = (error as? CKError) ?? CKError(.internalError)
-      let ours = error.partialErrorsByItemID?[ResultRecord.zoneID] as? CKError
-      switch (ours ?? error).code {
-      case .zoneNotFound, .userDeletedZone, .partialFailure:
-        // Our zone is gone, or another app's zone has a problem: neither stops this store.
-        break
-      default: return PassFailure(ours ?? error)
+      let ours = error.partialErrorsByItemID?[ResultRecord.zoneID] as? CKError ?? error
+      // A zone that is gone, or a problem of another app's zone, does not stop this store.
+      if ![.zoneNotFound, .userDeletedZone, .partialFailure].contains(ours.code) {
+        failure = PassFailure(ours)
       }
     }
-    core.state.withLock { state in
-      state.hasFetched = true
-      core.queueWhatNeverWasSent(&state)
+    state.withLock { state in
+      follow(&state)
+      if failure == nil { state.hasFetched = true }
     }
-    return nil
+    return failure
   }
 
   // MARK: Sending
 
-  private func send(makesZone: Bool) async -> PassFailure? {
+  private func send(creatingZone: Bool) async -> PassFailure? {
+    // Another device that removed the zone wants it gone: only a new result brings it back.
+    let createsZone = creatingZone && store.property(FirstVersionFiles.hadZone) == nil
     var idleRounds = 0
     while idleRounds < Self.mostIdleRounds {
-      let wishes = core.state.withLock { core.prepareRound(makesZone: makesZone, &$0) }
-      guard !wishes.isEmpty else { return storageFailure() ?? refusal() }
-      sync.wish(wishes)
-      var thrown: CKError?
+      let groups = state.withLock { nextGroups(&$0) }
+      let before = store.status
+      guard !groups.isEmpty || (createsZone && !before.hasZone) else { return standing() }
+      var error: CKError?
       do {
-        try await sync.sendChanges()
-      } catch {
-        thrown = (error as? CKError) ?? CKError(.internalError)
+        try await store.sendChanges(groups, creatingZone: createsZone)
+      } catch let thrown {
+        error = (thrown as? CKError) ?? CKError(.internalError)
       }
-      let report = core.state.withLock { $0.report }
-      if let failure = storageFailure() { return failure }
-      if let code = report.failure {
-        return PassFailure(
-          code, serverDelay: report.serverDelay,
-          isPassing: !report.passing.isEmpty)
+      let after = store.status
+      let isIdle = before.sentCount == after.sentCount && before.hasZone == after.hasZone
+      let outcome = state.withLock { state in
+        follow(&state)
+        return error.map { report($0, isIdle: isIdle, &state) } ?? SendReport()
       }
-      if let thrown, thrown.code != .partialFailure { return PassFailure(thrown) }
-      if report.needsFetch {
-        if let failure = await fetch() { return failure }
-        sync.wish(core.state.withLock { core.makeLostZone(&$0) })
-      }
-      idleRounds = report.settled > 0 ? 0 : idleRounds + 1
+      if let failure = storageFailure() ?? outcome.failure { return failure }
+      if outcome.needsFetch, let failure = await fetch() { return failure }
+      idleRounds = isIdle ? idleRounds + 1 : 0
     }
     return PassFailure(.partialFailure, isPassing: true)
   }
 
-  /// The failure to tell of when single records were refused and are tried again.
-  private func refusal() -> PassFailure? {
-    let isPartial = core.state.withLock { !$0.postponed.isEmpty }
-    return isPartial ? PassFailure(.partialFailure, isPassing: true) : nil
+  /// The groups to send now; empty if there is nothing to send.
+  func nextGroups(_ state: inout State) -> [[CKRecord.ID]] {
+    let unsent = store.unsentRecordIDs
+    var sendable = Set(unsent)
+    state.attempts = state.attempts.filter { sendable.contains($0.key) }
+    state.refused.formIntersection(sendable)
+    sendable.subtract(state.refused)
+    sendable.subtract(state.postponed)
+    if state.isStorageFull { sendable = sendable.filter(isDeletion) }
+    let grouped = Set(state.groups.joined())
+    let rest = unsent.filter { !grouped.contains($0) && !state.held.contains($0) }
+    let groups = (state.groups + [rest])
+      .map { $0.filter(sendable.contains) }.filter { !$0.isEmpty }
+    state.groups = []
+    // Fifty results are sent in groups of five, but ten thousand would need two thousand requests.
+    guard groups.count > Self.mostGroups else { return groups }
+    let ids = Array(groups.joined())
+    let size = (ids.count + Self.mostGroups - 1) / Self.mostGroups
+    return stride(from: 0, to: ids.count, by: size).map {
+      Array(ids[$0..<min($0 + size, ids.count)])
+    }
+  }
+
+  private func isDeletion(_ id: CKRecord.ID) -> Bool {
+    store.item(GameResult.self, named: id.recordName) == nil
+  }
+
+  /// The failure to show if nothing is left to send for now.
+  private func standing() -> PassFailure? {
+    let isPartial = state.withLock { !$0.postponed.isEmpty }
+    return storageFailure() ?? (isPartial ? PassFailure(.partialFailure, isPassing: true) : nil)
   }
 
   private func storageFailure() -> PassFailure? {
-    let isFull = core.state.withLock { $0.isStorageFull && !$0.queue.isEmpty }
+    let isFull = state.withLock { $0.isStorageFull } && store.status.unsentCount > 0
     return isFull ? PassFailure(.quotaExceeded, isPassing: false) : nil
+  }
+
+  // MARK: Errors
+
+  /// The consequences of a failed send.
+  struct SendReport: Sendable, Equatable {
+    /// The failure that ends the pass.
+    var failure: PassFailure?
+    /// Whether a fetch has to tell why something is missing.
+    var needsFetch = false
+  }
+
+  /// Decides about each error of a send; the synced store has resolved conflicts already.
+  func report(_ error: CKError, isIdle: Bool, _ state: inout State) -> SendReport {
+    let items = error.partialErrorsByItemID ?? [:]
+    let errors = items.isEmpty ? [error] : items.values.compactMap { $0 as? CKError }
+    var report = SendReport()
+    let passing = errors.filter { RetryPlan.isRetried($0) }
+    if let first = passing.min(by: { $0.code.rawValue < $1.code.rawValue }) {
+      // The server may have what was sent: another device may delete it before it is sent again.
+      state.hasFetched = false
+      let isOne = isIdle && passing.allSatisfy { $0.code == first.code }
+      report.failure = PassFailure(
+        isOne ? first.code : .partialFailure,
+        serverDelay: passing.compactMap(\.retryAfterSeconds).max(), isPassing: true)
+    }
+    for (id, item) in items {
+      guard let item = item as? CKError, !RetryPlan.isRetried(item) else { continue }
+      if let id = id.base as? CKRecord.ID {
+        refused(id, item, &report, &state)
+      } else if item.code == .quotaExceeded {
+        storageIsFull(&state)
+      } else {
+        report.failure = PassFailure(item.code, isPassing: !passing.isEmpty)
+        state.note(.error, "The zone could not be created: \(item.code).", at: now())
+      }
+    }
+    if items.isEmpty, report.failure == nil {
+      if error.code == .quotaExceeded { storageIsFull(&state) }
+      report.failure = PassFailure(error)
+    }
+    return report
+  }
+
+  private func refused(
+    _ id: CKRecord.ID, _ error: CKError, _ report: inout SendReport, _ state: inout State
+  ) {
+    let isDeletion = isDeletion(id)
+    switch error.code {
+    case .quotaExceeded: return storageIsFull(&state)
+    case .unknownItem, .batchRequestFailed: return
+    case .zoneNotFound, .userDeletedZone:
+      state.hasSubscribed = false
+      report.needsFetch = report.needsFetch || !isDeletion
+      return
+    case .serverRecordChanged where !isDeletion:
+      // Without the server's version only a fetch ends the conflict.
+      report.needsFetch = report.needsFetch || error.serverRecord == nil
+      return
+    default: break
+    }
+    state.attempts[id, default: 0] += 1
+    guard state.attempts[id, default: 0] > Self.mostAttempts else {
+      state.postponed.insert(id)
+      return
+    }
+    state.refused.insert(id)
+    state.note(
+      .error,
+      "The server refuses result \(id.recordName): \(error.code). It stays on this device; "
+        + "sync by hand to try again.", at: now())
+  }
+
+  private func storageIsFull(_ state: inout State) {
+    guard !state.isStorageFull else { return }
+    state.isStorageFull = true
+    state.groups = []
+    state.note(
+      .error, "The iCloud storage is full; uploads wait until there is space.", at: now())
   }
 
   // MARK: Subscription
 
-  /// Makes sure that the subscription is there; asking twice makes no second one.
+  /// Creates the subscription unless it exists.
   private func subscribe() async -> PassFailure? {
-    let isNeeded = core.state.withLock { !$0.hasSubscribed && $0.settings.hasZone }
-    guard isNeeded else { return nil }
-    let database = container.privateCloudDatabase
+    guard state.withLock({ !$0.hasSubscribed && $0.observed.hasZone }) else { return nil }
     do {
       let existing = try await database.allSubscriptions()
       if !existing.contains(where: { $0.subscriptionID == Self.subscriptionID }) {
@@ -214,79 +310,24 @@ extension GameResultStore {
         subscription.notificationInfo = info
         try await database.save(subscription)
       }
-      core.state.withLock { $0.hasSubscribed = true }
+      state.withLock { $0.hasSubscribed = true }
       return nil
     } catch {
       let failure = PassFailure((error as? CKError) ?? CKError(.internalError))
       if failure.isPassing { return failure }
-      // Results are safe without it; polling takes its place until the next start.
-      core.state.withLock { state in
-        core.log(
-          .warning, "No pushes: the subscription could not be made (\(failure.code)).", &state)
+      // Results are safe without it; polling replaces it until the next start.
+      state.withLock {
+        $0.note(
+          .warning, "No pushes: the subscription could not be made (\(failure.code)).", at: now())
       }
       return nil
     }
   }
 }
 
-extension StoreCore {
-  /// How many groups may wait before they are joined.
-  private static let mostGroups = 10
-
-  /// Puts results into the queue that no cloud has ever seen: those from before sync.
-  func queueWhatNeverWasSent(_ state: inout State) {
-    let unknown = state.library.ids { id in
-      state.queue[id] == nil && !state.metadata.contains(ResultRecord.recordID(id))
-    }
-    for id in unknown { state.queue.put(.save, id) }
-    if !unknown.isEmpty { persist(&state) }
-  }
-
-  /// Whether something waits for an item that can be sent now; with full storage only deletions.
-  func mayGo(_ id: UUID, _ state: State) -> Bool {
-    guard !state.refused.contains(id), !state.postponed.contains(id) else { return false }
-    return switch state.queue[id]?.change {
-    case .save: !state.isStorageFull
-    case .delete: true
-    case nil: false
-    }
-  }
-
-  /// Makes a zone anew that is missing although nobody removed it: the fetch since brought no word.
-  func makeLostZone(_ state: inout State) -> [RecordWish] {
-    guard state.isZoneLost else { return [] }
-    log(.warning, "The zone was missing; it is made again, with all results.", &state)
-    return uploadEverythingAgain(&state)
-  }
-
-  /// Makes larger groups of many.
-  ///
-  /// Fifty results go in groups of five, but ten thousand of them would make two thousand requests,
-  /// each with its files to write.
-  private func joinGroups(_ state: inout State) {
-    guard state.groups.count > Self.mostGroups else { return }
-    let ids = Array(state.groups.joined())
-    let size = max(1, min(state.batchLimit, (ids.count + Self.mostGroups - 1) / Self.mostGroups))
-    state.groups = stride(from: 0, to: ids.count, by: size).map {
-      Array(ids[$0..<min($0 + size, ids.count)])
-    }
-  }
-
-  /// What is to be sent in the next round; empty when there is nothing to send.
-  func prepareRound(makesZone: Bool, _ state: inout State) -> [RecordWish] {
-    state.report = SendReport()
-    let grouped = Set(state.groups.joined())
-    let rest = state.queue.entries.map(\.id).filter {
-      !grouped.contains($0) && !state.held.contains($0)
-    }
-    if !rest.isEmpty { state.groups.append(rest) }
-    state.groups = state.groups.map { group in group.filter { mayGo($0, state) } }
-    state.groups.removeAll(where: \.isEmpty)
-    joinGroups(&state)
-    let changes = state.groups.joined().compactMap { state.queue[$0]?.pendingChange }
-    let needsZone =
-      !state.settings.hasZone
-      && (!changes.isEmpty || (makesZone && !state.settings.wasZoneRemoved))
-    return (needsZone ? [.saveZone(ResultRecord.zoneID)] : []) + changes.map { RecordWish($0) }
+extension SyncedStore.Status {
+  /// The number of changes that the server accepted, or that conflicts ended.
+  fileprivate var sentCount: Int {
+    activity.saved + activity.deleted + activity.conflicts.count
   }
 }

@@ -3,74 +3,105 @@ public import Foundation
 public import SyncSupport
 import Synchronization
 
-/// The results of daily puzzles on one device, in step with the cloud.
+/// The results of daily puzzles on one device, in sync with the account's other devices.
 ///
-/// Local first: every change is on the disk when the call returns, and is uploaded when that is
-/// possible. The store drives its `RecordSync` by hand: it decides itself what is sent when, so
-/// that uploads go in groups and retries follow a plan. May be used from any thread.
+/// A ``SyncedStore`` keeps the results, and everything that the server has not confirmed. This
+/// class decides what is sent when: uploads go in groups, retries follow a plan, and without pushes the
+/// store polls. Each change is on the disk when the call returns. May be used from any thread.
 public final class GameResultStore: Sendable {
-  /// The subscription whose silent pushes mean that another device changed something.
+  /// The subscription whose silent pushes report changes by other devices.
   public static let subscriptionID = "user-data-zone-changes"
 
-  let core: StoreCore
-  let sync: RecordSync
-  let container: CKContainer
+  let store: SyncedStore
+  let database: CKDatabase
   let clock: any Clock<Duration>
-  let uploads: UploadQueue<UUID>
+  let now: @Sendable () -> Date
+  /// The part that changes.
+  ///
+  /// The synced store may be called under its lock; nothing that waits for the server may.
+  let state: Mutex<State>
   private let parser: ShareTextParser
 
-  /// Opens the results kept in `directory`; nothing is synced before ``start()``.
+  /// Opens the results in `directory`; nothing is synced before ``start()``.
   ///
   /// - Parameters:
-  ///   - directory: a folder for this store alone; it is made with the first change.
-  ///   - container: the cloud to sync with.
-  ///   - clock: measures all waits: 2 s for company, 2, 4 and 8 s for retries, 5 min for polling.
-  ///   - calendar: says in which time zone a day of play is a day.
+  ///   - directory: a folder for this store alone; it is created with the first change.
+  ///   - container: the app's container.
+  ///   - clock: measures all waits: 2 s for a group, 2, 4 and 8 s for retries, 5 min for polling.
+  ///   - calendar: determines the time zone of a day of play.
   ///   - identity: how results get their IDs.
-  ///   - isRecovering: whether damaged files are set aside under other names; what the cloud has is
-  ///     fetched again then, and ``recoveries`` tells which files it was.
+  ///   - isRecovering: whether damaged files are set aside; ``recoveries`` lists them, and
+  ///     everything is fetched again.
   ///   - now: the present moment.
-  /// - Throws: `FileError` when a file is damaged or can't be read; nothing is changed then.
+  /// - Throws: `FileError` if a file is damaged or can't be read; nothing is changed then.
   public init(
     directory: URL, container: CKContainer, clock: any Clock<Duration> = ContinuousClock(),
     calendar: Calendar = .current, identity: ResultIdentity = .puzzle,
     recovering isRecovering: Bool = false, now: @escaping @Sendable () -> Date = { Date() }
   ) throws {
-    let core = try StoreCore(directory: directory, recovering: isRecovering, now: now)
-    self.core = core
-    self.container = container
+    let reasons = UnreadableReasons()
+    store = try Self.open(directory, recovering: isRecovering, reasons)
+    store.connect(to: container, automaticallySync: false, clock: clock, now: now)
+    database = container.privateCloudDatabase
     self.clock = clock
+    self.now = now
     parser = ShareTextParser(identity: identity, calendar: calendar)
-    let uploads = UploadQueue<UUID>(clock: clock) { [weak core] in core?.flushed($0) }
-    self.uploads = uploads
-    // Nothing is sent but in the groups of a pass.
-    let sync = RecordSync(
-      database: container.privateCloudDatabase, stateFile: StoreCore.stateFile(directory),
-      keeper: core, automaticallySync: false, clock: clock, recovering: isRecovering)
-    self.sync = sync
-    core.state.withLock { state in
-      state.uploads = uploads
-      state.sync = sync
+    state = Mutex(State(store, reasons))
+    state.withLock { state in
+      state.uploads = UploadQueue(clock: clock) { [weak self] in self?.flushed($0) }
     }
   }
 
   deinit {
-    let run = core.state.withLock { ($0.bell, $0.retryTimer, $0.pollTimer) }
-    for listener in core.state.withLock({ $0.listeners.values.map(\.self) }) { listener.finish() }
-    run.0?.finish()
-    run.1?.cancel()
-    run.2?.cancel()
+    state.withLock { state in
+      for listener in state.listeners.values { listener.finish() }
+      state.bell?.finish()
+      state.cancelTasks()
+    }
+  }
+
+  /// The rule for conflicts: results never change, so that two versions are an accident, and the
+  /// server's is kept.
+  ///
+  /// An unsent result is not given up for a version that can't be read; it waits for an update.
+  private static let policy = MergePolicy<GameResult> { conflict in
+    if case .unreadable = conflict.server { .mine } else { .server }
+  }
+
+  private static func open(
+    _ directory: URL, recovering isRecovering: Bool, _ reasons: UnreadableReasons
+  ) throws -> SyncedStore {
+    let type = SyncedType(
+      GameResult.self, merging: policy,
+      reading: { record in
+        do {
+          return try GameResult(reading: record)
+        } catch {
+          reasons.note("\(error)", of: record.recordID.recordName)
+          return nil
+        }
+      })
+    let firstVersion = FirstVersionFiles(directory, recovering: isRecovering)
+    let store = try SyncedStore(
+      zoneID: ResultRecord.zoneID, directory: directory, types: [type],
+      files: .init(items: "results.journal", state: FirstVersionFiles.state),
+      recovering: isRecovering, importing: { try firstVersion.add(to: &$0) })
+    try firstVersion.remove()
+    return store
   }
 
   // MARK: Reading
 
   /// All results, newest first.
-  public var results: [GameResult] { core.state.withLock { $0.library.newestFirst } }
+  public var results: [GameResult] { store.items(GameResult.self).sorted(by: GameResult.isNewer) }
 
-  /// The result with an ID; `nil` when there is none.
-  public func result(_ id: UUID) -> GameResult? { core.state.withLock { $0.library[id] } }
+  /// The result with an ID; `nil` if there is none.
+  public func result(_ id: UUID) -> GameResult? { store.item(named: id.uuidString) }
 
-  /// The streaks as of now, computed from the results: one a game that was played, by name.
+  /// Whether the server has not confirmed the last change of the result with an ID.
+  public func isUnsent(_ id: UUID) -> Bool { store.isUnsent(id.uuidString) }
+
+  /// The streaks as of now, computed from the results: one for each game that was played, by name.
   ///
   /// - Parameter game: only this game's; one that was never played has a streak of zero.
   public func streaks(game: Game? = nil) -> [GameStreak] {
@@ -81,145 +112,106 @@ public final class GameResultStore: Sendable {
     } else {
       for result in results { games[result.gameId] = result.gameName }
     }
-    let today = core.now()
+    let today = now()
     return games.map { id, name in
       GameStreak.compute(
         from: results, gameId: id, gameName: name, today: today, calendar: parser.calendar)
     }.sorted { ($0.gameName, $0.gameId.uuidString) < ($1.gameName, $1.gameId.uuidString) }
   }
 
-  /// Where sync stands.
-  public var status: SyncStatus { core.state.withLock { $0.status } }
+  /// The names of the records that this version can't show, such as those of a newer one; they are
+  /// kept, and left unchanged on the server.
+  public var keptRecordNames: [String] { store.unreadableNames }
 
-  /// Where sync stands now, and again whenever a sync begins or ends or the account changes.
-  public var statusUpdates: AsyncStream<SyncStatus> {
-    AsyncStream { listener in
-      let id = UUID()
-      listener.onTermination = { [weak core] _ in
-        core?.state.withLock { $0.listeners[id] = nil }
-      }
-      core.state.withLock { state in
-        state.listeners[id] = listener
-        listener.yield(state.status)
-      }
-    }
-  }
-
-  /// The names of the cloud's records that this version can't show, such as those of a newer one;
-  /// they are kept and left alone.
-  public var keptRecordNames: [String] { core.state.withLock { $0.kept.names } }
-
-  /// What was damaged and set aside since the store was opened, for the person to know.
-  public var recoveries: [FileRecovery] {
-    core.state.withLock { $0.recoveries } + (sync.recovery.map { [$0] } ?? [])
-  }
-
-  /// The last 200 lines of the log, oldest first.
-  public var log: [SyncLogEntry] { core.state.withLock { $0.log } }
+  /// The damaged files that were set aside since the store was opened.
+  public var recoveries: [FileRecovery] { store.recoveries }
 
   // MARK: Changing
 
   /// Adds the one result in a share text.
   ///
   /// - Parameters:
-  ///   - sharedText: what the game's Share button gave, with or without chatter around it.
-  ///   - date: when it was played; `nil` for now. A day in the text itself comes first.
-  /// - Returns: the result; the one that is there already when the puzzle was added before.
-  /// - Throws: `ShareTextError` when the text holds no result or several, `FileError` when it can't
-  ///   be written down; nothing is added then.
+  ///   - sharedText: the text from the game's Share button, with or without other text around it.
+  ///   - date: when it was played; `nil` for now. A day in the text itself is preferred.
+  /// - Returns: the result; the existing one if the puzzle was added before.
+  /// - Throws: `ShareTextError` if the text contains no result or several, `FileError` if it can't
+  ///   be stored; nothing is added then.
   @discardableResult
   public func add(sharedText: String, playedOn date: Date? = nil) throws -> GameResult {
-    let result = try parser.readOne(sharedText, playedOn: date ?? core.now())
+    let result = try parser.readOne(sharedText, playedOn: date ?? now())
     let added = try add([result])
     return added.first ?? self.result(result.id) ?? result
   }
 
   /// Adds every result in a text, such as a file or a whole chat.
   ///
-  /// - Parameter date: when those were played that don't tell; `nil` for now.
-  /// - Throws: `ShareTextError` when there is nothing like a result in it, `FileError` when the
-  ///   results can't be written down; nothing is added then.
+  /// - Parameter date: when results without a day were played; `nil` for now.
+  /// - Throws: `ShareTextError` if nothing in it looks like a result, `FileError` if the results
+  ///   can't be stored; nothing is added then.
   @discardableResult
   public func importResults(
     from text: String, playedOn date: Date? = nil
   ) throws -> ImportReport {
-    let reading = try parser.read(text, playedOn: date ?? core.now())
+    let reading = try parser.read(text, playedOn: date ?? now())
     let added = try add(reading.results)
     return ImportReport(
       added: added, duplicates: reading.results.count - added.count, problems: reading.problems)
   }
 
-  /// Adds results; one whose ID is there already is left as it is.
+  /// Adds results; one whose ID exists already is left unchanged.
   ///
   /// - Returns: those that were new.
-  /// - Throws: `FileError` when they can't be written down; none is added then.
+  /// - Throws: `FileError` if they can't be stored; none is added then.
   @discardableResult
   public func add(_ results: [GameResult]) throws -> [GameResult] {
-    let added = try core.state.withLock { state in
-      var library = state.library
-      var queue = state.queue
-      var added: [GameResult] = []
-      for result in results where library[result.id] == nil {
-        library[result.id] = result
-        queue.put(.save, result.id)
-        added.append(result)
+    try change { change in
+      try results.filter { result in
+        guard change.item(GameResult.self, named: result.recordName) == nil else { return false }
+        try change.save(result)
+        return true
       }
-      try Self.write(&library, &queue, &state)
-      state.held.formUnion(added.map(\.id))
-      return added
+    } changed: { added in
+      added.map(\.id)
     }
-    uploads.add(contentsOf: added.map(\.id))
-    return added
   }
 
-  /// Deletes a result here and, when that is possible, in the cloud.
+  /// Deletes a result here and, when that is possible, on the server.
   ///
   /// - Returns: whether there was such a result.
-  /// - Throws: `FileError` when it can't be written down; the result stays then.
+  /// - Throws: `FileError` if it can't be stored; the result stays then.
   @discardableResult
   public func delete(_ id: UUID) throws -> Bool {
-    let existed = try core.state.withLock { state in
-      guard state.library[id] != nil else { return false }
-      var library = state.library
-      var queue = state.queue
-      library[id] = nil
-      queue.put(.delete, id)
-      try Self.write(&library, &queue, &state)
-      state.attempts[id] = nil
-      state.refused.remove(id)
-      state.held.insert(id)
+    try change { change in
+      guard change.item(GameResult.self, named: id.uuidString) != nil else { return false }
+      // Another device may have added the same puzzle, which has the same ID.
+      change.delete(GameResult.self, named: id.uuidString, evenIfUnknown: true)
       return true
+    } changed: { existed in
+      existed ? [id] : []
     }
-    if existed { uploads.add(id) }
-    return existed
   }
 
-  /// The queue first: a change that is in it alone is finished at the next start, the other way
-  /// round it would never reach the cloud.
-  private static func write(
-    _ library: inout ResultLibrary, _ queue: inout OfflineQueue, _ state: inout StoreCore.State
-  ) throws {
-    try queue.write()
-    do {
-      try library.write()
-    } catch {
-      // The queue on the disk names a change that was not made; put the old one back.
-      var before = state.queue
-      before.touch()
-      try? before.write()
-      throw error
+  /// Makes changes, and hands them to the upload queue.
+  private func change<Result: Sendable>(
+    _ body: (inout SyncedTransaction) throws -> Result, changed: (Result) -> [UUID]
+  ) throws -> Result {
+    let (result, ids, uploads) = try state.withLock { state in
+      let result = try store.change(body)
+      let ids = changed(result).map(ResultRecord.recordID)
+      state.hold(ids)
+      return (result, ids, state.uploads)
     }
-    state.library = library
-    state.queue = queue
+    uploads?.add(contentsOf: ids)
+    return result
   }
 }
 
-/// What became of an import.
+/// The outcome of an import.
 public struct ImportReport: Hashable, Sendable {
   /// The results that are new.
   public var added: [GameResult]
-  /// How many were there already, or twice in the text.
+  /// The number of results that existed already, or twice in the text.
   public var duplicates: Int
-  /// What looked like results and could not be read.
+  /// The parts that look like results and could not be read.
   public var problems: [ShareTextError]
 }

@@ -1,4 +1,4 @@
-import CloudSync
+public import CloudSync
 public import Foundation
 public import SyncedStore
 
@@ -134,7 +134,8 @@ public struct FirstVersion {
 }
 
 extension CKRecord {
-  fileprivate static func unarchived(_ archive: Data) -> CKRecord? {
+  /// Reads an archive of a whole record; `nil` if it is damaged.
+  public static func unarchived(_ archive: Data) -> CKRecord? {
     guard let decoder = try? NSKeyedUnarchiver(forReadingFrom: archive) else { return nil }
     decoder.requiresSecureCoding = true
     defer { decoder.finishDecoding() }

@@ -262,6 +262,9 @@ extension ItemTable {
       if let theirs = error.serverRecord { take(theirs) } else { sendSaveAgain(id) }
     case .zoneNotFound: takeMissingZone(id.zoneID, error)
     case .userDeletedZone: takeZoneDeletion(id.zoneID, .purged)
+    case .unknownItem where entries[id]?.systemFields == nil:
+      // The server never had it, so no device deleted it.
+      fewTimes(.saveRecord(id), id, error)
     case .unknownItem:
       activity.sentAgain += 1
       takeDeletion(id)

@@ -144,6 +144,7 @@ struct ItemTable: Sendable {
   mutating func commit() {
     unstored.subtract(undoLog.map { Array($0.keys) } ?? [])
     if settings != settingsBefore { isSettingsStored = true }
+    settingsBefore = StoreSettings()
     undoLog = nil
   }
 
@@ -153,6 +154,7 @@ struct ItemTable: Sendable {
     undoLog = nil
     for (id, entry) in log { set(entry, for: id) }
     settings = settingsBefore
+    settingsBefore = StoreSettings()
     effects = Effects()
   }
 
@@ -251,15 +253,28 @@ struct ItemTable: Sendable {
   /// Whether an item has a change that can be sent.
   func isDue(_ id: CKRecord.ID) -> Bool { entries[id]?.isDue ?? false }
 
-  /// Adds all changes that can be sent to the effects, and zones that are not known to exist.
-  mutating func sendEverything() {
-    let ids = unsent.filter { isDue($0) }.sorted { first, second in
+  /// The records with a change that can be sent, in the order of the changes.
+  var due: [CKRecord.ID] {
+    unsent.filter { isDue($0) }.sorted { first, second in
       (entries[first]?.change?.number ?? 0) < (entries[second]?.change?.number ?? 0)
     }
+  }
+
+  /// A record's change as the engine lists it; `nil` if there is none that can be sent.
+  func pendingChange(_ id: CKRecord.ID) -> CKSyncEngine.PendingRecordZoneChange? {
+    guard let entry = entries[id], entry.isDue else { return nil }
+    return entry.change?.isDeletion == true ? .deleteRecord(id) : .saveRecord(id)
+  }
+
+  /// Adds all changes that can be sent to the effects, and zones that are not known to exist.
+  mutating func sendEverything() { send(due) }
+
+  /// Adds the changes of some records to the effects, and zones that are not known to exist.
+  mutating func send(_ ids: some Sequence<CKRecord.ID>) {
     for id in ids {
+      guard let change = pendingChange(id) else { continue }
       saveZoneIfNeeded(id.zoneID)
-      effects.added.append(
-        entries[id]?.change?.isDeletion == true ? .deleteRecord(id) : .saveRecord(id))
+      effects.added.append(change)
     }
   }
 

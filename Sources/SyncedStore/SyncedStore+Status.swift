@@ -92,6 +92,10 @@ extension SyncedStore {
     public var failure: CKError?
     /// The figures and problems since the store was opened.
     public var activity: Activity
+    /// The name of the user record of the account that the items belong to; `nil` if nobody's.
+    public var account: String?
+    /// Whether the store's own zone exists, as far as is known.
+    public var hasZone = false
   }
 
   /// A change of an item that did not come from the app.

@@ -38,6 +38,7 @@ public final class SyncedStore: Sendable {
     var journal: Journal<StoredChange>
     var recoveries: [FileRecovery] = []
     var observers: [UUID: AsyncStream<ItemChange>.Continuation] = [:]
+    var statusObservers: [UUID: AsyncStream<Status>.Continuation] = [:]
     var connection: Connection?
     var run: Run?
     var isSyncing = false
@@ -150,15 +151,23 @@ public final class SyncedStore: Sendable {
   public var recoveries: [FileRecovery] { state.withLock { $0.recoveries } }
 
   /// The state of the sync.
-  public var status: Status {
-    state.withLock { state in
-      Status(
-        isRunning: state.run != nil, isSyncing: state.isSyncing,
-        unsentCount: state.table.unsent.count, unreadableCount: state.table.unreadable.count,
-        lastSync: state.table.settings.lastSync, failure: state.failure,
-        activity: state.table.activity)
+  public var status: Status { state.withLock { $0.status } }
+
+  /// The state of the sync after each event of it from now on; only the newest is kept for a reader
+  /// that is slower.
+  public var statusUpdates: AsyncStream<Status> {
+    let (stream, continuation) = AsyncStream<Status>.makeStream(
+      bufferingPolicy: .bufferingNewest(1))
+    let key = UUID()
+    state.withLock { $0.statusObservers[key] = continuation }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.statusObservers.removeValue(forKey: key) }
     }
+    return stream
   }
+
+  /// The records with a change that can be sent, in the order of the changes.
+  public var unsentRecordIDs: [CKRecord.ID] { state.withLock { $0.table.due } }
 
   /// The changes that come from the server, from now on.
   public var changes: AsyncStream<ItemChange> {
@@ -222,6 +231,14 @@ public final class SyncedStore: Sendable {
 }
 
 extension SyncedStore.State {
+  var status: SyncedStore.Status {
+    SyncedStore.Status(
+      isRunning: run != nil, isSyncing: isSyncing, unsentCount: table.unsent.count,
+      unreadableCount: table.unreadable.count, lastSync: table.settings.lastSync,
+      failure: failure, activity: table.activity, account: table.settings.owner,
+      hasZone: table.zone(table.defaultZone).exists)
+  }
+
   /// Reads the file, or imports.
   mutating func read(_ importing: (inout SyncedStoreImport) throws -> Void) throws {
     var userInfo: [CodingUserInfoKey: any Sendable] = [:]

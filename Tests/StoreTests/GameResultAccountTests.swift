@@ -44,14 +44,12 @@ struct GameResultAccountTests {
     try phone.store.start()
     try phone.store.importResults(from: wordles(1_900...1_904))
     try await phone.store.syncNow()
-    #expect(folder.names().contains("results.json"))
+    #expect(try TraceSearch("Wordle").files(below: folder.url) == ["results.journal"])
     phone.device.signOut()
     _ = await phone.status { _ in phone.store.results.isEmpty }
     #expect(phone.store.streaks().isEmpty && phone.store.status.waiting == 0)
     #expect(phone.store.status.lastSync == nil)
-    for name in ["results.json", "offline-queue.json", "cloud-record-metadata.json"] {
-      #expect(!folder.names().contains(name), "\(name) is still there")
-    }
+    #expect(try TraceSearch("Wordle").files(below: folder.url) == [])
     #expect(phone.store.status.emptyText.hasSuffix("Using offline data"))
     phone.device.signIn(as: "ada")
     _ = await phone.status { $0.isSynced }
@@ -90,9 +88,6 @@ struct GameResultAccountTests {
 
     let phone = try ResultDevice(server, "phone", account: "ada", folder: folders[0])
     try phone.store.importResults(from: wordles(1_900...1_904))
-    // An app without sync had no queue.
-    try FileManager.default.removeItem(
-      at: folders[0].url.appendingPathComponent("offline-queue.json"))
     let updated = try ResultDevice(server, "phone", account: nil, folder: folders[0])
     try updated.store.start()
     for device in [updated, tablet] { try await device.store.syncNow() }

@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import GameResultStore
+@testable import SyncedStore
 
 @Suite("Game results under faults", .timeLimit(.minutes(10)))
 struct GameResultChaosTests {
@@ -80,8 +81,7 @@ struct GameResultChaosTests {
       default: try await store.syncNow()
       }
       for device in devices {
-        let entries = device.store.core.state.withLock { $0.queue.entries }
-        doubtful.formUnion(entries.filter(\.wasOffered).map(\.id.uuidString))
+        doubtful.formUnion(device.store.offeredNames)
       }
     }
     server.controls.clear()
@@ -120,7 +120,7 @@ struct GameResultChaosTests {
     device.device.isOnline = false
     let copy = ResultFolder()
     // Under the lock nobody writes, so this is what a disk may hold.
-    try device.store.core.state.withLock { _ in
+    try device.store.store.state.withLock { _ in
       guard FileManager.default.fileExists(atPath: folder.url.path) else { return }
       try FileManager.default.copyItem(at: folder.url, to: copy.url)
     }

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import GameResultStore
+@testable import ShareTexts
 
 /// The corpus of share texts, as it is and with everything that happens to texts on their way.
 @Suite("Row G: a corpus of share texts")

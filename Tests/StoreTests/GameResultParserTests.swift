@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import GameResultStore
+@testable import ShareTexts
 
 @Suite("Share texts")
 struct GameResultParserTests {

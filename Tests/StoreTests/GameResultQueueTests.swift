@@ -1,10 +1,12 @@
 import CloudSync
 import CloudSyncTesting
 import Foundation
-import GameResultStore
 import SyncSupport
 import Synchronization
 import Testing
+
+@testable import GameResultStore
+@testable import SyncedStore
 
 @Suite("Queues and retry plan of the results store", .timeLimit(.minutes(10)))
 struct GameResultQueueTests {
@@ -57,27 +59,24 @@ struct GameResultQueueTests {
   @Test("G: The offline queue on disk holds each change once and loses none")
   func offlineQueueHoldsEachChangeOnce() throws {
     let folder = ResultFolder()
-    let url = folder.url.appendingPathComponent("offline-queue.json")
-    let ids = (0..<5).map { _ in UUID() }
-    var queue = try OfflineQueue(url)
-    for id in ids + ids { queue.put(.save, id) }
-    queue.put(.delete, ids[0])
-    try queue.write()
-    var again = try OfflineQueue(url)
-    #expect(again.entries == queue.entries && again.count == 5)
-    #expect(again.entries.map(\.id) == ids.dropFirst() + [ids[0]])
-    #expect(again[ids[0]]?.change == .delete)
-    // An older change that is confirmed does not take a newer one out.
-    let number = try #require(again[ids[1]]?.number)
-    again.put(.delete, ids[1])
-    let isSettled = again.settle(ids[1], number: number)
-    #expect(!isSettled && again.count == 5)
-    for entry in again.entries { again.settle(entry.id, number: entry.number) }
-    #expect(again.isEmpty)
-    try again.write()
-    #expect(try OfflineQueue(url).isEmpty)
-    try again.clear()
-    #expect(folder.names() == [])
+    func open() throws -> GameResultStore {
+      try GameResultStore(
+        directory: folder.url, container: CKContainer(identifier: "iCloud.example"),
+        clock: SimulatedClock(), calendar: ResultDevice.calendar, now: { ResultDevice.noon })
+    }
+    let store = try open()
+    let results = try store.importResults(from: wordles(1_900...1_904)).added
+    #expect(try store.add(results).isEmpty)
+    #expect(store.store.unsentRecordIDs == results.map { ResultRecord.recordID($0.id) })
+    let ids = store.store.unsentRecordIDs
+    try store.delete(results[0].id)
+    try store.delete(results[1].id)
+    // Another device may have added the same puzzle: its deletion is sent in any case.
+    let expected = [ids[2], ids[3], ids[4], ids[0], ids[1]]
+    #expect(store.store.unsentRecordIDs == expected)
+    let again = try open()
+    #expect(again.store.unsentRecordIDs == expected && again.status.waiting == 5)
+    #expect(again.results == store.results && again.results.count == 3)
   }
 
   @Test("G: The retry plan waits 2, 4 and 8 seconds, longer when the server asks, then stops")
@@ -133,10 +132,7 @@ struct GameResultQueueTests {
 
   @Test(
     "G: A damaged file gives a clear error, and nothing is changed",
-    arguments: [
-      "results.json", "offline-queue.json", "cloud-record-metadata.json", "sync-settings.json",
-      "sync-state.data",
-    ])
+    arguments: ["results.journal", "sync-state.data"])
   func damagedResultFileIsLeftUnchanged(_ name: String) throws {
     let folder = ResultFolder()
     func open() throws -> GameResultStore {
@@ -153,34 +149,33 @@ struct GameResultQueueTests {
     if bytes.count > 4 { bytes[bytes.count - 4] ^= 1 } else { bytes = Data("{]".utf8) }
     try bytes.write(to: url)
     let before = folder.names()
-    let error = #expect(throws: FileError.self) { try open() }
+    let error = #expect(throws: FileError.self) { try open().start() }
     #expect(error?.description.contains(name) == true)
     #expect(error?.description.contains("Wordle") == false)
     #expect(folder.names() == before)
     #expect(try Data(contentsOf: url) == bytes)
   }
 
-  @Test("G: a crash between the two writes of a change is finished at the next start")
-  func crashBetweenWrites() throws {
+  @Test("G: A change that a crash interrupted is complete or not made at the next start")
+  func interruptedChangeIsWholeOrAbsent() throws {
     let folder = ResultFolder()
     func open() throws -> GameResultStore {
       try GameResultStore(
         directory: folder.url, container: CKContainer(identifier: "iCloud.example"),
         clock: SimulatedClock(), calendar: ResultDevice.calendar, now: { ResultDevice.noon })
     }
-    let store = try open()
-    let first = try store.add(sharedText: "Wordle 1,963 4/6")
-    let results = folder.url.appendingPathComponent("results.json")
-    let before = try Data(contentsOf: results)
-    // Added, but the results did not get there: as if it never was.
-    try store.add(sharedText: "Wordle 1,962 4/6")
-    try before.write(to: results)
-    let afterAdd = try open()
-    #expect(afterAdd.results == [first] && afterAdd.status.waiting == 1)
-    // Deleted, but the results did not get there: deleted all the same.
-    try afterAdd.delete(first.id)
-    try before.write(to: results)
-    let afterDelete = try open()
-    #expect(afterDelete.results == [] && afterDelete.status.waiting == 1)
+    let first = try open().add(sharedText: "Wordle 1,963 4/6")
+    let url = folder.url.appendingPathComponent("results.journal")
+    let before = try Data(contentsOf: url)
+    try open().importResults(from: wordles(1_950...1_953))
+    let after = try Data(contentsOf: url)
+    // The four results with their unsent changes are there together, or none of them.
+    for end in before.count...after.count {
+      try after.prefix(end).write(to: url)
+      let store = try open()
+      #expect(store.results.count == (end == after.count ? 5 : 1))
+      #expect(store.status.waiting == store.results.count)
+      #expect(store.result(first.id) == first)
+    }
   }
 }

@@ -20,7 +20,7 @@ struct GameResultRecordTests {
   func resultRecordRoundTripsByID(_ result: GameResult) throws {
     let record = result.record()
     #expect(try GameResult(reading: record) == result)
-    #expect(GameResult(from: record) == result)
+    #expect(GameResult(record) == result)
     var fields = [
       "completed", "date", "gameID", "gameName", "gameType", "maxAttempts", "parsedData",
       "sharedText",
@@ -43,7 +43,7 @@ struct GameResultRecordTests {
     #expect(
       record["parsedData"] as? String == #"{"a":"1/\"x\"","b":"2","grid":"G\n."}"#)
     // A score taken away from a record of an earlier version goes.
-    Self.failed.copyFields(onto: record)
+    Self.failed.copy(to: record)
     #expect(record.object(forKey: "score") == nil)
   }
 

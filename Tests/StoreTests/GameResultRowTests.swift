@@ -4,11 +4,12 @@ import CloudSyncTesting
 import Foundation
 import LoopbackServer
 import Records
+import SyncSupport
 import Synchronization
 import Testing
 
 @testable import GameResultStore
-@testable import SyncSupport
+@testable import SyncedStore
 
 /// What the row and its seed ask for and no other test looks at.
 @Suite("Row G: line by line", .timeLimit(.minutes(10)))
@@ -139,18 +140,22 @@ struct GameResultRowTests {
     #expect(tags == after, "the server's records were touched")
 
     // The update: a version that reads the schema, which for this test is the one without a number.
-    var kept = try RecordArchive(
-      folder.url.appendingPathComponent("cloud-kept-records.json"), .allFields)
-    let whole = try #require(kept.record(named: newer.recordID.recordName))
-    whole["schemaVersion"] = nil
-    kept.keep(whole)
-    try kept.write()
     let updated = try ResultDevice(server, "phone", account: "ada", folder: folder)
+    updated.device.isOnline = false
+    updated.store.store.state.withLock { state in
+      let id = newer.recordID
+      state.table.update(id) { entry in
+        let whole = entry.unreadable.flatMap { CKRecord(archive: $0) }
+        whole?["schemaVersion"] = nil
+        entry.unreadable = whole?.allFields
+      }
+    }
+    try updated.store.start()
     #expect(updated.store.results == [GameResultRecordTests.solved])
     #expect(updated.store.keptRecordNames == ["cup"])
     // What another device deletes goes here too.
     try await database.deleteRecord(withID: foreign.recordID)
-    try updated.store.start()
+    updated.device.isOnline = true
     try await updated.store.syncNow()
     #expect(updated.store.keptRecordNames == [])
     await updated.store.stop()
@@ -236,15 +241,15 @@ struct GameResultRowTests {
     phone.device.isOnline = false
     try phone.store.add([result(4)])
     try await phone.store.syncNow()
-    let library = folder.url.appendingPathComponent("results.json")
+    let library = folder.url.appendingPathComponent("results.journal")
     _ = try AtomicFile(library).setAside()
     try Data(secret.utf8).write(to: URL(fileURLWithPath: library.path + ".new"))
     #expect(
       try TraceSearch(secret).files(below: folder.url) == [
-        "cloud-kept-records.json", "results.json", "results.json.damaged-1", "results.json.new",
+        "results.journal", "results.journal.damaged-1", "results.journal.new",
       ])
     #expect(Self.memory(of: phone).contains(secret))
-    let owner = try #require(phone.store.core.state.withLock { $0.settings.owner })
+    let owner = try #require(phone.store.store.status.account)
 
     if isSwitch { phone.device.signIn(as: "ben") } else { phone.device.signOut() }
     phone.device.isOnline = true
@@ -258,10 +263,10 @@ struct GameResultRowTests {
     }
     #expect(phone.store.results.isEmpty && phone.store.streaks().isEmpty)
     #expect(phone.store.keptRecordNames.isEmpty && phone.store.status.waiting == 0)
-    #expect(phone.store.uploads.waiting.isEmpty)
+    #expect(phone.store.uploads?.waiting.isEmpty == true)
     #expect(try server.results(of: "ada").count == 3, "the cloud keeps what is Ada's")
     if isSwitch { #expect(try server.results(of: "ben").isEmpty) }
-    weak let engine = phone.store.sync.state.withLock { $0.engine }
+    weak let engine = phone.store.store.state.withLock { $0.run?.engine }
     await phone.store.stop()
     #expect(engine == nil, "the engine is still held")
   }
@@ -269,25 +274,27 @@ struct GameResultRowTests {
   /// Everything the store holds, written out.
   static func memory(of device: ResultDevice) -> String {
     var text = ""
-    device.store.core.state.withLock { state in
-      dump(state.library, to: &text)
-      dump(state.queue, to: &text)
-      dump(state.metadata, to: &text)
-      dump(state.kept.names, to: &text)
-      dump(state.settings, to: &text)
+    device.store.state.withLock { state in
       dump(state.groups, to: &text)
       dump(state.held, to: &text)
-      dump(state.offered, to: &text)
       dump(state.attempts, to: &text)
       dump(state.postponed, to: &text)
       dump(state.refused, to: &text)
       dump(state.log, to: &text)
-      dump(state.report, to: &text)
+      dump(state.observed, to: &text)
+      dump(state.reasons, to: &text)
     }
-    device.store.sync.state.withLock { state in
-      dump(state.sweeps, to: &text)
-      dump(state.activity, to: &text)
-      dump(state.engine?.state.pendingRecordZoneChanges.map { "\($0)" }, to: &text)
+    device.store.store.state.withLock { state in
+      dump(state.table, to: &text)
+      dump(state.failure, to: &text)
+      dump(state.run?.readZones, to: &text)
+      dump(state.run?.groups, to: &text)
+      dump(state.run?.engine?.state.pendingRecordZoneChanges.map { "\($0)" }, to: &text)
+      for entry in state.table.entries.values {
+        for archive in [entry.unreadable, entry.systemFields] {
+          text += archive.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        }
+      }
     }
     return text
   }

@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 
 @testable import GameResultStore
+@testable import SyncedStore
 
 /// A folder that goes with the test.
 final class ResultFolder: Sendable {
@@ -66,6 +67,18 @@ final class ResultDevice: Sendable {
     for await status in store.statusUpdates where isMet(status) { return status }
     return store.status
   }
+}
+
+extension GameResultStore {
+  /// The names of the unsent results that the server may have.
+  var offeredNames: [String] {
+    store.state.withLock { state in
+      state.table.unsent.filter { state.table[$0]?.change?.wasOffered == true }
+        .map(\.recordName)
+    }
+  }
+
+  var uploads: UploadQueue<CKRecord.ID>? { state.withLock { $0.uploads } }
 }
 
 extension SyncStatus {

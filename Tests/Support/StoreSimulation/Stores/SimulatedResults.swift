@@ -24,8 +24,7 @@ extension SimulatedStore {
       app: store,
       items: { store.results.map { ($0.id.uuidString, line($0)) } },
       waitingCount: { store.status.waiting },
-      // The store does not say which results wait, so any that waits counts for all.
-      isWaiting: { _ in store.status.waiting > 0 },
+      isWaiting: { UUID(uuidString: $0).map(store.isUnsent) ?? false },
       edit: { random in try edit(store, device, &random) },
       sync: { _ = try? await store.syncNow() },
       quit: {

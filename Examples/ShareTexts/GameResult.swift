@@ -1,5 +1,4 @@
 public import Foundation
-import SyncSupport
 
 /// One played puzzle, which never changes once it is made: it is added, synced and deleted.
 public struct GameResult: Hashable, Sendable, Codable, Identifiable {
@@ -45,11 +44,5 @@ public struct GameResult: Hashable, Sendable, Codable, Identifiable {
     self.completed = completed
     self.sharedText = sharedText
     self.parsedData = parsedData
-  }
-
-  /// Newest first; of the same moment in the order of their IDs, so that every device agrees.
-  static func isNewer(_ first: GameResult, _ second: GameResult) -> Bool {
-    first.date == second.date
-      ? first.id.precedes(second.id) : first.date > second.date
   }
 }

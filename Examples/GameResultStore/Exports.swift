@@ -1,0 +1,2 @@
+// Results and share texts are the vocabulary of the store.
+@_exported public import ShareTexts

@@ -1,0 +1,276 @@
+import CloudSync
+public import Foundation
+public import SyncSupport
+import Synchronization
+
+extension GameResultStore {
+  /// Work for the next pass of sync, collected from all requests.
+  struct Wants: Sendable {
+    /// Whether there was a request since the last pass began.
+    var isAsked = false
+    /// Whether to fetch, in addition to sending.
+    var fetch = false
+    /// Whether the user asked, so that refused changes are tried again.
+    var isManual = false
+    /// Whether something new happened, so that the retry plan starts over.
+    var isFresh = false
+  }
+
+  /// What was known of the synced store when it was last looked at.
+  struct Observation: Sendable {
+    var account: String?
+    var wipes: Int
+    var hasZone: Bool
+    var conflicts: [String]
+    var kept: Set<String>
+    var fileProblem: String?
+
+    init(_ store: SyncedStore) {
+      let status = store.status
+      account = status.account
+      wipes = status.activity.wipes
+      hasZone = status.hasZone
+      conflicts = status.activity.conflicts.filter { $0.resolution != .equal }.map(\.name)
+      kept = Set(store.unreadableNames)
+      fileProblem =
+        status.activity.problems.first {
+          $0.code == nil && $0.name == FirstVersionFiles.state
+        }?.message
+    }
+  }
+
+  /// Everything that the store knows besides its results.
+  struct State: Sendable {
+    let store: SyncedStore
+    let reasons: UnreadableReasons
+
+    // The run.
+    var uploads: UploadQueue<CKRecord.ID>?
+    var bell: AsyncStream<Void>.Continuation?
+    var loop: Task<Void, Never>?
+    var observation: Task<Void, Never>?
+    var retryTimer: Task<Void, Never>?
+    var pollTimer: Task<Void, Never>?
+    var wants = Wants()
+    var waiters: [CheckedContinuation<Void, any Error>] = []
+    var isPassing = false
+    /// Whether no fetch is needed before the next send.
+    var hasFetched = false
+    var hasSubscribed = false
+
+    // What is sent when.
+    /// Groups from the upload queue, each to be one request.
+    var groups: [[CKRecord.ID]] = []
+    /// Changes that are in the upload queue.
+    var held: Set<CKRecord.ID> = []
+    /// The number of times in a row that the server refused a change.
+    var attempts: [CKRecord.ID: Int] = [:]
+    /// The changes that the server refused in this pass; they are sent again after a wait.
+    var postponed: Set<CKRecord.ID> = []
+    /// The changes that were given up until the user asks for a sync or the store starts again.
+    var refused: Set<CKRecord.ID> = []
+    var isStorageFull = false
+    var plan = RetryPlan()
+
+    // What the user sees.
+    var syncState = SyncState.syncing
+    var offlineMessage: String?
+    var log: [SyncLogEntry] = []
+    var observed: Observation
+    var listeners: [UUID: AsyncStream<SyncStatus>.Continuation] = [:]
+
+    init(_ store: SyncedStore, _ reasons: UnreadableReasons) {
+      self.store = store
+      self.reasons = reasons
+      observed = Observation(store)
+      if let lastSync = store.lastSync { syncState = .synced(lastSyncDate: lastSync) }
+    }
+
+    var status: SyncStatus {
+      let message: String? =
+        switch syncState {
+        case .failed(let failure): failure.message
+        case .offline: offlineMessage
+        case .syncing, .synced: nil
+        }
+      let status = store.status
+      return SyncStatus(
+        state: syncState, message: message, waiting: status.unsentCount, refused: refused.count,
+        isStorageFull: isStorageFull,
+        conflicts: status.activity.conflicts.count { $0.resolution != .equal },
+        lastSync: store.lastSync)
+    }
+
+    /// Gives the listeners the present status.
+    func tell() {
+      guard !listeners.isEmpty else { return }
+      let status = status
+      for listener in listeners.values { listener.yield(status) }
+    }
+
+    /// Notes changes that are about to enter the upload queue.
+    mutating func hold(_ ids: [CKRecord.ID]) {
+      held.formUnion(ids)
+      for id in ids { attempts[id] = nil }
+      refused.subtract(ids)
+    }
+
+    /// Asks for a pass.
+    mutating func ask(_ new: Wants) {
+      wants.isAsked = true
+      wants.fetch = wants.fetch || new.fetch
+      wants.isManual = wants.isManual || new.isManual
+      wants.isFresh = wants.isFresh || new.isFresh
+      bell?.yield()
+    }
+
+    /// Starts a run with a new engine.
+    mutating func beginRun() {
+      groups = []
+      retryRefused()
+      hasFetched = false
+      hasSubscribed = false
+      plan.reset()
+    }
+
+    /// Allows what the server refused to be sent again.
+    mutating func retryRefused() {
+      refused = []
+      attempts = [:]
+      isStorageFull = false
+    }
+
+    func cancelTasks() {
+      for task in [observation, retryTimer, pollTimer] { task?.cancel() }
+    }
+
+    /// Writes a line of the log; the last 200 are kept.
+    mutating func note(_ level: SyncLogEntry.Level, _ message: String, at date: Date) {
+      log.append(SyncLogEntry(date: date, level: level, message: message))
+      if log.count > 200 { log.removeFirst(log.count - 200) }
+    }
+  }
+
+  // MARK: Status
+
+  /// The state of the sync.
+  public var status: SyncStatus { state.withLock { $0.status } }
+
+  /// The state of the sync now, and whenever a sync begins or ends or the account changes.
+  public var statusUpdates: AsyncStream<SyncStatus> {
+    AsyncStream { listener in
+      let id = UUID()
+      listener.onTermination = { [weak self] _ in
+        self?.state.withLock { _ = $0.listeners.removeValue(forKey: id) }
+      }
+      state.withLock { state in
+        state.listeners[id] = listener
+        listener.yield(state.status)
+      }
+    }
+  }
+
+  /// The last 200 lines of the log, oldest first.
+  public var log: [SyncLogEntry] { state.withLock { $0.log } }
+
+  // MARK: Changes of the synced store
+
+  /// Follows what happened in the synced store since the last call: accounts, the zone, conflicts
+  /// and records that can't be read.
+  func follow() {
+    state.withLock { follow(&$0) }
+  }
+
+  func follow(_ state: inout State) {
+    let before = state.observed
+    let new = Observation(store)
+    state.observed = new
+    if !new.hasZone { state.hasSubscribed = false }
+    let isWiped = new.wipes != before.wipes
+    if isWiped { forgetAccount(&state) } else { note(new, after: before, &state) }
+    guard isWiped || new.account != before.account else { return }
+    if new.account == nil {
+      state.syncState = .offline
+      state.offlineMessage = SyncFailure(.notAuthenticated, isRetrying: false).message
+    } else {
+      if isWiped { state.syncState = .syncing }
+      // A first sign-in during a pass changes nothing: its operations have waited for the answer.
+      if isWiped || !state.isPassing { state.ask(Wants(fetch: true, isFresh: true)) }
+    }
+    state.tell()
+  }
+
+  private func forgetAccount(_ state: inout State) {
+    state.uploads?.clear()
+    state.held = []
+    state.postponed = []
+    state.beginRun()
+    state.log = []
+    state.reasons.forget()
+    state.note(
+      .info, "The account changed; everything of the old one was removed.", at: now())
+  }
+
+  private func note(_ new: Observation, after old: Observation, _ state: inout State) {
+    for name in new.kept.subtracting(old.kept).sorted() {
+      let reason = state.reasons.reason(name) ?? "\(ResultRecordError.isForeign)"
+      state.note(
+        .warning, "The record \(name) was left alone and is kept: \(reason).", at: now())
+    }
+    for name in new.conflicts.dropFirst(old.conflicts.count) {
+      state.note(.warning, "Conflict for result \(name), using server version.", at: now())
+    }
+    if old.hasZone, !new.hasZone {
+      let isEmpty = store.items(GameResult.self).isEmpty
+      state.note(
+        .warning,
+        isEmpty
+          ? "The results were removed on the server, and here too."
+          : "The zone was missing; it is created again, with all results.", at: now())
+    }
+    if let problem = new.fileProblem, problem != old.fileProblem {
+      state.note(.error, "Not saved: \(problem). It is tried again.", at: now())
+    }
+  }
+}
+
+extension SyncedStore {
+  /// When the last sync of this account succeeded, in this or an earlier run.
+  var lastSync: Date? {
+    property(FirstVersionFiles.lastSync).flatMap { Double($0) }
+      .map { Date(timeIntervalSinceReferenceDate: $0) }
+  }
+}
+
+/// The reasons why records could not be read, by the records' names.
+///
+/// A reader of records notes them, which may not change anything else.
+final class UnreadableReasons: Sendable {
+  private let reasons = Mutex<[String: String]>([:])
+
+  func note(_ reason: String, of name: String) { reasons.withLock { $0[name] = reason } }
+
+  func reason(_ name: String) -> String? { reasons.withLock { $0[name] } }
+
+  func forget() { reasons.withLock { $0 = [:] } }
+}
+
+/// A line of the store's log; it names results by their IDs and contains nothing of them.
+public struct SyncLogEntry: Hashable, Sendable {
+  /// The severity of a line.
+  public enum Level: String, Hashable, Sendable {
+    /// An event.
+    case info
+    /// A problem that was settled, but maybe not as the user wishes.
+    case warning
+    /// A problem that is not settled.
+    case error
+  }
+
+  /// When it happened.
+  public var date: Date
+  /// The severity.
+  public var level: Level
+  /// The event, in one sentence.
+  public var message: String
+}
