@@ -176,7 +176,7 @@ let package = Package(
     support(
       "StoreSimulation",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "ShareTexts", "AchievementStore",
+        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore",
         "LeaderboardStore", "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore",
         "CloudSync", "CloudSyncTesting",
         "SimulationSupport", "LoopbackServer", "CloudProtocol", "Records",
@@ -240,7 +240,7 @@ let package = Package(
     // tests
     tests(
       "SyncedStoreTests",
-      ["SyncedStore", "CloudSync", "CloudSyncTesting", "LoopbackServer", "CloudProtocol", "Disk"]),
+      ["SyncedStore", "CloudSync", "CloudSyncTesting", "LoopbackServer", "CloudProtocol"]),
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),

@@ -31,6 +31,7 @@ extension ItemTable {
     activity = SyncedStore.Activity()
     activity.wipes = wipes
     settings = StoreSettings(isEnabled: settings.isEnabled)
+    _ = takeOffered()
     inFlight = [:]
     attempts = [:]
     missingZones = []

@@ -213,6 +213,7 @@ extension SyncedStore {
         self.record(id, pending)
       }
       guard let batch else { continue }
+      storeOffered()
       let taken = Set(batch.recordsToSave.map(\.recordID) + batch.recordIDsToDelete)
       let left = changes.map(\.recordID).filter { !taken.contains($0) }
       if !left.isEmpty { state.withLock { $0.run?.groups?.insert(left, at: 0) } }

@@ -41,7 +41,7 @@ private final class Folder {
   deinit { try? FileManager.default.removeItem(at: url) }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct DocumentedStoreTests {
   private let server = LoopbackServer()
 

@@ -110,7 +110,7 @@ struct DeviceTests {
 
   @Test(
     "Waiting for an event ends with the task, and refuses an unknown name",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func waitingForEventsEndsWithTheTask() async throws {
     let events = RecordedEvents()
     let error = await #expect(throws: DeviceError.self) {

@@ -113,7 +113,8 @@ struct ClipboardStoreTests {
   @Test("C: An entry that was deleted from the cloud elsewhere is deleted locally too")
   func remotelyDeletedEntryIsRemoved() async throws {
     let bench = try TabBench.signedIn()
-    try bench.clipboard.add(entry(1))
+    try bench.fetched([record(entry(1))])
+    try bench.sync.save(ClipboardEntry(id: testID(1), text: "changed", timestamp: testDate(1)))
     let batch = await bench.batch()
     bench.clear()
     bench.sent(failed: [(batch[0], CKError(.unknownItem))])

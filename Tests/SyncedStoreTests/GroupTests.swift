@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: changes sent in groups", .timeLimit(.minutes(2)))
+@Suite("SyncedStore: changes sent in groups", .timeLimit(.minutes(10)))
 struct GroupTests {
   let server = LoopbackServer()
 

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Rules of the engine's types, of its callbacks and of its two modes.
-@Suite("Rules of the engine", .timeLimit(.minutes(5)))
+@Suite("Rules of the engine", .timeLimit(.minutes(10)))
 struct EngineSurfaceTests {
   private let server = LoopbackServer()
   private static let zone = NotesApp.zone

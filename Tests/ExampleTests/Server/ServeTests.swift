@@ -38,9 +38,10 @@ struct ServeTests {
     while try await tool.good("inspect", "--json", environment: cloud.environment)
       .contains("\"openRequests\": 0")
     {}
+    // Both at once: a server that has stopped by itself would make the second one useless.
     cloud.tool.send(SIGINT)
-    _ = try await cloud.tool.errors.line { $0.hasPrefix("cloudsync: stopping") }
-    #expect(await cloud.stop(SIGINT) == 128 + SIGINT)
+    let code = await cloud.stop(SIGTERM)
+    #expect(code == 128 + SIGINT || code == 128 + SIGTERM)
     _ = await waiting.result
   }
 
