@@ -159,23 +159,33 @@ extension GameResultStore {
       let groups = state.withLock { nextGroups(&$0) }
       let before = store.status
       guard !groups.isEmpty || (createsZone && !before.hasZone) else { return standing() }
-      var error: CKError?
-      do {
-        try await store.sendChanges(groups, creatingZone: createsZone)
-      } catch let thrown {
-        error = (thrown as? CKError) ?? CKError(.internalError)
-      }
+      let errors = await send(groups, creatingZone: createsZone)
       let after = store.status
       let isIdle = before.sentCount == after.sentCount && before.hasZone == after.hasZone
       let outcome = state.withLock { state in
         follow(&state)
-        return error.map { report($0, isIdle: isIdle, &state) } ?? SendReport()
+        return report(errors, isIdle: isIdle, &state)
       }
       if let failure = storageFailure() ?? outcome.failure { return failure }
       if outcome.needsFetch, let failure = await fetch() { return failure }
       idleRounds = isIdle ? idleRounds + 1 : 0
     }
     return PassFailure(.partialFailure, isPassing: true)
+  }
+
+  /// Sends each group in a request of its own, until one fails as a whole.
+  private func send(_ groups: [[CKRecord.ID]], creatingZone: Bool) async -> [CKError] {
+    var errors: [CKError] = []
+    for group in groups.isEmpty ? [[]] : groups {
+      do {
+        try await store.sendChanges(of: group, creatingZone: creatingZone)
+      } catch {
+        let error = (error as? CKError) ?? CKError(.internalError)
+        errors.append(error)
+        if error.code != .partialFailure { break }
+      }
+    }
+    return errors
   }
 
   /// The groups to send now; empty if there is nothing to send.
@@ -227,9 +237,12 @@ extension GameResultStore {
   }
 
   /// Decides about each error of a send; the synced store has resolved conflicts already.
-  func report(_ error: CKError, isIdle: Bool, _ state: inout State) -> SendReport {
-    let items = error.partialErrorsByItemID ?? [:]
-    let errors = items.isEmpty ? [error] : items.values.compactMap { $0 as? CKError }
+  func report(_ thrown: [CKError], isIdle: Bool, _ state: inout State) -> SendReport {
+    let items = thrown.reduce(into: [:]) { items, error in
+      items.merge(error.partialErrorsByItemID ?? [:]) { $1 }
+    }
+    let whole = thrown.filter { $0.partialErrorsByItemID?.isEmpty ?? true }
+    let errors = whole + items.values.compactMap { $0 as? CKError }
     var report = SendReport()
     let passing = errors.filter { RetryPlan.isRetried($0) }
     if let first = passing.min(by: { $0.code.rawValue < $1.code.rawValue }) {
@@ -251,7 +264,7 @@ extension GameResultStore {
         state.note(.error, "The zone could not be created: \(item.code).", at: now())
       }
     }
-    if items.isEmpty, report.failure == nil {
+    if let error = whole.first, report.failure == nil {
       if error.code == .quotaExceeded { storageIsFull(&state) }
       report.failure = PassFailure(error)
     }

@@ -187,7 +187,6 @@ extension SyncedStore {
   func nextBatch(
     _ scope: CKSyncEngine.SendChangesOptions.Scope, _ pending: any PendingChanges
   ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-    if state.withLock({ $0.run?.groups != nil }) { return await nextGroup(scope, pending) }
     var seen: Set<CKSyncEngine.PendingRecordZoneChange> = []
     while true {
       let changes = pending.first(Self.batchSize, in: scope)
@@ -202,24 +201,6 @@ extension SyncedStore {
       }
       seen.formUnion(changes)
     }
-  }
-
-  /// The batch of the next group that has changes.
-  private func nextGroup(
-    _ scope: CKSyncEngine.SendChangesOptions.Scope, _ pending: any PendingChanges
-  ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-    while let changes = state.withLock({ $0.takeGroup(in: scope) }) {
-      let batch = await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
-        self.record(id, pending)
-      }
-      guard let batch else { continue }
-      storeOffered()
-      let taken = Set(batch.recordsToSave.map(\.recordID) + batch.recordIDsToDelete)
-      let left = changes.map(\.recordID).filter { !taken.contains($0) }
-      if !left.isEmpty { state.withLock { $0.run?.groups?.insert(left, at: 0) } }
-      return batch
-    }
-    return nil
   }
 
   /// The record to save; without one the pending change is removed.
@@ -250,24 +231,4 @@ extension SyncedStore {
 extension SyncedStore.State {
   /// Whether no fetch or send is under way.
   fileprivate var isIdle: Bool { run?.operations ?? 0 == 0 }
-
-  /// Takes the next group out; `nil` if no group is left.
-  ///
-  /// Its changes may all be sent already.
-  fileprivate mutating func takeGroup(
-    in scope: CKSyncEngine.SendChangesOptions.Scope
-  ) -> [CKSyncEngine.PendingRecordZoneChange]? {
-    guard let group = run?.groups?.first else { return nil }
-    run?.groups?.removeFirst()
-    return group.compactMap { table.pendingChange($0) }.filter { scope.contains($0) }
-  }
-}
-
-extension CKSyncEngine.PendingRecordZoneChange {
-  fileprivate var recordID: CKRecord.ID {
-    switch self {
-    case .saveRecord(let id), .deleteRecord(let id): id
-    @unknown default: CKRecord.ID(recordName: "?")
-    }
-  }
 }

@@ -33,8 +33,6 @@ extension SyncedStore {
     var putOff = 0
     /// Whether a fetch has to tell what became of a zone.
     var needsFetch = false
-    /// The records of each batch that is still to be sent; `nil` if the store forms the batches.
-    var groups: [[CKRecord.ID]]?
     var fetchTask: Task<Void, Never>?
   }
 
@@ -262,38 +260,26 @@ extension SyncedStore {
 
   /// Sends changes once.
   ///
-  /// - Throws: the engine's `CKError`; ``SyncedStoreError`` if the store was not started.
-  public func sendChanges() async throws {
-    try await engine().sendChanges()
-  }
-
-  /// Sends the changes of some records once, each group in a batch of its own: for an app that
-  /// decides itself what is sent when, and does not sync automatically.
-  ///
-  /// Other changes wait, and changes that the server refused before are sent again. A group that is
-  /// too large for a request is sent in several.
-  ///
   /// - Parameters:
-  ///   - groups: the records, such as from ``unsentRecordIDs``; those without a change are skipped.
+  ///   - records: the records whose changes are sent, those included that the server refused
+  ///     before; `nil` for all that are pending.
   ///   - createsZone: whether to create the store's own zone if it is not known to exist. A save
   ///     does so in any case.
   /// - Throws: the engine's `CKError`: `partialFailure` with an error for each change that was not
   ///   sent, conflicts included, which are resolved already; ``SyncedStoreError`` if the store was
   ///   not started.
   public func sendChanges(
-    _ groups: [[CKRecord.ID]], creatingZone createsZone: Bool = false
+    of records: [CKRecord.ID]? = nil, creatingZone createsZone: Bool = false
   ) async throws {
     let engine = try engine()
-    state.withLock { begin(groups, createsZone, &$0) }
-    defer { state.withLock { $0.run?.groups = nil } }
-    try await engine.sendChanges()
-  }
-
-  func begin(_ groups: [[CKRecord.ID]], _ createsZone: Bool, _ state: inout State) {
-    if createsZone { state.table.saveZoneIfNeeded(zoneID) }
-    state.table.send(groups.joined())
-    state.act()
-    state.run?.groups = groups
+    state.withLock { state in
+      if createsZone { state.table.saveZoneIfNeeded(zoneID) }
+      state.table.send(records ?? [])
+      state.act()
+    }
+    // A scope of records contains their zones, here that of a record that has no change.
+    let zone = createsZone ? [Self.shareID(zoneID)] : []
+    try await engine.sendChanges(.init(scope: records.map { .recordIDs($0 + zone) } ?? .all))
   }
 
   private func engine() throws -> CKSyncEngine {

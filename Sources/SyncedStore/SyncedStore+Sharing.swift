@@ -88,7 +88,7 @@ extension SyncedStore {
     }
   }
 
-  private static func shareID(_ zone: CKRecordZone.ID) -> CKRecord.ID {
+  static func shareID(_ zone: CKRecordZone.ID) -> CKRecord.ID {
     CKRecord.ID(recordName: CKRecordNameZoneWideShare, zoneID: zone)
   }
 }

@@ -288,7 +288,6 @@ struct GameResultRowTests {
       dump(state.table, to: &text)
       dump(state.failure, to: &text)
       dump(state.run?.readZones, to: &text)
-      dump(state.run?.groups, to: &text)
       dump(state.run?.engine?.state.pendingRecordZoneChanges.map { "\($0)" }, to: &text)
       for entry in state.table.entries.values {
         for archive in [entry.unreadable, entry.systemFields] {

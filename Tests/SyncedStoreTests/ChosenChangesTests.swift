@@ -6,8 +6,8 @@ import Testing
 
 @testable import SyncedStore
 
-@Suite("SyncedStore: changes sent in groups", .timeLimit(.minutes(10)))
-struct GroupTests {
+@Suite("SyncedStore: some changes sent, and not others", .timeLimit(.minutes(10)))
+struct ChosenChangesTests {
   let server = LoopbackServer()
 
   private func id(_ name: String) -> CKRecord.ID {
@@ -16,7 +16,7 @@ struct GroupTests {
 
   private var saves: Int { server.controls.requestCount(in: RequestScope(kind: .modifyRecords)) }
 
-  @Test("Each group is one request, and other changes wait")
+  @Test("The chosen changes are one request, and other changes wait")
   func eachGroupIsOneRequest() async throws {
     let phone = try NoteDevice(server, "phone")
     try phone.write("old", "one")
@@ -25,19 +25,19 @@ struct GroupTests {
     try phone.store.delete(Note("old", ""))
     #expect(phone.store.unsentRecordIDs == ["a", "b", "c", "d", "old"].map(id))
     server.controls.forgetRequests()
-    try await phone.store.sendChanges([
-      [id("b"), id("a")], [id("unknown")], [id("d"), id("old")],
-    ])
+    for group in [[id("b"), id("a")], [id("unknown")], [id("d"), id("old")]] {
+      try await phone.store.sendChanges(of: group)
+    }
     #expect(saves == 2)
     #expect(phone.store.unsentRecordIDs == [id("c")])
-    try await phone.store.sendChanges([])
+    try await phone.store.sendChanges(of: [])
     #expect(saves == 2 && phone.store.isUnsent("c"))
     // Without groups everything is sent, as before.
     try await phone.store.sendChanges()
     #expect(saves == 3 && phone.store.status.unsentCount == 0)
   }
 
-  @Test("A group that is too large for one request is sent in several, and all of it")
+  @Test("Too many changes for one request are sent in several, and all of them")
   func largeGroupIsSentInSeveral() async throws {
     let phone = try NoteDevice(server, "phone")
     try await phone.store.sync()
@@ -45,7 +45,7 @@ struct GroupTests {
       for number in 0..<600 { try change.save(Note("\(number)", "text")) }
     }
     server.controls.forgetRequests()
-    try await phone.store.sendChanges([phone.store.unsentRecordIDs])
+    try await phone.store.sendChanges(of: phone.store.unsentRecordIDs)
     #expect(saves == 3 && phone.store.status.unsentCount == 0)
   }
 
@@ -56,7 +56,7 @@ struct GroupTests {
     try phone.write("b", "two")
     try server.controls.setQuota(1, of: "anna")
     let error = try await #require(throws: CKError.self) {
-      try await phone.store.sendChanges([[id("a"), id("b")]])
+      try await phone.store.sendChanges(of: [id("a"), id("b")])
     }
     #expect(error.code == .partialFailure)
     let items = try #require(error.partialErrorsByItemID)
@@ -67,7 +67,7 @@ struct GroupTests {
     // Nothing is pending after a refusal; a group asks for another attempt.
     try await phone.store.sendChanges()
     #expect(phone.store.status.unsentCount == 2)
-    try await phone.store.sendChanges([[id("b")]])
+    try await phone.store.sendChanges(of: [id("b")])
     #expect(phone.store.unsentRecordIDs == [id("a")])
   }
 
@@ -76,14 +76,14 @@ struct GroupTests {
     let phone = try NoteDevice(server, "phone")
     var updates = phone.store.statusUpdates.makeAsyncIterator()
     #expect(!phone.store.status.hasZone && phone.store.status.account == nil)
-    try await phone.store.sendChanges([])
+    try await phone.store.sendChanges(of: [])
     #expect(!phone.store.status.hasZone)
-    try await phone.store.sendChanges([], creatingZone: true)
+    try await phone.store.sendChanges(of: [], creatingZone: true)
     #expect(phone.store.status.hasZone && phone.store.status.account != nil)
     #expect(await updates.next()?.hasZone == true, "an older status was kept")
     let requests = RequestScope(kind: .modifyZones)
     #expect(server.controls.requestCount(in: requests) == 1)
-    try await phone.store.sendChanges([], creatingZone: true)
+    try await phone.store.sendChanges(of: [], creatingZone: true)
     #expect(server.controls.requestCount(in: requests) == 1)
   }
 }
