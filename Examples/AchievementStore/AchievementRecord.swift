@@ -40,7 +40,7 @@ extension AchievementSet: SyncedItem {
   /// Reads a record of a version; a payload that is missing or not a JSON array counts as empty.
   init?(_ record: CKRecord, version: Int) {
     guard AchievementRecord.version(of: record) <= version else { return nil }
-    self.init((record["payload"] as? Data).flatMap { Self.elements(of: $0) } ?? [])
+    self = (record["payload"] as? Data).flatMap { Self(payload: $0) } ?? Self()
     lastUpdated = record["lastUpdated"] as? Date
     archive = record["summary"] as? Data
   }

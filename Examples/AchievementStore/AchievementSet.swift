@@ -1,81 +1,67 @@
 import Foundation
 
-/// All achievements of a user by ID, with the elements that only a newer version can read.
-///
-/// The payload has the same bytes for the same achievements.
+/// All achievements of a user, with the elements and members that only a newer version can read.
 struct AchievementSet: Hashable, Sendable {
-  private var byID: [UUID: TieredAchievement] = [:]
-  /// Elements of the payload this version can't read, by their ID or, without one, their bytes.
-  private var unread: [String: JSONValue] = [:]
+  /// The elements of the payload by their ID; an unreadable one by `~` and its ID or its bytes.
+  private var elements: [String: JSONValue] = [:]
   /// The date of the last change on any device, according to its clock.
   var lastUpdated: Date?
   /// The summary as the record has it: an archive has its members in another order each time.
   var archive: Data?
 
-  /// Nothing reached yet.
-  init() {}
-
-  /// The achievements of a list; what is in it twice is merged.
-  init(_ achievements: [TieredAchievement]) {
-    for achievement in achievements { insert(achievement) }
+  /// Merges the elements of a payload.
+  init(_ elements: [JSONValue] = []) {
+    for element in elements { insert(element) }
   }
 
-  /// The elements of a payload.
-  init(_ elements: [JSONValue]) {
-    for element in elements {
-      if let achievement = TieredAchievement(element) {
-        insert(achievement)
-      } else {
-        insertUnread(element)
-      }
-    }
-  }
-
-  /// Reads a payload; `nil` when it is no JSON array.
+  /// Reads a payload; `nil` if it is not a JSON array.
   init?(payload: Data) {
-    guard let elements = Self.elements(of: payload) else { return nil }
+    guard let elements = try? JSONDecoder().decode([JSONValue].self, from: payload)
+    else { return nil }
     self.init(elements)
   }
 
-  static func elements(of payload: Data) -> [JSONValue]? {
-    try? JSONDecoder().decode([JSONValue].self, from: payload)
-  }
+  /// The JSON of all elements, with the same bytes on all devices: in the order of their IDs,
+  /// unreadable ones at the end.
+  var payload: Data { JSONValue.array(elements.sorted { $0.key < $1.key }.map(\.value)).bytes }
 
   /// Whether there is nothing at all.
-  var isEmpty: Bool { byID.isEmpty && unread.isEmpty }
+  var isEmpty: Bool { elements.isEmpty }
 
-  /// What can be read, in the order of IDs.
+  /// The achievements that this version can read, in the order of their IDs.
   var achievements: [TieredAchievement] {
-    byID.values.sorted { $0.id.uuidString < $1.id.uuidString }
+    elements.sorted { $0.key < $1.key }.compactMap { TieredAchievement($0.value) }
   }
 
-  /// How many elements only a newer version understands.
-  var unreadCount: Int { unread.count }
+  /// The number of elements that only a newer version can read.
+  var unreadCount: Int { elements.keys.count { $0.hasPrefix("~") } }
 
   /// The achievement with an ID.
-  subscript(id: UUID) -> TieredAchievement? { byID[id] }
-
-  /// Everything, in an order that all devices share.
-  var elements: [JSONValue] {
-    achievements.map(\.json) + unread.sorted { $0.key < $1.key }.map(\.value)
+  subscript(id: UUID) -> TieredAchievement? {
+    elements[id.uuidString].flatMap { TieredAchievement($0) }
   }
 
-  /// The JSON of all elements, with sorted keys and dates as ISO 8601 spells them.
-  var payload: Data { JSONValue.array(elements).bytes }
-
-  /// How many unlocked achievements each category has.
+  /// The number of unlocked achievements of each category.
   var summary: [String: Int] {
     var counts: [String: Int] = [:]
-    for achievement in byID.values {
+    for achievement in achievements {
       let category = achievement.category.isEmpty ? "other" : achievement.category
       counts[category, default: 0] += achievement.isUnlocked ? 1 : 0
     }
     return counts
   }
 
-  /// Adds an achievement; one that is there already is merged.
-  mutating func insert(_ achievement: TieredAchievement) {
-    byID[achievement.id] = byID[achievement.id]?.merged(with: achievement) ?? achievement
+  /// Adds an element, or merges it with the one of the same ID.
+  mutating func insert(_ element: JSONValue) {
+    guard let achievement = TieredAchievement(element) else {
+      let key = "~" + (element["id"]?.text ?? String(decoding: element.bytes, as: UTF8.self))
+      elements[key] = elements[key]?.joined(with: element) ?? element
+      return
+    }
+    let key = achievement.id.uuidString
+    let known = elements[key].flatMap { TieredAchievement($0) }
+    let merged = known?.merged(with: achievement) ?? achievement
+    elements[key] = (elements[key]?.joined(with: element) ?? element).replacing(with: merged.json)
   }
 
   /// Notes that the achievements were changed on this device.
@@ -87,25 +73,15 @@ struct AchievementSet: Hashable, Sendable {
   /// Everything of both; `other` itself if it lacks nothing.
   func merged(with other: AchievementSet) -> AchievementSet {
     var result = self
-    for achievement in other.byID.values { result.insert(achievement) }
-    for element in other.unread.values { result.insertUnread(element) }
+    for element in other.elements.values { result.insert(element) }
     if result.hasSameElements(as: other) { return other }
     guard !result.hasSameElements(as: self) else { return self }
-    result.lastUpdated = [lastUpdated, other.lastUpdated].compactMap(\.self).max()
-    result.archive = AchievementRecord.archived(result.summary)
+    result.touch([lastUpdated, other.lastUpdated].compactMap(\.self).max())
     return result
   }
 
   /// Whether nothing differs except the dates of the sets and the spelling of their summaries.
-  func hasSameElements(as other: AchievementSet) -> Bool {
-    byID == other.byID && unread == other.unread
-  }
-
-  private mutating func insertUnread(_ element: JSONValue) {
-    var key = String(decoding: element.bytes, as: UTF8.self)
-    if case .object(let members) = element, case .string(let id)? = members["id"] { key = id }
-    unread[key] = unread[key]?.joined(with: element) ?? element
-  }
+  func hasSameElements(as other: AchievementSet) -> Bool { elements == other.elements }
 }
 
 extension AchievementSet: Codable {
@@ -124,7 +100,7 @@ extension AchievementSet: Codable {
 
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(elements, forKey: .elements)
+    try container.encode(Array(elements.values), forKey: .elements)
     try container.encodeIfPresent(lastUpdated, forKey: .lastUpdated)
     try container.encodeIfPresent(archive, forKey: .archive)
   }

@@ -101,7 +101,7 @@ public final class AchievementStore: Sendable {
         if known?.tierUnlockDates[tier] == nil { achievement.progress.unlock(tier, on: date) }
       }
       var set = before ?? AchievementSet()
-      set.insert(achievement)
+      set.insert(achievement.json)
       if before?.hasSameElements(as: set) != true {
         set.touch(date)
         try change.save(set)

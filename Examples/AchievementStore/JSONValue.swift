@@ -1,21 +1,33 @@
 import Foundation
 
-/// Any piece of JSON, so that what a newer version of the app wrote is kept as it came.
-public enum JSONValue: Hashable, Sendable {
-  /// Nothing.
+/// Any JSON, so that what a newer version of the app wrote is kept as it came.
+enum JSONValue: Hashable, Sendable {
   case null
-  /// True or false.
   case bool(Bool)
-  /// A whole number.
   case integer(Int64)
-  /// Any other number.
   case number(Double)
-  /// Text.
   case string(String)
-  /// A list.
   case array([JSONValue])
-  /// Members by name.
   case object([String: JSONValue])
+
+  /// The member of an object; `nil` if it is missing or null.
+  subscript(name: String) -> JSONValue? {
+    guard case .object(let members) = self, let member = members[name], member != .null
+    else { return nil }
+    return member
+  }
+
+  /// The whole number; `nil` for any other value.
+  var int: Int? {
+    guard case .integer(let number) = self else { return nil }
+    return Int(exactly: number)
+  }
+
+  /// The text; `nil` for any other value.
+  var text: String? {
+    guard case .string(let text) = self else { return nil }
+    return text
+  }
 
   /// The bytes that stand for the value: same value, same bytes.
   var bytes: Data {
@@ -25,11 +37,10 @@ public enum JSONValue: Hashable, Sendable {
     return (try? encoder.encode(self)) ?? Data()
   }
 
-  /// The one value that two devices agree on, whichever of them asks, in whatever order.
+  /// The value that all devices agree on, in whatever order they merge.
   ///
-  /// Members of objects are united; of two different values the one with the greater bytes
-  /// stays. An object begins with `{`, the greatest of all beginnings, so it beats all else; that
-  /// is what makes the rule associative.
+  /// Members of objects are united; of two different values the one with the greater bytes stays.
+  /// An object begins with `{`, the greatest first byte, so the rule is associative.
   func joined(with other: JSONValue) -> JSONValue {
     if self == other { return self }
     if case .object(let mine) = self, case .object(let theirs) = other {
@@ -37,11 +48,16 @@ public enum JSONValue: Hashable, Sendable {
     }
     return bytes.lexicographicallyPrecedes(other.bytes) ? other : self
   }
+
+  /// The value with the members of `other`, which replace those of the same name.
+  func replacing(with other: JSONValue) -> JSONValue {
+    guard case .object(let mine) = self, case .object(let theirs) = other else { return other }
+    return .object(mine.merging(theirs) { $0.replacing(with: $1) })
+  }
 }
 
 extension JSONValue: Codable {
-  /// Reads whatever is there.
-  public init(from decoder: any Decoder) throws {
+  init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     if container.decodeNil() {
       self = .null
@@ -60,8 +76,7 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Writes it back.
-  public func encode(to encoder: any Encoder) throws {
+  func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     switch self {
     case .null: try container.encodeNil()

@@ -122,7 +122,8 @@ struct AchievementMergeTests {
           currentValue: 12, currentTier: .silver,
           tierUnlockDates: [
             .silver: Self.moment.addingTimeInterval(0.75), .bronze: Self.moment,
-          ]))
+          ])
+      ).json
     ])
     #expect(
       String(decoding: set.payload, as: UTF8.self) == """
@@ -155,7 +156,8 @@ struct AchievementMergeTests {
       """
     let theirs = try #require(AchievementSet(payload: Data(text.utf8)))
     #expect(theirs.unreadCount == 2)
-    let mine = AchievementSet([achievement(1, Progress(currentValue: 5, currentTier: .bronze))])
+    let mine = AchievementSet([achievement(1, Progress(currentValue: 5, currentTier: .bronze)).json]
+    )
     let merged = String(decoding: mine.merged(with: theirs).payload, as: UTF8.self)
     for part in [
       #""icon":"star""#, #""best":{"day":3}"#, #""currentTier":9"#, #""currentValue":5"#,
@@ -169,10 +171,11 @@ struct AchievementMergeTests {
   @Test("A: The summary counts unlocked achievements per category, in a keyed archive")
   func summaryCountsUnlocksPerCategory() throws {
     let set = AchievementSet([
-      achievement(1, Progress(currentValue: 5, currentTier: .bronze)),
-      achievement(2, Progress(currentValue: 5)),
+      achievement(1, Progress(currentValue: 5, currentTier: .bronze)).json,
+      achievement(2, Progress(currentValue: 5)).json,
       TieredAchievement(
-        id: testID(3), category: "skill", progress: Progress(currentTier: .legendary)),
+        id: testID(3), category: "skill", progress: Progress(currentTier: .legendary)
+      ).json,
     ])
     let expected = ["volume": 1, "skill": 1]
     #expect(set.summary == expected)
@@ -187,7 +190,7 @@ struct AchievementMergeTests {
     let sets = [0, 5_000].map { start in
       AchievementSet(
         (start..<(start + 10_000)).map {
-          achievement($0, Progress(currentValue: $0, tierUnlockDates: [.bronze: Self.moment]))
+          achievement($0, Progress(currentValue: $0, tierUnlockDates: [.bronze: Self.moment])).json
         })
     }
     let merged = sets[0].merged(with: sets[1])

@@ -131,7 +131,8 @@ struct AchievementSafetyTests {
     let newer = AchievementSet([
       TieredAchievement(
         id: AchievementDevice.id("solved"), category: "volume",
-        progress: TieredAchievement.Progress(currentValue: 99))
+        progress: TieredAchievement.Progress(currentValue: 99)
+      ).json
     ])
     try await server.changeAchievements {
       $0["version"] = Int64(2)

@@ -53,7 +53,7 @@ final class AchievementsApp: StoreApp {
     return table
   }
 
-  var traces: Traces { Traces(names: store.stored.map(\.text), texts: []) }
+  var traces: Traces { Traces(names: store.stored.map(\.id.uuidString), texts: []) }
 
   private var unlocked: Int { store.stored.count(where: \.isUnlocked) }
 
