@@ -59,71 +59,36 @@ extension ClipboardEntry: SyncedItem {
   public var isSynced: Bool { isText }
 
   /// Reads a record; `nil` if it is not an entry that this version can show.
+  ///
+  /// That is so if its name is not a UUID, it has no text (it is of a kind that a newer version
+  /// knows, such as an image), or it is of a newer `schemaVersion`. A missing time is the date of
+  /// the record, the same on every device.
   public init?(_ record: CKRecord) {
-    guard let fields = CloudClipboardRecord(record) else { return nil }
-    self.init(id: fields.id, text: fields.text, timestamp: fields.timestamp)
+    guard record.recordType == Self.recordType, record.schemaVersion <= 1,
+      let id = UUID(uuidString: record.recordID.recordName), let text = record["text"] as? String,
+      let timestamp = record.value("timestamp", missing: record.dateInCloud)
+    else { return nil }
+    self.init(id: id, text: text, timestamp: timestamp)
   }
 
   /// Copies the fields of a text onto `record`.
   public func copy(to record: CKRecord) {
-    CloudClipboardRecord(self)?.copy(onto: record)
-  }
-
-  /// Whether both have the same bytes: texts that only look the same are different.
-  public static func == (first: ClipboardEntry, second: ClipboardEntry) -> Bool {
-    let isSameContent =
-      switch (first.content, second.content) {
-      case (.text(let text), .text(let other)): text.hasSameBytes(as: other)
-      case (.image(let name), .image(let other)): name.hasSameBytes(as: other)
-      case (.text, .image), (.image, .text): false
-      }
-    return isSameContent && first.id == second.id && first.timestamp == second.timestamp
-  }
-}
-
-/// The fields of an entry that are sent: those of a `ClipboardEntry` record.
-public struct CloudClipboardRecord: Identifiable, Hashable, Sendable, Codable {
-  /// The entry's ID; the record's name.
-  public let id: UUID
-  /// The text.
-  public var text: String
-  /// When it was copied.
-  public var timestamp: Date
-
-  /// The fields of `entry` that are sent; `nil` for an image.
-  public init?(_ entry: ClipboardEntry) {
-    guard let text = entry.text else { return nil }
-    self.id = entry.id
-    self.text = text
-    self.timestamp = entry.timestamp
-  }
-
-  /// Reads a record; `nil` when it is no entry that this version can show.
-  ///
-  /// That is so when its name is no UUID, it has no text (it is of a kind that a newer version
-  /// knows, such as an image), or it is of a newer `schemaVersion`. A missing time is the one the
-  /// cloud saw it last, the same on every device.
-  public init?(_ record: CKRecord) {
-    guard record.recordType == ClipboardEntry.recordType,
-      record.schemaVersion <= 1,
-      let id = UUID(uuidString: record.recordID.recordName),
-      let text = record["text"] as? String,
-      let timestamp = record.value("timestamp", missing: record.dateInCloud)
-    else { return nil }
-    self.id = id
-    self.text = text
-    self.timestamp = timestamp
-  }
-
-  /// Copies the fields onto `record`.
-  public func copy(onto record: CKRecord) {
     record["text"] = text
     record["timestamp"] = timestamp
   }
 
-  /// Whether both hold the same bytes.
-  public static func == (first: CloudClipboardRecord, second: CloudClipboardRecord) -> Bool {
-    first.id == second.id && first.timestamp == second.timestamp
-      && first.text.hasSameBytes(as: second.text)
+  /// Whether both have the same bytes: texts that only look the same are different.
+  public static func == (first: ClipboardEntry, second: ClipboardEntry) -> Bool {
+    first.id == second.id && first.timestamp == second.timestamp && first.isText == second.isText
+      && first.name.hasSameBytes(as: second.name)
+  }
+
+  private var name: String {
+    switch content {
+    case .text(let name), .image(let name): name
+    }
   }
 }
+
+/// An entry as it is sent: a text.
+public typealias CloudClipboardRecord = ClipboardEntry

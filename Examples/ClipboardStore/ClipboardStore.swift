@@ -106,7 +106,7 @@ public final class ClipboardStore: Sendable {
   /// - Throws: `FileError` if it can't be stored.
   public func applyCloudClipboardEntry(_ entry: CloudClipboardRecord) throws {
     let record = CKRecord(recordType: ClipboardEntry.recordType, recordID: recordID(entry.id))
-    entry.copy(onto: record)
+    entry.copy(to: record)
     try store.receive([record])
   }
 
@@ -125,13 +125,7 @@ public final class ClipboardStore: Sendable {
   ///
   /// - Throws: `FileError` if it can't be stored; nothing is taken over then.
   public func migrate(_ export: KeyValueExport) throws -> MigrationReport {
-    try store.change { change in
-      var report = MigrationReport()
-      guard change[property: Self.migrated] == nil else {
-        report.wasDoneBefore = true
-        return report
-      }
-      change[property: Self.migrated] = "yes"
+    try store.migrateOnce(Self.migrated) { change, report in
       for id in export.deletedClipboardIDs {
         if change.item(ClipboardEntry.self, named: id.uuidString) != nil { report.removed += 1 }
         change.delete(ClipboardEntry.self, named: id.uuidString, evenIfUnknown: true)
@@ -142,7 +136,6 @@ public final class ClipboardStore: Sendable {
         try change.save(entry)
         report.added += 1
       }
-      return report
     }
   }
 

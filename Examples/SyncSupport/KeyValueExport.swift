@@ -1,4 +1,5 @@
 public import Foundation
+public import SyncedStore
 
 /// What an older version of the app kept in the key-value store, exported as one JSON file:
 /// `tabs`, `clipboard`, and the tombstones `deletedTabIDs` and `deletedClipboardIDs`.
@@ -125,4 +126,20 @@ public struct MigrationReport: Hashable, Sendable, Codable {
 
   /// Nothing done yet.
   public init() {}
+}
+
+extension SyncedStore {
+  /// Takes items of an older store over, unless a property says that it was done before.
+  public func migrateOnce(
+    _ property: String, _ body: (inout SyncedTransaction, inout MigrationReport) throws -> Void
+  ) throws -> MigrationReport {
+    try change { change in
+      var report = MigrationReport()
+      report.wasDoneBefore = change[property: property] != nil
+      guard !report.wasDoneBefore else { return report }
+      change[property: property] = "yes"
+      try body(&change, &report)
+      return report
+    }
+  }
 }

@@ -1,5 +1,6 @@
 public import CloudSync
 public import Foundation
+import SyncSupport
 public import SyncedStore
 
 /// One tab of the editor.
@@ -36,23 +37,27 @@ public struct ScratchTab: Identifiable, Hashable, Sendable, Codable {
     self.fileURL = fileURL
   }
 
-  /// The tab a record describes, with the record's date to the bit.
-  init(_ record: CloudTabRecord) {
-    self.id = record.id
-    self.name = record.name
-    self.content = record.content
-    self.language = record.language
-    self.languageLocked = record.languageLocked
-    self.lastModified = record.lastModified
-    self.fileURL = nil
-  }
-
   /// Whether the tab has no file.
   public var isScratch: Bool { fileURL == nil }
 
-  /// Whether both tabs hold the same bytes, which is stricter than that they read the same.
+  /// Whether both tabs have the same bytes: texts that only look the same are different.
   public static func == (first: ScratchTab, second: ScratchTab) -> Bool {
-    CloudTabRecord(first) == CloudTabRecord(second) && first.fileURL == second.fileURL
+    first.id == second.id && first.lastModified == second.lastModified
+      && first.fileURL == second.fileURL && first.bytes == second.bytes
+  }
+
+  /// Whether this version wins over `other`, the same tab's version on the server.
+  ///
+  /// The later date wins. At the same date the greater bytes win, which is the same on every
+  /// device, whichever version is the device's own.
+  public func wins(over other: ScratchTab) -> Bool {
+    if lastModified != other.lastModified { return lastModified > other.lastModified }
+    return other.bytes.lexicographicallyPrecedes(bytes)
+  }
+
+  /// Everything that can differ at the same date, each text with an end.
+  private var bytes: [UInt8] {
+    [content, name, language].flatMap { Array($0.utf8) + [0] } + [languageLocked ? 1 : 0]
   }
 
   /// Notes an edit at `now`.
@@ -73,16 +78,38 @@ extension ScratchTab: SyncedItem {
   public var isSynced: Bool { isScratch }
 
   /// Reads a record; `nil` if it is not a tab that this version can show.
+  ///
+  /// That is so if its name is not a UUID, a field is of another type, or it is of a newer
+  /// `schemaVersion`. A missing field has its default, which is the same on every device: the name
+  /// "Untitled", no text, language `plain`, not locked, changed at the date of the record.
   public init?(_ record: CKRecord) {
-    guard let fields = CloudTabRecord(record) else { return nil }
-    self.init(fields)
+    guard record.recordType == Self.recordType, record.schemaVersion <= 1,
+      let id = UUID(uuidString: record.recordID.recordName),
+      let name = record.value("name", missing: "Untitled"),
+      let content = record.value("content", missing: ""),
+      let language = record.value("language", missing: "plain"),
+      let languageLocked = record.value("languageLocked", missing: 0 as Int64),
+      let lastModified = record.value("lastModified", missing: record.dateInCloud)
+    else { return nil }
+    self.init(
+      id: id, name: name, content: content, language: language, languageLocked: languageLocked != 0,
+      lastModified: lastModified)
+    // To the bit, as every device reads it.
+    self.lastModified = lastModified
   }
 
   /// Copies the fields onto `record`; other fields of the record stay.
   public func copy(to record: CKRecord) {
-    CloudTabRecord(self).copy(onto: record)
+    record["name"] = name
+    record["content"] = content
+    record["language"] = language
+    record["languageLocked"] = languageLocked ? 1 : 0 as Int64
+    record["lastModified"] = lastModified
   }
 }
+
+/// A tab as it is sent: without a file.
+public typealias CloudTabRecord = ScratchTab
 
 extension Date {
   /// The date without fractions of a millisecond.

@@ -13,7 +13,7 @@ public final class TabStore: Sendable {
     ScratchTab.self,
     merging: MergePolicy { conflict in
       guard case .item(let theirs) = conflict.server else { return .mine }
-      return CloudTabRecord(conflict.mine).wins(over: CloudTabRecord(theirs)) ? .mine : .server
+      return conflict.mine.wins(over: theirs) ? .mine : .server
     })
 
   /// The items, and their sync.
@@ -112,7 +112,7 @@ public final class TabStore: Sendable {
   /// - Throws: `FileError` if it can't be stored.
   public func applyCloudTab(_ tab: CloudTabRecord) throws {
     let record = CKRecord(recordType: ScratchTab.recordType, recordID: recordID(tab.id))
-    tab.copy(onto: record)
+    tab.copy(to: record)
     try store.receive([record])
   }
 
@@ -134,13 +134,7 @@ public final class TabStore: Sendable {
   ///
   /// - Throws: `FileError` if it can't be stored; nothing is taken over then.
   public func migrate(_ export: KeyValueExport) throws -> MigrationReport {
-    try store.change { change in
-      var report = MigrationReport()
-      guard change[property: Self.migrated] == nil else {
-        report.wasDoneBefore = true
-        return report
-      }
-      change[property: Self.migrated] = "yes"
+    try store.migrateOnce(Self.migrated) { change, report in
       for id in export.deletedTabIDs {
         let tab: ScratchTab? = change.item(named: id.uuidString)
         if let tab {
@@ -154,15 +148,13 @@ public final class TabStore: Sendable {
           id: old.id, name: old.name, content: old.content, language: old.language,
           languageLocked: old.languageLocked, lastModified: old.lastModified)
         if let before: ScratchTab = change.item(named: old.id.uuidString) {
-          guard before.isScratch, CloudTabRecord(tab).wins(over: CloudTabRecord(before))
-          else { continue }
+          guard before.isScratch, tab.wins(over: before) else { continue }
           report.updated += 1
         } else {
           report.added += 1
         }
         try change.save(tab)
       }
-      return report
     }
   }
 

@@ -100,8 +100,7 @@ struct ClipboardRowTests {
   @Test("C: an entry from the cloud and one removed by it, through the store's own calls")
   func applyAndRemove() throws {
     let store = try ClipboardStore(directory: TemporaryFolder().url)
-    let entry = try #require(CloudClipboardRecord(Self.entry(1)))
-    try store.applyCloudClipboardEntry(entry)
+    try store.applyCloudClipboardEntry(Self.entry(1))
     #expect(store.entries == [Self.entry(1)] && store.unsentCount == 0)
     try store.removeCloudClipboardEntry(id: testID(1))
     #expect(store.entries.isEmpty && store.unsentCount == 0)

@@ -16,7 +16,7 @@ struct ClipboardStoreTests {
   private func record(_ entry: ClipboardEntry) throws -> CKRecord {
     let record = CKRecord(
       recordType: "ClipboardEntry", recordID: TabBench.recordID(entry.id))
-    try #require(CloudClipboardRecord(entry)).copy(onto: record)
+    entry.copy(to: record)
     return record
   }
 

@@ -208,7 +208,7 @@ final class TabBench: Sendable {
   /// A tab's record as another device would have saved it.
   static func record(_ tab: ScratchTab) -> CKRecord {
     let record = CKRecord(recordType: "ScratchTab", recordID: recordID(tab.id))
-    CloudTabRecord(tab).copy(onto: record)
+    tab.copy(to: record)
     return record
   }
 }

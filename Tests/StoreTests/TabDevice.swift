@@ -43,9 +43,9 @@ final class TabDevice: Sendable {
   /// Everything that syncs, in the order of the IDs.
   var content: DeviceContent {
     DeviceContent(
-      tabs: tabs.tabs.filter(\.isScratch).map(CloudTabRecord.init)
+      tabs: tabs.tabs.filter(\.isScratch)
         .sorted { $0.id.uuidString < $1.id.uuidString },
-      entries: clipboard.entries.compactMap(CloudClipboardRecord.init)
+      entries: clipboard.entries.filter(\.isText)
         .sorted { $0.id.uuidString < $1.id.uuidString })
   }
 }

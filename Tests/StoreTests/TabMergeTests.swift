@@ -82,7 +82,7 @@ struct TabMergeTests {
       #expect(await device.batch().isEmpty, "\(cell), first \(first)")
     }
     return try [#require(CloudTabRecord(server))]
-      + devices.map { try CloudTabRecord(#require($0.tabs.tab(testID(1)))) }
+      + devices.map { try #require($0.tabs.tab(testID(1))) }
   }
 
   private func conflict(_ server: CKRecord) -> CKError {
@@ -113,7 +113,7 @@ struct TabMergeTests {
     for content in ["a", "b", "a\0", "é", "e\u{301}"] {
       for name in ["", "n"] {
         for isLocked in [false, true] {
-          var tab = CloudTabRecord(testTab(1, content))
+          var tab = testTab(1, content)
           (tab.name, tab.languageLocked) = (name, isLocked)
           versions.append(tab)
         }

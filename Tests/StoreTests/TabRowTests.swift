@@ -67,7 +67,7 @@ struct TabRowTests {
   @Test("T: a tab opened from the cloud and one closed by it, through the store's own calls")
   func applyAndRemove() throws {
     let store = try TabStore(directory: TemporaryFolder().url)
-    try store.applyCloudTab(CloudTabRecord(testTab(1, "theirs")))
+    try store.applyCloudTab(testTab(1, "theirs"))
     #expect(store.tabs == [testTab(1, "theirs")] && store.unsentCount == 0)
     try store.removeCloudTab(id: testID(1))
     #expect(store.tabs.isEmpty && store.unsentCount == 0)

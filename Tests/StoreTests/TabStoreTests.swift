@@ -23,7 +23,7 @@ struct TabStoreTests {
       record.allKeys() == ["content", "language", "languageLocked", "lastModified", "name"])
     #expect(record["languageLocked"] as? Int64 == 1)
     #expect(record["lastModified"] as? Date == testDate(1.5))
-    #expect(CloudTabRecord(record) == CloudTabRecord(tab))
+    #expect(CloudTabRecord(record) == tab)
   }
 
   @Test("T: Only tabs without a file sync: new, edited, relabelled and closed ones are queued")

@@ -74,11 +74,10 @@ final class ItsypadApp: StoreApp {
       table.add(record)
     }
     for tab in tabs.tabs where tab.isScratch {
-      add("ScratchTab", tab.id, copy: CloudTabRecord(tab).copy(onto:))
+      add("ScratchTab", tab.id, copy: tab.copy(to:))
     }
-    for entry in clipboard.entries {
-      guard let fields = CloudClipboardRecord(entry) else { continue }
-      add("ClipboardEntry", entry.id, copy: fields.copy(onto:))
+    for entry in clipboard.entries where entry.isText {
+      add("ClipboardEntry", entry.id, copy: entry.copy(to:))
     }
     return table
   }

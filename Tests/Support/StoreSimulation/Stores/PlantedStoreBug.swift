@@ -18,7 +18,7 @@ package enum PlantedStoreBug: String, Hashable, Sendable, CaseIterable {
       merging: MergePolicy { conflict in
         guard case .item(let theirs) = conflict.server else { return .mine }
         if bug == .tieByDevice, conflict.mine.lastModified == theirs.lastModified { return .mine }
-        let isLater = CloudTabRecord(conflict.mine).wins(over: CloudTabRecord(theirs))
+        let isLater = conflict.mine.wins(over: theirs)
         return isLater == (bug == .tieByDevice) ? .mine : .server
       })
   }
