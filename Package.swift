@@ -294,7 +294,7 @@ let package = Package(
     tests(
       "CloudSyncTestingTests",
       [
-        "CloudSyncTesting", "CloudSync", "LoopbackServer", "CloudProtocol", "Records", "TabStore",
+        "CloudSyncTesting", "CloudSync", "CloudProtocol", "Records", "TabStore",
         "ClipboardStore", "GameResultStore", "IdeaStore", "AnnotationStore", "AchievementStore",
         "LeaderboardStore", "SyncSupport",
       ],

@@ -3,7 +3,7 @@ import LoopbackServer
 import SyncedStore
 import Testing
 
-// The app of Docs/SyncedStore.md, as it is there; a rule compares both.
+// The app of README.md and Docs/SyncedStore.md, as it is there; a rule compares both.
 
 struct Note: SyncedItem, Identifiable {
   static let recordType: CKRecord.RecordType = "Note"
@@ -32,6 +32,33 @@ func openNotes(in folder: URL, _ container: CKContainer) throws -> SyncedStore {
     types: [SyncedType(Note.self, merging: .laterWins { $0.modified })])
   try notes.start(container)
   return notes
+}
+
+@Test func aNoteIsEditedOnTwoDevices() async throws {
+  let server = LoopbackServer()
+  let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+  defer { try? FileManager.default.removeItem(at: folder) }
+  func open(_ device: String) throws -> SyncedStore {
+    let link = server.device(device, signedInAs: "alice")
+    return try openNotes(
+      in: folder.appending(path: device),
+      CKContainer(identifier: "iCloud.example", transport: link))
+  }
+  let phone = try open("phone")
+  let laptop = try open("laptop")
+
+  var note = Note("Bread, milk")
+  try phone.save(note)
+  try await phone.sync()
+  try await laptop.sync()
+  #expect(laptop.items(Note.self).map(\.text) == ["Bread, milk"])
+
+  note.text = "Bread, tea"
+  note.modified = Date()
+  try laptop.save(note)
+  try await laptop.sync()
+  try await phone.sync()
+  #expect(phone.items(Note.self).map(\.text) == ["Bread, tea"])
 }
 
 /// A folder that is removed with its owner.
