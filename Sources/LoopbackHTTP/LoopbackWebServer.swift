@@ -3,7 +3,7 @@ import Foundation
 public import LoopbackServer
 import Records
 
-/// A loopback server that speaks CloudKit Web Services over HTTP on this machine.
+/// A loopback server that speaks CloudKit Web Services over HTTP.
 ///
 /// ```swift
 /// let server = LoopbackServer()
@@ -11,14 +11,29 @@ import Records
 /// print(web.url, web.apiToken(), try web.webAuthToken(for: "alice"))
 /// ```
 ///
-/// It listens on 127.0.0.1 only and accepts requests from programs and from its own console page,
-/// not from pages of other sites. The underlying server can be used in this process at the same
+/// It listens on 127.0.0.1, unless ``Options/host`` names another address, and accepts requests from
+/// programs and from its own console page, not from pages of other sites. The underlying server can be used in this process at the same
 /// time. Call from any task.
 public final class LoopbackWebServer: Sendable {
   /// The settings of a web server.
   public struct Options: Sendable {
+    /// The address to listen on: `127.0.0.1`, or `0.0.0.0` or `::` for other machines too.
+    public var host = "127.0.0.1"
     /// The port, 0 to 65535; 0 takes any free one.
     public var port: Int
+    /// The origin under which clients reach the server, such as `https://sync.example.com` of a
+    /// proxy in front of it; `nil` for the address that each request names.
+    ///
+    /// The URLs in responses begin with it: those of files, of pushes and of the sign-in.
+    public var publicURL: String?
+    /// Further hosts that requests may name: `name` for any port, or `name:port`.
+    ///
+    /// Other names are refused, because a page of another site could have its name resolved to this
+    /// machine.
+    public var allowedHosts: [String] = []
+    /// The addresses of proxies whose `X-Forwarded-Host` and `X-Forwarded-Proto` are used, such as
+    /// `127.0.0.1` or `10.0.0.0/8`; those of others are ignored.
+    public var trustedProxies: [String] = []
     /// Whether faults can be injected over HTTP.
     public var allowsFaultControl: Bool
     /// Origins of web pages that may use the service, such as `http://localhost:3000`; none by
@@ -44,7 +59,7 @@ public final class LoopbackWebServer: Sendable {
 
   /// The underlying server.
   public let server: LoopbackServer
-  /// The base URL: `http://127.0.0.1:` and the port.
+  /// The base URL on this machine: `http://`, the address that it listens on, and the port.
   public let url: String
   /// The token for the control interface and the console.
   public let controlToken: String
@@ -59,7 +74,9 @@ public final class LoopbackWebServer: Sendable {
   /// The URL of the console page.
   ///
   /// It contains the control token in the fragment, which browsers do not send to the server.
-  public var consoleURL: String { "\(url)/console#token=\(controlToken)" }
+  public var consoleURL: String { "\(publicURL ?? url)/console#token=\(controlToken)" }
+
+  private let publicURL: String?
 
   /// Starts listening and answering requests.
   ///
@@ -74,7 +91,8 @@ public final class LoopbackWebServer: Sendable {
     clock: any Clock<Duration> = ContinuousClock()
   ) throws(CloudError) {
     try self.init(
-      server, options: options, http: HTTPServerOptions(port: options.port, clock: clock))
+      server, options: options,
+      http: HTTPServerOptions(host: options.host, port: options.port, clock: clock))
   }
 
   /// Starts listening with custom socket settings.
@@ -84,6 +102,8 @@ public final class LoopbackWebServer: Sendable {
     self.server = server
     var httpOptions = httpOptions
     httpOptions.wallClock = httpOptions.wallClock ?? server.clock
+    httpOptions.trustedProxies = try options.proxies()
+    publicURL = try options.publicOrigin()
     controlToken = options.controlToken ?? LoopbackWebServer.randomToken()
     let tokens = AccessTokens(
       signer: TokenSigner(key: try server.signingKey()), clock: server.clock,
@@ -99,7 +119,7 @@ public final class LoopbackWebServer: Sendable {
     } catch {
       throw CloudError(.serverRejectedRequest, error.description)
     }
-    url = "http://127.0.0.1:\(http.port)"
+    url = "http://\(options.ownHost):\(http.port)"
     routes = ServiceRoutes(server: server, tokens: tokens, courier: courier, baseURL: url)
     let control = ControlRoutes(
       server: server, token: controlToken, allowsFaults: options.allowsFaultControl,
@@ -142,5 +162,47 @@ public final class LoopbackWebServer: Sendable {
       let digits = String(UInt64.random(in: 0...(.max)), radix: 16)
       return String(repeating: "0", count: 16 - digits.count) + digits
     }.joined()
+  }
+}
+
+extension LoopbackWebServer.Options {
+  /// Whether only programs of this machine can reach the server.
+  public var isLoopback: Bool {
+    host.lowercased() == "localhost" || host == "::1" || host.hasPrefix("127.")
+  }
+
+  /// The host under which programs of this machine reach the server.
+  fileprivate var ownHost: String {
+    switch host {
+    case "0.0.0.0", "::", "localhost": "127.0.0.1"
+    default: host.contains(":") ? "[\(host)]" : host
+    }
+  }
+
+  /// The host that it listens on, if that is a name or an address of its own.
+  var ownName: String? { ownHost == "127.0.0.1" ? nil : ownHost }
+
+  fileprivate func proxies() throws(CloudError) -> [AddressRange] {
+    var ranges: [AddressRange] = []
+    for text in trustedProxies {
+      guard let range = AddressRange(text) else {
+        throw CloudError(
+          .invalidArguments,
+          "'\(text)' is not the address of a proxy; write one like 127.0.0.1 or 10.0.0.0/8")
+      }
+      ranges.append(range)
+    }
+    return ranges
+  }
+
+  fileprivate func publicOrigin() throws(CloudError) -> String? {
+    guard let publicURL else { return nil }
+    guard let origin = WebOrigin(publicURL) else {
+      throw CloudError(
+        .invalidArguments,
+        "'\(publicURL)' is not a public URL; write one like https://sync.example.com, without a "
+          + "path")
+    }
+    return origin.text
   }
 }

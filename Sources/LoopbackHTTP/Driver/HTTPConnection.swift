@@ -28,6 +28,8 @@ final class HTTPConnection {
 
   let id: Int
   let descriptor: Int32
+  /// Whether the client is a proxy whose fields about the client are used.
+  let isTrustedProxy: Bool
   var phase = Phase.reading
   var parser: HTTPRequestParser
   /// The head of the current request.
@@ -56,9 +58,10 @@ final class HTTPConnection {
   private(set) var wait = Wait.header
   private(set) var waitsSince: Duration
 
-  init(id: Int, descriptor: Int32, limits: HTTPLimits, now: Duration) {
+  init(id: Int, descriptor: Int32, isTrustedProxy: Bool, limits: HTTPLimits, now: Duration) {
     self.id = id
     self.descriptor = descriptor
+    self.isTrustedProxy = isTrustedProxy
     parser = HTTPRequestParser(limits: limits)
     waitsSince = now
   }

@@ -1,8 +1,9 @@
 import Synchronization
 
-/// An HTTP/1.1 server on this machine's loopback address.
+/// An HTTP/1.1 server without TLS, on this machine's loopback address unless its options name
+/// another one.
 ///
-/// It listens on 127.0.0.1 only, without TLS. The admission callback, such as a ``HostPolicy``,
+/// The admission callback, such as a ``HostPolicy``,
 /// decides which requests are accepted. Requests of one connection are answered in order;
 /// connections don't wait for each other. Call from any task. A server that is released ends at
 /// once, without waiting for running handlers.
@@ -43,7 +44,7 @@ package final class HTTPServer: Sendable {
     refusalFields: @escaping @Sendable (HTTPRequestHead) -> [HTTPRequestHead.Field] = { _ in [] },
     acceptance: @escaping @Sendable (Int32) -> HTTPSocket.Acceptance
   ) throws(HTTPServerError) {
-    let listener = try HTTPSocket.listen(port: options.port)
+    let listener = try HTTPSocket.listen(host: options.host, port: options.port)
     port = listener.port
     let core = HTTPServerCore(
       listener.descriptor, options, admission: admission, handler: handler,

@@ -64,6 +64,8 @@ extension HTTPServerCore {
   private func admit(
     _ head: HTTPRequestHead, _ connection: HTTPConnection
   ) throws(HTTPRefusal) {
+    var head = head
+    if connection.isTrustedProxy { head.takeForwarded() }
     connection.head = head
     switch admission(head) {
     case .accept(let bodyBytes):

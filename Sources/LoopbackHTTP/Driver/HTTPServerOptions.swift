@@ -1,10 +1,13 @@
 package import Records
 
-/// The settings of an HTTP server: its port, time limits and size limits.
+/// The settings of an HTTP server: its address, time limits and size limits.
 ///
 /// Time limits are measured with `clock` and checked once a second, so a limit of ten seconds takes
 /// effect after ten to eleven.
 package struct HTTPServerOptions: Sendable {
+  /// The address to listen on, such as `0.0.0.0` or `::` for all of this machine, or a name that
+  /// resolves to one.
+  package var host: String
   /// The port to listen on, 0 to 65535; 0 takes any free one.
   package var port: Int
   /// The size limits of a request.
@@ -24,6 +27,8 @@ package struct HTTPServerOptions: Sendable {
   package var connections: Int
   /// The time limit of running requests after `stop()`; then they are cancelled.
   package var drainTime: Duration
+  /// The proxies whose `X-Forwarded-Host` and `X-Forwarded-Proto` are used.
+  package var trustedProxies: [AddressRange]
   /// The clock for time limits.
   package var clock: any Clock<Duration>
   /// The clock for the `Date` field; `nil` omits the field.
@@ -31,12 +36,15 @@ package struct HTTPServerOptions: Sendable {
 
   /// Sets the options; the defaults suit a server for one machine.
   package init(
-    port: Int = 0, limits: HTTPLimits = HTTPLimits(), headerTime: Duration = .seconds(10),
+    host: String = "127.0.0.1", port: Int = 0, limits: HTTPLimits = HTTPLimits(),
+    headerTime: Duration = .seconds(10),
     bodyBytesPerSecond: Int = 1000, idleTime: Duration = .seconds(60),
     writeTime: Duration = .seconds(30), connections: Int = 2048,
-    drainTime: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock(),
+    drainTime: Duration = .seconds(5), trustedProxies: [AddressRange] = [],
+    clock: any Clock<Duration> = ContinuousClock(),
     wallClock: (@Sendable () -> Timestamp)? = nil
   ) {
+    self.host = host
     self.port = port
     self.limits = limits
     self.headerTime = headerTime
@@ -45,6 +53,7 @@ package struct HTTPServerOptions: Sendable {
     self.writeTime = writeTime
     self.connections = connections
     self.drainTime = drainTime
+    self.trustedProxies = trustedProxies
     self.clock = clock
     self.wallClock = wallClock
   }

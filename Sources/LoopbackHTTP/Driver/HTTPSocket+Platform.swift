@@ -10,14 +10,17 @@
 
 // Platform differences, and system calls that have the names of methods.
 extension HTTPSocket {
-  /// Creates a socket for TCP over IPv4.
-  static func makeSocket() -> Int32 {
+  /// The type of a socket for TCP.
+  static var streamType: Int32 {
     #if canImport(Glibc)
-      socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      Int32(SOCK_STREAM.rawValue)
     #else
-      socket(AF_INET, Int32(SOCK_STREAM), 0)
+      Int32(SOCK_STREAM)
     #endif
   }
+
+  /// Creates a socket for TCP over IPv4 or IPv6.
+  static func makeSocket(_ family: Int32) -> Int32 { socket(family, streamType, 0) }
 
   /// Sends bytes to a socket.
   static func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
@@ -53,21 +56,11 @@ extension HTTPSocket {
   }
 
   /// Sets a socket option; `false` with `errno` set on failure.
-  static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32) -> Bool {
-    var one: Int32 = 1
-    return setsockopt(descriptor, level, option, &one, socklen_t(MemoryLayout<Int32>.size)) == 0
-  }
-
-  /// The socket address of 127.0.0.1 and a port.
-  static func loopback(_ port: UInt16) -> sockaddr_in {
-    var address = sockaddr_in()
-    #if canImport(Darwin)
-      address.sin_len = UInt8(MemoryLayout<sockaddr_in>.size)
-    #endif
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    return address
+  static func set(
+    _ descriptor: Int32, _ level: Int32, _ option: Int32, to value: Int32 = 1
+  ) -> Bool {
+    var value = value
+    return setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)) == 0
   }
 
   /// An error with the system's message.

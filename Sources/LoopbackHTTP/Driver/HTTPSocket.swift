@@ -34,43 +34,95 @@ enum HTTPSocket {
     case exhausted
   }
 
-  /// Listens on 127.0.0.1; returns the descriptor and the port.
-  static func listen(port: Int) throws(HTTPServerError) -> (descriptor: Int32, port: Int) {
+  /// Listens on an address of this machine; returns the descriptor and the port.
+  ///
+  /// - Parameter host: an IPv4 or IPv6 address, or a name; of several addresses the first is used.
+  static func listen(
+    host: String, port: Int
+  ) throws(HTTPServerError) -> (descriptor: Int32, port: Int) {
     guard let number = UInt16(exactly: port) else {
       throw HTTPServerError("\(port) is not a valid port: use 1 to 65535, or 0 for any free port")
     }
-    let descriptor = makeSocket()
+    var hints = addrinfo()
+    hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
+    hints.ai_socktype = streamType
+    var list: UnsafeMutablePointer<addrinfo>?
+    let status = getaddrinfo(host, "\(number)", &hints, &list)
+    guard status == 0, let list else {
+      throw HTTPServerError(
+        "\(host) is not an address of this machine: \(String(cString: gai_strerror(status)))")
+    }
+    defer { freeaddrinfo(list) }
+    let descriptor = makeSocket(list.pointee.ai_family)
     guard descriptor >= 0 else { throw failure("cannot create a socket", errno) }
-    guard configure(descriptor), set(descriptor, SOL_SOCKET, SO_REUSEADDR) else {
+    guard configure(descriptor), set(descriptor, SOL_SOCKET, SO_REUSEADDR),
+      // One socket for all addresses: `::` also receives what is sent to IPv4 addresses.
+      list.pointee.ai_family != AF_INET6
+        || set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 0)
+    else {
       let error = errno
-      _ = close(descriptor)
+      release(descriptor)
       throw failure("cannot configure the listening socket", error)
     }
-    var address = loopback(number)
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let error = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer -> Int32 in
-        guard bind(descriptor, pointer, length) == 0, systemListen(descriptor) == 0,
-          getsockname(descriptor, pointer, &length) == 0
-        else { return errno }
-        return 0
+    guard bind(descriptor, list.pointee.ai_addr, list.pointee.ai_addrlen) == 0,
+      systemListen(descriptor) == 0, let bound = address(descriptor, getsockname)
+    else {
+      let error = errno
+      release(descriptor)
+      throw failure(host, port, error)
+    }
+    return (descriptor, bound.port)
+  }
+
+  private static func failure(_ host: String, _ port: Int, _ error: Int32) -> HTTPServerError {
+    switch error {
+    case EADDRINUSE:
+      HTTPServerError(
+        "port \(port) of \(host) is in use: stop the program that uses it, choose "
+          + "another port, or use 0 for any free port")
+    case EACCES, EPERM:
+      HTTPServerError(
+        "port \(port) of \(host) requires more privileges: choose one above 1023, or use "
+          + "0 for any free port")
+    case EADDRNOTAVAIL:
+      HTTPServerError("\(host) is not an address of this machine; 0.0.0.0 stands for all of them")
+    default: failure("port \(port) of \(host) cannot be used", error)
+    }
+  }
+
+  /// The address of the other side of a connection; `nil` if it is closed already.
+  static func peer(_ descriptor: Int32) -> [UInt8]? { address(descriptor, getpeername)?.bytes }
+
+  /// An address of a socket: 4 bytes of IPv4, or 16 of IPv6, and the port.
+  private static func address(
+    _ descriptor: Int32,
+    _ read: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
+  ) -> (bytes: [UInt8], port: Int)? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutablePointer(to: &storage) { pointer in
+      let isRead = pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        read(descriptor, $0, &length) == 0
+      }
+      guard isRead else { return nil }
+      switch Int32(pointer.pointee.ss_family) {
+      case AF_INET:
+        return pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { address in
+          (
+            withUnsafeBytes(of: address.pointee.sin_addr) { Array($0) },
+            Int(UInt16(bigEndian: address.pointee.sin_port))
+          )
+        }
+      case AF_INET6:
+        return pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { address in
+          (
+            withUnsafeBytes(of: address.pointee.sin6_addr) { Array($0) },
+            Int(UInt16(bigEndian: address.pointee.sin6_port))
+          )
+        }
+      default: return nil
       }
     }
-    guard error == 0 else {
-      _ = close(descriptor)
-      switch error {
-      case EADDRINUSE:
-        throw HTTPServerError(
-          "port \(port) of 127.0.0.1 is in use: stop the program that uses it, choose "
-            + "another port, or use 0 for any free port")
-      case EACCES, EPERM:
-        throw HTTPServerError(
-          "port \(port) of 127.0.0.1 requires more privileges: choose one above 1023, or use "
-            + "0 for any free port")
-      default: throw failure("port \(port) of 127.0.0.1 cannot be used", error)
-      }
-    }
-    return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
   }
 
   /// Accepts the next pending connection; its socket is non-blocking and close-on-exec.

@@ -17,6 +17,20 @@ enum HTTPAuthority {
     return !port.isEmpty
   }
 
+  /// The host of `text`, with its brackets if any; `nil` if `text` is not valid.
+  static func host(of text: String) -> String? {
+    guard isValid(text), let (host, _) = split(Array(text.utf8)) else { return nil }
+    return String(decoding: host, as: UTF8.self)
+  }
+
+  /// Whether `host` is an IPv4 address, or an IPv6 address in brackets.
+  static func isAddress(_ host: String) -> Bool {
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      return isAddress(Array(host.utf8)[...].dropFirst().dropLast())
+    }
+    return isFourNumbers(Substring(host))
+  }
+
   /// Splits the host, with its brackets if any, from the digits after the colon.
   private static func split(_ bytes: [UInt8]) -> (ArraySlice<UInt8>, ArraySlice<UInt8>)? {
     guard bytes.first == 0x5B else {

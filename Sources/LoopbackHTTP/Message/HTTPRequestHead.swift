@@ -30,6 +30,8 @@ package struct HTTPRequestHead: Hashable, Sendable {
   package var query: String?
   /// The host and port of an absolute-form target, which override the `Host` field.
   package var authority: String?
+  /// The scheme that a trusted proxy received the request with; `nil` without such a proxy.
+  package private(set) var scheme: String?
   /// The minor version of HTTP/1: 0, or 1 for 1 and later.
   package var minorVersion: Int
   /// The header fields, in the order sent.
@@ -68,6 +70,23 @@ package struct HTTPRequestHead: Hashable, Sendable {
   package var hasCodedBody: Bool {
     framing != .length(0)
       && list("content-encoding").contains { !$0.isEmpty && $0.lowercased() != "identity" }
+  }
+
+  /// Takes the host and the scheme from the fields of a trusted proxy, which received the request
+  /// in its place.
+  ///
+  /// A list has an element for each proxy, and the last one is that of the trusted proxy.
+  package mutating func takeForwarded() {
+    if let host = list("x-forwarded-host").last, !host.isEmpty {
+      authority = nil
+      fields.removeAll { $0.name == "host" }
+      fields.append(Field(name: "host", value: host))
+    }
+    if let scheme = list("x-forwarded-proto").last?.lowercased(),
+      ["http", "https"].contains(scheme)
+    {
+      self.scheme = scheme
+    }
   }
 
   /// The values of the field `name`, given in lower case.

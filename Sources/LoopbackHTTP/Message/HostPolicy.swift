@@ -1,18 +1,29 @@
-/// Protects a loopback server from pages of other sites and from DNS rebinding.
+/// Protects a server from pages of other sites and from DNS rebinding.
 ///
-/// A page in a browser can send requests to 127.0.0.1, and its site's name can be made to resolve
-/// to that address; the browser then sends that name in `Host` and `Origin`. Programs send no
-/// `Origin`.
+/// A page in a browser can send requests to the server's address, and its site's name can be made
+/// to resolve to that address; the browser then sends that name in `Host` and `Origin`. Programs
+/// send no `Origin`.
 package struct HostPolicy: Hashable, Sendable {
   /// The port the server listens on.
   package var port: Int
   /// The allowed origins of pages, besides the server's own.
   package var origins: [String]
+  /// The names under which clients reach the server, besides those of the loopback address: a host
+  /// for any port, or a host with its port.
+  package var hosts: Set<String>
+  /// Whether clients may use any IP address as the host: the server listens for other machines.
+  ///
+  /// DNS rebinding needs a name, and pages of other sites are recognized by their `Origin`.
+  package var acceptsAddresses: Bool
 
   /// Creates a policy for a server on `port`.
-  package init(port: Int, origins: [String] = []) {
+  package init(
+    port: Int, origins: [String] = [], hosts: [String] = [], acceptsAddresses: Bool = false
+  ) {
     self.port = port
     self.origins = origins.map { WebOrigin($0)?.text ?? $0.lowercased() }
+    self.hosts = Set(hosts.map { $0.lowercased() })
+    self.acceptsAddresses = acceptsAddresses
   }
 
   /// The names of the address that the server listens on.
@@ -21,11 +32,10 @@ package struct HostPolicy: Hashable, Sendable {
   /// The rejection of a request; `nil` when the request is allowed.
   package func refusal(of head: HTTPRequestHead) -> HTTPRefusal? {
     let hosts = head.values("host")
-    let names = HostPolicy.names
-    let allowed = names.map { "\($0):\(port)" } + (port == 80 ? names : [])
     if hosts.count <= 1, let host = head.authority ?? hosts.first {
-      guard allowed.contains(host.lowercased()) else {
-        return HTTPRefusal(403, "the Host field must name this server and its port")
+      guard isOwn(host.lowercased()) else {
+        return HTTPRefusal(
+          403, "the Host field must name this server and its port; --allow-host allows others")
       }
     } else if !hosts.isEmpty || head.minorVersion > 0 {
       // HTTP/1.0 does not require Host; browsers, which a page could misuse, use later versions.
@@ -33,8 +43,10 @@ package struct HostPolicy: Hashable, Sendable {
     }
     let origins = head.values("origin")
     if origins.count == 1, self.origins.contains(origins[0].lowercased()) { return nil }
-    let own = allowed.map { "http://\($0)" }
-    if !origins.isEmpty, origins.count > 1 || !own.contains(origins[0].lowercased()) {
+    if !origins.isEmpty,
+      origins.count > 1
+        || !isOwnPage(origins[0].lowercased(), (head.authority ?? hosts.first)?.lowercased())
+    {
       return HTTPRefusal(403, "requests from pages of other sites are not allowed")
     }
     let sites = head.values("sec-fetch-site").map { $0.lowercased() }
@@ -42,6 +54,43 @@ package struct HostPolicy: Hashable, Sendable {
       return HTTPRefusal(403, "requests from pages of other sites are not allowed")
     }
     return nil
+  }
+
+  /// Whether a host with its port, in lower case, is one of this server's.
+  private func isOwn(_ authority: String) -> Bool {
+    if isLoopback(authority) || isNamed(authority) { return true }
+    return acceptsAddresses
+      && HTTPAuthority.host(of: authority).map(HTTPAuthority.isAddress) == true
+  }
+
+  private func isNamed(_ authority: String) -> Bool {
+    hosts.contains(authority) || HTTPAuthority.host(of: authority).map(hosts.contains) == true
+  }
+
+  private func isLoopback(_ authority: String) -> Bool {
+    HostPolicy.names.contains { authority == "\($0):\(port)" || (port == 80 && authority == $0) }
+  }
+
+  /// Whether an origin, in lower case, is that of the server's own pages; a proxy in front of other
+  /// names than those of the loopback address can serve them over HTTPS.
+  ///
+  /// - Parameter host: the accepted host of the request, in lower case.
+  private func isOwnPage(_ origin: String, _ host: String?) -> Bool {
+    let isSecure = origin.hasPrefix("https://")
+    guard isSecure || origin.hasPrefix("http://") else { return false }
+    let authority = String(origin.dropFirst(isSecure ? 8 : 7))
+    if isLoopback(authority) { return !isSecure }
+    // Another machine's address is another site, although requests may name any address.
+    return authority == host || isNamed(authority)
+  }
+
+  /// The scheme, host and port by which a request reached the server, for the URLs in its response.
+  ///
+  /// - Parameter own: the server's URL, for requests to the loopback address.
+  package func baseURL(of head: HTTPRequestHead, own: String) -> String {
+    guard let host = (head.authority ?? head.value("host"))?.lowercased(), !isLoopback(host)
+    else { return own }
+    return "\(head.scheme ?? "http")://\(host)"
   }
 
   /// The CORS fields that let a page of an allowed origin read the response.

@@ -6,6 +6,11 @@ package struct WebOrigin: Hashable, Sendable {
   /// The scheme, the host and the port.
   package let text: String
 
+  /// The host and, unless it is the scheme's default, the port.
+  package var authority: String {
+    String(text.drop { $0 != "/" }.dropFirst(2))
+  }
+
   /// Parses an origin of `http` or `https`; `nil` for anything else, such as a URL with a path.
   package init?(_ text: some StringProtocol) {
     let lowercased = text.lowercased()

@@ -14,6 +14,15 @@ final class RequestRouter: Sendable {
     var control: ControlRoutes
     /// Pages of allowed origins may use the service, but not the control interface.
     var controlPolicy: HostPolicy
+    /// The URL of all responses; `nil` for that by which a request reached the server.
+    var publicURL: String?
+
+    /// The routes, with the URL for the response to a request.
+    func routes(for head: HTTPRequestHead) -> ServiceRoutes {
+      var routes = routes
+      routes.baseURL = publicURL ?? policy.baseURL(of: head, own: routes.baseURL)
+      return routes
+    }
   }
 
   private let routing = Mutex<Routing?>(nil)
@@ -22,9 +31,16 @@ final class RequestRouter: Sendable {
   init(_ options: LoopbackWebServer.Options) { self.options = options }
 
   func open(_ routes: ServiceRoutes, _ control: ControlRoutes, port: Int) {
+    let publicURL = options.publicURL.flatMap { WebOrigin($0) }
+    let policy = HostPolicy(
+      port: port, origins: options.allowedOrigins,
+      hosts: options.allowedHosts + [publicURL?.authority, options.ownName].compactMap(\.self),
+      acceptsAddresses: !options.isLoopback)
+    var controlPolicy = policy
+    controlPolicy.origins = []
     let routing = Routing(
-      routes: routes, policy: HostPolicy(port: port, origins: options.allowedOrigins),
-      control: control, controlPolicy: HostPolicy(port: port))
+      routes: routes, policy: policy, control: control, controlPolicy: controlPolicy,
+      publicURL: publicURL?.text)
     self.routing.withLock { $0 = routing }
   }
 
@@ -65,7 +81,7 @@ final class RequestRouter: Sendable {
     var response =
       request.head.method == "OPTIONS"
       ? routing.policy.preflight(request.head, methods: routing.methods(of: request.head.path))
-      : await routing.routes.answer(request)
+      : await routing.routes(for: request.head).answer(request)
     response?.fields += routing.policy.fields(for: request.head)
     return response
   }
@@ -84,7 +100,8 @@ extension RequestRouter.Routing {
     {
       return .accept(bodyBytes: 0)
     }
-    return routes.admission(head) ?? .refuse(.failure(404, "NOT_FOUND", "no endpoint at this path"))
+    return routes(for: head).admission(head)
+      ?? .refuse(.failure(404, "NOT_FOUND", "no endpoint at this path"))
   }
 }
 

@@ -24,7 +24,8 @@ struct ServiceRoutes: Sendable {
   let server: LoopbackServer
   let tokens: AccessTokens
   let courier: WebCourier
-  let baseURL: String
+  /// The URL by which clients reach the server, for the URLs in a response.
+  var baseURL: String
   private let paths = KnownPaths()
 
   init(server: LoopbackServer, tokens: AccessTokens, courier: WebCourier, baseURL: String) {

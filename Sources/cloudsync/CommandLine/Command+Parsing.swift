@@ -4,9 +4,9 @@ extension Command {
   private static let options = Arguments.Options(
     valued: [
       "port", "data", "container", "server", "control-token", "environment", "zone", "limit",
-      "output", "member", "scope", "after",
+      "output", "member", "scope", "after", "host", "public-url",
     ],
-    repeated: ["account", "allow-origin"],
+    repeated: ["account", "allow-origin", "allow-host", "trusted-proxy"],
     flags: ["json", "help", "version", "fault-control", "public", "yes"])
 
   /// Parses a command line, without the program's name.

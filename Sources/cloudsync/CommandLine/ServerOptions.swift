@@ -3,6 +3,8 @@ import LoopbackHTTP
 
 /// The options with which `serve` and `exec` start a server.
 struct ServerOptions: Hashable {
+  /// The address to listen on.
+  var host = "127.0.0.1"
   /// The port; 0 for any free port.
   var port = 0
   /// The server's file; `nil` for a server in memory.
@@ -13,6 +15,10 @@ struct ServerOptions: Hashable {
   var container: String?
   var allowsFaultControl = false
   var allowedOrigins: [String] = []
+  /// The origin under which clients reach the server; `nil` for the address that they use.
+  var publicURL: String?
+  var allowedHosts: [String] = []
+  var trustedProxies: [String] = []
   /// The control token; `nil` for a random one.
   var controlToken: String?
 
@@ -41,7 +47,54 @@ struct ServerOptions: Hashable {
         throw UsageError("\(quoted(origin)) is not an origin; write one like http://localhost:3000")
       }
     }
+    try readNames(&arguments)
     controlToken = try ServerOptions.controlToken(in: environment)
+  }
+
+  /// Parses the options for clients on other machines.
+  private mutating func readNames(_ arguments: inout Arguments) throws(UsageError) {
+    if let host = arguments.value("host") {
+      guard !host.isEmpty, !host.contains("/") else {
+        throw UsageError(
+          "\(quoted(host)) is not an address of this machine; 0.0.0.0 is all of them")
+      }
+      self.host = host
+    }
+    publicURL = arguments.value("public-url")
+    if let publicURL, WebOrigin(publicURL) == nil {
+      throw UsageError(
+        "\(quoted(publicURL)) is not a public URL; write one like https://sync.example.com, "
+          + "without a path")
+    }
+    allowedHosts = arguments.values("allow-host")
+    for host in allowedHosts where WebOrigin("http://\(host)") == nil {
+      throw UsageError("\(quoted(host)) is not a host; write one like sync.example.com")
+    }
+    trustedProxies = arguments.values("trusted-proxy")
+    for proxy in trustedProxies where AddressRange(proxy) == nil {
+      throw UsageError(
+        "\(quoted(proxy)) is not a proxy's address; write one like 127.0.0.1 or 10.0.0.0/8")
+    }
+  }
+
+  /// The settings of the web server.
+  var web: LoopbackWebServer.Options {
+    var options = LoopbackWebServer.Options(
+      port: port, allowsFaultControl: allowsFaultControl, allowedOrigins: allowedOrigins,
+      controlToken: controlToken)
+    options.host = host
+    options.publicURL = publicURL
+    options.allowedHosts = allowedHosts
+    options.trustedProxies = trustedProxies
+    return options
+  }
+
+  /// What listening for other machines means, in a sentence; `nil` for the loopback address.
+  var warning: String? {
+    guard !web.isLoopback else { return nil }
+    return "cloudsync: listening on \(host): every machine that reaches this address can use the "
+      + "server with a token, and sees tokens and data in transit, because this is plain HTTP. Put a "
+      + "proxy with TLS in front of it outside of a network that you trust."
   }
 
   /// The control token from the environment.

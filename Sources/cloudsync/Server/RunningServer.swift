@@ -18,6 +18,8 @@ struct RunningServer: Sendable {
   let apiToken: String
   /// The location of its data: a path, or `memory`.
   let place: String
+  /// The URL under which other machines reach it; `nil` if none was given.
+  let publicURL: String?
 
   /// Starts a server.
   ///
@@ -25,17 +27,14 @@ struct RunningServer: Sendable {
   init(_ options: ServerOptions) throws {
     let server = try ServerData.open(options.file, create: true)
     do {
-      web = try LoopbackWebServer(
-        server,
-        options: LoopbackWebServer.Options(
-          port: options.port, allowsFaultControl: options.allowsFaultControl,
-          allowedOrigins: options.allowedOrigins, controlToken: options.controlToken))
+      web = try LoopbackWebServer(server, options: options.web)
     } catch {
       server.close()
       throw error
     }
     if options.file != nil { server.watchForForeignChanges() }
     place = options.file ?? "memory"
+    publicURL = options.publicURL
     apiToken = web.apiToken(for: options.container)
     var accountTokens: [AccountToken] = []
     for account in options.accounts where !accountTokens.contains(where: { $0.account == account })
@@ -51,7 +50,8 @@ struct RunningServer: Sendable {
   /// The address and tokens as one line of JSON.
   var json: JSON {
     .members([
-      "ready": .bool(true), "url": .string(web.url), "port": .integer(web.port),
+      "ready": .bool(true), "url": .string(web.url),
+      "publicURL": publicURL.map { .string($0) }, "port": .integer(web.port),
       "apiToken": .string(apiToken), "controlToken": .string(web.controlToken),
       "console": .string(web.consoleURL), "data": .string(place),
       "accounts": .array(
@@ -63,8 +63,9 @@ struct RunningServer: Sendable {
 
   /// The address and tokens as text; the last line is `ready`.
   var text: String {
-    var rows = [
-      ("server", web.url), ("data", place), ("API token", apiToken),
+    var rows = [("server", web.url)] + (publicURL.map { [("public URL", $0)] } ?? [])
+    rows += [
+      ("data", place), ("API token", apiToken),
       ("control token", web.controlToken),
     ]
     rows += accountTokens.map { ("web token of \(printable($0.account))", $0.webAuthToken) }

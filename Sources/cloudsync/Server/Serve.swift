@@ -12,6 +12,7 @@ struct Serve: Sendable {
   func run(_ output: Output) async throws -> CInt {
     let signals = try ReceivedSignals()
     let running = try RunningServer(options)
+    if let warning = options.warning { output.note(warning) }
     Output.write(output.isJSON ? running.json.text + "\n" : running.text)
     await signals.next()
     output.note("cloudsync: stopping; interrupt again to end immediately")

@@ -29,6 +29,29 @@ struct ServeTests {
     #expect(await serve.exitCode() == 0)
   }
 
+  @Test("A server for other machines says what that opens, and wrong addresses are refused")
+  func serverForOtherMachinesSaysWhatThatOpens() async throws {
+    let tool = try ServerTool()
+    let cloud = try await tool.serve(
+      "--host", "0.0.0.0", "--public-url", "https://sync.example.com", "--allow-host", "a.example",
+      "--trusted-proxy", "10.0.0.0/8")
+    let warning = try await cloud.tool.errors.line { $0.contains("listening on 0.0.0.0") }
+    #expect(warning.contains("plain HTTP"))
+    try await tool.good("inspect", environment: cloud.environment)
+    #expect(await cloud.stop() == 0)
+    for (option, value, hint) in [
+      ("--host", "", "0.0.0.0"), ("--public-url", "sync.example.com", "https://"),
+      ("--public-url", "https://sync.example.com/path", "without a path"),
+      ("--allow-host", "http://a.example", "sync.example.com"),
+      ("--trusted-proxy", "nginx", "10.0.0.0/8"),
+    ] {
+      let run = try await tool.run(["serve", option, value])
+      #expect(run.code == 64 && run.errors.contains(hint), "\(option) \(value): \(run.errors)")
+    }
+    let run = try await tool.run(["serve", "--host", "192.0.2.1"])
+    #expect(run.code == 1 && run.errors.contains("192.0.2.1"), "\(run.code) \(run.errors)")
+  }
+
   @Test("A second signal ends the server at once, also while a request is still answered")
   func secondSignalEndsProcessAtOnce() async throws {
     let tool = try ServerTool()

@@ -30,7 +30,10 @@ final class AccessWorld: Sendable {
   }
 
   /// Listens; on a file at `path`, or in memory.
-  init(path: String? = nil, origins: [String] = []) throws {
+  init(
+    path: String? = nil, origins: [String] = [],
+    _ change: (inout LoopbackWebServer.Options) -> Void = { _ in }
+  ) throws {
     let time = SharedTime()
     self.time = time
     let clock: @Sendable () -> Timestamp = {
@@ -39,19 +42,21 @@ final class AccessWorld: Sendable {
     let server =
       try path.map { try LoopbackServer(path: $0, clock: clock) } ?? LoopbackServer(clock: clock)
     self.server = server
-    let options = LoopbackWebServer.Options(
+    var options = LoopbackWebServer.Options(
       allowedOrigins: origins, webTokenSeconds: AccessWorld.lifetime)
+    change(&options)
     web = try LoopbackWebServer(
-      server, options: options, http: HTTPServerOptions(clock: httpClock))
+      server, options: options, http: HTTPServerOptions(host: options.host, clock: httpClock))
     alicesUser = try server.user(of: AccessWorld.alice).rawValue
   }
 
   /// Runs a test on a world of its own.
   static func run(
     path: String? = nil, origins: [String] = [],
+    options change: (inout LoopbackWebServer.Options) -> Void = { _ in },
     sourceLocation: SourceLocation = #_sourceLocation, _ test: (AccessWorld) async throws -> Void
   ) async throws {
-    let world = try AccessWorld(path: path, origins: origins)
+    let world = try AccessWorld(path: path, origins: origins, change)
     do {
       try await test(world)
     } catch {
@@ -81,9 +86,10 @@ final class AccessWorld: Sendable {
 
   /// The answer to these very bytes.
   func send(
-    _ head: String, _ body: [UInt8] = [], _ method: String = "GET"
+    _ head: String, _ body: [UInt8] = [], _ method: String = "GET",
+    address: UInt32 = 0x7F00_0001
   ) async throws -> TestClient.Answer {
-    let client = try TestClient(port: web.port)
+    let client = try TestClient(port: web.port, address: address)
     // A server that refuses before it has read a body may end first.
     await client.send(Array(head.utf8) + body)
     let answer = try await client.answer(to: method)
