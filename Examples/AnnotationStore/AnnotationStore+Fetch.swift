@@ -168,8 +168,7 @@ extension AnnotationStore {
       } catch let error as CKError
         where error.code == .zoneNotFound || error.code == .userDeletedZone
       {
-        try noteMissing(error, owner, generation)
-        return
+        return try await noteMissing(error, owner, scope, generation)
       }
     }
   }
@@ -182,13 +181,20 @@ extension AnnotationStore {
     return known.isEmpty ? nil : known
   }
 
-  private func noteMissing(_ error: CKError, _ owner: String?, _ generation: Int) throws {
+  /// Follows the loss of a zone that a fetch found missing.
+  ///
+  /// The error does not say whether the zone was removed on purpose; the list of changed zones does.
+  /// An own zone that it does not name was lost, and is made again.
+  private func noteMissing(
+    _ error: CKError, _ owner: String?, _ scope: CKDatabase.Scope, _ generation: Int
+  ) async throws {
+    if owner == nil, error.code == .zoneNotFound {
+      try await fetchZoneList(scope, generation)
+      if state.withLock({ $0.tables.zones[""] == nil }) { return }
+    }
     try transaction(in: generation) { tables in
-      if owner != nil || error.code == .userDeletedZone {
-        zoneIsGone(owner ?? "", .purged, &tables)
-      } else {
-        zoneIsGone("", .encryptedDataReset, &tables)
-      }
+      let isLost = owner == nil && error.code == .zoneNotFound
+      zoneIsGone(owner ?? "", isLost ? .encryptedDataReset : .purged, &tables)
     }
     if owner == nil { throw PassError.zoneLost }
   }

@@ -143,7 +143,14 @@ extension AnnotationStore {
       }
     }
     if state.withLock({ $0.tables.settings.hasZone && !$0.tables.settings.hasSubscriptions }) {
-      try await subscribe()
+      do {
+        try await subscribe()
+      } catch let error as CKError
+        where error.code == .zoneNotFound || error.code == .userDeletedZone
+      {
+        // The fetch that follows tells what became of the zone.
+        return
+      }
       try transaction(in: generation) { $0.changeSettings { $0.hasSubscriptions = true } }
     }
   }
