@@ -183,7 +183,7 @@ extension AnnotationStore {
 
   /// Follows the loss of a zone that a fetch found missing.
   ///
-  /// The error does not say whether the zone was removed on purpose; the list of changed zones does.
+  /// The error does not say whether the zone was removed on purpose; the list of zones does.
   /// An own zone that it does not name was lost, and is made again.
   private func noteMissing(
     _ error: CKError, _ owner: String?, _ scope: CKDatabase.Scope, _ generation: Int
