@@ -176,10 +176,9 @@ let package = Package(
     support(
       "StoreSimulation",
       [
-        "TabStore", "ClipboardStore", "GameResultStore", "ShareTexts", "AchievementStore",
-        "LeaderboardStore", "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore",
-        "CloudSync", "CloudSyncTesting",
-        "SimulationSupport", "LoopbackServer", "CloudProtocol", "Records",
+        "TabStore", "ClipboardStore", "GameResultStore", "AchievementStore", "LeaderboardStore",
+        "IdeaStore", "AnnotationStore", "SyncSupport", "SyncedStore", "CloudSync",
+        "CloudSyncTesting", "SimulationSupport", "LoopbackServer", "CloudProtocol", "Records",
       ], exclude: ["README.md"]),
     support("VerificationSupport", ["CommandLineKit"]),
 
@@ -240,7 +239,7 @@ let package = Package(
     // tests
     tests(
       "SyncedStoreTests",
-      ["SyncedStore", "CloudSync", "CloudSyncTesting", "LoopbackServer", "CloudProtocol", "Disk"]),
+      ["SyncedStore", "CloudSync", "CloudSyncTesting", "LoopbackServer", "CloudProtocol"]),
     tests("RecordsTests", ["Records", "CloudProtocol"]),
     tests("CommandLineKitTests", ["CommandLineKit"]),
     tests("SQLiteTests", ["SQLite"]),

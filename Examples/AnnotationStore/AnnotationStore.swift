@@ -6,8 +6,8 @@ import Synchronization
 /// Layers, annotations and comments on one device, in sync with the account's other devices.
 ///
 /// Each change is on the disk and visible when the call returns, and is sent by the next
-/// ``sync(askedByPerson:)``, which an ``AnnotationCoordinator`` calls every minute. An account's own
-/// items are in a zone of its private database; those that others share with it come from the shared
+/// ``sync(askedByPerson:)``, which an ``AnnotationCoordinator`` calls every minute. The account's
+/// own items are in a zone of its private database; those that others share come from the shared
 /// database. May be used from any thread.
 public final class AnnotationStore: Sendable {
   struct State {

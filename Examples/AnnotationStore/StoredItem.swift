@@ -80,7 +80,7 @@ struct StoredItem: Hashable, Sendable, Codable {
 
   /// The version that this device's edits and the server's both came from.
   ///
-  /// A field that the server has as this device sent it is not an edit of another device, even if no
+  /// A field that the server has as this device sent it is no edit of another device, even if no
   /// answer was received: a later edit here came from there.
   func ancestor(of theirs: Fields) -> Fields? {
     let known = dispute.map(\.ancestor) ?? cloud?.fields

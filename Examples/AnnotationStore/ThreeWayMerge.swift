@@ -1,8 +1,8 @@
 /// Two versions of an item, merged field by field with the version that both came from.
 ///
-/// A field that only one side changed has that side's value. The strategy decides about a field that
-/// both changed differently. Without an ancestor every difference counts as a change of both sides.
-/// The fields of a group are decided together.
+/// A field that only one side changed has that side's value. The strategy decides about a field
+/// that both changed differently. Without an ancestor every difference counts as a change of both
+/// sides. The fields of a group are decided together.
 struct ThreeWayMerge {
   /// A field or a group that both sides changed differently.
   struct Conflict: Hashable {

@@ -6,8 +6,9 @@ import Synchronization
 /// The results of daily puzzles on one device, in sync with the account's other devices.
 ///
 /// A ``SyncedStore`` keeps the results, and everything that the server has not confirmed. This
-/// class decides what is sent when: uploads go in groups, retries follow a plan, and without pushes the
-/// store polls. Each change is on the disk when the call returns. May be used from any thread.
+/// class decides what is sent when: uploads go in groups, retries follow a plan, and without
+/// pushes the store polls. Each change is on the disk when the call returns. May be used from any
+/// thread.
 public final class GameResultStore: Sendable {
   /// The subscription whose silent pushes report changes by other devices.
   public static let subscriptionID = "user-data-zone-changes"

@@ -85,7 +85,9 @@ enum ItemBenchmarks {
       body: { context in
         for _ in 0..<saves {
           try context.2.write(contentsOf: context.1)
-          guard fdatasync(context.2.fileDescriptor) == 0 else { throw CocoaError(.fileWriteUnknown) }
+          guard fdatasync(context.2.fileDescriptor) == 0 else {
+            throw CocoaError(.fileWriteUnknown)
+          }
         }
       })
   }
