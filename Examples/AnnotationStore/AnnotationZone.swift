@@ -77,12 +77,4 @@ extension CKRecord {
     encoder.finishEncoding()
     return encoder.encodedData
   }
-
-  /// A record without fields that carries the tag in `data`; `nil` when that is damaged.
-  static func bare(_ data: Data) -> CKRecord? {
-    guard let decoder = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
-    decoder.requiresSecureCoding = true
-    defer { decoder.finishDecoding() }
-    return CKRecord(coder: decoder)
-  }
 }
