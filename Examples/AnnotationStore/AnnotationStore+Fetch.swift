@@ -3,13 +3,16 @@ import Foundation
 import SyncSupport
 import Synchronization
 
-/// Fetching: which zones changed, then each of them page by page.
-///
-/// `recordZoneChanges` with a token for each zone, and not `CKSyncEngine`: the design drives its
-/// own passes, sends batches of its own size with a save policy of its own, and keeps the tokens
-/// itself; the engine would take all of that over.
+/// A record as an item, with its file in the store.
+struct Arrival {
+  var id: UUID
+  var kind: ItemKind
+  var copy: CloudCopy
+}
+
+/// Fetching: the zones that changed, then each of them page by page, with a token for each.
 extension AnnotationStore {
-  /// Fetches what is new in a database.
+  /// Fetches the changes of a database.
   func fetch(_ scope: CKDatabase.Scope, _ generation: Int) async throws {
     try await fetchZoneList(scope, generation)
     let owners = state.withLock { state in
@@ -21,105 +24,67 @@ extension AnnotationStore {
     }
   }
 
+  /// Fetches the list of the changed zones; the own zone has the key `""`, others their owner's.
   private func fetchZoneList(_ scope: CKDatabase.Scope, _ generation: Int) async throws {
     let database = container.database(with: scope)
-    let key = scope == .private ? "private" : "shared"
-    var token = state.withLock { $0.tables.settings.databaseTokens[key] }.flatMap(Self.token)
-    var isWhole = token == nil
-    var listed: Set<String> = []
+    let name = scope == .private ? "private" : "shared"
+    var token = settings.databaseTokens[name].flatMap(Self.token)
+    // A list from its beginning names all zones: a zone that it does not name is gone.
+    var listed: Set<String>? = token == nil ? [] : nil
     var isMore = true
     while isMore {
-      let page: ZoneListPage
+      let since = token
       do {
-        let since = token
-        page = try await attempt { ZoneListPage(try await database.databaseChanges(since: since)) }
-      } catch let error as CKError where error.code == .changeTokenExpired && token != nil {
-        (token, isWhole, listed) = (nil, true, [])
-        continue
+        let page = try await attempt { try await database.databaseChanges(since: since) }
+        let changed = page.modifications.map(\.zoneID).filter(\.isOurs).map { $0.owner ?? "" }
+        (token, isMore) = (page.changeToken, page.moreComing)
+        listed?.formUnion(changed)
+        let all = isMore ? nil : listed
+        try transaction(in: generation) { tables in
+          for key in changed { markDirty(key, &tables) }
+          for deletion in page.deletions where deletion.zoneID.isOurs {
+            zoneIsGone(deletion.zoneID.owner ?? "", deletion.reason, &tables)
+          }
+          for key in tables.zones.keys.sorted()
+          where key.isEmpty == (scope == .private) && all?.contains(key) == false {
+            // Nothing says that the user removed the own zone, so it is made again.
+            zoneIsGone(key, key.isEmpty ? .encryptedDataReset : .deleted, &tables)
+          }
+          tables.changeSettings { $0.databaseTokens[name] = Self.data(page.changeToken) }
+        }
+      } catch let error as CKError where error.code == .changeTokenExpired && since != nil {
+        (token, listed) = (nil, [])
       }
-      token = page.token
-      isMore = page.isMore
-      listed.formUnion(page.changed)
-      let (whole, seen) = (isWhole && !isMore, listed)
-      try transaction(in: generation) { tables in
-        for owner in page.changed { markDirty(owner, &tables) }
-        for (owner, reason) in page.gone { zoneIsGone(owner, reason, &tables) }
-        if whole { dropUnlisted(scope, seen, &tables) }
-        tables.changeSettings { $0.databaseTokens[key] = Self.data(page.token) }
-      }
-    }
-  }
-
-  /// One page of a database's feed, reduced to this store's zones; the own one is `""`.
-  private struct ZoneListPage {
-    var changed: [String]
-    var gone: [(String, CKDatabase.DatabaseChange.Deletion.Reason)]
-    var token: CKServerChangeToken
-    var isMore: Bool
-
-    init(
-      _ page: (
-        modifications: [CKDatabase.DatabaseChange.Modification],
-        deletions: [CKDatabase.DatabaseChange.Deletion], changeToken: CKServerChangeToken,
-        moreComing: Bool
-      )
-    ) {
-      changed = page.modifications.map(\.zoneID).filter { $0.zoneName == AnnotationZone.name }
-        .map { $0.owner ?? "" }
-      gone = page.deletions.filter { $0.zoneID.zoneName == AnnotationZone.name }
-        .map { ($0.zoneID.owner ?? "", $0.reason) }
-      token = page.changeToken
-      isMore = page.moreComing
     }
   }
 
   private func markDirty(_ key: String, _ tables: inout Tables) {
-    var zone = tables.zones[key] ?? ZoneState()
-    zone.isDirty = true
-    tables.setZone(key, zone)
+    tables.setZone(key, ZoneState(token: tables.zones[key]?.token))
     if key.isEmpty {
-      tables.changeSettings {
-        $0.hasZone = true
-        $0.wasZoneRemoved = false
-      }
-    }
-  }
-
-  /// A list from the beginning names every zone there is: those it does not name are gone.
-  private func dropUnlisted(
-    _ scope: CKDatabase.Scope, _ listed: Set<String>, _ tables: inout Tables
-  ) {
-    for key in tables.zones.keys.sorted()
-    where key.isEmpty == (scope == .private) && !listed.contains(key) {
-      // Nothing says that a person wanted the own zone gone, so it is made again.
-      zoneIsGone(key, key.isEmpty ? .encryptedDataReset : .deleted, &tables)
+      tables.changeSettings { ($0.hasZone, $0.wasZoneRemoved) = (true, false) }
     }
   }
 
   /// Follows the loss of a zone.
-  func zoneIsGone(
+  private func zoneIsGone(
     _ key: String, _ reason: CKDatabase.DatabaseChange.Deletion.Reason, _ tables: inout Tables
   ) {
     let owner = key.isEmpty ? nil : key
+    let isReset = owner == nil && reason == .encryptedDataReset
     tables.setZone(key, nil)
-    let inZone = tables.items.values.filter { $0.owner == owner }.map(\.id)
-      .sorted { $0.uuidString < $1.uuidString }
     for (name, share) in tables.shares where share.owner == owner { tables.setShare(name, nil) }
     if owner == nil {
       tables.changeSettings {
-        $0.hasZone = false
-        $0.hasSubscriptions = false
-        $0.wasZoneRemoved = reason != .encryptedDataReset
+        ($0.hasZone, $0.hasSubscriptions, $0.wasZoneRemoved) = (false, false, !isReset)
       }
     }
-    for id in inZone {
-      guard var item = tables.items[id], owner == nil, reason == .encryptedDataReset,
-        !item.isPurged
-      else {
-        tables.remove(id)
+    let items = tables.items.values.filter { $0.owner == owner }.sorted { $0.id.precedes($1.id) }
+    for var item in items {
+      guard isReset, !item.isPurged else {
+        tables.remove(item.id)
         continue
       }
-      // The cloud lost its keys, not the person their annotations: this device has them.
+      // The server lost its keys; this device has the items.
       item.mine = item.fields
       item.cloud = nil
       item.refusal = nil
@@ -133,10 +98,9 @@ extension AnnotationStore {
     _ owner: String?, _ scope: CKDatabase.Scope, _ generation: Int
   ) async throws {
     let database = container.database(with: scope)
-    let key = owner ?? ""
-    var token = state.withLock { $0.tables.zones[key]?.token }.flatMap(Self.token)
-    // A feed read from its beginning tells by silence what is gone.
-    var sweep = token == nil ? knownRecords(owner) : nil
+    var token = state.withLock { $0.tables.zones[owner ?? ""]?.token }.flatMap(Self.token)
+    // In a feed from its beginning the items that were removed are missing.
+    var missing = token == nil ? knownItems(owner) : nil
     var isMore = true
     while isMore {
       let since = token
@@ -145,95 +109,80 @@ extension AnnotationStore {
           try await database.recordZoneChanges(
             inZoneWith: AnnotationZone.zoneID(owner), since: since)
         }
-        var failure: (any Error)?
-        var records: [CKRecord] = []
-        for result in page.modificationResultsByID.values {
-          switch result {
-          case .success(let modification): records.append(modification.record)
-          case .failure(let error): failure = error
-          }
-        }
-        // The token must not pass a record that did not come.
-        if let failure { throw failure }
-        token = page.changeToken
-        isMore = page.moreComing
-        sweep?.subtract(records.compactMap(\.itemID))
-        let zone = ZoneState(
-          token: sweep == nil || !isMore ? Self.data(page.changeToken) : nil, isDirty: isMore)
-        let gone = isMore ? [] : (sweep ?? []).sorted { $0.uuidString < $1.uuidString }
+        // The token must not pass a record that did not arrive, so its error ends the fetch.
+        let records = try page.modificationResultsByID.values.map { try $0.get().record }
+        (token, isMore) = (page.changeToken, page.moreComing)
+        missing?.subtract(records.compactMap(\.itemID))
+        let isResumable = missing == nil || !isMore
+        let removed = page.deletions.map(\.recordID.recordName)
+        let gone = isMore ? [] : (missing ?? []).map(\.uuidString).sorted()
         try takeIn(
-          records, removed: page.deletions.map(\.recordID), unlisted: gone, owner, zone, generation)
+          records, removed: removed + gone, owner, generation,
+          zone: ZoneState(token: isResumable ? Self.data(page.changeToken) : nil, isDirty: isMore))
       } catch let error as CKError where error.code == .changeTokenExpired && since != nil {
-        (token, isMore, sweep) = (nil, true, knownRecords(owner))
-      } catch let error as CKError
-        where error.code == .zoneNotFound || error.code == .userDeletedZone
-      {
-        try noteMissing(error, owner, generation)
-        return
+        (token, isMore, missing) = (nil, true, knownItems(owner))
+      } catch let error as CKError where error.isMissingZone {
+        return try await noteMissing(error, owner, scope, generation)
       }
     }
   }
 
-  /// The items of a zone that the cloud had when this device last heard; `nil` when there are none.
-  private func knownRecords(_ owner: String?) -> Set<UUID>? {
+  /// The items of a zone that the server had; `nil` if there are none.
+  private func knownItems(_ owner: String?) -> Set<UUID>? {
     let known = state.withLock { state in
       Set(state.tables.items.values.filter { $0.owner == owner && $0.cloud != nil }.map(\.id))
     }
     return known.isEmpty ? nil : known
   }
 
-  private func noteMissing(_ error: CKError, _ owner: String?, _ generation: Int) throws {
+  /// Follows the loss of a zone that a fetch found missing.
+  ///
+  /// The error does not say whether the zone was removed on purpose; the list of zones does. An own
+  /// zone that it does not name was lost, and is made again.
+  private func noteMissing(
+    _ error: CKError, _ owner: String?, _ scope: CKDatabase.Scope, _ generation: Int
+  ) async throws {
+    let isUnexplained = owner == nil && error.code == .zoneNotFound
+    if isUnexplained {
+      try await fetchZoneList(scope, generation)
+      if state.withLock({ $0.tables.zones[""] == nil }) { return }
+    }
     try transaction(in: generation) { tables in
-      if owner != nil || error.code == .userDeletedZone {
-        zoneIsGone(owner ?? "", .purged, &tables)
-      } else {
-        zoneIsGone("", .encryptedDataReset, &tables)
-      }
+      zoneIsGone(owner ?? "", isUnexplained ? .encryptedDataReset : .purged, &tables)
     }
     if owner == nil { throw PassError.zoneLost }
   }
 
-  /// Takes in one page: all of it and the token, or nothing.
-  private func takeIn(
-    _ records: [CKRecord], removed: [CKRecord.ID], unlisted: [UUID], _ owner: String?,
-    _ zone: ZoneState, _ generation: Int
+  /// Takes over records and, from a page of a feed, the state of the zone: all or nothing.
+  func takeIn(
+    _ records: [CKRecord], removed: [String] = [], _ owner: String?, _ generation: Int,
+    zone: ZoneState? = nil
   ) throws {
-    let news = try records.compactMap { try arrival($0) }
-      .sorted { $0.id.uuidString < $1.id.uuidString }
-    // Parents first, so that nothing is held that need not be.
-    let order = TopologicalOrder(news, id: \.id, parent: \.parent)
+    // Parents first, so that no child waits that need not.
+    let arrivals = try records.compactMap { try arrival($0) }
+      .sorted { ($0.kind.depth, $0.id.uuidString) < ($1.kind.depth, $1.id.uuidString) }
     let shares = records.compactMap { $0 as? CKShare }.map { ShareState($0, owner: owner) }
     let date = moment()
-    let (downloads, conflicts) = try transaction(in: generation) { tables in
+    let results = try transaction(in: generation) { tables in
       let rules = MergeRules(strategy: tables.settings.strategy, now: date)
-      var results = order.ordered.map {
-        tables.take($0.copy, $0.id, $0.kind, owner: owner, rules)
+      var results = arrivals.map { tables.take($0, owner: owner, rules) }
+      for name in removed {
+        tables.setShare(ShareState.key(name, owner: owner), nil)
+        if let id = UUID(uuidString: name) {
+          results.append(tables.takeRemoval(id, owner: owner, rules))
+        }
       }
-      for recordID in removed {
-        tables.setShare(ShareState.key(recordID.recordName, owner: owner), nil)
-        guard let id = UUID(uuidString: recordID.recordName) else { continue }
-        results.append(tables.takeRemoval(id, owner: owner, rules))
-      }
-      for id in unlisted { results.append(tables.takeRemoval(id, owner: owner, rules)) }
       for share in shares { tables.setShare(share.key, share) }
-      tables.setZone(owner ?? "", zone)
-      return (results.count(where: \.isNews), results.count(where: \.isConflict))
+      if let zone { tables.setZone(owner ?? "", zone) }
+      return results
     }
     state.withLock { state in
-      state.metrics.downloadCount += downloads
-      state.metrics.conflictCount += conflicts
+      state.metrics.downloadCount += results.count(where: \.isNews)
+      state.metrics.conflictCount += results.count(where: \.isConflict)
     }
   }
 
-  /// A record as an item, its file moved into the store.
-  struct Arrival {
-    var id: UUID
-    var kind: ItemKind
-    var parent: UUID?
-    var copy: CloudCopy
-  }
-
-  /// A record as an item; `nil` when it is none of this store's.
+  /// A record as an item; `nil` if it is not one of this store's.
   func arrival(_ record: CKRecord) throws -> Arrival? {
     guard let id = record.itemID, let kind = ItemKind(rawValue: record.recordType) else {
       return nil
@@ -241,49 +190,43 @@ extension AnnotationStore {
     var fields = record.plainFields
     if let asset = record["mediaAsset"] as? CKAsset {
       let name = try asset.fileURL.map { try media.adopt($0) }
-      fields["mediaAsset"] = .media(name ?? MediaFolder.unavailable)
+      fields[media: "mediaAsset"] = name ?? MediaFolder.unavailable
     }
-    let copy = CloudCopy(
-      fields: fields, tag: record.recordChangeTag, system: record.systemFields,
-      share: record.share?.recordID.recordName)
-    return Arrival(
-      id: id, kind: kind, parent: kind.parentField.flatMap { fields.link($0) }, copy: copy)
+    return Arrival(id: id, kind: kind, copy: CloudCopy(record, fields: fields))
   }
 
-  /// Fetches one record that a push named; a record that is gone is left to the next sync.
+  /// Fetches one record that a push named; the removal of a record is left to the next sync.
   public func syncRecord(_ recordID: CKRecord.ID) async throws {
     try await turns.pass {
       let generation = state.withLock { $0.generation }
-      guard account != nil, recordID.zoneID.zoneName == AnnotationZone.name else { return }
+      guard account != nil, recordID.zoneID.isOurs else { return }
       let owner = recordID.zoneID.owner
       let database = container.database(with: owner == nil ? .private : .shared)
-      let record: CKRecord
       do {
-        record = try await attempt { try await database.record(for: recordID) }
+        let record = try await attempt { try await database.record(for: recordID) }
+        try takeIn([record], owner, generation)
       } catch let error as CKError where error.code == .unknownItem {
         return
-      }
-      guard let arrival = try arrival(record) else { return }
-      let date = moment()
-      let result = try transaction(in: generation) { tables in
-        tables.take(
-          arrival.copy, arrival.id, arrival.kind, owner: owner,
-          MergeRules(strategy: tables.settings.strategy, now: date))
-      }
-      state.withLock { state in
-        if result.isNews { state.metrics.downloadCount += 1 }
-        if result.isConflict { state.metrics.conflictCount += 1 }
       }
     }
   }
 
   // MARK: Tokens
 
-  static func token(_ data: Data) -> CKServerChangeToken? {
+  private static func token(_ data: Data) -> CKServerChangeToken? {
     try? NSKeyedUnarchiver.unarchivedObject(ofClass: CKServerChangeToken.self, from: data)
   }
 
-  static func data(_ token: CKServerChangeToken) -> Data? {
+  private static func data(_ token: CKServerChangeToken) -> Data? {
     try? NSKeyedArchiver.archivedData(withRootObject: token, requiringSecureCoding: true)
+  }
+}
+
+extension CloudCopy {
+  /// The server's version in a record.
+  init(_ record: CKRecord, fields: Fields) {
+    self.init(
+      fields: fields, tag: record.recordChangeTag, system: record.systemFields,
+      share: record.share?.recordID.recordName)
   }
 }

@@ -2,73 +2,55 @@ public import Foundation
 import SyncSupport
 import Synchronization
 
-/// What people see, and how they change it.
+/// The items that users see, and their changes.
 extension AnnotationStore {
   // MARK: Reading
 
-  /// The layers people see, oldest first.
-  public var layers: [Layer] {
-    state.withLock { state in
-      state.tables.items.values.filter { $0.kind == .layer && state.tables.isShown($0) }
-        .compactMap(\.layer)
-    }.sorted { ($0.createdAt, $0.id.uuidString) < ($1.createdAt, $1.id.uuidString) }
-  }
+  /// The layers that users see, oldest first.
+  public var layers: [Layer] { shown() }
 
-  /// The annotations people see, oldest first.
+  /// The annotations that users see, of a layer or all, oldest first.
+  public func annotations(on layer: UUID? = nil) -> [Annotation] { shown(under: layer) }
+
+  /// The comments that users see, about an annotation or all, oldest first.
+  public func comments(on annotation: UUID? = nil) -> [Comment] { shown(under: annotation) }
+
+  /// A layer, also one in the trash; `nil` if there is none with this ID.
+  public func layer(_ id: UUID) -> Layer? { view(id, .layer) }
+
+  /// An annotation, also one in the trash; `nil` if there is none with this ID.
+  public func annotation(_ id: UUID) -> Annotation? { view(id, .annotation) }
+
+  /// A comment, also one in the trash; `nil` if there is none with this ID.
+  public func comment(_ id: UUID) -> Comment? { view(id, .comment) }
+
+  /// The annotations whose layer is in the trash, was removed or never arrived, oldest first.
   ///
-  /// - Parameter layer: only those on this layer.
-  public func annotations(on layer: UUID? = nil) -> [Annotation] {
-    state.withLock { state in
-      shown(.annotation, under: layer, state.tables).compactMap { $0.annotation(media: media) }
-    }.sorted { ($0.createdAt, $0.id.uuidString) < ($1.createdAt, $1.id.uuidString) }
-  }
-
-  /// The comments people see, oldest first.
-  ///
-  /// - Parameter annotation: only those about this annotation.
-  public func comments(on annotation: UUID? = nil) -> [Comment] {
-    state.withLock { state in
-      shown(.comment, under: annotation, state.tables).compactMap(\.comment)
-    }.sorted { ($0.createdAt, $0.id.uuidString) < ($1.createdAt, $1.id.uuidString) }
-  }
-
-  /// The layer called `id`, in the trash or not; `nil` when there is none.
-  public func layer(_ id: UUID) -> Layer? {
-    state.withLock { $0.tables.item(id, .layer)?.layer }
-  }
-
-  /// The annotation called `id`, in the trash or not; `nil` when there is none.
-  public func annotation(_ id: UUID) -> Annotation? {
-    state.withLock { $0.tables.item(id, .annotation)?.annotation(media: media) }
-  }
-
-  /// The comment called `id`, in the trash or not; `nil` when there is none.
-  public func comment(_ id: UUID) -> Comment? {
-    state.withLock { $0.tables.item(id, .comment)?.comment }
-  }
-
-  /// Annotations that are not in the trash but whose layer is, or is gone, or never came.
-  ///
-  /// They can be moved to another layer. Oldest first.
+  /// They are not in the trash themselves, and can be moved to another layer.
   public var orphans: [Annotation] {
-    state.withLock { state in
-      state.tables.items.values.filter { item in
-        item.kind == .annotation && !item.isPurged && !item.fields.isDeleted
-          && !state.tables.isShown(item)
-      }.compactMap { $0.annotation(media: media) }
-    }.sorted { ($0.createdAt, $0.id.uuidString) < ($1.createdAt, $1.id.uuidString) }
+    views { tables in
+      tables.items.values.filter {
+        $0.kind == .annotation && !$0.isPurged && !$0.fields.isDeleted && !tables.isShown($0)
+      }
+    }
   }
 
-  /// How many annotations and comments wait, unseen, for a record they hang under.
-  public var heldCount: Int { state.withLock { $0.tables.holding.count } }
+  /// The number of items that wait, unseen, for their parent.
+  public var heldCount: Int {
+    state.withLock { state in
+      state.tables.items.values.count { item in
+        item.parent.map { state.tables.items[$0] == nil } ?? false
+      }
+    }
+  }
 
-  /// How many records are kept without being shown: a newer version of the app wrote them, or they
-  /// make no sense.
+  /// The number of records that are kept and not shown, because a newer version of the app wrote
+  /// them or they are invalid.
   public var unreadableCount: Int {
     state.withLock { $0.tables.items.values.count { !$0.isReadable } }
   }
 
-  /// What people see, line by line in one order: two devices in step give the same lines.
+  /// The items that users see, as lines in a fixed order: equal on devices that are in sync.
   public var canonicalLines: [String] {
     state.withLock { state in
       state.tables.items.values.filter { state.tables.isShown($0) }.map { item in
@@ -81,34 +63,31 @@ extension AnnotationStore {
 
   // MARK: Changing
 
-  /// Makes a layer.
+  /// Adds a layer.
   ///
-  /// - Throws: `FileError` when it can't be written down.
+  /// - Throws: `FileError` if it can't be stored.
   @discardableResult
   public func addLayer(named name: String) throws -> Layer {
     let layer = Layer(
       id: surroundings.makeID(), name: name, ownerID: account ?? "", createdAt: moment())
-    try transaction { tables in
-      tables.putEdited(
-        StoredItem(id: layer.id, kind: .layer, owner: nil, mine: layer.fields))
-    }
+    try transaction { $0.add(layer, owner: nil) }
     return layer
   }
 
-  /// What a new annotation is made of.
+  /// The content of a new annotation.
   public struct Draft: Hashable, Sendable {
-    /// What it shows.
+    /// The kind of content.
     public var type: AnnotationType
-    /// Its title.
+    /// The title.
     public var title: String?
-    /// Its words.
+    /// The words.
     public var text: String
-    /// Where it is.
+    /// The position.
     public var position: SIMD3<Float>
-    /// How large it is shown.
+    /// The size at which it is shown.
     public var scale: Float
 
-    /// A draft.
+    /// Creates a draft.
     public init(
       type: AnnotationType = .text, title: String? = nil, text: String = "",
       position: SIMD3<Float> = .zero, scale: Float = 1
@@ -121,16 +100,16 @@ extension AnnotationStore {
     }
   }
 
-  /// Pins an annotation to a layer.
+  /// Adds an annotation to a layer.
   ///
-  /// - Throws: `AnnotationError` when the layer is not there or only to be read, or a number is
-  ///   none; `FileError` when it can't be written down.
+  /// - Throws: `AnnotationError` if the layer is not here or read-only, or a number is not finite;
+  ///   `FileError` if it can't be stored.
   @discardableResult
   public func add(_ draft: Draft, to layer: UUID) throws -> Annotation {
     try add([draft], to: layer)[0]
   }
 
-  /// Pins many annotations to a layer, all or none, with one write.
+  /// Adds annotations to a layer with one write, all or none.
   ///
   /// - Throws: as ``add(_:to:)``.
   @discardableResult
@@ -144,19 +123,16 @@ extension AnnotationStore {
           content: AnnotationContent(text: draft.text), position: draft.position,
           scale: draft.scale, layerID: layer, ownerID: tables.settings.owner ?? "",
           createdAt: date)
-        try check(annotation)
-        tables.putEdited(
-          StoredItem(
-            id: annotation.id, kind: .annotation, owner: parent.owner, mine: annotation.fields))
+        guard annotation.isFinite else { throw AnnotationError.notANumber }
+        tables.add(annotation, owner: parent.owner)
         return annotation
       }
     }
   }
 
-  /// Says something about an annotation.
+  /// Adds a comment to an annotation.
   ///
-  /// - Throws: `AnnotationError` when the annotation is not there or only to be read; `FileError`
-  ///   when it can't be written down.
+  /// - Throws: as ``edit(_:_:)``.
   @discardableResult
   public func comment(on annotation: UUID, text: String) throws -> Comment {
     let date = moment()
@@ -165,29 +141,24 @@ extension AnnotationStore {
       let comment = Comment(
         id: surroundings.makeID(), text: text, annotationID: annotation,
         ownerID: tables.settings.owner ?? "", createdAt: date)
-      tables.putEdited(
-        StoredItem(id: comment.id, kind: .comment, owner: parent.owner, mine: comment.fields))
+      tables.add(comment, owner: parent.owner)
       return comment
     }
   }
 
   /// Changes an annotation: type, title, text, position, scale.
   ///
-  /// - Throws: `AnnotationError` when it is not there or only to be read, or a number is none;
-  ///   `FileError` when it can't be written down.
+  /// - Throws: `AnnotationError` if it is not here or read-only, or a number is not finite;
+  ///   `FileError` if it can't be stored.
   @discardableResult
-  public func edit(
-    _ id: UUID, _ body: (inout Annotation) throws -> Void
-  ) throws -> Annotation {
+  public func edit(_ id: UUID, _ body: (inout Annotation) throws -> Void) throws -> Annotation {
     try transaction { tables in
       var item = try writable(id, .annotation, tables)
-      guard var annotation = item.annotation(media: media) else {
-        throw AnnotationError.notFound(id)
-      }
+      guard var annotation: Annotation = view(item) else { throw AnnotationError.notFound(id) }
       try body(&annotation)
-      try check(annotation)
-      change(&item, to: annotation.fields, clearing: ["title"], &tables)
-      return item.annotation(media: media) ?? annotation
+      guard annotation.isFinite else { throw AnnotationError.notANumber }
+      change(&item, &tables) { $0 = annotation.item.fields }
+      return view(item) ?? annotation
     }
   }
 
@@ -195,56 +166,72 @@ extension AnnotationStore {
   ///
   /// - Throws: as ``edit(_:_:)``.
   public func rename(_ layer: UUID, to name: String) throws {
-    try transaction { tables in
-      var item = try writable(layer, .layer, tables)
-      change(&item, to: ["name": .text(name)], &tables)
-    }
+    try change(layer, .layer) { $0[text: "name"] = name }
   }
 
-  /// Changes what a comment says.
+  /// Changes the text of a comment.
   ///
   /// - Throws: as ``edit(_:_:)``.
   public func editComment(_ id: UUID, text: String) throws {
-    try transaction { tables in
-      var item = try writable(id, .comment, tables)
-      change(&item, to: ["text": .text(text)], &tables)
-    }
+    try change(id, .comment) { $0[text: "text"] = text }
   }
 
-  /// Gives an annotation a file: copies it into the store, and sends it with the next sync.
+  /// Copies a file into the store for an annotation; the next sync sends it.
   ///
   /// - Throws: `AnnotationError.mediaTooLarge`, or as ``edit(_:_:)``.
   public func attach(_ file: URL, to annotation: UUID) throws {
-    try state.withLock { state in
-      try Self.transaction(&state) { tables in
-        var item = try writable(annotation, .annotation, tables)
-        // Under the lock, so that no sweep takes the file before the item names it.
-        let name = try media.stage(copying: file, limit: surroundings.mediaLimit)
-        change(&item, to: ["mediaAsset": .media(name)], &tables)
+    // In the transaction, so that the file is not removed before the item names it.
+    try change(annotation, .annotation) {
+      $0[media: "mediaAsset"] = try media.stage(copying: file, limit: surroundings.mediaLimit)
+    }
+  }
+
+  /// Removes the file of an annotation.
+  ///
+  /// - Throws: as ``edit(_:_:)``.
+  public func detach(from annotation: UUID) throws {
+    try change(annotation, .annotation) { $0["mediaAsset"] = nil }
+    sweepMedia()
+  }
+
+  /// Stores an item as a user left it, new or changed.
+  ///
+  /// - Throws: `AnnotationError` if it is read-only, its parent is not here, or a number is not
+  ///   finite; `SyncError.conversionFailed` for a type of another module; `FileError` if it can't
+  ///   be stored.
+  public func save<Item: Syncable>(_ item: Item) throws {
+    guard let item = item as? any FieldBacked, let kind = type(of: item).kind else {
+      throw SyncError.conversionFailed
+    }
+    if (item as? Annotation)?.isFinite == false { throw AnnotationError.notANumber }
+    let fields = item.item.fields
+    try transaction { tables in
+      let parent = try kind.parent.map {
+        try writable(fields[link: $0.field] ?? item.id, $0.kind, tables)
+      }
+      guard tables.items[item.id] != nil else {
+        var new = fields
+        if item.ownerID.isEmpty { new[text: "ownerID"] = tables.settings.owner ?? "" }
+        return tables.putEdited(
+          StoredItem(id: item.id, kind: kind, owner: parent?.owner, mine: new))
+      }
+      var stored = try writable(item.id, kind, tables)
+      change(&stored, &tables) { known in
+        known.merge(fields) { _, new in new }
+        if kind == .annotation { known["title"] = fields["title"] }
       }
     }
   }
 
-  /// Takes an annotation's file away.
-  ///
-  /// - Throws: as ``edit(_:_:)``.
-  public func detach(from annotation: UUID) throws {
-    try transaction { tables in
-      var item = try writable(annotation, .annotation, tables)
-      change(&item, to: [:], clearing: ["mediaAsset"], &tables)
-    }
-    sweepMedia()
-  }
-
   // MARK: Parts
 
-  /// The present moment to the millisecond, which every way to the cloud keeps.
+  /// The date and time to the millisecond, which the server keeps.
   func moment() -> Date {
     let seconds = surroundings.now().timeIntervalSinceReferenceDate
     return Date(timeIntervalSinceReferenceDate: (seconds * 1_000).rounded() / 1_000)
   }
 
-  /// The item called `id`, if this account may change it.
+  /// An item that this account may change.
   func writable(
     _ id: UUID, _ kind: ItemKind, _ tables: Tables
   ) throws(AnnotationError) -> StoredItem {
@@ -255,78 +242,66 @@ extension AnnotationStore {
     return item
   }
 
-  /// Sets fields of an item, if that changes anything, and dates the edit.
+  /// Changes an item in a transaction.
   func change(
-    _ item: inout StoredItem, to fields: Fields, clearing cleared: [String] = [],
-    _ tables: inout Tables
-  ) {
+    _ id: UUID, _ kind: ItemKind, _ body: (inout Fields) throws -> Void
+  ) throws {
+    try transaction { tables in
+      var item = try writable(id, kind, tables)
+      try change(&item, &tables, body)
+    }
+  }
+
+  /// Changes fields of an item and, if they are different then, the date of the edit.
+  func change(
+    _ item: inout StoredItem, _ tables: inout Tables, _ body: (inout Fields) throws -> Void
+  ) rethrows {
     let before = item.fields
     var after = before
-    for key in cleared { after[key] = nil }
-    for (key, value) in fields where !ItemKind.followers.contains(key) { after[key] = value }
+    try body(&after)
+    after["updatedAt"] = before["updatedAt"]
     guard after != before else { return }
-    let earlier = before.date("updatedAt") ?? .distantPast
-    // An edit is later than what it edits, whatever this device's clock says.
-    let date = max(moment(), earlier.addingTimeInterval(0.001))
-    after["updatedAt"] = .date(date.timeIntervalSinceReferenceDate)
+    // An edit is later than what it edits, whatever the clock of this device says.
+    after.updatedAt = max(moment(), before.updatedAt.addingTimeInterval(0.001))
     item.mine = after
     item.refusal = nil
     if item.dispute == nil { tables.putEdited(item) } else { tables.replace(item) }
   }
 
-  func check(_ annotation: Annotation) throws(AnnotationError) {
-    let position = annotation.position
-    guard position.x.isFinite, position.y.isFinite, position.z.isFinite, annotation.scale.isFinite
-    else { throw .notANumber }
+  /// An item for the app, with the place of its file.
+  func view<View: FieldBacked>(_ item: StoredItem, of fields: Fields? = nil) -> View? {
+    guard let view = item.view(View.self, of: fields) else { return nil }
+    guard var annotation = view as? Annotation,
+      let name = annotation.item.fields[media: "mediaAsset"], media.has(name)
+    else { return view }
+    annotation.mediaURL = media.url(name)
+    return annotation as? View
   }
 
-  private func shown(_ kind: ItemKind, under parent: UUID?, _ tables: Tables) -> [StoredItem] {
-    guard let parent else {
-      return tables.items.values.filter { $0.kind == kind && tables.isShown($0) }
+  private func view<View: FieldBacked>(_ id: UUID, _ kind: ItemKind) -> View? {
+    state.withLock { $0.tables.item(id, kind).flatMap { view($0) } }
+  }
+
+  private func shown<View: FieldBacked>(under parent: UUID? = nil) -> [View] {
+    views { tables in
+      let items =
+        parent.map { tables.childIDs(of: $0).compactMap { tables.items[$0] } }
+        ?? Array(tables.items.values)
+      return items.filter { $0.kind == View.kind && tables.isShown($0) }
     }
-    return tables.childIDs(of: parent).compactMap { tables.items[$0] }
-      .filter { $0.kind == kind && tables.isShown($0) }
+  }
+
+  /// Items for the app, oldest first.
+  private func views<View: FieldBacked>(_ items: (Tables) -> [StoredItem]) -> [View] {
+    state.withLock { state in items(state.tables).compactMap { view($0) as View? } }
+      .sorted { ($0.createdAt, $0.id.uuidString) < ($1.createdAt, $1.id.uuidString) }
   }
 }
 
-extension AnnotationStore {
-  /// Takes an item as a person left it: what the person may change of one that is here, or a new
-  /// one under its own name.
-  ///
-  /// - Throws: `AnnotationError` when it may not be changed, what it hangs under is not here, or a
-  ///   number is none; `SyncError.conversionFailed` for a kind of item this store does not have;
-  ///   `FileError` when it can't be written down.
-  public func save<Item: Syncable>(_ item: Item) throws {
-    try transaction { tables in
-      switch item {
-      case let layer as Layer:
-        try save(layer.fields, of: layer.id, .layer, under: nil, &tables)
-      case let annotation as Annotation:
-        try check(annotation)
-        try save(
-          annotation.fields, of: annotation.id, .annotation, under: annotation.layerID, &tables)
-      case let comment as Comment:
-        try save(comment.fields, of: comment.id, .comment, under: comment.annotationID, &tables)
-      default: throw SyncError.conversionFailed
-      }
-    }
-  }
-
-  private func save(
-    _ fields: Fields, of id: UUID, _ kind: ItemKind, under parent: UUID?, _ tables: inout Tables
-  ) throws {
-    let above: StoredItem? =
-      switch kind {
-      case .layer: nil
-      case .annotation: try parent.map { try writable($0, .layer, tables) }
-      case .comment: try parent.map { try writable($0, .annotation, tables) }
-      }
-    guard tables.items[id] == nil else {
-      var item = try writable(id, kind, tables)
-      return change(&item, to: fields, clearing: kind == .annotation ? ["title"] : [], &tables)
-    }
-    var fields = fields
-    if fields["ownerID"] == .text("") { fields["ownerID"] = .text(tables.settings.owner ?? "") }
-    tables.putEdited(StoredItem(id: id, kind: kind, owner: above?.owner, mine: fields))
+extension Tables {
+  /// Adds a new item.
+  mutating func add(_ item: some FieldBacked, owner: String?) {
+    guard let kind = type(of: item).kind else { return }
+    putEdited(StoredItem(id: item.id, kind: kind, owner: owner, mine: item.item.fields))
   }
 }

@@ -3,7 +3,7 @@ public import Foundation
 import SyncSupport
 import Synchronization
 
-/// Somebody in a share.
+/// A participant of a shared layer.
 public struct LayerParticipant: Hashable, Sendable, Codable, Identifiable {
   /// Names the person within the share.
   public var id: String
@@ -13,11 +13,11 @@ public struct LayerParticipant: Hashable, Sendable, Codable, Identifiable {
   public var isOwner: Bool
   /// Whether the person may write.
   public var mayWrite: Bool
-  /// Whether the person came.
+  /// Whether the person accepted the invitation.
   public var hasAccepted: Bool
 }
 
-/// Who is invited to a layer.
+/// A person or a group to invite to a layer.
 public enum LayerGuest: Hashable, Sendable {
   /// The person with this address for mail.
   case email(String)
@@ -29,16 +29,16 @@ public enum LayerGuest: Hashable, Sendable {
   case anyoneWithLink
 }
 
-/// Layers that several people work on. Each call asks the cloud, and needs the network.
+/// Shared layers. The calls that change a share need the network.
 extension AnnotationStore {
-  /// Shares a layer and all on it, or changes how it is shared.
+  /// Shares a layer and its items, or changes how it is shared.
   ///
   /// - Parameters:
-  ///   - guests: who is let in; those who are in already stay.
-  ///   - mayWrite: whether these guests may change what is on the layer.
-  /// - Returns: the link to send to the guests.
-  /// - Throws: `AnnotationError` when the layer is somebody else's or not in the cloud yet, or when
-  ///   a guest can't be found; the `CKError` that stood in the way.
+  ///   - guests: the people to invite; those who are invited already stay.
+  ///   - mayWrite: whether these guests may change the layer.
+  /// - Returns: the link for the guests.
+  /// - Throws: `AnnotationError` if the layer is another user's or not in the cloud yet, or if a
+  ///   guest can't be found; the `CKError` that prevents it.
   public func share(
     _ layer: UUID, with guests: [LayerGuest], mayWrite: Bool = true
   ) async throws -> URL {
@@ -47,18 +47,11 @@ extension AnnotationStore {
     return try await turns.pass {
       let generation = state.withLock { $0.generation }
       let database = container.privateCloudDatabase
-      let root = try await attempt { try await database.record(for: item.recordID) }
-      let share: CKShare
-      if let reference = root.share {
-        let known = try await attempt { try await database.record(for: reference.recordID) }
-        guard let known = known as? CKShare else { throw AnnotationError.shareFailed }
-        share = known
-      } else {
-        share = CKShare(rootRecord: root)
-      }
-      share[CKShare.SystemFieldKey.title] = item.fields.text("name") ?? "Shared layer"
+      let root = try await record(item.recordID)
+      let share = try await known(root) ?? CKShare(rootRecord: root)
+      share[CKShare.SystemFieldKey.title] = item.fields[text: "name"] ?? "Shared layer"
       let permission: CKShare.ParticipantPermission = mayWrite ? .readWrite : .readOnly
-      // Who is let in by the link must be said before people are invited: it ends invitations.
+      // The link first: a change of its permission ends invitations.
       if guests.contains(.anyoneWithLink) { share.publicPermission = permission }
       for guest in guests {
         guard let person = try await participant(guest) else { continue }
@@ -68,21 +61,21 @@ extension AnnotationStore {
       let saved = try await attempt {
         try await database.modifyRecords(saving: [root, share], deleting: [])
       }
-      for result in saved.saveResults.values { _ = try result.get() }
+      let records = try saved.saveResults.values.map { try $0.get() }
       guard let url = share.url else { throw AnnotationError.shareFailed }
-      try remember(root, share, generation)
+      try takeIn(records, nil, generation)
       return url
     }
   }
 
-  /// Joins a layer that somebody shared, and fetches what is on it.
+  /// Accepts the share of a layer, and fetches it.
   ///
-  /// - Throws: `AnnotationError.shareNotAccepted` when the link leads nowhere this account may go;
-  ///   the `CKError` that stood in the way.
+  /// - Throws: `AnnotationError.shareNotAccepted` if this account can't use the link; the `CKError`
+  ///   that prevents it.
   public func accept(_ url: URL) async throws {
     do {
       let metadata = try await attempt { try await container.shareMetadata(for: url) }
-      guard metadata.share.recordID.zoneID.zoneName == AnnotationZone.name else {
+      guard metadata.share.recordID.zoneID.isOurs else {
         throw AnnotationError.shareNotAccepted
       }
       // The owner has it already.
@@ -97,49 +90,43 @@ extension AnnotationStore {
     try await sync()
   }
 
-  /// Ends the sharing of a layer, or lets one person in no more.
+  /// Ends the sharing of a layer, or removes one person from it.
   ///
-  /// What is on the layer stays with its owner; with the others it goes at their next sync.
-  /// - Parameter participant: whom to turn out; `nil` for everyone.
-  /// - Throws: `AnnotationError` when the layer is somebody else's or not shared.
+  /// The layer stays with its owner; the others lose it at their next sync.
+  /// - Parameter participant: the person to remove; `nil` for all.
+  /// - Throws: `AnnotationError` if the layer is another user's or not shared.
   public func revoke(_ layer: UUID, participant: LayerParticipant.ID? = nil) async throws {
     let item = try ownLayer(layer)
     try await turns.pass {
       let generation = state.withLock { $0.generation }
       let database = container.privateCloudDatabase
-      let root = try await attempt { try await database.record(for: item.recordID) }
-      guard let reference = root.share else { throw AnnotationError.notShared(layer) }
-      guard let participant else {
-        _ = try await attempt { try await database.deleteRecord(withID: reference.recordID) }
-        let after = try await attempt { try await database.record(for: item.recordID) }
-        return try remember(after, nil, generation, gone: reference.recordID.recordName)
+      guard let share = try await known(try await record(item.recordID)) else {
+        throw AnnotationError.notShared(layer)
       }
-      guard
-        let share = try await attempt({ try await database.record(for: reference.recordID) })
-          as? CKShare,
-        let person = share.participants.first(where: { $0.participantID == participant })
+      guard let participant else {
+        _ = try await attempt { try await database.deleteRecord(withID: share.recordID) }
+        return try takeIn(
+          [try await record(item.recordID)], removed: [share.recordID.recordName], nil, generation)
+      }
+      guard let person = share.participants.first(where: { $0.participantID == participant })
       else { throw AnnotationError.unknownPerson }
       share.removeParticipant(person)
       _ = try await attempt { try await database.save(share) }
-      try remember(root, share, generation)
+      try takeIn([share], nil, generation)
     }
   }
 
-  /// Leaves a layer that somebody shared; its local copy goes.
+  /// Leaves another user's layer; the local copy is removed.
   ///
-  /// - Throws: `AnnotationError.notShared` when it is not somebody else's.
+  /// - Throws: `AnnotationError.notShared` if it is not another user's.
   public func leave(_ layer: UUID) async throws {
-    let share = try state.withLock { state in
-      guard let item = state.tables.item(layer, .layer) else {
-        throw AnnotationError.notFound(layer)
-      }
-      guard item.owner != nil, let share = state.tables.share(of: item) else {
-        throw AnnotationError.notShared(layer)
-      }
-      return share
+    guard let item = state.withLock({ $0.tables.item(layer, .layer) }) else {
+      throw AnnotationError.notFound(layer)
     }
-    let recordID = CKRecord.ID(
-      recordName: share.name, zoneID: AnnotationZone.zoneID(share.owner))
+    guard item.owner != nil, let share = shareState(layer) else {
+      throw AnnotationError.notShared(layer)
+    }
+    let recordID = CKRecord.ID(recordName: share.name, zoneID: item.recordID.zoneID)
     try await turns.pass {
       _ = try await attempt {
         try await container.sharedCloudDatabase.deleteRecord(withID: recordID)
@@ -167,7 +154,7 @@ extension AnnotationStore {
   /// The link of a shared layer; `nil` when it is not shared.
   public func shareURL(of layer: UUID) -> URL? { shareState(layer)?.url }
 
-  /// Who is in the share of a layer, the owner first; empty when it is not shared.
+  /// The participants of a layer, the owner first; empty if it is not shared.
   public func participants(of layer: UUID) -> [LayerParticipant] {
     (shareState(layer)?.people ?? []).map { person in
       LayerParticipant(
@@ -193,51 +180,39 @@ extension AnnotationStore {
     return item
   }
 
+  private func record(_ recordID: CKRecord.ID) async throws -> CKRecord {
+    try await attempt { try await container.privateCloudDatabase.record(for: recordID) }
+  }
+
+  /// The share of a layer's record; `nil` if it is not shared.
+  private func known(_ root: CKRecord) async throws -> CKShare? {
+    guard let reference = root.share else { return nil }
+    guard let share = try await record(reference.recordID) as? CKShare else {
+      throw AnnotationError.shareFailed
+    }
+    return share
+  }
+
   private func participant(_ guest: LayerGuest) async throws -> CKShare.Participant? {
     do {
-      switch guest {
-      case .email(let address):
-        return try await attempt { try await container.shareParticipant(forEmailAddress: address) }
-      case .phone(let number):
-        return try await attempt { try await container.shareParticipant(forPhoneNumber: number) }
-      case .user(let name):
-        let recordID = CKRecord.ID(recordName: name)
-        return try await attempt {
-          try await container.shareParticipant(forUserRecordID: recordID)
+      return try await attempt {
+        switch guest {
+        case .email(let address):
+          try await container.shareParticipant(forEmailAddress: address)
+        case .phone(let number): try await container.shareParticipant(forPhoneNumber: number)
+        case .user(let name):
+          try await container.shareParticipant(forUserRecordID: CKRecord.ID(recordName: name))
+        case .anyoneWithLink: nil
         }
-      case .anyoneWithLink: return nil
       }
     } catch let error as CKError where error.code == .unknownItem {
       throw AnnotationError.unknownPerson
     }
   }
-
-  /// Takes in what the cloud answered about a layer and its share.
-  private func remember(
-    _ root: CKRecord, _ share: CKShare?, _ generation: Int, gone: String? = nil
-  ) throws {
-    guard let arrival = try arrival(root) else { return }
-    let date = moment()
-    try transaction(in: generation) { tables in
-      _ = tables.take(
-        arrival.copy, arrival.id, arrival.kind, owner: nil,
-        MergeRules(strategy: tables.settings.strategy, now: date))
-      // The share of a record changes without a new tag.
-      if var item = tables.items[arrival.id] {
-        item.cloud?.share = share?.recordID.recordName
-        tables.replace(item)
-      }
-      if let share {
-        let known = ShareState(share, owner: nil)
-        tables.setShare(known.key, known)
-      }
-      if let gone { tables.setShare(ShareState.key(gone, owner: nil), nil) }
-    }
-  }
 }
 
 extension ShareState {
-  /// What is to be remembered of a share record.
+  /// The state of a share.
   init(_ share: CKShare, owner: String?) {
     name = share.recordID.recordName
     self.owner = owner

@@ -3,58 +3,49 @@ import Foundation
 import SyncSupport
 import Synchronization
 
-/// Why a sync ended early.
+/// The reason why a sync has to begin again.
 enum PassError: Error {
-  /// The account changed under way: everything begins anew.
+  /// The account changed meanwhile.
   case accountChanged
   /// The own zone is missing: a fetch tells why.
   case zoneLost
 }
 
-/// One sync after the other, from the account to the last batch.
+/// The steps of a sync: account, zone and subscriptions, fetch, send.
 extension AnnotationStore {
-  /// How often a sync begins anew because the account or the zone changed under way.
+  /// How often a sync begins because the account or the zone changed meanwhile.
   private static let mostBeginnings = 4
 
-  /// Syncs once: asks who is signed in, fetches what is new, sends what waits.
+  /// Syncs once; syncs that are asked for at once run one after the other.
   ///
-  /// Fetching comes first, so that most contradictions are found before anything is sent. Syncs
-  /// that are asked for at once run one after the other.
-  /// - Parameter askedByPerson: tries again what the cloud refused or had no space for.
-  /// - Throws: the `CKError` that stood in the way, after three attempts where it may pass;
-  ///   `FileError` when the disk refuses. What was done before stays done.
+  /// Fetching comes first, so that most contradictions are found before anything is sent.
+  /// - Parameter askedByPerson: sends again what the server refused or had no space for.
+  /// - Throws: the `CKError` that prevents it, after three attempts if it may pass; `FileError` if
+  ///   the disk refuses. The steps before stay done.
   public func sync(askedByPerson: Bool = false) async throws {
     try await turns.pass {
-      try await measured { try await pass(askedByPerson: askedByPerson) }
+      let duration = Self.stopwatch(surroundings.clock)
+      defer { state.withLock { $0.metrics.lastSyncDuration = duration() } }
+      do {
+        try await pass(askedByPerson: askedByPerson)
+      } catch {
+        if !(error is CancellationError) { state.withLock { $0.metrics.errorCount += 1 } }
+        throw error
+      }
     }
   }
 
-  /// Says that the account may have changed: call it on `.CKAccountChanged`.
+  /// Notes that the account may have changed: call it on `.CKAccountChanged`.
   ///
-  /// A sync under way takes nothing in any more before it knows who is signed in.
+  /// A sync in progress stores nothing more before it has asked for the account.
   public func accountMayHaveChanged() {
     state.withLock { $0.generation += 1 }
   }
 
-  private func measured(_ body: () async throws -> Void) async throws {
-    let clock = surroundings.clock
-    let start = Self.mark(clock)
-    defer { state.withLock { $0.metrics.lastSyncDuration = start() } }
-    do {
-      try await body()
-    } catch {
-      if !(error is CancellationError) { state.withLock { $0.metrics.errorCount += 1 } }
-      throw error
-    }
-  }
-
-  /// The seconds since now, by a clock whose kind of moment nobody knows here.
-  private static func mark<Ticking: Clock<Duration>>(_ clock: Ticking) -> () -> Double {
+  /// The seconds since now.
+  private static func stopwatch<Ticking: Clock<Duration>>(_ clock: Ticking) -> () -> Double {
     let start = clock.now
-    return {
-      let time = start.duration(to: clock.now).components
-      return Double(time.seconds) + Double(time.attoseconds) / 1e18
-    }
+    return { start.duration(to: clock.now) / .seconds(1) }
   }
 
   private func pass(askedByPerson: Bool) async throws {
@@ -79,7 +70,7 @@ extension AnnotationStore {
     sweepMedia()
   }
 
-  /// Makes what was refused, and what found no space, be tried again.
+  /// Lets the refused items be sent again, and those that found no space.
   private func forgive() throws {
     state.withLock { $0.isStorageFull = false }
     try transaction { tables in
@@ -92,7 +83,7 @@ extension AnnotationStore {
 
   // MARK: Account
 
-  /// Asks who is signed in; when that is somebody else, everything goes before anything else.
+  /// Asks for the account; if it is another one, everything is removed before anything else.
   private func checkAccount() async throws {
     let user: String
     do {
@@ -105,11 +96,10 @@ extension AnnotationStore {
     try transaction { $0.changeSettings { $0.owner = user } }
   }
 
-  /// Removes everything of the account that was, from memory and from the disk, at once.
+  /// Removes everything of the account from memory and from the disk, except the strategy, which
+  /// says nothing about the items.
   ///
-  /// The strategy stays: it is a habit of the person who holds the device, and says nothing of what
-  /// was here.
-  /// - Throws: `FileError` when a file can't be removed; memory is empty all the same.
+  /// - Throws: `FileError` if a file can't be removed; memory is empty nevertheless.
   public func forgetEverything() throws {
     try state.withLock { state in
       let strategy = state.tables.settings.strategy
@@ -118,20 +108,17 @@ extension AnnotationStore {
       state.isStorageFull = false
       state.generation += 1
       state.recovery = nil
-      for listener in state.listeners.values { listener.yield([]) }
       try state.journal.remove()
       try media.clear()
-      try Self.transaction(&state) { $0.changeSettings { $0.strategy = strategy } }
+      try transaction(&state) { $0.changeSettings { $0.strategy = strategy } }
     }
   }
 
   // MARK: Zone and subscriptions
 
   private func prepareZone(_ generation: Int) async throws {
-    let settings = state.withLock { $0.tables.settings }
-    let hasOwn = state.withLock { state in
-      state.tables.queue.entries.contains { state.tables.items[$0.id]?.owner == nil }
-    }
+    let settings = settings
+    let hasOwn = state.withLock { $0.tables.waiting.contains { $0.item.owner == nil } }
     if !settings.hasZone, hasOwn || !settings.wasZoneRemoved {
       let zone = CKRecordZone(zoneID: AnnotationZone.own)
       _ = try await attempt { try await self.container.privateCloudDatabase.save(zone) }
@@ -142,26 +129,29 @@ extension AnnotationStore {
         }
       }
     }
-    if state.withLock({ $0.tables.settings.hasZone && !$0.tables.settings.hasSubscriptions }) {
+    guard self.settings.hasZone, !self.settings.hasSubscriptions else { return }
+    do {
       try await subscribe()
-      try transaction(in: generation) { $0.changeSettings { $0.hasSubscriptions = true } }
+    } catch let error as CKError where error.isMissingZone {
+      // The fetch that follows tells what became of the zone.
+      return
     }
+    try transaction(in: generation) { $0.changeSettings { $0.hasSubscriptions = true } }
   }
 
-  /// One subscription for each type in the own zone, and one for everything others share: a query
-  /// can't watch the shared database.
+  /// Makes a subscription for each type in the own zone, and one for the shared database, which has
+  /// no query subscriptions.
   private func subscribe() async throws {
     let info = CKSubscription.NotificationInfo()
     info.shouldSendContentAvailable = true
-    var own: [CKSubscription] = []
-    for kind in ItemKind.allCases {
+    let own = ItemKind.allCases.map { kind -> CKSubscription in
       let subscription = CKQuerySubscription(
-        recordType: kind.recordType, predicate: NSPredicate(value: true),
+        recordType: kind.rawValue, predicate: NSPredicate(value: true),
         subscriptionID: kind.subscriptionID,
         options: [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion])
       subscription.zoneID = AnnotationZone.own
       subscription.notificationInfo = info
-      own.append(subscription)
+      return subscription
     }
     let shared = CKDatabaseSubscription(subscriptionID: Self.sharedSubscriptionID)
     shared.notificationInfo = info
@@ -175,21 +165,19 @@ extension AnnotationStore {
     }
   }
 
-  /// The subscription to what others share.
+  /// The subscription to the shared database.
   public static let sharedSubscriptionID = "shared-changes"
 
-  /// The subscriptions this store makes, those in the private database first.
+  /// The subscriptions that this store makes, those in the private database first.
   public static var subscriptionIDs: [String] {
     ItemKind.allCases.map(\.subscriptionID) + [sharedSubscriptionID]
   }
 
-  /// Notes that the own zone is missing, so that the next beginning asks why.
+  /// Notes that the own zone is missing, so that the next fetch asks for it.
   private func noteLostZone() throws {
     try transaction { tables in
       tables.changeSettings { $0.hasSubscriptions = false }
-      var zone = tables.zones[""] ?? ZoneState()
-      zone.isDirty = true
-      tables.setZone("", zone)
+      tables.setZone("", ZoneState(token: tables.zones[""]?.token))
     }
   }
 
@@ -208,15 +196,9 @@ extension AnnotationStore {
       }
     }
   }
+}
 
-  /// A transaction that is not made when the account may have changed since the pass began.
-  @discardableResult
-  func transaction<Result: Sendable>(
-    in generation: Int, _ body: (inout Tables) throws -> Result
-  ) throws -> Result {
-    try state.withLock { state in
-      guard state.generation == generation else { throw PassError.accountChanged }
-      return try Self.transaction(&state, isNews: true, body)
-    }
-  }
+extension CKError {
+  /// Whether a zone does not exist.
+  var isMissingZone: Bool { code == .zoneNotFound || code == .userDeletedZone }
 }

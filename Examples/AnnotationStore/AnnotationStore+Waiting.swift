@@ -2,29 +2,29 @@ public import Foundation
 import SyncSupport
 import Synchronization
 
-/// One change that waits to be sent.
+/// A change that waits to be sent.
 public struct SyncOperation: Hashable, Sendable, Codable, Identifiable {
-  /// What is to happen in the cloud.
+  /// The effect of a change on the server.
   public enum OperationType: String, Hashable, Sendable, Codable {
     /// A record is made.
     case create
     /// A record is changed.
     case update
-    /// A record is removed for good.
+    /// A record is removed permanently.
     case delete
   }
 
   /// The item.
   public var id: UUID
-  /// What is to happen.
+  /// The effect.
   public var type: OperationType
   /// The record's name.
   public var recordID: String
-  /// When a person made the change.
+  /// The date of the change.
   public var timestamp: Date
 }
 
-/// An item that the cloud refuses, and why.
+/// An item that the server refuses, and the reason.
 public struct AnnotationRefusal: Hashable, Sendable, Codable, Identifiable {
   /// The item.
   public var id: UUID
@@ -34,46 +34,41 @@ public struct AnnotationRefusal: Hashable, Sendable, Codable, Identifiable {
   public var message: String
 }
 
-/// What waits, and what is stuck.
+/// The offline queue, which is stored together with the items.
 extension AnnotationStore {
-  /// The offline queue: every change the cloud has not confirmed, oldest first.
-  ///
-  /// It is on the disk together with the items.
+  /// Every change that the server has not confirmed, oldest first.
   public var pendingOperations: [SyncOperation] {
     state.withLock { state in
-      state.tables.queue.entries.compactMap { entry in
-        guard let item = state.tables.items[entry.id] else { return nil }
-        let type: SyncOperation.OperationType =
-          entry.change == .delete ? .delete : item.cloud == nil ? .create : .update
-        return SyncOperation(
-          id: entry.id, type: type, recordID: entry.id.uuidString,
-          timestamp: item.fields.date("updatedAt") ?? .distantPast)
+      state.tables.waiting.map { item, change in
+        SyncOperation(
+          id: item.id,
+          type: change.change == .delete ? .delete : item.cloud == nil ? .create : .update,
+          recordID: item.id.uuidString, timestamp: item.fields.updatedAt)
       }
     }
   }
 
-  /// How many changes the cloud has not confirmed.
+  /// The number of changes that the server has not confirmed.
   public var waitingCount: Int { state.withLock { $0.tables.queue.count } }
 
-  /// Whether uploads stand still until a person made space and syncs by hand.
+  /// Whether nothing is uploaded until the user made space and asks for a sync.
   public var isStorageFull: Bool { state.withLock { $0.isStorageFull } }
 
-  /// What the cloud refuses, in the order of the IDs; it is tried again when it is edited, and by a
-  /// sync that a person asks for.
+  /// The items that the server refuses, in the order of their IDs.
+  ///
+  /// They are sent again after an edit, and by a sync that the user asks for.
   public var refusals: [AnnotationRefusal] {
     state.withLock { state in
       state.tables.items.values.compactMap { item in
-        item.refusal.map {
-          AnnotationRefusal(id: item.id, code: $0.code, message: $0.message)
-        }
+        item.refusal.map { AnnotationRefusal(id: item.id, code: $0.code, message: $0.message) }
       }
-    }.sorted { $0.id.uuidString < $1.id.uuidString }
+    }.sorted { $0.id.precedes($1.id) }
   }
 
-  /// Gives up what this device changed of an item, so that it is as in the cloud again; an item the
-  /// cloud never had is gone.
+  /// Discards the edits of an item, so that it is as on the server; an item that was never sent is
+  /// removed.
   ///
-  /// - Throws: `AnnotationError.notFound`, or `FileError` when it can't be written down.
+  /// - Throws: `AnnotationError.notFound`, or `FileError` if it can't be stored.
   public func discardEdits(of id: UUID) throws {
     try transaction { tables in
       guard var item = tables.items[id] else { throw AnnotationError.notFound(id) }
@@ -85,5 +80,13 @@ extension AnnotationStore {
       tables.put(item, waits: nil)
     }
     sweepMedia()
+  }
+}
+
+extension Tables {
+  /// The items with a change that waits, in the order of the changes.
+  var waiting: [(item: StoredItem, change: QueuedChange)] {
+    queue.compactMap { id, change in items[id].map { ($0, change) } }
+      .sorted { $0.change.number < $1.change.number }
   }
 }

@@ -24,6 +24,9 @@ public enum AnnotationZone {
 }
 
 extension CKRecordZone.ID {
+  /// Whether it is a zone of this app.
+  var isOurs: Bool { zoneName == AnnotationZone.name }
+
   /// Whose zone it is: `nil` for the account's own.
   var owner: String? { ownerName == CKCurrentUserDefaultName ? nil : ownerName }
 }
@@ -31,7 +34,7 @@ extension CKRecordZone.ID {
 extension CKRecord {
   /// The item the record is; `nil` when its name is none of this store's.
   var itemID: UUID? {
-    guard recordID.zoneID.zoneName == AnnotationZone.name,
+    guard recordID.zoneID.isOurs,
       let id = UUID(uuidString: recordID.recordName), id.uuidString == recordID.recordName
     else { return nil }
     return id
@@ -54,7 +57,7 @@ extension CKRecord {
     case .text(let text)?: self[key] = text
     case .whole(let number)?: self[key] = NSNumber(value: number)
     case .number(let number)?: self[key] = number
-    case .date(let seconds)?: self[key] = Date(timeIntervalSinceReferenceDate: seconds)
+    case .date(let date)?: self[key] = date
     case .bytes(let data)?: self[key] = data
     case .texts(let texts)?: self[key] = texts
     case .link(let name)?:
@@ -73,13 +76,5 @@ extension CKRecord {
     encodeSystemFields(with: encoder)
     encoder.finishEncoding()
     return encoder.encodedData
-  }
-
-  /// A record without fields that carries the tag in `data`; `nil` when that is damaged.
-  static func bare(_ data: Data) -> CKRecord? {
-    guard let decoder = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
-    decoder.requiresSecureCoding = true
-    defer { decoder.finishDecoding() }
-    return CKRecord(coder: decoder)
   }
 }

@@ -1,50 +1,44 @@
 import CloudSync
 import Foundation
 
-/// A field's value as it is kept on the disk and merged: what a record's field can hold, without
-/// the objects.
-enum FieldValue: Hashable, Sendable, Codable {
+/// The value of a field as it is stored and merged, without CloudKit's objects.
+enum FieldValue: Hashable, Sendable {
   case text(String)
   case whole(Int64)
   case number(Double)
-  case date(Double)
+  case date(Date)
   case bytes(Data)
   /// The name of a record in the same zone.
   case link(String)
-  /// A file, by the name it has in the media folder.
+  /// The name of a file in the media folder.
   case media(String)
   case texts([String])
 
-  /// The value of a field of a record; `nil` when this version has no word for it.
-  ///
-  /// Files are not read here, as that means moving them.
+  /// The value of a record's field, except files; `nil` for a type that this version does not know.
   init?(_ object: any CKRecordValueProtocol) {
     switch object {
     case let text as String: self = .text(text)
-    case let date as Date: self = .date(date.timeIntervalSinceReferenceDate)
+    case let date as Date: self = .date(date)
     case let data as Data: self = .bytes(data)
     case let reference as CKRecord.Reference: self = .link(reference.recordID.recordName)
     case let texts as [String]: self = .texts(texts)
-    case let number as NSNumber: self = Self.number(number)
+    case let number as NSNumber:
+      let isFloating = ["d", "f"].contains(String(cString: number.objCType))
+      self = isFloating ? .number(number.doubleValue) : .whole(number.int64Value)
     case let number as Int: self = .whole(Int64(number))
     case let number as Double: self = .number(number)
     default: return nil
     }
   }
 
-  /// A number as it was meant: with a fraction, or whole.
-  private static func number(_ number: NSNumber) -> FieldValue {
-    let isFloating = ["d", "f"].contains(String(cString: number.objCType))
-    return isFloating ? .number(number.doubleValue) : .whole(number.int64Value)
-  }
-
-  /// The value as text, the same on every device, to break ties by.
+  /// The value as text, the same on every device; texts of dates sort as the dates do.
   var canonicalText: String {
     switch self {
     case .text(let text): "t" + text
     case .whole(let number): "w\(number)"
     case .number(let number): "n\(number)"
-    case .date(let seconds): "d" + Self.sortable(seconds)
+    case .date(let date):
+      "d" + Self.sortable(date.timeIntervalSinceReferenceDate.bitPattern).hexadecimal
     case .bytes(let data): "b" + data.base64EncodedString()
     case .link(let name): "l" + name
     case .media(let name): "m" + name
@@ -52,14 +46,26 @@ enum FieldValue: Hashable, Sendable, Codable {
     }
   }
 
-  /// A number's bits as text that sorts as the numbers do.
-  private static func sortable(_ seconds: Double) -> String {
-    let bits = seconds.bitPattern
-    let ordered = seconds.sign == .minus ? ~bits : bits | (1 << 63)
-    let digits = String(ordered, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
+  /// The bits of a number, in an order that is that of the numbers.
+  private static func sortable(_ bits: UInt64) -> UInt64 {
+    bits >> 63 == 1 ? ~bits : bits | (1 << 63)
   }
 
+  /// The value for people.
+  var plainText: String {
+    switch self {
+    case .text(let text), .link(let text): text
+    case .whole(let number): "\(number)"
+    case .number(let number): "\(number)"
+    case .date(let date): date.ISO8601Format()
+    case .bytes(let data): "\(data.count) bytes"
+    case .media(let name): "file " + name
+    case .texts(let texts): texts.joined(separator: ", ")
+    }
+  }
+}
+
+extension FieldValue: Codable {
   private enum CodingKeys: String, CodingKey {
     case text = "t"
     case whole = "w"
@@ -77,15 +83,17 @@ enum FieldValue: Hashable, Sendable, Codable {
       throw DecodingError.dataCorrupted(
         .init(codingPath: decoder.codingPath, debugDescription: "a value of no kind"))
     }
+    func value<Value: Decodable>() throws -> Value { try container.decode(Value.self, forKey: key) }
     switch key {
-    case .text: self = .text(try container.decode(String.self, forKey: key))
-    case .whole: self = .whole(try container.decode(Int64.self, forKey: key))
-    case .number: self = .number(Double(bitPattern: try container.decode(UInt64.self, forKey: key)))
-    case .date: self = .date(Double(bitPattern: try container.decode(UInt64.self, forKey: key)))
-    case .bytes: self = .bytes(try container.decode(Data.self, forKey: key))
-    case .link: self = .link(try container.decode(String.self, forKey: key))
-    case .media: self = .media(try container.decode(String.self, forKey: key))
-    case .texts: self = .texts(try container.decode([String].self, forKey: key))
+    case .text: self = .text(try value())
+    case .whole: self = .whole(try value())
+    case .number: self = .number(Double(bitPattern: try value()))
+    case .date:
+      self = .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: try value())))
+    case .bytes: self = .bytes(try value())
+    case .link: self = .link(try value())
+    case .media: self = .media(try value())
+    case .texts: self = .texts(try value())
     }
   }
 
@@ -94,9 +102,10 @@ enum FieldValue: Hashable, Sendable, Codable {
     switch self {
     case .text(let text): try container.encode(text, forKey: .text)
     case .whole(let number): try container.encode(number, forKey: .whole)
-    // By their bits: JSON's decimal numbers lose some, and have no word for others.
+    // By their bits: JSON's decimal numbers lose some, and can't express others.
     case .number(let number): try container.encode(number.bitPattern, forKey: .number)
-    case .date(let seconds): try container.encode(seconds.bitPattern, forKey: .date)
+    case .date(let date):
+      try container.encode(date.timeIntervalSinceReferenceDate.bitPattern, forKey: .date)
     case .bytes(let data): try container.encode(data, forKey: .bytes)
     case .link(let name): try container.encode(name, forKey: .link)
     case .media(let name): try container.encode(name, forKey: .media)
@@ -105,40 +114,72 @@ enum FieldValue: Hashable, Sendable, Codable {
   }
 }
 
-/// The fields of one version of an item.
+/// The fields of one version of an item; a value of another type counts as missing.
 typealias Fields = [String: FieldValue]
 
 extension Fields {
-  /// The text of a field.
-  func text(_ key: String) -> String? {
-    if case .text(let text)? = self[key] { text } else { nil }
+  subscript(text key: String) -> String? {
+    get { if case .text(let text)? = self[key] { text } else { nil } }
+    set { self[key] = newValue.map { .text($0) } }
   }
 
-  /// The number of a field, whole or not; `nil` for one that is none.
-  func number(_ key: String) -> Double? {
-    switch self[key] {
-    case .number(let number)?: number.isFinite ? number : nil
-    case .whole(let number)?: Double(number)
-    case .text, .date, .bytes, .link, .media, .texts, nil: nil
+  /// The number of a field, whole or not; `nil` if it is not finite.
+  subscript(number key: String) -> Double? {
+    get {
+      switch self[key] {
+      case .number(let number)?: number.isFinite ? number : nil
+      case .whole(let number)?: Double(number)
+      default: nil
+      }
     }
+    set { self[key] = newValue.map { .number($0) } }
   }
 
-  /// The date of a field.
-  func date(_ key: String) -> Date? {
-    guard case .date(let seconds)? = self[key], seconds.isFinite else { return nil }
-    return Date(timeIntervalSinceReferenceDate: seconds)
+  subscript(date key: String) -> Date? {
+    get {
+      guard case .date(let date)? = self[key], date.timeIntervalSinceReferenceDate.isFinite else {
+        return nil
+      }
+      return date
+    }
+    set { self[key] = newValue.map { .date($0) } }
   }
 
-  /// The item a field points at.
-  func link(_ key: String) -> UUID? {
-    if case .link(let name)? = self[key] { UUID(uuidString: name) } else { nil }
+  /// The item that a field refers to.
+  subscript(link key: String) -> UUID? {
+    get { if case .link(let name)? = self[key] { UUID(uuidString: name) } else { nil } }
+    set { self[key] = newValue.map { .link($0.uuidString) } }
   }
 
-  /// The file of a field.
-  func media(_ key: String) -> String? {
-    if case .media(let name)? = self[key] { name } else { nil }
+  /// The name of a field's file.
+  subscript(media key: String) -> String? {
+    get { if case .media(let name)? = self[key] { name } else { nil } }
+    set { self[key] = newValue.map { .media($0) } }
   }
 
-  /// Whether the item counts as deleted.
-  var isDeleted: Bool { (number("isDeleted") ?? 0) != 0 }
+  /// The date of the last edit, in the distant past if it is unknown.
+  var updatedAt: Date {
+    get { self[date: "updatedAt"] ?? .distantPast }
+    set { self[date: "updatedAt"] = newValue }
+  }
+
+  /// Whether the item is in the trash.
+  var isDeleted: Bool {
+    get { (self[number: "isDeleted"] ?? 0) != 0 }
+    set { self["isDeleted"] = .whole(newValue ? 1 : 0) }
+  }
+
+  /// Whether two versions differ at most in the date of the edit.
+  func saysTheSame(as other: Fields) -> Bool {
+    let keys = Set(keys).union(other.keys).subtracting(ItemKind.followers)
+    return keys.allSatisfy { self[$0] == other[$0] }
+  }
+}
+
+extension UInt64 {
+  /// All 16 hexadecimal digits.
+  var hexadecimal: String {
+    let digits = String(self, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
 }

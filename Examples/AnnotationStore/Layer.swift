@@ -1,65 +1,28 @@
+public import CloudSync
 public import Foundation
 
 /// A set of annotations that are shown, hidden and shared together.
-public struct Layer: Syncable, FieldBacked, Hashable {
-  static let kind = ItemKind.layer
+public struct Layer: FieldBacked {
+  /// The type of its records.
+  public static let recordType: CKRecord.RecordType = "Layer"
 
-  /// The layer's name on every device.
-  public let id: UUID
-  /// What people call it.
-  public var name: String
-  /// Who made it, by the name of the user's record; empty before the first sync.
-  public internal(set) var ownerID: String
-  /// When it was made.
-  public internal(set) var createdAt: Date
-  /// When it was changed last.
-  public internal(set) var updatedAt: Date
-  /// Whether it is in the trash.
-  public internal(set) var isDeleted: Bool
-  /// The name of its record; `nil` before the cloud has one.
-  public var cloudKitRecordName: String?
-  /// Where it stands.
-  public var syncStatus: SyncItemStatus
+  /// The fields, and the state of the sync.
+  public var item: ItemContent
 
-  /// A new layer.
+  /// Shows fields.
+  public init(_ item: ItemContent) {
+    self.item = item
+  }
+
+  /// Creates a layer.
   public init(id: UUID, name: String, ownerID: String = "", createdAt: Date) {
-    self.id = id
+    self.init(new: id, ownerID: ownerID, createdAt: createdAt)
     self.name = name
-    self.ownerID = ownerID
-    self.createdAt = createdAt
-    updatedAt = createdAt
-    isDeleted = false
-    syncStatus = .pendingUpload
   }
 
-  var fields: Fields {
-    [
-      "id": .text(id.uuidString),
-      "name": .text(name),
-      "ownerID": .text(ownerID),
-      "createdAt": .date(createdAt.timeIntervalSinceReferenceDate),
-      "updatedAt": .date(updatedAt.timeIntervalSinceReferenceDate),
-      "isDeleted": .whole(isDeleted ? 1 : 0),
-    ]
-  }
-
-  mutating func take(_ fields: Fields) throws(SyncError) {
-    try checkHead(fields, of: id)
-    if let name = fields.text("name") { self.name = name }
-    if let ownerID = fields.text("ownerID") { self.ownerID = ownerID }
-    if let createdAt = fields.date("createdAt") { self.createdAt = createdAt }
-    if let updatedAt = fields.date("updatedAt") { self.updatedAt = updatedAt }
-    isDeleted = fields.isDeleted
-  }
-
-  /// Reads fields; what is missing has its default.
-  ///
-  /// - Throws: `SyncError` when what is there has no meaning here.
-  init(id: UUID, fields: Fields) throws(SyncError) {
-    let created =
-      fields.date("createdAt") ?? fields.date("updatedAt")
-      ?? Date(timeIntervalSinceReferenceDate: 0)
-    self.init(id: id, name: "Untitled", createdAt: created)
-    try take(fields)
+  /// The name that users see.
+  public var name: String {
+    get { item.fields[text: "name"] ?? "Untitled" }
+    set { item.fields[text: "name"] = newValue }
   }
 }

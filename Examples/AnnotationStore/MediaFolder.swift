@@ -23,18 +23,19 @@ struct MediaFolder: Sendable {
   /// - Returns: its name here.
   /// - Throws: `AnnotationError.mediaTooLarge`, or `FileError` when it can't be read or copied.
   func stage(copying source: URL, limit: Int) throws -> String {
-    let size = try size(of: source)
-    guard size <= limit else { throw AnnotationError.mediaTooLarge(bytes: size, limit: limit) }
-    let content: Data
-    do {
-      content = try Data(contentsOf: source)
-    } catch {
-      throw FileError(.read, source, error.localizedDescription)
+    func check(_ size: Int) throws {
+      guard size <= limit else { throw AnnotationError.mediaTooLarge(bytes: size, limit: limit) }
     }
-    // It may have grown since it was looked at.
-    guard content.count <= limit else {
-      throw AnnotationError.mediaTooLarge(bytes: content.count, limit: limit)
+    let content = try doing(.read, source) {
+      let attributes = try FileManager.default.attributesOfItem(atPath: source.path)
+      guard attributes[.type] as? FileAttributeType != .typeDirectory,
+        let size = attributes[.size] as? Int
+      else { throw FileError(.read, source, "it is not a file") }
+      try check(size)
+      return try Data(contentsOf: source)
     }
+    // It may have grown meanwhile.
+    try check(content.count)
     let name = Self.name(of: content)
     if !has(name) { try AtomicFile(url(name)).write(content) }
     return name
@@ -45,7 +46,7 @@ struct MediaFolder: Sendable {
   /// - Returns: its name here.
   /// - Throws: `FileError` when it can't be read or moved.
   func adopt(_ source: URL) throws -> String {
-    do {
+    try doing(.write, directory) {
       let name = Self.name(of: try Data(contentsOf: source))
       if has(name) {
         try FileManager.default.removeItem(at: source)
@@ -55,8 +56,6 @@ struct MediaFolder: Sendable {
         at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
       try FileManager.default.moveItem(at: source, to: url(name))
       return name
-    } catch {
-      throw FileError(.write, directory, error.localizedDescription)
     }
   }
 
@@ -71,26 +70,20 @@ struct MediaFolder: Sendable {
   /// Removes all files.
   ///
   /// - Throws: `FileError` when they can't be removed.
-  func clear() throws(FileError) {
+  func clear() throws {
     guard FileManager.default.fileExists(atPath: directory.path) else { return }
-    do {
-      try FileManager.default.removeItem(at: directory)
-    } catch {
-      throw FileError(.write, directory, error.localizedDescription)
-    }
+    try doing(.write, directory) { try FileManager.default.removeItem(at: directory) }
   }
 
-  private func size(of file: URL) throws(FileError) -> Int {
+  private func doing<Result>(
+    _ step: FileError.Step, _ file: URL, _ body: () throws -> Result
+  ) throws -> Result {
     do {
-      let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
-      guard attributes[.type] as? FileAttributeType != .typeDirectory,
-        let size = attributes[.size] as? Int
-      else { throw FileError(.read, file, "it is no file") }
-      return size
-    } catch let error as FileError {
+      return try body()
+    } catch let error where error is FileError || error is AnnotationError {
       throw error
     } catch {
-      throw FileError(.read, file, error.localizedDescription)
+      throw FileError(step, file, error.localizedDescription)
     }
   }
 
@@ -106,11 +99,6 @@ struct MediaFolder: Sendable {
         second = (second &+ UInt64(byte)) &* 0x9e37_79b9_7f4a_7c15
       }
     }
-    return hexadecimal(first) + hexadecimal(second) + "-\(content.count)"
-  }
-
-  private static func hexadecimal(_ number: UInt64) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
+    return first.hexadecimal + second.hexadecimal + "-\(content.count)"
   }
 }

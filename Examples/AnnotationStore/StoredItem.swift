@@ -1,32 +1,29 @@
 import CloudSync
 import Foundation
-import SyncSupport
 
-/// The version of an item that the cloud has, as far as this device heard: the ancestor of whatever
-/// is edited here next.
+/// The server's version of an item, as far as it is known here: the ancestor of the next edit.
 struct CloudCopy: Hashable, Sendable, Codable {
   var fields: Fields
-  /// The record's tag; `nil` when the fields may be older than the cloud's.
+  /// The record's tag; `nil` if the fields may be older than the server's.
   var tag: String?
   /// The record without its fields, to save the next version with.
   var system: Data
-  /// The name of the share the record is in.
+  /// The name of the share that the record is in.
   var share: String?
 }
 
 /// Two edits that a person has to decide between.
 struct Dispute: Hashable, Sendable, Codable {
-  /// The version both edits came from; `nil` when nobody knows it.
+  /// The version that both edits came from; `nil` if it is not known.
   var ancestor: Fields?
-  /// What both changed, by name.
+  /// The fields that both changed, by name.
   var fields: [String]
-  /// When this device found out.
   var since: Date
-  /// Whether the other edit is that the item was removed for good.
+  /// Whether the other edit removed the item permanently.
   var isGoneThere = false
 }
 
-/// Why the cloud refuses an item.
+/// The reason why the server refuses an item.
 struct Refusal: Hashable, Sendable, Codable {
   /// The number of the CloudKit error.
   var code: Int
@@ -34,58 +31,32 @@ struct Refusal: Hashable, Sendable, Codable {
   var message: String
 }
 
-/// One item as this device keeps it: the cloud's version, and this device's where that differs.
+/// One item as it is stored: the server's version, and this device's if it is different.
 struct StoredItem: Hashable, Sendable, Codable {
   var id: UUID
   var kind: ItemKind
-  /// Whose zone it is in; `nil` for the account's own.
+  /// The owner of its zone; `nil` for the account.
   var owner: String?
-  /// What the cloud has; `nil` when it has nothing.
   var cloud: CloudCopy?
-  /// What this device has; `nil` when that is what the cloud has.
+  /// This device's version; `nil` if it is the server's.
   var mine: Fields?
-  /// What was sent of it and not answered, the newest last: the cloud may have any of them.
+  /// The versions that were sent and not answered, the newest last: the server may have any.
   var offered: [Fields]?
-  /// Whether it waits to be removed from the cloud for good; nobody sees it any more.
+  /// Whether it waits to be removed from the server permanently; it is not shown any more.
   var isPurged = false
-  /// A contradiction that a person has to decide; nothing is sent before.
+  /// A contradiction that the user has to decide; nothing is sent before.
   var dispute: Dispute?
-  /// Why the cloud does not take it.
   var refusal: Refusal?
 
-  /// Notes what is about to be sent.
-  ///
-  /// - Returns: whether that is not noted yet.
-  mutating func offer(_ fields: Fields) -> Bool {
-    guard offered?.last != fields else { return false }
-    offered = ((offered ?? []) + [fields]).suffix(4)
-    return true
-  }
-
-  /// The version that this device's edits and the cloud's both came from.
-  ///
-  /// A field that the cloud has as this device sent it is nobody else's edit, even if no answer
-  /// ever said so: a later edit here came from there.
-  func ancestor(of theirs: Fields) -> Fields? {
-    let known = dispute.map(\.ancestor) ?? cloud?.fields
-    guard let offered else { return known }
-    var ancestor = known ?? [:]
-    for (field, value) in theirs where offered.contains(where: { $0[field] == value }) {
-      ancestor[field] = value
-    }
-    return ancestor
-  }
-
-  /// The fields as this device has them.
+  /// The fields on this device.
   var fields: Fields { mine ?? cloud?.fields ?? [:] }
 
-  /// The parent's ID; `nil` for what has none.
-  var parent: UUID? { kind.parentField.flatMap { fields.link($0) } }
+  /// The parent's ID; `nil` for an item without a parent.
+  var parent: UUID? { kind.parent.flatMap { fields[link: $0.field] } }
 
-  /// The item's record.
   var recordID: CKRecord.ID { AnnotationZone.recordID(id, owner: owner) }
 
-  /// Where the item stands.
+  /// The state of its sync.
   var status: SyncItemStatus {
     if isPurged { return .pendingDelete }
     if dispute != nil { return .conflict }
@@ -93,61 +64,48 @@ struct StoredItem: Hashable, Sendable, Codable {
     return mine == nil ? .synced : .pendingUpload
   }
 
-  /// Whether this version of the program can make sense of it.
-  var isReadable: Bool {
-    switch kind {
-    case .layer: layer != nil
-    case .annotation: annotation(media: nil) != nil
-    case .comment: comment != nil
-    }
-  }
+  /// Whether this version of the app can read it.
+  var isReadable: Bool { (try? kind.check(fields, of: id)) != nil }
 
-  /// The names of all files it needs.
+  /// The names of all its files.
   var mediaNames: [String] {
-    [mine, cloud?.fields, dispute?.ancestor].compactMap { $0?.media("mediaAsset") }
+    [mine, cloud?.fields, dispute?.ancestor].compactMap { $0?[media: "mediaAsset"] }
   }
 
-  /// The item as a layer; `nil` when it is none, or makes no sense here.
-  var layer: Layer? {
-    guard kind == .layer, var layer = try? Layer(id: id, fields: fields) else { return nil }
-    layer.syncStatus = status
-    layer.cloudKitRecordName = cloud == nil ? nil : id.uuidString
-    return layer
+  /// Notes a version that is about to be sent.
+  mutating func offer(_ fields: Fields) {
+    guard offered?.last != fields else { return }
+    offered = ((offered ?? []) + [fields]).suffix(4)
   }
 
-  /// The item as an annotation, with the place of its file; `nil` when it is none, or makes no
-  /// sense here.
-  func annotation(media: MediaFolder?) -> Annotation? {
-    annotation(of: fields, media: media)
+  /// The version that this device's edits and the server's both came from.
+  ///
+  /// A field that the server has as this device sent it is no edit of another device, even if no
+  /// answer was received: a later edit here came from there.
+  func ancestor(of theirs: Fields) -> Fields? {
+    let known = dispute.map(\.ancestor) ?? cloud?.fields
+    guard let offered else { return known }
+    return (known ?? [:]).merging(
+      theirs.filter { field, value in offered.contains { $0[field] == value } }
+    ) { _, sent in sent }
   }
 
-  /// Some version of the item as an annotation.
-  func annotation(of fields: Fields, media: MediaFolder?) -> Annotation? {
-    guard kind == .annotation, var annotation = try? Annotation(id: id, fields: fields) else {
+  /// The item, or a version of it, for the app; `nil` if it is of another kind or can't be read.
+  func view<View: FieldBacked>(_ type: View.Type = View.self, of fields: Fields? = nil) -> View? {
+    guard kind == View.kind, var view = try? View(id: id, fields: fields ?? self.fields) else {
       return nil
     }
-    annotation.syncStatus = status
-    annotation.cloudKitRecordName = cloud == nil ? nil : id.uuidString
-    if let name = annotation.mediaName, let media, media.has(name) {
-      annotation.content.mediaURL = media.url(name)
-    }
-    return annotation
-  }
-
-  /// The item as a comment; `nil` when it is none, or makes no sense here.
-  var comment: Comment? {
-    guard kind == .comment, var comment = try? Comment(id: id, fields: fields) else { return nil }
-    comment.syncStatus = status
-    comment.cloudKitRecordName = cloud == nil ? nil : id.uuidString
-    return comment
+    view.syncStatus = status
+    view.cloudKitRecordName = cloud == nil ? nil : id.uuidString
+    return view
   }
 }
 
-/// What is known of one zone's feed.
+/// The state of one zone's change feed.
 struct ZoneState: Hashable, Sendable, Codable {
-  /// Where the last fetch ended; `nil` before the first.
+  /// The end of the last fetch; `nil` before the first.
   var token: Data?
-  /// Whether the cloud said that there is news.
+  /// Whether the zone has changes that were not fetched.
   var isDirty = true
 }
 
@@ -164,12 +122,12 @@ struct ShareState: Hashable, Sendable, Codable {
 
   /// Its record's name.
   var name: String
-  /// Whose zone it is in; `nil` for the account's own.
+  /// The owner of its zone; `nil` for the account.
   var owner: String?
   var url: URL?
-  /// What this account may do, as CloudKit numbers it.
+  /// The permission of this account, as CloudKit numbers it.
   var permission: Int
-  /// What everyone who knows the URL may do.
+  /// The permission of everyone who knows the URL.
   var publicPermission: Int
   var people: [Person]
 
@@ -179,30 +137,18 @@ struct ShareState: Hashable, Sendable, Codable {
   static func key(_ name: String, owner: String?) -> String { (owner ?? "") + "/" + name }
 }
 
-/// What is to be remembered besides items.
+/// What is stored besides items.
 struct StoreSettings: Hashable, Sendable, Codable {
-  /// The account everything belongs to, by its user record's name; `nil` while nobody's.
+  /// The account that everything belongs to, by its user record's name; `nil` before the first.
   var owner: String?
-  /// When the last sync of this account succeeded.
+  /// The date of the last successful sync.
   var lastSync: Date?
-  /// Whether the zone is there, as far as is known.
+  /// Whether the zone exists, as far as is known.
   var hasZone = false
-  /// Whether somebody removed the zone on purpose: then it comes back only with a new item.
+  /// Whether the zone was removed on purpose: then it is made again only for a new item.
   var wasZoneRemoved = false
-  /// Whether the subscriptions are there.
   var hasSubscriptions = false
-  /// Where the fetch of changed zones ended, by database.
+  /// The ends of the fetches of changed zones, by database.
   var databaseTokens: [String: Data] = [:]
-  /// What decides about conflicts.
   var strategy = ConflictStrategy.lastWriteWins
-}
-
-/// One line's worth of change in the journal.
-enum StoreChange: Hashable, Sendable, Codable {
-  /// An item, with the note that it waits to be sent: one write for both.
-  case item(StoredItem, OfflineQueue.Entry?)
-  case removed(UUID)
-  case zone(String, ZoneState?)
-  case share(String, ShareState?)
-  case settings(StoreSettings)
 }

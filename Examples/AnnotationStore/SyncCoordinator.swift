@@ -1,40 +1,39 @@
 public import Foundation
 
-/// What drives a store's syncs: in the background, and when a person asks.
+/// Controls the syncs of a store: in the background, and on request.
 public protocol SyncCoordinator: AnyObject, Sendable {
-  /// Begins to sync: now, and then every so often; a second call does nothing.
+  /// Starts to sync: now, and then at intervals; a second call does nothing.
   func startSync() async
 
-  /// Ends it. Returns when nothing is under way any more; a second call does nothing.
+  /// Stops. Returns when no sync is in progress any more; a second call does nothing.
   func stopSync() async
 
-  /// Syncs now, whatever was refused before.
+  /// Syncs now, also what was refused before.
   ///
-  /// - Throws: what stood in the way; the status says it too.
+  /// - Throws: the error that prevents it, which the status has, too.
   func syncNow() async throws
 
-  /// Takes an item as a person left it, and sends it with the next sync.
+  /// Stores an item as a user left it; the next sync sends it.
   ///
-  /// - Throws: `AnnotationError` when it can't be changed, `FileError` when it can't be written
-  ///   down.
+  /// - Throws: `AnnotationError` if it can't be changed, `FileError` if it can't be stored.
   func queueForSync<Item: Syncable>(_ item: Item) async throws
 
-  /// Where sync stands.
+  /// The present status.
   var syncStatus: CoordinatorStatus { get }
 
-  /// When the last sync succeeded; `nil` before the first.
+  /// The date of the last successful sync; `nil` before the first.
   var lastSyncTime: Date? { get }
 }
 
-/// Where a coordinator stands.
+/// The status of a coordinator.
 public enum CoordinatorStatus: Sendable, CustomStringConvertible {
-  /// Nothing is under way, and the last sync went well.
+  /// No sync is in progress, and the last one succeeded.
   case idle
-  /// A sync is under way.
+  /// A sync is in progress.
   case syncing
   /// The last sync failed.
   case error(any Error)
-  /// There is no network; syncing goes on by itself when it is back.
+  /// There is no network; syncing continues when it returns.
   case offline
 
   /// One word, so that statuses can be compared.

@@ -1,24 +1,32 @@
-/// Figures of what a store did since it was opened, or since they were set back.
+/// Figures about the syncs of a store since it was opened, or since they were reset.
 public struct SyncMetrics: Hashable, Sendable, Codable {
-  /// Records saved and removed in the cloud.
+  /// Records saved and removed on the server.
   public var uploadCount = 0
-  /// Versions and removals taken over from the cloud.
+  /// Versions and removals taken over from the server.
   public var downloadCount = 0
-  /// Items that two devices changed, and differently.
+  /// Items that two devices changed differently.
   public var conflictCount = 0
   /// Requests that failed, and records that were refused.
   public var errorCount = 0
-  /// How long the last sync took, in seconds; `nil` before the first ended.
+  /// The duration of the last sync in seconds; `nil` before the first ended.
   public var lastSyncDuration: Double?
 
-  /// All figures at their beginning.
+  /// All figures at 0.
   public init() {}
 
-  /// Sets the four counts back; the last duration stays, as it is no count.
+  /// Sets the four counts to 0; the last duration stays.
   public mutating func reset() {
-    uploadCount = 0
-    downloadCount = 0
-    conflictCount = 0
-    errorCount = 0
+    let duration = lastSyncDuration
+    self = SyncMetrics()
+    lastSyncDuration = duration
+  }
+
+  /// Adds the counts of other figures, and takes over their duration.
+  public mutating func add(_ other: SyncMetrics) {
+    uploadCount += other.uploadCount
+    downloadCount += other.downloadCount
+    conflictCount += other.conflictCount
+    errorCount += other.errorCount
+    lastSyncDuration = other.lastSyncDuration ?? lastSyncDuration
   }
 }

@@ -1,225 +1,220 @@
 import Foundation
 import SyncSupport
 
-/// Everything a store keeps, in memory, and what a transaction under way has touched of it.
+/// A change that the server has not confirmed.
+struct QueuedChange: Hashable, Sendable, Codable {
+  enum Kind: String, Hashable, Sendable, Codable {
+    case save
+    case delete
+  }
+
+  var change: Kind
+  /// Distinguishes changes of the same item; ascending.
+  var number: UInt64
+}
+
+/// One row of the tables, as the journal stores it.
+enum StoreChange: Hashable, Sendable, Codable {
+  /// An item and the change of it that waits: one write stores both.
+  case item(StoredItem, QueuedChange?)
+  case removed(UUID)
+  case zone(String, ZoneState?)
+  case share(String, ShareState?)
+  case settings(StoreSettings)
+}
+
+/// Everything that a store keeps, in memory, and the rows that the current transaction changed.
 ///
-/// Changes take effect at once and are undone when the disk refuses them. Nothing is copied as a
+/// Changes take effect at once and are undone if the disk refuses them. Nothing is copied as a
 /// whole, so a change costs its own size.
 struct Tables {
   private(set) var items: [UUID: StoredItem] = [:]
-  private(set) var queue = OfflineQueue()
+  /// The offline queue, by item.
+  private(set) var queue: [UUID: QueuedChange] = [:]
   private(set) var zones: [String: ZoneState] = [:]
   private(set) var shares: [String: ShareState] = [:]
   private(set) var settings = StoreSettings()
 
-  /// Children whose parent is not here.
-  private(set) var holding = OrphanHolding<UUID>()
+  private var lastNumber: UInt64 = 0
   /// The children of each parent, whether that is here or not.
   private var children: [UUID: Set<UUID>] = [:]
+  /// The rows as they were before the transaction, in the order in which it changed them.
+  private var before: [(key: Key, row: StoreChange)] = []
+  private var changed: Set<Key> = []
 
-  private var undo = Undo()
-
-  private struct Undo {
-    var items: [UUID: (item: StoredItem?, entry: OfflineQueue.Entry?)] = [:]
-    var order: [UUID] = []
-    /// Children whose parent came with this transaction.
-    var released: [UUID] = []
-    var zones: [String: ZoneState?] = [:]
-    var shares: [String: ShareState?] = [:]
-    var settings: StoreSettings?
+  private enum Key: Hashable {
+    case item(UUID)
+    case zone(String)
+    case share(String)
+    case settings
   }
 
   // MARK: Reading
 
-  /// The item called `id`, if it is of that kind and makes sense.
+  /// The item with an ID, unless it is of another kind or waits for its removal.
   func item(_ id: UUID, _ kind: ItemKind) -> StoredItem? {
     guard let item = items[id], item.kind == kind, !item.isPurged else { return nil }
     return item
   }
 
-  /// The children of an item, in the order of their IDs.
+  /// The children of an item in the order of their IDs.
   func childIDs(of id: UUID) -> [UUID] {
-    (children[id] ?? []).sorted { $0.uuidString < $1.uuidString }
+    let kind = items[id]?.kind
+    // An item under one of a wrong kind has no parent; so the recursion over children ends.
+    return (children[id] ?? []).filter { kind == nil || items[$0]?.kind.parent?.kind == kind }
+      .sorted { $0.precedes($1) }
   }
 
-  /// Whether people see the item: it is not in the trash, and neither is what it hangs under.
+  /// The parent of an item; `nil` if it has none, or it is not here.
+  func parent(of item: StoredItem) -> StoredItem? {
+    guard let parent = item.parent.flatMap({ items[$0] }), parent.kind == item.kind.parent?.kind,
+      parent.owner == item.owner
+    else { return nil }
+    return parent
+  }
+
+  /// Whether users see the item: neither it nor its parent is in the trash.
   func isShown(_ item: StoredItem) -> Bool {
     guard !item.isPurged, !item.fields.isDeleted, item.isReadable else { return false }
-    guard item.kind.parentField != nil else { return true }
-    guard let parent = item.parent.flatMap({ items[$0] }), parent.owner == item.owner else {
-      return false
-    }
-    return isShown(parent)
+    return item.kind.parent == nil || parent(of: item).map(isShown) == true
   }
 
-  /// The layer an item is on or is; `nil` when that is not here.
-  func layer(of item: StoredItem) -> StoredItem? {
-    if item.kind == .layer { return item }
-    return item.parent.flatMap { items[$0] }.flatMap { $0.kind == .comment ? nil : layer(of: $0) }
-  }
-
-  /// The share an item is in; `nil` when it is in none that is known.
+  /// The share of an item's layer; `nil` if there is none.
   func share(of item: StoredItem) -> ShareState? {
-    guard let layer = layer(of: item), let name = layer.cloud?.share else { return nil }
-    return shares[ShareState.key(name, owner: layer.owner)]
+    if item.kind.parent != nil { return parent(of: item).flatMap { share(of: $0) } }
+    return item.cloud?.share.flatMap { shares[ShareState.key($0, owner: item.owner)] }
   }
 
   // MARK: Changing
 
-  /// Puts an item in, with the duty to send it or without.
-  mutating func put(_ item: StoredItem, waits: OfflineQueue.Change?) {
-    touch(item.id)
-    if let waits {
-      if queue[item.id]?.change != waits { queue.put(waits, item.id) }
-    } else {
-      queue.drop(item.id)
-    }
-    place(item)
+  /// Stores an item whose change waits to be sent, or is complete.
+  mutating func put(_ item: StoredItem, waits change: QueuedChange.Kind?) {
+    if let change, queue[item.id]?.change != change { return putEdited(item, change) }
+    replace(item)
+    if change == nil { queue[item.id] = nil }
   }
 
-  /// Puts an item in that a person just changed: what is under way of it does not count any more.
-  mutating func putEdited(_ item: StoredItem, _ change: OfflineQueue.Change = .save) {
-    touch(item.id)
-    queue.put(change, item.id)
-    place(item)
+  /// Stores an item that a person changed: a save in progress is older than the change.
+  mutating func putEdited(_ item: StoredItem, _ change: QueuedChange.Kind = .save) {
+    replace(item)
+    lastNumber &+= 1
+    queue[item.id] = QueuedChange(change: change, number: lastNumber)
   }
 
-  /// Puts an item in and leaves what waits as it is.
+  /// Stores an item and leaves its place in the queue.
   mutating func replace(_ item: StoredItem) {
-    touch(item.id)
+    change(.item(item.id))
     place(item)
   }
 
-  /// Takes a change out that the cloud confirmed, unless a later one took its place.
+  /// Removes a change from the queue that the server confirmed, unless a later one replaced it.
   mutating func settle(_ id: UUID, number: UInt64) -> Bool {
-    touch(id)
-    return queue.settle(id, number: number)
+    guard queue[id]?.number == number else { return false }
+    change(.item(id))
+    queue[id] = nil
+    return true
   }
 
-  /// Takes an item out.
+  /// Removes an item.
   mutating func remove(_ id: UUID) {
-    touch(id)
-    queue.drop(id)
-    unplace(id)
+    change(.item(id))
+    restore(.removed(id))
   }
 
   mutating func setZone(_ key: String, _ zone: ZoneState?) {
-    guard zones[key] != zone else { return }
-    if undo.zones[key] == nil { undo.zones[key] = .some(zones[key]) }
+    change(.zone(key))
     zones[key] = zone
   }
 
   mutating func setShare(_ key: String, _ share: ShareState?) {
-    guard shares[key] != share else { return }
-    if undo.shares[key] == nil { undo.shares[key] = .some(shares[key]) }
+    change(.share(key))
     shares[key] = share
   }
 
   mutating func changeSettings(_ body: (inout StoreSettings) -> Void) {
-    var changed = settings
-    body(&changed)
-    guard changed != settings else { return }
-    if undo.settings == nil { undo.settings = settings }
-    settings = changed
+    change(.settings)
+    body(&settings)
   }
 
   // MARK: Transactions
 
-  /// What was touched since the last transaction ended, as it is now.
-  func touched() -> [StoreChange] {
-    var changes: [StoreChange] = []
-    for id in undo.order {
-      guard let before = undo.items[id] else { continue }
-      guard let item = items[id] else {
-        if before.item != nil { changes.append(.removed(id)) }
-        continue
-      }
-      if before.item != item || before.entry != queue[id] {
-        changes.append(.item(item, queue[id]))
-      }
+  /// The rows that the transaction changed.
+  var changedRows: [StoreChange] {
+    before.compactMap { key, old in
+      let row = row(key)
+      return row == old ? nil : row
     }
-    for key in undo.zones.keys.sorted() { changes.append(.zone(key, zones[key])) }
-    for key in undo.shares.keys.sorted() { changes.append(.share(key, shares[key])) }
-    if undo.settings != nil { changes.append(.settings(settings)) }
-    return changes
   }
 
-  /// The items touched since the last transaction ended, and those that waited for one of them.
-  var touchedItems: [UUID] { undo.order + undo.released }
+  /// The items that the transaction changed, and the children of those that it added.
+  var changedItems: [UUID] {
+    let ids = before.compactMap { if case .item(let id) = $0.key { id } else { nil } }
+    let added = before.compactMap { if case .removed(let id) = $0.row { id } else { nil } }
+    return ids
+      + added.flatMap { items[$0] == nil ? [] : childIDs(of: $0) }
+      .filter { !changed.contains(.item($0)) }
+  }
 
-  /// Ends a transaction: its changes stay.
-  mutating func keep() { undo = Undo() }
+  /// Ends the transaction: its changes stay.
+  mutating func keep() {
+    (before, changed) = ([], [])
+  }
 
-  /// Ends a transaction: everything is as it was before.
+  /// Ends the transaction: everything is as before.
   mutating func rollBack() {
-    let undo = self.undo
-    self.undo = Undo()
-    for (id, before) in undo.items {
-      queue.drop(id)
-      if let entry = before.entry { queue.restore(entry) }
-      unplace(id)
-      if let item = before.item { place(item) }
-    }
-    for (key, zone) in undo.zones { zones[key] = zone }
-    for (key, share) in undo.shares { shares[key] = share }
-    if let settings = undo.settings { self.settings = settings }
-    self.undo = Undo()
+    for (_, row) in before { restore(row) }
+    keep()
   }
 
-  /// Takes in one change of the journal, at a start.
-  mutating func replay(_ change: StoreChange) {
-    switch change {
-    case .item(let item, let entry):
-      queue.drop(item.id)
-      if let entry { queue.restore(entry) }
+  /// Takes over a row as it was stored.
+  mutating func restore(_ row: StoreChange) {
+    switch row {
+    case .item(let item, let change):
+      queue[item.id] = change
+      lastNumber = max(lastNumber, change?.number ?? 0)
       place(item)
     case .removed(let id):
-      queue.drop(id)
-      unplace(id)
+      queue[id] = nil
+      guard let item = items.removeValue(forKey: id) else { return }
+      unlink(item)
     case .zone(let key, let zone): zones[key] = zone
     case .share(let key, let share): shares[key] = share
     case .settings(let settings): self.settings = settings
     }
   }
 
-  /// Everything, in groups of a thousand, as a new journal would begin.
-  func everything() -> [[StoreChange]] {
-    var changes: [StoreChange] = [.settings(settings)]
-    changes += zones.sorted { $0.key < $1.key }.map { .zone($0.key, $0.value) }
-    changes += shares.sorted { $0.key < $1.key }.map { .share($0.key, $0.value) }
-    let order = items.values.sorted { $0.id.uuidString < $1.id.uuidString }
-    changes += order.map { .item($0, queue[$0.id]) }
-    return stride(from: 0, to: changes.count, by: 1_000).map {
-      Array(changes[$0..<min($0 + 1_000, changes.count)])
+  /// All rows in groups, for a new journal.
+  var everything: [[StoreChange]] {
+    let keys =
+      [.settings] + zones.keys.map(Key.zone) + shares.keys.map(Key.share)
+      + items.keys.map(Key.item)
+    return stride(from: 0, to: keys.count, by: 1_000).map { start in
+      keys[start..<min(start + 1_000, keys.count)].map(row)
     }
   }
 
-  private mutating func touch(_ id: UUID) {
-    guard undo.items[id] == nil else { return }
-    undo.items[id] = (items[id], queue[id])
-    undo.order.append(id)
+  private func row(_ key: Key) -> StoreChange {
+    switch key {
+    case .item(let id): items[id].map { .item($0, queue[id]) } ?? .removed(id)
+    case .zone(let key): .zone(key, zones[key])
+    case .share(let key): .share(key, shares[key])
+    case .settings: .settings(settings)
+    }
+  }
+
+  /// Notes a row as it is before its change.
+  private mutating func change(_ key: Key) {
+    if changed.insert(key).inserted { before.append((key, row(key))) }
   }
 
   private mutating func place(_ item: StoredItem) {
-    if let old = items[item.id]?.parent, old != item.parent {
-      children[old]?.remove(item.id)
-      if children[old]?.isEmpty == true { children[old] = nil }
-    }
-    let isNew = items.updateValue(item, forKey: item.id) == nil
-    if let parent = item.parent {
-      children[parent, default: []].insert(item.id)
-      if items[parent] == nil { holding.hold(item.id, for: parent) } else { holding.drop(item.id) }
-    }
-    if isNew { undo.released += holding.release(item.id) }
+    if let old = items.updateValue(item, forKey: item.id) { unlink(old) }
+    if let parent = item.parent { children[parent, default: []].insert(item.id) }
   }
 
-  private mutating func unplace(_ id: UUID) {
-    guard let item = items.removeValue(forKey: id) else { return }
-    holding.drop(id)
-    if let parent = item.parent {
-      children[parent]?.remove(id)
-      if children[parent]?.isEmpty == true { children[parent] = nil }
-    }
-    for child in childIDs(of: id) { holding.hold(child, for: id) }
+  private mutating func unlink(_ item: StoredItem) {
+    guard let parent = item.parent else { return }
+    children[parent]?.remove(item.id)
+    if children[parent]?.isEmpty == true { children[parent] = nil }
   }
 }

@@ -1,5 +1,5 @@
 public import CloudSync
-public import SyncSupport
+import SyncSupport
 import Synchronization
 
 /// Starting, stopping, and all requests for a sync.

@@ -1,6 +1,6 @@
 import CloudSync
 public import Foundation
-public import SyncSupport
+import SyncSupport
 import Synchronization
 
 extension GameResultStore {

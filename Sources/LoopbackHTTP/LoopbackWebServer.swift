@@ -11,9 +11,9 @@ import Records
 /// print(web.url, web.apiToken(), try web.webAuthToken(for: "alice"))
 /// ```
 ///
-/// It listens on 127.0.0.1, unless ``Options/host`` names another address, and accepts requests from
-/// programs and from its own console page, not from pages of other sites. The underlying server can be used in this process at the same
-/// time. Call from any task.
+/// It listens on 127.0.0.1, unless ``Options/host`` names another address. It accepts requests from
+/// programs and from its own console page, not from pages of other sites. The underlying server can
+/// be used in this process at the same time. Call from any task.
 public final class LoopbackWebServer: Sendable {
   /// The settings of a web server.
   public struct Options: Sendable {

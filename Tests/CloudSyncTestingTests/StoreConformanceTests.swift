@@ -14,8 +14,7 @@ import Testing
   ) { try TestedResults($0) },
   DelegateConformance("IdeaStore", zone: CKRecordZone.ID.default) { try TestedIdeas($0) },
   DelegateConformance(
-    "AnnotationStore", zone: CKRecordZone.ID(zoneName: "AnnotationsZone"),
-    tolerating: [.zoneRemovalStopsSync]
+    "AnnotationStore", zone: CKRecordZone.ID(zoneName: "AnnotationsZone")
   ) { try TestedAnnotations($0) },
   DelegateConformance(
     "AchievementStore", zone: CKRecordZone.ID(zoneName: "AchievementsZone"), canDelete: false
@@ -27,4 +26,3 @@ import Testing
 func theExampleStoresConform(_ suite: DelegateConformance) async throws {
   try await suite.run().check()
 }
-

@@ -140,12 +140,10 @@ struct StoresRefusalTests {
     let cases = [
       ("server.sqlite", ["tabs", "sync"]),
       ("devices/default/device.json", ["tabs", "list"]),
-      ("devices/default/data/itsypad/tabs.json", ["tabs", "list"]),
-      ("devices/default/data/itsypad/clipboard.json", ["clipboard", "list"]),
+      ("devices/default/data/itsypad/cloud-record-metadata.json", ["tabs", "list"]),
+      ("devices/default/data/itsypad/cloud-record-metadata.json", ["clipboard", "list"]),
       ("devices/default/data/itsypad/cloud-sync-state.data", ["tabs", "sync"]),
-      ("devices/default/data/itsypad/cloud-record-metadata.json", ["tabs", "sync"]),
-      ("devices/default/data/itsypad/cloud-sync-settings.json", ["tabs", "sync"]),
-      ("devices/default/data/results/results.json", ["results", "list"]),
+      ("devices/default/data/results/results.journal", ["results", "list"]),
       ("devices/default/data/results/sync-state.data", ["results", "sync"]),
     ]
     for (name, command) in cases {

@@ -119,7 +119,8 @@ struct StoresTerminalTests {
     }
     #expect(try tool.snapshot() == before, "looking changes nothing")
 
-    let file = try #require(before.keys.first { $0.hasSuffix("tabs.json") })
+    let file = try #require(
+      before.keys.first { $0.hasSuffix("phone/data/itsypad/cloud-record-metadata.json") })
     try Data("{".utf8).write(to: tool.home.appendingPathComponent(file))
     #expect(try await tool.good("complete", "--device", "phone", "tabs", "show", "") == "words\n")
   }

@@ -260,4 +260,35 @@ struct AnnotationFileTests {
     let again = try AnnotationDevice(server, "desk, again", folder: desk.folder)
     #expect(again.store.canonicalLines.count == 10_001)
   }
+
+  @Test("R: The file of an earlier version is read, with its queue, conflicts and shares")
+  func earlierFileIsRead() async throws {
+    let folder = try TemporaryFolder()
+    let files = try FirstVersionTests.copy("annotations")
+    try FileManager.default.copyItem(
+      at: files.url, to: folder.url.appendingPathComponent("annotations"))
+    let server = LoopbackServer()
+    let device = try AnnotationDevice(server, "phone", folder: folder)
+    let store = device.store
+    let layer = try #require(store.layers.first)
+    #expect(layer.name == "House" && store.canonicalLines.count == 5)
+    #expect(device.titles == ["", "large", "mine"] && store.comments().map(\.text) == ["said"])
+    let note = try #require(store.annotations().first { $0.title == "mine" })
+    #expect(note.position == [1, 2, 3] && note.scale == 2 && note.ownerID == store.account)
+    #expect(try Data(contentsOf: #require(note.content.mediaURL)) == Data("a file".utf8))
+    let conflict = try #require(store.conflicts.first)
+    #expect(conflict.id == note.id && store.conflicts.count == 1)
+    #expect(conflict.fields.map(\.ancestor) == ["Door"] && conflict.fields[0].theirs == "theirs")
+    #expect(store.pendingOperations.map(\.type) == [.delete, .update])
+    #expect(store.strategy == .perField(["title": .manual]).orElse(.lastWriteWins))
+    #expect(store.participants(of: layer.id).map(\.isOwner) == [true, false])
+    #expect(store.shareURL(of: layer.id) != nil && store.lastSyncTime != nil)
+    // What it writes then is read again; and it belongs to another account.
+    try store.edit(note.id) { $0.scale = 3 }
+    let again = try AnnotationDevice(server, "phone, again", account: "ben", folder: folder)
+    #expect(again.store.canonicalLines == store.canonicalLines)
+    #expect(again.store.pendingOperations == store.pendingOperations)
+    try await again.store.sync()
+    #expect(again.store.canonicalLines.isEmpty && again.store.waitingCount == 0)
+  }
 }

@@ -217,4 +217,30 @@ struct AnnotationQueueTests {
       #expect(pair.phone.titles == titles + ["new"] && pair.isSame, "\(name)")
     }
   }
+
+  @Test("R: A zone that is removed between fetch and send clears its data, and sync goes on")
+  func zoneRemovedBeforeSendIsCleared() async throws {
+    let container = AnnotationDevice.containerName
+    for isPurged in [false, true] {
+      let pair = try await AnnotationPair()
+      let controls = pair.server.controls
+      try pair.phone.store.add(.init(title: "Tree"), to: pair.layer)
+      controls.runAfterCommit(in: RequestScope(kind: .fetchDatabaseChanges, device: "phone")) { _ in
+        if isPurged {
+          try? controls.purgeZone(.annotations, container: container, account: "ada")
+        } else {
+          try? controls.deleteZone(.annotations, container: container, account: "ada")
+        }
+      }
+      try await pair.settle()
+      #expect(pair.phone.store.canonicalLines.isEmpty && pair.isSame, "purged: \(isPurged)")
+      #expect(pair.phone.store.waitingCount == 0, "purged: \(isPurged)")
+      let layer = try pair.phone.store.addLayer(named: "New").id
+      try pair.phone.store.add(.init(title: "new"), to: layer)
+      try await pair.settle()
+      #expect(pair.desk.titles == ["new"] && pair.isSame, "purged: \(isPurged)")
+      let subscriptions = try pair.server.subscriptions(container: container, account: "ada")
+      #expect(subscriptions.count == 3, "purged: \(isPurged)")
+    }
+  }
 }

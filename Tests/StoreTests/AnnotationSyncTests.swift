@@ -292,4 +292,41 @@ struct AnnotationSyncTests {
       #expect(pair.isSame && pair.phone.titles == (stays ? ["Door"] : []), "\(strategy)")
     }
   }
+
+  @Test("R: Parents are sent before their children, and cycles of parents lose nothing")
+  func parentsPrecedeChildren() async throws {
+    let server = LoopbackServer()
+    let device = try AnnotationDevice(server, "phone", batchSize: 1)
+    let (first, second) = (
+      try device.store.addLayer(named: "1"), try device.store.addLayer(named: "2")
+    )
+    let note = try device.store.add(.init(title: "a"), to: first.id).id
+    let remark = try device.store.comment(on: note, text: "hm").id
+    // Now the parents are the youngest changes.
+    try device.store.rename(second.id, to: "two")
+    try device.store.move(note, to: second.id)
+    try await device.store.sync()
+    #expect(try server.annotations().count == 4 && device.store.waitingCount == 0)
+    #expect(device.store.metrics.errorCount == 0 && device.store.refusals.isEmpty)
+    // A newer version of the app, or a faulty one, made items that are their own parents.
+    let database = server.annotationDatabase()
+    for number in 1...2 {
+      let record = CKRecord(
+        recordType: "Annotation", recordID: AnnotationZone.recordID(testID(number), owner: nil))
+      record["title"] = "knot"
+      record["layerID"] = CKRecord.Reference(
+        recordID: AnnotationZone.recordID(testID(3 - number), owner: nil), action: .none)
+      _ = try await database.modifyRecords(
+        saving: [record], deleting: [], savePolicy: .allKeys, atomically: false)
+    }
+    try await device.store.sync()
+    let knots = Set(device.store.orphans.map(\.id))
+    #expect(knots.isSubset(of: [testID(1), testID(2)]) && !knots.isEmpty)
+    #expect(device.titles == ["a"] && device.store.comments().map(\.id) == [remark])
+    for knot in knots { try device.store.deleteAnnotation(knot) }
+    device.time.advance(100)
+    #expect(try device.store.emptyTrash(olderThan: 60) == knots.count)
+    try await device.store.sync()
+    #expect(try server.annotations().count == 4 && device.store.waitingCount == 0)
+  }
 }

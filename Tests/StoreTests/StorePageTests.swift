@@ -117,20 +117,3 @@ private func device(
   }
   #expect(store.recoveries.count == 1)
 }
-
-@Test func contradictionsOfTwoVersionsAreDecidedByAStrategy() {
-  let cached = ["title": 1, "x": 1, "y": 1]
-  let local = ["title": 2, "x": 2, "y": 1]
-  let cloud = ["title": 3, "x": 1, "y": 3]
-  var saved: [String: Int] = [:]
-  var asked: [String] = []
-  func save(_ fields: [String: Int]) { saved = fields }
-  func ask(_ fields: [String]) { asked = fields }
-  let merge = ThreeWayMerge<Int>(
-    strategy: .perField(["title": .manual]).orElse(.lastWriteWins),
-    groups: ["position": ["x", "y"]])
-  let outcome = merge.merge(
-    ancestor: .init(cached), mine: .init(local, time: 8), theirs: .init(cloud, time: 9))
-  if outcome.open.isEmpty { save(outcome.fields) } else { ask(outcome.open) }
-  #expect(asked == ["title"] && saved.isEmpty)
-}

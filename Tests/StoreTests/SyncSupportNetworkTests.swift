@@ -1,3 +1,4 @@
+import AnnotationStore
 import CloudSync
 import Foundation
 import SyncSupport

@@ -93,8 +93,8 @@ struct ServerOptions: Hashable {
   var warning: String? {
     guard !web.isLoopback else { return nil }
     return "cloudsync: listening on \(host): every machine that reaches this address can use the "
-      + "server with a token, and sees tokens and data in transit, because this is plain HTTP. Put a "
-      + "proxy with TLS in front of it outside of a network that you trust."
+      + "server with a token, and sees tokens and data in transit, because this is plain HTTP. "
+      + "Put a proxy with TLS in front of it outside of a network that you trust."
   }
 
   /// The control token from the environment.

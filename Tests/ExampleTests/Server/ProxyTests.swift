@@ -75,15 +75,8 @@ struct ProxyTests {
       ] + options + [url], input: body)
   }
 
-  @Test("A web client saves records and files, and gets pushes, through nginx with TLS")
-  func webClientWorksThroughProxyWithTLS() async throws {
-    guard let nginx = Self.program("nginx"), let openssl = Self.program("openssl"),
-      let client = Self.program("curl")
-    else {
-      #expect(ProcessInfo.processInfo.environment["CI"] == nil, "nginx, openssl or curl is missing")
-      print("ProxyTests: nginx, openssl or curl is not installed; nothing was checked")
-      return
-    }
+  /// Starts the server, and nginx with a certificate in front of it.
+  private func start(_ nginx: URL, _ openssl: URL) async throws -> (ServedCloud, RunningTool) {
     _ = try await run(
       openssl,
       [
@@ -99,7 +92,19 @@ struct ProxyTests {
     process.arguments = ["-p", tool.folder.path, "-c", tool.path("nginx.conf")]
     let proxy = try RunningTool(process)
     while !FileManager.default.fileExists(atPath: tool.path("nginx.pid")) { await Task.yield() }
+    return (cloud, proxy)
+  }
 
+  @Test("A web client saves records and files, and gets pushes, through nginx with TLS")
+  func webClientWorksThroughProxyWithTLS() async throws {
+    guard let nginx = Self.program("nginx"), let openssl = Self.program("openssl"),
+      let client = Self.program("curl")
+    else {
+      #expect(ProcessInfo.processInfo.environment["CI"] == nil, "nginx, openssl or curl is missing")
+      print("ProxyTests: nginx, openssl or curl is not installed; nothing was checked")
+      return
+    }
+    let (cloud, proxy) = try await start(nginx, openssl)
     let token = try #require(cloud.webAuthTokens["default"])
     let query = "?ckAPIToken=\(cloud.apiToken)&ckWebAuthToken=\(token)"
     func post(
@@ -143,8 +148,10 @@ struct ProxyTests {
     // The device that saves gets no push; another one does.
     _ = try await post(
       database + "/records/modify",
-      #"{"operations":[{"operationType":"create","record":{"recordName":"b","recordType":"Note"}}]}"#,
-      device: "phone")
+      #"""
+      {"operations":[{"operationType":"create",
+      "record":{"recordName":"b","recordType":"Note"}}]}
+      """#, device: "phone")
     #expect(try await curl(client, courier).contains(#""b""#))
     #expect(try await curl(client, "https://\(Self.name)/console").contains("<html"))
     #expect(courier.hasPrefix("https://\(Self.name)/courier/"))

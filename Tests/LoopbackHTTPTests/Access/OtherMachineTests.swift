@@ -7,7 +7,8 @@ import WebServices
 
 /// Clients that reach the server by another address or name than that of the loopback interface.
 ///
-/// Every address that begins with 127 is this machine's; the second one stands for that of a network.
+/// Every address that begins with 127 is this machine's; the second one stands for that of a
+/// network.
 @Suite("Access from other machines")
 struct OtherMachineTests {
   private static let secondAddress: UInt32 = 0x7F00_0002

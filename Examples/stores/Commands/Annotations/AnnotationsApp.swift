@@ -83,13 +83,8 @@ struct AnnotationsApp: StoreApp {
 
   /// Adds the metrics of this command to those on the disk.
   private func noteMetrics() throws {
-    let now = store.metrics
     var sum = try metrics()
-    sum.uploadCount += now.uploadCount
-    sum.downloadCount += now.downloadCount
-    sum.conflictCount += now.conflictCount
-    sum.errorCount += now.errorCount
-    sum.lastSyncDuration = now.lastSyncDuration
+    sum.add(store.metrics)
     store.resetMetrics()
     try metricsFile.write(sum)
   }

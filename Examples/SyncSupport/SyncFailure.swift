@@ -1,17 +1,4 @@
 public import CloudSync
-public import Foundation
-
-/// Where sync stands, as a person is shown it.
-public enum SyncState: Hashable, Sendable {
-  /// A sync is under way.
-  case syncing
-  /// The last sync succeeded.
-  case synced(lastSyncDate: Date)
-  /// The last sync failed.
-  case failed(SyncFailure)
-  /// The cloud can't be reached, or nobody is signed in.
-  case offline
-}
 
 /// Why a sync failed, in words for people.
 public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {

@@ -3,8 +3,8 @@ import Synchronization
 /// Collects what is to be uploaded, so that many small changes become few requests: five go at
 /// once, fewer wait two seconds after the last one.
 ///
-/// It only decides when and with whom an element goes; keeping elements safe is the business of
-/// ``OfflineQueue``. All methods may be called from any thread.
+/// It only decides when an element is sent and with which others; it does not store elements. All
+/// methods may be called from any thread.
 public final class UploadQueue<Element: Sendable>: Sendable {
   private struct State {
     var waiting: [Element] = []

@@ -1,16 +1,21 @@
-import SyncSupport
+import Foundation
 import Testing
 
-@Suite("Shared parts: conflicts, merges and order")
-struct SyncSupportConflictTests {
+@testable import AnnotationStore
+
+@Suite("Annotations: strategies and merges")
+struct AnnotationMergeTests {
   typealias Question = ConflictStrategy.Question
   typealias Decision = ConflictStrategy.Decision
+
+  private func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
 
   private func question(
     _ field: String = "title", mine: Double?, theirs: Double?, texts: (String, String) = ("a", "b")
   ) -> Question {
     Question(
-      field: field, mineTime: mine, theirsTime: theirs, mineText: texts.0, theirsText: texts.1)
+      field: field, mineTime: mine.map(date), theirsTime: theirs.map(date), mineText: texts.0,
+      theirsText: texts.1)
   }
 
   @Test("R: Each conflict strategy chooses the winner or makes no decision")
@@ -73,79 +78,75 @@ struct SyncSupportConflictTests {
     }
   }
 
+  private func version(_ numbers: [String: Int], _ time: Double) -> Fields {
+    var fields = numbers.mapValues { FieldValue.whole(Int64($0)) }
+    fields.updatedAt = date(time)
+    return fields
+  }
+
   @Test("R: A three-way merge keeps each side's changes, and the strategy decides contradictions")
   func threeWayMergeKeepsBothSides() {
-    typealias Merge = ThreeWayMerge<Int>
-    let ancestor = Merge.Version(["a": 1, "b": 1, "c": 1, "x": 0, "y": 0, "gone": 1], time: 0)
-    let mine = Merge.Version(["a": 2, "b": 1, "c": 5, "x": 7, "y": 0, "edit": 8], time: 8)
-    let theirs = Merge.Version(
-      ["a": 1, "b": 3, "c": 6, "x": 0, "y": 9, "gone": 1, "new": 4, "edit": 9], time: 9)
-    let groups = ["place": ["x", "y"]]
-    func fields(_ strategy: ConflictStrategy, _ ancestor: Merge.Version?) -> [String: Int] {
-      Merge(strategy: strategy, groups: groups, followers: ["edit"])
-        .merge(ancestor: ancestor, mine: mine, theirs: theirs).fields
+    let ancestor = version(["a": 1, "b": 1, "c": 1, "x": 0, "y": 0, "gone": 1], 0)
+    let mine = version(["a": 2, "b": 1, "c": 5, "x": 7, "y": 0], 8)
+    let theirs = version(["a": 1, "b": 3, "c": 6, "x": 0, "y": 9, "gone": 1, "new": 4], 9)
+    func merge(_ strategy: ConflictStrategy, _ ancestor: Fields?) -> ThreeWayMerge {
+      ThreeWayMerge(
+        ancestor: ancestor, mine: mine, theirs: theirs, strategy, groups: ["place": ["x", "y"]])
     }
-    let expected = ["a": 2, "b": 3, "c": 6, "x": 0, "y": 9, "new": 4, "edit": 9]
-    #expect(fields(.lastWriteWins, ancestor) == expected, "a field removed here stays removed")
-    let kept = expected.merging(["c": 5, "x": 7, "y": 0]) { $1 }
-    #expect(fields(.localWins, ancestor) == kept, "a group goes as one")
-    #expect(fields(.remoteWins, nil) == theirs.fields, "without an ancestor all differs")
-    let outcome = Merge(strategy: .perField(["c": .manual]), groups: groups, followers: ["edit"])
-      .merge(ancestor: ancestor, mine: mine, theirs: theirs)
-    #expect(outcome.open == ["c"] && outcome.fields["c"] == 5)
-    #expect(outcome.conflicts.map(\.name) == ["c", "place"])
-    #expect(outcome.conflicts.map(\.decision) == [.askPerson, .theirs])
-    let same = Merge(strategy: .manual).merge(ancestor: nil, mine: mine, theirs: mine)
-    #expect(same.conflicts.isEmpty && same.fields == mine.fields)
+    let expected = version(["a": 2, "b": 3, "c": 6, "x": 0, "y": 9, "new": 4], 9)
+    let merged = merge(.lastWriteWins, ancestor).fields
+    #expect(merged == expected, "a field removed here stays removed")
+    let kept = version(["a": 2, "b": 3, "c": 5, "x": 7, "y": 0, "new": 4], 9)
+    #expect(merge(.localWins, ancestor).fields == kept, "a group goes as one")
+    #expect(merge(.remoteWins, nil).fields == theirs, "without an ancestor all differs")
+    let asked = merge(.perField(["c": .manual]), ancestor)
+    #expect(asked.open == ["c"] && asked.fields["c"] == .whole(5))
+    #expect(asked.conflicts.map(\.name) == ["c", "place"])
+    #expect(asked.conflicts.map(\.decision) == [.askPerson, .theirs])
+    let same = ThreeWayMerge(ancestor: nil, mine: mine, theirs: mine, .manual)
+    #expect(same.conflicts.isEmpty && same.fields == mine)
   }
 
   @Test("R: A merge and its mirror image agree wherever a date decides")
   func mirroredMergesAgreeByDate() {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<300 {
-      func version() -> ThreeWayMerge<Int>.Version {
+      func version() -> Fields {
         let pairs = ["a", "b", "c", "d"].compactMap { name in
           Bool.random(using: &random) ? (name, Int.random(in: 0...2, using: &random)) : nil
         }
-        return .init(
-          Dictionary(uniqueKeysWithValues: pairs), time: Double.random(in: 0...3).rounded())
+        return self.version(
+          Dictionary(uniqueKeysWithValues: pairs), Double.random(in: 0...3).rounded())
       }
       let (ancestor, first, second) = (version(), version(), version())
-      let merge = ThreeWayMerge<Int>(strategy: .lastWriteWins, groups: ["g": ["a", "b"]])
-      let here = merge.merge(ancestor: ancestor, mine: first, theirs: second)
-      let there = merge.merge(ancestor: ancestor, mine: second, theirs: first)
-      #expect(here.fields == there.fields, "\(ancestor) \(first) \(second)")
+      func merged(_ mine: Fields, _ theirs: Fields) -> Fields {
+        ThreeWayMerge(
+          ancestor: ancestor, mine: mine, theirs: theirs, .lastWriteWins, groups: ["g": ["a", "b"]]
+        ).fields
+      }
+      #expect(merged(first, second) == merged(second, first), "\(ancestor) \(first) \(second)")
     }
   }
 
-  @Test("R: Children whose parent has not arrived are held and released in order of arrival")
-  func orphansAreReleasedInArrivalOrder() {
-    var holding = OrphanHolding<Int>()
-    for child in [11, 12, 13] { holding.hold(child, for: 1) }
-    holding.hold(21, for: 2)
-    holding.hold(12, for: 2)
-    #expect(holding.count == 4 && holding.holds(12) && holding.parent(of: 12) == 2)
-    #expect(holding.release(1) == [11, 13] && holding.release(1).isEmpty)
-    holding.drop(21)
-    #expect(holding.children(of: 2) == [12] && holding.count == 1)
-    holding.hold(12, for: 2)
-    #expect(holding.release(2) == [12] && holding.isEmpty)
-    holding.hold(5, for: 6)
-    holding.clear()
-    #expect(holding.isEmpty && holding.release(6).isEmpty)
-  }
-
-  @Test("R: Parents come before their children, and cycles are reported and lose nothing")
-  func parentsPrecedeChildren() {
-    func order(_ parents: [(Int, Int?)]) -> (ordered: [Int], cyclic: [Int]) {
-      let order = TopologicalOrder(parents, id: { $0.0 }, parent: { $0.1 })
-      return (order.ordered.map(\.0), order.cyclic.map(\.0))
+  @Test("R: Children whose parent has not arrived are held and released with their parent")
+  func orphansAreReleasedWithTheirParent() throws {
+    func item(_ number: Int, _ kind: ItemKind, under parent: Int? = nil) -> StoredItem {
+      var fields: Fields = ["id": .text(testID(number).uuidString)]
+      if let parent, let field = kind.parent?.field { fields[link: field] = testID(parent) }
+      return StoredItem(id: testID(number), kind: kind, mine: fields)
     }
-    #expect(order([(3, 2), (2, 1), (9, nil), (1, nil)]).ordered == [9, 1, 2, 3])
-    #expect(order([(3, 7), (2, nil)]).ordered == [3, 2], "a parent from elsewhere binds nothing")
-    let knot = order([(1, 2), (2, 1), (3, 2), (4, nil), (5, 5)])
-    #expect(knot.ordered == [4, 1, 2, 3, 5] && knot.cyclic == [1, 2, 3, 5])
-    let long = order((0..<20_000).reversed().map { ($0, $0 == 0 ? nil : $0 - 1) })
-    #expect(long.ordered == Array(0..<20_000) && long.cyclic.isEmpty)
+    var tables = Tables()
+    for child in [13, 11, 12] { tables.put(item(child, .annotation, under: 1), waits: nil) }
+    tables.put(item(21, .comment, under: 11), waits: nil)
+    tables.keep()
+    #expect(!tables.items.values.contains { tables.isShown($0) })
+    tables.put(item(12, .annotation, under: 2), waits: nil)
+    tables.put(item(1, .layer), waits: nil)
+    #expect(tables.changedItems == [12, 1, 11, 13].map { testID($0) })
+    #expect([11, 13, 21].allSatisfy { tables.items[testID($0)].map(tables.isShown) == true })
+    #expect(tables.items[testID(12)].map(tables.isShown) == false)
+    tables.rollBack()
+    #expect(tables.items[testID(1)] == nil && tables.childIDs(of: testID(1)).count == 3)
+    #expect(!tables.items.values.contains { tables.isShown($0) })
   }
 }

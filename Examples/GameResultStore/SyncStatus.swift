@@ -1,4 +1,17 @@
 public import Foundation
+public import SyncSupport
+
+/// Where sync stands, as a person is shown it.
+public enum SyncState: Hashable, Sendable {
+  /// A sync is under way.
+  case syncing
+  /// The last sync succeeded.
+  case synced(lastSyncDate: Date)
+  /// The last sync failed.
+  case failed(SyncFailure)
+  /// The cloud can't be reached, or nobody is signed in.
+  case offline
+}
 
 /// A snapshot of everything about sync that a person may want to know.
 public struct SyncStatus: Hashable, Sendable {
