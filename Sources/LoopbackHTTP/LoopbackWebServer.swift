@@ -110,7 +110,8 @@ public final class LoopbackWebServer: Sendable {
       lifetime: options.webTokenSeconds)
     let courier = WebCourier(
       clock: httpOptions.clock, wallClock: server.clock, taskExecutor: server.taskExecutor)
-    let router = RequestRouter(options)
+    let metrics = ServerMetrics()
+    let router = RequestRouter(options, metrics, httpOptions.clock)
     self.router = router
     do throws(HTTPServerError) {
       http = try HTTPServer(
@@ -123,7 +124,20 @@ public final class LoopbackWebServer: Sendable {
     routes = ServiceRoutes(server: server, tokens: tokens, courier: courier, baseURL: url)
     let control = ControlRoutes(
       server: server, token: controlToken, allowsFaults: options.allowsFaultControl,
-      signIn: { tokens.webToken(for: $0) }, clock: httpOptions.clock)
+      signIn: { tokens.webToken(for: $0) }, clock: httpOptions.clock, metrics: metrics)
+    let http = http
+    metrics.add([
+      .init(name: "connections", help: "Open connections.") { [weak http] in
+        http?.connectionCount ?? 0
+      },
+      .init(name: "open_requests", help: "Requests held, delayed or being answered.") {
+        server.controls.openRequestCount
+      },
+      .init(name: "push_queues", help: "Devices whose pushes are queued.") { courier.queueCount },
+      .init(name: "pushes_waiting", help: "Pushes that no device has read.") {
+        courier.waitingCount
+      },
+    ])
     router.open(routes, control, port: http.port)
   }
 

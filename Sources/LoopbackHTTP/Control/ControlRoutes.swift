@@ -6,8 +6,9 @@ import WebServices
 /// The control interface of a running server: inspection, the event feed and fault injection.
 ///
 /// All endpoints are below `/cloudsync/1/` and require the control token as a bearer token; it
-/// gives access to every account. Responses and bodies are JSON. The console page, which contains
-/// no data, is served without a token at `/console` and `/`. Call from any task.
+/// gives access to every account. Responses and bodies are JSON. `/metrics` requires the token, too.
+/// The console page at `/console` and `/`, `/healthz` and `/readyz` contain no data and require
+/// none. Call from any task.
 package struct ControlRoutes: Sendable {
   /// The error of a failed sign-in.
   package typealias SignInError = CloudError
@@ -16,6 +17,7 @@ package struct ControlRoutes: Sendable {
   let allowsFaults: Bool
   let signIn: @Sendable (String) throws(CloudError) -> String
   let clock: any Clock<Duration>
+  private let metrics: ServerMetrics
   private let token: [UInt8]
 
   /// Creates the routes of `server`.
@@ -26,16 +28,18 @@ package struct ControlRoutes: Sendable {
   ///   - allowsFaults: Whether fault injection and administration are enabled.
   ///   - signIn: Returns a web authentication token for an account.
   ///   - clock: The clock that limits how long a response waits for events.
+  ///   - metrics: The counts that `/metrics` shows.
   package init(
     server: LoopbackServer, token: String, allowsFaults: Bool,
     signIn: @escaping @Sendable (_ account: String) throws(SignInError) -> String,
-    clock: any Clock<Duration>
+    clock: any Clock<Duration>, metrics: ServerMetrics = ServerMetrics()
   ) {
     self.server = server
     self.token = Array(token.utf8)
     self.allowsFaults = allowsFaults
     self.signIn = signIn
     self.clock = clock
+    self.metrics = metrics
   }
 
   /// The maximum body size in bytes.
@@ -44,13 +48,14 @@ package struct ControlRoutes: Sendable {
   /// Whether `path` belongs to the control interface.
   package func has(_ path: String) -> Bool {
     ConsolePage.paths.contains(path) || path.hasPrefix(ControlEndpoint.prefix)
+      || StatusPage(rawValue: path) != nil
   }
 
   /// Accepts or rejects a request by its head; rejects unknown paths with 404.
   package func admission(_ head: HTTPRequestHead) -> HTTPAdmission {
     do throws(HTTPRefusal) {
       switch try target(of: head) {
-      case .console: return .accept(bodyBytes: 0)
+      case .console, .page: return .accept(bodyBytes: 0)
       case .endpoint(.importArchive): return .accept(bodyBytes: ControlRoutes.archiveBytes)
       case .endpoint:
         return .accept(bodyBytes: head.method == "POST" ? ControlRoutes.bodyBytes : 0)
@@ -65,6 +70,7 @@ package struct ControlRoutes: Sendable {
     do throws(HTTPRefusal) {
       switch try target(of: request.head) {
       case .console: return ConsolePage.response
+      case .page(let page): return answer(page)
       case .endpoint(.exportArchive): return try exportArchive(request.head)
       case .endpoint(let endpoint):
         return ControlRoutes.answer(try await answer(endpoint, request))
@@ -76,6 +82,7 @@ package struct ControlRoutes: Sendable {
 extension ControlRoutes {
   private enum Target {
     case console
+    case page(StatusPage)
     case endpoint(ControlEndpoint)
   }
 
@@ -86,6 +93,12 @@ extension ControlRoutes {
         throw HTTPRefusal(405, "the page is read-only")
       }
       return .console
+    }
+    if let page = StatusPage(rawValue: head.path), !page.needsToken || isAuthorized(head) {
+      guard ["GET", "HEAD"].contains(head.method) else {
+        throw HTTPRefusal(405, "the page is read-only")
+      }
+      return .page(page)
     }
     guard has(head.path) else { throw HTTPRefusal(404, "no endpoint at this path") }
     // Without a token, a client cannot find out which paths exist.
@@ -114,6 +127,21 @@ extension ControlRoutes {
         403, "fault control is off: start the server with fault control enabled")
     }
     return .endpoint(endpoint)
+  }
+
+  /// Whether the server runs and its storage answers, or its metrics.
+  private func answer(_ page: StatusPage) -> HTTPResponse {
+    switch page {
+    case .health: return .text(200, "ok\n")
+    case .readiness:
+      do throws(CloudError) {
+        _ = try server.accounts()
+        return .text(200, "ok\n")
+      } catch {
+        return .text(503, "\(error.message)\n")
+      }
+    case .metrics: return .text(200, metrics.text, type: "text/plain; version=0.0.4; charset=utf-8")
+    }
   }
 
   private static func isJSON(_ type: String?) -> Bool { isType("application/json", type) }
@@ -205,5 +233,31 @@ extension ControlRoutes {
     default: break
     }
     return response
+  }
+}
+
+/// A page for programs that watch the server.
+enum StatusPage: String, CaseIterable {
+  /// Whether the process answers.
+  case health = "/healthz"
+  /// Whether the storage answers, too.
+  case readiness = "/readyz"
+  /// The counts and times of requests.
+  case metrics = "/metrics"
+
+  /// Whether the page requires the control token.
+  var needsToken: Bool { self == .metrics }
+}
+
+extension HTTPResponse {
+  fileprivate static func text(
+    _ status: Int, _ text: String, type: String = "text/plain; charset=utf-8"
+  ) -> HTTPResponse {
+    HTTPResponse(
+      status,
+      fields: [
+        .init(name: "content-type", value: type), .init(name: "cache-control", value: "no-store"),
+        .init(name: "x-content-type-options", value: "nosniff"),
+      ], body: Array(text.utf8))
   }
 }

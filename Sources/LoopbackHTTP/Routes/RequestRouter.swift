@@ -27,8 +27,15 @@ final class RequestRouter: Sendable {
 
   private let routing = Mutex<Routing?>(nil)
   private let options: LoopbackWebServer.Options
+  private let metrics: ServerMetrics
+  private let clock: HTTPServerClock
 
-  init(_ options: LoopbackWebServer.Options) { self.options = options }
+  init(_ options: LoopbackWebServer.Options, _ metrics: ServerMetrics, _ clock: any Clock<Duration>)
+  {
+    self.options = options
+    self.metrics = metrics
+    self.clock = HTTPServerClock(clock)
+  }
 
   func open(_ routes: ServiceRoutes, _ control: ControlRoutes, port: Int) {
     let publicURL = options.publicURL.flatMap { WebOrigin($0) }
@@ -45,6 +52,15 @@ final class RequestRouter: Sendable {
   }
 
   func admission(_ head: HTTPRequestHead) -> HTTPAdmission {
+    let admission = decide(head)
+    if case .refuse(let response) = admission {
+      let operation = routing.withLock { $0?.operation(of: head.path) } ?? "other"
+      metrics.noteRefusal(operation, response.status)
+    }
+    return admission
+  }
+
+  private func decide(_ head: HTTPRequestHead) -> HTTPAdmission {
     guard let routing = routing.withLock({ $0 }) else {
       return .refuse(.failure(503, "TRY_AGAIN_LATER", "the server is starting"))
     }
@@ -77,6 +93,15 @@ final class RequestRouter: Sendable {
     guard let routing = routing.withLock({ $0 }) else {
       return .failure(503, "TRY_AGAIN_LATER", "the server is starting")
     }
+    let start = clock.elapsed()
+    let response = await answer(request, routing)
+    metrics.note(
+      routing.operation(of: request.head.path), response?.status ?? 0, clock.elapsed() - start,
+      received: request.body.count, sent: response?.body.count ?? 0)
+    return response
+  }
+
+  private func answer(_ request: HTTPRequest, _ routing: Routing) async -> HTTPResponse? {
     if routing.control.has(request.head.path) { return await routing.control.answer(request) }
     var response =
       request.head.method == "OPTIONS"
@@ -91,6 +116,13 @@ extension RequestRouter.Routing {
   /// The methods of a service path, or of the whole server for `*`; `nil` for an unknown path.
   fileprivate func methods(of path: String) -> [String]? {
     path == "*" ? HostPolicy.methods : routes.methods(of: path)
+  }
+
+  /// The name of a path's operation in the metrics.
+  fileprivate func operation(of path: String) -> String {
+    if let endpoint = ControlEndpoint(path: path) { return "control/\(endpoint.rawValue)" }
+    if control.has(path) { return "page" }
+    return routes.operation(of: path) ?? "other"
   }
 
   /// Accepts or rejects a request to the service by its head.

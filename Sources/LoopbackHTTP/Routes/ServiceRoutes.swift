@@ -86,6 +86,16 @@ struct ServiceRoutes: Sendable {
       ?? paths.path(path).map(ServiceRoutes.methods)
   }
 
+  /// The name of a path's endpoint, or the kind of a signed path; `nil` for an unknown path.
+  func operation(of path: String) -> String? {
+    switch SignedPath(path: path, signer: tokens.signer) {
+    case .courier: "courier"
+    case .upload: "assets/content/upload"
+    case .download: "assets/content/download"
+    case nil: paths.path(path)?.endpoint.rawValue
+    }
+  }
+
   private static func methods(of path: ServicePath) -> [String] {
     path.endpoint.takesGet ? ["GET", "HEAD", "POST", "OPTIONS"] : ["POST", "OPTIONS"]
   }

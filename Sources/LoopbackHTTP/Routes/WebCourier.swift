@@ -56,6 +56,11 @@ final class WebCourier: Sendable {
   /// The number of devices with a queue.
   var queueCount: Int { state.withLock { $0.queues.count } }
 
+  /// The number of pushes in all queues.
+  var waitingCount: Int {
+    state.withLock { $0.queues.values.reduce(0) { $0 + $1.waiting.count } }
+  }
+
   /// The number of unanswered requests.
   var requestCount: Int { state.withLock { $0.hasEnded.count } }
 

@@ -1,0 +1,91 @@
+import CloudProtocol
+import LoopbackServer
+import Testing
+import WebServices
+
+@testable import LoopbackHTTP
+
+/// The pages for programs that watch the server.
+@Suite("Health, readiness and metrics")
+struct StatusPageTests {
+  private func get(
+    _ world: AccessWorld, _ path: String, _ fields: [String] = [], method: String = "GET"
+  ) async throws -> TestClient.Answer {
+    try await world.ask(method, path, fields: fields)
+  }
+
+  @Test("Health needs no token, readiness tells whether the storage answers")
+  func healthAndReadinessNeedNoToken() async throws {
+    try await AccessWorld.run { world in
+      for path in ["/healthz", "/readyz"] {
+        let answer = try await get(world, path)
+        #expect(answer.status == 200 && answer.text == "ok\n", "\(path)")
+        #expect(try await get(world, path, method: "HEAD").status == 200)
+        #expect(try await get(world, path, method: "POST").status == 405)
+        let foreign = try await get(world, path, ["Origin: http://evil.example"])
+        #expect(foreign.status == 403)
+      }
+      world.server.close()
+      #expect(try await get(world, "/healthz").status == 200)
+      let answer = try await get(world, "/readyz")
+      #expect(answer.status == 503 && answer.text.contains("closed"), "\(answer.text)")
+    }
+  }
+
+  @Test("Metrics need the control token, and count requests, bytes and pushes that wait")
+  func metricsCountRequestsAndPushes() async throws {
+    try await AccessWorld.run { world in
+      for fields in [[], ["Authorization: Bearer nothing"]] {
+        #expect(try await get(world, "/metrics", fields).status == 401)
+      }
+      let things = try await world.settle()
+      _ = try await world.ask("GET", things.filePath)
+      _ = try await world.ask("GET", "/nothing/\(AccessWorld.mark)")
+      _ = try await world.post(.recordsLookup, query: "ckAPIToken=wrong", "{}")
+      let answer = try await get(
+        world, "/metrics", ["Authorization: Bearer \(world.web.controlToken)"])
+      #expect(answer.status == 200)
+      #expect(answer.lines.contains("content-type: text/plain; version=0.0.4; charset=utf-8"))
+      let lines = answer.text.split(separator: "\n").map(String.init)
+      for line in [
+        #"cloudsync_requests_total{operation="records/modify",status="200"} 1"#,
+        #"cloudsync_requests_total{operation="records/lookup",status="200"} 1"#,
+        #"cloudsync_requests_total{operation="records/lookup",status="401"} 1"#,
+        #"cloudsync_requests_total{operation="assets/content/download",status="200"} 1"#,
+        #"cloudsync_requests_total{operation="page",status="401"} 2"#,
+        #"cloudsync_requests_total{operation="other",status="404"} 1"#,
+        #"cloudsync_request_seconds_bucket{operation="records/modify",le="0.001"} 1"#,
+        #"cloudsync_request_seconds_bucket{operation="records/modify",le="+Inf"} 1"#,
+        #"cloudsync_request_seconds_count{operation="records/modify"} 1"#,
+        "cloudsync_push_queues 1", "cloudsync_pushes_waiting 0", "cloudsync_open_requests 0",
+      ] {
+        #expect(lines.contains(line), "\(line) is missing:\n\(answer.text)")
+      }
+      let received = lines.first { $0.hasPrefix("cloudsync_received_bytes_total ") }
+      #expect(received.flatMap { Int($0.split(separator: " ")[1]) } ?? 0 > 500)
+      // Every line is a comment, or a name with labels and a number.
+      for line in lines where !line.hasPrefix("# ") {
+        #expect(
+          line.wholeMatch(of: /cloudsync_[a-z_]+(\{[^{}]*\})? [0-9.]+/) != nil, "\(line)")
+      }
+      #expect(!answer.text.contains(AccessWorld.mark), "nothing of an account is in the metrics")
+    }
+  }
+
+  @Test("The time of a request is counted in each bucket that reaches it")
+  func timeIsCountedInBuckets() {
+    let metrics = ServerMetrics()
+    for milliseconds in [0, 5, 6, 20_000] {
+      metrics.note("a", 200, .milliseconds(milliseconds), received: 1, sent: 2)
+    }
+    let text = metrics.text
+    for line in [
+      #"bucket{operation="a",le="0.001"} 1"#, #"bucket{operation="a",le="0.005"} 2"#,
+      #"bucket{operation="a",le="0.01"} 3"#, #"bucket{operation="a",le="10.0"} 3"#,
+      #"bucket{operation="a",le="+Inf"} 4"#, #"sum{operation="a"} 20.011"#,
+      "received_bytes_total 4", "sent_bytes_total 8",
+    ] {
+      #expect(text.contains(line), "\(line) is missing:\n\(text)")
+    }
+  }
+}
