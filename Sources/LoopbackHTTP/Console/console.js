@@ -443,10 +443,12 @@ function showFaults(faults) {
   at('heldPushes').textContent = faults.heldPushes.length
     ? faults.heldPushes.length + ' held' : '';
   fill(at('pending'), faults.faults.map((fault, index) => ({fault, index})),
-    item => item.index, ({fault}) => {
+    item => item.fault.number || 'push ' + item.index, ({fault}) => {
       const [number, what, which] = describe(fault);
       return make('li', {class: 'line'}, span('number', number), span('warn', what),
-        span('dim end', which));
+        span('dim end', which), fault.number === undefined ? null
+          : button('Remove', 'fault ' + fault.number, {'aria-label': 'Remove: ' + what},
+            () => order({action: 'remove', number: fault.number})));
     });
   fill(at('held'), faults.heldRequests, one => one.number, one =>
     make('div', {class: 'line'}, span('warn', 'stands still'), span('name', one.kind),

@@ -101,6 +101,7 @@ enum ControlNotation {
 
   static func json(_ fault: PendingFault) -> JSON {
     var members = JSON.Members()
+    members.add("number", .integer(fault.number))
     switch fault.action {
     case .fail(let code, let retryAfter):
       members.add("action", .string("fail"))

@@ -47,7 +47,8 @@ extension ControlRoutes {
     case .delay: return try delay(&arguments)
     case .hold: return try hold(&arguments)
     case .release: return try release(&arguments)
-    case .clear: return { [controls] in controls.clear() }
+    case .remove: return try remove(&arguments)
+    case .clear: return clear
     case .dropPushes: return try dropPushes(&arguments)
     case .holdPushes: return { [controls] in controls.holdPushes() }
     case .releasePushes: return { [controls] in controls.releasePushes() }
@@ -75,6 +76,26 @@ extension ControlRoutes {
 
 /// Requests and pushes.
 extension ControlRoutes {
+  private func remove(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
+    guard let number = try arguments.count("number", in: 1...ControlRoutes.most) else {
+      throw HTTPRefusal(400, "'number' is missing: the number of a fault, as it is listed")
+    }
+    return { [controls] () throws(CloudError) in
+      guard controls.removeFault(number) else {
+        throw CloudError(.unknownItem, "there is no fault \(number); list the faults")
+      }
+    }
+  }
+
+  /// Removes all faults, and sets limits and quotas as they were at the start.
+  private func clear() throws(CloudError) {
+    controls.clear()
+    controls.setLimits(firstLimits)
+    for account in try server.accounts() where account.quota != nil {
+      try controls.setQuota(nil, of: account.name)
+    }
+  }
+
   private func count(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Int? {
     try arguments.count("count", in: 1...ControlRoutes.most)
   }
@@ -154,6 +175,18 @@ extension ControlRoutes {
     return name
   }
 
+  /// The name of an account that exists.
+  private func knownAccount(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> String {
+    let name = try arguments.text("account")
+    let known = try ask { () throws(CloudError) in try server.accounts().map(\.name) }
+    guard known.contains(name) else {
+      let some = known.sorted().prefix(10).map { "'\($0)'" }.joined(separator: ", ")
+      throw HTTPRefusal(
+        404, "there is no account '\(name)'; there \(known.isEmpty ? "is none" : "are \(some)")")
+    }
+    return name
+  }
+
   private func setDevice(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
     let name = try knownDevice(&arguments)
     let account = try arguments.optionalText("account")
@@ -194,7 +227,7 @@ extension ControlRoutes {
   }
 
   private func setQuota(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
-    let account = try arguments.text("account")
+    let account = try knownAccount(&arguments)
     guard arguments.has("bytes") else {
       throw HTTPRefusal(400, "'bytes' is missing: a whole number, or null for no quota")
     }
@@ -233,7 +266,7 @@ extension ControlRoutes {
   ) throws(HTTPRefusal) -> Order {
     let zone = ZoneID(name: try arguments.text("zone"))
     let container = try arguments.text("container")
-    let account = try arguments.text("account")
+    let account = try knownAccount(&arguments)
     let environment = try environment(&arguments)
     return { () throws(CloudError) in try work(zone, container, account, environment) }
   }
@@ -244,14 +277,14 @@ extension ControlRoutes {
   ) throws(HTTPRefusal) -> Order {
     let zone = try arguments.optionalText("zone").map { ZoneID(name: $0) }
     let container = try arguments.text("container")
-    let account = try arguments.text("account")
+    let account = try knownAccount(&arguments)
     let environment = try environment(&arguments)
     return { () throws(CloudError) in try work(zone, container, account, environment) }
   }
 
   private func eraseData(_ arguments: inout ControlArguments) throws(HTTPRefusal) -> Order {
     let container = try arguments.text("container")
-    let account = try arguments.text("account")
+    let account = try knownAccount(&arguments)
     let environment = try environment(&arguments)
     return { [controls] () throws(CloudError) in
       try controls.eraseData(of: account, container: container, environment: environment)

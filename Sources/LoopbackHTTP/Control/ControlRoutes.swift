@@ -6,9 +6,9 @@ import WebServices
 /// The control interface of a running server: inspection, the event feed and fault injection.
 ///
 /// All endpoints are below `/cloudsync/1/` and require the control token as a bearer token; it
-/// gives access to every account. Responses and bodies are JSON. `/metrics` requires the token, too.
+/// gives access to every account. Responses and bodies are JSON. `/metrics` requires the token.
 /// The console page at `/console` and `/`, `/healthz` and `/readyz` contain no data and require
-/// none. Call from any task.
+/// no token. Call from any task.
 package struct ControlRoutes: Sendable {
   /// The error of a failed sign-in.
   package typealias SignInError = CloudError
@@ -17,6 +17,8 @@ package struct ControlRoutes: Sendable {
   let allowsFaults: Bool
   let signIn: @Sendable (String) throws(CloudError) -> String
   let clock: any Clock<Duration>
+  /// The limits at the start, which `clear` restores.
+  let firstLimits: ServerLimits
   private let metrics: ServerMetrics
   private let token: [UInt8]
 
@@ -40,6 +42,7 @@ package struct ControlRoutes: Sendable {
     self.signIn = signIn
     self.clock = clock
     self.metrics = metrics
+    firstLimits = server.limits
   }
 
   /// The maximum body size in bytes.

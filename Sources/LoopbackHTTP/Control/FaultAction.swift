@@ -5,6 +5,7 @@ enum FaultAction: String, CaseIterable {
   case delay
   case hold
   case release
+  case remove
   case clear
   case dropPushes = "drop-pushes"
   case holdPushes = "hold-pushes"

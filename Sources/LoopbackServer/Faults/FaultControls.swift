@@ -95,9 +95,25 @@ public final class FaultControls: Sendable {
     release()
   }
 
+  /// Removes the fault with a number from ``pendingFaults``; requests that it holds stay held.
+  ///
+  /// - Returns: Whether there was such a fault.
+  @discardableResult
+  public func removeFault(_ number: Int) -> Bool {
+    state.withLock { state in
+      let count = state.rules.count
+      state.rules.removeAll { $0.number == number }
+      return state.rules.count < count
+    }
+  }
+
   private func add(_ action: FaultRule.Action, next count: Int, in scope: RequestScope) {
     guard count > 0 else { return }
-    state.withLock { $0.rules.append(FaultRule(action: action, scope: scope, left: count)) }
+    state.withLock { state in
+      state.lastRule += 1
+      state.rules.append(
+        FaultRule(number: state.lastRule, action: action, scope: scope, left: count))
+    }
   }
 
   func sleep(_ seconds: Double) async throws(CloudError) {
@@ -123,6 +139,7 @@ struct FaultRule: Sendable {
     case run(@Sendable (RequestEntry) async -> Void)
   }
 
+  var number: Int
   var action: Action
   var scope: RequestScope
   var left: Int
@@ -142,6 +159,7 @@ struct RequestFaults: Sendable {
 /// The state of the controls, guarded by one lock.
 struct FaultState: Sendable {
   var rules: [FaultRule] = []
+  var lastRule = 0
   var log: [RequestEntry] = []
   var arrived = 0
   var counts: [RequestScope: Int] = [:]

@@ -18,6 +18,8 @@ public struct PendingFault: Hashable, Sendable {
     case run
   }
 
+  /// The number by which the fault is removed; no other fault of this server has it.
+  public var number: Int
   /// The effect of the fault.
   public var action: Action
   /// The requests that the fault applies to.
@@ -62,6 +64,7 @@ extension FaultRule {
       case .hold(let point): .hold(point)
       case .run: .run
       }
-    return PendingFault(action: action, scope: scope, remaining: left == .max ? nil : left)
+    return PendingFault(
+      number: number, action: action, scope: scope, remaining: left == .max ? nil : left)
   }
 }

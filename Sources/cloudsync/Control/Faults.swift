@@ -35,8 +35,8 @@ struct Faults: Sendable {
   /// Whether an action changes the list of pending faults.
   private static func isPending(_ order: JSON) -> Bool {
     let actions = [
-      "fail", "drop-answers", "delay", "hold", "release", "clear", "drop-pushes", "hold-pushes",
-      "release-pushes",
+      "fail", "drop-answers", "delay", "hold", "release", "remove", "clear", "drop-pushes",
+      "hold-pushes", "release-pushes",
     ]
     return order["action"]?.string.map(actions.contains) ?? false
   }
@@ -47,7 +47,9 @@ struct Faults: Sendable {
     if faults.isEmpty {
       text += "no faults\n"
     } else {
-      let names = ["action", "code", "seconds", "retryAfter", "point", "kind", "device", "count"]
+      let names = [
+        "number", "action", "code", "seconds", "retryAfter", "point", "kind", "device", "count",
+      ]
       var table = Table(names.map { Table.Column(title: $0 == "kind" ? "request" : $0) })
       for fault in faults { table.add(names.map { name in value(fault[name]) }) }
       text += table.text(width: width)
@@ -77,6 +79,12 @@ extension Faults.Verb {
     switch arguments.word() {
     case nil, "list": self = .list
     case "clear": self = .carryOut(.members(["action": .string("clear")]))
+    case "remove":
+      let word = try arguments.word("the number of the fault")
+      guard let number = Int(word), number > 0 else {
+        throw UsageError("\(quoted(word)) is not the number of a fault; faults list shows it")
+      }
+      self = .carryOut(.members(["action": .string("remove"), "number": .integer(number)]))
     case "add":
       var members = JSON.Members()
       members.add("action", .string(try arguments.word("what shall go wrong")))
@@ -91,7 +99,8 @@ extension Faults.Verb {
         members.add(parts[0], json ?? .string(parts[1]))
       }
       self = .carryOut(.object(members))
-    case let verb?: throw UsageError("faults are listed, added or cleared, not \(quoted(verb))")
+    case let verb?:
+      throw UsageError("faults are listed, added, removed or cleared, not \(quoted(verb))")
     }
   }
 }

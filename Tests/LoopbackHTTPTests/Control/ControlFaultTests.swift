@@ -12,29 +12,32 @@ struct ControlFaultTests {
   private static let orders: [(body: String, pieces: [String])] = [
     (
       #"{"action":"fail","code":"zoneBusy"}"#,
-      [#""faults":[{"action":"fail","code":"zoneBusy","count":1}]"#]
+      [#""faults":[{"number":1,"action":"fail","code":"zoneBusy","count":1}]"#]
     ),
     (
       #"{"action":"fail","code":23,"count":3,"retryAfter":2.5,"#
         + #""kind":"modifyRecords","device":"x"}"#,
       [
-        #"{"action":"fail","code":"zoneBusy","retryAfter":2.5,"kind":"modifyRecords","#
+        #"{"number":1,"action":"fail","code":"zoneBusy","retryAfter":2.5,"kind":"modifyRecords","#
           + #""device":"x","count":3}"#
       ]
     ),
     (
       #"{"action":"drop-answers"}"#,
-      [#"{"action":"drop-answers","code":"networkFailure","count":1}"#]
+      [#"{"number":1,"action":"drop-answers","code":"networkFailure","count":1}"#]
     ),
     (
       #"{"action":"drop-answers","code":"serverResponseLost","count":2}"#,
-      [#"{"action":"drop-answers","code":"serverResponseLost","count":2}"#]
+      [#"{"number":1,"action":"drop-answers","code":"serverResponseLost","count":2}"#]
     ),
-    (#"{"action":"delay","seconds":3}"#, [#"{"action":"delay","seconds":3"#, #""count":1}"#]),
-    (#"{"action":"hold"}"#, [#"{"action":"hold","point":"beforeCommit"}"#]),
+    (
+      #"{"action":"delay","seconds":3}"#,
+      [#"{"number":1,"action":"delay","seconds":3"#, #""count":1}"#]
+    ),
+    (#"{"action":"hold"}"#, [#"{"number":1,"action":"hold","point":"beforeCommit"}"#]),
     (
       #"{"action":"hold","point":"afterCommit","count":4,"kind":"fetchZones"}"#,
-      [#"{"action":"hold","point":"afterCommit","kind":"fetchZones","count":4}"#]
+      [#"{"number":1,"action":"hold","point":"afterCommit","kind":"fetchZones","count":4}"#]
     ),
     (#"{"action":"release"}"#, [#""faults":[]"#]),
     (#"{"action":"clear"}"#, [#""faults":[]"#]),
@@ -109,6 +112,12 @@ struct ControlFaultTests {
     ),
     (#"{"action":"set-indexes","container":"c","field":"f"}"#, 400, "'recordType' is missing"),
     (#"{"action":"deploy-schema"}"#, 400, "'container' is missing"),
+    (#"{"action":"quota","account":"alcie","bytes":1}"#, 404, "there are 'alice'"),
+    (#"{"action":"erase-data","container":"c","account":"alcie"}"#, 404, "'alcie'"),
+    (#"{"action":"expire-tokens","container":"c","account":"alcie"}"#, 404, "'alcie'"),
+    (#"{"action":"remove"}"#, 400, "'number' is missing"),
+    (#"{"action":"remove","number":0}"#, 400, "'number' must be"),
+    (#"{"action":"remove","number":1}"#, 404, "no fault 1"),
   ]
 
   /// Proves S5.
@@ -124,6 +133,29 @@ struct ControlFaultTests {
       let read = await world.get("faults")
       #expect(read == answer, "\(body)")
     }
+  }
+
+  @Test("One fault is removed by its number, and clear restores limits and quotas")
+  func faultsAreRemovedAndAllIsCleared() async throws {
+    let world = ControlWorld()
+    try await world.prepare()
+    let before = await world.get("faults")
+    let accounts = await world.get("accounts")
+    for body in [
+      #"{"action":"delay","seconds":1,"device":"x"}"#, #"{"action":"fail","code":23,"device":"x"}"#,
+      #"{"action":"drop-answers","device":"x"}"#,
+    ] {
+      #expect(await world.post(body).hasPrefix("200 "))
+    }
+    let rest = await world.post(#"{"action":"remove","number":2}"#)
+    #expect(rest.contains(#""number":1,"#) && rest.contains(#""number":3,"#), "\(rest)")
+    #expect(!rest.contains("zoneBusy"))
+    #expect(await world.post(#"{"action":"remove","number":2}"#).hasPrefix("404 "))
+    #expect(await world.post(#"{"action":"limits","itemsPerRequest":2}"#).hasPrefix("200 "))
+    #expect(await world.post(#"{"action":"quota","account":"alice","bytes":1}"#).hasPrefix("200 "))
+    #expect(await world.get("accounts") != accounts)
+    #expect(await world.post(#"{"action":"clear"}"#) == before)
+    #expect(await world.get("accounts") == accounts)
   }
 
   /// Proves WS-169.
