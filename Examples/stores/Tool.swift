@@ -5,7 +5,7 @@ import Foundation
 enum Tool {
   /// Runs one command line, given without the program's name.
   ///
-  /// - Returns: the exit code: 0 for success, 1 for a failure, 2 for an invalid command line.
+  /// - Returns: the exit code: 0 for success, 1 for a failure, 64 for an invalid command line.
   static func run(_ line: [String], environment: [String: String]) async -> CInt {
     if line.first == Completion.word {
       Output.write(await Completion.answer(Array(line.dropFirst()), environment))
@@ -36,16 +36,16 @@ enum Tool {
         throw error
       } catch {
         output.endProgress()
-        output.problem("stores", words(error))
-        return 1
+        return Output.fail(
+          "stores", words(error), code: 1, isJSON: output.isJSON,
+          name: output.errors.styled("stores:", .red))
       }
     } catch let error as UsageError {
-      let hint = error.topic.map { "stores help \($0)" } ?? "stores --help"
-      Output.writeError("stores: \(error.description)\nTry: \(hint)\n")
-      return 2
+      return Output.fail(
+        "stores", error.description, code: UsageError.exitCode, isJSON: Output.wantsJSON(line),
+        help: error.topic.map { "stores help \($0)" } ?? "stores --help")
     } catch {
-      Output.writeError("stores: \(error)\n")
-      return 1
+      return Output.fail("stores", "\(error)", code: 1, isJSON: Output.wantsJSON(line))
     }
   }
 
@@ -53,6 +53,7 @@ enum Tool {
   private static func help(
     _ options: GlobalOptions, _ arguments: inout Arguments
   ) throws(UsageError) -> String? {
+    if options.wantsVersion { return "stores \(Output.version)\n" }
     if options.wantsHelp { return try Help.text(arguments.word()) }
     guard let word = arguments.nextWord else { throw UsageError("say what to do") }
     guard word == "help" else { return nil }

@@ -74,7 +74,11 @@ package struct Arguments {
         throw UsageError("--\(name) needs a value")
       }
     } else {
-      throw UsageError("unknown option --\(printable(name))")
+      let names = options.valued.union(options.repeated).union(options.flags).sorted()
+      let meant = suggestion(for: name, of: names)
+      throw UsageError(
+        "unknown option --\(printable(name))"
+          + meant.replacing("did you mean ", with: "did you mean --"))
     }
   }
 

@@ -8,6 +8,11 @@ package func nearest(to text: String, of words: [String]) -> String? {
   return close.min { $0.steps < $1.steps }?.word
 }
 
+/// The end of a message about a mistyped word: the word that may be meant, or nothing.
+package func suggestion(for text: String, of words: [String]) -> String {
+  nearest(to: text, of: words).map { "; did you mean \($0)?" } ?? ""
+}
+
 /// The edit distance: the number of inserted, deleted, replaced or transposed letters between
 /// `first` and `second`.
 package func editDistance(_ first: String, _ second: String) -> Int {

@@ -133,16 +133,18 @@ struct StoresAnnotationsTests {
     try await tool.good("annotations", "layer", "add", "House")
     let before = try tool.snapshot()
     let cases: [([String], CInt, String)] = [
-      (["layer"], 2, "what to do with layers"), (["layer", "paint"], 2, "not \"paint\""),
-      (["layer", "add"], 2, "the new layer's name"), (["layer", "share", "House"], 2, "with whom"),
-      (["layer", "accept", "x y"], 2, "no link"), (["add", "Attic"], 1, "there is no layer"),
-      (["add", "House", "--at", "1,2"], 2, "three numbers"),
-      (["add", "House", "--scale", "big"], 2, "needs a number"),
-      (["add", "House", "--type", "hologram"], 2, "--type is text, image"),
-      (["edit", "0"], 1, "there is no annotation"), (["show"], 2, "the annotation's ID"),
-      (["strategy", "newest"], 2, "is not a strategy"),
-      (["link", "up"], 2, "on, off or expensive"),
-      (["resolve", "0"], 2, "--use mine"), (["resolve", "0", "--use", "both"], 2, "--use is mine"),
+      (["layer"], 64, "what to do with layers"), (["layer", "paint"], 64, "not \"paint\""),
+      (["layer", "add"], 64, "the new layer's name"),
+      (["layer", "share", "House"], 64, "with whom"),
+      (["layer", "accept", "x y"], 64, "no link"), (["add", "Attic"], 1, "there is no layer"),
+      (["add", "House", "--at", "1,2"], 64, "three numbers"),
+      (["add", "House", "--scale", "big"], 64, "needs a number"),
+      (["add", "House", "--type", "hologram"], 64, "--type is text, image"),
+      (["edit", "0"], 1, "there is no annotation"), (["show"], 64, "the annotation's ID"),
+      (["strategy", "newest"], 64, "is not a strategy"),
+      (["link", "up"], 64, "on, off or expensive"),
+      (["resolve", "0"], 64, "--use mine"),
+      (["resolve", "0", "--use", "both"], 64, "--use is mine"),
       (["resolve", "0", "--use", "mine"], 1, "there is no conflict"),
       (["restore", "0"], 1, "not a whole ID"), (["attach", "0", "/none"], 1, "no annotation"),
     ]

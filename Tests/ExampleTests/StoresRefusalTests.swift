@@ -3,8 +3,8 @@ import Testing
 
 @Suite("The stores tool: what it refuses, and what it survives")
 struct StoresRefusalTests {
-  @Test("An invalid command line exits with code 2, a message and a hint, and creates nothing")
-  func invalidCommandLineExitsWithCode2() async throws {
+  @Test("An invalid command line exits with code 64, a message and a hint, and creates nothing")
+  func invalidCommandLineExitsWithItsCode() async throws {
     let tool = try StoresTool()
     let cases: [([String], String)] = [
       ([], "say what to do"),
@@ -28,7 +28,7 @@ struct StoresRefusalTests {
       (["tabs", "list", "all"], "unexpected argument \"all\""),
       (["tabs", "list", "--limit", "3"], "--limit means nothing here"),
       (["tabs", "sync", "maybe"], "sync is turned on or off"),
-      (["--colour", "tabs", "list"], "unknown option --colour"),
+      (["--colour", "tabs", "list"], "unknown option --colour; did you mean --color?"),
       (["-x", "tabs", "list"], "unknown option -x"),
       (["--color", "sometimes", "tabs", "list"], "--color is auto, always or never"),
       (["completion"], "the shell is missing"),
@@ -42,11 +42,31 @@ struct StoresRefusalTests {
     ]
     for (arguments, words) in cases {
       let run = try await tool.run(arguments)
-      #expect(run.code == 2, "\(arguments)")
+      #expect(run.code == 64, "\(arguments)")
       #expect(run.output.isEmpty, "\(arguments)")
       #expect(run.errors.hasPrefix("stores: ") && run.errors.contains(words), "\(run.errors)")
       #expect(run.errors.contains("\nTry: stores "), "\(run.errors)")
     }
+    #expect(try tool.snapshot().isEmpty)
+  }
+
+  @Test("With --json an error is one line of JSON on the error output, with its code and the help")
+  func errorsAreJSONIfAskedFor() async throws {
+    let tool = try StoresTool()
+    for (arguments, code, words, help) in [
+      (["--json", "tabz"], 64, "did you mean tabs?", "stores --help"),
+      (["tabs", "--json", "lisst"], 64, "did you mean list?", "stores help tabs"),
+      (["--json", "--device", "../up", "tabs", "list"], 1, "is not a valid device name", nil),
+    ] as [([String], Int, String, String?)] {
+      let run = try await tool.run(arguments)
+      #expect(run.code == code && run.output.isEmpty, "\(arguments)")
+      #expect(run.errors.split(separator: "\n").count == 1, "\(run.errors)")
+      let object = try JSONSerialization.jsonObject(with: Data(run.errors.utf8)) as? [String: Any]
+      #expect(object?["code"] as? Int == code, "\(run.errors)")
+      #expect((object?["error"] as? String)?.contains(words) == true, "\(run.errors)")
+      #expect(object?["help"] as? String == help, "\(run.errors)")
+    }
+    #expect(try await tool.good("--version") == "stores 0.1.0\n")
     #expect(try tool.snapshot().isEmpty)
   }
 

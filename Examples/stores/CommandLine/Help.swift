@@ -55,7 +55,7 @@ enum Help {
     guard let command = ToolCommand.all.first(where: { $0.name == topic }) else {
       throw UsageError(
         "there is no help about \(quoted(topic))"
-          + hint(topic, ToolCommand.all.map(\.name) + ["server"]))
+          + suggestion(for: topic, of: ToolCommand.all.map(\.name) + ["server"]))
     }
     return command.help
   }

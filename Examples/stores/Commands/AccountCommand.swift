@@ -22,7 +22,8 @@ extension ToolCommand {
       }
     }
     guard ["switch", "sign-out"].contains(verb) else {
-      throw UsageError("account can't \(quoted(verb))" + hint(verb, ["switch", "sign-out"]))
+      throw UsageError(
+        "account can't \(quoted(verb))" + suggestion(for: verb, of: ["switch", "sign-out"]))
     }
     let next = verb == "switch" ? try arguments.word("the account's name") : nil
     let isForced = arguments.flag("force")

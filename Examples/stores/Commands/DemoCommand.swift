@@ -26,7 +26,7 @@ extension ToolCommand {
         let names = Store.all.map(\.name)
         throw UsageError(
           "there is no store \(quoted(name)); there are \(names.joined(separator: ", "))"
-            + hint(name, names))
+            + suggestion(for: name, of: names))
       }
       stores = [store]
     } else {

@@ -27,12 +27,14 @@ struct GlobalOptions: Hashable {
   /// The usage line of these options.
   static let usage = UsageLine(
     "[--home DIR] [--device NAME] [--account NAME] [--server URL] [--api-token T] "
-      + "[--web-token T] [--control-token T] [--json] [--color auto|always|never] [--help]")
+      + "[--web-token T] [--control-token T] [--json] [--color auto|always|never] [--help] "
+      + "[--version]")
 
   private var values: [String: String]
   private(set) var isJSON = false
   private(set) var colors = Terminal.Colors.auto
   private(set) var wantsHelp = false
+  private(set) var wantsVersion = false
 
   /// The options with the values given, by name.
   init(_ values: [String: String]) { self.values = values }
@@ -51,6 +53,7 @@ struct GlobalOptions: Hashable {
       self.colors = colors
     }
     wantsHelp = arguments.flag("help")
+    wantsVersion = arguments.flag("version")
   }
 
   /// The value of the option called `name`.

@@ -47,7 +47,8 @@ struct ToolCommand: Sendable {
       let word = try arguments.word("a verb for \(store.name)")
       guard let verb = store.verbs.first(where: { $0.name == word }) else {
         throw UsageError(
-          "\(store.name) can't \(quoted(word))" + hint(word, store.verbs.map(\.name)))
+          "\(store.name) can't \(quoted(word))" + suggestion(for: word, of: store.verbs.map(\.name))
+        )
       }
       let action = try verb.parse(&arguments)
       return { invocation in
@@ -81,9 +82,4 @@ struct ToolCommand: Sendable {
       throw UsageError(error.description, topic: name)
     }
   }
-}
-
-/// A suggestion of the most similar word, as the end of a sentence.
-func hint(_ text: String, _ words: [String]) -> String {
-  nearest(to: text, of: words).map { "; did you mean \($0)?" } ?? ""
 }

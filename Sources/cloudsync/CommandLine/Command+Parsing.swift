@@ -58,7 +58,9 @@ extension Command {
     case "trace": return .showTrace(path: try arguments.word("the file"))
     case "help": return .help(topic: arguments.word())
     case "version": return .version
-    default: throw UsageError("unknown command \(quoted(name))")
+    default:
+      let names = Help.topics.keys.sorted() + ["help", "version"]
+      throw UsageError("unknown command \(quoted(name))" + suggestion(for: name, of: names))
     }
   }
 
@@ -70,7 +72,10 @@ extension Command {
       subject = Subject(rawValue: word)
       guard subject != nil else {
         let all = Subject.allCases.map(\.rawValue).joined(separator: ", ")
-        throw UsageError("cannot inspect \(quoted(word)); there are \(all)")
+        let meant = nearest(to: word, of: Subject.allCases.map(\.rawValue))
+        throw UsageError(
+          "cannot inspect \(quoted(word)); "
+            + (meant.map { "did you mean \($0)? There" } ?? "there") + " are \(all)")
       }
     }
     var inspect = Inspect(subject: subject, address: try Address(&arguments, environment))

@@ -31,7 +31,7 @@ enum Command {
       return try States.diff(old, new, member: member, output)
     case .showTrace(let path): return try Traces.show(path, output)
     case .help(let topic): Output.write(try Help.text(topic))
-    case .version: Output.write("cloudsync \(Tool.version)\n")
+    case .version: Output.write("cloudsync \(Output.version)\n")
     }
     return 0
   }

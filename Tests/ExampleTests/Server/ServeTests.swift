@@ -52,6 +52,30 @@ struct ServeTests {
     #expect(run.code == 1 && run.errors.contains("192.0.2.1"), "\(run.code) \(run.errors)")
   }
 
+  @Test("A mistyped word gets a suggestion, and with --json an error is one line of JSON")
+  func mistypedWordGetsSuggestion() async throws {
+    let tool = try ServerTool()
+    for (arguments, words) in [
+      (["sevre"], "unknown command \"sevre\"; did you mean serve?"),
+      (["serve", "--prot", "1"], "unknown option --prot; did you mean --port?"),
+      (["inspect", "record", "--data", "x"], "did you mean records? There are accounts"),
+      (["xyzzy"], "unknown command \"xyzzy\"\n"),
+    ] {
+      let run = try await tool.run(arguments)
+      #expect(run.code == 64 && run.errors.contains(words), "\(run.errors)")
+    }
+    for (arguments, code, words) in [
+      (["inspect", "--json", "record", "--data", "x"], 64, "did you mean records?"),
+      (["inspect", "--json", "--data", tool.path("none")], 1, "there is no file"),
+    ] {
+      let run = try await tool.run(arguments)
+      let object = try JSONSerialization.jsonObject(with: Data(run.errors.utf8)) as? [String: Any]
+      #expect(run.code == code && object?["code"] as? Int == Int(code), "\(run.errors)")
+      #expect((object?["error"] as? String)?.contains(words) == true, "\(run.errors)")
+      #expect(run.output.isEmpty)
+    }
+  }
+
   @Test("A second signal ends the server at once, also while a request is still answered")
   func secondSignalEndsProcessAtOnce() async throws {
     let tool = try ServerTool()
